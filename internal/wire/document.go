@@ -1,0 +1,203 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ErrMalformed is matched by every error about bytes that are not what the specification says.
+var ErrMalformed = errors.New("malformed bytes")
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+// Element is one element of a BSON document. Key and Value alias the document's bytes.
+type Element struct {
+	Type  bson.Type
+	Key   []byte
+	Value []byte
+}
+
+// Elements walks the top level of one document: it copies nothing, allocates nothing, and checks that every element
+// lies within the document. What is inside nested documents is not looked at.
+//
+//	it := wire.Elements(doc)
+//	for it.Next() { use(it.Element) }
+//	return it.Err
+type Iterator struct {
+	Element
+	Err  error
+	rest []byte
+}
+
+// Elements returns an iterator over doc, which may be followed by other bytes.
+func Elements(doc []byte) Iterator {
+	n, err := DocumentLength(doc)
+	if err != nil {
+		return Iterator{Err: err}
+	}
+	return Iterator{rest: doc[4 : n-1]}
+}
+
+// DocumentLength returns the length of the document at the start of b, after checking its frame.
+func DocumentLength(b []byte) (int, error) {
+	if len(b) < 5 {
+		return 0, malformed("a document of %d bytes, shorter than 5", len(b))
+	}
+	n := int(int32(binary.LittleEndian.Uint32(b)))
+	if n < 5 || n > len(b) {
+		return 0, malformed("a document says it has %d bytes, %d are there", n, len(b))
+	}
+	if b[n-1] != 0 {
+		return 0, malformed("a document does not end with a zero byte")
+	}
+	return n, nil
+}
+
+// Next advances to the next element; false at the end or on an error, which Err then holds.
+func (it *Iterator) Next() bool {
+	if len(it.rest) == 0 || it.Err != nil {
+		return false
+	}
+	key := 1
+	for key < len(it.rest) && it.rest[key] != 0 {
+		key++
+	}
+	if key == len(it.rest) {
+		it.Err = malformed("a key without its end")
+		return false
+	}
+	size, err := valueLength(bson.Type(it.rest[0]), it.rest[key+1:])
+	if err != nil {
+		it.Err = err
+		return false
+	}
+	it.Type = bson.Type(it.rest[0])
+	it.Key = it.rest[1:key]
+	it.Value = it.rest[key+1 : key+1+size]
+	it.rest = it.rest[key+1+size:]
+	return true
+}
+
+// valueLength returns how many bytes of b a value of type t occupies.
+func valueLength(t bson.Type, b []byte) (int, error) {
+	n, err := 0, error(nil)
+	switch t {
+	case bson.TypeNull, bson.TypeUndefined, bson.TypeMinKey, bson.TypeMaxKey:
+	case bson.TypeBoolean:
+		n = 1
+	case bson.TypeInt32:
+		n = 4
+	case bson.TypeDouble, bson.TypeDateTime, bson.TypeTimestamp, bson.TypeInt64:
+		n = 8
+	case bson.TypeObjectID:
+		n = 12
+	case bson.TypeDecimal128:
+		n = 16
+	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
+		n, err = prefixedLength(b, 4, 1)
+	case bson.TypeDBPointer:
+		n, err = prefixedLength(b, 4, 1)
+		n += 12
+	case bson.TypeBinary:
+		n, err = prefixedLength(b, 5, 0)
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		n, err = DocumentLength(b)
+	case bson.TypeCodeWithScope:
+		n, err = prefixedLength(b, 0, 14)
+	case bson.TypeRegex:
+		n, err = twoCStrings(b)
+	default:
+		return 0, malformed("an element of unknown type 0x%02x", byte(t))
+	}
+	if err != nil {
+		return 0, err
+	}
+	if n > len(b) {
+		return 0, malformed("a value of %d bytes where %d are left", n, len(b))
+	}
+	return n, nil
+}
+
+// prefixedLength reads an int32 length that counts what follows head bytes, and is at least least.
+func prefixedLength(b []byte, head, least int) (int, error) {
+	if len(b) < 4 {
+		return 0, malformed("a length without its four bytes")
+	}
+	n := int(int32(binary.LittleEndian.Uint32(b)))
+	if n < least || n > len(b)-head {
+		return 0, malformed("a value says it has %d bytes, %d are left", n, len(b)-head)
+	}
+	return n + head, nil
+}
+
+func twoCStrings(b []byte) (int, error) {
+	ends := 0
+	for i, c := range b {
+		if c != 0 {
+			continue
+		}
+		if ends++; ends == 2 {
+			return i + 1, nil
+		}
+	}
+	return 0, malformed("a regular expression without its end")
+}
+
+// Int64 returns the element's number as an integer, and whether it is a number (or boolean) that has one.
+func (e *Element) Int64() (int64, bool) {
+	switch e.Type {
+	case bson.TypeInt32:
+		return int64(int32(binary.LittleEndian.Uint32(e.Value))), true
+	case bson.TypeInt64, bson.TypeDateTime:
+		return int64(binary.LittleEndian.Uint64(e.Value)), true
+	case bson.TypeDouble:
+		f := math.Float64frombits(binary.LittleEndian.Uint64(e.Value))
+		if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return 0, false
+		}
+		return int64(f), true
+	case bson.TypeBoolean:
+		return int64(e.Value[0]), true
+	default:
+		return 0, false
+	}
+}
+
+// True tells whether the element is a true boolean or a number other than zero.
+func (e *Element) True() bool {
+	if e.Type == bson.TypeDouble {
+		return math.Float64frombits(binary.LittleEndian.Uint64(e.Value)) != 0
+	}
+	n, ok := e.Int64()
+	return ok && n != 0
+}
+
+// Text returns the bytes of a string element without its end, or nil if it is no string.
+func (e *Element) Text() []byte {
+	if e.Type != bson.TypeString || e.Value[len(e.Value)-1] != 0 {
+		return nil
+	}
+	return e.Value[4 : len(e.Value)-1]
+}
+
+// Document returns the bytes of an embedded document, or nil if the element is none.
+func (e *Element) Document() []byte {
+	if e.Type != bson.TypeEmbeddedDocument {
+		return nil
+	}
+	return e.Value
+}
+
+// Array returns the bytes of an array, which are those of a document, or nil if the element is none.
+func (e *Element) Array() []byte {
+	if e.Type != bson.TypeArray {
+		return nil
+	}
+	return e.Value
+}

@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// MsgFlags are the flag bits of an OP_MSG.
+type MsgFlags uint32
+
+// The flag bits that are defined. Of the low sixteen, a reader must refuse those it does not know.
+const (
+	ChecksumPresent MsgFlags = 1 << 0
+	MoreToCome      MsgFlags = 1 << 1
+	ExhaustAllowed  MsgFlags = 1 << 16
+
+	requiredFlags MsgFlags = 0xffff
+	knownRequired          = ChecksumPresent | MoreToCome
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sequence is a document sequence section: Documents holds the documents back to back.
+type Sequence struct {
+	Identifier []byte
+	Documents  []byte
+}
+
+// Msg is one OP_MSG. Its parts alias the bytes it was read from.
+type Msg struct {
+	Flags     MsgFlags
+	Body      []byte
+	Sequences []Sequence
+}
+
+// BeginMsg writes the head of an OP_MSG up to the kind byte of its body: the body document comes next, then perhaps
+// sequences, then EndMessage with the returned index.
+func BeginMsg(dst []byte, requestID, responseTo int32, flags MsgFlags) (int, []byte) {
+	at, dst := beginMessage(dst, requestID, responseTo, OpMsg)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(flags))
+	return at, append(dst, 0)
+}
+
+// BeginSequence begins a document sequence; documents are appended to it, then EndSequence is called.
+func BeginSequence(dst []byte, identifier string) (int, []byte) {
+	dst = append(dst, 1)
+	at := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = append(dst, identifier...)
+	return at, append(dst, 0)
+}
+
+// EndSequence sets the size of the sequence that began at index.
+func EndSequence(dst []byte, index int) []byte { return EndMessage(dst, index) }
+
+// ParseMsg reads an OP_MSG, header included. The body is required; a sequence's documents are checked for their
+// frames. A checksum is verified where it is present.
+func ParseMsg(b []byte) (Msg, error) {
+	var m Msg
+	return m, m.parse(b)
+}
+
+func (m *Msg) parse(b []byte) error {
+	h, err := ParseHeader(b)
+	if err != nil {
+		return err
+	}
+	if h.OpCode != OpMsg {
+		return malformed("operation code %d where OP_MSG was due", h.OpCode)
+	}
+	if int(h.Length) != len(b) || len(b) < HeaderLength+4 {
+		return malformed("an OP_MSG of %d bytes says it has %d", len(b), h.Length)
+	}
+	m.Flags = MsgFlags(binary.LittleEndian.Uint32(b[HeaderLength:]))
+	if unknown := m.Flags & requiredFlags &^ knownRequired; unknown != 0 {
+		return malformed("unknown required flag bits 0x%x", uint32(unknown))
+	}
+	sections := b[HeaderLength+4:]
+	if m.Flags&ChecksumPresent != 0 {
+		if sections, err = checked(b); err != nil {
+			return err
+		}
+	}
+	return m.parseSections(sections)
+}
+
+// checked verifies the CRC-32C at the end of the message and returns its sections.
+func checked(b []byte) ([]byte, error) {
+	end := len(b) - 4
+	if end < HeaderLength+4 {
+		return nil, malformed("a message too short for its checksum")
+	}
+	if crc32.Checksum(b[:end], castagnoli) != binary.LittleEndian.Uint32(b[end:]) {
+		return nil, malformed("the checksum does not match")
+	}
+	return b[HeaderLength+4 : end], nil
+}
+
+func (m *Msg) parseSections(b []byte) error {
+	for len(b) > 0 {
+		kind, rest := b[0], b[1:]
+		var n int
+		var err error
+		switch kind {
+		case 0:
+			n, err = m.parseBody(rest)
+		case 1:
+			n, err = m.parseSequence(rest)
+		default:
+			err = malformed("a section of unknown kind %d", kind)
+		}
+		if err != nil {
+			return err
+		}
+		b = rest[n:]
+	}
+	if m.Body == nil {
+		return malformed("an OP_MSG without a body")
+	}
+	return nil
+}
+
+func (m *Msg) parseBody(b []byte) (int, error) {
+	if m.Body != nil {
+		return 0, malformed("an OP_MSG with two bodies")
+	}
+	n, err := DocumentLength(b)
+	if err == nil {
+		m.Body = b[:n:n]
+	}
+	return n, err
+}
+
+func (m *Msg) parseSequence(b []byte) (int, error) {
+	if len(b) < 5 {
+		return 0, malformed("a document sequence of %d bytes", len(b))
+	}
+	size := int(int32(binary.LittleEndian.Uint32(b)))
+	if size < 5 || size > len(b) {
+		return 0, malformed("a document sequence says it has %d bytes, %d are there", size, len(b))
+	}
+	id := 4
+	for id < size && b[id] != 0 {
+		id++
+	}
+	if id == size {
+		return 0, malformed("a document sequence without the end of its identifier")
+	}
+	s := Sequence{Identifier: b[4:id], Documents: b[id+1 : size : size]}
+	if _, err := s.Count(); err != nil {
+		return 0, err
+	}
+	m.Sequences = append(m.Sequences, s)
+	return size, nil
+}
+
+// Count returns how many documents the sequence holds.
+func (s Sequence) Count() (int, error) {
+	count := 0
+	for rest := s.Documents; len(rest) > 0; count++ {
+		n, err := DocumentLength(rest)
+		if err != nil {
+			return 0, err
+		}
+		rest = rest[n:]
+	}
+	return count, nil
+}
