@@ -1,0 +1,94 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Record is one failed attempt and the verdict about it.
+type Record struct {
+	Failure
+	Delay time.Duration // waited after it
+	Why   Why           // why there was, or was not, another attempt
+}
+
+// Error is returned for an operation that failed: it holds every attempt. errors.Is and errors.As see through it to the
+// last attempt's error and, where the context's end stopped the retries, to that. It is immutable.
+type Error struct {
+	// Attempts are all failed attempts in their order; there is at least one.
+	Attempts []Record
+
+	effect Effect
+	end    error // context.DeadlineExceeded or context.Canceled, if that is why it ended
+}
+
+func newError(ctx context.Context, request Request, history []Record) *Error {
+	e := &Error{Attempts: make([]Record, len(history)), effect: request.Effect}
+	copy(e.Attempts, history)
+	switch e.Why() {
+	case DeadlineWouldPass:
+		e.end = context.DeadlineExceeded
+	case Cancelled:
+		e.end = context.Cause(ctx)
+	case Undecided, Retried, NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen,
+		NoServer, UnsupportedServer, InTransaction, Disabled, NotBuilt:
+	}
+	return e
+}
+
+// Last returns the last attempt's record.
+func (e *Error) Last() Record { return e.Attempts[len(e.Attempts)-1] }
+
+// Why returns why there were no more attempts.
+func (e *Error) Why() Why { return e.Last().Why }
+
+// OutcomeKnown tells whether the error is unambiguous: the operation has certainly not been applied, or doing it again
+// does no harm. It is decided from the attempts really made (RFC 0058, timeouts #13 and #14).
+func (e *Error) OutcomeKnown() bool {
+	if e.effect != NotIdempotent {
+		return true
+	}
+	for i := range e.Attempts {
+		if e.Attempts[i].mayHaveApplied() {
+			return false
+		}
+	}
+	return true
+}
+
+// Error returns the last error with the number of attempts and why there were no more.
+func (e *Error) Error() string {
+	last := e.Last()
+	if len(e.Attempts) == 1 {
+		return fmt.Sprintf("%v (1 attempt%s, %s; no retry: %s)", last.Err, at(last.Endpoint), last.Stage, last.Why)
+	}
+	return fmt.Sprintf("%v (%s)", last.Err, e.History())
+}
+
+// History returns all attempts on one line: where, how far, for which reason, and why there were no more.
+func (e *Error) History() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d attempts:", len(e.Attempts))
+	for i, a := range e.Attempts {
+		fmt.Fprintf(&b, " [%d%s, %s, %s: %v]", i+1, at(a.Endpoint), a.Stage, a.Reason, a.Err)
+	}
+	fmt.Fprintf(&b, " no more: %s", e.Why())
+	return b.String()
+}
+
+func at(endpoint string) string {
+	if endpoint == "" {
+		return ""
+	}
+	return " at " + endpoint
+}
+
+// Unwrap returns the last attempt's error and, if the context's end stopped the retries, that.
+func (e *Error) Unwrap() []error {
+	if e.end == nil {
+		return []error{e.Last().Err}
+	}
+	return []error{e.Last().Err, e.end}
+}

@@ -1,0 +1,54 @@
+package retry
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	overloadBase = 100 * time.Millisecond
+	overloadCap  = 10 * time.Second
+)
+
+// Overload adds MongoDB's client backpressure rule to another strategy: an overloaded server is tried again after a
+// random, growing delay, and once a server was overloaded, Retries limits all of the operation's retries.
+type Overload struct {
+	// Retries is MongoDB's maxAdaptiveRetries; the specification's default is 2.
+	Retries int
+	// Otherwise decides where no overload was met.
+	Otherwise Strategy
+}
+
+// RetryAfter implements [Strategy].
+func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
+	overloaded := failure.Reason == Overloaded
+	switch {
+	case !overloaded && !request.Reasons.Has(Overloaded):
+		return o.Otherwise.RetryAfter(ctx, request, failure)
+	case !failure.Safe():
+		return Decline(NotIdempotentOp), nil
+	case request.Retries >= o.Retries:
+		return Decline(AttemptsUsed), nil
+	case overloaded:
+		return RetryAfter(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
+	default:
+		return RetryAfter(0), nil
+	}
+}
+
+// OverloadBackoff is the delay before retry n (1 is the first) of an overloaded server: a random part of
+// min(10 s, base x 2^n), base being the server's own or, if that is not positive, 100 ms.
+func OverloadBackoff(n int, base time.Duration) time.Duration {
+	if base <= 0 {
+		base = overloadBase
+	}
+	ceiling := base
+	for range n {
+		if ceiling >= overloadCap {
+			break
+		}
+		ceiling *= 2
+	}
+	return time.Duration(rand.Float64() * float64(min(ceiling, overloadCap)))
+}
