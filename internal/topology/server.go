@@ -5,27 +5,11 @@
 package topology
 
 import (
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/tag"
-)
-
-// ServerKind is a server's type in the words of the specification.
-type ServerKind uint8
-
-// The types of server.
-const (
-	Unknown ServerKind = iota
-	Standalone
-	Mongos
-	PossiblePrimary
-	RSPrimary
-	RSSecondary
-	RSArbiter
-	RSOther
-	RSGhost
-	LoadBalancer
 )
 
 // Server is a server description: what the last hello (or its failure) told about one server. It is immutable: all
@@ -60,15 +44,22 @@ type Server struct {
 	HelloOK             bool
 	ReadOnly            bool
 	ServerConnectionID  *int64
+	ServiceID           bson.ObjectID // behind a load balancer only, zero if absent
 	Compression         []string
 	SASLSupportedMechs  []string
 	ArbiterOnly, Hidden bool
 }
 
-// TopologyVersion orders the states of one server process.
-type TopologyVersion struct {
-	ProcessID bson.ObjectID
-	Counter   int64
+// NewUnknown describes a server of which nothing is known: not checked yet (err is nil), or failed with err. tv is the
+// topologyVersion that came with a state change error, nil for every other cause. Its round trip time is cleared, as
+// Server Selection, "Calculation of Average Round Trip Times", asks.
+func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
+	return &Server{Address: strings.ToLower(addr), Error: err, TopologyVersion: tv}
+}
+
+// Known tells whether the last check told what the server is. PossiblePrimary is only another member's opinion.
+func (s *Server) Known() bool {
+	return s.Kind != Unknown && s.Kind != PossiblePrimary
 }
 
 // DataBearing tells whether the server holds data that may be read.

@@ -124,3 +124,8 @@ func AppendStrings(dst []byte, key string, values []string) []byte {
 	}
 	return EndDocument(dst, at)
 }
+
+// BeginEmbeddedHead writes the type and the key of an embedded document whose bytes the caller appends next.
+func BeginEmbeddedHead(dst []byte, key string) []byte {
+	return appendHead(dst, bson.TypeEmbeddedDocument, key)
+}

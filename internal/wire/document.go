@@ -201,3 +201,6 @@ func (e *Element) Array() []byte {
 	}
 	return e.Value
 }
+
+// SetDocumentLength replaces the length of the document at the start of b.
+func SetDocumentLength(b []byte, n int) { binary.LittleEndian.PutUint32(b, uint32(n)) }

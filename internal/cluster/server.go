@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Server is one server of the deployment: its pool and its monitor.
+type Server struct {
+	address  string
+	cluster  *Cluster
+	pool     pool
+	inFlight atomic.Int64 // operations, for the choice between two servers
+	check    chan struct{}
+	stop     context.CancelFunc
+}
+
+func newServer(c *Cluster, address string) *Server {
+	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
+	s.pool.server = s
+	s.pool.open = make(map[*Conn]struct{})
+	return s
+}
+
+// Address returns the server's "host:port".
+func (s *Server) Address() string { return s.address }
+
+// CheckOut returns a connection, which the caller gives back with CheckIn. Its errors mean that nothing was sent.
+func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
+	s.inFlight.Add(1)
+	c, err := s.pool.checkOut(ctx)
+	if err != nil {
+		s.inFlight.Add(-1)
+	}
+	return c, err
+}
+
+// CheckIn gives a connection back.
+func (s *Server) CheckIn(c *Conn) {
+	s.inFlight.Add(-1)
+	s.pool.checkIn(c)
+}
+
+// requestCheck asks the monitor to look at the server as soon as it may.
+func (s *Server) requestCheck() {
+	select {
+	case s.check <- struct{}{}:
+	default: // one is asked for already
+	}
+}

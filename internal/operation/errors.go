@@ -1,0 +1,120 @@
+package operation
+
+import (
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// clientError is an error that the client met, as applications know it: a CommandError with labels and without a code.
+func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
+	if reason == retry.UnknownReason {
+		labels = nil
+	}
+	if reason != retry.UnknownReason && r.labelsWrites() {
+		labels = append(labels, labelRetryableWrite)
+	}
+	return official.CommandError{Message: err.Error(), Labels: labels, Wrapped: err}
+}
+
+// commandError is a server's refusal, as applications know it.
+func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
+	e := official.CommandError{
+		Code: reply.Code, Name: string(reply.CodeName), Message: string(reply.Message), Labels: reply.LabelTexts(),
+		Raw: bson.Raw(slices.Clone(reply.Body)), Wrapped: wrapped,
+	}
+	if addLabel {
+		e.Labels = append(e.Labels, labelRetryableWrite)
+	}
+	if e.Message == "" {
+		e.Message = "command failed"
+	}
+	if reply.noTransactionNumbers() {
+		e.Message = unsupportedByDeployment
+	}
+	return e
+}
+
+// addLabel adds a label to one of the error types that carry labels.
+func addLabel(err error, label string) error {
+	switch e := err.(type) { //nolint:errorlint // these are made here and in mongo, never wrapped yet
+	case official.WriteException:
+		e.Labels = append(e.Labels, label)
+		return e
+	case official.BulkWriteException:
+		e.Labels = append(e.Labels, label)
+		return e
+	default:
+		return err
+	}
+}
+
+// final turns the engine's error into the one that the application sees: the attempt's that tells most, with the
+// history of all.
+func final(err error, kind Kind) error {
+	var history *retry.Error
+	if !errors.As(err, &history) {
+		return err
+	}
+	chosen := choose(history.Attempts, kind).Err
+	if len(history.Attempts) == 1 && addsNothing(history.Why()) {
+		return chosen
+	}
+	return withHistory(chosen, history)
+}
+
+// choose returns the most recent attempt whose error shows that an attempt was made: one that was sent and, for a
+// write, is not labelled NoWritesPerformed. If none shows it, the first.
+func choose(attempts []retry.Record, kind Kind) retry.Record {
+	for _, a := range slices.Backward(attempts) {
+		if a.Stage != retry.Dispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
+			return a
+		}
+	}
+	return attempts[0]
+}
+
+func labelled(err error, label string) bool {
+	var e official.LabeledError
+	return errors.As(err, &e) && e.HasErrorLabel(label)
+}
+
+// addsNothing tells whether a refusal after a single attempt is what everybody expects.
+func addsNothing(why retry.Why) bool {
+	switch why {
+	case retry.NotRetryable, retry.NoServer, retry.NotBuilt, retry.Disabled, retry.Undecided, retry.Retried:
+		return true
+	case retry.NotIdempotentOp, retry.StrategyDeclined, retry.AttemptsUsed, retry.DeadlineWouldPass,
+		retry.BudgetEmpty, retry.BreakerOpen, retry.UnsupportedServer, retry.InTransaction, retry.Cancelled:
+		return false
+	}
+	return false
+}
+
+// WithHistory is an error of one of the types that cannot hold the history itself, after more than one attempt.
+type WithHistory struct {
+	Err     error
+	History *retry.Error
+}
+
+// Error returns the error with all attempts.
+func (e *WithHistory) Error() string { return e.Err.Error() + " (" + e.History.History() + ")" }
+
+// Unwrap returns the error and its history.
+func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
+
+func withHistory(err error, history *retry.Error) error {
+	e, ok := err.(official.CommandError) //nolint:errorlint // it is returned by value and not wrapped yet
+	if !ok {
+		return &WithHistory{Err: err, History: history}
+	}
+	e.Wrapped = history
+	if len(history.Attempts) > 1 {
+		e.Message += " (" + history.History() + ")"
+	}
+	return e
+}

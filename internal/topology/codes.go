@@ -1,0 +1,47 @@
+package topology
+
+import "strings"
+
+// The server's codes that say something about the state of a member: SDAM, "not writable primary" and "node is
+// recovering".
+const (
+	codeShutdownInProgress              = 91
+	codePrimarySteppedDown              = 189
+	codeLegacyNotPrimary                = 10058
+	codeNotWritablePrimary              = 10107
+	codeInterruptedAtShutdown           = 11600
+	codeInterruptedDueToReplStateChange = 11602
+	codeNotPrimaryNoSecondaryOk         = 13435
+	codeNotPrimaryOrSecondary           = 13436
+)
+
+// IsNotPrimary tells whether an error reply, or a write concern error, means that the server is not the writable
+// primary. The message decides only if there is no code.
+func IsNotPrimary(code int32, msg string, hasCode bool) bool {
+	if !hasCode {
+		return strings.Contains(msg, "not master") && !IsRecovering(code, msg, hasCode)
+	}
+	switch code {
+	case codeNotWritablePrimary, codeNotPrimaryNoSecondaryOk, codeLegacyNotPrimary:
+		return true
+	}
+	return false
+}
+
+// IsRecovering tells whether an error reply, or a write concern error, means that the server is recovering or shutting
+// down. The message decides only if there is no code.
+func IsRecovering(code int32, msg string, hasCode bool) bool {
+	if !hasCode {
+		return strings.Contains(msg, "not master or secondary") || strings.Contains(msg, "node is recovering")
+	}
+	switch code {
+	case codeInterruptedDueToReplStateChange, codeNotPrimaryOrSecondary, codePrimarySteppedDown:
+		return true
+	}
+	return IsShutdown(code)
+}
+
+// IsShutdown tells whether the code, of those of IsRecovering, means that the server is shutting down.
+func IsShutdown(code int32) bool {
+	return code == codeInterruptedAtShutdown || code == codeShutdownInProgress
+}

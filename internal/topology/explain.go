@@ -1,0 +1,101 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/tag"
+)
+
+// Explain says in one line why Select finds nothing in d, or fails: what was looked for, and what is known of each
+// server. It is the text of server selection errors.
+func Explain(d *Description, s *Selection) string {
+	return missing(d, s) + " (" + summary(d) + ")"
+}
+
+func missing(d *Description, s *Selection) string {
+	if d.CompatibilityError != nil {
+		return d.CompatibilityError.Error()
+	}
+	if err := s.check(d); err != nil {
+		return err.Error()
+	}
+	switch d.Kind {
+	case Sharded:
+		return "No mongos available"
+	case Single, LoadBalanced:
+		return "The server is not available"
+	case UnknownTopology, ReplicaSetNoPrimary, ReplicaSetWithPrimary:
+	}
+	if s.Write {
+		return NoMemberMessage(nil)
+	}
+	return NoMemberMessage(s.ReadPref)
+}
+
+// NoMemberMessage says that no member matches the preference, nil being primary, in the words of the Read Preferences
+// document of 2014.
+func NoMemberMessage(rp *readpref.ReadPref) string {
+	if rp == nil {
+		rp = readpref.Primary()
+	}
+	if tags := tagsText(rp.TagSets()); tags != "" {
+		return fmt.Sprintf("No replica set member available for query with ReadPreference %s and tags %s", modeText(rp.Mode()), tags)
+	}
+	switch rp.Mode() {
+	case readpref.PrimaryMode:
+		return "No replica set primary available for query with ReadPreference PRIMARY"
+	case readpref.SecondaryMode:
+		return "No replica set secondary available for query with ReadPreference SECONDARY"
+	case readpref.PrimaryPreferredMode, readpref.SecondaryPreferredMode, readpref.NearestMode:
+	}
+	return "No replica set members available for query"
+}
+
+func modeText(mode readpref.Mode) string {
+	switch mode {
+	case readpref.PrimaryPreferredMode:
+		return "PRIMARY_PREFERRED"
+	case readpref.SecondaryPreferredMode:
+		return "SECONDARY_PREFERRED"
+	case readpref.PrimaryMode, readpref.SecondaryMode, readpref.NearestMode:
+	}
+	return strings.ToUpper(mode.String())
+}
+
+// tagsText is empty if no set demands anything.
+func tagsText(sets []tag.Set) string {
+	texts, demanding := make([]string, len(sets)), false
+	for i, set := range sets {
+		pairs := make([]string, len(set))
+		for j, t := range set {
+			pairs[j] = t.Name + ": " + t.Value
+		}
+		texts[i] = "{" + strings.Join(pairs, ", ") + "}"
+		demanding = demanding || len(set) > 0
+	}
+	if !demanding {
+		return ""
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// summary is one line, whatever the errors in it contain.
+func summary(d *Description) string {
+	var b strings.Builder
+	b.WriteString("topology " + d.Kind.String())
+	if d.SetName != "" {
+		fmt.Fprintf(&b, ", replica set %q", d.SetName)
+	}
+	if len(d.Servers) == 0 {
+		b.WriteString(", no servers left")
+	}
+	for _, s := range d.Servers {
+		b.WriteString("; " + s.Address + " " + s.Kind.String())
+		if s.Error != nil {
+			b.WriteString(", " + strings.Join(strings.Fields(s.Error.Error()), " "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,15 @@
+package topology
+
+import "time"
+
+// rttWeight is the weight of the newest sample: Server Selection, "Calculation of Average Round Trip Times".
+const rttWeight = 0.2
+
+// NextRTT returns the moving average of round trip times after one more sample: the sample itself if prev, which may
+// be nil, has no average (an Unknown server never has).
+func NextRTT(prev *Server, sample time.Duration) time.Duration {
+	if prev == nil || !prev.HasRTT {
+		return sample
+	}
+	return time.Duration(rttWeight*float64(sample) + (1-rttWeight)*float64(prev.RTT))
+}

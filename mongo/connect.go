@@ -1,0 +1,191 @@
+package mongo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/cluster"
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+)
+
+const (
+	defaultLocalThreshold     = 15 * time.Millisecond
+	defaultMaxPoolSize        = 100
+	defaultMaxAdaptiveRetries = 2
+	maxAppName                = 128 // bytes, by the handshake specification
+)
+
+// Settings are what the official options have no field for. The zero value is complete.
+type Settings struct {
+	// Mutant makes the client wrong on purpose. Its type is internal: only Holdfast's own experiments can set it.
+	Mutant mutant.Client
+}
+
+// Connect returns a client for the deployment that the options name. It does not wait for a server: the first operation
+// does. An option that Holdfast does not honour is an error that names it.
+func Connect(opts ...*options.ClientOptions) (*Client, error) {
+	return ConnectWith(Settings{}, opts...)
+}
+
+// ConnectWith is Connect with settings of Holdfast's own.
+func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, error) {
+	o := options.MergeClientOptions(opts...)
+	if err := validate(o); err != nil {
+		return nil, err
+	}
+	c, err := cluster.New(clusterConfig(o))
+	if err != nil {
+		return nil, fmt.Errorf("mongo: %w", err)
+	}
+	runner, err := operation.NewRunner(operation.Config{
+		Cluster:            c,
+		Monitor:            o.Monitor,
+		RetryReads:         valueOr(o.RetryReads, true),
+		RetryWrites:        valueOr(o.RetryWrites, true),
+		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
+		Mutant:             settings.Mutant,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("mongo: %w", err)
+	}
+	return newClient(runner, o), nil
+}
+
+// clientFields are the client options that are honoured. HTTPClient is only for OCSP, which goes with TLS; Custom,
+// Crypt and Deployment are the official driver's own.
+var clientFields = honoured(
+	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
+	"MaxConnIdleTime", "MaxPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
+	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
+	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
+	"LoadBalanced",
+)
+
+// uriOptions are the connection string's options that are honoured, in lower case. The official parser drops those it
+// does not know; here they are errors.
+var uriOptions = honoured(
+	"appname", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "journal",
+	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize",
+	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
+	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
+)
+
+// validate checks everything that can be known before any network use.
+func validate(o *options.ClientOptions) error {
+	if err := checkURI(o.GetURI()); err != nil {
+		return err
+	}
+	if err := o.Validate(); err != nil {
+		return fmt.Errorf("mongo: %w", err)
+	}
+	if err := clientFields.check("ClientOptions", o); err != nil {
+		return err
+	}
+	switch {
+	case valueOr(o.LoadBalanced, false):
+		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
+	case valueOr(o.ServerMonitoringMode, "") == "stream":
+		return errors.New(`mongo: ServerMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
+	case o.HeartbeatInterval != nil && *o.HeartbeatInterval < cluster.MinHeartbeatInterval:
+		return fmt.Errorf("mongo: HeartbeatInterval is %v; it must be at least %v", *o.HeartbeatInterval, cluster.MinHeartbeatInterval)
+	case len(valueOr(o.AppName, "")) > maxAppName:
+		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
+	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
+		return errors.New("mongo: WriteConcern is contradictory: w: 0 cannot be journaled")
+	}
+	return notNegative(o)
+}
+
+func checkURI(uri string) error {
+	if strings.HasPrefix(uri, "mongodb+srv://") {
+		return errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI")
+	}
+	_, query, _ := strings.Cut(uri, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil {
+			name = decoded
+		}
+		if name != "" && !uriOptions[strings.ToLower(name)] {
+			return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
+		}
+	}
+	return nil
+}
+
+func notNegative(o *options.ClientOptions) error {
+	for _, d := range []struct {
+		name  string
+		value *time.Duration
+	}{
+		{"ConnectTimeout", o.ConnectTimeout}, {"LocalThreshold", o.LocalThreshold},
+		{"MaxConnIdleTime", o.MaxConnIdleTime}, {"ServerSelectionTimeout", o.ServerSelectionTimeout},
+		{"Timeout", o.Timeout},
+	} {
+		if d.value != nil && *d.value < 0 {
+			return fmt.Errorf("mongo: %s is %v; it must not be negative", d.name, *d.value)
+		}
+	}
+	return nil
+}
+
+func clusterConfig(o *options.ClientOptions) cluster.Config {
+	cfg := cluster.Config{
+		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
+		AppName:                valueOr(o.AppName, ""),
+		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
+		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
+		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),
+		MaxPoolSize:            valueOr(o.MaxPoolSize, defaultMaxPoolSize),
+		MaxConnecting:          valueOr(o.MaxConnecting, 0),
+		MaxConnIdleTime:        valueOr(o.MaxConnIdleTime, 0),
+		PoolMonitor:            o.PoolMonitor,
+	}
+	if cfg.MaxPoolSize == 0 {
+		cfg.MaxPoolSize = math.MaxInt64 // the specification's "no limit"
+	}
+	if o.Dialer != nil {
+		cfg.Dialer = o.Dialer
+	}
+	return cfg
+}
+
+// seeds returns the hosts with a port, in lower case; none means the local default.
+func seeds(hosts []string) []string {
+	if len(hosts) == 0 {
+		hosts = []string{"localhost"}
+	}
+	out := make([]string, len(hosts))
+	for i, h := range hosts {
+		out[i] = canonical(h)
+	}
+	return out
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+const defaultPort = "27017"
+
+// canonical returns a host with its port, in lower case.
+func canonical(host string) string {
+	host = strings.ToLower(host)
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)
+}

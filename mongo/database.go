@@ -1,0 +1,107 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Database is a handle for a database. It is safe for concurrent use.
+type Database struct {
+	client *Client
+	name   string
+	scope  scope
+	err    error // of its options: its operations return it
+}
+
+// Client returns the client that the database belongs to.
+func (db *Database) Client() *Client { return db.client }
+
+// Name returns the database's name.
+func (db *Database) Name() string { return db.name }
+
+// Collection returns a handle for a collection. Options that are not given are the database's.
+func (db *Database) Collection(name string, opts ...options.Lister[options.CollectionOptions]) *Collection {
+	o, err := collect(collectionFields, opts)
+	if err == nil {
+		err = db.err
+	}
+	if err != nil {
+		return &Collection{db: db, name: name, err: err}
+	}
+	return &Collection{db: db, name: name, scope: db.scope.narrow(db.client, scopeOptions(*o))}
+}
+
+var (
+	runCmdFields = honoured("ReadPreference")
+	pingCommand  = bson.D{{Key: "ping", Value: int32(1)}}
+)
+
+// RunCommand sends a command as it is: it gets no read or write concern and no transaction number, and is retried only
+// if the server was overloaded. It goes to the primary unless the options prefer otherwise.
+func (db *Database) RunCommand(
+	ctx context.Context, command any, opts ...options.Lister[options.RunCmdOptions],
+) *SingleResult {
+	result := &SingleResult{codec: db.scope.codec}
+	o, err := collect(runCmdFields, opts)
+	if err == nil {
+		err = db.err
+	}
+	if err != nil {
+		result.err = err
+		return result
+	}
+	cmd := &rawCommand{result: result}
+	if result.err = cmd.set(db.scope.codec, command); result.err != nil {
+		return result
+	}
+	result.err = db.client.run(ctx, &operation.Operation{
+		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.NotIdempotent,
+		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference,
+	})
+	return result
+}
+
+// rawCommand is a command as the application wrote it.
+type rawCommand struct {
+	name     string
+	elements []byte
+	result   *SingleResult
+}
+
+func (c *rawCommand) set(codec codec, command any) error {
+	s := &scratch{}
+	doc, err := codec.document(s, command)
+	if err != nil {
+		return err
+	}
+	it := wire.Elements(doc)
+	if !it.Next() {
+		return errors.New("mongo: the command is empty: its first key must be the command's name")
+	}
+	c.name, c.elements = string(it.Key), doc[4:len(doc)-1]
+	for it = wire.Elements(doc); it.Next(); {
+		switch string(it.Key) {
+		case "$db", "lsid", "txnNumber", "$clusterTime":
+			return fmt.Errorf("mongo: the command has a field %q, which the client adds itself", it.Key)
+		}
+	}
+	return nil
+}
+
+func (c *rawCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+	return append(b, c.elements...), nil
+}
+
+func (c *rawCommand) Accept(reply *operation.Reply) error {
+	c.result.raw = append(bson.Raw(nil), reply.Body...)
+	return nil
+}

@@ -1,0 +1,106 @@
+package mongo
+
+import (
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// extras writes a command's optional fields; the first error stays.
+type extras struct {
+	b     []byte
+	codec codec
+	err   error
+}
+
+// value writes v under key, unless it is nil.
+func (x *extras) value(key string, v any) {
+	if x.err != nil || isNil(v) {
+		return
+	}
+	rv, err := x.codec.value(v)
+	if err != nil {
+		x.err = fmt.Errorf("%s: %w", key, err)
+		return
+	}
+	x.b = wire.AppendValue(x.b, key, rv.Type, rv.Value)
+}
+
+// document writes v, which must be a document, under key, unless it is nil.
+func (x *extras) document(key string, v any) {
+	if x.err != nil || isNil(v) {
+		return
+	}
+	s := newScratch()
+	defer s.release()
+	doc, err := x.codec.document(s, v)
+	if err != nil {
+		x.err = fmt.Errorf("%s: %w", key, err)
+		return
+	}
+	x.b = wire.AppendDocument(x.b, key, doc)
+}
+
+func (x *extras) boolean(key string, v *bool) {
+	if v != nil {
+		x.b = wire.AppendBool(x.b, key, *v)
+	}
+}
+
+func (x *extras) int64(key string, v *int64) {
+	if v != nil {
+		x.b = wire.AppendInt64(x.b, key, *v)
+	}
+}
+
+// array writes documents under key, unless there are none.
+func (x *extras) array(key string, documents []any) {
+	if len(documents) > 0 {
+		x.value(key, documents)
+	}
+}
+
+func (x *extras) collation(c *options.Collation) {
+	if c == nil {
+		return
+	}
+	at, b := wire.BeginEmbedded(x.b, "collation")
+	for _, s := range []struct{ key, value string }{
+		{"locale", c.Locale}, {"caseFirst", c.CaseFirst}, {"alternate", c.Alternate}, {"maxVariable", c.MaxVariable},
+	} {
+		if s.value != "" {
+			b = wire.AppendString(b, s.key, s.value)
+		}
+	}
+	if c.Strength != 0 {
+		b = wire.AppendInt32(b, "strength", int32(c.Strength))
+	}
+	for _, f := range []struct {
+		key string
+		on  bool
+	}{
+		{"caseLevel", c.CaseLevel}, {"numericOrdering", c.NumericOrdering},
+		{"normalization", c.Normalization}, {"backwards", c.Backwards},
+	} {
+		if f.on {
+			b = wire.AppendBool(b, f.key, true)
+		}
+	}
+	x.b = wire.EndDocument(b, at)
+}
+
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch rv := reflect.ValueOf(v); rv.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+		return rv.IsNil() && rv.Type() != reflect.TypeFor[bson.D]()
+	default:
+		return false
+	}
+}

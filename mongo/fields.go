@@ -1,0 +1,51 @@
+package mongo
+
+import (
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// fields names the fields of an options struct that are honoured. Every other field, also one that a newer official
+// release adds, is an error when it is set: nothing is ignored.
+type fields map[string]bool
+
+func honoured(names ...string) fields {
+	f := make(fields, len(names))
+	for _, name := range names {
+		f[name] = true
+	}
+	return f
+}
+
+// check returns an error that names the first field of options that is set and not honoured.
+func (f fields) check(name string, options any) error {
+	v := reflect.ValueOf(options).Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if field.IsExported() && !f[field.Name] && !v.Field(i).IsZero() {
+			return fmt.Errorf("mongo: option %s.%s is not supported by Holdfast", name, field.Name)
+		}
+	}
+	return nil
+}
+
+// collect applies a call's options and checks them.
+func collect[T any](f fields, opts []options.Lister[T]) (*T, error) {
+	all := new(T)
+	if len(opts) == 0 {
+		return all, nil
+	}
+	for _, lister := range opts {
+		if lister == nil {
+			continue
+		}
+		for _, set := range lister.List() {
+			if err := set(all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, f.check(reflect.TypeFor[T]().Name(), all)
+}

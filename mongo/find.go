@@ -1,0 +1,202 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/cluster"
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// Tailable cursors (CursorType, MaxAwaitTime) and the long obsolete OplogReplay are not there yet.
+var (
+	findFields = honoured(
+		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
+		"Skip", "Sort", "AllowDiskUse", "BatchSize", "Let", "Limit", "NoCursorTimeout")
+	findOneFields = honoured(
+		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
+		"Skip", "Sort")
+)
+
+// findCommand is a find. Its result is the first batch of a cursor.
+type findCommand struct {
+	coll   *Collection
+	filter []byte
+	extras []byte
+	one    bool // only one document is wanted
+
+	first  bson.Raw // the only document
+	id     int64
+	batch  []byte
+	server *cluster.Server
+}
+
+func (c *findCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+	b = wire.AppendString(b, "find", c.coll.name)
+	b = wire.AppendDocument(b, "filter", c.filter)
+	if c.one {
+		b = wire.AppendInt64(b, "limit", 1)
+		b = wire.AppendBool(b, "singleBatch", true)
+	}
+	return append(b, c.extras...), nil
+}
+
+func (c *findCommand) Accept(reply *operation.Reply) error {
+	id, batch, err := cursorOf(reply, "firstBatch")
+	if err != nil {
+		return err
+	}
+	if c.one {
+		c.first = nil
+		if it := wire.Elements(batch); it.Next() {
+			c.first = append(bson.Raw(nil), it.Document()...)
+		}
+		return nil
+	}
+	c.id, c.batch, c.server = id, append([]byte(nil), batch...), reply.Server
+	return nil
+}
+
+var errNoCursor = errors.New("mongo: the server's reply has no cursor with a batch")
+
+// cursorOf returns a reply's cursor id and batch.
+func cursorOf(reply *operation.Reply, batchKey string) (int64, []byte, error) {
+	var id int64
+	var batch []byte
+	if reply.Cursor == nil {
+		return 0, nil, errNoCursor
+	}
+	it := wire.Elements(reply.Cursor)
+	for it.Next() {
+		switch string(it.Key) {
+		case "id":
+			id, _ = it.Int64()
+		case batchKey:
+			batch = it.Array()
+		}
+	}
+	if it.Err != nil {
+		return 0, nil, it.Err
+	}
+	if batch == nil {
+		return 0, nil, errNoCursor
+	}
+	return id, batch, nil
+}
+
+// FindOne returns the first document that matches the filter; its Err is ErrNoDocuments if there is none. It is a
+// retryable read.
+func (coll *Collection) FindOne(
+	ctx context.Context, filter any, opts ...options.Lister[options.FindOneOptions],
+) *SingleResult {
+	result := &SingleResult{codec: coll.scope.codec}
+	result.raw, result.err = coll.findOne(ctx, filter, opts)
+	return result
+}
+
+func (coll *Collection) findOne(
+	ctx context.Context, filter any, opts []options.Lister[options.FindOneOptions],
+) (bson.Raw, error) {
+	if coll.err != nil {
+		return nil, coll.err
+	}
+	cmd := &findCommand{coll: coll, one: true}
+	if len(opts) > 0 {
+		o, err := collect(findOneFields, opts)
+		if err != nil {
+			return nil, err
+		}
+		if cmd.extras, err = findOneExtras(coll.scope.codec, o); err != nil {
+			return nil, err
+		}
+	}
+	s := newScratch()
+	defer s.release()
+	var err error
+	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
+		return nil, err
+	}
+	err = coll.db.client.run(ctx, coll.read("find", cmd))
+	return cmd.first, err
+}
+
+func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
+	x := extras{codec: codec}
+	x.boolean("allowPartialResults", o.AllowPartialResults)
+	x.collation(o.Collation)
+	x.value("comment", o.Comment)
+	x.value("hint", o.Hint)
+	x.document("max", o.Max)
+	x.document("min", o.Min)
+	x.document("projection", o.Projection)
+	x.boolean("returnKey", o.ReturnKey)
+	x.boolean("showRecordId", o.ShowRecordID)
+	x.int64("skip", o.Skip)
+	x.document("sort", o.Sort)
+	return x.b, x.err
+}
+
+// Find returns a cursor over the documents that match the filter. Close it, or read it to its end. The find itself is a
+// retryable read; the cursor's further batches are not retried.
+func (coll *Collection) Find(
+	ctx context.Context, filter any, opts ...options.Lister[options.FindOptions],
+) (*Cursor, error) {
+	o, err := collect(findFields, opts)
+	if err == nil {
+		err = coll.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := newScratch()
+	defer s.release()
+	cmd := &findCommand{coll: coll}
+	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
+		return nil, err
+	}
+	if cmd.extras, err = findExtras(coll.scope.codec, o); err != nil {
+		return nil, err
+	}
+	op := coll.read("find", cmd)
+	op.KeepSession = true
+	if err := coll.db.client.run(ctx, op); err != nil {
+		coll.db.client.runner.EndSession(op.Session)
+		return nil, err
+	}
+	return newCursor(coll, cmd, op, o), nil
+}
+
+func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
+	b, err := findOneExtras(codec, &options.FindOneOptions{
+		AllowPartialResults: o.AllowPartialResults, Collation: o.Collation, Comment: o.Comment, Hint: o.Hint, Max: o.Max,
+		Min: o.Min, Projection: o.Projection, ReturnKey: o.ReturnKey, ShowRecordID: o.ShowRecordID, Skip: o.Skip,
+		Sort: o.Sort,
+	})
+	if err != nil {
+		return nil, err
+	}
+	x := extras{b: b, codec: codec}
+	x.boolean("allowDiskUse", o.AllowDiskUse)
+	x.document("let", o.Let)
+	x.boolean("noCursorTimeout", o.NoCursorTimeout)
+	if o.BatchSize != nil {
+		if *o.BatchSize < 0 {
+			return nil, fmt.Errorf("mongo: FindOptions.BatchSize is %d; it must not be negative", *o.BatchSize)
+		}
+		x.b = wire.AppendInt32(x.b, "batchSize", *o.BatchSize)
+	}
+	if o.Limit != nil && *o.Limit != 0 {
+		limit := max(*o.Limit, -*o.Limit) // a negative limit means a single batch
+		x.int64("limit", &limit)
+		if *o.Limit < 0 {
+			x.b = wire.AppendBool(x.b, "singleBatch", true)
+		}
+	}
+	return x.b, x.err
+}

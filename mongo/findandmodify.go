@@ -1,0 +1,87 @@
+package mongo
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+var findOneAndUpdateFields = honoured(
+	"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
+	"Hint", "Let")
+
+// findAndModifyCommand is a findAndModify; its result is the document before or after.
+type findAndModifyCommand struct {
+	coll     *Collection
+	elements []byte
+	result   *SingleResult
+}
+
+func (c *findAndModifyCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+	b = wire.AppendString(b, "findAndModify", c.coll.name)
+	return append(b, c.elements...), nil
+}
+
+func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
+	c.result.raw = nil
+	if reply.Value.Type == bson.TypeEmbeddedDocument {
+		c.result.raw = append(bson.Raw(nil), reply.Value.Value...)
+	}
+	return writeError(reply)
+}
+
+// FindOneAndUpdate applies an update to one document that matches the filter and returns that document, as it was
+// before unless the options say otherwise. Its Err is ErrNoDocuments if there is none. It is a retryable write.
+func (coll *Collection) FindOneAndUpdate(
+	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
+) *SingleResult {
+	result := &SingleResult{codec: coll.scope.codec}
+	o, err := collect(findOneAndUpdateFields, opts)
+	if err == nil {
+		err = coll.err
+	}
+	if err != nil {
+		result.err = err
+		return result
+	}
+	s := newScratch()
+	defer s.release()
+	if result.err = coll.appendFindAndModify(s, filter, update, o); result.err != nil {
+		return result
+	}
+	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
+	result.err = coll.db.client.run(ctx, coll.write("findAndModify", cmd, retry.NotIdempotent))
+	return result
+}
+
+func (coll *Collection) appendFindAndModify(
+	s *scratch, filter, update any, o *options.FindOneAndUpdateOptions,
+) error {
+	if err := coll.appendNamed(s, "query", filter); err != nil {
+		return err
+	}
+	if err := coll.appendChange(s, "update", &updateArguments{update: update}); err != nil {
+		return err
+	}
+	x := extras{b: s.b, codec: coll.scope.codec}
+	x.array("arrayFilters", o.ArrayFilters)
+	x.boolean("bypassDocumentValidation", o.BypassDocumentValidation)
+	x.collation(o.Collation)
+	x.value("comment", o.Comment)
+	x.document("fields", o.Projection)
+	x.document("sort", o.Sort)
+	x.boolean("upsert", o.Upsert)
+	x.value("hint", o.Hint)
+	x.document("let", o.Let)
+	if o.ReturnDocument != nil {
+		x.b = wire.AppendBool(x.b, "new", *o.ReturnDocument == options.After)
+	}
+	s.b = x.b
+	return x.err
+}

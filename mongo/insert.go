@@ -1,0 +1,284 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+var (
+	insertOneFields  = honoured("BypassDocumentValidation", "Comment")
+	insertManyFields = honoured("BypassDocumentValidation", "Comment", "Ordered")
+)
+
+// insertCommand is an insert of documents that are BSON already.
+type insertCommand struct {
+	coll      *Collection
+	documents []byte
+	ordered   bool
+	extras    []byte
+	err       func(*operation.Reply) error
+}
+
+func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
+	if err := checkSizes(c.documents, server); err != nil {
+		return nil, err
+	}
+	b = wire.AppendString(b, "insert", c.coll.name)
+	b = wire.AppendBool(b, "ordered", c.ordered)
+	return append(b, c.extras...), nil
+}
+
+func (c *insertCommand) Identifier() string              { return "documents" }
+func (c *insertCommand) AppendSequence(b []byte) []byte  { return append(b, c.documents...) }
+func (c *insertCommand) Accept(r *operation.Reply) error { return c.err(r) }
+
+// checkSizes returns an error for a document over the server's limit.
+func checkSizes(documents []byte, server *topology.Server) error {
+	limit := int(server.MaxDocumentSize)
+	if limit == 0 || len(documents) <= limit {
+		return nil
+	}
+	for i := 0; len(documents) > 0; i++ {
+		n, err := wire.DocumentLength(documents)
+		if err != nil {
+			return err
+		}
+		if n > limit {
+			return fmt.Errorf("mongo: document %d has %d bytes, over the server's maxBsonObjectSize of %d", i, n, limit)
+		}
+		documents = documents[n:]
+	}
+	return nil
+}
+
+// InsertOne inserts a document. One without an _id gets a new ObjectID, which the result tells. It is a retryable
+// write.
+func (coll *Collection) InsertOne(
+	ctx context.Context, document any, opts ...options.Lister[options.InsertOneOptions],
+) (*InsertOneResult, error) {
+	o, err := collect(insertOneFields, opts)
+	if err == nil {
+		err = coll.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := newScratch()
+	defer s.release()
+	if err := coll.scope.codec.append(s, document); err != nil {
+		return nil, err
+	}
+	id, err := s.withID(0)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &insertCommand{coll: coll, documents: s.b, ordered: true, err: writeError}
+	if o.Comment != nil || o.BypassDocumentValidation != nil {
+		if cmd.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
+			return nil, err
+		}
+	}
+	// With its _id a second insert of the document is refused, not applied.
+	if err := coll.db.client.run(ctx, coll.write("insert", cmd, retry.Idempotent)); err != nil {
+		return acknowledgedAnyway(&InsertOneResult{InsertedID: id, Acknowledged: true}, err)
+	}
+	return &InsertOneResult{InsertedID: id, Acknowledged: coll.scope.writeConcern.Acknowledged()}, nil
+}
+
+// acknowledgedAnyway returns a result beside an error if the write itself was done and only its write concern failed.
+func acknowledgedAnyway[T any](result *T, err error) (*T, error) {
+	var e WriteException
+	if errors.As(err, &e) && e.WriteConcernError != nil && len(e.WriteErrors) == 0 {
+		return result, err
+	}
+	return nil, err
+}
+
+func insertExtras(codec codec, bypass *bool, comment any) ([]byte, error) {
+	x := extras{codec: codec}
+	x.boolean("bypassDocumentValidation", bypass)
+	x.value("comment", comment)
+	return x.b, x.err
+}
+
+// InsertMany inserts documents, in as many commands as the servers' limits make necessary. Each command is a retryable
+// write. After an error the result holds the _ids of the documents that were inserted; when a command's retry fails,
+// the commands after it are not sent, ordered or not.
+func (coll *Collection) InsertMany(
+	ctx context.Context, documents any, opts ...options.Lister[options.InsertManyOptions],
+) (*InsertManyResult, error) {
+	o, err := collect(insertManyFields, opts)
+	if err == nil {
+		err = coll.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	many, err := coll.newInsertMany(documents, o)
+	if err != nil {
+		return nil, err
+	}
+	defer many.scratch.release()
+	return many.run(ctx)
+}
+
+// insertMany is an InsertMany under way.
+type insertMany struct {
+	coll     *Collection
+	scratch  *scratch
+	ends     []int // of the documents in scratch
+	ids      []any
+	ordered  bool
+	extras   []byte
+	failed   map[int]bool
+	sent     int // documents that were sent, or at least tried
+	problems BulkWriteException
+}
+
+func (coll *Collection) newInsertMany(documents any, o *options.InsertManyOptions) (*insertMany, error) {
+	v := reflect.ValueOf(documents)
+	switch {
+	case v.Kind() != reflect.Slice:
+		return nil, ErrNotSlice
+	case v.Len() == 0:
+		return nil, ErrEmptySlice
+	}
+	m := &insertMany{coll: coll, scratch: newScratch(), ordered: valueOr(o.Ordered, true), failed: map[int]bool{}}
+	var err error
+	if m.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
+		return nil, err
+	}
+	for i := range v.Len() {
+		at := len(m.scratch.b)
+		if err := coll.scope.codec.append(m.scratch, v.Index(i).Interface()); err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		id, err := m.scratch.withID(at)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i, err)
+		}
+		m.ids = append(m.ids, id)
+		m.ends = append(m.ends, len(m.scratch.b))
+	}
+	return m, nil
+}
+
+const messageMargin = 16 << 10 // of maxMessageSizeBytes, for what a command has beside its documents
+
+// next returns the end of the batch that begins with document first: as much as one command may hold.
+func (m *insertMany) next(first int) int {
+	limits := m.coll.db.client.limits()
+	start := 0
+	if first > 0 {
+		start = m.ends[first-1]
+	}
+	end := first + 1
+	for end < len(m.ends) && end-first < limits.count && m.ends[end]-start <= limits.bytes-messageMargin {
+		end++
+	}
+	return end
+}
+
+func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
+	var fatal error
+	for first, start := 0, 0; first < len(m.ends); {
+		end := m.next(first)
+		cmd := &insertCommand{
+			coll: m.coll, documents: m.scratch.b[start:m.ends[end-1]], ordered: m.ordered, extras: m.extras, err: bulkError,
+		}
+		err := m.coll.db.client.run(ctx, m.coll.write("insert", cmd, retry.Idempotent))
+		m.sent = end
+		goOn, problem := m.note(err, first, end)
+		if !goOn {
+			fatal = problem
+			break
+		}
+		first, start = end, m.ends[end-1]
+	}
+	return m.result(fatal)
+}
+
+// bulkError is writeError for a command with several statements.
+func bulkError(reply *operation.Reply) error {
+	if reply.WriteErrors == nil && reply.WriteConcernError == nil {
+		return nil
+	}
+	e := BulkWriteException{WriteConcernError: writeConcernError(reply.WriteConcernError), Labels: reply.LabelTexts()}
+	for _, we := range writeErrors(reply.WriteErrors) {
+		e.WriteErrors = append(e.WriteErrors, BulkWriteError{WriteError: we})
+	}
+	return e
+}
+
+// note takes a batch's error into account. It returns whether the next batch is to be sent and, if not because of
+// refused documents, the error that stops the whole.
+func (m *insertMany) note(err error, first, end int) (bool, error) {
+	if err == nil {
+		return true, nil
+	}
+	var e BulkWriteException
+	if !errors.As(err, &e) {
+		m.markFailed(first, end)
+		return false, err
+	}
+	for _, we := range e.WriteErrors {
+		we.Index += first
+		we.Request = &InsertOneModel{Document: m.document(we.Index)}
+		m.failed[we.Index] = true
+		m.problems.WriteErrors = append(m.problems.WriteErrors, we)
+	}
+	if e.WriteConcernError != nil {
+		m.problems.WriteConcernError = e.WriteConcernError
+	}
+	m.problems.Labels = append(m.problems.Labels, e.Labels...)
+	if m.ordered && len(e.WriteErrors) > 0 {
+		m.markFailed(m.problems.WriteErrors[len(m.problems.WriteErrors)-1].Index, end)
+		return false, nil
+	}
+	var history *retry.Error
+	if errors.As(err, &history) { // a retry was made, or wanted, and failed
+		return false, err
+	}
+	return true, nil
+}
+
+func (m *insertMany) markFailed(from, to int) {
+	for i := from; i < to; i++ {
+		m.failed[i] = true
+	}
+}
+
+func (m *insertMany) document(i int) bson.Raw {
+	start := 0
+	if i > 0 {
+		start = m.ends[i-1]
+	}
+	return append(bson.Raw(nil), m.scratch.b[start:m.ends[i]]...)
+}
+
+func (m *insertMany) result(fatal error) (*InsertManyResult, error) {
+	r := &InsertManyResult{Acknowledged: m.coll.scope.writeConcern.Acknowledged(), InsertedIDs: []any{}}
+	for i, id := range m.ids[:m.sent] {
+		if !m.failed[i] {
+			r.InsertedIDs = append(r.InsertedIDs, id)
+		}
+	}
+	switch {
+	case fatal != nil:
+		return r, fatal
+	case len(m.problems.WriteErrors) > 0 || m.problems.WriteConcernError != nil:
+		return r, m.problems
+	default:
+		return r, nil
+	}
+}

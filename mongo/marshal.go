@@ -1,0 +1,213 @@
+package mongo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// codec turns values into BSON and back as a client, database or collection was told to.
+type codec struct {
+	registry *bson.Registry
+	options  *options.BSONOptions
+}
+
+func (c codec) with(registry *bson.Registry, o *options.BSONOptions) codec {
+	if registry != nil {
+		c.registry = registry
+	}
+	if o != nil {
+		c.options = o
+	}
+	return c
+}
+
+func (c codec) plain() bool { return c.registry == nil && c.options == nil }
+
+// scratch is a buffer that lives as long as one operation.
+type scratch struct{ b []byte }
+
+var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
+
+const keptScratch = 1 << 20
+
+func newScratch() *scratch {
+	s := scratches.Get().(*scratch) //nolint:errcheck,forcetypeassert // nothing else is in the pool
+	s.b = s.b[:0]
+	return s
+}
+
+func (s *scratch) release() {
+	if cap(s.b) <= keptScratch {
+		scratches.Put(s)
+	}
+}
+
+// Write implements [io.Writer].
+func (s *scratch) Write(p []byte) (int, error) {
+	s.b = append(s.b, p...)
+	return len(p), nil
+}
+
+// document appends v as a BSON document to s and returns its bytes, which are valid until s grows or is released: call
+// it again only when they are not needed any more, or take offsets.
+func (c codec) document(s *scratch, v any) ([]byte, error) {
+	at := len(s.b)
+	if err := c.append(s, v); err != nil {
+		return nil, err
+	}
+	return s.b[at:], nil
+}
+
+func (c codec) append(s *scratch, v any) error {
+	switch d := v.(type) {
+	case nil:
+		return ErrNilDocument
+	case bson.Raw:
+		return appendRaw(s, d)
+	case []byte:
+		return appendRaw(s, d)
+	}
+	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
+		return ErrNilDocument
+	}
+	encoder := bson.NewEncoder(bson.NewDocumentWriter(s))
+	c.configureEncoder(encoder)
+	if err := encoder.Encode(v); err != nil {
+		return MarshalError{Value: v, Err: err}
+	}
+	return nil
+}
+
+func appendRaw(s *scratch, d []byte) error {
+	n, err := wire.DocumentLength(d)
+	if err == nil && n != len(d) {
+		err = fmt.Errorf("%w: %d bytes behind the document", wire.ErrMalformed, len(d)-n)
+	}
+	if err == nil {
+		err = bson.Raw(d).Validate()
+	}
+	if err != nil {
+		return MarshalError{Value: bson.Raw(d), Err: err}
+	}
+	s.b = append(s.b, d...)
+	return nil
+}
+
+func (c codec) configureEncoder(e *bson.Encoder) {
+	if c.registry != nil {
+		e.SetRegistry(c.registry)
+	}
+	if c.options == nil {
+		return
+	}
+	for _, o := range []struct {
+		on  bool
+		set func()
+	}{
+		{c.options.ErrorOnInlineDuplicates, e.ErrorOnInlineDuplicates},
+		{c.options.IntMinSize, e.IntMinSize},
+		{c.options.NilByteSliceAsEmpty, e.NilByteSliceAsEmpty},
+		{c.options.NilMapAsEmpty, e.NilMapAsEmpty},
+		{c.options.NilSliceAsEmpty, e.NilSliceAsEmpty},
+		{c.options.OmitEmpty, e.OmitEmpty},
+		{c.options.OmitZeroStruct, e.OmitZeroStruct},
+		{c.options.StringifyMapKeysWithFmt, e.StringifyMapKeysWithFmt},
+		{c.options.UseJSONStructTags, e.UseJSONStructTags},
+	} {
+		if o.on {
+			o.set()
+		}
+	}
+}
+
+// unmarshal decodes a document into v.
+func (c codec) unmarshal(doc bson.Raw, v any) error {
+	if c.plain() {
+		return bson.Unmarshal(doc, v)
+	}
+	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(doc)))
+	if c.registry != nil {
+		d.SetRegistry(c.registry)
+	}
+	if c.options != nil {
+		c.configureDecoder(d)
+	}
+	return d.Decode(v)
+}
+
+func (c codec) configureDecoder(d *bson.Decoder) {
+	for _, o := range []struct {
+		on  bool
+		set func()
+	}{
+		{c.options.AllowTruncatingDoubles, d.AllowTruncatingDoubles},
+		{c.options.BinaryAsSlice, d.BinaryAsSlice},
+		{c.options.DefaultDocumentM, d.DefaultDocumentM},
+		{c.options.DefaultDocumentMap, d.DefaultDocumentMap},
+		{c.options.ObjectIDAsHexString, d.ObjectIDAsHexString},
+		{c.options.UseJSONStructTags, d.UseJSONStructTags},
+		{c.options.UseLocalTimeZone, d.UseLocalTimeZone},
+		{c.options.ZeroMaps, d.ZeroMaps},
+		{c.options.ZeroStructs, d.ZeroStructs},
+	} {
+		if o.on {
+			o.set()
+		}
+	}
+}
+
+// value returns v as a BSON value.
+func (c codec) value(v any) (bson.RawValue, error) {
+	s := newScratch()
+	defer s.release()
+	doc, err := c.document(s, bson.D{{Key: "v", Value: v}})
+	if err != nil {
+		return bson.RawValue{}, err
+	}
+	it := wire.Elements(doc)
+	if !it.Next() {
+		return bson.RawValue{}, errors.New("mongo: a value that has no BSON")
+	}
+	return bson.RawValue{Type: it.Type, Value: append([]byte(nil), it.Value...)}, nil
+}
+
+// withID makes sure that the document at offset at of s, its last, has an _id, and returns that. A new one is put
+// first, where servers keep it.
+func (s *scratch) withID(at int) (any, error) {
+	it := wire.Elements(s.b[at:])
+	for it.Next() {
+		if string(it.Key) == "_id" {
+			var id any
+			err := bson.RawValue{Type: it.Type, Value: it.Value}.Unmarshal(&id)
+			return id, err
+		}
+	}
+	if it.Err != nil {
+		return nil, it.Err
+	}
+	id := bson.NewObjectID()
+	var head [17]byte
+	element := wire.AppendObjectID(head[:0], "_id", id)
+	s.b = append(s.b, element...)
+	copy(s.b[at+4+len(element):], s.b[at+4:len(s.b)-len(element)])
+	copy(s.b[at+4:], element)
+	wire.SetDocumentLength(s.b[at:], len(s.b)-at)
+	return id, nil
+}
+
+// startsWithOperator tells whether a document's first key begins with a dollar sign, and whether there is a key.
+func startsWithOperator(doc []byte) (operator, any bool) {
+	it := wire.Elements(doc)
+	if !it.Next() {
+		return false, false
+	}
+	return len(it.Key) > 0 && it.Key[0] == '$', true
+}

@@ -1,0 +1,38 @@
+package mongo
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+)
+
+var (
+	databaseFields   = honoured("ReadConcern", "WriteConcern", "ReadPreference", "BSONOptions", "Registry")
+	collectionFields = databaseFields
+)
+
+// scopeOptions are the options that databases and collections have in common.
+type scopeOptions struct {
+	ReadConcern    *readconcern.ReadConcern
+	WriteConcern   *writeconcern.WriteConcern
+	ReadPreference *readpref.ReadPref
+	BSONOptions    *options.BSONOptions
+	Registry       *bson.Registry
+}
+
+// narrow returns the scope with what the options say in place of what they replace.
+func (s scope) narrow(c *Client, o scopeOptions) scope {
+	s.codec = s.codec.with(o.Registry, o.BSONOptions)
+	if o.ReadConcern != nil {
+		s.readConcern = o.ReadConcern
+	}
+	if o.WriteConcern != nil {
+		s.writeConcern = o.WriteConcern
+	}
+	if o.ReadPreference != nil {
+		s = s.prefer(c, o.ReadPreference)
+	}
+	return s
+}

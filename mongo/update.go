@@ -1,0 +1,235 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+var (
+	updateOneFields = honoured(
+		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort")
+	replaceFields = honoured("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort")
+)
+
+// statementCommand is an update or a delete of one statement.
+type statementCommand struct {
+	name       string // "update" or "delete"
+	identifier string
+	coll       *Collection
+	statement  []byte
+	extras     []byte
+
+	n, modified int64
+	upserted    any
+	hasUpserted bool
+}
+
+func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
+	if limit := int(server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
+		return nil, fmt.Errorf("mongo: the %s statement has %d bytes, over the server's maxBsonObjectSize of %d",
+			c.name, len(c.statement), limit)
+	}
+	b = wire.AppendString(b, c.name, c.coll.name)
+	b = wire.AppendBool(b, "ordered", true)
+	return append(b, c.extras...), nil
+}
+
+func (c *statementCommand) Identifier() string             { return c.identifier }
+func (c *statementCommand) AppendSequence(b []byte) []byte { return append(b, c.statement...) }
+
+func (c *statementCommand) Accept(reply *operation.Reply) error {
+	c.n, c.modified, c.upserted, c.hasUpserted = reply.N, reply.NModified, nil, false
+	if reply.Upserted != nil {
+		if err := c.takeUpserted(reply.Upserted); err != nil {
+			return err
+		}
+	}
+	return writeError(reply)
+}
+
+func (c *statementCommand) takeUpserted(array []byte) error {
+	first := wire.Elements(array)
+	if !first.Next() {
+		return first.Err
+	}
+	for it := wire.Elements(first.Value); it.Next(); {
+		if string(it.Key) == "_id" {
+			c.hasUpserted = true
+			return bson.RawValue{Type: it.Type, Value: it.Value}.Unmarshal(&c.upserted)
+		}
+	}
+	return nil
+}
+
+// updateArguments are what UpdateOne and ReplaceOne have in common.
+type updateArguments struct {
+	filter, update any
+	replace        bool
+
+	arrayFilters []any
+	bypass       *bool
+	collation    *options.Collation
+	comment      any
+	hint         any
+	upsert       *bool
+	let          any
+	sort         any
+}
+
+// UpdateOne applies an update to one document that matches the filter. It is a retryable write.
+func (coll *Collection) UpdateOne(
+	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
+) (*UpdateResult, error) {
+	o, err := collect(updateOneFields, opts)
+	if err != nil {
+		return nil, err
+	}
+	return coll.update(ctx, &updateArguments{
+		filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
+		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+	})
+}
+
+// UpdateByID is UpdateOne for the document with that _id.
+func (coll *Collection) UpdateByID(
+	ctx context.Context, id, update any, opts ...options.Lister[options.UpdateOneOptions],
+) (*UpdateResult, error) {
+	if id == nil {
+		return nil, ErrNilValue
+	}
+	return coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, update, opts...)
+}
+
+// ReplaceOne replaces one document that matches the filter. It is a retryable write.
+func (coll *Collection) ReplaceOne(
+	ctx context.Context, filter, replacement any, opts ...options.Lister[options.ReplaceOptions],
+) (*UpdateResult, error) {
+	o, err := collect(replaceFields, opts)
+	if err != nil {
+		return nil, err
+	}
+	return coll.update(ctx, &updateArguments{
+		filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
+		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+	})
+}
+
+func (coll *Collection) update(ctx context.Context, a *updateArguments) (*UpdateResult, error) {
+	if coll.err != nil {
+		return nil, coll.err
+	}
+	s := newScratch()
+	defer s.release()
+	if err := coll.appendUpdate(s, a); err != nil {
+		return nil, err
+	}
+	cmd := &statementCommand{name: "update", identifier: "updates", coll: coll, statement: s.b}
+	x := extras{codec: coll.scope.codec}
+	x.boolean("bypassDocumentValidation", a.bypass)
+	x.value("comment", a.comment)
+	x.document("let", a.let)
+	if x.err != nil {
+		return nil, x.err
+	}
+	cmd.extras = x.b
+	effect := retry.NotIdempotent
+	if a.replace {
+		effect = retry.Idempotent
+	}
+	err := coll.db.client.run(ctx, coll.write("update", cmd, effect))
+	r := &UpdateResult{
+		MatchedCount: cmd.n, ModifiedCount: cmd.modified, UpsertedID: cmd.upserted,
+		Acknowledged: coll.scope.writeConcern.Acknowledged(),
+	}
+	if cmd.hasUpserted {
+		r.MatchedCount, r.UpsertedCount = r.MatchedCount-1, 1
+	}
+	if err != nil {
+		return acknowledgedAnyway(r, err)
+	}
+	return r, nil
+}
+
+// appendUpdate writes the one statement of an update command.
+func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
+	x := extras{codec: coll.scope.codec}
+	x.array("arrayFilters", a.arrayFilters)
+	x.collation(a.collation)
+	x.value("hint", a.hint)
+	x.boolean("upsert", a.upsert)
+	x.document("sort", a.sort)
+	if x.err != nil {
+		return x.err
+	}
+	var at int
+	at, s.b = wire.BeginDocument(s.b)
+	if err := coll.appendNamed(s, "q", a.filter); err != nil {
+		return err
+	}
+	if err := coll.appendChange(s, "u", a); err != nil {
+		return err
+	}
+	s.b = wire.EndDocument(append(s.b, x.b...), at)
+	return nil
+}
+
+// appendNamed writes v as a document under key, encoding it where it is to stand.
+func (coll *Collection) appendNamed(s *scratch, key string, v any) error {
+	s.b = wire.BeginEmbeddedHead(s.b, key)
+	return coll.scope.codec.append(s, v)
+}
+
+// appendChange writes the update or the replacement and checks that it is the one and not the other.
+func (coll *Collection) appendChange(s *scratch, key string, a *updateArguments) error {
+	if isPipeline(a.update) {
+		return coll.appendPipeline(s, key, a)
+	}
+	s.b = wire.BeginEmbeddedHead(s.b, key)
+	at := len(s.b)
+	if err := coll.scope.codec.append(s, a.update); err != nil {
+		return err
+	}
+	switch operator, any := startsWithOperator(s.b[at:]); {
+	case a.replace && operator:
+		return errors.New("mongo: the replacement document begins with an update operator; use UpdateOne")
+	case !a.replace && !any:
+		return errors.New("mongo: the update document is empty; it must have an update operator")
+	case !a.replace && !operator:
+		return errors.New("mongo: the update document must begin with an update operator, whose name starts with $")
+	}
+	return nil
+}
+
+func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArguments) error {
+	if a.replace {
+		return errors.New("mongo: a replacement must be a document, not a pipeline")
+	}
+	v, err := coll.scope.codec.value(a.update)
+	if err != nil {
+		return err
+	}
+	s.b = wire.AppendValue(s.b, key, v.Type, v.Value)
+	return nil
+}
+
+// isPipeline tells whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
+func isPipeline(update any) bool {
+	switch update.(type) {
+	case bson.D, bson.Raw, []byte, *bson.D:
+		return false
+	case Pipeline, bson.A, []bson.D, []bson.M:
+		return true
+	}
+	t := reflect.TypeOf(update)
+	return t != nil && t.Kind() == reflect.Slice && t.Elem() != reflect.TypeFor[bson.E]() && t.Elem().Kind() != reflect.Uint8
+}
