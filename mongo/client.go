@@ -72,9 +72,7 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	if c.closed.Load() {
 		return ErrClientDisconnected
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	if c.timeout > 0 {
 		if _, ok := ctx.Deadline(); !ok {
 			var cancel context.CancelFunc
@@ -83,6 +81,14 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 		}
 	}
 	return c.runner.Run(ctx, op)
+}
+
+// orBackground stands for a missing context, which the official driver lets pass.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 // Ping asks a server that suits rp, the client's read preference if rp is nil, whether it is there.
@@ -103,10 +109,7 @@ func (c *Client) Disconnect(ctx context.Context) error {
 	if c.closed.Swap(true) {
 		return ErrClientDisconnected
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	c.runner.Close(ctx)
+	c.runner.Close(orBackground(ctx))
 	return nil
 }
 

@@ -128,8 +128,10 @@ func notNegative(o *options.ClientOptions) error {
 		name  string
 		value *time.Duration
 	}{
-		{"ConnectTimeout", o.ConnectTimeout}, {"LocalThreshold", o.LocalThreshold},
-		{"MaxConnIdleTime", o.MaxConnIdleTime}, {"ServerSelectionTimeout", o.ServerSelectionTimeout},
+		{"ConnectTimeout", o.ConnectTimeout},
+		{"LocalThreshold", o.LocalThreshold},
+		{"MaxConnIdleTime", o.MaxConnIdleTime},
+		{"ServerSelectionTimeout", o.ServerSelectionTimeout},
 		{"Timeout", o.Timeout},
 	} {
 		if d.value != nil && *d.value < 0 {

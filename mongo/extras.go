@@ -83,8 +83,10 @@ func (x *extras) collation(c *options.Collation) {
 		key string
 		on  bool
 	}{
-		{"caseLevel", c.CaseLevel}, {"numericOrdering", c.NumericOrdering},
-		{"normalization", c.Normalization}, {"backwards", c.Backwards},
+		{"caseLevel", c.CaseLevel},
+		{"numericOrdering", c.NumericOrdering},
+		{"normalization", c.Normalization},
+		{"backwards", c.Backwards},
 	} {
 		if f.on {
 			b = wire.AppendBool(b, f.key, true)

@@ -39,7 +39,7 @@ var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1
 const keptScratch = 1 << 20
 
 func newScratch() *scratch {
-	s := scratches.Get().(*scratch) //nolint:errcheck,forcetypeassert // nothing else is in the pool
+	s := scratches.Get().(*scratch)
 	s.b = s.b[:0]
 	return s
 }
@@ -203,8 +203,8 @@ func (s *scratch) withID(at int) (any, error) {
 	return id, nil
 }
 
-// startsWithOperator tells whether a document's first key begins with a dollar sign, and whether there is a key.
-func startsWithOperator(doc []byte) (operator, any bool) {
+// startsWithOperator tells whether a document's first key begins with a dollar sign, and whether it has a key at all.
+func startsWithOperator(doc []byte) (bool, bool) {
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return false, false

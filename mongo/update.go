@@ -199,10 +199,10 @@ func (coll *Collection) appendChange(s *scratch, key string, a *updateArguments)
 	if err := coll.scope.codec.append(s, a.update); err != nil {
 		return err
 	}
-	switch operator, any := startsWithOperator(s.b[at:]); {
+	switch operator, exists := startsWithOperator(s.b[at:]); {
 	case a.replace && operator:
 		return errors.New("mongo: the replacement document begins with an update operator; use UpdateOne")
-	case !a.replace && !any:
+	case !a.replace && !exists:
 		return errors.New("mongo: the update document is empty; it must have an update operator")
 	case !a.replace && !operator:
 		return errors.New("mongo: the update document must begin with an update operator, whose name starts with $")

@@ -16,7 +16,7 @@ func writeError(reply *operation.Reply) error {
 	}
 	return WriteException{
 		WriteErrors: writeErrors(reply.WriteErrors), WriteConcernError: writeConcernError(reply.WriteConcernError),
-		Labels: reply.LabelTexts(), Raw: bson.Raw(slices.Clone(reply.Body)),
+		Labels: reply.LabelTexts(), Raw: slices.Clone(reply.Body),
 	}
 }
 

@@ -80,7 +80,7 @@ func (e *Engine) decide(ctx context.Context, request Request, failure Failure) v
 	if failure.Reason == UnknownReason {
 		return verdict{why: NotRetryable}
 	}
-	action := RetryAfter(ControlledBackoff(request.Retries))
+	action := After(ControlledBackoff(request.Retries))
 	if !failure.Reason.AlwaysRetry() {
 		action = e.ask(ctx, request, failure)
 	}

@@ -31,9 +31,9 @@ func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failu
 	case request.Retries >= o.Retries:
 		return Decline(AttemptsUsed), nil
 	case overloaded:
-		return RetryAfter(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
+		return After(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
 	default:
-		return RetryAfter(0), nil
+		return After(0), nil
 	}
 }
 

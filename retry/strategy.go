@@ -27,8 +27,8 @@ type Action struct {
 	why   Why
 }
 
-// RetryAfter is the action to try again after delay, at once if it is not positive.
-func RetryAfter(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
+// After is the action to try again after delay, at once if it is not positive.
+func After(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
 
 // Decline is the action not to try again, and why.
 func Decline(why Why) Action { return Action{why: why} }
@@ -62,7 +62,7 @@ func (l Limited) RetryAfter(_ context.Context, request Request, failure Failure)
 	case l.Retries >= 0 && request.Retries >= l.Retries:
 		return Decline(AttemptsUsed), nil
 	default:
-		return RetryAfter(0), nil
+		return After(0), nil
 	}
 }
 

@@ -91,6 +91,8 @@ func (e effects) run() {
 
 // publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
 // theirs. It is called with the lock held.
+//
+//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
 func (c *Cluster) publish(description *topology.Description) effects {
 	var after effects
 	next := &Snapshot{Description: description, changed: make(chan struct{})}

@@ -61,7 +61,8 @@ func (m *monitor) checkAndApply(ctx context.Context) {
 	}
 }
 
-func (m *monitor) failed(err error) (again bool) {
+// failed reports a failed check and returns whether another one is due at once.
+func (m *monitor) failed(err error) bool {
 	m.last = nil
 	return m.server.cluster.checkFailed(m.server, err)
 }

@@ -20,7 +20,7 @@ func quiet(nc net.Conn) bool {
 	err = raw.Read(func(fd uintptr) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		open = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK //nolint:errorlint // a bare errno
+		open = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
 		return true
 	})
 	return err == nil && open

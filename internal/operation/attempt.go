@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	}
 	conn, err := target.Server.CheckOut(ctx)
 	if err != nil {
-		return r.checkOutFailed(ctx, target.Server, err)
+		return r.checkOutFailed(target.Server, err)
 	}
 	failure := r.onConnection(ctx, target, conn)
 	target.Server.CheckIn(conn)

@@ -14,7 +14,7 @@ import (
 var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
 
 // checkOutFailed classifies an attempt that got no connection: nothing was sent.
-func (r *run) checkOutFailed(ctx context.Context, s *cluster.Server, err error) retry.Failure {
+func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	f := retry.Failure{Stage: retry.Dispatch, Endpoint: s.Address(), Effect: r.effect()}
 	var cleared *cluster.PoolClearedError
 	var handshake *cluster.HandshakeError

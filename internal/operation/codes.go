@@ -62,9 +62,9 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
-// retryableWrite tells whether an answer is, or must be, labelled RetryableWriteError, and whether the client has to add
-// the label.
-func (r *Reply) retryableWrite(s *topology.Server) (is, add bool) {
+// retryableWrite tells whether an answer is to be retried as labelled RetryableWriteError, and whether the client has to
+// add that label.
+func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 	switch {
 	case hasLabel(r.Labels, labelRetryableWrite):
 		return true, false

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/retry"
@@ -25,7 +24,7 @@ func (r *run) clientError(err error, reason retry.Reason, labels ...string) erro
 func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	e := official.CommandError{
 		Code: reply.Code, Name: string(reply.CodeName), Message: string(reply.Message), Labels: reply.LabelTexts(),
-		Raw: bson.Raw(slices.Clone(reply.Body)), Wrapped: wrapped,
+		Raw: slices.Clone(reply.Body), Wrapped: wrapped,
 	}
 	if addLabel {
 		e.Labels = append(e.Labels, labelRetryableWrite)

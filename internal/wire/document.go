@@ -23,7 +23,7 @@ type Element struct {
 	Value []byte
 }
 
-// Elements walks the top level of one document: it copies nothing, allocates nothing, and checks that every element
+// Iterator walks the top level of one document: it copies nothing, allocates nothing, and checks that every element
 // lies within the document. What is inside nested documents is not looked at.
 //
 //	it := wire.Elements(doc)
