@@ -1,0 +1,144 @@
+// Package house holds the rules of the repository that are tests.
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/holdfast-db/holdfast/"
+
+// pkg is what `go list -json` says of a package, as far as the rules look at it.
+type pkg struct {
+	ImportPath   string
+	Standard     bool
+	Doc          string
+	Imports      []string
+	Deps         []string
+	GoFiles      []string
+	TestImports  []string
+	XTestImports []string
+	Module       *struct{ Path string }
+}
+
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json"}, args...)...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			t.Fatalf("go list: %v: %s", err, failed.Stderr)
+		}
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// ours names what a package may import of this module: only what stands below it. A package that is not here may not
+// exist.
+var ours = map[string][]string{
+	"retry":                          {},
+	"internal/mutant":                {},
+	"internal/wire":                  {},
+	"internal/topology":              {"internal/wire"},
+	"internal/cluster":               {"internal/topology", "internal/wire", "retry"},
+	"internal/operation":             {"internal/cluster", "internal/topology", "internal/wire", "internal/mutant", "retry"},
+	"mongo":                          {"internal/operation", "internal/cluster", "internal/topology", "internal/wire", "internal/mutant", "retry"},
+	"mongo/mongotest":                {"mongo/mongotest/internal/query", "internal/wire", "internal/mutant"},
+	"mongo/mongotest/internal/query": {"internal/wire"},
+	"internal/prove":                 {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
+	"cmd/holdfast":                   {"internal/prove"},
+}
+
+func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
+	pkgs := list(t, "./...")
+	if len(pkgs) < 5 {
+		t.Fatalf("only %d packages were found", len(pkgs))
+	}
+	for _, p := range pkgs {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if len(p.GoFiles) == 0 {
+			continue // only tests
+		}
+		allowed, known := ours[name]
+		if !known {
+			t.Errorf("%s has no place in the table of import rules", name)
+		}
+		for _, path := range p.Imports {
+			below, isOurs := strings.CutPrefix(path, module)
+			switch {
+			case isOurs && !slices.Contains(allowed, below):
+				t.Errorf("%s imports %s, which does not stand below it", name, below)
+			case path == "testing" || strings.HasPrefix(path, "testing/"):
+				t.Errorf("%s imports %s outside its tests", name, path)
+			case strings.HasPrefix(path, "go.mongodb.org/mongo-driver/v2/x/"):
+				t.Errorf("%s imports the official module's %s", name, path)
+			}
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package documentation", name)
+		}
+	}
+}
+
+// pure packages have no sockets and no goroutines of their own.
+func TestThePurePackagesAreStandardLibraryOrVocabulary(t *testing.T) {
+	forbidden := []string{"net", "os", "os/exec", "syscall", "log/slog", "sync"}
+	for _, p := range list(t, "./retry", "./internal/wire", "./internal/topology") {
+		for _, path := range p.Imports {
+			if slices.Contains(forbidden, path) {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+		}
+	}
+}
+
+// mayDependOn lists the modules that may be linked into a program through each of these packages.
+var mayDependOn = map[string][]string{
+	"./retry": {},
+	"./mongo": {
+		"go.mongodb.org/mongo-driver/v2",
+		// What the official module's vocabulary brings with it.
+		"github.com/klauspost/compress", "github.com/xdg-go/pbkdf2", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
+		"github.com/youmark/pkcs8", "golang.org/x/crypto", "golang.org/x/sync", "golang.org/x/text",
+	},
+}
+
+func TestDependenciesAreThoseThatAreAllowed(t *testing.T) {
+	for root, allowed := range mayDependOn {
+		for _, p := range list(t, "-deps", root) {
+			if p.Standard || p.Module == nil || strings.HasPrefix(p.ImportPath+"/", module) {
+				continue
+			}
+			if !slices.Contains(allowed, p.Module.Path) {
+				t.Errorf("%s depends on %s of module %s, which is not on its list", root, p.ImportPath, p.Module.Path)
+			}
+		}
+	}
+}
+
+func TestTheModuleReplacesNothing(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{if .Replace}}{{.Path}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if replaced := strings.TrimSpace(string(out)); replaced != "" {
+		t.Errorf("go.mod replaces %s", replaced)
+	}
+}
