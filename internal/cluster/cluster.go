@@ -130,10 +130,15 @@ func (c *Cluster) open(s *Server) {
 	})
 }
 
-// learn applies what a hello told. Applying it again, or late, is harmless: the topology's own rules order it.
+// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. Applying it
+// late is harmless: the topology's own rules order it.
 func (c *Cluster) learn(s *topology.Server) {
 	c.mu.Lock()
-	after := c.apply(s)
+	next := *s
+	if known := c.snapshot.Load().Description.Server(s.Address); known != nil {
+		next.RTT, next.HasRTT = known.RTT, known.HasRTT
+	}
+	after := c.apply(&next)
 	c.mu.Unlock()
 	after.run()
 }

@@ -46,7 +46,7 @@ type specReadPref struct {
 }
 
 func TestPublishedSelection(t *testing.T) {
-	runSuite(t, "server-selection/tests/server_selection", 87, runSelection)
+	runSuite(t, "server-selection/tests/server_selection", 88, runSelection)
 }
 
 func TestPublishedMaxStaleness(t *testing.T) {
@@ -109,7 +109,7 @@ func (rp *specReadPref) readPref() (*readpref.ReadPref, error) {
 		return nil, err
 	}
 	var opts []readpref.Option
-	if len(rp.TagSets) > 0 && !(mode == readpref.PrimaryMode && len(rp.TagSets[0]) == 0) {
+	if len(rp.TagSets) > 0 && (mode != readpref.PrimaryMode || len(rp.TagSets[0]) > 0) {
 		opts = append(opts, readpref.WithTagSets(tag.NewTagSetsFromMaps(rp.TagSets)...))
 	}
 	if rp.MaxStaleness != nil {
