@@ -119,5 +119,5 @@ func (c *Client) Database(name string, opts ...options.Lister[options.DatabaseOp
 	if err != nil {
 		return &Database{client: c, name: name, err: err}
 	}
-	return &Database{client: c, name: name, scope: c.scope.narrow(c, scopeOptions(*o))}
+	return &Database{client: c, name: name, scope: c.scope.narrow(c, scopeOptions(o))}
 }

@@ -26,20 +26,18 @@ func (coll *Collection) Name() string { return coll.name }
 // Database returns the database that the collection belongs to.
 func (coll *Collection) Database() *Database { return coll.db }
 
-// write describes a write to the primary. effect is what doing it twice would mean to the application.
-func (coll *Collection) write(name string, cmd operation.Command, effect retry.Effect) *operation.Operation {
-	return &operation.Operation{
-		Name: name, Database: coll.db.name, Command: cmd, Kind: operation.Write, Effect: effect,
-		Retryable: coll.scope.writeConcern.Acknowledged(), Selection: writable, WriteConcern: coll.scope.writeConcern,
-	}
+// write describes, in an empty op, a write to the primary. effect is what doing it twice would mean to the application.
+func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
+	op.Name, op.Database, op.Command = name, coll.db.name, cmd
+	op.Kind, op.Effect, op.Retryable = operation.Write, effect, coll.scope.writeConcern.Acknowledged()
+	op.Selection, op.WriteConcern = writable, coll.scope.writeConcern
 }
 
-// read describes a read by the collection's preference.
-func (coll *Collection) read(name string, cmd operation.Command) *operation.Operation {
-	return &operation.Operation{
-		Name: name, Database: coll.db.name, Command: cmd, Kind: operation.Read, Effect: retry.ReadOnly, Retryable: true,
-		Selection: coll.scope.reads, ReadPreference: coll.scope.readPreference, ReadConcern: coll.scope.readConcern,
-	}
+// read describes, in an empty op, a read by the collection's preference.
+func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
+	op.Name, op.Database, op.Command = name, coll.db.name, cmd
+	op.Kind, op.Effect, op.Retryable = operation.Read, retry.ReadOnly, true
+	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, coll.scope.readConcern
 }
 
 var dropFields = honoured()
@@ -54,9 +52,10 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 	if coll.err != nil {
 		return coll.err
 	}
-	op := coll.write("drop", dropCommand(coll.name), retry.Idempotent)
+	var op operation.Operation
+	coll.write(&op, "drop", dropCommand(coll.name), retry.Idempotent)
 	op.Retryable = false
-	err := coll.db.client.run(ctx, op)
+	err := coll.db.client.run(ctx, &op)
 	var refused CommandError
 	if errors.As(err, &refused) && refused.Code == codeNamespaceNotFound {
 		return nil

@@ -34,9 +34,10 @@ type Cursor struct {
 	closed    bool
 }
 
-func newCursor(coll *Collection, cmd *findCommand, op *operation.Operation, o *options.FindOptions) *Cursor {
+func newCursor(cmd *findCommand, o *options.FindOptions) *Cursor {
 	c := &Cursor{
-		coll: coll, id: cmd.id, server: cmd.server, session: op.Session, batchSize: valueOr(o.BatchSize, 0), comment: o.Comment,
+		coll: cmd.coll, id: cmd.id, server: cmd.server, session: cmd.op.Session, batchSize: valueOr(o.BatchSize, 0),
+		comment: o.Comment,
 	}
 	if limit := valueOr(o.Limit, 0); limit > 0 {
 		c.remaining = limit

@@ -37,7 +37,7 @@ func (db *Database) Collection(name string, opts ...options.Lister[options.Colle
 	if err != nil {
 		return &Collection{db: db, name: name, err: err}
 	}
-	return &Collection{db: db, name: name, scope: db.scope.narrow(db.client, scopeOptions(*o))}
+	return &Collection{db: db, name: name, scope: db.scope.narrow(db.client, scopeOptions(o))}
 }
 
 var (

@@ -43,7 +43,7 @@ func (coll *Collection) DeleteOne(
 	cmd := &statementCommand{
 		name: "delete", identifier: "deletes", coll: coll, statement: s.b, extras: command.b,
 	}
-	err = coll.db.client.run(ctx, coll.write("delete", cmd, retry.NotIdempotent))
+	err = cmd.run(ctx, retry.NotIdempotent)
 	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}
 	if err != nil {
 		return acknowledgedAnyway(r, err)

@@ -32,18 +32,24 @@ func (f fields) check(name string, options any) error {
 }
 
 // collect applies a call's options and checks them.
-func collect[T any](f fields, opts []options.Lister[T]) (*T, error) {
-	all := new(T)
+func collect[T any](f fields, opts []options.Lister[T]) (T, error) {
 	if len(opts) == 0 {
-		return all, nil
+		var none T
+		return none, nil
 	}
+	all, err := collectSome(f, opts)
+	return *all, err
+}
+
+func collectSome[T any](f fields, opts []options.Lister[T]) (*T, error) {
+	all := new(T)
 	for _, lister := range opts {
 		if lister == nil {
 			continue
 		}
 		for _, set := range lister.List() {
 			if err := set(all); err != nil {
-				return nil, err
+				return all, err
 			}
 		}
 	}

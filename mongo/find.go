@@ -35,6 +35,8 @@ type findCommand struct {
 	id     int64
 	batch  []byte
 	server *cluster.Server
+
+	op operation.Operation
 }
 
 func (c *findCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
@@ -112,7 +114,7 @@ func (coll *Collection) findOne(
 		if err != nil {
 			return nil, err
 		}
-		if cmd.extras, err = findOneExtras(coll.scope.codec, o); err != nil {
+		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +124,8 @@ func (coll *Collection) findOne(
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
-	err = coll.db.client.run(ctx, coll.read("find", cmd))
+	coll.read(&cmd.op, "find", cmd)
+	err = coll.db.client.run(ctx, &cmd.op)
 	return cmd.first, err
 }
 
@@ -160,16 +163,16 @@ func (coll *Collection) Find(
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
-	if cmd.extras, err = findExtras(coll.scope.codec, o); err != nil {
+	if cmd.extras, err = findExtras(coll.scope.codec, &o); err != nil {
 		return nil, err
 	}
-	op := coll.read("find", cmd)
-	op.KeepSession = true
-	if err := coll.db.client.run(ctx, op); err != nil {
-		coll.db.client.runner.EndSession(op.Session)
+	coll.read(&cmd.op, "find", cmd)
+	cmd.op.KeepSession = true
+	if err := coll.db.client.run(ctx, &cmd.op); err != nil {
+		coll.db.client.runner.EndSession(cmd.op.Session)
 		return nil, err
 	}
-	return newCursor(coll, cmd, op, o), nil
+	return newCursor(cmd, &o), nil
 }
 
 func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {

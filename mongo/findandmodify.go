@@ -52,11 +52,13 @@ func (coll *Collection) FindOneAndUpdate(
 	}
 	s := newScratch()
 	defer s.release()
-	if result.err = coll.appendFindAndModify(s, filter, update, o); result.err != nil {
+	if result.err = coll.appendFindAndModify(s, filter, update, &o); result.err != nil {
 		return result
 	}
 	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
-	result.err = coll.db.client.run(ctx, coll.write("findAndModify", cmd, retry.NotIdempotent))
+	var op operation.Operation
+	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
+	result.err = coll.db.client.run(ctx, &op)
 	return result
 }
 

@@ -26,7 +26,9 @@ type insertCommand struct {
 	documents []byte
 	ordered   bool
 	extras    []byte
-	err       func(*operation.Reply) error
+	many      bool
+
+	op operation.Operation
 }
 
 func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
@@ -38,9 +40,21 @@ func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, err
 	return append(b, c.extras...), nil
 }
 
-func (c *insertCommand) Identifier() string              { return "documents" }
-func (c *insertCommand) AppendSequence(b []byte) []byte  { return append(b, c.documents...) }
-func (c *insertCommand) Accept(r *operation.Reply) error { return c.err(r) }
+func (c *insertCommand) Identifier() string             { return "documents" }
+func (c *insertCommand) AppendSequence(b []byte) []byte { return append(b, c.documents...) }
+
+func (c *insertCommand) Accept(r *operation.Reply) error {
+	if c.many {
+		return bulkError(r)
+	}
+	return writeError(r)
+}
+
+// run runs the insert. With their _ids a second insert of the documents is refused, not applied.
+func (c *insertCommand) run(ctx context.Context) error {
+	c.coll.write(&c.op, "insert", c, retry.Idempotent)
+	return c.coll.db.client.run(ctx, &c.op)
+}
 
 // checkSizes returns an error for a document over the server's limit.
 func checkSizes(documents []byte, server *topology.Server) error {
@@ -82,14 +96,13 @@ func (coll *Collection) InsertOne(
 	if err != nil {
 		return nil, err
 	}
-	cmd := &insertCommand{coll: coll, documents: s.b, ordered: true, err: writeError}
+	cmd := &insertCommand{coll: coll, documents: s.b, ordered: true}
 	if o.Comment != nil || o.BypassDocumentValidation != nil {
 		if cmd.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
 			return nil, err
 		}
 	}
-	// With its _id a second insert of the document is refused, not applied.
-	if err := coll.db.client.run(ctx, coll.write("insert", cmd, retry.Idempotent)); err != nil {
+	if err := cmd.run(ctx); err != nil {
 		return acknowledgedAnyway(&InsertOneResult{InsertedID: id, Acknowledged: true}, err)
 	}
 	return &InsertOneResult{InsertedID: id, Acknowledged: coll.scope.writeConcern.Acknowledged()}, nil
@@ -124,7 +137,7 @@ func (coll *Collection) InsertMany(
 	if err != nil {
 		return nil, err
 	}
-	many, err := coll.newInsertMany(documents, o)
+	many, err := coll.newInsertMany(documents, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -194,9 +207,9 @@ func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
 	for first, start := 0, 0; first < len(m.ends); {
 		end := m.next(first)
 		cmd := &insertCommand{
-			coll: m.coll, documents: m.scratch.b[start:m.ends[end-1]], ordered: m.ordered, extras: m.extras, err: bulkError,
+			coll: m.coll, documents: m.scratch.b[start:m.ends[end-1]], ordered: m.ordered, extras: m.extras, many: true,
 		}
-		err := m.coll.db.client.run(ctx, m.coll.write("insert", cmd, retry.Idempotent))
+		err := cmd.run(ctx)
 		m.sent = end
 		goOn, problem := m.note(err, first, end)
 		if !goOn {

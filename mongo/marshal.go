@@ -31,8 +31,11 @@ func (c codec) with(registry *bson.Registry, o *options.BSONOptions) codec {
 
 func (c codec) plain() bool { return c.registry == nil && c.options == nil }
 
-// scratch is a buffer that lives as long as one operation.
-type scratch struct{ b []byte }
+// scratch is a buffer that lives as long as one operation, with an encoder that writes into it.
+type scratch struct {
+	b     []byte
+	plain *bson.Encoder // of a codec without options; made once, because its own buffers are worth keeping
+}
 
 var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
 
@@ -78,12 +81,23 @@ func (c codec) append(s *scratch, v any) error {
 	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return ErrNilDocument
 	}
-	encoder := bson.NewEncoder(bson.NewDocumentWriter(s))
-	c.configureEncoder(encoder)
-	if err := encoder.Encode(v); err != nil {
+	if err := c.encoder(s).Encode(v); err != nil {
+		s.plain = nil // it stopped within a document
 		return MarshalError{Value: v, Err: err}
 	}
 	return nil
+}
+
+func (c codec) encoder(s *scratch) *bson.Encoder {
+	if c.plain() && s.plain != nil {
+		return s.plain
+	}
+	encoder := bson.NewEncoder(bson.NewDocumentWriter(s))
+	if c.plain() {
+		s.plain = encoder
+	}
+	c.configureEncoder(encoder)
+	return encoder
 }
 
 func appendRaw(s *scratch, d []byte) error {

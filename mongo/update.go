@@ -32,6 +32,14 @@ type statementCommand struct {
 	n, modified int64
 	upserted    any
 	hasUpserted bool
+
+	op operation.Operation
+}
+
+// run runs the statement; effect is what doing it twice would mean to the application.
+func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
+	c.coll.write(&c.op, c.name, c, effect)
+	return c.coll.db.client.run(ctx, &c.op)
 }
 
 func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
@@ -146,7 +154,7 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	if a.replace {
 		effect = retry.Idempotent
 	}
-	err := coll.db.client.run(ctx, coll.write("update", cmd, effect))
+	err := cmd.run(ctx, effect)
 	r := &UpdateResult{
 		MatchedCount: cmd.n, ModifiedCount: cmd.modified, UpsertedID: cmd.upserted,
 		Acknowledged: coll.scope.writeConcern.Acknowledged(),

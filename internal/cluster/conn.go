@@ -50,6 +50,9 @@ func newConn(nc net.Conn, id int64, address string) *Conn {
 // ID returns the connection's number within its pool, starting from 1.
 func (c *Conn) ID() int64 { return c.id }
 
+// CheckedOut returns when the connection was checked out.
+func (c *Conn) CheckedOut() time.Time { return c.checkedOut }
+
 // Name returns the connection's name in command events.
 func (c *Conn) Name() string { return c.name }
 

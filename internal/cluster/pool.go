@@ -414,9 +414,14 @@ func (p *pool) observed() bool {
 // emit tells the listener. It is never called with a lock held.
 func (p *pool) emit(e event.PoolEvent) {
 	if p.observed() {
-		e.Address = p.server.address
-		p.server.cluster.cfg.PoolMonitor.Event(&e)
+		p.tell(e)
 	}
+}
+
+// tell is apart from emit so that an event is allocated only for a listener.
+func (p *pool) tell(e event.PoolEvent) {
+	e.Address = p.server.address
+	p.server.cluster.cfg.PoolMonitor.Event(&e)
 }
 
 func checkOutFailure(err error) string {

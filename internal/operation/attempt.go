@@ -201,7 +201,7 @@ func (r *run) useSession(conn *cluster.Conn) {
 		return
 	}
 	if r.session == nil {
-		r.session = r.sessions.take(time.Now(), time.Duration(*timeout)*time.Minute)
+		r.session = r.sessions.take(conn.CheckedOut(), time.Duration(*timeout)*time.Minute)
 		if r.op.KeepSession {
 			r.op.Session = r.session
 		}
@@ -213,14 +213,14 @@ func (r *run) useSession(conn *cluster.Conn) {
 
 func (r *run) endSession() {
 	if r.session != nil && r.op.Session == nil {
-		r.sessions.put(r.session, time.Now())
+		r.sessions.put(r.session)
 	}
 }
 
 // EndSession gives a session that an operation kept back to the pool.
 func (r *Runner) EndSession(s *Session) {
 	if s != nil {
-		r.sessions.put(s, time.Now())
+		r.sessions.put(s)
 	}
 }
 

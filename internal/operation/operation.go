@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -107,11 +108,19 @@ func (r *Runner) Cluster() *cluster.Cluster { return r.cfg.Cluster }
 
 var requestIDs atomic.Int32
 
+// runs recycles what an operation needs while it is under way. Nothing of it outlives Run.
+var runs = sync.Pool{New: func() any { return new(run) }}
+
+var emptyRun run
+
 // Run runs one operation, with retries, and returns the error that the application is to see.
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
-	run := &run{Runner: r, op: op, session: op.Session}
+	run := runs.Get().(*run)
+	run.Runner, run.op, run.session = r, op, op.Session
 	err := r.engine.Do(ctx, retry.Request{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
 	run.endSession()
+	*run = emptyRun
+	runs.Put(run)
 	if err == nil {
 		return nil
 	}

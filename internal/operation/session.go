@@ -12,7 +12,7 @@ import (
 type Session struct {
 	id        []byte // the lsid document
 	txnNumber int64
-	lastUsed  time.Time
+	lastUsed  time.Time // when an operation began to use it
 	dirty     bool // a network error was met: the server may still be busy with it
 }
 
@@ -55,18 +55,20 @@ func (p *SessionPool) take(now time.Time, timeout time.Duration) *Session {
 		s := p.free[n-1]
 		p.free = p.free[:n-1]
 		if !s.expired(now, timeout) {
+			s.lastUsed = now
 			return s
 		}
 	}
-	return newSession()
+	s := newSession()
+	s.lastUsed = now
+	return s
 }
 
 // put takes a session back, unless it is dirty: the server will forget that by itself.
-func (p *SessionPool) put(s *Session, now time.Time) {
+func (p *SessionPool) put(s *Session) {
 	if s.dirty {
 		return
 	}
-	s.lastUsed = now
 	p.mu.Lock()
 	p.free = append(p.free, s)
 	p.mu.Unlock()
