@@ -1,0 +1,21 @@
+package mongotest
+
+import "github.com/holdfast-db/holdfast/internal/wire"
+
+// https://www.mongodb.com/docs/manual/reference/command/buildInfo/
+
+func cmdBuildInfo(x *exec) error {
+	x.out = wire.AppendString(x.out, "version", "7.0.0")
+	x.out = wire.AppendString(x.out, "gitVersion", "mongotest")
+	at, dst := wire.BeginArray(x.out, "modules")
+	dst = wire.EndDocument(dst, at)
+	at, dst = wire.BeginArray(dst, "versionArray")
+	for i, n := range []int32{7, 0, 0, 0} {
+		dst = wire.AppendInt32(dst, wire.ArrayKey(i), n)
+	}
+	dst = wire.EndDocument(dst, at)
+	dst = wire.AppendInt32(dst, "bits", 64)
+	dst = wire.AppendBool(dst, "debug", false)
+	x.out = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
+	return nil
+}

@@ -1,0 +1,51 @@
+package mongotest
+
+import "github.com/holdfast-db/holdfast/internal/wire"
+
+// https://www.mongodb.com/docs/manual/reference/command/count/
+
+func cmdCount(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	var s search
+	filter := emptyDocument
+	for i := range x.args {
+		if err := s.countField(&x.args[i], &filter); err != nil {
+			return err
+		}
+	}
+	if err := s.filter.Parse(filter); err != nil {
+		return err
+	}
+	if s.limit < 0 {
+		s.limit = -s.limit
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	n := len(x.searchLocked(&s))
+	x.set.mu.Unlock()
+	x.out = wire.AppendInt32(x.out, "n", int32(n))
+	return nil
+}
+
+func (s *search) countField(e *wire.Element, filter *[]byte) (err error) {
+	switch string(e.Key) {
+	case "query":
+		if *filter = e.Document(); *filter == nil {
+			return wrongType("count", "query", e.Type, "object")
+		}
+		return valid(*filter)
+	case "limit":
+		s.limit, _ = e.Int64()
+	case "skip":
+		s.skip, err = countArg("count", e)
+	case "hint", "fields":
+	case "collation":
+		return simpleCollation("count", e)
+	default:
+		return unknownField("count", string(e.Key))
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package mongotest
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/delete/
+
+// deleteStatement is one compiled statement of a delete.
+type deleteStatement struct {
+	raw    []byte
+	filter query.Filter
+	one    bool
+	err    error
+}
+
+func cmdDelete(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	ordered, err := x.orderedArg("deletes")
+	if err != nil {
+		return err
+	}
+	docs, err := x.batchDocuments("deletes")
+	if err != nil {
+		return err
+	}
+	list := make([]deleteStatement, len(docs))
+	for i, doc := range docs {
+		if err := list[i].parse(slices.Clone(doc)); err != nil {
+			return err
+		}
+		if x.hasTxn && !list[i].one {
+			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with limit=0")
+		}
+	}
+	var o outcome
+	err = x.writing(func(m *member) error {
+		x.deleteLocked(m, list, ordered, &o)
+		x.set.journal.add(x.entries)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.appendOutcome(&o, false)
+	return nil
+}
+
+func (s *deleteStatement) parse(doc []byte) error {
+	s.raw = doc
+	filter, limit := []byte(nil), int64(-1)
+	err := statementFields(doc, func(e *wire.Element) error {
+		switch string(e.Key) {
+		case "q":
+			filter = e.Document()
+		case "limit":
+			limit, _ = e.Int64()
+		case "hint":
+		case "collation":
+			return simpleCollation("delete.deletes", e)
+		case "sampleId":
+			return unsupportedField("delete.deletes", string(e.Key))
+		default:
+			return unknownField("delete.deletes", string(e.Key))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case filter == nil:
+		return failf(codeMissingField, "BSON field 'delete.deletes.q' is missing but a required field")
+	case limit < 0:
+		return failf(codeMissingField, "BSON field 'delete.deletes.limit' is missing but a required field")
+	case limit > 1:
+		return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit)
+	}
+	s.one = limit == 1
+	if s.err = valid(doc); s.err == nil {
+		s.err = s.filter.Parse(filter)
+	}
+	return nil
+}
+
+func (x *exec) deleteLocked(m *member, list []deleteStatement, ordered bool, o *outcome) {
+	for i := range list {
+		s := &list[i]
+		stmt := x.statementID(i)
+		note := x.note(stmt, s.raw)
+		if x.executedLocked(stmt) != nil {
+			note.Deduplicated = true
+			o.retried = append(o.retried, stmt)
+			o.n++
+			continue
+		}
+		if s.err != nil {
+			o.fail(i, note, s.err)
+			if ordered {
+				return
+			}
+			continue
+		}
+		var matches []found
+		m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
+			matches = append(matches, found{key, doc})
+			return !s.one
+		})
+		for _, f := range matches {
+			x.storeLocked(f.key, f.doc, nil, stmt, note)
+			o.n++
+		}
+	}
+}

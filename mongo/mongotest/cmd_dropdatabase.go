@@ -1,0 +1,42 @@
+package mongotest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/dropDatabase/
+
+func cmdDropDatabase(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	existed := false
+	err := x.writing(func(m *member) error {
+		note := x.note(0, nil)
+		for _, ns := range m.namespacesLocked(x.db) {
+			existed = true
+			x.appendLocked(&entry{kind: drop, ns: ns}, -1, note)
+		}
+		x.set.journal.add(x.entries)
+		return nil
+	})
+	if err == nil && existed {
+		x.out = wire.AppendString(x.out, "dropped", x.db)
+	}
+	return err
+}
+
+// namespacesLocked returns the namespaces of a database in order, or of all with "".
+func (m *member) namespacesLocked(db string) []string {
+	var list []string
+	for ns := range m.collections {
+		if db == "" || strings.HasPrefix(ns, db+".") {
+			list = append(list, ns)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

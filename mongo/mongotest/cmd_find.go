@@ -1,0 +1,130 @@
+package mongotest
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/find/
+
+// search is a parsed find.
+type search struct {
+	filter      query.Filter
+	sort        *query.Sort
+	projection  *query.Projection
+	skip, limit int64
+	batchSize   int64
+	singleBatch bool
+}
+
+// firstBatch is how many documents the first batch of a find has unless the command says otherwise.
+const firstBatch = 101
+
+func cmdFind(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	s := search{batchSize: firstBatch}
+	filter := emptyDocument
+	for i := range x.args {
+		if err := s.field(&x.args[i], &filter); err != nil {
+			return err
+		}
+	}
+	if err := s.filter.Parse(filter); err != nil {
+		return err
+	}
+	if s.limit < 0 {
+		s.limit, s.singleBatch = -s.limit, true
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	docs := x.searchLocked(&s)
+	x.set.mu.Unlock()
+	x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
+	return nil
+}
+
+func (s *search) field(e *wire.Element, filter *[]byte) (err error) {
+	switch string(e.Key) {
+	case "filter":
+		if *filter = e.Document(); *filter == nil {
+			return wrongType("find", "filter", e.Type, "object")
+		}
+		return valid(*filter)
+	case "sort":
+		s.sort, err = parseSort("find", e)
+	case "projection":
+		s.projection, err = parseProjection("find", e)
+	case "skip":
+		s.skip, err = countArg("find", e)
+	case "limit":
+		s.limit, _ = e.Int64()
+	case "batchSize":
+		s.batchSize, err = countArg("find", e)
+	case "singleBatch":
+		s.singleBatch = e.True()
+	case "hint", "noCursorTimeout", "allowDiskUse", "allowPartialResults":
+	case "collation":
+		return simpleCollation("find", e)
+	case "tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay", "exhaust":
+		if e.True() {
+			return unsupportedField("find", string(e.Key))
+		}
+	case "let", "min", "max", "term", "readOnce":
+		return unsupportedField("find", string(e.Key))
+	default:
+		return unknownField("find", string(e.Key))
+	}
+	return err
+}
+
+// countArg reads an argument that is a count.
+func countArg(command string, e *wire.Element) (int64, error) {
+	n, ok := e.Int64()
+	if !ok || e.Type == bson.TypeBoolean {
+		return 0, wrongType(command, string(e.Key), e.Type, "long")
+	}
+	if n < 0 {
+		return 0, failf(51024, "BSON field '%s' value must be >= 0, actual value '%d'", e.Key, n)
+	}
+	return n, nil
+}
+
+func parseSort(command string, e *wire.Element) (*query.Sort, error) {
+	if e.Document() == nil {
+		return nil, wrongType(command, "sort", e.Type, "object")
+	}
+	return query.ParseSort(e.Document())
+}
+
+func parseProjection(command string, e *wire.Element) (*query.Projection, error) {
+	if e.Document() == nil {
+		return nil, wrongType(command, string(e.Key), e.Type, "object")
+	}
+	return query.ParseProjection(e.Document())
+}
+
+// searchLocked returns what matches, sorted, skipped and limited.
+func (x *exec) searchLocked(s *search) [][]byte {
+	var docs [][]byte
+	enough := -1
+	if s.limit > 0 && s.sort == nil {
+		enough = int(s.skip + s.limit)
+	}
+	x.eachLocked(&s.filter, func(doc []byte) bool {
+		docs = append(docs, doc)
+		return len(docs) != enough
+	})
+	if s.sort != nil {
+		s.sort.Documents(docs)
+	}
+	docs = docs[min(s.skip, int64(len(docs))):]
+	if s.limit > 0 {
+		docs = docs[:min(s.limit, int64(len(docs)))]
+	}
+	return docs
+}

@@ -1,0 +1,218 @@
+package mongotest
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/findAndModify/
+
+// modification is a parsed findAndModify.
+type modification struct {
+	filter     query.Filter
+	sort       *query.Sort
+	projection *query.Projection
+	update     *query.Update
+	remove     bool
+	upsert     bool
+	after      bool // return the document after the update
+}
+
+// modified is what a findAndModify did.
+type modified struct {
+	value    []byte // the document to return, nil if there is none
+	n        int32
+	existing bool
+	upserted query.Value
+	retried  int32 // the statement id, -1 if it was executed now
+}
+
+func cmdFindAndModify(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	raw := slices.Clone(x.raw)
+	f, err := x.modification(raw)
+	if err != nil {
+		return err
+	}
+	done := modified{retried: -1}
+	err = x.writing(func(m *member) error {
+		note := x.note(max(x.stmtID, 0), raw)
+		err := x.modifyLocked(m, f, note, &done)
+		if err != nil {
+			note.Err = commandError(err).Code
+		}
+		x.set.journal.add(x.entries)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.appendModified(f, &done)
+	return nil
+}
+
+// modification parses the command from raw, a copy that its parts may be kept from.
+func (x *exec) modification(raw []byte) (*modification, error) {
+	var f modification
+	filter, update := emptyDocument, query.Value{}
+	it := wire.Elements(raw)
+	it.Next()
+	arg := 0
+	for it.Next() {
+		if arg == len(x.args) || string(x.args[arg].Key) != string(it.Key) {
+			continue // a generic one
+		}
+		arg++
+		if err := f.field(&it.Element, &filter, &update); err != nil {
+			return nil, err
+		}
+	}
+	if err := valid(raw); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.remove && !update.Missing():
+		return nil, failf(codeFailedToParse, "Cannot specify both an update and remove=true")
+	case f.remove && f.upsert:
+		return nil, failf(codeFailedToParse, "Cannot specify both upsert=true and remove=true ")
+	case f.remove && f.after:
+		return nil, failf(codeFailedToParse, "Cannot specify both new=true and remove=true; 'remove' always returns the "+
+			"deleted document")
+	case !f.remove && update.Missing():
+		return nil, failf(codeFailedToParse, "Either an update or remove=true must be specified")
+	}
+	err := f.filter.Parse(filter)
+	if err == nil && !f.remove {
+		f.update, err = query.ParseUpdate(update)
+	}
+	return &f, err
+}
+
+func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) (err error) {
+	switch string(e.Key) {
+	case "query":
+		if *filter = e.Document(); *filter == nil {
+			return wrongType("findAndModify", "query", e.Type, "object")
+		}
+	case "update":
+		*update = query.Of(*e)
+	case "sort":
+		f.sort, err = parseSort("findAndModify", e)
+	case "fields":
+		f.projection, err = parseProjection("findAndModify", e)
+	case "remove":
+		f.remove = e.True()
+	case "upsert":
+		f.upsert = e.True()
+	case "new":
+		f.after = e.True()
+	case "hint", "bypassDocumentValidation":
+	case "collation":
+		return simpleCollation("findAndModify", e)
+	case "arrayFilters", "let":
+		return unsupportedField("findAndModify", string(e.Key))
+	default:
+		return unknownField("findAndModify", string(e.Key))
+	}
+	return err
+}
+
+func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modified) error {
+	stmt := note.StatementN
+	if e := x.executedLocked(stmt); e != nil {
+		note.Deduplicated = true
+		done.retried = stmt
+		f.retold(e, done)
+		return nil
+	}
+	match, ok := x.firstLocked(m, f)
+	switch {
+	case !ok && f.upsert:
+		id, err := x.upsertLocked(m, f.update, &f.filter, stmt, note)
+		if err != nil {
+			return err
+		}
+		done.n, done.upserted = 1, id
+		if f.after {
+			done.value = m.log.tail().after
+		}
+		return nil
+	case !ok:
+		return nil
+	case f.remove:
+		x.storeLocked(match.key, match.doc, nil, stmt, note)
+		done.n, done.value = 1, match.doc
+		return nil
+	}
+	after, err := f.update.Apply(match.doc, query.Env{Now: time.Now()})
+	if err != nil {
+		return err
+	}
+	if &after[0] != &match.doc[0] {
+		x.storeLocked(match.key, match.doc, after, stmt, note)
+	}
+	done.n, done.existing, done.value = 1, true, match.doc
+	if f.after {
+		done.value = after
+	}
+	return nil
+}
+
+// retold answers from the oplog entry of an execution that was recorded.
+func (f *modification) retold(e *entry, done *modified) {
+	done.n = 1
+	switch {
+	case e.kind == remove:
+		done.value = e.before
+	case e.before == nil:
+		done.upserted = query.Lookup(e.after, "_id")
+	default:
+		done.existing, done.value = true, e.before
+	}
+	if f.after && e.kind == put {
+		done.value = e.after
+	}
+}
+
+// firstLocked returns the first match in the sort's order.
+func (x *exec) firstLocked(m *member, f *modification) (found, bool) {
+	var best found
+	m.collections[x.full].find(&f.filter, func(key string, doc []byte) bool {
+		if best.doc == nil || f.sort.Compare(doc, best.doc) < 0 {
+			best = found{key, doc}
+		}
+		return f.sort != nil
+	})
+	return best, best.doc != nil
+}
+
+func (x *exec) appendModified(f *modification, done *modified) {
+	at, dst := wire.BeginEmbedded(x.out, "lastErrorObject")
+	dst = wire.AppendInt32(dst, "n", done.n)
+	if !f.remove {
+		dst = wire.AppendBool(dst, "updatedExisting", done.existing)
+	}
+	if !done.upserted.Missing() {
+		dst = wire.AppendValue(dst, "upserted", done.upserted.Type, done.upserted.Data)
+	}
+	dst = wire.EndDocument(dst, at)
+	switch {
+	case done.value == nil:
+		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
+	case f.projection != nil:
+		dst = wire.AppendDocument(dst, "value", f.projection.Append(nil, done.value))
+	default:
+		dst = wire.AppendDocument(dst, "value", done.value)
+	}
+	if done.retried >= 0 {
+		dst = wire.AppendInt32(dst, "retriedStmtId", done.retried)
+	}
+	x.out = dst
+}

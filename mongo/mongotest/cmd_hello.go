@@ -1,0 +1,229 @@
+package mongotest
+
+import (
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/hello/
+
+const query16MiB = query.MaxDocumentSize
+
+// helloArgs is what a hello may ask.
+type helloArgs struct {
+	await     time.Duration
+	hasAwait  bool
+	processID bson.ObjectID
+	counter   int64
+	hasKnown  bool
+}
+
+// shown is the state that the last hello on a connection told of.
+type shown struct {
+	processID bson.ObjectID
+	counter   int64
+}
+
+func cmdHello(x *exec) error {
+	a, err := x.helloArgs()
+	if err != nil {
+		return err
+	}
+	if a.hasAwait != a.hasKnown {
+		return failf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
+	}
+	if a.hasAwait {
+		if err := x.awaitChange(&a); err != nil {
+			return err
+		}
+		x.streaming = x.flags&wire.ExhaustAllowed != 0
+		if x.streaming {
+			x.out[wire.HeaderLength] |= byte(wire.MoreToCome)
+		}
+	}
+	x.appendHello()
+	return nil
+}
+
+func (x *exec) helloArgs() (helloArgs, error) {
+	var a helloArgs
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "topologyVersion":
+			id, counter := query.Lookup(e.Value, "processId"), query.Lookup(e.Value, "counter")
+			if e.Type != bson.TypeEmbeddedDocument || id.Type != bson.TypeObjectID || counter.Type != bson.TypeInt64 {
+				return a, failf(codeTypeMismatch, "BSON field 'hello.topologyVersion' needs a processId and a counter")
+			}
+			copy(a.processID[:], id.Data)
+			a.counter, a.hasKnown = counter.Integer()
+		case "maxAwaitTimeMS":
+			n, ok := e.Int64()
+			if !ok || n < 0 {
+				return a, failf(31373, "maxAwaitTimeMS must be a non-negative integer")
+			}
+			a.await, a.hasAwait = time.Duration(n)*time.Millisecond, true
+		case "client":
+			x.noteClient(e)
+		case "helloOk", "compression", "saslSupportedMechs", "speculativeAuthenticate", "loadBalanced", "hostInfo",
+			"internalClient", "hangUpOnStepDown", "backpressure", "forShell":
+		default:
+			return a, unknownField(x.name, string(e.Key))
+		}
+	}
+	return a, nil
+}
+
+// noteClient remembers the application's name, which a fail point may ask for.
+func (x *exec) noteClient(e *wire.Element) {
+	if doc := e.Document(); doc != nil {
+		if app := query.Lookup(doc, "application"); app.IsDocument() {
+			name := query.Lookup(app.Data, "name")
+			x.appName = string(name.Text())
+		}
+	}
+}
+
+// awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
+func (x *exec) awaitChange(a *helloArgs) error {
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	known, counter, changed := a.processID == m.processID, m.counter, m.changed
+	rs.mu.Unlock()
+	if known && a.counter > counter {
+		return failf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
+			"counter: %d", a.counter, counter)
+	}
+	if !known || a.counter < counter {
+		return nil
+	}
+	rs.rest() // who waits for a change is idle
+	defer rs.active.Add(1)
+	t := time.NewTimer(a.await)
+	defer t.Stop()
+	select {
+	case <-changed:
+	case <-t.C:
+	case <-x.done:
+		return errHangUp
+	}
+	return nil
+}
+
+// stream sends hello after hello, each as soon as something changed, until an error is the answer or the connection ends.
+func (x *exec) stream() error {
+	a, err := x.helloArgs()
+	for more := true; err == nil && more; {
+		id := x.set.replies.Add(1)
+		at, out := wire.BeginMsg(x.out[:0], id, x.replyID, wire.MoreToCome)
+		x.replyID, x.out = id, out
+		if more, err = x.streamOne(&a); err != nil {
+			break
+		}
+		x.out = wire.EndMessage(x.out, at)
+		err = x.write(x.out)
+	}
+	return err
+}
+
+// streamOne writes the next hello of a stream, and tells whether more will come.
+func (x *exec) streamOne(a *helloArgs) (bool, error) {
+	a.processID, a.counter = x.shown.processID, x.shown.counter
+	if err := x.awaitChange(a); err != nil {
+		return false, err
+	}
+	point, err := x.failPoint()
+	if errors.Is(err, errHangUp) {
+		return false, err
+	}
+	x.body, x.out = wire.BeginDocument(x.out)
+	x.state = false
+	if err != nil {
+		x.out[wire.HeaderLength] &^= byte(wire.MoreToCome)
+		x.writeFailure(commandError(err), point)
+	} else {
+		x.appendHello()
+		x.out = wire.AppendDouble(x.out, "ok", 1)
+	}
+	x.finish()
+	x.out = wire.EndDocument(x.out, x.body)
+	return err == nil, nil
+}
+
+// appendHello writes what the member says of itself.
+func (x *exec) appendHello() {
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	dst := wire.AppendBool(x.out, "helloOk", true)
+	writable := "isWritablePrimary"
+	if x.name != "hello" {
+		writable = "ismaster"
+	}
+	if rs.config.standalone {
+		dst = wire.AppendBool(dst, writable, true)
+	} else {
+		dst = m.appendMembershipLocked(dst, writable)
+	}
+	x.shown.processID, x.shown.counter = m.processID, m.counter
+	dst = appendTopologyVersion(dst, m.processID, m.counter)
+	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
+	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
+	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
+	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
+	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", 30)
+	dst = wire.AppendInt32(dst, "connectionId", int32(x.id))
+	dst = wire.AppendInt32(dst, "minWireVersion", 0)
+	dst = wire.AppendInt32(dst, "maxWireVersion", 21)
+	x.out = wire.AppendBool(dst, "readOnly", false)
+}
+
+// appendMembershipLocked writes what only a member of a set says.
+func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
+	rs := m.set
+	dst = wire.AppendBool(dst, writable, m.role == primary)
+	dst = wire.AppendBool(dst, "secondary", m.role == secondary)
+	hosts := make([]string, len(rs.members))
+	for i, other := range rs.members {
+		hosts[i] = other.addr
+	}
+	dst = wire.AppendStrings(dst, "hosts", hosts)
+	dst = wire.AppendString(dst, "setName", rs.config.setName)
+	dst = wire.AppendInt32(dst, "setVersion", 1)
+	if p := m.primaryLocked(); p != nil {
+		dst = wire.AppendString(dst, "primary", p.addr)
+	}
+	dst = wire.AppendString(dst, "me", m.addr)
+	if m.role == primary {
+		dst = wire.AppendObjectID(dst, "electionId", electionID(m.term))
+	}
+	return m.appendLastWriteLocked(dst)
+}
+
+func (m *member) appendLastWriteLocked(dst []byte) []byte {
+	at, dst := wire.BeginEmbedded(dst, "lastWrite")
+	last, committed := m.log.tail(), m.log.at(m.commit)
+	if last == nil {
+		last = &entry{}
+	}
+	if committed == nil {
+		committed = last
+	}
+	dst = appendOpTime(dst, "opTime", last)
+	dst = wire.AppendDateTime(dst, "lastWriteDate", int64(last.ts.seconds())*1000)
+	dst = appendOpTime(dst, "majorityOpTime", committed)
+	dst = wire.AppendDateTime(dst, "majorityWriteDate", int64(committed.ts.seconds())*1000)
+	return wire.EndDocument(dst, at)
+}
+
+func appendOpTime(dst []byte, key string, e *entry) []byte {
+	at, dst := wire.BeginEmbedded(dst, key)
+	dst = wire.AppendTimestamp(dst, "ts", e.ts.seconds(), e.ts.increment())
+	dst = wire.AppendInt64(dst, "t", e.term)
+	return wire.EndDocument(dst, at)
+}

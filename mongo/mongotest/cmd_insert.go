@@ -1,0 +1,98 @@
+package mongotest
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/insert/
+
+// insertion is one document to insert, or why it cannot be.
+type insertion struct {
+	doc []byte
+	key string
+	err error
+}
+
+func cmdInsert(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	ordered := true
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "documents", "bypassDocumentValidation":
+		case "ordered":
+			ordered = e.True()
+		default:
+			return unknownField(x.name, string(e.Key))
+		}
+	}
+	docs, err := x.batchDocuments("documents")
+	if err != nil {
+		return err
+	}
+	list := make([]insertion, len(docs))
+	for i, doc := range docs {
+		list[i] = prepareInsertion(doc)
+	}
+	var o outcome
+	err = x.writing(func(m *member) error {
+		x.insertLocked(m, list, ordered, &o)
+		x.set.journal.add(x.entries)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.appendOutcome(&o, false)
+	return nil
+}
+
+func prepareInsertion(doc []byte) insertion {
+	if err := valid(doc); err != nil {
+		return insertion{doc: doc, err: err}
+	}
+	if len(doc) > query.MaxDocumentSize {
+		return insertion{doc: doc, err: failf(codeBSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
+			"size: %d", len(doc), query.MaxDocumentSize)}
+	}
+	kept, key, err := stored(doc)
+	if err != nil {
+		return insertion{doc: doc, err: err}
+	}
+	return insertion{kept, key, nil}
+}
+
+func (x *exec) insertLocked(m *member, list []insertion, ordered bool, o *outcome) {
+	for i := range list {
+		if err := x.insertOneLocked(m, &list[i], i, o); err != nil && ordered {
+			return
+		}
+	}
+}
+
+func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) error {
+	stmt := x.statementID(i)
+	note := x.note(stmt, in.doc)
+	switch {
+	case x.executedLocked(stmt) != nil:
+		note.Deduplicated = true
+		o.retried = append(o.retried, stmt)
+		o.n++
+		return nil
+	case in.err != nil:
+		note.Statement = append(bson.Raw(nil), in.doc...)
+		o.fail(i, note, in.err)
+		return in.err
+	case m.collections[x.full].has(in.key):
+		err := duplicateKey(x.full, query.Lookup(in.doc, "_id"))
+		o.fail(i, note, err)
+		return err
+	}
+	x.storeLocked(in.key, nil, in.doc, stmt, note)
+	o.n++
+	return nil
+}

@@ -1,0 +1,99 @@
+package mongotest
+
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/listDatabases/
+
+func cmdListDatabases(x *exec) error {
+	if x.db != "admin" {
+		return failf(codeUnauthorized, "listDatabases may only be run against the admin database.")
+	}
+	filter, nameOnly := emptyDocument, false
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "filter":
+			if filter = e.Document(); filter == nil {
+				return wrongType("listDatabases", "filter", e.Type, "object")
+			}
+			if err := valid(filter); err != nil {
+				return err
+			}
+		case "nameOnly":
+			nameOnly = e.True()
+		case "authorizedDatabases":
+		default:
+			return unknownField("listDatabases", string(e.Key))
+		}
+	}
+	f, err := query.ParseFilter(filter)
+	if err != nil {
+		return err
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	sizes := x.member.databasesLocked()
+	x.set.mu.Unlock()
+	x.appendDatabases(sizes, f, nameOnly)
+	return nil
+}
+
+// databaseSize is a database and how many bytes its documents have.
+type databaseSize struct {
+	name string
+	size int64
+}
+
+func (m *member) databasesLocked() []databaseSize {
+	var list []databaseSize
+	for _, ns := range m.namespacesLocked("") {
+		name, _, _ := strings.Cut(ns, ".")
+		if len(list) == 0 || list[len(list)-1].name != name {
+			list = append(list, databaseSize{name: name})
+		}
+		m.collections[ns].scan(func(r *record) bool {
+			list[len(list)-1].size += int64(len(r.doc))
+			return true
+		})
+	}
+	return list
+}
+
+func (x *exec) appendDatabases(list []databaseSize, f *query.Filter, nameOnly bool) {
+	at, dst := wire.BeginArray(x.out, "databases")
+	i, total := 0, int64(0)
+	for _, d := range list {
+		full := d.document(false)
+		if !f.Match(full) {
+			continue
+		}
+		if nameOnly {
+			full = d.document(true)
+		}
+		dst = wire.AppendDocument(dst, wire.ArrayKey(i), full)
+		i++
+		total += d.size
+	}
+	dst = wire.EndDocument(dst, at)
+	if !nameOnly {
+		dst = wire.AppendInt64(dst, "totalSize", total)
+		dst = wire.AppendInt64(dst, "totalSizeMb", total>>20)
+	}
+	x.out = dst
+}
+
+func (d databaseSize) document(nameOnly bool) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(dst, "name", d.name)
+	if !nameOnly {
+		dst = wire.AppendInt64(dst, "sizeOnDisk", d.size)
+		dst = wire.AppendBool(dst, "empty", d.size == 0)
+	}
+	return wire.EndDocument(dst, at)
+}

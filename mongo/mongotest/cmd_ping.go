@@ -1,0 +1,5 @@
+package mongotest
+
+// https://www.mongodb.com/docs/manual/reference/command/ping/
+
+func cmdPing(*exec) error { return nil }

@@ -1,0 +1,219 @@
+package mongotest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/update/
+
+// updateStatement is one compiled statement of an update.
+type updateStatement struct {
+	raw    []byte
+	filter query.Filter
+	update *query.Update
+	upsert bool
+	multi  bool
+	err    error
+}
+
+func cmdUpdate(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	ordered, err := x.orderedArg("updates")
+	if err != nil {
+		return err
+	}
+	docs, err := x.batchDocuments("updates")
+	if err != nil {
+		return err
+	}
+	list := make([]updateStatement, len(docs))
+	for i, doc := range docs {
+		if err := list[i].parse(slices.Clone(doc)); err != nil {
+			return err
+		}
+		if x.hasTxn && list[i].multi {
+			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+		}
+	}
+	var o outcome
+	err = x.writing(func(m *member) error {
+		x.updateLocked(m, list, ordered, &o)
+		x.set.journal.add(x.entries)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.appendOutcome(&o, true)
+	return nil
+}
+
+// orderedArg reads the arguments of update and delete beside their statements.
+func (x *exec) orderedArg(statements string) (bool, error) {
+	ordered := true
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case statements, "bypassDocumentValidation":
+		case "ordered":
+			ordered = e.True()
+		case "let":
+			return false, unsupportedField(x.name, "let")
+		default:
+			return false, unknownField(x.name, string(e.Key))
+		}
+	}
+	return ordered, nil
+}
+
+// parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.
+func (s *updateStatement) parse(doc []byte) error {
+	s.raw = doc
+	filter, update := []byte(nil), query.Value{}
+	err := statementFields(doc, func(e *wire.Element) error {
+		switch string(e.Key) {
+		case "q":
+			filter = e.Document()
+		case "u":
+			update = query.Of(*e)
+		case "upsert":
+			s.upsert = e.True()
+		case "multi":
+			s.multi = e.True()
+		case "hint":
+		case "collation":
+			return simpleCollation("update.updates", e)
+		case "arrayFilters", "c", "sort", "sampleId":
+			return unsupportedField("update.updates", string(e.Key))
+		default:
+			return unknownField("update.updates", string(e.Key))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case filter == nil || update.Missing():
+		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(filter))
+	}
+	s.err = s.compile(filter, update)
+	return nil
+}
+
+func missingOf(filter []byte) string {
+	if filter == nil {
+		return "q"
+	}
+	return "u"
+}
+
+func (s *updateStatement) compile(filter []byte, update query.Value) error {
+	if err := valid(s.raw); err != nil {
+		return err
+	}
+	if err := s.filter.Parse(filter); err != nil {
+		return err
+	}
+	var err error
+	if s.update, err = query.ParseUpdate(update); err != nil {
+		return err
+	}
+	if s.multi && s.update.IsReplacement() {
+		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
+	}
+	return nil
+}
+
+func (x *exec) updateLocked(m *member, list []updateStatement, ordered bool, o *outcome) {
+	for i := range list {
+		if !x.updateOneLocked(m, &list[i], i, o) && ordered {
+			return
+		}
+	}
+}
+
+// updateOneLocked executes one statement and tells whether it went well.
+func (x *exec) updateOneLocked(m *member, s *updateStatement, i int, o *outcome) bool {
+	stmt := x.statementID(i)
+	note := x.note(stmt, s.raw)
+	if e := x.executedLocked(stmt); e != nil {
+		note.Deduplicated = true
+		o.retried = append(o.retried, stmt)
+		o.n++
+		if e.before == nil {
+			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.after, "_id")})
+		} else {
+			o.modified++
+		}
+		return true
+	}
+	err := s.err
+	if err == nil {
+		err = x.matchAndUpdateLocked(m, s, i, stmt, note, o)
+	}
+	if err != nil {
+		o.fail(i, note, err)
+	}
+	return err == nil
+}
+
+// found is a document that a statement matched.
+type found struct {
+	key string
+	doc []byte
+}
+
+func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
+	var room [1]found
+	matches := room[:0]
+	m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
+		matches = append(matches, found{key, doc})
+		return s.multi
+	})
+	if len(matches) == 0 && s.upsert {
+		id, err := x.upsertLocked(m, s.update, &s.filter, stmt, note)
+		if err != nil {
+			return err
+		}
+		o.n++
+		o.upserted = append(o.upserted, upserted{i, id})
+		return nil
+	}
+	env := query.Env{Now: time.Now()}
+	for _, f := range matches {
+		after, err := s.update.Apply(f.doc, env)
+		if err != nil {
+			return err
+		}
+		o.n++
+		if &after[0] != &f.doc[0] {
+			x.storeLocked(f.key, f.doc, after, stmt, note)
+			o.modified++
+		}
+	}
+	return nil
+}
+
+// upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.
+func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
+	doc, err := u.Upsert(f, query.Env{Now: time.Now()})
+	if err != nil {
+		return query.Value{}, err
+	}
+	doc, key, err := stored(doc)
+	if err != nil {
+		return query.Value{}, err
+	}
+	id := query.Lookup(doc, "_id")
+	if m.collections[x.full].has(key) {
+		return query.Value{}, duplicateKey(x.full, id)
+	}
+	x.storeLocked(key, nil, doc, stmt, note)
+	return id, nil
+}

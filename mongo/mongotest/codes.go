@@ -1,0 +1,137 @@
+package mongotest
+
+// Code is a MongoDB error code.
+type Code = int32
+
+// The error codes that this server answers, by the real server's names.
+const (
+	codeBadValue                        Code = 2
+	codeHostUnreachable                 Code = 6
+	codeHostNotFound                    Code = 7
+	codeFailedToParse                   Code = 9
+	codeUnauthorized                    Code = 13
+	codeTypeMismatch                    Code = 14
+	codeIllegalOperation                Code = 20
+	codeNamespaceNotFound               Code = 26
+	codePathNotViable                   Code = 28
+	codeConflictingUpdateOperators      Code = 40
+	codeCursorNotFound                  Code = 43
+	codeNamespaceExists                 Code = 48
+	codeMaxTimeMSExpired                Code = 50
+	codeDollarPrefixedFieldName         Code = 52
+	codeInvalidIDField                  Code = 53
+	codeEmptyFieldName                  Code = 56
+	codeCommandNotFound                 Code = 59
+	codeWriteConcernFailed              Code = 64
+	codeImmutableField                  Code = 66
+	codeInvalidOptions                  Code = 72
+	codeInvalidNamespace                Code = 73
+	codeUnknownReplWriteConcern         Code = 79
+	codeNetworkTimeout                  Code = 89
+	codeShutdownInProgress              Code = 91
+	codeUnsatisfiableWriteConcern       Code = 100
+	codePrimarySteppedDown              Code = 189
+	codeTransactionTooOld               Code = 225
+	codeNotImplemented                  Code = 238
+	codeNoSuchTransaction               Code = 251
+	codeExceededTimeLimit               Code = 262
+	codeOperationNotSupportedInTransact Code = 263
+	codeUnsupportedOpQueryCommand       Code = 352
+	codeSocketException                 Code = 9001
+	codeNotWritablePrimary              Code = 10107
+	codeBSONObjectTooLarge              Code = 10334
+	codeDuplicateKey                    Code = 11000
+	codeInterruptedAtShutdown           Code = 11600
+	codeInterruptedDueToReplStateChange Code = 11602
+	codeNotPrimaryNoSecondaryOk         Code = 13435
+	codeNotPrimaryOrSecondary           Code = 13436
+	codeUnknownField                    Code = 40415
+	codeMissingField                    Code = 40414
+)
+
+// codeNames are the names that belong to codes. It is never written to. A code that is not here is named "LocationN".
+var codeNames = map[Code]string{
+	codeBadValue:                        "BadValue",
+	4:                                   "NoSuchKey",
+	21:                                  "InvalidLength",
+	76:                                  "NoReplicationEnabled",
+	codeHostUnreachable:                 "HostUnreachable",
+	codeHostNotFound:                    "HostNotFound",
+	codeFailedToParse:                   "FailedToParse",
+	11:                                  "UserNotFound",
+	codeUnauthorized:                    "Unauthorized",
+	codeTypeMismatch:                    "TypeMismatch",
+	18:                                  "AuthenticationFailed",
+	codeIllegalOperation:                "IllegalOperation",
+	24:                                  "LockTimeout",
+	codeNamespaceNotFound:               "NamespaceNotFound",
+	27:                                  "IndexNotFound",
+	codePathNotViable:                   "PathNotViable",
+	codeConflictingUpdateOperators:      "ConflictingUpdateOperators",
+	codeCursorNotFound:                  "CursorNotFound",
+	codeNamespaceExists:                 "NamespaceExists",
+	codeMaxTimeMSExpired:                "MaxTimeMSExpired",
+	codeDollarPrefixedFieldName:         "DollarPrefixedFieldName",
+	codeInvalidIDField:                  "InvalidIdField",
+	codeEmptyFieldName:                  "EmptyFieldName",
+	codeCommandNotFound:                 "CommandNotFound",
+	63:                                  "StaleShardVersion",
+	codeWriteConcernFailed:              "WriteConcernFailed",
+	codeImmutableField:                  "ImmutableField",
+	67:                                  "CannotCreateIndex",
+	codeInvalidOptions:                  "InvalidOptions",
+	codeInvalidNamespace:                "InvalidNamespace",
+	codeUnknownReplWriteConcern:         "UnknownReplWriteConcern",
+	codeNetworkTimeout:                  "NetworkTimeout",
+	codeShutdownInProgress:              "ShutdownInProgress",
+	codeUnsatisfiableWriteConcern:       "UnsatisfiableWriteConcern",
+	112:                                 "WriteConflict",
+	121:                                 "DocumentValidationFailure",
+	133:                                 "FailedToSatisfyReadPreference",
+	134:                                 "ReadConcernMajorityNotAvailableYet",
+	136:                                 "CappedPositionLost",
+	150:                                 "StaleEpoch",
+	160:                                 "MaxStalenessOutOfRange",
+	175:                                 "QueryPlanKilled",
+	codePrimarySteppedDown:              "PrimarySteppedDown",
+	202:                                 "NetworkInterfaceExceededTimeLimit",
+	codeTransactionTooOld:               "TransactionTooOld",
+	234:                                 "RetryChangeStream",
+	237:                                 "CursorKilled",
+	codeNotImplemented:                  "NotImplemented",
+	244:                                 "TransactionAborted",
+	codeNoSuchTransaction:               "NoSuchTransaction",
+	256:                                 "TransactionCommitted",
+	codeExceededTimeLimit:               "ExceededTimeLimit",
+	codeOperationNotSupportedInTransact: "OperationNotSupportedInTransaction",
+	286:                                 "ChangeStreamHistoryLost",
+	290:                                 "TransactionExceededLifetimeLimitSeconds",
+	314:                                 "ObjectIsBusy",
+	codeUnsupportedOpQueryCommand:       "UnsupportedOpQueryCommand",
+	391:                                 "ReauthenticationRequired",
+	462:                                 "IngressRequestRateLimitExceeded",
+	codeSocketException:                 "SocketException",
+	codeNotWritablePrimary:              "NotWritablePrimary",
+	codeBSONObjectTooLarge:              "BSONObjectTooLarge",
+	codeDuplicateKey:                    "DuplicateKey",
+	codeInterruptedAtShutdown:           "InterruptedAtShutdown",
+	11601:                               "Interrupted",
+	codeInterruptedDueToReplStateChange: "InterruptedDueToReplStateChange",
+	13388:                               "StaleConfig",
+	codeNotPrimaryNoSecondaryOk:         "NotPrimaryNoSecondaryOk",
+	codeNotPrimaryOrSecondary:           "NotPrimaryOrSecondary",
+}
+
+// retryableWriteCodes get the RetryableWriteError label when the command carried a transaction number.
+var retryableWriteCodes = map[Code]bool{
+	codeHostUnreachable: true, codeHostNotFound: true, codeNetworkTimeout: true, codeShutdownInProgress: true,
+	codePrimarySteppedDown: true, codeExceededTimeLimit: true, codeSocketException: true, codeNotWritablePrimary: true,
+	codeInterruptedAtShutdown: true, codeInterruptedDueToReplStateChange: true, codeNotPrimaryNoSecondaryOk: true,
+	codeNotPrimaryOrSecondary: true,
+}
+
+// stateChangeCodes tell a client that its picture of the member is out of date; such an error carries topologyVersion.
+var stateChangeCodes = map[Code]bool{
+	codeShutdownInProgress: true, codePrimarySteppedDown: true, codeNotWritablePrimary: true, codeInterruptedAtShutdown: true,
+	codeInterruptedDueToReplStateChange: true, codeNotPrimaryNoSecondaryOk: true, codeNotPrimaryOrSecondary: true,
+}

@@ -1,0 +1,322 @@
+package mongotest
+
+import (
+	"encoding/binary"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// spec is what is known of a command.
+type spec struct {
+	run        func(*exec) error
+	name       string
+	greeting   bool   // hello and its older names
+	service    bool   // no application's work: not in the journal
+	write      bool   // takes a write concern
+	retryable  bool   // takes a transaction number
+	statements string // the field that holds its statements
+}
+
+// command is a parsed command. What it refers to lies in the connection's buffer.
+type command struct {
+	spec  *spec // nil if there is no such command
+	raw   []byte
+	name  string
+	first query.Value    // the value behind the command's name
+	args  []wire.Element // what is not generic
+	db    string
+	coll  string
+	full  string // db.coll
+
+	lsid         []byte
+	txn          int64
+	hasTxn       bool
+	transaction  bool // it has startTransaction or autocommit
+	secondaryOk  bool
+	readConcern  string
+	after        timestamp
+	writeConcern writeConcern
+	comment      query.Value
+	maxTime      time.Duration
+	stmtIDs      []byte
+	stmtID       int32
+}
+
+// parse takes the command apart: what every command may have, and the rest as args.
+func (x *exec) parse(doc []byte) error {
+	c := &x.command
+	*c = command{raw: doc, args: c.args[:0], db: c.db, coll: c.coll, full: c.full, stmtID: -1}
+	it := wire.Elements(doc)
+	if !it.Next() {
+		return it.Err
+	}
+	if c.spec = specs[string(it.Key)]; c.spec != nil {
+		c.name = c.spec.name
+	} else {
+		c.name = string(it.Key)
+	}
+	c.first = query.Of(it.Element)
+	hasDB := false
+	for it.Next() {
+		if string(it.Key) == "$db" {
+			hasDB = true
+		}
+		if err := x.generic(&it.Element); err != nil {
+			return err
+		}
+	}
+	switch {
+	case it.Err != nil:
+		return it.Err
+	case !hasDB && x.flags&wire.MoreToCome == 0 && len(x.out) > 0:
+		return failf(40571, "OP_MSG requests require a $db argument")
+	case c.spec == nil:
+		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
+	}
+	return x.checkSession()
+}
+
+// generic takes an element that every command may have, or adds it to the args.
+func (x *exec) generic(e *wire.Element) error {
+	c := &x.command
+	switch string(e.Key) {
+	case "$db":
+		if text := e.Text(); string(text) != c.db {
+			c.db, c.full = string(text), ""
+		}
+	case "lsid":
+		c.lsid = e.Document()
+		if query.Lookup(c.lsidOrEmpty(), "id").Type != bson.TypeBinary {
+			return failf(codeMissingField, "BSON field 'lsid.id' is missing but a required field")
+		}
+	case "txnNumber":
+		if e.Type != bson.TypeInt64 {
+			return wrongType(c.name, "txnNumber", e.Type, "long")
+		}
+		c.txn, c.hasTxn = query.Of(*e).Integer()
+	case "startTransaction", "autocommit":
+		c.transaction = true
+	case "$readPreference":
+		return c.readPreference(e)
+	case "readConcern":
+		return c.parseReadConcern(e)
+	case "writeConcern":
+		return c.writeConcern.parse(e)
+	case "comment":
+		c.comment = query.Of(*e)
+	case "maxTimeMS":
+		n, ok := e.Int64()
+		if !ok || n < 0 {
+			return failf(codeBadValue, "%d value for maxTimeMS is out of range", n)
+		}
+		c.maxTime = time.Duration(n) * time.Millisecond
+	case "stmtId":
+		n, _ := e.Int64()
+		c.stmtID = int32(n)
+	case "stmtIds":
+		c.stmtIDs = e.Array()
+	case "apiVersion", "apiStrict", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
+		"mayBypassWriteBlocking", "$configTime", "$topologyTime":
+	default:
+		c.args = append(c.args, *e)
+	}
+	return nil
+}
+
+func (c *command) lsidOrEmpty() []byte {
+	if c.lsid == nil {
+		return []byte{5, 0, 0, 0, 0}
+	}
+	return c.lsid
+}
+
+// checkSession refuses what a session's fields must not say.
+func (x *exec) checkSession() error {
+	c := &x.command
+	switch {
+	case c.transaction:
+		return failf(codeOperationNotSupportedInTransact, "mongotest: transactions are not supported")
+	case !c.hasTxn:
+		return nil
+	case c.lsid == nil:
+		return failf(codeInvalidOptions, "Transaction number requires a session ID to also be specified")
+	case x.set.config.standalone:
+		return failf(codeIllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
+	case c.txn < 0:
+		return failf(codeInvalidOptions, "Transaction number cannot be negative")
+	case !c.spec.retryable:
+		return failf(50768, "txnNumber may only be provided for multi-document transactions and retryable write commands. "+
+			"autocommit:false was not provided, and %s is not a retryable write command.", c.name)
+	}
+	return nil
+}
+
+func (c *command) readPreference(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType(c.name, "$readPreference", e.Type, "object")
+	}
+	mode := query.Lookup(doc, "mode")
+	switch string(mode.Text()) {
+	case "primary":
+	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
+		c.secondaryOk = true
+	default:
+		return failf(codeFailedToParse, "Could not parse $readPreference mode '%s'. Only the modes 'primary', "+
+			"'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported.", mode.Text())
+	}
+	return nil
+}
+
+func (c *command) parseReadConcern(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType(c.name, "readConcern", e.Type, "object")
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		switch string(it.Key) {
+		case "level":
+			switch level := string(it.Text()); level {
+			case "local", "majority", "available":
+				c.readConcern = level
+			default:
+				return failf(codeInvalidOptions, "mongotest: read concern level '%s' is not supported", level)
+			}
+		case "afterClusterTime":
+			if it.Type != bson.TypeTimestamp {
+				return wrongType(c.name, "readConcern.afterClusterTime", it.Type, "timestamp")
+			}
+			c.after = timestamp(binary.LittleEndian.Uint64(it.Value))
+		case "provenance":
+		default:
+			return unknownField(c.name, "readConcern."+string(it.Key))
+		}
+	}
+	return it.Err
+}
+
+func wrongType(command, field string, is bson.Type, want string) error {
+	return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", command, field,
+		query.TypeName(is), want)
+}
+
+func unknownField(command, field string) error {
+	return failf(codeUnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
+}
+
+// unsupportedField refuses a field that the real server knows and this one does not.
+func unsupportedField(command, field string) error {
+	return failf(codeNotImplemented, "mongotest: the field '%s' of %s is not supported", field, command)
+}
+
+// collectionName checks and notes the collection that the command's first element names.
+func (x *exec) collectionName() error {
+	c := &x.command
+	text := c.first.Text()
+	if c.first.Type != bson.TypeString {
+		return failf(codeInvalidNamespace, "collection name has invalid type %s", query.TypeName(c.first.Type))
+	}
+	if c.full != "" && string(text) == c.coll {
+		return nil
+	}
+	if err := checkNamespace(c.db, string(text)); err != nil {
+		return err
+	}
+	c.coll = string(text)
+	c.full = c.db + "." + c.coll
+	return nil
+}
+
+func checkNamespace(db, coll string) error {
+	if db == "" || coll == "" || coll[0] == '.' || len(db)+len(coll) > 255 {
+		return failf(codeInvalidNamespace, "Invalid namespace specified '%s.%s'", db, coll)
+	}
+	for _, r := range db + coll {
+		if r == 0 || r == '$' {
+			return failf(codeInvalidNamespace, "Invalid collection name: %s", coll)
+		}
+	}
+	return nil
+}
+
+// ns returns the namespace for the journal.
+func (x *exec) ns() string {
+	if x.full != "" && x.first.Type == bson.TypeString {
+		return x.full
+	}
+	if x.first.Type == bson.TypeString {
+		return x.db + "." + string(x.first.Text())
+	}
+	return x.db
+}
+
+// documents returns the documents of a field that is an array or a document sequence.
+func (x *exec) documents(field string) ([][]byte, error) {
+	var docs [][]byte
+	for _, s := range x.sequences {
+		if string(s.Identifier) != field {
+			continue
+		}
+		for rest := s.Documents; len(rest) > 0; {
+			n, err := wire.DocumentLength(rest)
+			if err != nil {
+				return nil, err
+			}
+			docs, rest = append(docs, rest[:n:n]), rest[n:]
+		}
+		return docs, nil
+	}
+	for i := range x.args {
+		e := &x.args[i]
+		if string(e.Key) != field {
+			continue
+		}
+		if e.Type != bson.TypeArray {
+			return nil, wrongType(x.name, field, e.Type, "array")
+		}
+		it := wire.Elements(e.Value)
+		for it.Next() {
+			doc := it.Document()
+			if doc == nil {
+				return nil, wrongType(x.name, field+"."+string(it.Key), it.Type, "object")
+			}
+			docs = append(docs, doc)
+		}
+		return docs, it.Err
+	}
+	return nil, failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", x.name, field)
+}
+
+// maxBatch is how many statements one command may have.
+const maxBatch = 100000
+
+// batchDocuments returns the statements of a write command.
+func (x *exec) batchDocuments(field string) ([][]byte, error) {
+	docs, err := x.documents(field)
+	if err == nil && (len(docs) == 0 || len(docs) > maxBatch) {
+		err = failf(21, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
+	}
+	return docs, err
+}
+
+// statementID returns the id of the i-th statement within the command's transaction number.
+func (x *exec) statementID(i int) int32 {
+	if x.stmtIDs != nil {
+		it := wire.Elements(x.stmtIDs)
+		for ; it.Next(); i-- {
+			if i == 0 {
+				n, _ := it.Int64()
+				return int32(n)
+			}
+		}
+	}
+	if x.stmtID >= 0 {
+		return x.stmtID + int32(i)
+	}
+	return int32(i)
+}

@@ -1,0 +1,148 @@
+package mongotest
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// conn is one client's connection to a member, served by one goroutine.
+type conn struct {
+	set    *ReplicaSet
+	member *member
+	epoch  int64 // of the member when the connection was accepted
+	id     int64
+	nc     net.Conn
+	done   chan struct{} // closed when the connection is
+	once   sync.Once
+
+	in       []byte
+	x        exec
+	appName  string
+	consumed int64 // bytes dealt with, for WaitIdle
+	hook     Fault // for the message in hand
+}
+
+// newConn is called with the set's mutex held.
+func newConn(m *member, nc net.Conn, id int64) *conn {
+	c := &conn{set: m.set, member: m, epoch: m.epoch, id: id, nc: nc, done: make(chan struct{})}
+	c.x.conn = c
+	c.x.waiter.ch = make(chan struct{}, 1)
+	return c
+}
+
+// Read reads from the client, and holds back what came while the member is isolated.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.nc.Read(b)
+	if gateErr := c.member.gate.wait(c.done); gateErr != nil {
+		return 0, gateErr
+	}
+	return n, err
+}
+
+func (c *conn) write(b []byte) error {
+	if err := c.member.gate.wait(c.done); err != nil {
+		return err
+	}
+	_, err := c.nc.Write(b)
+	return err
+}
+
+// close ends the connection; the client sees its end after what was written. It may be called from any goroutine.
+func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
+
+// abort ends the connection with a reset.
+func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.nc) }) }
+
+// gone tells whether the connection was closed by the server.
+func (c *conn) gone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// keep is the largest buffer that a connection keeps between messages, in bytes.
+const keep = 1 << 20
+
+func (c *conn) serve() {
+	defer c.forget()
+	r := bufio.NewReaderSize(c, 16<<10)
+	for {
+		if cap(c.in) > keep {
+			c.in = nil
+		}
+		message, err := wire.ReadMessage(r, c.in, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		c.in = message
+		c.set.active.Add(1)
+		c.account(int64(len(message)))
+		err = c.handle(message)
+		c.set.rest()
+		if errors.Is(err, errSilent) {
+			c.swallow(r)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// swallow reads what the client still sends until it closes the connection.
+func (c *conn) swallow(r io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := r.Read(buf)
+		c.account(int64(n))
+		if err != nil {
+			return
+		}
+	}
+}
+
+// account notes that bytes from the client have been dealt with.
+func (c *conn) account(n int64) {
+	c.consumed += n
+	if c.set.network != nil {
+		c.set.network.unread.Add(-n)
+	}
+}
+
+// forget closes the connection and takes it from the member's list.
+func (c *conn) forget() {
+	c.close()
+	if mc, ok := c.nc.(*memConn); ok {
+		c.account(mc.in.written() - c.consumed)
+	}
+	rs := c.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	delete(c.member.conns, c)
+	rs.changedLocked()
+}
+
+// errSilent leaves the connection open without ever answering on it.
+var errSilent = errors.New("mongotest: the connection has fallen silent")
+
+func (c *conn) handle(message []byte) error {
+	h, err := wire.ParseHeader(message)
+	if err != nil {
+		return err
+	}
+	switch h.OpCode {
+	case wire.OpMsg:
+		return c.x.message(h, message)
+	case wire.OpQuery:
+		return c.x.query(h, message)
+	}
+	return wire.ErrMalformed
+}

@@ -1,0 +1,320 @@
+package mongotest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// exec is the execution of one message. A connection has one and uses it again and again.
+type exec struct {
+	*conn
+	waiter    waiter
+	requestID int32
+	replyID   int32
+	flags     wire.MsgFlags
+	sequences []wire.Sequence
+	command
+
+	out        []byte // the reply
+	body       int    // where in out its document begins
+	entries    []*Entry
+	term       int64 // in which a write was applied
+	applied    int64 // index up to which the write concern waits
+	writeError *CommandError
+	shown      shown
+	streaming  bool // the reply is one of a stream of hellos
+	state      bool // the reply shall carry the member's topologyVersion
+}
+
+func (x *exec) reset() {
+	x.out = x.out[:0]
+	if cap(x.out) > keep {
+		x.out = nil
+	}
+	x.entries = x.entries[:0]
+	x.applied = -1
+	x.writeError = nil
+	x.streaming, x.state = false, false
+	x.hook = Fault{}
+}
+
+// message executes an OP_MSG and answers it.
+func (x *exec) message(h wire.Header, b []byte) error {
+	m, err := wire.ParseMsg(b)
+	if err != nil {
+		return err
+	}
+	x.reset()
+	x.requestID, x.flags, x.sequences = h.RequestID, m.Flags, m.Sequences
+	if x.out == nil {
+		x.out = make([]byte, 0, 1024)
+	}
+	x.replyID = x.set.replies.Add(1)
+	at, out := wire.BeginMsg(x.out, x.replyID, h.RequestID, 0)
+	x.out = out
+	parseErr := x.parse(m.Body)
+	if x.name == "" {
+		return wire.ErrMalformed
+	}
+	if err := x.fault(); err != nil {
+		return err
+	}
+	if err := x.answer(parseErr); err != nil {
+		return err
+	}
+	x.out = wire.EndMessage(x.out, at)
+	return x.send()
+}
+
+// query executes an OP_QUERY, which may only be a hello, and answers with an OP_REPLY.
+func (x *exec) query(h wire.Header, b []byte) error {
+	q, err := wire.ParseQuery(b)
+	if err != nil {
+		return err
+	}
+	db, ok := bytes.CutSuffix(q.Collection, []byte(".$cmd"))
+	if !ok {
+		return wire.ErrMalformed
+	}
+	x.reset()
+	x.requestID, x.flags, x.sequences = h.RequestID, 0, nil
+	parseErr := x.parse(q.Document)
+	x.db = string(db)
+	if x.name == "" {
+		return wire.ErrMalformed
+	}
+	if x.spec == nil || !x.spec.greeting {
+		parseErr = failf(codeUnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
+			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.name)
+	}
+	if err := x.fault(); err != nil {
+		return err
+	}
+	if err := x.answer(parseErr); err != nil {
+		return err
+	}
+	x.out = wire.AppendReply(nil, x.set.replies.Add(1), h.RequestID, x.out)
+	return x.send()
+}
+
+// fault asks the interceptor and does what precedes the execution.
+func (x *exec) fault() error {
+	f := x.set.intercept.Load()
+	if x.spec != nil && x.spec.greeting {
+		f = x.set.greeting.Load()
+	}
+	if f == nil {
+		return nil
+	}
+	request := x.request()
+	x.hook = (*f)(&request)
+	if x.hook.Before != nil {
+		x.hook.Before()
+	}
+	if sleep(x.done, x.hook.Delay) != nil {
+		return errHangUp
+	}
+	if x.hook.LoseRequest {
+		x.journalLost()
+		return x.hangUp()
+	}
+	return nil
+}
+
+// hangUp ends the connection, or the answers on it.
+func (x *exec) hangUp() error {
+	if x.hook.Silent {
+		return errSilent
+	}
+	return errHangUp
+}
+
+// request describes the message to an interceptor.
+func (x *exec) request() Request {
+	r := Request{
+		Member: x.member.index, ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
+		Body: bson.Raw(x.raw), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
+	}
+	if x.lsid != nil {
+		r.LSID = bson.Raw(x.lsid)
+	}
+	if x.hasTxn {
+		r.TxnNumber = x.txn
+	}
+	if len(x.sequences) > 0 {
+		r.Body = x.folded()
+	}
+	return r
+}
+
+// folded returns the command with its document sequences as arrays.
+func (x *exec) folded() bson.Raw {
+	dst := append([]byte(nil), x.raw[:len(x.raw)-1]...)
+	for _, s := range x.sequences {
+		at, d := wire.BeginArray(dst, string(s.Identifier))
+		for i, rest := 0, s.Documents; len(rest) > 0; i++ {
+			n, _ := wire.DocumentLength(rest)
+			d = wire.AppendDocument(d, wire.ArrayKey(i), rest[:n])
+			rest = rest[n:]
+		}
+		dst = wire.EndDocument(d, at)
+	}
+	return wire.EndDocument(dst, 0)
+}
+
+// answer executes the command and writes the reply's document, or the error's.
+func (x *exec) answer(err error) error {
+	if err == nil && x.hook.Error != nil {
+		err = x.hook.Error
+	}
+	var point pointAction
+	if err == nil {
+		point, err = x.failPoint()
+	}
+	x.body, x.out = wire.BeginDocument(x.out)
+	if err == nil {
+		err = x.execute(point)
+	}
+	if errors.Is(err, errHangUp) {
+		return err
+	}
+	if err != nil {
+		x.out = x.out[:x.body+4]
+		x.writeFailure(commandError(err), point)
+	}
+	if x.hook.After != nil {
+		x.hook.After()
+	}
+	x.finish()
+	x.out = wire.EndDocument(x.out, x.body)
+	return nil
+}
+
+// execute runs the command, then waits for its write concern and says in the reply what became of it.
+func (x *exec) execute(point pointAction) error {
+	if err := x.spec.run(x); err != nil {
+		return err
+	}
+	if x.gone() {
+		return errHangUp
+	}
+	if x.spec.write && x.applied >= 0 {
+		if err := x.awaitWriteConcern(); err != nil {
+			return err
+		}
+	}
+	if point.writeConcernError != nil {
+		x.out = wire.AppendDocument(x.out, "writeConcernError", point.writeConcernError)
+	} else if x.writeError != nil {
+		x.appendWriteConcernError()
+	}
+	x.out = wire.AppendDouble(x.out, "ok", 1)
+	x.appendLabels(point)
+	return nil
+}
+
+// send hands the reply to the connection, unless a fault says otherwise or the client wants none.
+func (x *exec) send() error {
+	defer x.journalEnd()
+	out := x.out
+	if x.hook.LoseReply {
+		x.markLost()
+		out = out[:min(x.hook.CutReplyAfter, len(out))]
+	}
+	if x.flags&wire.MoreToCome != 0 {
+		out = nil
+	}
+	if len(out) > 0 {
+		if err := x.write(out); err != nil {
+			return err
+		}
+	}
+	if x.hook.LoseReply {
+		return x.hangUp()
+	}
+	x.markAnswered(len(out) > 0)
+	if x.streaming {
+		return x.stream()
+	}
+	return nil
+}
+
+func (x *exec) journalEnd() { x.entries = x.entries[:0] }
+
+// journalLost records a request that a fault kept from being executed.
+func (x *exec) journalLost() {
+	if x.spec == nil || x.spec.service {
+		return
+	}
+	for _, s := range x.statements() {
+		e := x.note(s.index, s.raw)
+		e.RequestLost = true
+	}
+	x.set.journal.add(x.entries)
+	x.entries = x.entries[:0]
+}
+
+// note begins a journal entry for one statement; addNotes puts it into the journal.
+func (x *exec) note(stmt int32, raw []byte) *Entry {
+	e := x.set.journal.allocate()
+	e.Time = time.Now()
+	e.Member, e.ConnID, e.RequestID = x.member.index, x.id, x.requestID
+	e.Term = x.term
+	e.Command, e.Namespace = x.name, x.ns()
+	e.StatementN, e.TxnNumber = stmt, -1
+	if x.lsid != nil {
+		e.LSID = sessionName(x.lsid)
+	}
+	if x.hasTxn {
+		e.TxnNumber = x.txn
+	}
+	if raw != nil {
+		e.Statement = bson.Raw(raw)
+	}
+	switch {
+	case x.set.config.journalKey != nil:
+		e.Key = x.set.config.journalKey(x.name, raw)
+	case x.comment.Type == bson.TypeString:
+		e.Key = string(x.comment.Text())
+	}
+	x.entries = append(x.entries, e)
+	return e
+}
+
+func (x *exec) markAnswered(answered bool) {
+	if answered && len(x.entries) > 0 {
+		x.set.journal.mark(x.entries, func(e *Entry) { e.Answered = true })
+	}
+}
+
+func (x *exec) markLost() {
+	x.set.journal.mark(x.entries, func(e *Entry) { e.ReplyLost = true })
+}
+
+// statements returns the parts of the command that the journal records one by one.
+func (x *exec) statements() []rawStatement {
+	field := x.spec.statements
+	if field == "" {
+		return []rawStatement{{}}
+	}
+	docs, err := x.documents(field)
+	if err != nil || len(docs) == 0 {
+		return []rawStatement{{}}
+	}
+	list := make([]rawStatement, len(docs))
+	for i, d := range docs {
+		list[i] = rawStatement{x.statementID(i), slices.Clone(d)}
+	}
+	return list
+}
+
+type rawStatement struct {
+	index int32
+	raw   []byte
+}

@@ -1,0 +1,199 @@
+package mongotest
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
+// enableTestCommands)
+
+// failPoint is a member's failCommand.
+type failPoint struct {
+	times int64 // how often it still acts; -1 for always
+	skip  int64 // how many commands it lets pass first
+
+	commands          map[string]bool
+	appName           string
+	namespace         string
+	code              Code
+	hasCode           bool
+	closes            bool
+	block             time.Duration
+	labels            []string // nil if not given
+	writeConcernError []byte
+}
+
+// pointAction is what a fail point does to a command that is executed all the same, or to its reply.
+type pointAction struct {
+	writeConcernError []byte
+	labels            []string
+}
+
+func cmdConfigureFailPoint(x *exec) error {
+	if x.db != "admin" {
+		return failf(codeUnauthorized, "configureFailPoint may only be run against the admin database.")
+	}
+	if name := string(x.first.Text()); name != "failCommand" {
+		return failf(codeNotImplemented, "mongotest: the fail point '%s' is not supported", name)
+	}
+	p := &failPoint{times: -1, commands: make(map[string]bool)}
+	off := true
+	for i := range x.args {
+		e := &x.args[i]
+		var err error
+		switch string(e.Key) {
+		case "mode":
+			off, err = p.mode(e)
+		case "data":
+			err = p.data(e)
+		default:
+			err = unknownField(x.name, string(e.Key))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if off {
+		p = nil
+	}
+	x.set.mu.Lock()
+	x.member.point = p
+	x.set.mu.Unlock()
+	return nil
+}
+
+// mode reads "off", "alwaysOn" or {times, skip}, and tells whether it was off.
+func (p *failPoint) mode(e *wire.Element) (bool, error) {
+	switch string(e.Text()) {
+	case "off":
+		return true, nil
+	case "alwaysOn":
+		return false, nil
+	}
+	doc := e.Document()
+	if doc == nil {
+		return false, failf(codeBadValue, "the mode of a fail point must be 'off', 'alwaysOn' or a document")
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		n, ok := it.Int64()
+		if !ok || n < 0 {
+			return false, failf(codeBadValue, "the mode's '%s' must be a number that is not negative", it.Key)
+		}
+		switch string(it.Key) {
+		case "times":
+			p.times = n
+		case "skip":
+			p.skip = n
+		default:
+			return false, failf(codeNotImplemented, "mongotest: the mode '%s' of a fail point is not supported", it.Key)
+		}
+	}
+	return p.times == 0, it.Err
+}
+
+func (p *failPoint) data(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType("configureFailPoint", "data", e.Type, "object")
+	}
+	if err := valid(doc); err != nil {
+		return err
+	}
+	it := wire.Elements(append([]byte(nil), doc...))
+	for it.Next() {
+		if err := p.datum(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (p *failPoint) datum(e *wire.Element) error {
+	n, _ := e.Int64()
+	switch string(e.Key) {
+	case "failCommands":
+		for _, name := range query.Elements(e.Value) {
+			p.commands[string(name.Text())] = true
+		}
+	case "errorCode":
+		p.code, p.hasCode = Code(n), true
+	case "closeConnection":
+		p.closes = e.True()
+	case "blockConnection":
+		if !e.True() {
+			p.block = -1
+		}
+	case "blockTimeMS":
+		if p.block >= 0 {
+			p.block = time.Duration(n) * time.Millisecond
+		}
+	case "errorLabels":
+		p.labels = []string{}
+		for _, label := range query.Elements(e.Value) {
+			p.labels = append(p.labels, string(label.Text()))
+		}
+	case "writeConcernError":
+		p.writeConcernError = e.Document()
+	case "appName":
+		p.appName = string(e.Text())
+	case "namespace":
+		p.namespace = string(e.Text())
+	case "failInternalCommands", "failLocalClients":
+	default:
+		return failf(codeNotImplemented, "mongotest: the datum '%s' of failCommand is not supported", e.Key)
+	}
+	return nil
+}
+
+// failPoint does what the member's fail point says about the command in hand.
+func (x *exec) failPoint() (pointAction, error) {
+	rs := x.set
+	rs.mu.Lock()
+	p := x.member.point
+	if p == nil || !p.concerns(x) || !p.take() {
+		rs.mu.Unlock()
+		return pointAction{}, nil
+	}
+	rs.mu.Unlock()
+	if sleep(x.done, p.block) != nil {
+		return pointAction{}, errHangUp
+	}
+	action := pointAction{p.writeConcernError, p.labels}
+	switch {
+	case p.closes:
+		return action, errHangUp
+	case p.hasCode:
+		return action, failf(p.code, "Failing command via 'failCommand' failpoint")
+	}
+	return action, nil
+}
+
+func (p *failPoint) concerns(x *exec) bool {
+	switch {
+	case x.name == "configureFailPoint" || !p.commands[x.name]:
+		return false
+	case p.appName != "" && p.appName != x.appName:
+		return false
+	}
+	return p.namespace == "" || x.first.Type == bson.TypeString && p.namespace == x.db+"."+string(x.first.Text())
+}
+
+// take counts a command down and tells whether the fail point acts on it. It is called with the set's mutex held.
+func (p *failPoint) take() bool {
+	switch {
+	case p.skip > 0:
+		p.skip--
+		return false
+	case p.times == 0:
+		return false
+	case p.times > 0:
+		p.times--
+	}
+	return true
+}

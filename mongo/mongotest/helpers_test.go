@@ -1,0 +1,55 @@
+package mongotest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// connect returns the official driver's client of a set; it is disconnected when the test ends.
+func connect(t testing.TB, rs *mongotest.ReplicaSet, more ...*options.ClientOptions) *mongo.Client {
+	t.Helper()
+	opts := []*options.ClientOptions{
+		options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetServerSelectionTimeout(20 * time.Second),
+	}
+	client, err := mongo.Connect(append(opts, more...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	return client
+}
+
+// both runs a test on TCP and in memory.
+func both(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet)) {
+	t.Helper()
+	t.Run("tcp", func(t *testing.T) { test(t, mongotest.RunT(t)) })
+	t.Run("memory", func(t *testing.T) { test(t, mongotest.RunT(t, mongotest.InMemory())) })
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// within returns a context that ends before the test's own time does.
+func within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+type d = bson.D

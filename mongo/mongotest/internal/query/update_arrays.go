@@ -1,0 +1,259 @@
+package query
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// Array returns the values as an array.
+func Array(values []Value) Value {
+	at, dst := wire.BeginDocument(nil)
+	for i, v := range values {
+		dst = wire.AppendValue(dst, wire.ArrayKey(i), v.Type, v.Data)
+	}
+	return Value{bson.TypeArray, wire.EndDocument(dst, at)}
+}
+
+// push is $push, with its modifiers.
+type push struct {
+	field    string
+	each     []Value
+	position *int64
+	slice    *int64
+	sort     *elementSort
+}
+
+func parsePush(field string, v Value) (operator, error) {
+	p := &push{field: field}
+	if !v.IsDocument() || Lookup(v.Data, "$each").Missing() {
+		p.each = []Value{v}
+		return p, nil
+	}
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if err := p.modifier(string(it.Key), Of(it.Element)); err != nil {
+			return nil, err
+		}
+	}
+	return p, it.Err
+}
+
+func (p *push) modifier(name string, v Value) error {
+	var err error
+	switch name {
+	case "$each":
+		if !v.IsArray() {
+			return fail(BadValue, "The argument to $each in $push must be an array but it was of type: %s", TypeName(v.Type))
+		}
+		p.each = v.elements()
+	case "$position":
+		p.position, err = pushNumber(name, "$push", v)
+	case "$slice":
+		p.slice, err = pushNumber(name, "$push", v)
+	case "$sort":
+		p.sort, err = parseElementSort(v)
+	default:
+		return fail(BadValue, "Unrecognized clause in $push: %s", name)
+	}
+	return err
+}
+
+func pushNumber(name, op string, v Value) (*int64, error) {
+	n, ok := v.Integer()
+	if !ok {
+		return nil, fail(BadValue, "The value for %s must be an integer value but was given type: %s", name, TypeName(v.Type))
+	}
+	return &n, nil
+}
+
+func (p *push) apply(old Value, env *Env) (Value, error) {
+	if !old.Missing() && !old.IsArray() {
+		return Value{}, fail(BadValue, "The field '%s' must be an array but is of type %s in document %s", p.field,
+			TypeName(old.Type), idOf(env))
+	}
+	var list []Value
+	if !old.Missing() {
+		list = old.elements()
+	}
+	list = slices.Insert(list, p.at(len(list)), p.each...)
+	if p.sort != nil {
+		slices.SortStableFunc(list, p.sort.compare)
+	}
+	return Array(p.cut(list)), nil
+}
+
+// at returns where in a list of n the new elements go.
+func (p *push) at(n int) int {
+	switch {
+	case p.position == nil || *p.position >= int64(n):
+		return n
+	case *p.position >= 0:
+		return int(*p.position)
+	}
+	return max(0, n+int(max(*p.position, -int64(n))))
+}
+
+func (p *push) cut(list []Value) []Value {
+	switch {
+	case p.slice == nil:
+		return list
+	case *p.slice >= 0:
+		return list[:min(int64(len(list)), *p.slice)]
+	}
+	return list[max(0, int64(len(list))+max(*p.slice, -int64(len(list)))):]
+}
+
+// elementSort is the $sort of a $push: whole elements, or fields of embedded documents.
+type elementSort struct {
+	whole int
+	by    *Sort
+}
+
+func parseElementSort(v Value) (*elementSort, error) {
+	if v.IsDocument() {
+		by, err := ParseSort(v.Data)
+		return &elementSort{by: by}, err
+	}
+	n, ok := v.Integer()
+	if !v.IsNumber() || !ok || (n != 1 && n != -1) {
+		return nil, fail(BadValue, "The $sort element value must be either 1 or -1")
+	}
+	return &elementSort{whole: int(n)}, nil
+}
+
+func (s *elementSort) compare(a, b Value) int {
+	if s.by == nil {
+		return Compare(a, b) * s.whole
+	}
+	return s.by.Compare(documentOf(a), documentOf(b))
+}
+
+func documentOf(v Value) []byte {
+	if v.IsDocument() {
+		return v.Data
+	}
+	return []byte{5, 0, 0, 0, 0}
+}
+
+// addToSet is $addToSet.
+type addToSet struct {
+	field string
+	each  []Value
+}
+
+func parseAddToSet(field string, v Value) (operator, error) {
+	if !v.IsDocument() {
+		return addToSet{field, []Value{v}}, nil
+	}
+	it := wire.Elements(v.Data)
+	if !it.Next() || string(it.Key) != "$each" {
+		return addToSet{field, []Value{v}}, nil
+	}
+	if it.Type != bson.TypeArray {
+		return nil, fail(TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s",
+			TypeName(it.Type))
+	}
+	each := Of(it.Element).elements()
+	if it.Next() {
+		return nil, fail(BadValue, "Found unexpected fields after $each in $addToSet: %s", v)
+	}
+	return addToSet{field, each}, nil
+}
+
+func (a addToSet) apply(old Value, _ *Env) (Value, error) {
+	if !old.Missing() && !old.IsArray() {
+		return Value{}, fail(BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
+			a.field, TypeName(old.Type))
+	}
+	var list []Value
+	if !old.Missing() {
+		list = old.elements()
+	}
+	n := len(list)
+	for _, v := range a.each {
+		if !slices.ContainsFunc(list, func(e Value) bool { return Equal(e, v) }) {
+			list = append(list, v)
+		}
+	}
+	if len(list) == n && !old.Missing() {
+		return old, nil
+	}
+	return Array(list), nil
+}
+
+// pull is $pull and $pullAll: it removes the elements that match.
+type pull struct {
+	name  string
+	match func(Value) bool
+}
+
+func parsePull(_ string, v Value) (operator, error) {
+	switch {
+	case isExpression(v), v.Type == bson.TypeRegex:
+		conditions, err := parseConditions(v)
+		return pull{"$pull", every(conditions).onValue}, err
+	case v.IsDocument():
+		nodes, err := parseFilter(v.Data, nil)
+		return pull{"$pull", func(e Value) bool { return e.IsDocument() && matchAll(nodes, e.Data) }}, err
+	}
+	return pull{"$pull", func(e Value) bool { return Equal(e, v) }}, nil
+}
+
+func parsePullAll(_ string, v Value) (operator, error) {
+	if !v.IsArray() {
+		return nil, fail(BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
+	}
+	list := v.elements()
+	return pull{"$pullAll", func(e Value) bool {
+		return slices.ContainsFunc(list, func(l Value) bool { return Equal(e, l) })
+	}}, nil
+}
+
+func (p pull) apply(old Value, _ *Env) (Value, error) {
+	if old.Missing() {
+		return old, nil
+	}
+	if !old.IsArray() {
+		return Value{}, fail(BadValue, "Cannot apply %s to a non-array value", p.name)
+	}
+	list := old.elements()
+	kept := slices.DeleteFunc(slices.Clone(list), p.match)
+	if len(kept) == len(list) {
+		return old, nil
+	}
+	return Array(kept), nil
+}
+
+// pop is $pop: it removes the first element or the last.
+type pop struct {
+	field string
+	first bool
+}
+
+func parsePop(field string, v Value) (operator, error) {
+	n, ok := v.Integer()
+	if !v.IsNumber() || !ok || (n != 1 && n != -1) {
+		return nil, fail(FailedToParse, "$pop expects 1 or -1, found: %s", v)
+	}
+	return pop{field, n < 0}, nil
+}
+
+func (p pop) apply(old Value, _ *Env) (Value, error) {
+	if old.Missing() {
+		return old, nil
+	}
+	if !old.IsArray() {
+		return Value{}, fail(TypeMismatch, "Path '%s' contains an element of non-array type '%s'", p.field, TypeName(old.Type))
+	}
+	list := old.elements()
+	switch {
+	case len(list) == 0:
+		return old, nil
+	case p.first:
+		return Array(list[1:]), nil
+	}
+	return Array(list[:len(list)-1]), nil
+}

@@ -1,0 +1,233 @@
+package query
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// parser compiles one field of an update operator.
+type parser func(field string, v Value) (operator, error)
+
+// operators are the update operators by name. Package query never writes to it.
+var operators = map[string]parser{
+	"$set":         func(_ string, v Value) (operator, error) { return set(v), nil },
+	"$setOnInsert": func(_ string, v Value) (operator, error) { return setOnInsert(v), nil },
+	"$unset":       func(string, Value) (operator, error) { return unset{}, nil },
+	"$inc":         parseInc,
+	"$mul":         parseMul,
+	"$min":         func(_ string, v Value) (operator, error) { return extreme{v, -1}, nil },
+	"$max":         func(_ string, v Value) (operator, error) { return extreme{v, 1}, nil },
+	"$rename":      parseRename,
+	"$currentDate": parseCurrentDate,
+	"$push":        parsePush,
+	"$addToSet":    parseAddToSet,
+	"$pull":        parsePull,
+	"$pullAll":     parsePullAll,
+	"$pop":         parsePop,
+}
+
+type set Value
+
+func (s set) apply(Value, *Env) (Value, error) { return Value(s), nil }
+
+type setOnInsert Value
+
+func (s setOnInsert) apply(old Value, env *Env) (Value, error) {
+	if env.Insert {
+		return Value(s), nil
+	}
+	return old, nil
+}
+
+type unset struct{}
+
+func (unset) apply(Value, *Env) (Value, error) { return Value{}, nil }
+
+// extreme is $min (sign -1) and $max (sign 1).
+type extreme struct {
+	operand Value
+	sign    int
+}
+
+func (e extreme) apply(old Value, _ *Env) (Value, error) {
+	if old.Missing() || Compare(e.operand, old)*e.sign > 0 {
+		return e.operand, nil
+	}
+	return old, nil
+}
+
+// rename takes the value of another field, which an unset at that field removes.
+type rename struct{ from, to string }
+
+func parseRename(field string, v Value) (operator, error) {
+	to := v.Text()
+	switch {
+	case v.Type != bson.TypeString:
+		return nil, fail(BadValue, "The 'to' field for $rename must be a string: %s: %s", field, v)
+	case string(to) == field:
+		return nil, fail(BadValue, "The source and target field for $rename must differ: %s: %s", field, v)
+	}
+	return rename{field, string(to)}, nil
+}
+
+func (r rename) apply(old Value, env *Env) (Value, error) {
+	v := Value{Type: bson.TypeEmbeddedDocument, Data: env.original}
+	for name := range strings.SplitSeq(r.from, ".") {
+		if v.IsArray() {
+			return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", r.from, idOf(env))
+		}
+		if !v.IsDocument() {
+			return old, nil
+		}
+		v = Lookup(v.Data, name)
+	}
+	if v.Missing() {
+		return old, nil
+	}
+	return v, nil
+}
+
+// idOf names the document in an error's text.
+func idOf(env *Env) string {
+	id := Lookup(env.original, "_id")
+	if id.Missing() {
+		return "{ no id }"
+	}
+	return "{_id: " + id.String() + "}"
+}
+
+type currentDate struct{ timestamp bool }
+
+func parseCurrentDate(_ string, v Value) (operator, error) {
+	if v.Type == bson.TypeBoolean {
+		return currentDate{}, nil
+	}
+	if !v.IsDocument() {
+		return nil, fail(BadValue, "%s is not valid type for $currentDate. Please use a boolean ('true') or a $type "+
+			"expression ({$type: 'timestamp/date'}).", TypeName(v.Type))
+	}
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if string(it.Key) != "$type" {
+			return nil, fail(BadValue, "Unrecognized $currentDate option: %s", it.Key)
+		}
+		switch string(it.Text()) {
+		case "date":
+			return currentDate{}, nil
+		case "timestamp":
+			return currentDate{timestamp: true}, nil
+		}
+	}
+	return nil, fail(BadValue, "The '$type' string field is required to be 'date' or 'timestamp': "+
+		"{$currentDate: {field : {$type: 'date'}}}")
+}
+
+func (c currentDate) apply(_ Value, env *Env) (Value, error) {
+	if c.timestamp {
+		return Value{bson.TypeTimestamp, binary.LittleEndian.AppendUint64(nil, uint64(env.Now.Unix())<<32|1)}, nil
+	}
+	return Value{bson.TypeDateTime, binary.LittleEndian.AppendUint64(nil, uint64(env.Now.UnixMilli()))}, nil
+}
+
+// arithmetic is $inc and $mul.
+type arithmetic struct {
+	field   string
+	operand Value
+	mul     bool
+}
+
+func parseInc(field string, v Value) (operator, error) {
+	if !v.IsNumber() {
+		return nil, fail(TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", field, v)
+	}
+	return arithmetic{field, v, false}, nil
+}
+
+func parseMul(field string, v Value) (operator, error) {
+	if !v.IsNumber() {
+		return nil, fail(TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", field, v)
+	}
+	return arithmetic{field, v, true}, nil
+}
+
+func (a arithmetic) name() string {
+	if a.mul {
+		return "$mul"
+	}
+	return "$inc"
+}
+
+func (a arithmetic) apply(old Value, env *Env) (Value, error) {
+	switch {
+	case old.Missing() && a.mul:
+		return Value{a.operand.Type, make([]byte, len(a.operand.Data))}, nil
+	case old.Missing():
+		return a.operand, nil
+	case !old.IsNumber():
+		return Value{}, fail(TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of "+
+			"non-numeric type %s", a.name(), idOf(env), a.field, TypeName(old.Type))
+	case old.Type == bson.TypeDecimal128 || a.operand.Type == bson.TypeDecimal128:
+		return Value{}, unsupported(a.name()+" with", "a Decimal128")
+	case old.Type == bson.TypeDouble || a.operand.Type == bson.TypeDouble:
+		return a.doubles(old), nil
+	}
+	return a.integers(old, env)
+}
+
+func (a arithmetic) doubles(old Value) Value {
+	if a.mul {
+		return Double(old.float() * a.operand.float())
+	}
+	return Double(old.float() + a.operand.float())
+}
+
+// float returns an int32, int64 or double as a double.
+func (v Value) float() float64 {
+	if v.Type == bson.TypeDouble {
+		return v.double()
+	}
+	return float64(v.integer())
+}
+
+func (a arithmetic) integers(old Value, env *Env) (Value, error) {
+	x, y := old.integer(), a.operand.integer()
+	n, ok := addInts(x, y)
+	if a.mul {
+		n, ok = mulInts(x, y)
+	}
+	if !ok {
+		return Value{}, fail(BadValue, "Failed to apply %s operations to current value ((%s)%d) for document %s", a.name(),
+			numberName(old.Type), x, idOf(env))
+	}
+	narrow := old.Type == bson.TypeInt32 && a.operand.Type == bson.TypeInt32
+	if narrow && n >= math.MinInt32 && n <= math.MaxInt32 {
+		return Int32(int32(n)), nil
+	}
+	return Int64(n), nil
+}
+
+func numberName(t bson.Type) string {
+	if t == bson.TypeInt32 {
+		return "NumberInt"
+	}
+	return "NumberLong"
+}
+
+func addInts(x, y int64) (int64, bool) {
+	n := x + y
+	return n, (n > x) == (y > 0)
+}
+
+func mulInts(x, y int64) (int64, bool) {
+	if x == 0 || y == 0 {
+		return 0, true
+	}
+	n := x * y
+	overflow := n/y != x || (x == -1 && y == math.MinInt64) || (y == -1 && x == math.MinInt64)
+	return n, !overflow
+}

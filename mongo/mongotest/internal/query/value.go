@@ -1,0 +1,116 @@
+package query
+
+import (
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// Value is one BSON value: its type and its bytes. The zero Value stands for a field that is not there.
+type Value struct {
+	Type bson.Type
+	Data []byte
+}
+
+// Missing tells whether the value stands for a field that is not there.
+func (v Value) Missing() bool { return v.Type == 0 }
+
+// Of returns an element's value.
+func Of(e wire.Element) Value { return Value{Type: e.Type, Data: e.Value} }
+
+// Lookup returns the value of a top-level field of doc, the zero Value if it has none.
+func Lookup(doc []byte, key string) Value {
+	it := wire.Elements(doc)
+	for it.Next() {
+		if string(it.Key) == key {
+			return Of(it.Element)
+		}
+	}
+	return Value{}
+}
+
+// Int32 returns a 32-bit integer as a Value.
+func Int32(n int32) Value {
+	return Value{bson.TypeInt32, binary.LittleEndian.AppendUint32(nil, uint32(n))}
+}
+
+// Int64 returns a 64-bit integer as a Value.
+func Int64(n int64) Value {
+	return Value{bson.TypeInt64, binary.LittleEndian.AppendUint64(nil, uint64(n))}
+}
+
+// Double returns a double as a Value.
+func Double(f float64) Value {
+	return Value{bson.TypeDouble, binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
+}
+
+func (v Value) element() wire.Element { return wire.Element{Type: v.Type, Value: v.Data} }
+
+// Integer returns the value as an integer if it is a number that is one.
+func (v Value) Integer() (int64, bool) {
+	if !v.IsNumber() {
+		return 0, false
+	}
+	if v.Type == bson.TypeDecimal128 {
+		r, ok := v.rational()
+		if !ok || !r.IsInt() || !r.Num().IsInt64() {
+			return 0, false
+		}
+		return r.Num().Int64(), true
+	}
+	e := v.element()
+	return e.Int64()
+}
+
+// True tells whether the value is true or a number other than zero.
+func (v Value) True() bool {
+	e := v.element()
+	return e.True()
+}
+
+// Text returns the bytes of a string, nil if the value is none.
+func (v Value) Text() []byte {
+	e := v.element()
+	return e.Text()
+}
+
+// IsNumber tells whether the value is of a numeric type.
+func (v Value) IsNumber() bool {
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		return true
+	}
+	return false
+}
+
+// IsDocument tells whether the value is an embedded document.
+func (v Value) IsDocument() bool { return v.Type == bson.TypeEmbeddedDocument }
+
+// IsArray tells whether the value is an array.
+func (v Value) IsArray() bool { return v.Type == bson.TypeArray }
+
+func (v Value) int32() int32      { return int32(binary.LittleEndian.Uint32(v.Data)) }
+func (v Value) int64() int64      { return int64(binary.LittleEndian.Uint64(v.Data)) }
+func (v Value) double() float64   { return math.Float64frombits(binary.LittleEndian.Uint64(v.Data)) }
+func (v Value) elements() []Value { return Elements(v.Data) }
+
+// Elements returns the values of an array or document in their order.
+func Elements(doc []byte) []Value {
+	var values []Value
+	it := wire.Elements(doc)
+	for it.Next() {
+		values = append(values, Of(it.Element))
+	}
+	return values
+}
+
+// String returns the value for a message, in extended JSON.
+func (v Value) String() string {
+	if v.Missing() {
+		return "missing"
+	}
+	return bson.RawValue{Type: v.Type, Value: v.Data}.String()
+}

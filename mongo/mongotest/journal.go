@@ -1,0 +1,161 @@
+package mongotest
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Entry is the journal's record of one statement attempt that reached the server: one for each document of an insert,
+// each statement of an update or delete, and one for each other command on data.
+type Entry struct {
+	Seq        int64 // position in the journal, from 1
+	Time       time.Time
+	Member     int
+	Term       int64
+	ConnID     int64
+	RequestID  int32
+	Command    string
+	Namespace  string
+	LSID       string // the session's id in hexadecimal, "" if the command carried none
+	TxnNumber  int64  // -1 if the command carried none
+	StatementN int32  // the statement's id within the transaction number; its index if the command carried none
+	Key        string // what JournalKey made of it
+
+	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else.
+	Statement bson.Raw
+
+	Applied      bool  // this attempt changed data
+	Deduplicated bool  // answered from the session's record, nothing was changed
+	RolledBack   bool  // it was applied, and undone when its member met a newer primary
+	RequestLost  bool  // a fault kept it from being executed
+	ReplyLost    bool  // a fault kept the reply from the client
+	Answered     bool  // the reply's bytes were all handed to the client's connection
+	Err          int32 // the code of the statement's error or else the command's, 0 if there was none
+	WriteErr     int32 // the code of the write concern error, 0 if there was none
+}
+
+// String returns the entry on one line.
+func (e *Entry) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d m%d t%d conn %d req %d %s %s", e.Seq, e.Member, e.Term, e.ConnID, e.RequestID, e.Command, e.Namespace)
+	if e.LSID != "" {
+		fmt.Fprintf(&b, " lsid %.8s", e.LSID)
+	}
+	if e.TxnNumber >= 0 {
+		fmt.Fprintf(&b, " txn %d/%d", e.TxnNumber, e.StatementN)
+	}
+	if e.Key != "" {
+		fmt.Fprintf(&b, " key %s", e.Key)
+	}
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{
+		{e.Applied, "applied"},
+		{e.Deduplicated, "deduplicated"},
+		{e.RolledBack, "rolled-back"},
+		{e.RequestLost, "request-lost"},
+		{e.ReplyLost, "reply-lost"},
+		{e.Answered, "answered"},
+	} {
+		if f.set {
+			b.WriteString(" " + f.name)
+		}
+	}
+	if e.Err != 0 {
+		fmt.Fprintf(&b, " error %d", e.Err)
+	}
+	if e.WriteErr != 0 {
+		fmt.Fprintf(&b, " write-concern-error %d", e.WriteErr)
+	}
+	return b.String()
+}
+
+// journal keeps the newest entries. Its mutex also guards the fields of the entries in it.
+type journal struct {
+	mu      sync.Mutex
+	limit   int
+	seq     int64
+	entries []*Entry
+	slab    []Entry
+}
+
+// allocate returns an entry to fill in before it is added.
+func (j *journal) allocate() *Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.slab) == 0 {
+		j.slab = make([]Entry, 32)
+	}
+	e := &j.slab[0]
+	j.slab = j.slab[1:]
+	return e
+}
+
+// add appends filled entries.
+func (j *journal) add(entries []*Entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range entries {
+		j.seq++
+		e.Seq = j.seq
+	}
+	j.entries = append(j.entries, entries...)
+	if len(j.entries) > j.limit+j.limit/4+64 {
+		kept := make([]*Entry, j.limit, j.limit+j.limit/4+64+len(entries))
+		copy(kept, j.entries[len(j.entries)-j.limit:])
+		j.entries = kept
+	}
+}
+
+// mark changes entries that are already in the journal.
+func (j *journal) mark(entries []*Entry, change func(*Entry)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range entries {
+		change(e)
+	}
+}
+
+// Journal returns copies of the journal's entries, the oldest first.
+func (rs *ReplicaSet) Journal() []Entry {
+	j := &rs.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	from := max(0, len(j.entries)-j.limit)
+	list := make([]Entry, 0, len(j.entries)-from)
+	for _, e := range j.entries[from:] {
+		list = append(list, *e)
+	}
+	return list
+}
+
+// Dump returns the journal as text, one line for each entry, and the members' states.
+func (rs *ReplicaSet) Dump() string {
+	var b strings.Builder
+	for _, e := range rs.Journal() {
+		b.WriteString(e.String())
+		b.WriteByte('\n')
+	}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for _, m := range rs.members {
+		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
+			m.term, m.up, m.gate.shut.Load(), m.log.last(), m.commit)
+	}
+	return b.String()
+}
+
+// sessionName returns the id of a session document for the journal.
+func sessionName(lsid []byte) string {
+	v := bson.Raw(lsid).Lookup("id")
+	if _, data, ok := v.BinaryOK(); ok {
+		return hex.EncodeToString(data)
+	}
+	return ""
+}

@@ -1,0 +1,228 @@
+package mongotest
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// role is what a member that runs is in its set.
+type role uint8
+
+const (
+	secondary role = iota
+	primary
+)
+
+// String returns "primary" or "secondary".
+func (r role) String() string {
+	if r == primary {
+		return "primary"
+	}
+	return "secondary"
+}
+
+// member is one server of the set. Its fields are guarded by the set's mutex but for those that never change.
+type member struct {
+	set      *ReplicaSet
+	index    int
+	addr     string
+	listener net.Listener  // nil in memory
+	wake     chan struct{} // tells the replicating goroutine that there may be something to fetch
+	gate     gate
+	lastTS   atomic.Uint64 // of the newest oplog entry
+
+	up     bool
+	epoch  int64 // counts the member's starts
+	role   role
+	term   int64
+	frozen time.Time // until when it does not stand for election
+
+	log         oplog
+	commit      int64 // index up to which it knows that a majority has the log
+	matched     []int64
+	held        []int64 // as primary: indexes from which on nothing may be fetched yet
+	collections map[string]*collection
+	sessions    map[string]*session
+
+	timer   *time.Timer // runs while it misses a primary, or as primary a majority
+	conns   map[*conn]struct{}
+	cursors map[int64]*cursor
+	point   *failPoint
+
+	view      view
+	processID bson.ObjectID
+	counter   int64
+	changed   chan struct{} // closed when view changes
+}
+
+// view is what of a member's state its hello shows.
+type view struct {
+	role    role
+	primary int
+	term    int64
+}
+
+func newMember(set *ReplicaSet, index int) *member {
+	m := &member{set: set, index: index, wake: make(chan struct{}, 1)}
+	m.collections = make(map[string]*collection)
+	m.sessions = make(map[string]*session)
+	m.conns = make(map[*conn]struct{})
+	m.startLocked()
+	return m
+}
+
+// startLocked makes the member run, with the data that it has.
+func (m *member) startLocked() {
+	m.up = true
+	m.epoch++
+	m.role = secondary
+	m.held = nil
+	m.frozen = time.Time{}
+	m.cursors = make(map[int64]*cursor)
+	m.point = nil
+	m.processID = bson.NewObjectID()
+	m.counter = 0
+	m.changed = make(chan struct{})
+	m.view = view{primary: -2}
+}
+
+// reaches tells whether messages pass between two members.
+func (m *member) reaches(other *member) bool {
+	if m == other {
+		return m.up
+	}
+	return m.up && other.up && !m.gate.shut.Load() && !other.gate.shut.Load() && !m.set.cut[m.index][other.index]
+}
+
+// reachable returns the members that m reaches, itself included.
+func (m *member) reachable() []*member {
+	var list []*member
+	for _, other := range m.set.members {
+		if m.reaches(other) {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+func (m *member) seesMajority() bool { return len(m.reachable()) >= m.set.majority() }
+
+// primaryLocked returns the primary that m follows, nil if there is none.
+func (m *member) primaryLocked() *member {
+	var found *member
+	for _, other := range m.set.members {
+		if other.role == primary && other.term >= m.term && m.reaches(other) && (found == nil || other.term > found.term) {
+			found = other
+		}
+	}
+	return found
+}
+
+// newerThan compares two members' logs as voters do.
+func (m *member) newerThan(other *member) bool {
+	a, b := m.log.tail(), other.log.tail()
+	switch {
+	case a == nil || b == nil:
+		return a != nil
+	case a.term != b.term:
+		return a.term > b.term
+	}
+	return m.log.last() > other.log.last()
+}
+
+// fetchLimit is up to which index others may fetch the log.
+func (m *member) fetchLimit() int64 {
+	limit := m.log.last()
+	for _, h := range m.held {
+		limit = min(limit, h)
+	}
+	return limit
+}
+
+// hold keeps what is applied from now on from being fetched; the returned function ends that.
+func (m *member) holdLocked() (release func()) {
+	at, epoch := m.log.last(), m.epoch
+	m.held = append(m.held, at)
+	return func() {
+		m.set.mu.Lock()
+		defer m.set.mu.Unlock()
+		if epoch != m.epoch {
+			return
+		}
+		for i, h := range m.held {
+			if h == at {
+				m.held = append(m.held[:i], m.held[i+1:]...)
+				break
+			}
+		}
+		m.set.wakeLocked()
+	}
+}
+
+// refreshViewLocked notes what the member's hello shows and tells those who wait for a change of it.
+func (m *member) refreshViewLocked() {
+	now := view{role: m.role, primary: -1, term: m.term}
+	if p := m.primaryLocked(); p != nil {
+		now.primary = p.index
+	}
+	if now == m.view {
+		return
+	}
+	m.view = now
+	m.counter++
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// committedLocked returns the documents of a collection, in order, as a majority of the set has them: the member's own with
+// what is not yet committed undone.
+func (m *member) committedLocked(ns string, visit func(key string, doc []byte) bool) {
+	undone := make(map[string][]byte)
+	var c *collection
+	if c = m.collections[ns]; m.commit == m.log.last() {
+		c.scan(func(r *record) bool { return visit(r.key, r.doc) })
+		return
+	}
+	for i := len(m.log.slots) - 1; i >= 0 && m.log.base+int64(i) >= m.commit; i-- {
+		s := m.log.slots[i]
+		if s.ns != ns {
+			continue
+		}
+		switch s.kind {
+		case put, remove:
+			undone[s.key] = s.before
+		case drop:
+			c = s.dropped
+			clear(undone)
+		case create:
+			c = nil
+			clear(undone)
+		case noop:
+		}
+	}
+	stopped := false
+	c.scan(func(r *record) bool {
+		doc := r.doc
+		if before, ok := undone[r.key]; ok {
+			delete(undone, r.key)
+			doc = before
+		}
+		stopped = doc != nil && !visit(r.key, doc)
+		return !stopped
+	})
+	for key, doc := range undone {
+		if doc != nil && !stopped {
+			stopped = !visit(key, doc)
+		}
+	}
+}
+
+// matchCommitted is collection.find on the committed documents.
+func (m *member) matchCommittedLocked(ns string, f *query.Filter, visit func(key string, doc []byte) bool) {
+	m.committedLocked(ns, func(key string, doc []byte) bool { return !f.Match(doc) || visit(key, doc) })
+}

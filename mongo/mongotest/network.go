@@ -1,0 +1,144 @@
+package mongotest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// memNetwork is the in-memory network: virtual hosts, no sockets.
+type memNetwork struct {
+	latencyMin, latencyMax time.Duration
+
+	mu     sync.Mutex
+	random *rand.Rand
+	ports  int
+
+	unread atomic.Int64 // bytes from clients that no server has dealt with
+}
+
+func newMemNetwork(c *config) *memNetwork {
+	return &memNetwork{
+		latencyMin: c.latencyMin, latencyMax: c.latencyMax,
+		random: rand.New(rand.NewPCG(uint64(c.seed), 0)),
+	}
+}
+
+// delay returns how long the next bytes travel.
+func (n *memNetwork) delay() time.Duration {
+	if n.latencyMax == 0 {
+		return 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.latencyMin + time.Duration(n.random.Int64N(int64(n.latencyMax-n.latencyMin)+1))
+}
+
+// connect returns the two ends of a new connection to addr.
+func (n *memNetwork) connect(addr string) (*memConn, *memConn) {
+	n.mu.Lock()
+	n.ports++
+	local := memAddr(fmt.Sprintf("client.mongotest:%d", 30000+n.ports))
+	n.mu.Unlock()
+	client, server := newPipe(local, memAddr(addr), n.delay)
+	server.in.count = &n.unread
+	return client, server
+}
+
+// Dialer connects clients to the members of one replica set. It is safe for concurrent use.
+type Dialer struct{ set *ReplicaSet }
+
+// DialContext connects to a member by the address that [ReplicaSet.Addr] and the members' hello give. A member that was
+// killed refuses; one that is isolated leaves the dial waiting until ctx ends or it is healed. On TCP any other address is
+// dialled as it is; in memory it does not exist.
+func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	m := d.set.memberAt(address)
+	switch {
+	case m != nil:
+		return d.dial(ctx, network, m)
+	case d.set.network == nil:
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	return nil, dialError(network, address, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true})
+}
+
+func (d *Dialer) dial(ctx context.Context, network string, m *member) (net.Conn, error) {
+	if err := m.gate.wait(ctx.Done()); err != nil {
+		return nil, dialError(network, m.addr, context.Cause(ctx))
+	}
+	if d.set.network == nil {
+		return new(net.Dialer).DialContext(ctx, network, m.addr)
+	}
+	if err := sleep(ctx.Done(), d.set.network.delay()); err != nil {
+		return nil, dialError(network, m.addr, context.Cause(ctx))
+	}
+	client, server := d.set.network.connect(m.addr)
+	if !d.set.accept(m, server) {
+		return nil, dialError(network, m.addr, syscall.ECONNREFUSED)
+	}
+	return client, nil
+}
+
+func dialError(network, address string, err error) error {
+	return &net.OpError{Op: "dial", Net: network, Addr: memAddr(address), Err: err}
+}
+
+// sleep waits for d, or returns errHangUp as soon as done is closed.
+func sleep(done <-chan struct{}, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-done:
+		return errHangUp
+	}
+}
+
+// gate stops a member's bytes while it is isolated.
+type gate struct {
+	shut atomic.Bool
+	mu   sync.Mutex
+	open chan struct{} // closed when the gate opens again; nil while it is open
+}
+
+func (g *gate) set(shut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if shut == g.shut.Load() {
+		return
+	}
+	g.shut.Store(shut)
+	if shut {
+		g.open = make(chan struct{})
+		return
+	}
+	close(g.open)
+	g.open = nil
+}
+
+// wait returns when the gate is open, or errHangUp when done is closed first.
+func (g *gate) wait(done <-chan struct{}) error {
+	for g.shut.Load() {
+		g.mu.Lock()
+		open := g.open
+		g.mu.Unlock()
+		if open == nil {
+			continue
+		}
+		select {
+		case <-open:
+		case <-done:
+			return errHangUp
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package mongotest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+)
+
+// Option sets something about a replica set.
+type Option func(*config)
+
+type config struct {
+	members         int
+	inMemory        bool
+	standalone      bool
+	setName         string
+	electionTimeout time.Duration
+	replication     time.Duration
+	latencyMin      time.Duration
+	latencyMax      time.Duration
+	seed            int64
+	journalLimit    int
+	journalKey      func(command string, statement bson.Raw) string
+	mutant          mutant.Server
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{members: 3, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000}
+	for _, o := range opts {
+		o(&c)
+	}
+	switch {
+	case c.standalone:
+		c.members = 1
+	case c.members < 1 || c.members > 7:
+		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to 7 members", c.members)
+	case c.setName == "":
+		return c, errors.New("mongotest: SetName: the name is empty")
+	}
+	if c.latencyMin < 0 || c.latencyMax < c.latencyMin {
+		return c, fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
+	}
+	if c.latencyMax > 0 && !c.inMemory {
+		return c, errors.New("mongotest: Latency needs InMemory")
+	}
+	if c.electionTimeout <= 0 || c.replication < 0 || c.journalLimit < 0 {
+		return c, errors.New("mongotest: ElectionTimeout must be positive, ReplicationDelay and JournalLimit not negative")
+	}
+	return c, nil
+}
+
+// Members sets how many data-bearing, electable members the set has; three if it is not given, seven at most.
+func Members(n int) Option { return func(c *config) { c.members = n } }
+
+// InMemory makes the set open no socket. Only its [Dialer] reaches it.
+func InMemory() Option { return func(c *config) { c.inMemory = true } }
+
+// Standalone makes one server that is no replica set: its hello names none and it refuses transaction numbers.
+func Standalone() Option { return func(c *config) { c.standalone = true } }
+
+// SetName sets the replica set's name; "rs0" if it is not given.
+func SetName(name string) Option { return func(c *config) { c.setName = name } }
+
+// ElectionTimeout sets after how long without a primary the others elect one, and after how long without a majority a
+// primary steps down; 10 s, as in a real set, if it is not given.
+func ElectionTimeout(d time.Duration) Option { return func(c *config) { c.electionTimeout = d } }
+
+// ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given.
+func ReplicationDelay(d time.Duration) Option { return func(c *config) { c.replication = d } }
+
+// Latency sets how long bytes travel on the in-memory network, each way: a random time from least to most for each
+// write, in order. It needs InMemory.
+func Latency(least, most time.Duration) Option {
+	return func(c *config) { c.latencyMin, c.latencyMax = least, most }
+}
+
+// Seed sets what random numbers (latencies) are made from; 1 if it is not given.
+func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }
+
+// JournalLimit sets how many entries the journal keeps, the newest ones; 100,000 if it is not given, none with 0.
+func JournalLimit(n int) Option { return func(c *config) { c.journalLimit = n } }
+
+// JournalKey sets what the Key of a journal entry is made from; the command's comment, if that is a string, by default.
+// It is called with no lock held and must not keep the statement.
+func JournalKey(key func(command string, statement bson.Raw) string) Option {
+	return func(c *config) { c.journalKey = key }
+}
+
+// WithMutant gives the server a deliberate defect, for negative controls. It is test-only.
+func WithMutant(m mutant.Server) Option { return func(c *config) { c.mutant = m } }

@@ -1,0 +1,401 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// ReplicaSet is a running set of servers. Its methods are safe for concurrent use.
+type ReplicaSet struct {
+	config  config
+	network *memNetwork // nil on TCP
+	members []*member
+	journal journal
+	done    chan struct{} // closed by Close
+	wg      sync.WaitGroup
+	active  atomic.Int64 // messages being dealt with
+	idlers  atomic.Int64 // calls of WaitIdle
+	nextID  atomic.Int64 // connection ids
+	replies atomic.Int32 // request ids of replies
+
+	intercept atomic.Pointer[func(*Request) Fault]
+	greeting  atomic.Pointer[func(*Request) Fault]
+
+	mu      sync.Mutex // guards what follows and the members; never held across a wait
+	closed  bool
+	cut     [][]bool // pairs of members between which nothing passes
+	clock   timestamp
+	cursors int64
+	waiters []*waiter
+}
+
+// Tester is what RunT needs of a *testing.T.
+type Tester interface {
+	Helper()
+	Cleanup(func())
+	Failed() bool
+	Logf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// RunT runs a set for a test and closes it when the test ends. If the test failed, it logs the journal.
+func RunT(t Tester, opts ...Option) *ReplicaSet {
+	t.Helper()
+	rs, err := Run(opts...)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		if t.Failed() {
+			t.Logf("the replica set's journal:\n%s", rs.Dump())
+		}
+		if err := rs.Close(); err != nil {
+			t.Logf("closing the replica set: %v", err)
+		}
+	})
+	return rs
+}
+
+// Run starts a set. Its member 0 is the elected primary when Run returns.
+func Run(opts ...Option) (*ReplicaSet, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	rs := &ReplicaSet{config: c, done: make(chan struct{}), journal: journal{limit: c.journalLimit}}
+	if c.inMemory {
+		rs.network = newMemNetwork(&c)
+	}
+	for i := range c.members {
+		rs.members = append(rs.members, newMember(rs, i))
+		rs.cut = append(rs.cut, make([]bool, c.members))
+	}
+	if err := rs.listen(); err != nil {
+		_ = rs.Close()
+		return nil, err
+	}
+	for _, m := range rs.members {
+		rs.wg.Go(m.replicate)
+	}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.electLocked(rs.members[0])
+	for _, m := range rs.members[1:] {
+		m.fetchLocked(rs.members[0], rs.members[0].log.last())
+	}
+	rs.reconsiderLocked()
+	return rs, nil
+}
+
+func (rs *ReplicaSet) listen() error {
+	for _, m := range rs.members {
+		if rs.network != nil {
+			m.addr = fmt.Sprintf("m%d.%s.mongotest:27017", m.index, strings.ToLower(rs.config.setName))
+			continue
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("mongotest: listening for member %d: %w", m.index, err)
+		}
+		m.listener, m.addr = l, l.Addr().String()
+		rs.wg.Go(func() { rs.acceptAll(m, l) })
+	}
+	return nil
+}
+
+// acceptAll serves the connections of one member. A killed member's port stays bound, so that Restart finds it free;
+// whoever connects meanwhile is reset.
+func (rs *ReplicaSet) acceptAll(m *member, l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			select {
+			case <-rs.done:
+				return
+			default:
+				continue
+			}
+		}
+		if !rs.accept(m, c) {
+			abort(c)
+		}
+	}
+}
+
+// abort closes a connection so that the other side sees a reset.
+func abort(c net.Conn) {
+	switch c := c.(type) {
+	case *net.TCPConn:
+		_ = c.SetLinger(0)
+		_ = c.Close()
+	case *memConn:
+		c.abort()
+	default:
+		_ = c.Close()
+	}
+}
+
+// accept begins to serve a connection; false if the member does not run.
+func (rs *ReplicaSet) accept(m *member, nc net.Conn) bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.closed || !m.up {
+		return false
+	}
+	c := newConn(m, nc, rs.nextID.Add(1))
+	m.conns[c] = struct{}{}
+	rs.wg.Go(c.serve)
+	return true
+}
+
+// Close ends every goroutine and connection of the set, and waits until they are gone; it must not be called from
+// within a fault's function. Closing twice is harmless.
+func (rs *ReplicaSet) Close() error {
+	rs.mu.Lock()
+	first := !rs.closed
+	rs.closed = true
+	if first {
+		close(rs.done)
+	}
+	var conns []*conn
+	for _, m := range rs.members {
+		m.stopTimer()
+		for c := range m.conns {
+			conns = append(conns, c)
+		}
+	}
+	rs.mu.Unlock()
+	var errs []error
+	for _, m := range rs.members {
+		if first && m.listener != nil {
+			errs = append(errs, m.listener.Close())
+		}
+	}
+	for _, c := range conns {
+		c.close()
+	}
+	rs.wg.Wait()
+	return errors.Join(errs...)
+}
+
+// URI returns the connection string: all members and the set's name, or for a standalone its address alone.
+func (rs *ReplicaSet) URI() string {
+	hosts := make([]string, len(rs.members))
+	for i, m := range rs.members {
+		hosts[i] = m.addr
+	}
+	if rs.config.standalone {
+		return "mongodb://" + hosts[0] + "/"
+	}
+	return "mongodb://" + strings.Join(hosts, ",") + "/?replicaSet=" + rs.config.setName
+}
+
+// Dialer returns what connects to the set's members, in memory and on TCP.
+func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs} }
+
+// Addr returns a member's address, "host:port".
+func (rs *ReplicaSet) Addr(member int) string { return rs.members[member].addr }
+
+// Members returns how many members the set has, running or not.
+func (rs *ReplicaSet) Members() int { return len(rs.members) }
+
+// Primary returns the index of the primary, of the newest if an older one has not yet noticed its loss; -1 if there is none.
+func (rs *ReplicaSet) Primary() int {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if m := rs.newestPrimaryLocked(); m != nil {
+		return m.index
+	}
+	return -1
+}
+
+func (rs *ReplicaSet) newestPrimaryLocked() *member {
+	var found *member
+	for _, m := range rs.members {
+		if m.up && m.role == primary && (found == nil || m.term > found.term) {
+			found = m
+		}
+	}
+	return found
+}
+
+// Term returns the highest term in which a primary was elected.
+func (rs *ReplicaSet) Term() int64 {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return rs.termLocked()
+}
+
+func (rs *ReplicaSet) termLocked() int64 {
+	term := int64(0)
+	for _, m := range rs.members {
+		term = max(term, m.term)
+	}
+	return term
+}
+
+func (rs *ReplicaSet) majority() int { return len(rs.members)/2 + 1 }
+
+func (rs *ReplicaSet) memberAt(addr string) *member {
+	for _, m := range rs.members {
+		if m.addr == addr {
+			return m
+		}
+	}
+	return nil
+}
+
+// ReadAll returns the documents of a namespace ("database.collection") that a majority has, from the primary or, where
+// there is none, the member that knows most. The documents must not be changed.
+func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	from := rs.newestPrimaryLocked()
+	for _, m := range rs.members {
+		if from == nil || (from.role != primary && m.commit > from.commit) {
+			from = m
+		}
+	}
+	var docs []bson.Raw
+	from.committedLocked(ns, func(_ string, doc []byte) bool {
+		docs = append(docs, bson.Raw(doc))
+		return true
+	})
+	return docs
+}
+
+// WaitIdle waits until no command is being executed, no bytes from clients are on their way in memory, and every
+// secondary that reaches a primary has all that it wrote. An isolated member's silent bytes keep it waiting. On TCP, bytes
+// that the operating system still holds are not seen. It returns ctx's error if ctx ends first.
+func (rs *ReplicaSet) WaitIdle(ctx context.Context) error {
+	rs.idlers.Add(1)
+	defer rs.idlers.Add(-1)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	w := newWaiter(rs.idleLocked)
+	if err := rs.awaitLocked(w, ctx.Done(), -1); err != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (rs *ReplicaSet) idleLocked() bool {
+	if rs.network != nil && rs.network.unread.Load() > 0 {
+		return false
+	}
+	if rs.active.Load() > 0 {
+		return false
+	}
+	for _, m := range rs.members {
+		if p := m.primaryLocked(); p != nil && p != m && p.matched[m.index] < p.log.last() {
+			return false
+		}
+	}
+	return true
+}
+
+// rest tells WaitIdle that something ended.
+func (rs *ReplicaSet) rest() {
+	if rs.active.Add(-1) == 0 && rs.idlers.Load() > 0 {
+		rs.mu.Lock()
+		rs.changedLocked()
+		rs.mu.Unlock()
+	}
+}
+
+// WaitPrimary waits until there is a primary that a majority reaches, and returns its index, or -1 with ctx's error if
+// ctx ends first.
+func (rs *ReplicaSet) WaitPrimary(ctx context.Context) (int, error) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	w := newWaiter(func() bool {
+		m := rs.newestPrimaryLocked()
+		return m != nil && m.seesMajority()
+	})
+	if err := rs.awaitLocked(w, ctx.Done(), -1); err != nil {
+		return -1, context.Cause(ctx)
+	}
+	return rs.newestPrimaryLocked().index, nil
+}
+
+// waiter is one wait for a condition on the set's state.
+type waiter struct {
+	ready func() bool // called with the set's mutex held
+	ch    chan struct{}
+}
+
+func newWaiter(ready func() bool) *waiter { return &waiter{ready, make(chan struct{}, 1)} }
+
+// errTimeout ends a wait whose time is up.
+var errTimeout = errors.New("mongotest: the time is up")
+
+// awaitLocked waits until w is ready, giving up the mutex meanwhile: errHangUp if stop is closed first, errTimeout after
+// limit, which is unlimited if negative.
+func (rs *ReplicaSet) awaitLocked(w *waiter, stop <-chan struct{}, limit time.Duration) error {
+	if w.ready() {
+		return nil
+	}
+	rs.waiters = append(rs.waiters, w)
+	rs.mu.Unlock()
+	err := w.wait(stop, limit)
+	rs.mu.Lock()
+	if err == nil {
+		return nil
+	}
+	for i, other := range rs.waiters {
+		if other == w {
+			rs.waiters = append(rs.waiters[:i], rs.waiters[i+1:]...)
+			return err
+		}
+	}
+	<-w.ch // it became ready in the same moment
+	return nil
+}
+
+func (w *waiter) wait(stop <-chan struct{}, limit time.Duration) error {
+	var up <-chan time.Time
+	if limit >= 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		up = t.C
+	}
+	select {
+	case <-w.ch:
+		return nil
+	case <-stop:
+		return errHangUp
+	case <-up:
+		return errTimeout
+	}
+}
+
+// changedLocked ends the waits whose condition is met now.
+func (rs *ReplicaSet) changedLocked() {
+	kept := rs.waiters[:0]
+	for _, w := range rs.waiters {
+		if w.ready() {
+			w.ch <- struct{}{}
+		} else {
+			kept = append(kept, w)
+		}
+	}
+	clear(rs.waiters[len(kept):])
+	rs.waiters = kept
+}
+
+// tickLocked returns the timestamp of the next oplog entry.
+func (rs *ReplicaSet) tickLocked() timestamp {
+	now := timestamp(time.Now().Unix()) << 32
+	rs.clock = max(rs.clock+1, now+1)
+	return rs.clock
+}

@@ -1,0 +1,85 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// writeFailure writes the reply's document for an error.
+func (x *exec) writeFailure(e *CommandError, point pointAction) {
+	x.out = append(x.out, e.extra...)
+	x.out = wire.AppendDouble(x.out, "ok", 0)
+	x.out = wire.AppendString(x.out, "errmsg", e.Message)
+	x.out = wire.AppendInt32(x.out, "code", e.Code)
+	x.out = wire.AppendString(x.out, "codeName", e.name())
+	labels := e.Labels
+	if labels == nil {
+		labels = point.labels
+	}
+	x.writeLabels(e.Code, labels)
+	x.state = x.state || stateChangeCodes[e.Code]
+	x.journalFailure(e.Code)
+}
+
+// journalFailure records an error of the whole command.
+func (x *exec) journalFailure(code Code) {
+	if x.spec == nil || x.spec.service {
+		return
+	}
+	if len(x.entries) > 0 {
+		x.set.journal.mark(x.entries, func(e *Entry) { e.Err = code })
+		return
+	}
+	for _, s := range x.statements() {
+		x.note(s.index, s.raw).Err = code
+	}
+	x.set.journal.add(x.entries)
+}
+
+// finish writes what ends every reply, and journals a command that did not journal its statements.
+func (x *exec) finish() {
+	if x.spec != nil && !x.spec.service && len(x.entries) == 0 {
+		x.note(0, nil)
+		x.set.journal.add(x.entries)
+	}
+	if x.writeError != nil {
+		code := x.writeError.Code
+		x.set.journal.mark(x.entries, func(e *Entry) { e.WriteErr = code })
+	}
+	if x.set.config.standalone {
+		return
+	}
+	if x.state {
+		x.appendTopologyVersion()
+	}
+	x.appendTimes()
+}
+
+var noSignature = make([]byte, 20)
+
+// appendTimes writes $clusterTime, signed with nothing as without authentication, and operationTime.
+func (x *exec) appendTimes() {
+	t := timestamp(x.member.lastTS.Load())
+	at, dst := wire.BeginEmbedded(x.out, "$clusterTime")
+	dst = wire.AppendTimestamp(dst, "clusterTime", t.seconds(), t.increment())
+	signature, dst := wire.BeginEmbedded(dst, "signature")
+	dst = wire.AppendBinary(dst, "hash", 0, noSignature)
+	dst = wire.AppendInt64(dst, "keyId", 0)
+	dst = wire.EndDocument(dst, signature)
+	dst = wire.EndDocument(dst, at)
+	x.out = wire.AppendTimestamp(dst, "operationTime", t.seconds(), t.increment())
+}
+
+func (x *exec) appendTopologyVersion() {
+	x.set.mu.Lock()
+	id, counter := x.member.processID, x.member.counter
+	x.set.mu.Unlock()
+	x.out = appendTopologyVersion(x.out, id, counter)
+}
+
+func appendTopologyVersion(dst []byte, id bson.ObjectID, counter int64) []byte {
+	at, dst := wire.BeginEmbedded(dst, "topologyVersion")
+	dst = wire.AppendObjectID(dst, "processId", id)
+	dst = wire.AppendInt64(dst, "counter", counter)
+	return wire.EndDocument(dst, at)
+}

@@ -1,0 +1,56 @@
+package mongotest
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// shellText returns a value as the real server writes it into the text of an error.
+func shellText(v query.Value) string {
+	raw := bson.RawValue{Type: v.Type, Value: v.Data}
+	switch v.Type {
+	case bson.TypeString:
+		return fmt.Sprintf("%q", v.Text())
+	case bson.TypeObjectID:
+		return "ObjectId('" + hex.EncodeToString(v.Data) + "')"
+	case bson.TypeInt32, bson.TypeInt64:
+		n, _ := v.Integer()
+		return strconv.FormatInt(n, 10)
+	case bson.TypeDouble:
+		text := strconv.FormatFloat(raw.Double(), 'g', -1, 64)
+		if !strings.ContainsAny(text, ".einN") {
+			text += ".0"
+		}
+		return text
+	case bson.TypeNull:
+		return "null"
+	case bson.TypeBoolean:
+		return strconv.FormatBool(raw.Boolean())
+	case bson.TypeEmbeddedDocument:
+		return shellDocument(v.Data)
+	case bson.TypeBinary:
+		subtype, data := raw.Binary()
+		if subtype == 4 && len(data) == 16 {
+			h := hex.EncodeToString(data)
+			return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
+		}
+		return fmt.Sprintf("BinData(%d, %X)", subtype, data)
+	}
+	return raw.String()
+}
+
+func shellDocument(doc []byte) string {
+	var parts []string
+	it := wire.Elements(doc)
+	for it.Next() {
+		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, shellText(query.Of(it.Element))))
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}

@@ -1,0 +1,151 @@
+package mongotest
+
+import (
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// writeConcern says how many members must have a write before it is acknowledged. The zero value is the real server's
+// default, a majority.
+type writeConcern struct {
+	members int    // if given
+	mode    string // "majority" or another name
+	given   bool   // w was given
+	timeout time.Duration
+}
+
+func (w *writeConcern) parse(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType("writeConcern", "writeConcern", e.Type, "object")
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := w.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (w *writeConcern) field(e *wire.Element) error {
+	n, number := e.Int64()
+	switch string(e.Key) {
+	case "w":
+		w.given = true
+		switch {
+		case e.Type == bson.TypeString:
+			w.mode = string(e.Text())
+		case !number || n < 0 || n > 50:
+			return failf(codeFailedToParse, "w has to be a non-negative number and not greater than 50")
+		default:
+			w.members = int(n)
+		}
+	case "wtimeout", "wtimeoutMS":
+		if !number || n < 0 {
+			return failf(codeFailedToParse, "wtimeout must be a number that is not negative")
+		}
+		w.timeout = time.Duration(n) * time.Millisecond
+	case "j", "journal", "fsync", "provenance", "getLastError":
+	default:
+		return unknownField("writeConcern", string(e.Key))
+	}
+	return nil
+}
+
+// check refuses a write concern that the set can never satisfy.
+func (w *writeConcern) check(rs *ReplicaSet) *CommandError {
+	switch {
+	case w.mode != "" && w.mode != "majority":
+		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", w.mode)
+	case w.members > len(rs.members):
+		return failf(codeUnsatisfiableWriteConcern, "Not enough data-bearing nodes")
+	}
+	return nil
+}
+
+// awaitWriteConcern waits until the write concern of what was applied is satisfied, or notes in writeError why not.
+func (x *exec) awaitWriteConcern() error {
+	w := &x.writeConcern
+	if w.given && w.mode == "" && w.members <= 1 {
+		return nil
+	}
+	if x.writeError = w.check(x.set); x.writeError != nil {
+		return nil
+	}
+	rs, m := x.set, x.member
+	x.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
+	limit := time.Duration(-1)
+	if w.timeout > 0 {
+		limit = w.timeout
+	}
+	rs.mu.Lock()
+	err := rs.awaitLocked(&x.waiter, x.done, limit)
+	interrupted, gone := x.interruptedLocked(), x.epoch != m.epoch
+	rs.mu.Unlock()
+	switch {
+	case gone || errors.Is(err, errHangUp):
+		return errHangUp
+	case interrupted:
+		x.state = true
+		x.writeError = failf(codeInterruptedDueToReplStateChange, "operation was interrupted")
+	case err != nil:
+		x.writeError = failf(codeWriteConcernFailed, "waiting for replication timed out")
+		at, doc := wire.BeginDocument(nil)
+		x.writeError.extra = wire.EndDocument(wire.AppendBool(doc, "wtimeout", true), at)
+	}
+	return nil
+}
+
+// interruptedLocked tells whether the member is no longer the primary that applied the write.
+func (x *exec) interruptedLocked() bool {
+	return x.epoch != x.member.epoch || x.member.role != primary || x.member.term != x.term
+}
+
+func (x *exec) replicatedLocked() bool {
+	w, m := &x.writeConcern, x.member
+	if w.mode == "" && w.given {
+		return m.countLocked(x.applied) >= w.members
+	}
+	return m.commit >= x.applied || x.set.config.mutant.AcknowledgeBeforeMajority
+}
+
+func (x *exec) appendWriteConcernError() {
+	e := x.writeError
+	at, dst := wire.BeginEmbedded(x.out, "writeConcernError")
+	dst = wire.AppendInt32(dst, "code", e.Code)
+	dst = wire.AppendString(dst, "codeName", e.name())
+	dst = wire.AppendString(dst, "errmsg", e.Message)
+	if e.extra != nil {
+		dst = wire.AppendDocument(dst, "errInfo", e.extra)
+	}
+	x.out = wire.EndDocument(dst, at)
+}
+
+// appendLabels writes the error labels of a reply that succeeded but for its write concern.
+func (x *exec) appendLabels(point pointAction) {
+	code := Code(0)
+	if x.writeError != nil {
+		code = x.writeError.Code
+	}
+	if point.writeConcernError != nil {
+		n, _ := query.Lookup(point.writeConcernError, "code").Integer()
+		code = Code(n)
+	}
+	x.writeLabels(code, point.labels)
+}
+
+// writeLabels writes errorLabels: the given ones or, where they are nil, what a code deserves.
+func (x *exec) writeLabels(code Code, labels []string) {
+	if labels == nil && x.hasTxn && retryableWriteCodes[code] {
+		labels = []string{"RetryableWriteError"}
+	}
+	if len(labels) > 0 {
+		x.out = wire.AppendStrings(x.out, "errorLabels", labels)
+	}
+}

@@ -1,0 +1,134 @@
+package mongotest
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// outcome gathers what the statements of a write command did.
+type outcome struct {
+	n, modified int32
+	upserted    []upserted
+	retried     []int32
+	failures    []failure
+}
+
+type upserted struct {
+	index int
+	id    query.Value
+}
+
+type failure struct {
+	index int
+	err   *CommandError
+}
+
+// fail records a statement's error.
+func (o *outcome) fail(index int, note *Entry, err error) {
+	e := commandError(err)
+	note.Err = e.Code
+	o.failures = append(o.failures, failure{index, e})
+}
+
+// appendOutcome writes the reply of a write command.
+func (x *exec) appendOutcome(o *outcome, update bool) {
+	dst := wire.AppendInt32(x.out, "n", o.n)
+	if update {
+		dst = wire.AppendInt32(dst, "nModified", o.modified)
+	}
+	dst = appendUpserted(dst, o.upserted)
+	if !x.set.config.standalone {
+		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
+		x.set.mu.Lock()
+		if e := x.member.log.at(x.applied); e != nil {
+			dst = appendOpTime(dst, "opTime", e)
+		}
+		x.set.mu.Unlock()
+	}
+	dst = appendFailures(dst, o.failures)
+	if len(o.retried) > 0 {
+		at, list := wire.BeginArray(dst, "retriedStmtIds")
+		for i, id := range o.retried {
+			list = wire.AppendInt32(list, wire.ArrayKey(i), id)
+		}
+		dst = wire.EndDocument(list, at)
+	}
+	x.out = dst
+}
+
+func appendUpserted(dst []byte, list []upserted) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	at, dst := wire.BeginArray(dst, "upserted")
+	for i, u := range list {
+		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
+		d = wire.AppendInt32(d, "index", int32(u.index))
+		d = wire.AppendValue(d, "_id", u.id.Type, u.id.Data)
+		dst = wire.EndDocument(d, one)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+func appendFailures(dst []byte, list []failure) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	at, dst := wire.BeginArray(dst, "writeErrors")
+	for i, f := range list {
+		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
+		d = wire.AppendInt32(d, "index", int32(f.index))
+		d = wire.AppendInt32(d, "code", f.err.Code)
+		d = append(d, f.err.extra...)
+		d = wire.AppendString(d, "errmsg", f.err.Message)
+		dst = wire.EndDocument(d, one)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// duplicateKey is the error of an _id that is already there.
+func duplicateKey(ns string, id query.Value) *CommandError {
+	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %s }", ns, shellText(id))
+	at, dst := wire.BeginEmbedded(nil, "keyPattern")
+	dst = wire.EndDocument(wire.AppendInt32(dst, "_id", 1), at)
+	at, dst = wire.BeginEmbedded(dst, "keyValue")
+	e.extra = wire.EndDocument(wire.AppendValue(dst, "_id", id.Type, id.Data), at)
+	return e
+}
+
+// stored returns the document that is stored for one that a client sent, a copy, and the key of its _id.
+func stored(doc []byte) ([]byte, string, error) {
+	id := query.Lookup(doc, "_id")
+	switch id.Type {
+	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+		return nil, "", failf(codeInvalidIDField, "The '_id' value cannot be of type %s", query.TypeName(id.Type))
+	case 0:
+		oid := bson.NewObjectID()
+		id = query.Value{Type: bson.TypeObjectID, Data: oid[:]}
+	}
+	var buf [64]byte
+	key := string(query.AppendKey(buf[:0], id))
+	it := wire.Elements(doc)
+	if it.Next() && string(it.Key) == "_id" {
+		return append(make([]byte, 0, len(doc)), doc...), key, nil
+	}
+	return query.FrontID(id, doc), key, nil
+}
+
+// statementFields is the loop over a statement's fields that update and delete share.
+func statementFields(doc []byte, field func(e *wire.Element) error) error {
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := field(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+// valid checks a document that a client sent, to any depth.
+func valid(doc []byte) error { return bson.Raw(doc).Validate() }
+
+var emptyDocument = []byte{5, 0, 0, 0, 0}
