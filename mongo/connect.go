@@ -80,6 +80,12 @@ var uriOptions = honoured(
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
 )
 
+const streaming = "stream"
+
+// The official parser drops serverMonitoringMode from a connection string; it is looked for there too.
+var errStreaming = errors.New(
+	`mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
+
 // validate checks everything that can be known before any network use.
 func validate(o *options.ClientOptions) error {
 	if err := checkURI(o.GetURI()); err != nil {
@@ -94,10 +100,8 @@ func validate(o *options.ClientOptions) error {
 	switch {
 	case valueOr(o.LoadBalanced, false):
 		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
-	case valueOr(o.ServerMonitoringMode, "") == "stream":
-		return errors.New(`mongo: ServerMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
-	case o.HeartbeatInterval != nil && *o.HeartbeatInterval < cluster.MinHeartbeatInterval:
-		return fmt.Errorf("mongo: HeartbeatInterval is %v; it must be at least %v", *o.HeartbeatInterval, cluster.MinHeartbeatInterval)
+	case valueOr(o.ServerMonitoringMode, "") == streaming:
+		return errStreaming
 	case len(valueOr(o.AppName, "")) > maxAppName:
 		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
@@ -112,12 +116,15 @@ func checkURI(uri string) error {
 	}
 	_, query, _ := strings.Cut(uri, "?")
 	for pair := range strings.SplitSeq(query, "&") {
-		name, _, _ := strings.Cut(pair, "=")
+		name, value, _ := strings.Cut(pair, "=")
 		if decoded, err := url.QueryUnescape(name); err == nil {
 			name = decoded
 		}
 		if name != "" && !uriOptions[strings.ToLower(name)] {
 			return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
+		}
+		if strings.EqualFold(name, "serverMonitoringMode") && value == streaming {
+			return errStreaming
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ func (x *exec) writing(apply func(m *member) error) error {
 		return failf(codeBadValue, "cannot use 'w' > 1 when a host is not replicated")
 	}
 	rs.mu.Lock()
+	x.term = m.term
 	if err := x.writableLocked(); err != nil {
 		rs.mu.Unlock()
 		return err
@@ -23,9 +24,9 @@ func (x *exec) writing(apply func(m *member) error) error {
 	if x.hook.AfterApply != nil {
 		release = m.holdLocked()
 	}
-	x.term = m.term
 	err := apply(m)
 	x.applied = m.log.last()
+	x.addEntries()
 	m.publishLocked()
 	rs.mu.Unlock()
 	if x.hook.AfterApply != nil {

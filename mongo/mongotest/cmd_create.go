@@ -22,9 +22,8 @@ func cmdCreate(x *exec) error {
 			return unknownField("create", name)
 		}
 	}
+	note := x.note(0, nil)
 	return x.writing(func(m *member) error {
-		note := x.note(0, nil)
-		defer x.set.journal.add(x.entries)
 		if m.collections[x.full] != nil {
 			err := failf(codeNamespaceExists, "Collection %s already exists.", x.full)
 			note.Err = err.Code

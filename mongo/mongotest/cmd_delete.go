@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"slices"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -30,8 +28,9 @@ func cmdDelete(x *exec) error {
 		return err
 	}
 	list := make([]deleteStatement, len(docs))
-	for i, doc := range docs {
-		if err := list[i].parse(slices.Clone(doc)); err != nil {
+	x.noteStatements()
+	for i := range docs {
+		if err := list[i].parse(x.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.hasTxn && !list[i].one {
@@ -41,7 +40,6 @@ func cmdDelete(x *exec) error {
 	var o outcome
 	err = x.writing(func(m *member) error {
 		x.deleteLocked(m, list, ordered, &o)
-		x.set.journal.add(x.entries)
 		return nil
 	})
 	if err != nil {
@@ -89,30 +87,36 @@ func (s *deleteStatement) parse(doc []byte) error {
 
 func (x *exec) deleteLocked(m *member, list []deleteStatement, ordered bool, o *outcome) {
 	for i := range list {
-		s := &list[i]
-		stmt := x.statementID(i)
-		note := x.note(stmt, s.raw)
-		if x.executedLocked(stmt) != nil {
-			note.Deduplicated = true
-			o.retried = append(o.retried, stmt)
-			o.n++
-			continue
-		}
-		if s.err != nil {
-			o.fail(i, note, s.err)
-			if ordered {
-				return
-			}
-			continue
-		}
-		var matches []found
-		m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
-			matches = append(matches, found{key, doc})
-			return !s.one
-		})
-		for _, f := range matches {
-			x.storeLocked(f.key, f.doc, nil, stmt, note)
-			o.n++
+		if !x.deleteOneLocked(m, &list[i], i, o) && ordered {
+			x.entries = x.entries[:i+1]
+			return
 		}
 	}
+}
+
+// deleteOneLocked executes one statement and tells whether it went well.
+func (x *exec) deleteOneLocked(m *member, s *deleteStatement, i int, o *outcome) bool {
+	note := x.entries[i]
+	stmt := note.StatementN
+	if x.executedLocked(stmt) != nil {
+		note.Deduplicated = true
+		o.retried = append(o.retried, stmt)
+		o.n++
+		return true
+	}
+	if s.err != nil {
+		o.fail(i, note, s.err)
+		return false
+	}
+	var room [1]found
+	matches := room[:0]
+	m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
+		matches = append(matches, found{key, doc})
+		return !s.one
+	})
+	for _, f := range matches {
+		x.storeLocked(f.key, f.doc, nil, stmt, note)
+		o.n++
+	}
+	return true
 }

@@ -12,12 +12,11 @@ func cmdDrop(x *exec) error {
 		return err
 	}
 	existed := false
+	note := x.note(0, nil)
 	err := x.writing(func(m *member) error {
-		note := x.note(0, nil)
 		if existed = m.collections[x.full] != nil; existed {
 			x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
 		}
-		x.set.journal.add(x.entries)
 		return nil
 	})
 	if err == nil && existed {

@@ -14,13 +14,12 @@ func cmdDropDatabase(x *exec) error {
 		return err
 	}
 	existed := false
+	note := x.note(0, nil)
 	err := x.writing(func(m *member) error {
-		note := x.note(0, nil)
 		for _, ns := range m.namespacesLocked(x.db) {
 			existed = true
 			x.appendLocked(&entry{kind: drop, ns: ns}, -1, note)
 		}
-		x.set.journal.add(x.entries)
 		return nil
 	})
 	if err == nil && existed {

@@ -42,13 +42,12 @@ func cmdFindAndModify(x *exec) error {
 		return err
 	}
 	done := modified{retried: -1}
+	note := x.note(max(x.stmtID, 0), raw)
 	err = x.writing(func(m *member) error {
-		note := x.note(max(x.stmtID, 0), raw)
 		err := x.modifyLocked(m, f, note, &done)
 		if err != nil {
 			note.Err = commandError(err).Code
 		}
-		x.set.journal.add(x.entries)
 		return err
 	})
 	if err != nil {

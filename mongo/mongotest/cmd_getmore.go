@@ -33,7 +33,8 @@ func cmdGetMore(x *exec) error {
 			return unknownField("getMore", string(e.Key))
 		}
 	}
-	c, err := x.takeCursor(id, x.db+"."+coll)
+	x.target = x.db + "." + coll
+	c, err := x.takeCursor(id, x.target)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package mongotest
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -37,11 +37,11 @@ func cmdInsert(x *exec) error {
 	list := make([]insertion, len(docs))
 	for i, doc := range docs {
 		list[i] = prepareInsertion(doc)
+		x.note(x.statementID(i), list[i].doc)
 	}
 	var o outcome
 	err = x.writing(func(m *member) error {
 		x.insertLocked(m, list, ordered, &o)
-		x.set.journal.add(x.entries)
 		return nil
 	})
 	if err != nil {
@@ -53,15 +53,15 @@ func cmdInsert(x *exec) error {
 
 func prepareInsertion(doc []byte) insertion {
 	if err := valid(doc); err != nil {
-		return insertion{doc: doc, err: err}
+		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	if len(doc) > query.MaxDocumentSize {
-		return insertion{doc: doc, err: failf(codeBSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
+		return insertion{doc: slices.Clone(doc), err: failf(codeBSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
 			"size: %d", len(doc), query.MaxDocumentSize)}
 	}
 	kept, key, err := stored(doc)
 	if err != nil {
-		return insertion{doc: doc, err: err}
+		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	return insertion{kept, key, nil}
 }
@@ -69,14 +69,15 @@ func prepareInsertion(doc []byte) insertion {
 func (x *exec) insertLocked(m *member, list []insertion, ordered bool, o *outcome) {
 	for i := range list {
 		if err := x.insertOneLocked(m, &list[i], i, o); err != nil && ordered {
+			x.entries = x.entries[:i+1]
 			return
 		}
 	}
 }
 
 func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) error {
-	stmt := x.statementID(i)
-	note := x.note(stmt, in.doc)
+	note := x.entries[i]
+	stmt := note.StatementN
 	switch {
 	case x.executedLocked(stmt) != nil:
 		note.Deduplicated = true
@@ -84,7 +85,6 @@ func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) erro
 		o.n++
 		return nil
 	case in.err != nil:
-		note.Statement = append(bson.Raw(nil), in.doc...)
 		o.fail(i, note, in.err)
 		return in.err
 	case m.collections[x.full].has(in.key):

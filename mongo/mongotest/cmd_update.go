@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -33,8 +32,9 @@ func cmdUpdate(x *exec) error {
 		return err
 	}
 	list := make([]updateStatement, len(docs))
-	for i, doc := range docs {
-		if err := list[i].parse(slices.Clone(doc)); err != nil {
+	x.noteStatements()
+	for i := range docs {
+		if err := list[i].parse(x.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.hasTxn && list[i].multi {
@@ -44,7 +44,6 @@ func cmdUpdate(x *exec) error {
 	var o outcome
 	err = x.writing(func(m *member) error {
 		x.updateLocked(m, list, ordered, &o)
-		x.set.journal.add(x.entries)
 		return nil
 	})
 	if err != nil {
@@ -133,6 +132,7 @@ func (s *updateStatement) compile(filter []byte, update query.Value) error {
 func (x *exec) updateLocked(m *member, list []updateStatement, ordered bool, o *outcome) {
 	for i := range list {
 		if !x.updateOneLocked(m, &list[i], i, o) && ordered {
+			x.entries = x.entries[:i+1]
 			return
 		}
 	}
@@ -140,8 +140,8 @@ func (x *exec) updateLocked(m *member, list []updateStatement, ordered bool, o *
 
 // updateOneLocked executes one statement and tells whether it went well.
 func (x *exec) updateOneLocked(m *member, s *updateStatement, i int, o *outcome) bool {
-	stmt := x.statementID(i)
-	note := x.note(stmt, s.raw)
+	note := x.entries[i]
+	stmt := note.StatementN
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
 		o.retried = append(o.retried, stmt)

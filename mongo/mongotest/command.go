@@ -246,6 +246,9 @@ func checkNamespace(db, coll string) error {
 
 // ns returns the namespace for the journal.
 func (x *exec) ns() string {
+	if x.target != "" {
+		return x.target
+	}
 	if x.full != "" && x.first.Type == bson.TypeString {
 		return x.full
 	}

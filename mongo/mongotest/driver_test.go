@@ -13,28 +13,28 @@ import (
 func TestOfficialDriverReadsAndWrites(t *testing.T) {
 	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
-		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, d{{"_id", 1}, {"n", 1}}))
-		_, err := c.InsertOne(ctx, d{{"_id", int64(1)}})
+		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 1}`)))
+		_, err := c.InsertOne(ctx, j(`{"_id": {"$numberLong": "1"}}`))
 		if !mongo.IsDuplicateKeyError(err) {
 			t.Fatalf("inserting an _id twice: %v", err)
 		}
-		updated := must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, d{{"_id", 1}}, d{{"$inc", d{{"n", 2}}}}))
+		updated := must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 2}}`)))
 		if updated.ModifiedCount != 1 {
 			t.Errorf("modified %d documents, want 1", updated.ModifiedCount)
 		}
 		var doc struct{ N int }
-		if err := c.FindOne(ctx, d{{"_id", 1}}).Decode(&doc); err != nil || doc.N != 3 {
+		if err := c.FindOne(ctx, j(`{"_id": 1}`)).Decode(&doc); err != nil || doc.N != 3 {
 			t.Errorf("found n = %d, %v, want 3", doc.N, err)
 		}
 		after := options.FindOneAndUpdate().SetReturnDocument(options.After)
-		if err := c.FindOneAndUpdate(ctx, d{{"n", 3}}, d{{"$set", d{{"n", 9}}}}, after).Decode(&doc); err != nil || doc.N != 9 {
+		if err := c.FindOneAndUpdate(ctx, j(`{"n": 3}`), j(`{"$set": {"n": 9}}`), after).Decode(&doc); err != nil || doc.N != 9 {
 			t.Errorf("found and updated to n = %d, %v, want 9", doc.N, err)
 		}
-		deleted := must[*mongo.DeleteResult](t)(c.DeleteOne(ctx, d{{"n", d{{"$gt", 8}}}}))
-		if n := must[int64](t)(c.CountDocuments(ctx, d{})); n != 0 || deleted.DeletedCount != 1 {
+		deleted := must[*mongo.DeleteResult](t)(c.DeleteOne(ctx, j(`{"n": {"$gt": 8}}`)))
+		if n := must[int64](t)(c.CountDocuments(ctx, j(`{}`))); n != 0 || deleted.DeletedCount != 1 {
 			t.Errorf("deleted %d, %d left", deleted.DeletedCount, n)
 		}
-		if err := c.FindOne(ctx, d{}).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
+		if err := c.FindOne(ctx, j(`{}`)).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("found something in an empty collection: %v", err)
 		}
 	})
@@ -45,12 +45,12 @@ func TestCursorOverSeveralBatches(t *testing.T) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		docs := make([]any, 1000)
 		for i := range docs {
-			docs[i] = d{{"_id", i}}
+			docs[i] = j(`{"_id": %d}`, i)
 		}
 		must[*mongo.InsertManyResult](t)(c.InsertMany(ctx, docs))
 		for _, size := range []int32{1, 7, 101, 2000} {
-			opts := options.Find().SetBatchSize(size).SetSort(d{{"_id", -1}})
-			cursor := must[*mongo.Cursor](t)(c.Find(ctx, d{}, opts))
+			opts := options.Find().SetBatchSize(size).SetSort(j(`{"_id": -1}`))
+			cursor := must[*mongo.Cursor](t)(c.Find(ctx, j(`{}`), opts))
 			var got []struct {
 				ID int `bson:"_id"`
 			}
@@ -64,7 +64,7 @@ func TestCursorOverSeveralBatches(t *testing.T) {
 func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
-		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, d{{"_id", 1}, {"n", 0}}))
+		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		lost := 0
 		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
 			if r.Command != "update" || lost > 0 {
@@ -73,7 +73,7 @@ func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 			lost++
 			return mongotest.Fault{LoseReply: true, CutReplyAfter: 10}
 		})
-		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, d{{"_id", 1}}, d{{"$inc", d{{"n", 1}}}}))
+		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if err := rs.WaitIdle(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 func TestFailoverInTheMiddle(t *testing.T) {
 	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
-		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, d{{"_id", 1}, {"n", 0}}))
+		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		done := false
 		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
 			if r.Command != "update" || done {
@@ -110,7 +110,7 @@ func TestFailoverInTheMiddle(t *testing.T) {
 				}
 			}}
 		})
-		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, d{{"_id", 1}}, d{{"$inc", d{{"n", 1}}}}))
+		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if n := rs.ReadAll("test.c")[0].Lookup("n").AsInt64(); n != 1 {
 			t.Errorf("n = %d, want 1", n)
 		}

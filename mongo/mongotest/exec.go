@@ -24,11 +24,14 @@ type exec struct {
 	out        []byte // the reply
 	body       int    // where in out its document begins
 	entries    []*Entry
-	term       int64 // in which a write was applied
-	applied    int64 // index up to which the write concern waits
+	journaled  bool   // the entries are in the journal
+	target     string // the namespace, where the command's first value does not tell it
+	term       int64  // in which a write was applied
+	applied    int64  // index up to which the write concern waits
 	writeError *CommandError
 	shown      shown
 	streaming  bool // the reply is one of a stream of hellos
+	scripted   bool // the error is a fault's or a fail point's: the member's state does not bear it out
 	state      bool // the reply shall carry the member's topologyVersion
 }
 
@@ -37,7 +40,8 @@ func (x *exec) reset() {
 	if cap(x.out) > keep {
 		x.out = nil
 	}
-	x.entries = x.entries[:0]
+	x.entries, x.journaled = x.entries[:0], false
+	x.target, x.term = "", 0
 	x.applied = -1
 	x.writeError = nil
 	x.streaming, x.state = false, false
@@ -178,10 +182,12 @@ func (x *exec) answer(err error) error {
 		point, err = x.failPoint()
 	}
 	x.body, x.out = wire.BeginDocument(x.out)
+	x.scripted = err != nil
 	if err == nil {
 		err = x.execute(point)
 	}
 	if errors.Is(err, errHangUp) {
+		x.record(0)
 		return err
 	}
 	if err != nil {
@@ -221,7 +227,6 @@ func (x *exec) execute(point pointAction) error {
 
 // send hands the reply to the connection, unless a fault says otherwise or the client wants none.
 func (x *exec) send() error {
-	defer x.journalEnd()
 	out := x.out
 	if x.hook.LoseReply {
 		x.markLost()
@@ -245,27 +250,59 @@ func (x *exec) send() error {
 	return nil
 }
 
-func (x *exec) journalEnd() { x.entries = x.entries[:0] }
-
 // journalLost records a request that a fault kept from being executed.
 func (x *exec) journalLost() {
 	if x.spec == nil || x.spec.service {
 		return
 	}
-	for _, s := range x.statements() {
-		e := x.note(s.index, s.raw)
+	x.noteStatements()
+	for _, e := range x.entries {
 		e.RequestLost = true
 	}
-	x.set.journal.add(x.entries)
-	x.entries = x.entries[:0]
+	x.record(0)
 }
 
-// note begins a journal entry for one statement; addNotes puts it into the journal.
+// noteStatements begins an entry for each statement of the command.
+func (x *exec) noteStatements() {
+	for _, s := range x.statements() {
+		x.note(s.id, s.raw)
+	}
+}
+
+// record puts the entries into the journal, if they are not there, and notes the command's error in them. A command on
+// data that has none gets one.
+func (x *exec) record(code Code) {
+	if x.spec == nil || x.spec.service {
+		return
+	}
+	if !x.journaled && len(x.entries) == 0 {
+		x.noteStatements()
+	}
+	if x.journaled && code != 0 {
+		x.set.journal.mark(x.entries, func(e *Entry) { e.Err = code })
+	}
+	if !x.journaled {
+		for _, e := range x.entries {
+			e.Err = max(e.Err, code)
+		}
+		x.addEntries()
+	}
+}
+
+// addEntries puts the entries into the journal.
+func (x *exec) addEntries() {
+	for _, e := range x.entries {
+		e.Term = x.term
+	}
+	x.set.journal.add(x.entries)
+	x.journaled = true
+}
+
+// note begins a journal entry for one statement. It is called without the set's mutex, because JournalKey may take long.
 func (x *exec) note(stmt int32, raw []byte) *Entry {
 	e := x.set.journal.allocate()
 	e.Time = time.Now()
 	e.Member, e.ConnID, e.RequestID = x.member.index, x.id, x.requestID
-	e.Term = x.term
 	e.Command, e.Namespace = x.name, x.ns()
 	e.StatementN, e.TxnNumber = stmt, -1
 	if x.lsid != nil {
@@ -301,7 +338,7 @@ func (x *exec) markLost() {
 func (x *exec) statements() []rawStatement {
 	field := x.spec.statements
 	if field == "" {
-		return []rawStatement{{}}
+		return []rawStatement{{max(x.stmtID, 0), nil}}
 	}
 	docs, err := x.documents(field)
 	if err != nil || len(docs) == 0 {
@@ -315,6 +352,6 @@ func (x *exec) statements() []rawStatement {
 }
 
 type rawStatement struct {
-	index int32
-	raw   []byte
+	id  int32
+	raw []byte
 }

@@ -2,6 +2,7 @@ package mongotest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,4 +53,11 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-type d = bson.D
+// j returns a document written as extended JSON, with values put in where it has verbs.
+func j(text string, values ...any) bson.D {
+	var doc bson.D
+	if err := bson.UnmarshalExtJSON(fmt.Appendf(nil, text, values...), false, &doc); err != nil {
+		panic(err)
+	}
+	return doc
+}

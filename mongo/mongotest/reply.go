@@ -17,31 +17,13 @@ func (x *exec) writeFailure(e *CommandError, point pointAction) {
 		labels = point.labels
 	}
 	x.writeLabels(e.Code, labels)
-	x.state = x.state || stateChangeCodes[e.Code]
-	x.journalFailure(e.Code)
-}
-
-// journalFailure records an error of the whole command.
-func (x *exec) journalFailure(code Code) {
-	if x.spec == nil || x.spec.service {
-		return
-	}
-	if len(x.entries) > 0 {
-		x.set.journal.mark(x.entries, func(e *Entry) { e.Err = code })
-		return
-	}
-	for _, s := range x.statements() {
-		x.note(s.index, s.raw).Err = code
-	}
-	x.set.journal.add(x.entries)
+	x.state = x.state || stateChangeCodes[e.Code] && !x.scripted
+	x.record(e.Code)
 }
 
 // finish writes what ends every reply, and journals a command that did not journal its statements.
 func (x *exec) finish() {
-	if x.spec != nil && !x.spec.service && len(x.entries) == 0 {
-		x.note(0, nil)
-		x.set.journal.add(x.entries)
-	}
+	x.record(0)
 	if x.writeError != nil {
 		code := x.writeError.Code
 		x.set.journal.mark(x.entries, func(e *Entry) { e.WriteErr = code })

@@ -22,10 +22,10 @@ func TestElectionOnTheFakeClock(t *testing.T) {
 		ctx := context.Background()
 		client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer())))
 		c := client.Database("test").Collection("c")
-		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, d{{"_id", 1}, {"n", 0}}))
+		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		start := time.Now()
 		rs.Kill(0)
-		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, d{{"_id", 1}}, d{{"$inc", d{{"n", 1}}}}))
+		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if took := time.Since(start); took < 10*time.Second || took > 12*time.Second {
 			t.Errorf("the update took %v of the fake clock, want little more than the election timeout of 10s", took)
 		}

@@ -24,11 +24,11 @@ type leaf struct {
 }
 
 func (l *leaf) onPath(p path, doc []byte) bool {
-	return p.walk(doc, func(v Value) bool { return l.testExpanded(v) })
+	return p.walk(doc, l.testExpanded)
 }
 
-func (l *leaf) testExpanded(v Value) bool {
-	if l.expand && v.IsArray() {
+func (l *leaf) testExpanded(v Value, indexed bool) bool {
+	if l.expand && !indexed && v.IsArray() {
 		it := wire.Elements(v.Data)
 		for it.Next() {
 			if l.test(Of(it.Element)) {

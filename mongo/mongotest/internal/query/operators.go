@@ -26,14 +26,17 @@ func parseOrder(key string, v Value) (condition, error) {
 }
 
 func (o order) test(v Value) bool {
-	if v.Missing() {
-		return o.equal && o.operand.Type == bson.TypeNull
-	}
 	limit := o.operand.Type == bson.TypeMinKey || o.operand.Type == bson.TypeMaxKey
+	if v.Missing() {
+		if !limit {
+			return o.equal && o.operand.Type == bson.TypeNull
+		}
+		v.Type = bson.TypeNull
+	}
 	if !limit && rank(v.Type) != rank(o.operand.Type) {
 		return false
 	}
-	if (isNaN(v) || isNaN(o.operand)) && !(isNaN(v) && isNaN(o.operand)) {
+	if !limit && (isNaN(v) || isNaN(o.operand)) && !(isNaN(v) && isNaN(o.operand)) {
 		return false
 	}
 	c := Compare(v, o.operand)

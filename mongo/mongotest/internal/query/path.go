@@ -21,44 +21,64 @@ func index(s string) (int, bool) {
 	return n, err == nil
 }
 
-// walk calls visit with every value that the path leads to in doc, a Missing one where it leads nowhere; arrays on the way
-// are entered, both at a numeric component and at each embedded document. It stops when visit returns true, and tells so.
-func (p path) walk(doc []byte, visit func(Value) bool) bool {
+// visitor is called with a value that a path leads to, a Missing one where it leads nowhere. An indexed value was named
+// by its place in an array; then it is not looked into if it is an array itself. It returns true to end the walk.
+type visitor func(v Value, indexed bool) bool
+
+// walk calls visit with every value that the path leads to in doc; arrays on the way are entered, both at a numeric
+// component and at each embedded document. It tells whether visit ended it.
+func (p path) walk(doc []byte, visit visitor) bool {
 	v := Lookup(doc, p[0])
 	if len(p) == 1 {
-		return visit(v)
+		return visit(v, false)
 	}
-	return p[1:].walkValue(v, visit)
+	return p[1:].walkValue(v, false, visit)
 }
 
-func (p path) walkValue(v Value, visit func(Value) bool) bool {
+// walkValue follows the path from a value; nested tells that the value is an element of an array.
+func (p path) walkValue(v Value, nested bool, visit visitor) bool {
 	switch {
 	case v.IsDocument():
 		return p.walk(v.Data, visit)
 	case v.IsArray():
-		return p.walkArray(v.Data, visit)
+		return p.walkArray(v.Data, nested, visit)
 	}
-	return visit(Value{})
+	return visit(Value{}, false)
 }
 
-func (p path) walkArray(array []byte, visit func(Value) bool) bool {
+// walkArray follows the path into an array. Where it leads nowhere depends on the kind of component: an index that the
+// array has not, unless it is itself an element, or for a name each element that is no document, and emptiness.
+func (p path) walkArray(array []byte, nested bool, visit visitor) bool {
 	at, numeric := index(p[0])
 	it := wire.Elements(array)
-	for i := 0; it.Next(); i++ {
+	n := 0
+	for ; it.Next(); n++ {
 		v := Of(it.Element)
-		if v.IsDocument() && p.walk(v.Data, visit) {
-			return true
-		}
-		if !numeric || i != at {
-			continue
-		}
-		if len(p) == 1 {
-			if visit(v) {
+		switch {
+		case v.IsDocument():
+			if p.walk(v.Data, visit) {
 				return true
 			}
-		} else if p[1:].walkValue(v, visit) {
+		case !numeric:
+			if visit(Value{}, false) {
+				return true
+			}
+		}
+		if numeric && n == at && p.enter(v, visit) {
 			return true
 		}
 	}
-	return false
+	missing := n == 0
+	if numeric {
+		missing = at >= n
+	}
+	return missing && !nested && visit(Value{}, false)
+}
+
+// enter follows the path from an element that its first component names by index.
+func (p path) enter(v Value, visit visitor) bool {
+	if len(p) == 1 {
+		return visit(v, true)
+	}
+	return p[1:].walkValue(v, true, visit)
 }

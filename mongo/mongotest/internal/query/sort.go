@@ -63,7 +63,7 @@ func (k sortKey) value(doc []byte) Value {
 			best, found = v, true
 		}
 	}
-	k.path.walk(doc, func(v Value) bool {
+	k.path.walk(doc, func(v Value, _ bool) bool {
 		list := []Value{v}
 		if v.IsArray() {
 			if list = v.elements(); len(list) == 0 {

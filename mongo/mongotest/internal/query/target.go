@@ -166,14 +166,28 @@ func (t *target) value(old Value, env *Env, key []byte) (Value, error) {
 	case old.IsArray():
 		array, err := t.array(old, env, key)
 		return Value{old.Type, array}, err
-	case !t.creates(env):
-		return old, nil
 	}
-	return Value{}, t.notViable(key, old)
+	for _, c := range t.children {
+		if c.needsPath(env) {
+			return Value{}, fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", c.name, key, old)
+		}
+	}
+	return old, nil
 }
 
-func (t *target) notViable(key []byte, old Value) error {
-	return fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", t.children[0].name, key, old)
+// needsPath tells whether some operator in t fails where its path is blocked by a value that is no document.
+func (t *target) needsPath(env *Env) bool {
+	if t.op != nil {
+		_, tolerant := t.op.(unset)
+		r, renames := t.op.(rename)
+		return !tolerant && (!renames || !r.source(env).Missing())
+	}
+	for _, c := range t.children {
+		if c.needsPath(env) {
+			return true
+		}
+	}
+	return false
 }
 
 // create makes the embedded document for a path that leads nowhere yet, Missing if nothing is to be in it.
@@ -185,18 +199,12 @@ func (t *target) create(env *Env) (Value, error) {
 	return Value{bson.TypeEmbeddedDocument, doc}, nil
 }
 
-// creates tells whether some operator below t would make a field where none is.
-func (t *target) creates(env *Env) bool {
-	v, err := t.value(Value{}, env, nil)
-	return err != nil || !v.Missing()
-}
-
 // maxBackfill is how many elements an update may add to an array by naming an index beyond its end.
 const maxBackfill = 1500000
 
 func (t *target) array(old Value, env *Env, key []byte) ([]byte, error) {
 	for _, c := range t.children {
-		if _, ok := index(c.name); !ok && c.creates(env) {
+		if _, ok := index(c.name); !ok && c.needsPath(env) {
 			return nil, fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", c.name, key, old)
 		}
 	}

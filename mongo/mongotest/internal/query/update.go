@@ -93,7 +93,7 @@ func (u *Update) addField(parse parser, field string, v Value) error {
 		return err
 	}
 	if r, ok := op.(rename); ok {
-		if err := u.root.add(r.from, unset{}); err != nil {
+		if err := u.root.add(r.from, renamed{splitPath(r.from)}); err != nil {
 			return err
 		}
 		return u.root.add(r.to, op)

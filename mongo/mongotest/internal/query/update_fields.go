@@ -71,25 +71,44 @@ func parseRename(field string, v Value) (operator, error) {
 		return nil, fail(BadValue, "The 'to' field for $rename must be a string: %s: %s", field, v)
 	case string(to) == field:
 		return nil, fail(BadValue, "The source and target field for $rename must differ: %s: %s", field, v)
+	case strings.HasPrefix(string(to)+".", field+"."), strings.HasPrefix(field+".", string(to)+"."):
+		return nil, fail(BadValue, "The source and target field for $rename must not be on the same path: %s: %s", field, v)
 	}
 	return rename{field, string(to)}, nil
 }
 
 func (r rename) apply(old Value, env *Env) (Value, error) {
+	if v := r.source(env); !v.Missing() {
+		return v, nil
+	}
+	return old, nil
+}
+
+// source returns the value that is renamed.
+func (r rename) source(env *Env) Value {
 	v := Value{Type: bson.TypeEmbeddedDocument, Data: env.original}
 	for name := range strings.SplitSeq(r.from, ".") {
-		if v.IsArray() {
-			return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", r.from, idOf(env))
-		}
 		if !v.IsDocument() {
-			return old, nil
+			return Value{}
 		}
 		v = Lookup(v.Data, name)
 	}
-	if v.Missing() {
-		return old, nil
+	return v
+}
+
+// renamed removes the field that a rename moves elsewhere.
+type renamed struct{ path path }
+
+func (r renamed) apply(_ Value, env *Env) (Value, error) {
+	v := Value{Type: bson.TypeEmbeddedDocument, Data: env.original}
+	for _, name := range r.path {
+		if v.IsArray() {
+			return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", dotted(r.path),
+				idOf(env))
+		}
+		v = Lookup(v.Data, name)
 	}
-	return v, nil
+	return Value{}, nil
 }
 
 // idOf names the document in an error's text.

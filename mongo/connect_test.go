@@ -1,0 +1,111 @@
+package mongo_test
+
+import (
+	"crypto/tls"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+)
+
+// Bad input gets an error that names the field and the rule, before any network use.
+func TestConnectRefuses(t *testing.T) {
+	const host = "mongodb://127.0.0.1:1/"
+	for _, c := range []struct {
+		name string
+		o    *options.ClientOptions
+		want string
+	}{
+		{"a URI that is none", options.Client().ApplyURI("http://x"), "mongodb"},
+		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
+		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
+		{"TLS", options.Client().ApplyURI(host).SetTLSConfig(&tls.Config{}), "TLSConfig"},
+		{"authentication", options.Client().ApplyURI("mongodb://u:secret@127.0.0.1:1/"), "Auth"},
+		{"a server monitor", options.Client().ApplyURI(host).SetServerMonitor(&event.ServerMonitor{}), "ServerMonitor"},
+		{"a logger", options.Client().ApplyURI(host).SetLoggerOptions(options.Logger()), "LoggerOptions"},
+		{"minPoolSize", options.Client().ApplyURI(host + "?minPoolSize=2"), "minPoolSize"},
+		{"streaming monitors", options.Client().ApplyURI(host + "?serverMonitoringMode=stream"), "stream"},
+		{"streaming monitors, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("stream"), "stream"},
+		{"load balancing", options.Client().ApplyURI(host + "?loadBalanced=true"), "LoadBalanced"},
+		{"a heartbeat under 500 ms", options.Client().ApplyURI(host).SetHeartbeatInterval(time.Millisecond), "heartbeatFrequencyMS"},
+		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},
+		{"a direct connection to two hosts", options.Client().ApplyURI("mongodb://a,b/?directConnection=true"), "direct"},
+		{"an app name that is too long", options.Client().ApplyURI(host).SetAppName(strings.Repeat("x", 129)), "AppName"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client, err := mongo.Connect(c.o)
+			if err == nil {
+				_ = client.Disconnect(t.Context())
+				t.Fatal("it is accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q is not in: %v", c.want, err)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error shows the password: %v", err)
+			}
+		})
+	}
+}
+
+func TestEveryURIOptionThatIsListedWorks(t *testing.T) {
+	in(t, func(o *options.ClientOptions) {
+		o.ApplyURI(o.GetURI() + "&retryReads=true&retryWrites=true&connectTimeoutMS=2000&serverSelectionTimeoutMS=3000&timeoutMS=4000" +
+			"&heartbeatFrequencyMS=1000&appName=a&w=majority&journal=true&readPreference=secondaryPreferred&maxPoolSize=3" +
+			"&maxConnecting=1&maxIdleTimeMS=5000&readConcernLevel=majority&localThresholdMS=20&serverMonitoringMode=poll" +
+			"&maxAdaptiveRetries=3&enableOverloadRetargeting=true&directConnection=false")
+	}, func(w *world) {
+		w.seed()
+		w.must(findOne(w))
+		find := w.started("find")[0].Command
+		if find.Lookup("$readPreference", "mode").StringValue() != "secondaryPreferred" ||
+			find.Lookup("readConcern", "level").StringValue() != "majority" {
+			t.Errorf("the command is %v", find)
+		}
+		if ms := find.Lookup("maxTimeMS").AsInt64(); ms <= 0 || ms > 4000 {
+			t.Errorf("maxTimeMS is %d with a timeout of 4 s", ms)
+		}
+	})
+}
+
+func TestAnOptionThatIsNotHonouredIsRefusedByName(t *testing.T) {
+	in(t, nil, func(w *world) {
+		_, err := w.coll.Find(w.ctx, d{}, options.Find().SetCursorType(options.Tailable))
+		if err == nil || !strings.Contains(err.Error(), "FindOptions.CursorType") {
+			t.Errorf("error: %v", err)
+		}
+		if n := len(w.started("")); n != 0 {
+			t.Errorf("%d commands were sent", n)
+		}
+	})
+}
+
+// The table in the package says of each field of the official options whether it is honoured. A field that the official
+// module adds is in neither list, and this test says so.
+func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
+	known := map[reflect.Type][]string{}
+	for _, row := range mongo.HonouredOptions() {
+		known[row.Type] = append(row.Honoured, row.Refused...)
+		for _, name := range row.Honoured {
+			if _, ok := row.Type.FieldByName(name); !ok {
+				t.Errorf("%s has no field %s", row.Type, name)
+			}
+		}
+	}
+	for typ, names := range known {
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			if f.IsExported() && !strings.Contains(" "+strings.Join(names, " ")+" ", " "+f.Name+" ") {
+				t.Errorf("nothing is said of %s.%s", typ, f.Name)
+			}
+		}
+	}
+	if len(known) < 10 {
+		t.Errorf("only %d option types are in the tables", len(known))
+	}
+}

@@ -1,0 +1,48 @@
+package mongo
+
+import (
+	"reflect"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// OptionsRow is what is said of one of the official option types.
+type OptionsRow struct {
+	Type              reflect.Type
+	Honoured, Refused []string
+}
+
+// HonouredOptions returns the tables that operations check their options by, and beside each the fields that are refused
+// on purpose.
+func HonouredOptions() []OptionsRow {
+	return []OptionsRow{
+		row[options.ClientOptions](
+			clientFields,
+			"Auth", "AutoEncryptionOptions", "Compressors", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
+			"DriverInfo", "LoggerOptions", "MinPoolSize", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
+			"TLSConfig", "ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
+		),
+		row[options.DatabaseOptions](databaseFields),
+		row[options.CollectionOptions](collectionFields),
+		row[options.RunCmdOptions](runCmdFields),
+		row[options.InsertOneOptions](insertOneFields, "Internal"),
+		row[options.InsertManyOptions](insertManyFields, "Internal"),
+		row[options.FindOptions](findFields, "MaxAwaitTime", "OplogReplay", "CursorType", "Internal"),
+		row[options.FindOneOptions](findOneFields, "OplogReplay", "Internal"),
+		row[options.UpdateOneOptions](updateOneFields, "Internal"),
+		row[options.ReplaceOptions](replaceFields, "Internal"),
+		row[options.DeleteOneOptions](deleteOneFields, "Internal"),
+		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
+		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
+	}
+}
+
+func row[T any](f fields, refused ...string) OptionsRow {
+	r := OptionsRow{Type: reflect.TypeFor[T](), Refused: refused}
+	for name := range f {
+		r.Honoured = append(r.Honoured, name)
+	}
+	slices.Sort(r.Honoured)
+	return r
+}

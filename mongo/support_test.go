@@ -1,0 +1,170 @@
+package mongo_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+type (
+	d = bson.D
+	e = bson.E
+)
+
+// doc returns a document of key and value pairs.
+func doc(pairs ...any) d {
+	out := d{}
+	for i := 0; i < len(pairs); i += 2 {
+		out = append(out, e{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return out
+}
+
+// world is a replica set, a client and what the client's listeners heard, inside a bubble of the fake clock.
+type world struct {
+	*testing.T
+	ctx    context.Context
+	set    *mongotest.ReplicaSet
+	client *mongo.Client
+	coll   *mongo.Collection
+
+	mu     sync.Mutex
+	events []*event.CommandStartedEvent
+	ends   int
+	pool   []*event.PoolEvent
+	onPool func(*event.PoolEvent)
+}
+
+// in runs f in a bubble with a replica set of three in memory and a client whose options configure may change.
+func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), set ...mongotest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory()}, set...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{T: t, ctx: context.Background(), set: rs}
+		o := options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetMonitor(w.monitor()).
+			SetPoolMonitor(&event.PoolMonitor{Event: w.pooled})
+		if configure != nil {
+			configure(o)
+		}
+		if w.client, err = mongo.Connect(o); err != nil {
+			t.Fatal(err)
+		}
+		w.coll = w.client.Database("test").Collection("c")
+		defer func() {
+			rs.Intercept(nil)
+			if err := w.client.Disconnect(w.ctx); err != nil {
+				t.Error(err)
+			}
+			if err := rs.Close(); err != nil {
+				t.Error(err)
+			}
+			if t.Failed() {
+				t.Log(rs.Dump())
+			}
+		}()
+		f(w)
+	})
+}
+
+func (w *world) monitor() *event.CommandMonitor {
+	end := func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ends++
+	}
+	return &event.CommandMonitor{
+		Started: func(_ context.Context, ev *event.CommandStartedEvent) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.events = append(w.events, ev)
+		},
+		Succeeded: func(context.Context, *event.CommandSucceededEvent) { end() },
+		Failed:    func(context.Context, *event.CommandFailedEvent) { end() },
+	}
+}
+
+func (w *world) pooled(ev *event.PoolEvent) {
+	w.mu.Lock()
+	w.pool = append(w.pool, ev)
+	f := w.onPool
+	w.mu.Unlock()
+	if f != nil {
+		f(ev)
+	}
+}
+
+// started returns the commands of that name that were started, all if name is empty.
+func (w *world) started(name string) []*event.CommandStartedEvent {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*event.CommandStartedEvent
+	for _, ev := range w.events {
+		if name == "" || ev.CommandName == name {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+func (w *world) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events, w.ends, w.pool = nil, 0, nil
+}
+
+// script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.
+func (w *world) script(command string, faults ...mongotest.Fault) {
+	var mu sync.Mutex
+	n := 0
+	w.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Command != command || n >= len(faults) {
+			return mongotest.Fault{}
+		}
+		n++
+		return faults[n-1]
+	})
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// pass lets d pass on the fake clock.
+func (w *world) pass(d time.Duration) { <-time.After(d) }
+
+// applied counts the journal's statements of a command that changed data and still do.
+func (w *world) applied(command string) int {
+	n := 0
+	for _, j := range w.set.Journal() {
+		if j.Command == command && j.Applied && !j.RolledBack {
+			n++
+		}
+	}
+	return n
+}
+
+func refuse(code int32, labels ...string) mongotest.Fault {
+	return mongotest.Fault{Error: &mongotest.CommandError{Code: code, Message: "scripted", Labels: labels}}
+}
+
+var (
+	loseRequest = mongotest.Fault{LoseRequest: true}
+	loseReply   = mongotest.Fault{LoseReply: true}
+)
