@@ -61,6 +61,7 @@ func TestEveryURIOptionThatIsListedWorks(t *testing.T) {
 			"&maxAdaptiveRetries=3&enableOverloadRetargeting=true&directConnection=false")
 	}, func(w *world) {
 		w.seed()
+		w.must(w.set.WaitIdle(w.ctx)) // the read goes to a secondary
 		w.must(findOne(w))
 		find := w.started("find")[0].Command
 		if find.Lookup("$readPreference", "mode").StringValue() != "secondaryPreferred" ||

@@ -2,10 +2,10 @@ package cluster
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
-
-	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/internal/topology"
 )
@@ -16,6 +16,7 @@ type Cluster struct {
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
+	left     []*Server // that left the deployment and may still have operations in flight
 	snapshot atomic.Pointer[Snapshot]
 
 	monitors sync.WaitGroup
@@ -62,22 +63,31 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 
 // Close ends the monitors and the pools. Connections in use stay open until they are checked in or interrupted.
 func (c *Cluster) Close() {
+	var after effects
 	c.mu.Lock()
 	c.end()
-	servers := c.servers
+	for _, s := range c.servers {
+		c.left = append(c.left, s)
+		after = append(after, s.pool.close()...)
+	}
 	c.servers = nil
 	c.mu.Unlock()
-	for _, s := range servers {
-		s.pool.close()
-	}
+	after.run()
 	c.monitors.Wait()
 }
 
 // Interrupt breaks off what is in flight on every server.
 func (c *Cluster) Interrupt() {
-	for _, s := range c.Snapshot().servers {
+	for _, s := range c.all() {
 		s.pool.interruptAll()
 	}
+}
+
+// all returns the servers that may have operations in flight.
+func (c *Cluster) all() []*Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.AppendSeq(slices.Clone(c.left), maps.Values(c.servers))
 }
 
 // effects are what a change of the topology entails outside the lock.
@@ -102,7 +112,7 @@ func (c *Cluster) publish(description *topology.Description) effects {
 		if s == nil {
 			s = newServer(c, d.Address)
 			c.servers[d.Address] = s
-			after = append(after, func() { c.open(s) })
+			after = append(after, s.pool.created()...)
 			ctx, cancel := context.WithCancel(c.life)
 			s.stop = cancel
 			c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
@@ -114,7 +124,8 @@ func (c *Cluster) publish(description *topology.Description) effects {
 		if !keep[address] {
 			delete(c.servers, address)
 			s.stop()
-			after = append(after, s.pool.close)
+			after = append(after, s.pool.close()...)
+			c.left = append(slices.DeleteFunc(c.left, (*Server).resting), s)
 		}
 	}
 	if old := c.snapshot.Swap(next); old != nil {
@@ -123,31 +134,25 @@ func (c *Cluster) publish(description *topology.Description) effects {
 	return after
 }
 
-func (c *Cluster) open(s *Server) {
-	s.pool.emit(event.PoolEvent{
-		Type:        event.ConnectionPoolCreated,
-		PoolOptions: &event.MonitorPoolOptions{MaxPoolSize: c.cfg.MaxPoolSize},
-	})
-}
-
-// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. Applying it
-// late is harmless: the topology's own rules order it.
-func (c *Cluster) learn(s *topology.Server) {
+// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. If the pool
+// was cleared since the connection was begun, the hello is older than the failure and would make a server selectable
+// whose pool is paused.
+func (c *Cluster) learn(s *Server, generation uint64, d *topology.Server) {
 	c.mu.Lock()
-	next := *s
-	if known := c.snapshot.Load().Description.Server(s.Address); known != nil {
-		next.RTT, next.HasRTT = known.RTT, known.HasRTT
+	var after effects
+	if c.servers[s.address] == s && s.pool.currentGeneration() == generation {
+		next := *d
+		if known := c.snapshot.Load().Description.Server(s.address); known != nil {
+			next.RTT, next.HasRTT = known.RTT, known.HasRTT
+		}
+		after = c.apply(&next)
 	}
-	after := c.apply(&next)
 	c.mu.Unlock()
 	after.run()
 }
 
 // apply is called with the lock held.
 func (c *Cluster) apply(s *topology.Server) effects {
-	if c.servers == nil {
-		return nil // closed
-	}
 	old := c.snapshot.Load().Description
 	next := topology.Apply(old, s)
 	if next == old {
@@ -162,15 +167,23 @@ func (c *Cluster) apply(s *topology.Server) effects {
 	return after
 }
 
-// monitored applies a monitor's finding. The pool is ready before anybody can select the server.
+// monitored applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
+// server. What happens between the two steps is judged anew by the second.
 func (c *Cluster) monitored(s *Server, d *topology.Server) {
+	c.monitoredStep(s, d, false)
+	c.monitoredStep(s, d, true)
+}
+
+func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
-		if d.DataBearing() {
+		if topology.Apply(c.snapshot.Load().Description, d).PoolReady(s.address) {
 			after = s.pool.makeReady()
 		}
-		after = append(after, c.apply(d)...)
+		if publish {
+			after = append(after, c.apply(d)...)
+		}
 	}
 	c.mu.Unlock()
 	after.run()
@@ -191,10 +204,5 @@ func (c *Cluster) Closed() bool { return c.life.Err() != nil }
 
 // Busy tells whether operations are in flight.
 func (c *Cluster) Busy() bool {
-	for _, s := range c.snapshot.Load().servers {
-		if s.inFlight.Load() > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.resting() })
 }

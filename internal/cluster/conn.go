@@ -31,7 +31,6 @@ type Conn struct {
 	id          int64
 	name        string // "host:port[-id]", as command events show it
 	generation  uint64
-	pool        *pool
 	nc          net.Conn
 	in          []byte
 	broken      bool
@@ -129,7 +128,7 @@ func (c *Conn) done(ctx context.Context, stop func() bool, err error) error {
 	return err
 }
 
-var errInterrupted = errors.New("interrupted: the pool was cleared because the server did not answer its monitor")
+var errInterrupted = errors.New("interrupted: the server did not answer its monitor, or the client was disconnected")
 
 func (c *Conn) ioError(stage retry.Stage, err error) error {
 	return &IOError{Address: c.address(), Stage: stage, Err: err}

@@ -7,28 +7,32 @@ import (
 	"time"
 )
 
-// connect dials the server and shakes hands, within the connect timeout and the life of ctx.
+// connect dials the server and shakes hands, within the connect timeout and the life of ctx. It returns how long the
+// server took to answer the hello.
 func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	nc, err := cfg.Dialer.DialContext(ctx, "tcp", s.address)
 	if err != nil {
-		return nil, 0, s.handshakeError(err)
+		return nil, 0, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
 	start := time.Now()
 	description, err := c.hello(ctx, s.address, cfg.AppName)
+	if err == nil && c.broken {
+		err = context.Cause(ctx) // it ended when the answer came
+	}
 	if err != nil {
 		c.close()
-		return nil, 0, s.handshakeError(err)
+		return nil, 0, s.handshakeError(ctx, err)
 	}
 	c.Description = description
 	c.lastUsed = time.Now()
 	return c, c.lastUsed.Sub(start), nil
 }
 
-func (s *Server) handshakeError(err error) *HandshakeError {
+func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var refused *refusal
 	var dns *net.DNSError
@@ -36,6 +40,8 @@ func (s *Server) handshakeError(err error) *HandshakeError {
 	switch {
 	case errors.As(err, &refused):
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
+	case ctx.Err() != nil: // whatever it broke off, the resolution of a name included
+		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns):
 		e.Connecting = false // a name that cannot be resolved is not a server's overload
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

@@ -53,6 +53,9 @@ func (c *Conn) hello(ctx context.Context, address, appName string) (*topology.Se
 		return nil, err
 	}
 	doc, err := wire.ParseReply(reply)
+	if h, _ := wire.ParseHeader(reply); err == nil && h.ResponseTo != requestID {
+		err = fmt.Errorf("%w: an answer to request %d where %d was asked", wire.ErrMalformed, h.ResponseTo, requestID)
+	}
 	if err != nil {
 		return nil, c.ioError(retry.InFlight, err)
 	}

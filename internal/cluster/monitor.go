@@ -13,16 +13,24 @@ import (
 type monitor struct {
 	server *Server
 	conn   *Conn
-	last   *topology.Server
 }
 
 func (m *monitor) run(ctx context.Context) {
 	defer m.drop()
 	for ctx.Err() == nil {
+		m.forgetRequest()
 		m.checkAndApply(ctx)
 		if !m.rest(ctx) {
 			return
 		}
+	}
+}
+
+// forgetRequest takes back what the check that begins now will answer.
+func (m *monitor) forgetRequest() {
+	select {
+	case <-m.server.check:
+	default:
 	}
 }
 
@@ -47,35 +55,39 @@ func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	return true
 }
 
+// checkAndApply makes one check, or two: the connection may only have been old, so a server that was known gets a second
+// look at once. A check that was cancelled tells nothing.
 func (m *monitor) checkAndApply(ctx context.Context) {
-	description, err := m.check(ctx)
-	if err != nil && ctx.Err() == nil && m.failed(err) {
-		// The connection may only have been old: a server that was known gets a second look at once.
-		if description, err = m.check(ctx); err != nil && ctx.Err() == nil {
-			m.failed(err)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m.server.checking.Store(&cancel)
+	defer m.server.checking.Store(nil)
+	for range 2 {
+		description, err := m.check(ctx)
+		switch {
+		case ctx.Err() != nil:
+			m.drop()
+			return
+		case err == nil:
+			m.server.cluster.monitored(m.server, description)
+			return
+		case !m.server.cluster.checkFailed(m.server, err):
+			return
 		}
 	}
-	if err == nil && ctx.Err() == nil {
-		m.last = description
-		m.server.cluster.monitored(m.server, description)
-	}
-}
-
-// failed reports a failed check and returns whether another one is due at once.
-func (m *monitor) failed(err error) bool {
-	m.last = nil
-	return m.server.cluster.checkFailed(m.server, err)
 }
 
 func isTimeout(err error) bool {
 	var handshake *HandshakeError
 	var io *IOError
-	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout() ||
-		errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout()
 }
 
 // check asks the server who it is, on a connection of the monitor's own.
 func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
+	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
+		m.drop() // it knows no OP_MSG, and the old handshake is for new connections only
+	}
 	if m.conn == nil {
 		c, rtt, err := m.server.connect(ctx, 0)
 		if err != nil {
@@ -88,16 +100,20 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	defer cancel()
 	start := time.Now()
 	description, err := m.conn.again(ctx, m.server.address)
-	if err != nil {
+	if err != nil || m.conn.broken {
 		m.drop()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return m.measured(description, time.Since(start)), nil
 }
 
+// measured adds the round trip time, averaged with what is known of the server.
 func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.Server {
 	next := *s
-	next.RTT, next.HasRTT = topology.NextRTT(m.last, sample), true
+	known := m.server.cluster.Snapshot().Description.Server(s.Address)
+	next.RTT, next.HasRTT = topology.NextRTT(known, sample), true
 	return &next
 }
 

@@ -84,7 +84,7 @@ func (c *Cluster) checkFailed(s *Server, err error) bool {
 		return false
 	}
 	next, reaction := topology.OnCheckError(c.snapshot.Load().Description, s.address, kind, err)
-	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, err)
+	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, err) // the monitor itself checks again
 	c.mu.Unlock()
 	after.run()
 	return reaction.CheckNow
@@ -102,6 +102,9 @@ func (c *Cluster) react(s *Server, next *topology.Description, r topology.Reacti
 		after = append(after, s.pool.clear(cause, false)...)
 	case topology.ClearPoolInterruptInUse:
 		after = append(after, s.pool.clear(cause, true)...)
+	}
+	if r.CancelCheck {
+		after = append(after, s.cancelCheck)
 	}
 	if r.CheckNow {
 		after = append(after, s.requestCheck)

@@ -13,12 +13,14 @@ type Server struct {
 	inFlight atomic.Int64 // operations, for the choice between two servers
 	check    chan struct{}
 	stop     context.CancelFunc
+	checking atomic.Pointer[context.CancelFunc] // ends the check that is under way
 }
 
 func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
 	s.pool.server = s
 	s.pool.open = make(map[*Conn]struct{})
+	s.pool.pending = make(map[int64]context.CancelCauseFunc)
 	return s
 }
 
@@ -39,6 +41,16 @@ func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 func (s *Server) CheckIn(c *Conn) {
 	s.inFlight.Add(-1)
 	s.pool.checkIn(c)
+}
+
+// resting tells whether no operation is in flight.
+func (s *Server) resting() bool { return s.inFlight.Load() == 0 }
+
+// cancelCheck ends a check that is under way: its connection is likely as broken as the one that just failed.
+func (s *Server) cancelCheck() {
+	if cancel := s.checking.Load(); cancel != nil {
+		(*cancel)()
+	}
 }
 
 // requestCheck asks the monitor to look at the server as soon as it may.

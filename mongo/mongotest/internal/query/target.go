@@ -178,9 +178,15 @@ func (t *target) value(old Value, env *Env, key []byte) (Value, error) {
 // needsPath tells whether some operator in t fails where its path is blocked by a value that is no document.
 func (t *target) needsPath(env *Env) bool {
 	if t.op != nil {
-		_, tolerant := t.op.(unset)
-		r, renames := t.op.(rename)
-		return !tolerant && (!renames || !r.source(env).Missing())
+		switch op := t.op.(type) {
+		case unset:
+			return false
+		case setOnInsert:
+			return env.Insert
+		case rename:
+			return !op.source(env).Missing()
+		}
+		return true
 	}
 	for _, c := range t.children {
 		if c.needsPath(env) {

@@ -191,6 +191,9 @@ type pull struct {
 }
 
 func parsePull(_ string, v Value) (operator, error) {
+	if isExpression(v) && !Lookup(v.Data, "$not").Missing() {
+		return nil, fail(BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
+	}
 	switch {
 	case isExpression(v), v.Type == bson.TypeRegex:
 		conditions, err := parseConditions(v)

@@ -78,6 +78,12 @@ func parseRename(field string, v Value) (operator, error) {
 }
 
 func (r rename) apply(old Value, env *Env) (Value, error) {
+	if r.source(env).Missing() {
+		return old, nil
+	}
+	if throughArray(env.original, splitPath(r.to)) {
+		return Value{}, fail(BadValue, "The destination field cannot be an array element, '%s' in doc with %s", r.to, idOf(env))
+	}
 	if v := r.source(env); !v.Missing() {
 		return v, nil
 	}
@@ -100,15 +106,37 @@ func (r rename) source(env *Env) Value {
 type renamed struct{ path path }
 
 func (r renamed) apply(_ Value, env *Env) (Value, error) {
-	v := Value{Type: bson.TypeEmbeddedDocument, Data: env.original}
-	for _, name := range r.path {
-		if v.IsArray() {
-			return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", dotted(r.path),
-				idOf(env))
-		}
-		v = Lookup(v.Data, name)
+	if throughArray(env.original, r.path) && len(r.path.follow(env.original)) > 0 {
+		return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", dotted(r.path),
+			idOf(env))
 	}
 	return Value{}, nil
+}
+
+// throughArray tells whether a path crosses an array, whose elements it can then only name by index.
+func throughArray(doc []byte, p path) bool {
+	for _, v := range p[:len(p)-1].follow(doc) {
+		if v.IsArray() {
+			return true
+		}
+	}
+	return false
+}
+
+// follow returns the values on the path, the indexes of arrays taken as names; none if it does not lead to its end.
+func (p path) follow(doc []byte) []Value {
+	v := Value{Type: bson.TypeEmbeddedDocument, Data: doc}
+	var list []Value
+	for _, name := range p {
+		if !v.IsDocument() && !v.IsArray() {
+			return nil
+		}
+		if v = Lookup(v.Data, name); v.Missing() {
+			return nil
+		}
+		list = append(list, v)
+	}
+	return list
 }
 
 // idOf names the document in an error's text.
@@ -199,10 +227,14 @@ func (a arithmetic) apply(old Value, env *Env) (Value, error) {
 }
 
 func (a arithmetic) doubles(old Value) Value {
+	f := old.float() + a.operand.float()
 	if a.mul {
-		return Double(old.float() * a.operand.float())
+		f = old.float() * a.operand.float()
 	}
-	return Double(old.float() + a.operand.float())
+	if math.IsNaN(f) {
+		f = math.Float64frombits(0x7ff8000000000000)
+	}
+	return Double(f)
 }
 
 // float returns an int32, int64 or double as a double.
