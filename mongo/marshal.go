@@ -145,6 +145,9 @@ func (c codec) configureEncoder(e *bson.Encoder) {
 // unmarshal decodes a document into v.
 func (c codec) unmarshal(doc bson.Raw, v any) error {
 	if c.plain() {
+		if decodeByPlan(doc, v) {
+			return nil
+		}
 		return bson.Unmarshal(doc, v)
 	}
 	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(doc)))

@@ -157,7 +157,7 @@ func (e *Element) Int64() (int64, bool) {
 	case bson.TypeInt64, bson.TypeDateTime:
 		return int64(binary.LittleEndian.Uint64(e.Value)), true
 	case bson.TypeDouble:
-		f := math.Float64frombits(binary.LittleEndian.Uint64(e.Value))
+		f := e.Float64()
 		if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 			return 0, false
 		}
@@ -169,10 +169,13 @@ func (e *Element) Int64() (int64, bool) {
 	}
 }
 
+// Float64 returns the number of an element that is a double.
+func (e *Element) Float64() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(e.Value)) }
+
 // True tells whether the element is a true boolean or a number other than zero.
 func (e *Element) True() bool {
 	if e.Type == bson.TypeDouble {
-		return math.Float64frombits(binary.LittleEndian.Uint64(e.Value)) != 0
+		return e.Float64() != 0
 	}
 	n, ok := e.Int64()
 	return ok && n != 0

@@ -1,0 +1,84 @@
+// Command figures measures what docs/FIGURES.md lists: it runs each command of the table once, from the repository's
+// root, takes the lines "figure NAME VALUE" from its output, and writes value and date into the table's last column.
+//
+//	go run ./internal/figures [NAME ...]   # only the rows with these names, if any are given
+//
+// It exits with 1 if a command fails or does not print a figure that the table says it prints.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const table = "docs/FIGURES.md"
+
+// The table's columns: name, what it is, bar, command, last measured.
+const (
+	columnName    = 1
+	columnCommand = 4
+	columnLast    = 5
+	columns       = 7 // with the empty ones outside the first and the last bar
+)
+
+var figureLine = regexp.MustCompile(`(?m)^\s*figure (\S+) (\S+)\s*$`)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(names []string) error {
+	text, err := os.ReadFile(table)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	measured := map[string]map[string]string{} // by command, then by name
+	for i, line := range lines {
+		cells := strings.Split(line, "|")
+		if len(cells) != columns || !strings.Contains(cells[columnCommand], "`") {
+			continue
+		}
+		name := strings.Trim(cells[columnName], " `")
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		command := strings.Trim(cells[columnCommand], " `")
+		if measured[command] == nil {
+			if measured[command], err = measure(command); err != nil {
+				return err
+			}
+		}
+		value, ok := measured[command][name]
+		if !ok {
+			return fmt.Errorf("%q prints no figure %s", command, name)
+		}
+		cells[columnLast] = fmt.Sprintf(" %s, %s ", value, time.Now().UTC().Format(time.DateOnly))
+		lines[i] = strings.Join(cells, "|")
+	}
+	return os.WriteFile(table, []byte(strings.Join(lines, "\n")), 0o644)
+}
+
+func measure(command string) (map[string]string, error) {
+	fmt.Println("$", command)
+	start := time.Now()
+	out, err := exec.Command("bash", "-c", command).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w\n%s", command, err, out)
+	}
+	found := map[string]string{}
+	for _, m := range figureLine.FindAllStringSubmatch(string(out), -1) {
+		found[m[1]] = m[2]
+		fmt.Println("figure", m[1], m[2])
+	}
+	fmt.Printf("  %.0f s\n", time.Since(start).Seconds())
+	return found, nil
+}

@@ -1,0 +1,31 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestAllocations counts the allocations of one operation, by one goroutine on one connection, the server being another
+// process. It says the same on any machine.
+func TestAllocations(t *testing.T) {
+	skipIfRace(t)
+	clients := connectAll(t, startServer(t), 1)
+	plain, deadline := load{workers: 1}, load{workers: 1, deadline: true}
+	fmt.Printf("%-26s %10s %10s %10s\n", "", "raw", "ours", "official")
+	for _, c := range []cell{
+		{"findone", findOne, plain, allocBar},
+		{"insertone", insertOne, plain, allocBar},
+		{"findone-deadline", findOne, deadline, 0},
+		{"insertone-deadline", insertOne, deadline, 0},
+	} {
+		raw := c.load.floor().allocations(t, c.pick(clients[rawClient]))
+		ours := c.load.allocations(t, c.pick(clients[oursClient]))
+		official := c.load.allocations(t, c.pick(clients[officialClient]))
+		fmt.Printf("%-26s %10.1f %10.1f %10.1f\n", c.figure, raw, ours, official)
+		fmt.Printf("figure %s-allocs %.1f\n", c.figure, ours)
+		fmt.Printf("figure official-%s-allocs %.1f\n", c.figure, official)
+		if c.bar > 0 && ours > c.bar {
+			t.Errorf("%s-allocs is %.1f; it must be at most %.0f", c.figure, ours, c.bar)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package provematrix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/prove"
+)
+
+// defects are the cells in which the official driver differs from ours, each with the defect of its that is the cause.
+// The key is strategy/failure.
+var defects = map[string]string{}
+
+// TestMatrix runs the whole matrix with both drivers on replica sets over TCP. Ours must be as expected in every cell; the
+// official driver must agree, or the difference be a defect that is named here.
+func TestMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes two minutes")
+	}
+	ours := run(t, "ours", prove.Holdfast(mutant.Client{}))
+	official := run(t, "official", Official)
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-18s %-16s %-28s %s\n", "failure", "strategy", "official", "ours")
+	agreed := 0
+	for i := range ours.Results {
+		a, b := &official.Results[i], &ours.Results[i]
+		fmt.Fprintf(&table, "%-18s %-16s %-28s %s\n", b.Failure, b.Strategy, shown(a), shown(b))
+		if !b.AsExpected() {
+			t.Errorf("ours, %s/%s: %s; expected: %v", b.Strategy, b.Failure, shown(b), b.Expected)
+		}
+		if a.AsExpected() {
+			agreed++
+			continue
+		}
+		if why := defects[b.Strategy+"/"+b.Failure]; why == "" {
+			t.Errorf("official, %s/%s: %s; expected: %v", b.Strategy, b.Failure, shown(a), a.Expected)
+			for _, e := range a.Examples {
+				t.Logf("example: %+v", e)
+			}
+		} else {
+			fmt.Fprintf(&table, "%-18s a defect of the official driver: %s\n", "", why)
+		}
+	}
+	fmt.Print(table.String())
+	fmt.Printf("figure prove-official-agrees %d\n", agreed)
+	fmt.Printf("figure prove-official-cells %d\n", len(ours.Results))
+}
+
+// shown is what a cell has shown, in a few words.
+func shown(r *prove.Result) string {
+	switch {
+	case r.Unavailable != "":
+		return "n/a, " + r.Unavailable
+	case r.Error != "":
+		return "failed: " + r.Error
+	case r.NotShown != "":
+		return "not shown: " + r.NotShown
+	default:
+		return r.Verdict.String()
+	}
+}
+
+func run(t *testing.T, name string, dial prove.Dial) *prove.Report {
+	t.Helper()
+	report, err := prove.Matrix{
+		Strategies: prove.Strategies(), Failures: prove.Failures(), Settings: prove.DefaultSettings(),
+		Dial: dial, Deployment: prove.TCP(),
+	}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %v", name, report.Took)
+	return report
+}

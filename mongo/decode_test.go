@@ -1,0 +1,89 @@
+package mongo
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type planned struct {
+	ID      bson.ObjectID `bson:"_id,omitempty"`
+	Name    string        `bson:"name"`
+	Age     int           `json:"age"`
+	Small   int32         `bson:"small,minsize"`
+	Big     int64
+	Balance float64   `bson:"balance"`
+	Active  bool      `bson:"active"`
+	Created time.Time `bson:"created"`
+	Skipped string    `bson:"-"`
+	hidden  int
+}
+
+// What a plan decodes is what the official decoder decodes, errors included, whatever the document holds.
+func TestPlansDecodeWhatTheGeneralDecoderDoes(t *testing.T) {
+	values := []any{
+		"x", "", int32(7), int32(-1), int64(1) << 40, int64(5), math.MaxFloat64, 2.5, 3.0, true, false, nil,
+		bson.NewObjectID(), bson.DateTime(1), bson.DateTime(-62135596800001), bson.A{}, bson.D{{Key: "a", Value: 1}},
+		bson.Timestamp{T: 1}, bson.Binary{Data: []byte{1}}, bson.Symbol("s"), bson.Null{}, bson.NewDecimal128(1, 2),
+	}
+	keys := []string{"_id", "name", "age", "Age", "small", "big", "Big", "balance", "active", "created", "skipped", "hidden", "other"}
+	decoded := 0
+	for range 20_000 {
+		doc := bson.D{}
+		for range rand.IntN(6) {
+			doc = append(doc, bson.E{Key: keys[rand.IntN(len(keys))], Value: values[rand.IntN(len(values))]})
+		}
+		raw, err := bson.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := planned{Name: "before", Age: 1, hidden: 2}
+		want, got := before, before
+		wantErr := bson.Unmarshal(raw, &want)
+		gotErr := codec{}.unmarshal(raw, &got)
+		if (wantErr == nil) != (gotErr == nil) || wantErr == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v\ngot  %+v, %v\nwant %+v, %v", doc, got, gotErr, want, wantErr)
+		}
+		if fresh := before; decodeByPlan(raw, &fresh) {
+			decoded++
+		}
+	}
+	if decoded < 500 {
+		t.Errorf("only %d documents were decoded by the plan", decoded)
+	}
+}
+
+type (
+	custom   struct{ N int }
+	embedded struct{ planned }
+	inlined  struct {
+		P planned `bson:",inline"`
+	}
+	twice struct {
+		A int `bson:"x"`
+		B int `bson:"x"`
+	}
+)
+
+func (c *custom) UnmarshalBSON([]byte) error { c.N = 42; return nil }
+
+func TestWhatAPlanDoesNotKnowHasNone(t *testing.T) {
+	for _, v := range []any{custom{}, embedded{}, inlined{}, twice{}, struct{ P *int }{}, struct{ M map[string]int }{}, struct{ S []string }{}} {
+		if p := newPlan(reflect.TypeOf(v)); p != nil {
+			t.Errorf("%T has a plan", v)
+		}
+	}
+	var c custom
+	if err := (codec{}).unmarshal(bson.Raw{5, 0, 0, 0, 0}, &c); err != nil || c.N != 42 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, v := range []any{nil, planned{}, (*planned)(nil), new(int), &bson.D{}} {
+		if decodeByPlan([]byte{5, 0, 0, 0, 0}, v) {
+			t.Errorf("%T was decoded", v)
+		}
+	}
+}
