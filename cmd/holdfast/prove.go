@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/prove"
+)
+
+type proveCommand struct {
+	Seed     uint64        `default:"1" help:"What faults and operations are chosen from; the same seed chooses the same."`
+	JSON     bool          `name:"json" help:"Print everything as JSON instead of the table."`
+	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
+	W        string        `default:"majority" placeholder:"majority|1" help:"Write concern. 1 shows what less than a majority costs."`
+	Duration time.Duration `default:"30s" help:"Upper limit for each cell's load."`
+	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is touched; it must not exist, and is dropped at the end."`
+	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
+	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
+	Writers  int           `default:"4" help:"How many writers a cell has."`
+	NoColor  bool          `name:"no-color" help:"Write no colours. So does NO_COLOR in the environment."`
+}
+
+// Run runs the experiment and prints what it has shown.
+func (c *proveCommand) Run(s *session) error {
+	m, err := c.matrix()
+	if err != nil {
+		return usageError(err)
+	}
+	leave, err := c.deploy(s, &m)
+	if err != nil {
+		return err
+	}
+	report, err := c.experiment(s, m)
+	if leaveErr := leave(); err == nil && leaveErr != nil {
+		err = cannotRun(leaveErr)
+	}
+	if report == nil {
+		return usageError(err)
+	}
+	if printErr := c.print(s, report); printErr != nil {
+		return errors.Join(err, printErr)
+	}
+	switch odd := len(report.Unexpected()); {
+	case report.Interrupted:
+		return &failure{exitInterrupted, errors.New("interrupted")}
+	case err != nil:
+		return err
+	case c.Check && odd > 0:
+		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
+	}
+	return nil
+}
+
+// matrix makes the experiment of the flags, with embedded servers.
+func (c *proveCommand) matrix() (m prove.Matrix, err error) {
+	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Holdfast(mutant.Client{}), Deployment: prove.TCP()}
+	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
+	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
+		return m, err
+	}
+	if m.Failures, err = prove.FailuresNamed(c.Failure); err != nil {
+		return m, err
+	}
+	return m, m.Settings.Check()
+}
+
+// deploy prepares the server that --uri names, if it does; what it returns cleans up.
+func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, err error) {
+	if c.URI == "" {
+		return func() error { return nil }, nil
+	}
+	server, err := prove.ConnectServer(s.ctx, c.URI, m.Dial)
+	switch {
+	case s.ctx.Err() != nil:
+		return nil, &failure{exitInterrupted, errors.New("interrupted")}
+	case errors.Is(err, prove.ErrURI):
+		return nil, usageError(fmt.Errorf("--uri: %w", err))
+	case err != nil:
+		return nil, cannotRun(fmt.Errorf("--uri: %w", err))
+	}
+	m.Deployment = server
+	return server.Leave, nil
+}
+
+func (c *proveCommand) experiment(s *session, m prove.Matrix) (*prove.Report, error) {
+	p := newProgress(s.stderr, terminalOf(s.stderr))
+	defer p.end()
+	m.Progress = p.event
+	return m.Run(s.ctx)
+}
+
+func (c *proveCommand) print(s *session, report *prove.Report) error {
+	if c.JSON {
+		return report.WriteJSON(s.stdout)
+	}
+	t := terminalOf(s.stdout)
+	return report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv))
+}

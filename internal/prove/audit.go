@@ -1,0 +1,99 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// book is what is in the data when all is over.
+type book struct {
+	applied map[OpID]int // how often each operation was applied
+	journal []mongotest.Entry
+	known   bool // there is a journal
+}
+
+// audit reads everything by a fresh client and holds three accounts against each other: the operations' own fields, the
+// counter beside them, and the servers' journal. If they differ, the experiment itself is wrong.
+func (c *cell) audit(ctx context.Context) (book, error) {
+	b := book{applied: make(map[OpID]int)}
+	client, err := c.connect(false)
+	if err != nil {
+		return b, err
+	}
+	documents, err := client.Read(ctx)
+	if err = errors.Join(err, client.Close(ctx)); err != nil {
+		return b, err
+	}
+	for _, d := range documents {
+		if err := b.enter(d); err != nil {
+			return b, err
+		}
+	}
+	b.journal, b.known = c.site.journal()
+	if b.known {
+		return b, b.compare()
+	}
+	return b, nil
+}
+
+// enter takes over what one document says.
+func (b *book) enter(document bson.Raw) error {
+	id := document.Lookup("_id").StringValue()
+	counter, _ := document.Lookup(fieldCounter).AsInt64OK()
+	ops, _ := document.Lookup(fieldOps).DocumentOK()
+	var elements []bson.RawElement
+	if ops != nil {
+		var err error
+		if elements, err = ops.Elements(); err != nil {
+			return fmt.Errorf("document %s: %w", id, err)
+		}
+	}
+	sum := int64(0)
+	for _, e := range elements {
+		op, ok := parseOpID(e.Key())
+		times, isNumber := e.Value().AsInt64OK()
+		if !ok || !isNumber || times < 1 || b.applied[op] != 0 {
+			return fmt.Errorf("document %s: the field %s.%s is not an operation's", id, fieldOps, e.Key())
+		}
+		b.applied[op] = int(times)
+		sum += times
+	}
+	if sum != counter {
+		return fmt.Errorf("document %s: the counter is %d and the operations' fields add up to %d", id, counter, sum)
+	}
+	return nil
+}
+
+// compare holds the documents against the journal.
+func (b *book) compare() error {
+	journal := make(map[string]int)
+	for i := range b.journal {
+		if e := &b.journal[i]; e.Key != "" && e.Applied && !e.RolledBack {
+			journal[e.Key]++
+		}
+	}
+	for op, times := range b.applied {
+		if journal[op.String()] != times {
+			return fmt.Errorf("operation %s: its field says applied %d times and the server's journal %d", op, times, journal[op.String()])
+		}
+		delete(journal, op.String())
+	}
+	for key, times := range journal {
+		return fmt.Errorf("operation %s: it has no field, and the server's journal says applied %d times", key, times)
+	}
+	return nil
+}
+
+// messages returns the journal's entries by message.
+func (b *book) messages() map[messageID]mongotest.Entry {
+	m := make(map[messageID]mongotest.Entry, len(b.journal))
+	for _, e := range b.journal {
+		m[messageID{e.ConnID, e.RequestID}] = e
+	}
+	return m
+}

@@ -1,0 +1,87 @@
+package prove
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+)
+
+// allSeeds is how many seeds the figures are summed over; under the race detector and with -short there are fewer.
+const allSeeds = 20
+
+func seeds() int {
+	if testing.Short() || raceEnabled {
+		return 4
+	}
+	return allSeeds
+}
+
+// trial is one cell of mixed failures, on the fake clock and an in-memory network.
+type trial struct {
+	strategy string
+	settings Settings
+	servers  mutant.Server
+	client   mutant.Client
+}
+
+func (tr trial) run(t *testing.T) (r Result) {
+	t.Helper()
+	list, err := StrategiesNamed([]string{tr.strategy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed, err := FailuresNamed([]string{Mixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r = runCell(t.Context(), list[0], mixed[0], tr.settings, Holdfast(tr.client), Memory().WithMutant(tr.servers))
+	})
+	return r
+}
+
+// figureSettings are those of the figures: many more faults than the command has time for.
+func figureSettings(seed int) Settings {
+	s := DefaultSettings()
+	s.Seed = uint64(seed)
+	s.LoadLimit = time.Hour // of the fake clock
+	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 6
+	return s
+}
+
+// overSeeds runs a trial for each seed, several at a time, and returns the results in the seeds' order.
+func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result {
+	t.Helper()
+	results := make([]Result, seeds())
+	t.Run(name, func(t *testing.T) {
+		for i := range results {
+			t.Run(fmt.Sprintf("seed %d", i+1), func(t *testing.T) {
+				t.Parallel()
+				results[i] = trialOf(i + 1).run(t)
+			})
+		}
+	})
+	return results
+}
+
+// figure prints a measured value in the form that docs/FIGURES.md reads, if it was measured in full.
+func figure(name string, value int) {
+	if seeds() < allSeeds {
+		fmt.Fprintf(os.Stdout, "%s over %d seeds only: %d\n", name, seeds(), value)
+		return
+	}
+	fmt.Fprintf(os.Stdout, "figure %s %d\n", name, value)
+}
+
+func explain(t *testing.T, seed int, r Result) {
+	t.Helper()
+	t.Logf("seed %d, %s, %s: %s, expected %s; error %q, not shown %q; %v; %+v", seed, r.Strategy, r.Failure, r.Verdict,
+		r.Expected, r.Error, r.NotShown, r.Hits, r.Counts)
+	for _, e := range r.Examples {
+		t.Logf("%+v", e)
+	}
+}

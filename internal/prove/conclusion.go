@@ -1,0 +1,60 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Conclusion says in one sentence which strategies were right and what was wrong with the others.
+func (r *Report) Conclusion() string {
+	var right, wrong []string
+	for i, s := range r.Strategies {
+		switch v, shown := r.verdictOf(i); {
+		case !shown:
+		case v == Right:
+			right = append(right, s.Title)
+		default:
+			wrong = append(wrong, fmt.Sprintf("%s (%s)", s.Title, v))
+		}
+	}
+	var parts []string
+	if len(right) > 0 {
+		parts = append(parts, "right: "+strings.Join(right, ", "))
+	}
+	if len(wrong) > 0 {
+		parts = append(parts, "wrong: "+strings.Join(wrong, ", "))
+	}
+	parts = append(parts, r.tally())
+	sentence := strings.Join(parts, "; ")
+	return strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+}
+
+// verdictOf unites a strategy's verdicts; shown is false if there is none.
+func (r *Report) verdictOf(strategy int) (v Verdict, shown bool) {
+	for f := range r.Failures {
+		c := r.at(strategy, f)
+		if c.Unavailable == "" && c.Error == "" && !c.Interrupted && c.NotShown == "" {
+			v |= c.Verdict
+			shown = true
+		}
+	}
+	return v, shown
+}
+
+func (r *Report) tally() string {
+	unavailable := 0
+	for i := range r.Results {
+		if r.Results[i].Unavailable != "" {
+			unavailable++
+		}
+	}
+	cells := len(r.Results) - unavailable
+	text := fmt.Sprintf("%d of %d cells as expected", cells-len(r.Unexpected()), cells)
+	if unavailable > 0 {
+		text += fmt.Sprintf(", %d not available here", unavailable)
+	}
+	if r.Interrupted {
+		text += ", interrupted"
+	}
+	return text
+}

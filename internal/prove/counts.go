@@ -1,0 +1,146 @@
+package prove
+
+import "time"
+
+// Counts are the operations of one cell.
+type Counts struct {
+	Operations   int `json:"operations"`
+	Acknowledged int `json:"acknowledged"`
+	Errored      int `json:"errored"` // errors that surfaced to the application
+
+	// AcknowledgedApplied and ErroredApplied are those by how often they were applied: 0, 1, 2 or more times.
+	AcknowledgedApplied [3]int `json:"acknowledged_applied_0_1_2"`
+	ErroredApplied      [3]int `json:"errored_applied_0_1_2"`
+
+	// Missing were acknowledged and not applied, or errored and not applied although their only trouble was transient.
+	Missing int `json:"missing"`
+	// Extra were applied twice or more.
+	Extra int `json:"extra"`
+	// Misreported: the client said "applied" or "not applied" and was wrong.
+	Misreported int `json:"misreported"`
+	// FailedButApplied errored and were applied: right in count and reported as failed.
+	FailedButApplied int `json:"failed_but_applied"`
+
+	// InOutage failed while everything was unreachable for good.
+	InOutage int `json:"in_outage"`
+
+	// Messages is how many the servers saw, MostMessages of one operation.
+	Messages     int `json:"messages"`
+	MostMessages int `json:"most_messages_of_one_operation"`
+	// Overdone had more attempts than the rule allows, in an outage or on a command error.
+	Overdone int `json:"overdone"`
+	// WastedSeconds were spent after the outcome was settled, by all operations together.
+	WastedSeconds float64 `json:"wasted_seconds"`
+}
+
+// count fills in what the records and the book say.
+func (c *cell) count(result *Result, records []record, b book) {
+	for _, r := range records {
+		if result.Counts.add(r, b.applied[r.id], c.permanent(r)) {
+			result.remember(r, b.applied[r.id])
+		}
+		c.attempts(&result.Counts, r)
+	}
+	c.countHits(result, b)
+}
+
+// countHits counts the faults that happened. An outage happens once; its hits are the operations that failed in it.
+func (c *cell) countHits(result *Result, b book) {
+	byMessage := b.messages()
+	for _, h := range c.injector.hits {
+		hits := result.Hits[h.kind]
+		times := 1
+		if h.kind == Outage {
+			times = result.Counts.InOutage
+		}
+		for range times {
+			hits.add(h.late(), !b.known || h.confirmed(byMessage, c.settings.W == One))
+		}
+		result.Hits[h.kind] = hits
+	}
+}
+
+// permanent tells whether the operation met a trouble that does not pass.
+func (c *cell) permanent(r record) bool { return r.outage || c.injector.refused[r.id] != nil }
+
+// add counts one operation and tells whether anything is wrong with it.
+func (c *Counts) add(r record, applied int, permanent bool) (wrong bool) {
+	before := c.Missing + c.Extra + c.Misreported
+	c.Operations++
+	row := &c.ErroredApplied
+	if r.err == nil {
+		row = &c.AcknowledgedApplied
+		c.Acknowledged++
+	} else {
+		c.Errored++
+	}
+	row[min(applied, 2)]++
+	switch {
+	case applied == 0 && (r.err == nil || !permanent):
+		c.Missing++
+	case applied > 1:
+		c.Extra++
+	}
+	if r.err != nil && r.outage {
+		c.InOutage++
+	}
+	if r.err != nil && applied > 0 {
+		c.FailedButApplied++
+	}
+	if r.claim == Applied && applied == 0 || r.claim == NotApplied && applied > 0 {
+		c.Misreported++
+	}
+	return c.Missing+c.Extra+c.Misreported > before
+}
+
+// attempts holds the operation's attempts against the rule: two in an outage, one where the server refused.
+func (c *cell) attempts(counts *Counts, r record) {
+	total, overdone := 0, false
+	for _, step := range []Step{FirstStep, SecondStep} {
+		messages := c.injector.seen[part{r.id, step}]
+		total += messages
+		allowed := c.allowed(r, step)
+		if allowed == 0 {
+			continue
+		}
+		tries, settled := triesOf(r, step, allowed)
+		if tries > allowed || messages > allowed {
+			overdone = true
+		}
+		if tries > allowed {
+			counts.WastedSeconds += r.ended.Sub(settled).Seconds()
+		}
+	}
+	counts.Messages += total
+	counts.MostMessages = max(counts.MostMessages, total)
+	if overdone {
+		counts.Overdone++
+	}
+}
+
+// allowed is how many attempts of a step the rule allows; 0: it does not say.
+func (c *cell) allowed(r record, step Step) int {
+	h := c.injector.refused[r.id]
+	switch {
+	case h != nil && h.step == step:
+		return 1
+	case r.outage && r.err != nil:
+		return 2
+	default:
+		return 0
+	}
+}
+
+// triesOf returns how often a step was tried, and when the last allowed try ended.
+func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
+	for _, t := range r.tries {
+		if t.step != step {
+			continue
+		}
+		tries++
+		if tries == allowed {
+			settled = t.ended
+		}
+	}
+	return tries, settled
+}

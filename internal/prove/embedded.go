@@ -1,0 +1,115 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// members is how many the embedded replica sets have.
+const members = 3
+
+// Embedded are replica sets inside this process: each cell has its own.
+type Embedded struct {
+	memory bool
+	mutant mutant.Server
+}
+
+var _ Deployment = (*Embedded)(nil)
+
+// TCP returns replica sets on real sockets.
+func TCP() *Embedded { return &Embedded{} }
+
+// Memory returns replica sets without sockets, which can live in a testing/synctest bubble.
+func Memory() *Embedded { return &Embedded{memory: true} }
+
+// WithMutant returns the same with a deliberate defect in the servers, for negative controls.
+func (e Embedded) WithMutant(m mutant.Server) *Embedded {
+	e.mutant = m
+	return &e
+}
+
+func (e *Embedded) unavailable(Strategy, Failure) string { return "" }
+func (e *Embedded) without(Failure) []FaultKind          { return nil }
+
+func (e *Embedded) describe() string {
+	if e.memory {
+		return fmt.Sprintf("embedded replica sets of %d members, in memory", members)
+	}
+	return fmt.Sprintf("embedded replica sets of %d members, on TCP", members)
+}
+
+func (e *Embedded) open(_ string, s Settings) (site, error) {
+	opts := []mongotest.Option{
+		mongotest.Members(members), mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
+		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),
+		mongotest.JournalLimit(10 * s.Size.MaxOperations), mongotest.WithMutant(e.mutant),
+	}
+	if e.memory {
+		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))
+	}
+	rs, err := mongotest.Run(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("starting a replica set: %w", err)
+	}
+	return &replicaSet{rs}, nil
+}
+
+// replicaSet is the site of an embedded replica set.
+type replicaSet struct{ *mongotest.ReplicaSet }
+
+func (r *replicaSet) target() Target { return Target{URI: r.URI(), Dialer: r.Dialer()} }
+
+func (r *replicaSet) intercept(f func(*mongotest.Request) mongotest.Fault) { r.Intercept(f) }
+
+func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
+	p := r.Primary()
+	if p < 0 {
+		return nil, fmt.Errorf("%s: there is no primary", kind)
+	}
+	switch kind {
+	case SteppedDown:
+		return nil, r.StepDown()
+	case PrimaryKilled:
+		r.Kill(p)
+		return func() { r.Restart(p) }, nil
+	case Partitioned:
+		r.Isolate(p)
+		return r.Heal, nil
+	default:
+		return nil, fmt.Errorf("%s breaks no cluster", kind)
+	}
+}
+
+func (r *replicaSet) awaitPrimary(ctx context.Context) error {
+	if _, err := r.WaitPrimary(ctx); err != nil {
+		return fmt.Errorf("waiting for a primary: %w", err)
+	}
+	return nil
+}
+
+func (r *replicaSet) blackout() {
+	for i := range r.Members() {
+		r.Kill(i)
+	}
+}
+
+func (r *replicaSet) restore(ctx context.Context) error {
+	r.Intercept(nil)
+	r.Heal()
+	for i := range r.Members() {
+		r.Restart(i)
+	}
+	if err := r.awaitPrimary(ctx); err != nil {
+		return err
+	}
+	if err := r.WaitIdle(ctx); err != nil {
+		return fmt.Errorf("waiting until nothing runs: %w", err)
+	}
+	return nil
+}
+
+func (r *replicaSet) journal() ([]mongotest.Entry, bool) { return r.Journal(), true }
+func (r *replicaSet) close() error                       { return r.Close() }

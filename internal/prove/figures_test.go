@@ -1,0 +1,56 @@
+package prove
+
+import "testing"
+
+// The figures of the experiment under mixed failures, each seed in a bubble of its own. What is required in each seed is
+// what a cell needs for its verdict: 1,000 acknowledged operations and 20 verified hits of each fault.
+func TestFigures(t *testing.T) {
+	wrong := make([]bool, seeds())
+	for i := range wrong {
+		wrong[i] = true
+	}
+	for _, name := range []string{NoRetry, FiveBlind, OneRetry} {
+		for i, r := range mixed(t, name) {
+			if !r.AsExpected() {
+				wrong[i] = false
+				explain(t, i+1, r)
+			}
+		}
+	}
+	missing, extra, misreported := 0, 0, 0
+	for _, name := range []string{TwoStep, RetryableWrites} {
+		for i, r := range mixed(t, name) {
+			missing, extra, misreported = missing+r.Counts.Missing, extra+r.Counts.Extra, misreported+r.Counts.Misreported
+			if !r.AsExpected() {
+				t.Errorf("seed %d: %s is not shown to be right", i+1, name)
+				explain(t, i+1, r)
+			}
+		}
+	}
+	figure("prove-exact-missing", missing)
+	figure("prove-exact-extra", extra)
+	figure("prove-misreported", misreported)
+	shown := countTrue(wrong)
+	figure("prove-wrong-shown", shown)
+	if missing+extra+misreported > 0 || shown != seeds() {
+		t.Errorf("missing %d, extra %d, misreported %d: all must be 0; wrong strategies caught in %d of %d seeds",
+			missing, extra, misreported, shown, seeds())
+	}
+}
+
+func mixed(t *testing.T, strategy string) []Result {
+	t.Helper()
+	return overSeeds(t, strategy, func(seed int) trial {
+		return trial{strategy: strategy, settings: figureSettings(seed)}
+	})
+}
+
+func countTrue(list []bool) int {
+	n := 0
+	for _, b := range list {
+		if b {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package prove
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/cluster"
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Holdfast returns the dial function of this module's client, with a deliberate defect if a negative control wants one.
+func Holdfast(m mutant.Client) Dial {
+	return func(t Target) (Client, error) {
+		client, err := mongo.ConnectWith(mongo.Settings{Mutant: m}, ClientOptions(t))
+		if err != nil {
+			return nil, err
+		}
+		db := client.Database(t.Database)
+		level := readconcern.Majority()
+		if t.Standalone {
+			level = readconcern.Local()
+		}
+		return &holdfastClient{
+			client: client,
+			coll:   db.Collection(t.Collection),
+			audit:  db.Collection(t.Collection, options.Collection().SetReadConcern(level)),
+		}, nil
+	}
+}
+
+// ClientOptions returns the official options for a target. Any driver that takes these options can use them. What the URI
+// says about times, retries, concerns and preferences gives way to the experiment.
+func ClientOptions(t Target) *options.ClientOptions {
+	o := options.Client().ApplyURI(t.URI).
+		SetServerSelectionTimeout(t.Timing.ServerSelection).
+		SetConnectTimeout(t.Timing.Connect).
+		SetHeartbeatInterval(t.Timing.Heartbeat).
+		SetServerMonitoringMode("poll").
+		SetRetryWrites(t.RetryWrites).
+		SetRetryReads(true).
+		SetReadPreference(readpref.Primary()).
+		SetTimeout(0)
+	if t.W == One {
+		o.SetWriteConcern(writeconcern.W1())
+	} else {
+		o.SetWriteConcern(writeconcern.Majority())
+	}
+	if t.Dialer != nil {
+		o.SetDialer(t.Dialer)
+	}
+	return o
+}
+
+type holdfastClient struct {
+	client      *mongo.Client
+	coll, audit *mongo.Collection
+}
+
+var _ Client = (*holdfastClient)(nil)
+
+func (c *holdfastClient) Update(ctx context.Context, u Update) error {
+	_, err := c.coll.UpdateOne(ctx, u.Filter, u.Change, options.UpdateOne().SetUpsert(u.Upsert))
+	return err
+}
+
+func (c *holdfastClient) Read(ctx context.Context) ([]bson.Raw, error) {
+	cursor, err := c.audit.Find(ctx, bson.D{})
+	if err != nil {
+		return nil, err
+	}
+	var documents []bson.Raw
+	err = cursor.All(ctx, &documents)
+	return documents, err
+}
+
+func (c *holdfastClient) Run(ctx context.Context, database string, command bson.D) (bson.Raw, error) {
+	return c.client.Database(database).RunCommand(ctx, command).Raw()
+}
+
+func (c *holdfastClient) Close(ctx context.Context) error { return c.client.Disconnect(ctx) }
+
+// Judge goes by what the official error types tell any application, and for the claim by the attempts' history.
+func (c *holdfastClient) Judge(err error) Trouble {
+	t := Trouble{Kind: KindOf(err), Claim: ClaimOf(err)}
+	if errors.Is(err, cluster.ErrSelectionTimeout) {
+		t.Kind, t.Claim = NoServer, NotApplied
+	}
+	var history *retry.Error
+	if errors.As(err, &history) {
+		t.Claim = claimOfHistory(history)
+	}
+	return t
+}
+
+// claimOfHistory tells whether any attempt may have been applied.
+func claimOfHistory(e *retry.Error) Claim {
+	for i := range e.Attempts {
+		a := &e.Attempts[i]
+		if a.Stage == retry.InFlight || a.Stage == retry.Responded && a.Unsettled {
+			return Unknown
+		}
+	}
+	return NotApplied
+}

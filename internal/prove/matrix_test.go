@@ -1,0 +1,93 @@
+package prove
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// embeddedMatrix is the command's matrix, or a part of it.
+func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []string) Matrix {
+	t.Helper()
+	s, err := StrategiesNamed(strategyNames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := FailuresNamed(failureNames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Holdfast(mutant.Client{}), Deployment: d}
+}
+
+func runMatrix(t *testing.T, m Matrix) *Report {
+	t.Helper()
+	r, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Unexpected() {
+		t.Errorf("%s, %s is not as expected", c.Failure, c.Strategy)
+		explain(t, int(m.Settings.Seed), c)
+	}
+	return r
+}
+
+// The whole matrix of the command, on the fake clock.
+func TestWholeMatrix(t *testing.T) {
+	for _, w := range []string{Majority, One} {
+		t.Run("w "+w, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := embeddedMatrix(t, Memory(), nil, nil)
+				m.Settings = m.Settings.WithW(w)
+				runMatrix(t, m)
+			})
+		})
+	}
+}
+
+// A few cells as the command runs them: on TCP and the real clock.
+func TestThinMatrixOnTCP(t *testing.T) {
+	m := embeddedMatrix(t, TCP(), []string{NoRetry, OneRetry, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down"})
+	m.Settings.Size.Operations, m.Settings.Size.MessageHits, m.Settings.Size.ClusterHits = 30, 4, 4
+	runMatrix(t, m)
+}
+
+// Through the proxy: a set that is not ours to break, and a standalone that has no retryable writes.
+func TestMatrixThroughTheProxy(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		opts      []mongotest.Option
+		broken    string
+		retryable string
+	}{
+		{"replica set", nil, "n/a, not ours to break", ""},
+		{"standalone", []mongotest.Option{mongotest.Standalone()}, "n/a, standalone", "not supported: standalone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rs := mongotest.RunT(t, c.opts...)
+			server, err := ConnectServer(t.Context(), rs.URI(), Holdfast(mutant.Client{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := embeddedMatrix(t, server, []string{OneRetry, TwoStep, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down", "overload"})
+			m.Settings.Size.Operations, m.Settings.Size.MessageHits = 30, 4
+			r := runMatrix(t, m)
+			if got := r.at(0, 2).Unavailable; got != c.broken {
+				t.Errorf("step-down: %q, want %q", got, c.broken)
+			}
+			if got := r.at(2, 0).Unavailable; !strings.HasPrefix(got, c.retryable) || c.retryable == "" && got != "" {
+				t.Errorf("retryable writes: %q, want %q", got, c.retryable)
+			}
+			if err := server.Leave(); err != nil {
+				t.Error(err)
+			}
+			if left := rs.ReadAll(Database + "." + marker); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package prove
+
+import (
+	"fmt"
+
+	"charm.land/lipgloss/v2"
+)
+
+// The marks beside a verdict: whether it is the expected one.
+const (
+	tick  = "✓"
+	cross = "✗"
+	// failedMark marks operations that were applied and reported as failed.
+	failedMark = "¹"
+)
+
+// paint colours a text, or leaves it alone.
+type paint struct{ on bool }
+
+func (p paint) with(style lipgloss.Style, text string) string {
+	if !p.on {
+		return text
+	}
+	return style.Render(text)
+}
+
+var (
+	good = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	bad  = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	odd  = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true)
+	dim  = lipgloss.NewStyle().Faint(true)
+	bold = lipgloss.NewStyle().Bold(true)
+)
+
+// verdict returns the marked and coloured verdict of a cell, in as many lines as it has words.
+func (p paint) verdict(r *Result) []string {
+	mark, markStyle := tick, good
+	if !r.AsExpected() {
+		mark, markStyle = cross, odd
+	}
+	switch {
+	case r.Unavailable != "":
+		return []string{p.with(dim, r.Unavailable)}
+	case r.Interrupted:
+		return []string{p.with(dim, "interrupted")}
+	case r.Error != "":
+		return []string{p.with(markStyle, mark) + " " + p.with(odd, "error")}
+	case r.NotShown != "":
+		return []string{p.with(markStyle, mark) + " " + p.with(odd, "not shown")}
+	}
+	style := bad
+	if r.Verdict == Right {
+		style = good
+	}
+	var lines []string
+	for i, word := range r.Verdict.Words() {
+		if i == 0 {
+			lines = append(lines, p.with(markStyle, mark)+" "+p.with(style, word))
+			continue
+		}
+		lines = append(lines, "  "+p.with(style, word))
+	}
+	return lines
+}
+
+// expectation returns what was expected, if it was not that.
+func (p paint) expectation(r *Result) []string {
+	if r.AsExpected() || r.Error != "" || r.Interrupted || r.NotShown != "" {
+		return nil
+	}
+	lines := []string{"  " + p.with(odd, "expected:")}
+	for _, w := range r.Expected.Must.Words() {
+		lines = append(lines, "  "+p.with(odd, w))
+	}
+	return lines
+}
+
+// counts returns a cell's numbers, a few to a line.
+func (p paint) counts(r *Result) []string {
+	if r.Unavailable != "" || r.Error != "" || r.Interrupted {
+		return nil
+	}
+	c := r.Counts
+	lines := []string{fmt.Sprintf("-%d +%d of %d", c.Missing, c.Extra, c.Operations), fmt.Sprintf("%d hits", r.verified())}
+	if c.FailedButApplied > 0 {
+		lines = append(lines, fmt.Sprintf("%d failed%s", c.FailedButApplied, failedMark))
+	}
+	if c.Misreported > 0 {
+		lines = append(lines, fmt.Sprintf("%d misreported", c.Misreported))
+	}
+	if c.Overdone > 0 {
+		lines = append(lines, fmt.Sprintf("%.1f s wasted", c.WastedSeconds))
+	}
+	for i, l := range lines {
+		lines[i] = p.with(dim, l)
+	}
+	return lines
+}

@@ -1,0 +1,68 @@
+package prove
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// document is the report as it is written for machines. Times are in milliseconds where the name says nothing else.
+type document struct {
+	Deployment  string           `json:"deployment"`
+	Settings    documentSettings `json:"settings"`
+	Cells       []Result         `json:"cells"`
+	AsExpected  bool             `json:"as_expected"`
+	Unexpected  []string         `json:"unexpected"`
+	Interrupted bool             `json:"interrupted"`
+	Conclusion  string           `json:"conclusion"`
+	TookSeconds float64          `json:"took_seconds"`
+}
+
+type documentSettings struct {
+	Seed              uint64 `json:"seed"`
+	W                 string `json:"w"`
+	Writers           int    `json:"writers"`
+	Operations        int    `json:"operations_acknowledged_at_least"`
+	MessageHits       int    `json:"message_hits_at_least"`
+	ClusterHits       int    `json:"cluster_hits_at_least"`
+	MixedHits         int    `json:"mixed_hits_at_least"`
+	PerDocument       int    `json:"operations_per_document_at_most"`
+	ServerSelectionMS int64  `json:"server_selection"`
+	ConnectMS         int64  `json:"connect"`
+	HeartbeatMS       int64  `json:"heartbeat"`
+	ElectionMS        int64  `json:"election"`
+	ReplicationLagMS  int64  `json:"replication_lag"`
+	LoadLimitMS       int64  `json:"load_limit"`
+	Parallel          int    `json:"cells_side_by_side"`
+}
+
+func (s Settings) document() documentSettings {
+	ms := func(d time.Duration) int64 { return d.Milliseconds() }
+	return documentSettings{
+		Seed: s.Seed, W: s.W, Writers: s.Size.Writers, Operations: s.Size.Operations, MessageHits: s.Size.MessageHits,
+		ClusterHits: s.Size.ClusterHits, MixedHits: s.Size.MixedHits, PerDocument: MaxPerDocument,
+		ServerSelectionMS: ms(s.Timing.ServerSelection), ConnectMS: ms(s.Timing.Connect),
+		HeartbeatMS: ms(s.Timing.Heartbeat), ElectionMS: ms(s.Timing.Election),
+		ReplicationLagMS: ms(s.ReplicationDelay), LoadLimitMS: ms(s.LoadLimit), Parallel: s.Parallel,
+	}
+}
+
+// WriteJSON writes everything that the experiment found out.
+func (r *Report) WriteJSON(w io.Writer) error {
+	d := document{
+		Deployment: r.Deployment, Settings: r.Settings.document(), Cells: r.Results, Unexpected: []string{},
+		Interrupted: r.Interrupted, Conclusion: r.Conclusion(), TookSeconds: r.Took.Seconds(),
+	}
+	for _, c := range r.Unexpected() {
+		d.Unexpected = append(d.Unexpected, c.Strategy+"/"+c.Failure)
+	}
+	d.AsExpected = len(d.Unexpected) == 0
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(d); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package prove
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+)
+
+// tableWidth is how many columns the table needs; where there are fewer, the report is a list.
+const tableWidth = 100
+
+// WriteText writes the report for people, in a terminal of so many columns.
+func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
+	p := paint{colour}
+	body := r.list(p)
+	if columns >= tableWidth && len(r.Strategies) > 1 {
+		body = r.table(p)
+	}
+	parts := []string{body, r.legend(p, columns), r.oddities(p, columns), r.settings(p, columns)}
+	parts = append(parts, p.with(bold, wrap(r.Conclusion(), columns)))
+	var b strings.Builder
+	for _, part := range parts {
+		if part != "" {
+			b.WriteString(part + "\n\n")
+		}
+	}
+	if _, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n")); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// table has the failures as rows and the strategies as columns.
+func (r *Report) table(p paint) string {
+	const first, other = 15, 16
+	t := table.New().Border(lipgloss.NormalBorder()).BorderRow(true).
+		BorderLeft(false).BorderRight(false).BorderTop(false).BorderBottom(false).
+		StyleFunc(func(row, column int) lipgloss.Style {
+			style := lipgloss.NewStyle().PaddingLeft(1).Width(other)
+			if column == 0 {
+				style = style.Width(first)
+			}
+			return style
+		})
+	if !p.on {
+		t.BorderStyle(lipgloss.NewStyle())
+	} else {
+		t.BorderStyle(dim)
+	}
+	header := []string{""}
+	for _, s := range r.Strategies {
+		header = append(header, p.with(bold, lipgloss.Wrap(s.Title, other-1, " ")))
+	}
+	t.Row(header...)
+	for f, failure := range r.Failures {
+		row := []string{p.with(bold, failure.Title)}
+		for s := range r.Strategies {
+			row = append(row, p.cell(r.at(s, f)))
+		}
+		t.Row(row...)
+	}
+	return trimLines(t.String())
+}
+
+// cell returns the lines of one cell of the table.
+func (p paint) cell(r *Result) string {
+	lines := append(p.verdict(r), p.expectation(r)...)
+	return strings.Join(append(lines, p.counts(r)...), "\n")
+}
+
+// list is the table for narrow terminals: one line for each cell.
+func (r *Report) list(p paint) string {
+	var b strings.Builder
+	for f, failure := range r.Failures {
+		if f > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.with(bold, failure.Title) + "\n")
+		for s, strategy := range r.Strategies {
+			c := r.at(s, f)
+			lines := append(p.verdict(c), p.expectation(c)...)
+			for i := range lines {
+				lines[i] = strings.TrimSpace(lines[i])
+			}
+			fmt.Fprintf(&b, "  %-18s  %s\n", strategy.Title, strings.Join(lines, ", "))
+			if counts := p.counts(c); counts != nil {
+				fmt.Fprintf(&b, "  %18s    %s\n", "", strings.Join(counts, ", "))
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (r *Report) legend(p paint, columns int) string {
+	lines := []string{
+		tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong",
+		"-1 +2 of 3: of 3 operations 1 is missing and 2 were applied twice or more; hits: faults that happened, verified in the " +
+			"servers' journal where it is ours (in an outage: operations that failed in it)",
+		failedMark + " applied, but reported as failed: right in count",
+	}
+	for i, l := range lines {
+		lines[i] = p.with(dim, wrap(l, columns))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// oddities explains the cells that are not as expected.
+func (r *Report) oddities(p paint, columns int) string {
+	var lines []string
+	for _, c := range r.Unexpected() {
+		if c.Interrupted {
+			continue
+		}
+		why := fmt.Sprintf("%s, expected %s", c.Verdict, c.Expected)
+		switch {
+		case c.Error != "":
+			why = c.Error
+		case c.NotShown != "":
+			why = "not shown: " + c.NotShown
+		}
+		if c.StalledSeconds > 0 {
+			why += fmt.Sprintf(" (the machine stood still for %.1f s)", c.StalledSeconds)
+		}
+		lines = append(lines, wrap(fmt.Sprintf("%s %s, %s: %s", p.with(odd, cross), c.Failure, c.Strategy, why), columns))
+		for _, e := range c.Examples {
+			lines = append(lines, wrap("    "+e.String(), columns))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String returns the example on one line.
+func (e Example) String() string {
+	var tries []string
+	for _, t := range e.Tries {
+		answer := "acknowledged"
+		if t.Error != "" {
+			answer = t.Error
+		}
+		tries = append(tries, fmt.Sprintf("after %.3f s %s", t.Seconds, answer))
+	}
+	return fmt.Sprintf("%s was applied %d times: %s", e.Operation, e.Applied, strings.Join(tries, "; "))
+}
+
+func (r *Report) settings(p paint, columns int) string {
+	s := r.Settings
+	lag := ""
+	if s.ReplicationDelay > 0 {
+		lag = fmt.Sprintf(", replication lag %v", s.ReplicationDelay)
+	}
+	lines := []string{
+		fmt.Sprintf("%s; seed %d, w:%s, %d writers with a client each, at most %d operations a document", r.Deployment, s.Seed,
+			s.W, s.Size.Writers, MaxPerDocument),
+		fmt.Sprintf("times: server selection %v, connect %v, heartbeat %v, election %v%s", s.Timing.ServerSelection,
+			s.Timing.Connect, s.Timing.Heartbeat, s.Timing.Election, lag),
+		fmt.Sprintf("at least, in each cell: %d acknowledged operations; %d faults of one message, %d of the cluster, %d of each "+
+			"kind if mixed", s.Size.Operations, s.Size.MessageHits, s.Size.ClusterHits, s.Size.MixedHits),
+		r.effort(),
+	}
+	for i, l := range lines {
+		lines[i] = p.with(dim, wrap(l, columns))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// effort says how much was run.
+func (r *Report) effort() string {
+	repeats := 0
+	for i := range r.Results {
+		repeats += r.Results[i].Repeats
+	}
+	text := fmt.Sprintf("cells: %d, %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
+	if repeats > 0 {
+		text += fmt.Sprintf("; %d were run again, because the machine stood still for more than %v", repeats,
+			stallLimit(r.Settings.Timing).Round(time.Millisecond))
+	}
+	return text
+}
+
+func wrap(text string, columns int) string { return lipgloss.Wrap(text, max(20, columns), " ") }
+
+// trimLines takes away the blanks at the ends of lines.
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,65 @@
+package prove
+
+import (
+	"context"
+	"time"
+)
+
+// writer does operations one after the other until the load has reached its goals.
+type writer struct {
+	cell    *cell
+	number  int
+	client  Client
+	records []record
+	outages int // operations that ended in the outage
+}
+
+func (w *writer) run(ctx context.Context) {
+	defer w.cell.referee.leave(w.number)
+	for index := 0; ctx.Err() == nil; index++ {
+		id := OpID{Writer: w.number, Index: index}
+		if !w.goesOn() || w.cell.referee.begin(ctx, id) != nil {
+			return
+		}
+		r := w.do(ctx, id)
+		w.cell.referee.end(id)
+		if ctx.Err() != nil {
+			return
+		}
+		w.records = append(w.records, r)
+		w.cell.progress(r)
+	}
+}
+
+// goesOn tells whether the writer has another operation to do. When the load has all else, the outage is due.
+func (w *writer) goesOn() bool {
+	c := w.cell
+	switch {
+	case w.outages >= c.settings.Size.OutageOperations:
+		return false
+	case c.injector.isDark():
+		return true
+	case c.exhausted():
+		return false
+	case !c.reached():
+		return true
+	case !c.failure.has(Outage):
+		return false
+	}
+	c.injector.endLoad()
+	return true
+}
+
+func (w *writer) do(ctx context.Context, id OpID) record {
+	d := doing{client: w.client, id: id, document: id.document(w.cell.settings.Size.Writers)}
+	began := time.Now()
+	err := w.cell.strategy.do(ctx, &d)
+	r := record{
+		id: id, began: began, ended: time.Now(), err: err, tries: d.tries,
+		claim: d.claim(w.cell.strategy.twoSteps, err), outage: w.cell.injector.isDark(),
+	}
+	if r.outage {
+		w.outages++
+	}
+	return r
+}
