@@ -60,17 +60,17 @@ func (e *Error) OutcomeKnown() bool {
 
 // Error returns the last error with the number of attempts and why there were no more.
 func (e *Error) Error() string {
-	last := e.Last()
-	if len(e.Attempts) == 1 {
-		return fmt.Sprintf("%v (1 attempt%s, %s; no retry: %s)", last.Err, at(last.Endpoint), last.Stage, last.Why)
-	}
-	return fmt.Sprintf("%v (%s)", last.Err, e.History())
+	return fmt.Sprintf("%v (%s)", e.Last().Err, e.History())
 }
 
 // History returns all attempts on one line: where, how far, for which reason, and why there were no more.
 func (e *Error) History() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d attempts:", len(e.Attempts))
+	plural := "s"
+	if len(e.Attempts) == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(&b, "%d attempt%s:", len(e.Attempts), plural)
 	for i, a := range e.Attempts {
 		fmt.Fprintf(&b, " [%d%s, %s, %s: %v]", i+1, at(a.Endpoint), a.Stage, a.Reason, a.Err)
 	}

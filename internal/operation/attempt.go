@@ -167,7 +167,7 @@ func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte,
 	}
 	msg, err := wire.ParseMsg(answer)
 	if err == nil {
-		err = r.reply.parse(msg.Body)
+		err = r.reply.Parse(msg.Body)
 	}
 	if err != nil {
 		return conn.Broken(err)

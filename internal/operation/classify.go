@@ -42,7 +42,7 @@ func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.
 		f.Err = r.clientError(e, f.Reason, labelNetworkError)
 	default:
 		var reply Reply
-		if reply.parse(e.Reply) == nil && reasonOf(reply.Code) != retry.UnknownReason {
+		if reply.Parse(e.Reply) == nil && reasonOf(reply.Code) != retry.UnknownReason {
 			f.Reason = retry.ConnectionFailed
 		}
 		f.Err = r.commandError(&reply, f.Reason != retry.UnknownReason && r.labelsWrites(), e)

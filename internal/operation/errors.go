@@ -60,8 +60,9 @@ func final(err error, kind Kind) error {
 		return err
 	}
 	chosen := choose(history.Attempts, kind).Err
-	if len(history.Attempts) == 1 && addsNothing(history.Why()) {
-		return chosen
+	only := history.Attempts[0]
+	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.NoServer) {
+		return chosen // the second: no server could be selected, and no attempt was made
 	}
 	return withHistory(chosen, history)
 }

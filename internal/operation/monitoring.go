@@ -56,7 +56,7 @@ func (w *watched) finished(ctx context.Context, err error, reply []byte) {
 
 func replyOK(body []byte) bool {
 	var r Reply
-	return r.parse(body) == nil && r.OK
+	return r.Parse(body) == nil && r.OK
 }
 
 // folded returns a message's command as one document, its sequences as arrays, as the command monitoring specification

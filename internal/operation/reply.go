@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// parse reads a reply's top level once.
-func (r *Reply) parse(body []byte) error {
+// Parse reads a reply's top level once.
+func (r *Reply) Parse(body []byte) error {
 	*r = Reply{Body: body, Server: r.Server}
 	it := wire.Elements(body)
 	for it.Next() {

@@ -13,7 +13,7 @@ type Session struct {
 	id        []byte // the lsid document
 	txnNumber int64
 	lastUsed  time.Time // when an operation began to use it
-	dirty     bool // a network error was met: the server may still be busy with it
+	dirty     bool      // a network error was met: the server may still be busy with it
 }
 
 // sessionMargin is how long before a server forgets a session it is not used any more.

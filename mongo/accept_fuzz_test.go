@@ -1,0 +1,49 @@
+package mongo
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/operation"
+)
+
+// Every command reads what a server answered without trusting it.
+func FuzzAccept(f *testing.F) {
+	d := func(pairs ...any) bson.D {
+		out := bson.D{}
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
+		}
+		return out
+	}
+	cursor := func(key string) bson.D {
+		return d("ok", 1, "cursor", d("id", int64(7), "ns", "a.b", key, bson.A{d("_id", 1), d("_id", 2)}))
+	}
+	for _, doc := range []bson.D{
+		cursor("firstBatch"), cursor("nextBatch"),
+		d("ok", 1, "n", 1, "upserted", bson.A{d("index", 0, "_id", "x")}),
+		d("ok", 1, "writeErrors", bson.A{d("index", 1, "code", 11000, "errmsg", "E11000", "errInfo", d("a", 1))}),
+		d("ok", 1, "writeConcernError", d("code", 64, "codeName", "x", "errmsg", "y", "errInfo", d())),
+		d("ok", 1, "value", d("a", 1)), d("ok", 1, "value", nil),
+	} {
+		b, err := bson.Marshal(doc)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var reply operation.Reply
+		if reply.Parse(b) != nil {
+			return
+		}
+		for _, c := range []operation.Command{
+			&insertCommand{}, &insertCommand{many: true}, &statementCommand{}, &findCommand{}, &findCommand{one: true},
+			&findAndModifyCommand{result: new(SingleResult)}, &getMoreCommand{}, &killCursorsCommand{}, dropCommand("c"),
+			&rawCommand{result: new(SingleResult)},
+		} {
+			_ = c.Accept(&reply)
+		}
+	})
+}
