@@ -33,7 +33,7 @@ func FuzzAccept(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(_ *testing.T, b []byte) {
 		var reply operation.Reply
 		if reply.Parse(b) != nil {
 			return

@@ -27,8 +27,14 @@ type planned struct {
 func TestPlansDecodeWhatTheGeneralDecoderDoes(t *testing.T) {
 	values := []any{
 		"x", "", int32(7), int32(-1), int64(1) << 40, int64(5), math.MaxFloat64, 2.5, 3.0, true, false, nil,
-		bson.NewObjectID(), bson.DateTime(1), bson.DateTime(-62135596800001), bson.A{}, bson.D{{Key: "a", Value: 1}},
-		bson.Timestamp{T: 1}, bson.Binary{Data: []byte{1}}, bson.Symbol("s"), bson.Null{}, bson.NewDecimal128(1, 2),
+		bson.NewObjectID(), bson.DateTime(1), bson.DateTime(-62135596800001),
+		bson.A{},
+		bson.D{{Key: "a", Value: 1}},
+		bson.Timestamp{T: 1},
+		bson.Binary{Data: []byte{1}},
+		bson.Symbol("s"),
+		bson.Null{},
+		bson.NewDecimal128(1, 2),
 	}
 	keys := []string{"_id", "name", "age", "Age", "small", "big", "Big", "balance", "active", "created", "skipped", "hidden", "other"}
 	decoded := 0
