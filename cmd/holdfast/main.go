@@ -41,7 +41,7 @@ type cli struct {
 
 // session is what a command works with.
 type session struct {
-	ctx            context.Context
+	ctx            context.Context //nolint:containedctx // kong calls the commands with one value of ours
 	stdout, stderr io.Writer
 	getenv         func(string) string
 }

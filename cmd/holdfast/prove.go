@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
@@ -55,7 +54,7 @@ func (c *proveCommand) Run(s *session) error {
 
 // matrix makes the experiment of the flags, with embedded servers.
 func (c *proveCommand) matrix() (m prove.Matrix, err error) {
-	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Holdfast(mutant.Client{}), Deployment: prove.TCP()}
+	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Holdfast(), Deployment: prove.TCP()}
 	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
 	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
 		return m, err

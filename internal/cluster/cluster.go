@@ -101,10 +101,9 @@ func (e effects) run() {
 
 // publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
 // theirs. It is called with the lock held.
-//
-//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
 func (c *Cluster) publish(description *topology.Description) effects {
 	var after effects
+	var added []*Server
 	next := &Snapshot{Description: description, changed: make(chan struct{})}
 	keep := make(map[string]bool, len(description.Servers))
 	for _, d := range description.Servers {
@@ -113,9 +112,7 @@ func (c *Cluster) publish(description *topology.Description) effects {
 			s = newServer(c, d.Address)
 			c.servers[d.Address] = s
 			after = append(after, s.pool.created()...)
-			ctx, cancel := context.WithCancel(c.life)
-			s.stop = cancel
-			c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
+			added = append(added, s)
 		}
 		keep[d.Address] = true
 		next.servers = append(next.servers, s)
@@ -131,7 +128,19 @@ func (c *Cluster) publish(description *topology.Description) effects {
 	if old := c.snapshot.Swap(next); old != nil {
 		close(old.changed)
 	}
+	for _, s := range added {
+		c.watch(s)
+	}
 	return after
+}
+
+// watch starts a server's monitor. It is called with the lock held.
+//
+//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
+func (c *Cluster) watch(s *Server) {
+	ctx, cancel := context.WithCancel(c.life)
+	s.stop = cancel
+	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
 }
 
 // learn applies what a hello told to an application's connection. The round trip time stays the monitor's. If the pool

@@ -19,9 +19,9 @@ type pool struct {
 	cause      error   // what cleared it
 	idle       []*Conn // of the current generation; the most recently used last
 	open       map[*Conn]struct{}
-	pending    map[int64]context.CancelCauseFunc // connections being made
-	total      uint64                            // open, being made, or about to be
-	connecting uint64                            // being made or about to be
+	pending    map[*attempt]struct{}
+	total      uint64 // open, being made, or about to be
+	connecting uint64 // being made or about to be
 	lastID     int64
 	waiters    []*waiter
 	story      []func()

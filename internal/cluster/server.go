@@ -20,7 +20,7 @@ func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
 	s.pool.server = s
 	s.pool.open = make(map[*Conn]struct{})
-	s.pool.pending = make(map[int64]context.CancelCauseFunc)
+	s.pool.pending = make(map[*attempt]struct{})
 	return s
 }
 

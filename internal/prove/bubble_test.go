@@ -15,7 +15,7 @@ const allSeeds = 20
 
 func seeds() int {
 	if testing.Short() || raceEnabled {
-		return 4
+		return 2
 	}
 	return allSeeds
 }
@@ -39,7 +39,7 @@ func (tr trial) run(t *testing.T) (r Result) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r = runCell(t.Context(), list[0], mixed[0], tr.settings, Holdfast(tr.client), Memory().WithMutant(tr.servers))
+		r = runCell(t.Context(), list[0], mixed[0], tr.settings, HoldfastMutant(tr.client), Memory().WithMutant(tr.servers))
 	})
 	return r
 }
@@ -49,7 +49,7 @@ func figureSettings(seed int) Settings {
 	s := DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // of the fake clock
-	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 6
+	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
 	return s
 }
 

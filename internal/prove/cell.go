@@ -100,7 +100,7 @@ func (c *cell) prepare(ctx context.Context) {
 
 // load runs the writers and heals what is broken when they end.
 func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]record, error) {
-	writers, err := c.writers()
+	writers, err := c.writers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +142,13 @@ func (c *cell) rest(ctx context.Context, writers []*writer) error {
 	return err
 }
 
-func (c *cell) writers() ([]*writer, error) {
+func (c *cell) writers(ctx context.Context) ([]*writer, error) {
 	var list []*writer
 	for n := range c.settings.Size.Writers {
 		client, err := c.connect(c.strategy.RetryWrites)
 		if err != nil {
 			for _, w := range list {
-				_ = w.client.Close(context.Background())
+				_ = w.client.Close(ctx)
 			}
 			return nil, err
 		}

@@ -78,9 +78,9 @@ func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
 	case Partitioned:
 		r.Isolate(p)
 		return r.Heal, nil
-	default:
-		return nil, fmt.Errorf("%s breaks no cluster", kind)
+	case RequestLost, ReplyLost, Outage, CommandRefused, ServerOverloaded:
 	}
+	return nil, fmt.Errorf("%s breaks no cluster", kind)
 }
 
 func (r *replicaSet) awaitPrimary(ctx context.Context) error {

@@ -21,8 +21,10 @@ const (
 	Outage                            // everything is unreachable until the load ends
 	CommandRefused                    // the server answers with an error that no retry can help
 	ServerOverloaded                  // the server answers that it is overloaded, once
-	faultKinds
 )
+
+// faultKinds is how many there are.
+const faultKinds = int(ServerOverloaded) + 1
 
 var faultNames = [faultKinds]string{
 	"request-lost", "reply-lost", "step-down", "primary-killed", "partition", "outage", "command-error", "overload",

@@ -68,10 +68,11 @@ func (h *hit) confirmed(journal map[messageID]mongotest.Entry, w1 bool) bool {
 		return found && e.ReplyLost && e.Applied
 	case CommandRefused, ServerOverloaded:
 		return !e.Applied
-	default:
+	case SteppedDown, PrimaryKilled, Partitioned:
 		if h.late() {
 			return h.healed && e.Applied && (w1 || !e.RolledBack)
 		}
 		return h.healed && (!e.Applied || e.RolledBack)
 	}
+	return false
 }

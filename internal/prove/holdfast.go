@@ -10,14 +10,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/holdfast-db/holdfast/internal/cluster"
 	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Holdfast returns the dial function of this module's client, with a deliberate defect if a negative control wants one.
-func Holdfast(m mutant.Client) Dial {
+// Holdfast returns the dial function of this module's client.
+func Holdfast() Dial { return HoldfastMutant(mutant.Client{}) }
+
+// HoldfastMutant returns the same with a deliberate defect, for negative controls.
+func HoldfastMutant(m mutant.Client) Dial {
 	return func(t Target) (Client, error) {
 		client, err := mongo.ConnectWith(mongo.Settings{Mutant: m}, ClientOptions(t))
 		if err != nil {
@@ -90,9 +92,6 @@ func (c *holdfastClient) Close(ctx context.Context) error { return c.client.Disc
 // Judge goes by what the official error types tell any application, and for the claim by the attempts' history.
 func (c *holdfastClient) Judge(err error) Trouble {
 	t := Trouble{Kind: KindOf(err), Claim: ClaimOf(err)}
-	if errors.Is(err, cluster.ErrSelectionTimeout) {
-		t.Kind, t.Claim = NoServer, NotApplied
-	}
 	var history *retry.Error
 	if errors.As(err, &history) {
 		t.Claim = claimOfHistory(history)

@@ -9,7 +9,7 @@ import (
 
 // injector does what the plan says to the messages of one cell, and notes what really happened.
 type injector struct {
-	ctx      context.Context // ends when the cell is broken off
+	ctx      context.Context //nolint:containedctx // the interceptor is called without one; it ends when the cell is broken off
 	plan     plan
 	referee  *referee
 	site     site
@@ -100,6 +100,7 @@ func (i *injector) oneMessage(h *hit) mongotest.Fault {
 		return mongotest.Fault{Before: happened, Error: refusal(h.code)}
 	case ServerOverloaded:
 		return mongotest.Fault{Before: happened, Error: overload()}
+	case SteppedDown, PrimaryKilled, Partitioned, Outage: // not of one message
 	}
 	return mongotest.Fault{}
 }
@@ -137,13 +138,13 @@ func (i *injector) breakCluster(h *hit) mongotest.Fault {
 	}
 	strike := func() { i.strike(h) }
 	switch h.moment {
+	case beforeExecution:
 	case afterApply:
 		return mongotest.Fault{AfterApply: strike}
 	case afterCommit:
 		return mongotest.Fault{After: strike, LoseReply: true}
-	default:
-		return mongotest.Fault{Before: strike}
 	}
+	return mongotest.Fault{Before: strike}
 }
 
 // strike breaks the cluster and has it healed.

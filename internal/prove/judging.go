@@ -11,8 +11,8 @@ import (
 // stateChanges are the codes of a member that is not, or no longer, the primary, or is shutting down or recovering.
 var stateChanges = []int{10107, 13435, 11600, 11602, 13436, 189, 91}
 
-// KindOf classifies an error by what the official driver's types tell any application. A driver that returns those types
-// can use it, and must tell for itself when server selection gave up.
+// KindOf classifies an error by what the official driver's types tell any application. Any driver that returns those
+// types can use it.
 func KindOf(err error) Kind {
 	var labeled official.LabeledError
 	has := func(label string) bool { return errors.As(err, &labeled) && labeled.HasErrorLabel(label) }

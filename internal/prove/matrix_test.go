@@ -5,7 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -20,7 +19,7 @@ func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Holdfast(mutant.Client{}), Deployment: d}
+	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Holdfast(), Deployment: d}
 }
 
 func runMatrix(t *testing.T, m Matrix) *Report {
@@ -69,7 +68,7 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rs := mongotest.RunT(t, c.opts...)
-			server, err := ConnectServer(t.Context(), rs.URI(), Holdfast(mutant.Client{}))
+			server, err := ConnectServer(t.Context(), rs.URI(), Holdfast())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,9 +49,9 @@ func (k FaultKind) moments() []moment {
 		return []moment{beforeExecution, afterCommit, afterApply, afterCommit}
 	case ReplyLost:
 		return []moment{afterCommit}
-	default:
-		return []moment{beforeExecution}
+	case RequestLost, Outage, CommandRefused, ServerOverloaded:
 	}
+	return []moment{beforeExecution}
 }
 
 // late tells whether the fault leaves its operation applied.

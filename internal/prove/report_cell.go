@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 )
@@ -21,7 +22,11 @@ func (p paint) with(style lipgloss.Style, text string) string {
 	if !p.on {
 		return text
 	}
-	return style.Render(text)
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = style.Render(strings.TrimRight(l, " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 var (

@@ -39,7 +39,7 @@ func (r *Report) table(p paint) string {
 	const first, other = 15, 16
 	t := table.New().Border(lipgloss.NormalBorder()).BorderRow(true).
 		BorderLeft(false).BorderRight(false).BorderTop(false).BorderBottom(false).
-		StyleFunc(func(row, column int) lipgloss.Style {
+		StyleFunc(func(_, column int) lipgloss.Style {
 			style := lipgloss.NewStyle().PaddingLeft(1).Width(other)
 			if column == 0 {
 				style = style.Width(first)

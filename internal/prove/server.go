@@ -24,7 +24,7 @@ type Server struct {
 
 var _ Deployment = (*Server)(nil)
 
-// ErrInUse: the database of the experiment exists already. Whatever it holds is not ours to delete.
+// ErrInUse tells that the database of the experiment exists already. Whatever it holds is not ours to delete.
 var ErrInUse = errors.New("the database " + Database + " exists already on this server: another run is under way, or was " +
 	"ended by force; drop it to go on")
 
@@ -48,10 +48,10 @@ func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) 
 	}
 	s := &Server{uri: uri, control: control}
 	if err := s.examine(ctx); err != nil {
-		return nil, errors.Join(err, s.disconnect())
+		return nil, errors.Join(err, s.disconnect(ctx))
 	}
 	if err := s.possess(ctx); err != nil {
-		return nil, errors.Join(err, s.disconnect())
+		return nil, errors.Join(err, s.disconnect(ctx))
 	}
 	return s, nil
 }
@@ -101,11 +101,11 @@ func (s *Server) Leave() error {
 	if err != nil {
 		err = fmt.Errorf("dropping the database %s: %w", Database, err)
 	}
-	return errors.Join(err, s.disconnect())
+	return errors.Join(err, s.disconnect(ctx))
 }
 
-func (s *Server) disconnect() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patienceWithServer)
+func (s *Server) disconnect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceWithServer)
 	defer cancel()
 	return s.control.Close(ctx)
 }
@@ -142,7 +142,7 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; what is mixed is without faults that break the cluster", s.version, kind)
 }
 
-func (s *Server) open(_ string, settings Settings) (site, error) {
+func (s *Server) open(string, Settings) (site, error) {
 	p, err := mongotest.Proxy(s.uri)
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)

@@ -13,7 +13,7 @@ const (
 	UnderCounts Verdict = 1 << iota // operations are missing
 	OverCounts                      // operations were applied twice or more
 	WastesTime                      // more attempts than the rule allows in an outage or on a command error
-	Misreports                      // the client said "applied" or "not applied" and was wrong, though the count is right
+	Misreports                      // the client said "not applied" and was wrong
 
 	Right Verdict = 0
 )
@@ -74,7 +74,7 @@ func (c *cell) judge(r *Result) {
 	if r.Counts.Overdone > 0 {
 		r.Verdict |= WastesTime
 	}
-	if r.Counts.Misreported > 0 && r.Counts.Missing == 0 {
+	if r.Counts.Misreported > r.Counts.AcknowledgedApplied[0] { // those are missing anyway
 		r.Verdict |= Misreports
 	}
 }

@@ -30,7 +30,8 @@ func cmdCount(x *exec) error {
 	return nil
 }
 
-func (s *search) countField(e *wire.Element, filter *[]byte) (err error) {
+func (s *search) countField(e *wire.Element, filter *[]byte) error {
+	var err error
 	switch string(e.Key) {
 	case "query":
 		if *filter = e.Document(); *filter == nil {

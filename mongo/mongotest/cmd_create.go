@@ -11,7 +11,7 @@ func cmdCreate(x *exec) error {
 		case "capped", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex", "changeStreamPreAndPostImages",
 			"size", "max", "storageEngine", "validator", "validationLevel", "validationAction", "indexOptionDefaults", "viewOn",
 			"pipeline", "encryptedFields", "flags":
-			if name != "autoIndexId" && !(name == "capped" && !x.args[i].True()) {
+			if name != "autoIndexId" && (name != "capped" || x.args[i].True()) {
 				return unsupportedField("create", name)
 			}
 		case "collation":

@@ -48,7 +48,8 @@ func cmdFind(x *exec) error {
 	return nil
 }
 
-func (s *search) field(e *wire.Element, filter *[]byte) (err error) {
+func (s *search) field(e *wire.Element, filter *[]byte) error {
+	var err error
 	switch string(e.Key) {
 	case "filter":
 		if *filter = e.Document(); *filter == nil {

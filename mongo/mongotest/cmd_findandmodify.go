@@ -94,7 +94,8 @@ func (x *exec) modification(raw []byte) (*modification, error) {
 	return &f, err
 }
 
-func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) (err error) {
+func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) error {
+	var err error
 	switch string(e.Key) {
 	case "query":
 		if *filter = e.Document(); *filter == nil {
@@ -152,7 +153,7 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 	}
 	after, err := f.update.Apply(match.doc, query.Env{Now: time.Now()})
 	if err != nil {
-		return err
+		return executing("findAndModify", err)
 	}
 	if &after[0] != &match.doc[0] {
 		x.storeLocked(match.key, match.doc, after, stmt, note)

@@ -36,6 +36,10 @@ func cmdListCollections(x *exec) error {
 	if err != nil {
 		return err
 	}
+	return x.listCollections(f, nameOnly, size)
+}
+
+func (x *exec) listCollections(f *query.Filter, nameOnly bool, size int64) error {
 	if err := x.reading(); err != nil {
 		return err
 	}

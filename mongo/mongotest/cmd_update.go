@@ -189,7 +189,7 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 	for _, f := range matches {
 		after, err := s.update.Apply(f.doc, env)
 		if err != nil {
-			return err
+			return executing("update", err)
 		}
 		o.n++
 		if &after[0] != &f.doc[0] {
@@ -204,7 +204,7 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
 	doc, err := u.Upsert(f, query.Env{Now: time.Now()})
 	if err != nil {
-		return query.Value{}, err
+		return query.Value{}, executing(x.name, err)
 	}
 	doc, key, err := stored(doc)
 	if err != nil {

@@ -53,7 +53,9 @@ const (
 var codeNames = map[Code]string{
 	codeBadValue:                        "BadValue",
 	4:                                   "NoSuchKey",
-	21:                                  "InvalidLength",
+	16:                                  "InvalidLength",
+	codeMissingField:                    "IDLFailedToParse",
+	codeUnknownField:                    "IDLUnknownField",
 	76:                                  "NoReplicationEnabled",
 	codeHostUnreachable:                 "HostUnreachable",
 	codeHostNotFound:                    "HostNotFound",

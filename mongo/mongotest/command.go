@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -100,6 +101,20 @@ func (x *exec) generic(e *wire.Element) error {
 		c.txn, c.hasTxn = query.Of(*e).Integer()
 	case "startTransaction", "autocommit":
 		c.transaction = true
+	case "stmtId":
+		n, _ := e.Int64()
+		c.stmtID = int32(n)
+	case "stmtIds":
+		c.stmtIDs = e.Array()
+	default:
+		return c.genericOption(e)
+	}
+	return nil
+}
+
+// genericOption takes an element that says how every command may be executed, or adds it to the args.
+func (c *command) genericOption(e *wire.Element) error {
+	switch string(e.Key) {
 	case "$readPreference":
 		return c.readPreference(e)
 	case "readConcern":
@@ -114,11 +129,6 @@ func (x *exec) generic(e *wire.Element) error {
 			return failf(codeBadValue, "%d value for maxTimeMS is out of range", n)
 		}
 		c.maxTime = time.Duration(n) * time.Millisecond
-	case "stmtId":
-		n, _ := e.Int64()
-		c.stmtID = int32(n)
-	case "stmtIds":
-		c.stmtIDs = e.Array()
 	case "apiVersion", "apiStrict", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
 		"mayBypassWriteBlocking", "$configTime", "$topologyTime":
 	default:
@@ -234,7 +244,7 @@ func (x *exec) collectionName() error {
 
 func checkNamespace(db, coll string) error {
 	if db == "" || coll == "" || coll[0] == '.' || len(db)+len(coll) > 255 {
-		return failf(codeInvalidNamespace, "Invalid namespace specified '%s.%s'", db, coll)
+		return failf(codeInvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
 	}
 	for _, r := range db + coll {
 		if r == 0 || r == '$' {
@@ -302,7 +312,7 @@ const maxBatch = 100000
 func (x *exec) batchDocuments(field string) ([][]byte, error) {
 	docs, err := x.documents(field)
 	if err == nil && (len(docs) == 0 || len(docs) > maxBatch) {
-		err = failf(21, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
+		err = failf(16, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
 	}
 	return docs, err
 }

@@ -1,8 +1,8 @@
 package mongotest
 
 import (
+	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -88,6 +88,10 @@ func (rs *ReplicaSet) holdElectionLocked(caller *member) {
 			return -1
 		case b.newerThan(a):
 			return 1
+		case a == caller:
+			return -1
+		case b == caller:
+			return 1
 		}
 		return a.index - b.index
 	})
@@ -139,7 +143,7 @@ func (m *member) stepDownLocked(term int64) {
 
 // StepDown makes the primary step down in favour of a secondary, once that has caught up, for which it waits up to ten
 // seconds. When it returns the old primary takes no writes; the new one is elected two milliseconds later, and the
-// old one does not stand again before the election timeout. [ReplicaSet.WaitPrimary] waits for the new one.
+// old one does not stand for that election. [ReplicaSet.WaitPrimary] waits for the new one.
 func (rs *ReplicaSet) StepDown() error {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -147,7 +151,7 @@ func (rs *ReplicaSet) StepDown() error {
 	if m == nil {
 		return errors.New("mongotest: there is no primary to step down")
 	}
-	return rs.stepDownLocked(m, rs.config.electionTimeout, catchUp, false, rs.done)
+	return rs.stepDownLocked(m, handover, catchUp, false, rs.done)
 }
 
 // stepDownLocked gives up the mutex while it waits.
@@ -284,13 +288,8 @@ func (rs *ReplicaSet) Heal() {
 }
 
 // electionID returns the id of a primary's term, which grows with it as a real one does.
-func electionID(term int64) (id [12]byte) {
-	id[0], id[1], id[2], id[3] = 0x7f, 0xff, 0xff, 0xff
-	for i := range 8 {
-		id[11-i] = byte(term >> (8 * i))
-	}
+func electionID(term int64) [12]byte {
+	id := [12]byte{0x7f, 0xff, 0xff, 0xff}
+	binary.BigEndian.PutUint64(id[4:], uint64(term))
 	return id
 }
-
-// describe names a member for messages.
-func (m *member) describe() string { return fmt.Sprintf("member %d (%s)", m.index, m.addr) }

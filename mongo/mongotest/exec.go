@@ -152,15 +152,18 @@ func (x *exec) request() Request {
 		r.TxnNumber = x.txn
 	}
 	if len(x.sequences) > 0 {
-		r.Body = x.folded()
+		r.Body = folded(x.raw, x.sequences)
 	}
 	return r
 }
 
-// folded returns the command with its document sequences as arrays.
-func (x *exec) folded() bson.Raw {
-	dst := append([]byte(nil), x.raw[:len(x.raw)-1]...)
-	for _, s := range x.sequences {
+// folded returns a command with its document sequences as arrays.
+func folded(body []byte, sequences []wire.Sequence) bson.Raw {
+	if len(sequences) == 0 {
+		return bson.Raw(body)
+	}
+	dst := append([]byte(nil), body[:len(body)-1]...)
+	for _, s := range sequences {
 		at, d := wire.BeginArray(dst, string(s.Identifier))
 		for i, rest := 0, s.Documents; len(rest) > 0; i++ {
 			n, _ := wire.DocumentLength(rest)

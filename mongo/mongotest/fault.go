@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -48,20 +49,16 @@ type Fault struct {
 
 // Intercept has f asked once for each message from a client, but for the messages of handshakes and monitors (hello and
 // its like); nil ends it. Messages that are being executed keep the fault they got.
-func (rs *ReplicaSet) Intercept(f func(*Request) Fault) {
-	if f == nil {
-		rs.intercept.Store(nil)
-		return
-	}
-	rs.intercept.Store(&f)
-}
+func (rs *ReplicaSet) Intercept(f func(*Request) Fault) { storeInterceptor(&rs.intercept, f) }
 
 // InterceptHello has f asked for those messages that Intercept leaves out: hello, isMaster and ismaster. A streamed hello is
 // one message, whatever the number of its replies. nil ends it.
-func (rs *ReplicaSet) InterceptHello(f func(*Request) Fault) {
+func (rs *ReplicaSet) InterceptHello(f func(*Request) Fault) { storeInterceptor(&rs.greeting, f) }
+
+func storeInterceptor(to *atomic.Pointer[func(*Request) Fault], f func(*Request) Fault) {
 	if f == nil {
-		rs.greeting.Store(nil)
+		to.Store(nil)
 		return
 	}
-	rs.greeting.Store(&f)
+	to.Store(&f)
 }

@@ -17,7 +17,8 @@ import (
 func connect(t testing.TB, rs *mongotest.ReplicaSet, more ...*options.ClientOptions) *mongo.Client {
 	t.Helper()
 	opts := []*options.ClientOptions{
-		options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetServerSelectionTimeout(20 * time.Second),
+		options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetServerSelectionTimeout(20 * time.Second).
+			SetHeartbeatInterval(500 * time.Millisecond), // the driver may wait one when it disconnects
 	}
 	client, err := mongo.Connect(append(opts, more...)...)
 	if err != nil {
@@ -60,4 +61,14 @@ func j(text string, values ...any) bson.D {
 		panic(err)
 	}
 	return doc
+}
+
+// raw returns a document written as extended JSON.
+func raw(t testing.TB, text string) bson.Raw {
+	t.Helper()
+	b, err := bson.Marshal(j("%s", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -26,7 +26,8 @@ type Entry struct {
 	StatementN int32  // the statement's id within the transaction number; its index if the command carried none
 	Key        string // what JournalKey made of it
 
-	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else.
+	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else. It
+	// must not be changed: it may be the stored document itself.
 	Statement bson.Raw
 
 	Applied      bool  // this attempt changed data

@@ -144,8 +144,8 @@ func (m *member) fetchLimit() int64 {
 	return limit
 }
 
-// hold keeps what is applied from now on from being fetched; the returned function ends that.
-func (m *member) holdLocked() (release func()) {
+// holdLocked keeps what is applied from now on from being fetched; the returned function ends that.
+func (m *member) holdLocked() func() {
 	at, epoch := m.log.last(), m.epoch
 	m.held = append(m.held, at)
 	return func() {

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -224,7 +225,7 @@ func newPipe(client, server memAddr, delay func() time.Duration) (*memConn, *mem
 
 func (c *memConn) Read(b []byte) (int, error) {
 	n, err := c.in.read(b)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = c.wrap("read", err)
 	}
 	return n, err

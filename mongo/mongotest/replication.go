@@ -54,7 +54,7 @@ func (m *member) replicate() {
 const batch = 256
 
 // fetch fetches what there is, up to a batch, and tells whether there is more.
-func (m *member) fetch() (more bool) {
+func (m *member) fetch() bool {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -62,6 +62,7 @@ func (m *member) fetch() (more bool) {
 	if from == nil {
 		return false
 	}
+	m.rollBackLocked(from)
 	m.fetchLocked(from, min(m.dueLocked(from), m.log.last()+batch))
 	return m.log.last() < from.fetchLimit() && from.fetchLimit() > 0
 }

@@ -17,16 +17,6 @@ type collection struct {
 
 func newCollection() *collection { return &collection{byID: make(map[string]*record)} }
 
-func (c *collection) get(key []byte) []byte {
-	if c == nil {
-		return nil
-	}
-	if r := c.byID[string(key)]; r != nil {
-		return r.doc
-	}
-	return nil
-}
-
 // put stores a document, in the place of the one with the same key if there is one.
 func (c *collection) put(key string, doc []byte) {
 	if r := c.byID[key]; r != nil {

@@ -75,9 +75,15 @@ func (x *exec) awaitWriteConcern() error {
 	if w.given && w.mode == "" && w.members <= 1 {
 		return nil
 	}
-	if x.writeError = w.check(x.set); x.writeError != nil {
-		return nil
+	x.writeError = w.check(x.set)
+	if x.writeError == nil {
+		return x.awaitMembers(w)
 	}
+	return nil
+}
+
+// awaitMembers waits until as many members as asked for have what was applied.
+func (x *exec) awaitMembers(w *writeConcern) error {
 	rs, m := x.set, x.member
 	x.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
 	limit := time.Duration(-1)

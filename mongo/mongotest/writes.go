@@ -35,10 +35,11 @@ func (o *outcome) fail(index int, note *Entry, err error) {
 // appendOutcome writes the reply of a write command.
 func (x *exec) appendOutcome(o *outcome, update bool) {
 	dst := wire.AppendInt32(x.out, "n", o.n)
+	dst = appendUpserted(dst, o.upserted)
+	dst = appendFailures(dst, o.failures)
 	if update {
 		dst = wire.AppendInt32(dst, "nModified", o.modified)
 	}
-	dst = appendUpserted(dst, o.upserted)
 	if !x.set.config.standalone {
 		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
 		x.set.mu.Lock()
@@ -47,7 +48,6 @@ func (x *exec) appendOutcome(o *outcome, update bool) {
 		}
 		x.set.mu.Unlock()
 	}
-	dst = appendFailures(dst, o.failures)
 	if len(o.retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
 		for i, id := range o.retried {
@@ -81,8 +81,8 @@ func appendFailures(dst []byte, list []failure) []byte {
 		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
 		d = wire.AppendInt32(d, "index", int32(f.index))
 		d = wire.AppendInt32(d, "code", f.err.Code)
-		d = append(d, f.err.extra...)
 		d = wire.AppendString(d, "errmsg", f.err.Message)
+		d = append(d, f.err.extra...)
 		dst = wire.EndDocument(d, one)
 	}
 	return wire.EndDocument(dst, at)
@@ -90,11 +90,18 @@ func appendFailures(dst []byte, list []failure) []byte {
 
 // duplicateKey is the error of an _id that is already there.
 func duplicateKey(ns string, id query.Value) *CommandError {
-	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %s }", ns, shellText(id))
+	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %s }", ns, id)
 	at, dst := wire.BeginEmbedded(nil, "keyPattern")
 	dst = wire.EndDocument(wire.AppendInt32(dst, "_id", 1), at)
 	at, dst = wire.BeginEmbedded(dst, "keyValue")
 	e.extra = wire.EndDocument(wire.AppendValue(dst, "_id", id.Type, id.Data), at)
+	return e
+}
+
+// executing marks an error that a document, not the command, gave rise to, as the real server does.
+func executing(command string, err error) error {
+	e := commandError(err)
+	e.Message = "Plan executor error during " + command + " :: caused by :: " + e.Message
 	return e
 }
 

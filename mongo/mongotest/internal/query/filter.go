@@ -132,7 +132,7 @@ func parseTopLevel(key string, v Value) (node, error) {
 		"consider using $getField or $setField.", key)
 }
 
-func parseList(key string, v Value, make func([][]node) node) (node, error) {
+func parseList(key string, v Value, build func([][]node) node) (node, error) {
 	if !v.IsArray() {
 		return nil, fail(BadValue, "%s must be an array", key)
 	}
@@ -150,7 +150,7 @@ func parseList(key string, v Value, make func([][]node) node) (node, error) {
 	if len(list) == 0 {
 		return nil, fail(BadValue, "$and/$or/$nor must be a nonempty array")
 	}
-	return make(list), nil
+	return build(list), nil
 }
 
 type (

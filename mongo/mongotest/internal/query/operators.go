@@ -36,7 +36,7 @@ func (o order) test(v Value) bool {
 	if !limit && rank(v.Type) != rank(o.operand.Type) {
 		return false
 	}
-	if !limit && (isNaN(v) || isNaN(o.operand)) && !(isNaN(v) && isNaN(o.operand)) {
+	if !limit && isNaN(v) != isNaN(o.operand) {
 		return false
 	}
 	c := Compare(v, o.operand)

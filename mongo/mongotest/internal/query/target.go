@@ -127,7 +127,7 @@ func (t *target) document(dst, doc []byte, env *Env) ([]byte, error) {
 			done[i] = true
 			dst = append(dst, doc[copied:pos]...)
 			copied = end
-			v, err := t.children[i].value(Of(it.Element), env, it.Element.Key)
+			v, err := t.children[i].value(Of(it.Element), env, it.Key)
 			if err != nil {
 				return nil, err
 			}

@@ -15,6 +15,7 @@ const MaxDocumentSize = 16 << 20
 // Update is a compiled update: operators, or a whole document that replaces the old one.
 type Update struct {
 	root        *target
+	renames     []rename
 	replacement []byte
 }
 
@@ -93,7 +94,8 @@ func (u *Update) addField(parse parser, field string, v Value) error {
 		return err
 	}
 	if r, ok := op.(rename); ok {
-		if err := u.root.add(r.from, renamed{splitPath(r.from)}); err != nil {
+		u.renames = append(u.renames, r)
+		if err := u.root.add(r.from, renamed{}); err != nil {
 			return err
 		}
 		return u.root.add(r.to, op)
@@ -121,6 +123,11 @@ func (u *Update) apply(doc []byte, env Env) ([]byte, error) {
 		return withID(Lookup(doc, "_id"), u.replacement), nil
 	}
 	env.original = doc
+	for _, r := range u.renames {
+		if err := r.check(&env); err != nil {
+			return nil, err
+		}
+	}
 	return u.root.document(make([]byte, 0, len(doc)+128), doc, &env)
 }
 

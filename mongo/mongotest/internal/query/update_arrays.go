@@ -50,9 +50,9 @@ func (p *push) modifier(name string, v Value) error {
 		}
 		p.each = v.elements()
 	case "$position":
-		p.position, err = pushNumber(name, "$push", v)
+		p.position, err = pushNumber(name, v)
 	case "$slice":
-		p.slice, err = pushNumber(name, "$push", v)
+		p.slice, err = pushNumber(name, v)
 	case "$sort":
 		p.sort, err = parseElementSort(v)
 	default:
@@ -61,7 +61,7 @@ func (p *push) modifier(name string, v Value) error {
 	return err
 }
 
-func pushNumber(name, op string, v Value) (*int64, error) {
+func pushNumber(name string, v Value) (*int64, error) {
 	n, ok := v.Integer()
 	if !ok {
 		return nil, fail(BadValue, "The value for %s must be an integer value but was given type: %s", name, TypeName(v.Type))

@@ -78,12 +78,6 @@ func parseRename(field string, v Value) (operator, error) {
 }
 
 func (r rename) apply(old Value, env *Env) (Value, error) {
-	if r.source(env).Missing() {
-		return old, nil
-	}
-	if throughArray(env.original, splitPath(r.to)) {
-		return Value{}, fail(BadValue, "The destination field cannot be an array element, '%s' in doc with %s", r.to, idOf(env))
-	}
 	if v := r.source(env); !v.Missing() {
 		return v, nil
 	}
@@ -102,42 +96,41 @@ func (r rename) source(env *Env) Value {
 	return v
 }
 
-// renamed removes the field that a rename moves elsewhere.
-type renamed struct{ path path }
-
-func (r renamed) apply(_ Value, env *Env) (Value, error) {
-	if throughArray(env.original, r.path) && len(r.path.follow(env.original)) > 0 {
-		return Value{}, fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", dotted(r.path),
-			idOf(env))
+// check refuses a rename from or to an element of an array.
+func (r rename) check(env *Env) error {
+	from, exists := throughArray(env.original, splitPath(r.from))
+	switch to, _ := throughArray(env.original, splitPath(r.to)); {
+	case !exists:
+		return nil
+	case from:
+		return fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", r.from, idOf(env))
+	case to:
+		return fail(BadValue, "The destination field cannot be an array element, '%s' in doc with %s", r.to, idOf(env))
 	}
-	return Value{}, nil
+	return nil
 }
 
-// throughArray tells whether a path crosses an array, whose elements it can then only name by index.
-func throughArray(doc []byte, p path) bool {
-	for _, v := range p[:len(p)-1].follow(doc) {
-		if v.IsArray() {
-			return true
-		}
-	}
-	return false
-}
-
-// follow returns the values on the path, the indexes of arrays taken as names; none if it does not lead to its end.
-func (p path) follow(doc []byte) []Value {
+// throughArray tells first whether a path crosses an array, whose elements it can then only name by index, and second
+// whether it leads to a value.
+func throughArray(doc []byte, p path) (bool, bool) {
+	through := false
 	v := Value{Type: bson.TypeEmbeddedDocument, Data: doc}
-	var list []Value
 	for _, name := range p {
 		if !v.IsDocument() && !v.IsArray() {
-			return nil
+			return through, false
 		}
+		through = through || v.IsArray()
 		if v = Lookup(v.Data, name); v.Missing() {
-			return nil
+			return through, false
 		}
-		list = append(list, v)
 	}
-	return list
+	return through, true
 }
+
+// renamed removes the field that a rename moves elsewhere.
+type renamed struct{}
+
+func (renamed) apply(Value, *Env) (Value, error) { return Value{}, nil }
 
 // idOf names the document in an error's text.
 func idOf(env *Env) string {

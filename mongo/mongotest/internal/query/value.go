@@ -106,11 +106,3 @@ func Elements(doc []byte) []Value {
 	}
 	return values
 }
-
-// String returns the value for a message, in extended JSON.
-func (v Value) String() string {
-	if v.Missing() {
-		return "missing"
-	}
-	return bson.RawValue{Type: v.Type, Value: v.Data}.String()
-}

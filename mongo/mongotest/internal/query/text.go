@@ -1,4 +1,4 @@
-package mongotest
+package query
 
 import (
 	"encoding/hex"
@@ -9,13 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// shellText returns a value as the real server writes it into the text of an error.
-func shellText(v query.Value) string {
+// String returns a value as the real server writes it into the text of an error.
+func (v Value) String() string {
 	raw := bson.RawValue{Type: v.Type, Value: v.Data}
 	switch v.Type {
+	case 0:
+		return "missing"
 	case bson.TypeString:
 		return fmt.Sprintf("%q", v.Text())
 	case bson.TypeObjectID:
@@ -35,6 +36,8 @@ func shellText(v query.Value) string {
 		return strconv.FormatBool(raw.Boolean())
 	case bson.TypeEmbeddedDocument:
 		return shellDocument(v.Data)
+	case bson.TypeArray:
+		return shellArray(v)
 	case bson.TypeBinary:
 		subtype, data := raw.Binary()
 		if subtype == 4 && len(data) == 16 {
@@ -50,7 +53,15 @@ func shellDocument(doc []byte) string {
 	var parts []string
 	it := wire.Elements(doc)
 	for it.Next() {
-		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, shellText(query.Of(it.Element))))
+		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, Of(it.Element).String()))
 	}
 	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+func shellArray(v Value) string {
+	var parts []string
+	for _, e := range v.elements() {
+		parts = append(parts, e.String())
+	}
+	return "[ " + strings.Join(parts, ", ") + " ]"
 }

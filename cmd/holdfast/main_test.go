@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+func noEnvironment(string) string { return "" }
+
+// holdfast runs the command line and returns its exit code and what it wrote.
+func holdfast(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(ctx, args, &out, &errs, noEnvironment)
+	return code, out.String(), errs.String()
+}
+
+func TestBadInputIsRefusedByName(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"prove --strategy hope", `unknown strategy "hope"; known are: no-retry`},
+		{"prove --failure flood", `unknown failure "flood"; known are: request-lost`},
+		{"prove --duration=-1s", "--duration is -1s; it must be positive"},
+		{"prove --duration soon", "--duration"},
+		{"prove --w 2", `--w is "2"; it must be majority or 1`},
+		{"prove --writers 0", "--writers is 0"},
+		{"prove --seed x", "--seed"},
+		{"prove --nonsense", "unknown flag --nonsense"},
+		{"prove more", "unexpected argument more"},
+		{"dance", "unexpected argument dance"},
+		{"", "prove"},
+		{"prove --uri http://localhost", "--uri: the connection string cannot be used"},
+		{"prove --uri mongodb://localhost/?nonsense=1", `"nonsense"`},
+	} {
+		code, stdout, stderr := holdfast(t.Context(), strings.Fields(c.args)...)
+		if code != exitUsage || !strings.Contains(stderr, c.says) || stdout != "" {
+			t.Errorf("holdfast %s: exit code %d, %q, %q", c.args, code, stderr, stdout)
+		}
+	}
+}
+
+func TestHelpNamesEverythingThereIs(t *testing.T) {
+	code, stdout, _ := holdfast(t.Context(), "prove", "--help")
+	words := strings.Join(strings.Fields(stdout), " ")
+	for _, want := range append(append(prove.StrategyNames(), prove.FailureNames()...), "--uri", "--seed", "--check", "--json", "--w") {
+		if code != exitOK || !strings.Contains(words, want) {
+			t.Errorf("exit code %d; %s is not in the help:\n%s", code, want, stdout)
+		}
+	}
+	if code, stdout, _ := holdfast(t.Context(), "--help"); code != exitOK || !strings.Contains(stdout, "prove") {
+		t.Errorf("exit code %d:\n%s", code, stdout)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if code, stdout, _ := holdfast(t.Context(), "version"); code != exitOK || !strings.HasPrefix(stdout, "holdfast ") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
+func TestAnUnreachableServerIsAClearErrorSoon(t *testing.T) {
+	began := time.Now()
+	code, _, stderr := holdfast(t.Context(), "prove", "--uri", "mongodb://127.0.0.1:1/")
+	if code != exitCannotRun || !strings.Contains(stderr, "cannot reach the server") || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// quick is a cell that needs no waiting.
+var quick = []string{"prove", "--failure", "command-error", "--strategy", "one-retry", "--strategy", "five-blind"}
+
+func TestProvePrintsAndChecks(t *testing.T) {
+	code, stdout, stderr := holdfast(t.Context(), append(quick, "--check")...)
+	if code != exitOK || !strings.Contains(stdout, "2 of 2 cells as expected") || !strings.Contains(stdout, "wastes time") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+	// So little load shows nothing.
+	code, stdout, stderr = holdfast(t.Context(), append(quick, "--check", "--duration", "1ns")...)
+	if code != exitUnexpected || !strings.Contains(stdout, "not shown") || !strings.Contains(stderr, "2 cells") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	code, stdout, _ := holdfast(t.Context(), append(quick, "--json", "--seed", "5")...)
+	var d struct {
+		AsExpected bool                  `json:"as_expected"`
+		Settings   struct{ Seed uint64 } `json:"settings"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != exitOK || !d.AsExpected || d.Settings.Seed != 5 {
+		t.Errorf("exit code %d, %v:\n%s", code, err, stdout)
+	}
+}
+
+func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
+	rs := mongotest.RunT(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+		if r.Command == "update" {
+			interrupt()
+		}
+		return mongotest.Fault{}
+	})
+	code, stdout, stderr := holdfast(ctx, "prove", "--failure", "reply-lost", "--uri", rs.URI())
+	if code != exitInterrupted || !strings.Contains(stdout, "interrupted") || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+	checkNothingIsLeft(t, rs.URI())
+}
+
+func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
+	rs := mongotest.RunT(t)
+	owner, err := prove.ConnectServer(t.Context(), rs.URI(), prove.Holdfast())
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := holdfast(t.Context(), "prove", "--uri", rs.URI())
+	if code != exitCannotRun || !strings.Contains(stderr, "holdfast_prove exists already") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if err := owner.Leave(); err != nil {
+		t.Error(err)
+	}
+	checkNothingIsLeft(t, rs.URI())
+}
+
+// checkNothingIsLeft looks whether the database could be taken possession of again, which needs that it is not there.
+func checkNothingIsLeft(t *testing.T, uri string) {
+	t.Helper()
+	server, err := prove.ConnectServer(t.Context(), uri, prove.Holdfast())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Leave(); err != nil {
+		t.Error(err)
+	}
+}
+
+// On a real server: the engine that ../shared/mongodb-engine starts, or any other.
+func TestARealServer(t *testing.T) {
+	uri := os.Getenv("HOLDFAST_MONGODB_URI")
+	switch {
+	case uri == "" && os.Getenv("CI") == "true":
+		t.Fatal("HOLDFAST_MONGODB_URI is not set")
+	case uri == "":
+		t.Skip("skipped, 1 test: HOLDFAST_MONGODB_URI names no server")
+	}
+	code, stdout, stderr := holdfast(t.Context(), "prove", "--check", "--uri", uri)
+	if code != exitOK {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+	t.Log(stdout)
+	checkNothingIsLeft(t, uri)
+}

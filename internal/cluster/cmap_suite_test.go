@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+)
+
+const anything = 42 // the suite's word for a value that only has to be there
+
+// cmapNotRun is every published case that is not run, with the reason.
+var cmapNotRun = map[string]string{
+	"pool-checkout-minPoolSize-connection-maxConnecting": "minPoolSize is refused by the client",
+	"pool-clear-min-size":                                "minPoolSize is refused by the client",
+	"pool-create-min-size":                               "minPoolSize is refused by the client",
+	"pool-create-min-size-error":                         "minPoolSize is refused by the client",
+	"pool-create-with-options":                           "minPoolSize is refused by the client",
+	"pool-checkout-maxConnecting-timeout": "waitQueueTimeoutMS limits the waiting only, a context the whole checkout: " +
+		"TestAWaitForTheRightToConnectEndsWithItsContext",
+}
+
+// cmapSpec is one file of the suite.
+type cmapSpec struct {
+	Options struct {
+		MaxPoolSize        uint64 `bson:"maxPoolSize"`
+		MaxConnecting      uint64 `bson:"maxConnecting"`
+		MinPoolSize        uint64 `bson:"minPoolSize"`
+		MaxIdleTimeMS      int64  `bson:"maxIdleTimeMS"`
+		WaitQueueTimeoutMS int64  `bson:"waitQueueTimeoutMS"`
+	} `bson:"poolOptions"`
+	FailPoint struct {
+		Data struct {
+			BlockTimeMS int64 `bson:"blockTimeMS"`
+		} `bson:"data"`
+	} `bson:"failPoint"`
+	Operations []cmapOperation `bson:"operations"`
+	Events     []bson.M        `bson:"events"`
+	Ignore     []string        `bson:"ignore"`
+	Error      *struct {
+		Type string `bson:"type"`
+	} `bson:"error"`
+}
+
+type cmapOperation struct {
+	Name       string `bson:"name"`
+	Thread     string `bson:"thread"`
+	Target     string `bson:"target"`
+	Event      string `bson:"event"`
+	Count      int    `bson:"count"`
+	TimeoutMS  int64  `bson:"timeout"`
+	MS         int64  `bson:"ms"`
+	Label      string `bson:"label"`
+	Connection string `bson:"connection"`
+	Interrupt  bool   `bson:"interruptInUseConnections"`
+}
+
+func TestPublishedConnectionPool(t *testing.T) {
+	runSuite(t, "connection-monitoring-and-pooling/tests/cmap-format", 27, cmapNotRun, func(t *testing.T, spec cmapSpec) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newCmapRun(t, &spec)
+			err := r.operations(spec.Operations)
+			synctest.Wait()
+			got, _ := r.heard.all()
+			spec.checkError(t, err)
+			spec.checkEvents(t, got)
+			r.cleanUp()
+		})
+	})
+}
+
+func (spec *cmapSpec) checkEvents(t *testing.T, all []event.PoolEvent) {
+	t.Helper()
+	got := slices.DeleteFunc(slices.Clone(all), func(e event.PoolEvent) bool { return slices.Contains(spec.Ignore, e.Type) })
+	for i, want := range spec.Events {
+		if i >= len(got) {
+			t.Fatalf("event %d is missing: %v", i, want)
+		}
+		if why := mismatch(got[i], want); why != "" {
+			t.Fatalf("event %d: %s of %+v, want %v", i, why, got[i], want)
+		}
+	}
+	if len(got) > len(spec.Events) {
+		t.Fatalf("there are %d events, want %d: %+v", len(got), len(spec.Events), got[len(spec.Events):])
+	}
+}
+
+// mismatch returns the name of the first field that is not as it should be.
+func mismatch(got event.PoolEvent, want bson.M) string {
+	for field, value := range want {
+		same := false
+		is42 := value == int32(anything)
+		switch field {
+		case "type":
+			same = got.Type == value
+		case "address":
+			same = is42 && got.Address == addrA
+		case "connectionId":
+			same = got.ConnectionID > 0 && (is42 || int64(value.(int32)) == got.ConnectionID)
+		case "duration":
+			same = is42 && got.Duration >= 0
+		case "reason":
+			same = got.Reason == value
+		case "interruptInUseConnections":
+			same = got.Interruption == value
+		case "options":
+			same = is42 && got.PoolOptions != nil
+		}
+		if !same {
+			return field
+		}
+	}
+	return ""
+}

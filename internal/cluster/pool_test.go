@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+)
+
+func TestACheckoutFromAPausedPoolSaysWhatClearedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		var cleared *PoolClearedError
+		_, err := s.CheckOut(t.Context())
+		if !errors.As(err, &cleared) || cleared.Cause != nil || !strings.Contains(err.Error(), "not found usable yet") {
+			t.Errorf("before the server was found: %v", err)
+		}
+		found(t, s, standalone())
+		s.pool.clear(errDown, false).run()
+		_, err = s.CheckOut(t.Context())
+		if !errors.As(err, &cleared) || !errors.Is(err, errDown) || cleared.Address != addrA {
+			t.Errorf("between selection and checkout: %v", err)
+		}
+		if s.inFlight.Load() != 0 {
+			t.Error("a checkout that failed counts as an operation")
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestWaitersAreToldAtOnceWhenThePoolIsCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := newListener()
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize, cfg.PoolMonitor = 1, heard.monitor() })
+		found(t, s, standalone())
+		held := checkOut(t, s)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the wait", waiting)
+		s.pool.clear(errDown, false).run()
+		if err := settled(t, "the wait", waiting); !errors.Is(err, errDown) {
+			t.Errorf("the waiter got %v", err)
+		}
+		s.CheckIn(held)
+		got := heard.types()
+		want := []string{
+			event.ConnectionPoolCreated, event.ConnectionPoolReady,
+			event.ConnectionCheckOutStarted, event.ConnectionCreated, event.ConnectionReady, event.ConnectionCheckedOut,
+			event.ConnectionCheckOutStarted, event.ConnectionPoolCleared, event.ConnectionCheckOutFailed,
+			event.ConnectionCheckedIn, event.ConnectionClosed,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestAnExhaustedPoolSaysHowManyAreOutForHowLongAndToWhat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 2 })
+		found(t, s, standalone())
+		first := checkOut(t, s)
+		pass(t, 2*time.Second)
+		second := checkOut(t, s)
+		pass(t, time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		err := operation(ctx, s)
+		var exhausted *CheckOutError
+		if !errors.As(err, &exhausted) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("error %v", err)
+		}
+		want := "no connection to a:27017 after 50ms: 2 of at most 2 are in use, the longest for 3.05s, " +
+			"and 0 are being made: context deadline exceeded"
+		if err.Error() != want {
+			t.Errorf("error %q, want %q", err, want)
+		}
+		s.CheckIn(first)
+		s.CheckIn(second)
+		counters(t, s, 2, 2, 0)
+	})
+}
+
+func TestAConnectionHandedToAWaiterIsInUseFromThatMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
+		found(t, s, standalone())
+		held := checkOut(t, s)
+		waiting := async(func() *Conn { return checkOut(t, s) })
+		unsettled(t, "the wait", waiting)
+		pass(t, time.Minute)
+		s.CheckIn(held)
+		handed := settled(t, "the wait", waiting)
+		pass(t, time.Second)
+		s.pool.mu.Lock()
+		err := s.pool.exhausted(errDown, time.Now())
+		s.pool.mu.Unlock()
+		var exhausted *CheckOutError
+		if errors.As(err, &exhausted); exhausted.Out != 1 || exhausted.LongestUse != time.Second {
+			t.Errorf("%d out, the longest for %v, want 1 for 1s", exhausted.Out, exhausted.LongestUse)
+		}
+		s.CheckIn(handed)
+	})
+}
+
+func TestAWaitForTheRightToConnectEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		p.hang()
+		connecting, stop := context.WithCancel(t.Context())
+		one := async(func() error { return operation(connecting, s) })
+		two := async(func() error { return operation(connecting, s) })
+		unsettled(t, "connecting", one)
+		counters(t, s, 2, 0, 2)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		err := operation(ctx, s)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 50*time.Millisecond {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if want := "0 without a limit are in use, the longest for 0s, and 2 are being made"; !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+		stop()
+		for _, result := range []<-chan error{one, two} {
+			if err := settled(t, "connecting", result); !errors.Is(err, context.Canceled) {
+				t.Errorf("connecting ended with %v", err)
+			}
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+// A grant may come in the moment in which the context ends; which of the two the waiter sees is chance.
+func TestAContextThatEndsWhileWaitingGivesBackWhatItWasGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
+		found(t, s, standalone())
+		p := &s.pool
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		held := checkOut(t, s)
+		w := &waiter{granted: make(chan grant, 1)}
+		for range 50 {
+			p.waiters = append(p.waiters, w)
+			p.put(held)
+			if c, err := p.wait(ended, w, time.Now()); err == nil {
+				p.put(c)
+			}
+			counters(t, s, 1, 1, 0)
+			held, _, _ = p.take(t.Context(), time.Now())
+		}
+		s.CheckIn(held)
+		found(t, s, standalone())
+		for range 50 {
+			p.dropIdle(event.ReasonStale)
+			p.tell()
+			p.waiters = append(p.waiters, w)
+			p.serveWaiters()
+			counters(t, s, 1, 0, 1)
+			if c, err := p.wait(ended, w, time.Now()); err == nil && c == nil {
+				p.giveBack(grant{})
+			}
+			counters(t, s, 0, 0, 0)
+		}
+	})
+}
+
+func TestAContextThatHasEndedTakesNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		found(t, s, standalone())
+		if err := operation(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := operation(ended, s); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		counters(t, s, 1, 1, 0)
+	})
+}
+
+func TestAConnectionThatRestedTooLongIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxConnIdleTime = time.Minute })
+		found(t, s, standalone())
+		for _, c := range []struct {
+			rest time.Duration
+			id   int64
+		}{{0, 1}, {time.Minute, 1}, {time.Minute + 1, 2}} {
+			pass(t, c.rest)
+			conn := checkOut(t, s)
+			if conn.ID() != c.id {
+				t.Errorf("after %v connection %d is used, want %d", c.rest, conn.ID(), c.id)
+			}
+			s.CheckIn(conn)
+		}
+		counters(t, s, 1, 1, 0)
+	})
+}
+
+func TestTheMostRecentlyUsedConnectionIsUsedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		found(t, s, standalone())
+		one, two := checkOut(t, s), checkOut(t, s)
+		s.CheckIn(two)
+		s.CheckIn(one)
+		if c := checkOut(t, s); c != one {
+			t.Errorf("connection %d is used, want %d", c.ID(), one.ID())
+		}
+		s.CheckIn(one)
+	})
+}
+
+func TestABufferThatGrewBeyondTheLimitIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		found(t, s, standalone())
+		c := checkOut(t, s)
+		c.Out, c.in = make([]byte, keptBuffer+1), make([]byte, keptBuffer+1)
+		s.CheckIn(c)
+		if cap(c.Out) > keptBuffer || cap(c.in) > keptBuffer {
+			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in))
+		}
+		if err := operation(t.Context(), s); err != nil {
+			t.Error(err)
+		}
+	})
+}

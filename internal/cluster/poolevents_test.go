@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+)
+
+func TestTheReadyPoolIsHeardOfBeforeAnythingThatItAllows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			heard := newListener()
+			c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
+			s := selectedInHaste(t, c)
+			if err := operation(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			want := []string{
+				event.ConnectionPoolCreated, event.ConnectionPoolReady,
+				event.ConnectionCheckOutStarted, event.ConnectionCreated, event.ConnectionReady, event.ConnectionCheckedOut,
+				event.ConnectionCheckedIn, event.ConnectionClosed, event.ConnectionPoolClosed,
+			}
+			if got := heard.types(); !slices.Equal(got, want) {
+				t.Fatalf("events %v, want %v", got, want)
+			}
+		}
+	})
+}
+
+func TestAListenerHearsOfAPoolsStatesInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := newListener()
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
+		var both sync.WaitGroup
+		for range 200 {
+			both.Go(func() { found(t, s, standalone()) })
+			both.Go(func() { s.pool.clear(errDown, false).run() })
+		}
+		both.Wait()
+		for i, got := range heard.types(event.ConnectionPoolCreated) {
+			if want := []string{event.ConnectionPoolReady, event.ConnectionPoolCleared}[i%2]; got != want {
+				t.Fatalf("event %d is %s, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+func TestAListenerMayUseThePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s *Server
+		var errs []error
+		s = bare(t, &peer{hello: standalone()}, func(cfg *Config) {
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				switch e.Type {
+				case event.ConnectionPoolReady, event.ConnectionPoolCleared:
+					errs = append(errs, operation(t.Context(), s))
+				}
+			}}
+		})
+		found(t, s, standalone())
+		s.pool.clear(errDown, false).run()
+		if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], errDown) {
+			t.Errorf("a listener's operations ended with %v", errs)
+		}
+	})
+}
+
+func TestAListenerThatPanicsStopsNoWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) {
+			cfg.MaxPoolSize = 1
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				if e.Type == event.ConnectionPoolCleared {
+					panic("a listener's mistake")
+				}
+			}}
+		})
+		found(t, s, standalone())
+		held := checkOut(t, s)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the wait", waiting)
+		func() {
+			defer func() { _ = recover() }()
+			s.pool.clear(errDown, false).run()
+		}()
+		found(t, s, standalone())
+		if err := settled(t, "the wait", waiting); !errors.Is(err, errDown) {
+			t.Errorf("the waiter got %v", err)
+		}
+		s.CheckIn(held)
+	})
+}
+
+// gate is a listener that stays with one type of event until it is opened.
+type gate struct {
+	event  string
+	opened chan struct{}
+}
+
+func newGate(event string) *gate { return &gate{event: event, opened: make(chan struct{})} }
+
+func (g *gate) monitor() *event.PoolMonitor {
+	return &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+		if e.Type == g.event {
+			<-g.opened
+		}
+	}}
+}
+
+func TestAServerIsSelectedOnlyWhenItsPoolWasToldToBeReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(event.ConnectionPoolReady)
+		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.PoolMonitor = g.monitor() })
+		selecting := async(func() *Server { return selectedInHaste(t, c) })
+		unsettled(t, "the selection", selecting)
+		close(g.opened)
+		settled(t, "the selection", selecting)
+	})
+}
+
+func TestWhoWaitsIsToldOnlyWhenTheClearedPoolWasTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(event.ConnectionPoolCleared)
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize, cfg.PoolMonitor = 1, g.monitor() })
+		found(t, s, standalone())
+		held := checkOut(t, s)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the wait", waiting)
+		clearing := async(func() bool { s.pool.clear(errDown, false).run(); return true })
+		unsettled(t, "the wait", waiting)
+		close(g.opened)
+		settled(t, "the clearing", clearing)
+		if err := settled(t, "the wait", waiting); !errors.Is(err, errDown) {
+			t.Errorf("the waiter got %v", err)
+		}
+		s.CheckIn(held)
+	})
+}
+
+func TestTheRightToConnectIsPassedOnOnlyWhenTheNewConnectionWasToldToBeReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(event.ConnectionReady)
+		p := &peer{hello: standalone()}
+		s := bare(t, p, func(cfg *Config) { cfg.MaxConnecting, cfg.PoolMonitor = 1, g.monitor() })
+		found(t, s, standalone())
+		one := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "connecting", one)
+		two := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "waiting", two)
+		if p.dialed != 1 {
+			t.Errorf("%d connections are made", p.dialed)
+		}
+		close(g.opened)
+		for _, result := range []<-chan error{one, two} {
+			if err := settled(t, "the operation", result); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAConnectionThatIsReadyJustWhenItsPoolIsClearedIsBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(event.ConnectionReady)
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.PoolMonitor = g.monitor() })
+		found(t, s, standalone())
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "connecting", connecting)
+		s.pool.clear(errDown, true).run()
+		close(g.opened)
+		if err := settled(t, "connecting", connecting); !errors.Is(err, errDown) {
+			t.Errorf("error %v", err)
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestAConnectionIsClosedBeforeAnotherTakesItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(event.ConnectionClosed)
+		p := &peer{hello: standalone()}
+		s := bare(t, p, func(cfg *Config) { cfg.MaxPoolSize, cfg.PoolMonitor = 1, g.monitor() })
+		found(t, s, standalone())
+		broken := checkOut(t, s)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the wait", waiting)
+		_ = broken.Broken(errDown)
+		returning := async(func() bool { s.CheckIn(broken); return true })
+		unsettled(t, "the wait", waiting)
+		if p.dialed != 1 {
+			t.Error("there are more connections than the pool may have")
+		}
+		close(g.opened)
+		settled(t, "the return", returning)
+		if err := settled(t, "the wait", waiting); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package cluster
+
+import (
+	"net"
+	"syscall"
+)
+
+// quiet tells, without blocking, whether an idle connection is still open with nothing to read. A NAT or a server that
+// dropped it while it rested would otherwise cost the next operation an attempt.
+func quiet(nc net.Conn) bool {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return true
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return false
+	}
+	open := false
+	err = raw.Read(func(fd uintptr) bool {
+		var b [1]byte
+		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		open = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
+		return true
+	})
+	return err == nil && open
+}

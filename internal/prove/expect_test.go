@@ -1,0 +1,128 @@
+package prove
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestExpectationsOfTheArticle(t *testing.T) {
+	for _, c := range []struct {
+		strategy, failure, w string
+		must                 Verdict
+		may                  Verdict
+	}{
+		{NoRetry, "request-lost", Majority, UnderCounts, Right},
+		{NoRetry, "outage", Majority, Right, Right},
+		{FiveBlind, "outage", Majority, WastesTime, Right},
+		{FiveBlind, "command-error", Majority, WastesTime, Right},
+		{OneRetry, "reply-lost", Majority, OverCounts, Right},
+		{TwoStep, Mixed, Majority, Right, Right},
+		{RetryableWrites, Mixed, Majority, Right, Right},
+		{FiveBlind, Mixed, Majority, OverCounts | WastesTime, Right},
+		{RetryableWrites, "primary-killed", One, UnderCounts, Right},
+		{OneRetry, "partition", One, UnderCounts, OverCounts},
+	} {
+		s, _ := StrategiesNamed([]string{c.strategy})
+		f, _ := FailuresNamed([]string{c.failure})
+		if got := expect(s[0], f[0], c.w); got != (Expectation{c.must, c.may}) {
+			t.Errorf("%s, %s, w %s: %v", c.strategy, c.failure, c.w, got)
+		}
+	}
+}
+
+func TestExpectationIsMet(t *testing.T) {
+	e := Expectation{Must: UnderCounts, May: OverCounts}
+	for v, want := range map[Verdict]bool{
+		Right: false, UnderCounts: true, UnderCounts | OverCounts: true, OverCounts: false, UnderCounts | WastesTime: false,
+	} {
+		if e.met(v) != want {
+			t.Errorf("%s: %t", v, !want)
+		}
+	}
+}
+
+func TestUnknownNamesListTheKnownOnes(t *testing.T) {
+	_, err := FailuresNamed([]string{"outage", "earthquake"})
+	if err == nil || !strings.Contains(err.Error(), `"earthquake"`) || !strings.Contains(err.Error(), "request-lost, reply-lost") {
+		t.Errorf("%v", err)
+	}
+}
+
+// sample is a report of all sorts of cells.
+func sample() *Report {
+	r := &Report{Settings: DefaultSettings(), Deployment: "nothing", Strategies: Strategies()[:2], Failures: Failures()[:3]}
+	cell := func(s, f int) Result {
+		c := cell{strategy: r.Strategies[s], failure: r.Failures[f], settings: r.Settings}
+		return c.blank()
+	}
+	shown := cell(0, 0)
+	shown.Verdict, shown.Counts.Missing, shown.Counts.Operations = UnderCounts, 3, 10
+	unexpected := cell(1, 0)
+	unexpected.Verdict, unexpected.Examples = UnderCounts, []Example{{Operation: "w0_0", Tries: []ExampleTry{{Error: "broken"}}}}
+	notShown := cell(0, 1)
+	notShown.NotShown = "3 of 20 operations acknowledged"
+	failed := cell(1, 1)
+	failed.Error = "audit: accounts differ"
+	absent := cell(0, 2)
+	absent.Unavailable = "n/a, standalone"
+	interrupted := cell(1, 2)
+	interrupted.Interrupted = true
+	r.Results = []Result{shown, unexpected, notShown, failed, absent, interrupted}
+	return r
+}
+
+func TestEveryCellIsShownOnWideAndNarrowTerminals(t *testing.T) {
+	for _, columns := range []int{40, 80, 100, 200} {
+		var b bytes.Buffer
+		if err := sample().WriteText(&b, columns, false); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		for _, want := range []string{
+			"✓ under-counts", "✗ under-counts", "not shown", "3 of 20 operations acknowledged", "accounts differ", "interrupted",
+			"n/a", "w0_0", "broken",
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("%d columns: %q is not shown:\n%s", columns, want, text)
+			}
+		}
+		if strings.Contains(text, "\x1b") {
+			t.Errorf("%d columns: there are colours", columns)
+		}
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > columns && columns >= 60 {
+				t.Errorf("%d columns: a line has %d: %q", columns, n, line)
+			}
+		}
+	}
+}
+
+func TestColoursAreOnlyColours(t *testing.T) {
+	var plain, coloured bytes.Buffer
+	_ = sample().WriteText(&plain, 120, false)
+	_ = sample().WriteText(&coloured, 120, true)
+	if !strings.Contains(coloured.String(), "\x1b[") || strings.Contains(plain.String(), "\x1b[") {
+		t.Error("the colours do not follow the option")
+	}
+}
+
+func TestJSONHoldsEverything(t *testing.T) {
+	var b bytes.Buffer
+	if err := sample().WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Cells      []map[string]any `json:"cells"`
+		Unexpected []string         `json:"unexpected"`
+		AsExpected bool             `json:"as_expected"`
+		Settings   map[string]any   `json:"settings"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Cells) != 6 || len(d.Unexpected) != 4 || d.AsExpected || d.Settings["seed"] != 1.0 || d.Cells[0]["verdict"] != "under-counts" {
+		t.Errorf("%s", b.String())
+	}
+}

@@ -1,0 +1,72 @@
+package prove
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// command makes the update command that a driver sends for an update.
+func command(t *testing.T, u Update) bson.Raw {
+	t.Helper()
+	raw, err := bson.Marshal(bson.D{
+		{Key: "update", Value: "c"},
+		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: u.Filter}, {Key: "u", Value: u.Change}, {Key: "upsert", Value: u.Upsert}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestTheFaultLayerRecognisesOperationAndStep(t *testing.T) {
+	id := OpID{Writer: 3, Index: 17}
+	for _, c := range []struct {
+		name string
+		u    Update
+		step Step
+		key  string // in the journal: only what applies the operation has one
+	}{
+		{"an increment", increment(id, "d"), FirstStep, "w3_17"},
+		{"the first of two steps", announce(id, "d"), FirstStep, ""},
+		{"the second of two steps", settle(id, "d"), SecondStep, "w3_17"},
+	} {
+		raw := command(t, c.u)
+		if p, ok := partOfCommand(raw); !ok || p != (part{id, c.step}) {
+			t.Errorf("%s: recognised as %v, %t", c.name, p, ok)
+		}
+		if key := journalKey("update", raw.Lookup("updates", "0").Document()); key != c.key {
+			t.Errorf("%s: journal key %q, want %q", c.name, key, c.key)
+		}
+	}
+	if p, ok := partOfCommand(command(t, Update{Filter: bson.D{}, Change: bson.D{{Key: "$inc", Value: bson.D{{Key: "x", Value: 1}}}}})); ok {
+		t.Errorf("another update was recognised as %v", p)
+	}
+}
+
+func TestNoMoreThan500OperationsShareADocument(t *testing.T) {
+	for _, writers := range []int{1, 3, 4, 7, 500} {
+		count := make(map[string]int)
+		for w := range writers {
+			for i := range 2000 / writers {
+				count[OpID{w, i}.document(writers)]++
+			}
+		}
+		for document, n := range count {
+			if n > MaxPerDocument {
+				t.Errorf("%d writers: %s has %d operations", writers, document, n)
+			}
+		}
+	}
+}
+
+func TestParseOpID(t *testing.T) {
+	for _, s := range []string{"", "w", "w1", "1_2", "w1_", "w_1", "wx_1", "w1_2_3"} {
+		if id, ok := parseOpID(s); ok {
+			t.Errorf("%q is taken for %v", s, id)
+		}
+	}
+	if id, ok := parseOpID("w12_345"); !ok || id != (OpID{12, 345}) {
+		t.Errorf("w12_345 is taken for %v, %t", id, ok)
+	}
+}

@@ -1,0 +1,85 @@
+package prove
+
+import "testing"
+
+func TestThePlanIsAFunctionOfSeedFailureAndOperation(t *testing.T) {
+	for _, f := range Failures() {
+		a, b := newPlan(7, f, 10, 4), newPlan(7, f, 10, 4)
+		other := newPlan(8, f, 10, 4)
+		differs := false
+		for i := range 1000 {
+			id := OpID{i % 4, i / 4}
+			first, ok := a.of(id)
+			again, okAgain := b.of(id)
+			if first != again || ok != okAgain {
+				t.Fatalf("%s: %v has once %v and once %v", f.Name, id, first, again)
+			}
+			_, okOther := other.of(id)
+			differs = differs || ok != okOther
+		}
+		if !differs && f.Name != "outage" {
+			t.Errorf("%s: another seed plans the same", f.Name)
+		}
+	}
+}
+
+func TestEachBlockHasOneFaultAndKindsAndMomentsTakeTurns(t *testing.T) {
+	const every, writers, rounds = 10, 4, 40
+	mixed := failures[len(failures)-1]
+	kinds := len(mixed.faults) - 1 // all but the outage
+	p := newPlan(3, mixed, every, writers)
+	var count [faultKinds][2]int
+	for block := range rounds * kinds {
+		hits := 0
+		for place := range every {
+			n := block*every + place
+			f, ok := p.of(OpID{n % writers, n / writers})
+			if !ok {
+				continue
+			}
+			hits++
+			late := 0
+			if f.late() {
+				late = 1
+			}
+			count[f.kind][late]++
+		}
+		if hits != 1 {
+			t.Fatalf("block %d has %d faults", block, hits)
+		}
+	}
+	for i := range faultKinds {
+		kind := FaultKind(i)
+		early, late := count[kind][0], count[kind][1]
+		switch {
+		case kind == Outage && early+late != 0:
+			t.Errorf("the outage is planned %d times", early+late)
+		case kind != Outage && early+late != rounds:
+			t.Errorf("%s is planned %d times in %d rounds", kind, early+late, rounds)
+		case kind.breaksCluster() && early != late:
+			t.Errorf("%s strikes %d times early and %d times late", kind, early, late)
+		}
+	}
+}
+
+func TestOnlyTheFirstAttemptIsHitButForRefusals(t *testing.T) {
+	lost, refused := planned{kind: RequestLost}, planned{kind: CommandRefused, second: true}
+	for _, c := range []struct {
+		name     string
+		f        planned
+		twoSteps bool
+		step     Step
+		attempt  int
+		want     bool
+	}{
+		{"the first attempt", lost, false, FirstStep, 0, true},
+		{"the second attempt", lost, false, FirstStep, 1, false},
+		{"the other step", lost, true, SecondStep, 0, false},
+		{"a refusal's second attempt", refused, true, SecondStep, 1, true},
+		{"a plain increment has only the first step", refused, false, FirstStep, 0, true},
+	} {
+		if got := c.f.strikes(c.twoSteps, c.step, c.attempt); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package prove
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+)
+
+func servedReferee(t *testing.T, writers int) *referee {
+	t.Helper()
+	r := newReferee(writers)
+	go func() {
+		if r.everyWriter(t.Context()) == nil {
+			r.mended()
+		}
+	}()
+	synctest.Wait()
+	for w := range writers {
+		id := OpID{w, 0}
+		if r.permit(id) {
+			t.Fatal("a fault fires before every writer has been served")
+		}
+		if err := r.begin(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		r.end(id)
+	}
+	synctest.Wait()
+	return r
+}
+
+func TestAFaultOfTheClusterWaitsForTheTroublesOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := servedReferee(t, 2)
+		a, b := OpID{0, 1}, OpID{1, 1}
+		if !r.permit(a) {
+			t.Fatal("a fault of one message may not fire though all is whole")
+		}
+		if r.claim(t.Context(), a) {
+			t.Error("an operation in trouble gets a second one")
+		}
+		claimed := false
+		go func() { claimed = r.claim(t.Context(), b) }()
+		synctest.Wait()
+		if claimed || r.permit(OpID{1, 2}) {
+			t.Error("something fires while a fault of the cluster waits")
+		}
+		r.end(a)
+		synctest.Wait()
+		if !claimed {
+			t.Error("the fault of the cluster still waits when nothing is in trouble")
+		}
+		r.end(b) // its fault did not happen
+		if !r.permit(OpID{0, 3}) {
+			t.Error("a fault that did not happen keeps others from firing")
+		}
+	})
+}
+
+func TestAfterAFaultOfTheClusterEveryWriterIsServedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := servedReferee(t, 2)
+		a := OpID{0, 1}
+		before := OpID{1, 1}
+		_ = r.begin(t.Context(), before)
+		_ = r.begin(t.Context(), a)
+		if !r.claim(t.Context(), a) {
+			t.Fatal("no claim")
+		}
+		r.broke()
+		go func() {
+			if r.everyWriter(t.Context()) == nil {
+				r.mended()
+			}
+		}()
+		synctest.Wait()
+		r.end(a)
+		r.end(before)
+		synctest.Wait()
+		if r.permit(OpID{0, 9}) {
+			t.Error("operations that began before count as served")
+		}
+		_ = r.begin(t.Context(), OpID{0, 2})
+		r.end(OpID{0, 2})
+		waiting := true
+		go func() { waiting = r.begin(t.Context(), OpID{0, 3}) != nil }()
+		synctest.Wait()
+		if !waiting {
+			t.Error("a writer that was served does not wait for the other")
+		}
+		r.leave(1)
+		synctest.Wait()
+		if waiting || !r.permit(OpID{0, 3}) {
+			t.Error("a writer that left is still waited for")
+		}
+	})
+}
+
+func TestTheRefereeObeysTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := newReferee(2).everyWriter(ctx); err == nil {
+		t.Error("everyWriter goes on")
+	}
+}

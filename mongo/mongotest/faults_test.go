@@ -1,0 +1,218 @@
+package mongotest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		rule     string
+		fault    func(rs *mongotest.ReplicaSet) mongotest.Fault
+		applied  bool
+		answered bool
+		err      error // of the client's read, nil for a reply
+		code     int64
+	}{
+		{"the zero fault does nothing", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{} }, true, true, nil, -1},
+		{"a lost request", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{LoseRequest: true} }, false, false, io.EOF, 0},
+		{"a lost reply", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{LoseReply: true} }, true, false, io.EOF, 0},
+		{
+			"a cut reply", func(*mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{LoseReply: true, CutReplyAfter: 30}
+			},
+			true, false, io.ErrUnexpectedEOF, 0,
+		},
+		{
+			"an error instead", func(*mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{Error: &mongotest.CommandError{Code: 91, Message: "going down"}}
+			}, false, true, nil, 91,
+		},
+		{
+			"a step-down before", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{Before: func() { _ = rs.StepDown() }}
+			}, false, true, nil, 10107,
+		},
+		{
+			"a kill before", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{Before: func() { rs.Kill(0) }}
+			}, false, false, errAny, 0,
+		},
+		{
+			"a kill after the write was applied", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{AfterApply: func() { rs.Kill(0) }}
+			}, true, false, errAny, 0,
+		},
+		{
+			"a kill after the write was acknowledged", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+				return mongotest.Fault{After: func() { rs.Kill(0) }}
+			}, true, false, errAny, 0,
+		},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+				rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+					if r.Command != "update" || !r.Application || r.Database != "test" || r.TxnNumber != 1 {
+						t.Errorf("the request is %+v", r)
+					}
+					return test.fault(rs)
+				})
+				c := dial(t, rs, 0)
+				c.send(0, j("%s", retryable(1, "")))
+				_, m, err := c.receive()
+				switch {
+				case err == nil && test.err != nil, !errors.Is(test.err, errAny) && !errors.Is(err, test.err):
+					t.Errorf("the client got %v, want %v", err, test.err)
+				case test.err == nil && number(m.Body, "code") != test.code:
+					t.Errorf("the reply is %v, want code %d", m.Body, test.code)
+				}
+				must[any](t)(nil, rs.WaitIdle(context.Background()))
+				j := rs.Journal()
+				if len(j) != 1 || j[0].Applied != test.applied || j[0].Answered != test.answered || j[0].Statement == nil {
+					t.Errorf("the journal has %+v, want applied %t, answered %t", j, test.applied, test.answered)
+				}
+			})
+		})
+	}
+}
+
+// errAny stands for any error.
+var errAny = errors.New("any error")
+
+func TestAWriteThatWasNotReplicatedDiesWithItsPrimary(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		rs.Intercept(func(*mongotest.Request) mongotest.Fault {
+			return mongotest.Fault{AfterApply: func() { rs.Kill(0) }}
+		})
+		c := dial(t, rs, 0)
+		c.send(0, j("%s", retryable(1, `, "writeConcern": {"w": 1}`)))
+		_, _, _ = c.receive()
+		rs.Intercept(nil)
+		p := must[int](t)(rs.WaitPrimary(context.Background()))
+		dial(t, rs, p).ok("%s", retryable(1, ""))
+		rs.Restart(0)
+		must[any](t)(nil, rs.WaitIdle(context.Background()))
+		if n := lastN(rs); n != 1 || !rs.Journal()[0].RolledBack {
+			t.Errorf("n = %d, want 1 and a rolled back attempt:\n%s", n, rs.Dump())
+		}
+	})
+}
+
+func TestSilentFaults(t *testing.T) {
+	for _, fault := range []mongotest.Fault{{LoseRequest: true, Silent: true}, {LoseReply: true, Silent: true, CutReplyAfter: 3}} {
+		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			rs.Intercept(func(*mongotest.Request) mongotest.Fault { return fault })
+			c := dial(t, rs, 0)
+			c.send(0, j(`{"ping": 1, "$db": "admin"}`))
+			c.send(0, j(`{"ping": 1, "$db": "admin"}`))
+			if !c.silent(time.Hour) {
+				t.Error("the connection is not silent")
+			}
+			must[any](t)(nil, rs.WaitIdle(context.Background()))
+		})
+	}
+}
+
+func TestDelayAndLatencyRunOnTheFakeClock(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		rs.Intercept(func(*mongotest.Request) mongotest.Fault { return mongotest.Fault{Delay: time.Hour} })
+		began := time.Now()
+		c := dial(t, rs, 0)
+		c.send(0, j(`{"ping": 1, "$db": "admin"}`))
+		if _, _, err := c.receive(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < time.Hour+3*time.Second || took > time.Hour+6*time.Second {
+			t.Errorf("it took %v, want an hour and three times 1s to 2s", took)
+		}
+	}, mongotest.Latency(time.Second, 2*time.Second))
+}
+
+func TestFailPoint(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory())
+	c := dial(t, rs, 0)
+	c.ok(`{"hello": 1, "client": {"application": {"name": "app"}}, "$db": "admin"}`)
+	configure := func(mode, data string) {
+		c.ok(`{"configureFailPoint": "failCommand", "mode": %s, "data": {"failCommands": ["insert", "find"], %s}, "$db": "admin"}`, mode, data)
+	}
+	for i, test := range []struct {
+		rule, mode, data string
+		want             []int64 // the codes of successive inserts
+		label            string
+	}{
+		{"times", `{"times": 2}`, `"errorCode": 6`, []int64{6, 6, -1}, "RetryableWriteError"},
+		{"skip", `{"times": 1, "skip": 1}`, `"errorCode": 6`, []int64{-1, 6, -1}, "RetryableWriteError"},
+		{"given labels replace the server's", `{"times": 1}`, `"errorCode": 6, "errorLabels": ["Frob"]`, []int64{6}, "Frob"},
+		{"even none", `{"times": 1}`, `"errorCode": 6, "errorLabels": []`, []int64{6}, "!RetryableWriteError"},
+		{"a code that is not retryable", `{"times": 1}`, `"errorCode": 8`, []int64{8}, "!RetryableWriteError"},
+		{"another application", `{"times": 1}`, `"errorCode": 6, "appName": "other"`, []int64{-1}, ""},
+		{"this application", `{"times": 1}`, `"errorCode": 6, "appName": "app"`, []int64{6}, "RetryableWriteError"},
+		{"off", `"off"`, `"errorCode": 6`, []int64{-1}, ""},
+	} {
+		configure(test.mode, test.data)
+		for k, want := range test.want {
+			reply := c.run("%s", `{"insert": "c", "documents": [{}], `+session(10*i+k+1))
+			name, unwanted := strings.CutPrefix(test.label, "!")
+			if number(reply, "code") != want || want > 0 && labelled(reply, name) == unwanted {
+				t.Errorf("%s: insert %d is answered %v, want %d and %s", test.rule, k, reply, want, test.label)
+			}
+		}
+	}
+	configure(`{"times": 1}`, `"writeConcernError": {"code": 91, "errmsg": "Replication is being shut down"}`)
+	reply := c.ok("%s", `{"insert": "c", "documents": [{"_id": 1}], `+session(1000))
+	if number(reply, "n") != 1 || number(reply, "writeConcernError", "code") != 91 || !labelled(reply, "RetryableWriteError") {
+		t.Errorf("a writeConcernError: %v", reply)
+	}
+	configure(`{"times": 1}`, `"closeConnection": true`)
+	c.send(0, j(`{"find": "c", "$db": "test"}`))
+	if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+		t.Errorf("closeConnection: %v", err)
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	for name, opt := range map[string]mongotest.Option{"tcp": mongotest.Members(3), "memory": mongotest.InMemory()} {
+		t.Run(name, func(t *testing.T) {
+			before := runtime.NumGoroutine()
+			rs := must[*mongotest.ReplicaSet](t)(mongotest.Run(opt))
+			c := dial(t, rs, 0)
+			c.send(0, j(`{"hello": 1, "topologyVersion": %s, "maxAwaitTimeMS": 100000, "$db": "admin"}`,
+				known(t, c.ok(`{"hello": 1, "$db": "admin"}`))))
+			rs.Isolate(1)
+			rs.Partition([]int{0}, []int{2})
+			dial(t, rs, 0).send(0, j(`%s}`, inc))
+			must[any](t)(nil, rs.Close())
+			must[any](t)(nil, rs.Close())
+			if _, err := rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)); err == nil {
+				t.Error("a closed set was reached")
+			}
+			for i := 0; runtime.NumGoroutine() > before && i < 1000; i++ {
+				runtime.Gosched()
+			}
+		})
+	}
+}
+
+func TestOptionsThatContradict(t *testing.T) {
+	for name, opts := range map[string][]mongotest.Option{
+		"Members":         {mongotest.Members(0)},
+		"SetName":         {mongotest.SetName("")},
+		"Latency":         {mongotest.Latency(time.Second, 2*time.Second)},
+		"ElectionTimeout": {mongotest.ElectionTimeout(0)},
+	} {
+		if _, err := mongotest.Run(opts...); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package query
+
+import (
+	"fmt"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// wide returns {_id: 1, n: fields, ops: {w0_0: 1, ...}}.
+func wide(fields int) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendInt32(dst, "_id", 1)
+	dst = wire.AppendInt32(dst, "n", int32(fields))
+	ops, dst := wire.BeginEmbedded(dst, "ops")
+	for i := range fields {
+		dst = wire.AppendInt32(dst, fmt.Sprintf("w0_%d", i), 1)
+	}
+	return wire.EndDocument(wire.EndDocument(dst, ops), at)
+}
+
+func incrementOf(field string) Value {
+	at, dst := wire.BeginDocument(nil)
+	inc, dst := wire.BeginEmbedded(dst, "$inc")
+	dst = wire.AppendInt32(dst, "ops."+field, 1)
+	dst = wire.AppendInt32(dst, "n", 1)
+	return Value{bson.TypeEmbeddedDocument, wire.EndDocument(wire.EndDocument(dst, inc), at)}
+}
+
+// BenchmarkWideUpdate adds a field to a document of 500 and increments another, parsing the update each time.
+func BenchmarkWideUpdate(b *testing.B) {
+	doc, v := wide(500), incrementOf("w1_17")
+	b.ReportAllocs()
+	for b.Loop() {
+		u, err := ParseUpdate(v)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := u.Apply(doc, Env{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// FaultProxy stands in front of servers that are not ours and does faults to the messages that pass. Its methods are safe
+// for concurrent use.
+//
+// It listens on 127.0.0.1, once for each member it learns of, and rewrites the addresses in every hello reply, so that
+// clients do not go round it. It takes compression out of the handshake. TLS is refused: a client that begins with it
+// gets a TLS alert. A Fault's AfterApply is not run, because a proxy does not see it.
+type FaultProxy struct {
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	target    *url.URL
+	hosts     []string // of the target, in its order
+	done      chan struct{}
+	wg        sync.WaitGroup
+	intercept atomic.Pointer[func(*Request) Fault]
+	greeting  atomic.Pointer[func(*Request) Fault]
+	connID    atomic.Int64
+
+	mu      sync.Mutex
+	closed  bool
+	members []*proxyMember
+	conns   map[*proxyConn]struct{}
+}
+
+// proxyMember is one server behind the proxy and the listener in front of it.
+type proxyMember struct {
+	index    int
+	address  string // the server's
+	listener net.Listener
+}
+
+// ProxyOption sets something about a FaultProxy.
+type ProxyOption func(*FaultProxy)
+
+// ProxyDial sets how the proxy connects to the servers; by a net.Dialer if it is not given.
+func ProxyDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) ProxyOption {
+	return func(p *FaultProxy) { p.dial = dial }
+}
+
+// Proxy starts a proxy in front of a deployment: "host:port", or a mongodb:// connection string without TLS.
+func Proxy(target string, opts ...ProxyOption) (*FaultProxy, error) {
+	u, hosts, err := parseTarget(target)
+	if err != nil {
+		return nil, err
+	}
+	p := &FaultProxy{
+		dial: new(net.Dialer).DialContext, target: u, hosts: hosts, done: make(chan struct{}),
+		conns: make(map[*proxyConn]struct{}),
+	}
+	for _, o := range opts {
+		o(p)
+	}
+	for _, host := range hosts {
+		if _, err := p.front(host); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	return p, nil
+}
+
+// parseTarget takes a target apart. The hosts are cut out before url.Parse sees them, because it allows only one.
+func parseTarget(target string) (*url.URL, []string, error) {
+	if !strings.Contains(target, "://") {
+		target = "mongodb://" + target + "/"
+	}
+	rest, ok := strings.CutPrefix(target, "mongodb://")
+	if !ok {
+		return nil, nil, errors.New("mongotest: Proxy: the target must be host:port or begin with mongodb://")
+	}
+	authority, path := rest, "/"
+	if at := strings.IndexAny(rest, "/?"); at >= 0 {
+		authority, path = rest[:at], rest[at:]
+	}
+	user, list := "", authority
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		user, list = authority[:at+1], authority[at+1:]
+	}
+	u, err := url.Parse("mongodb://" + user + "host" + path)
+	if err != nil { // the error would quote the credentials
+		return nil, nil, errors.New("mongotest: Proxy: the target is no valid connection string")
+	}
+	for name, values := range u.Query() {
+		if n := strings.ToLower(name); (n == "tls" || n == "ssl") && slices.Contains(values, "true") {
+			return nil, nil, fmt.Errorf("mongotest: Proxy: the option %s=true: TLS is not supported", name)
+		}
+	}
+	hosts := strings.Split(list, ",")
+	for i, h := range hosts {
+		if _, _, err := net.SplitHostPort(h); err != nil {
+			hosts[i] = h + ":27017"
+		}
+		if h == "" || strings.ContainsAny(h, "%/ ") {
+			return nil, nil, fmt.Errorf("mongotest: Proxy: %q is no host", h)
+		}
+	}
+	return u, hosts, nil
+}
+
+// URI returns the target's connection string with the proxy's addresses in place of the servers'.
+func (p *FaultProxy) URI() string {
+	hosts := make([]string, len(p.hosts))
+	for i := range hosts {
+		hosts[i] = p.Addr(i)
+	}
+	u := *p.target
+	u.Host = strings.Join(hosts, ",")
+	q := u.Query()
+	q.Del("compressors")
+	u.RawQuery = q.Encode()
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
+}
+
+// Addr returns the proxy's address in front of a member: those of the target come first, then those learned from hello.
+func (p *FaultProxy) Addr(member int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.members[member].listener.Addr().String()
+}
+
+// Members returns how many members the proxy stands in front of by now.
+func (p *FaultProxy) Members() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.members)
+}
+
+// Intercept has f asked once for each message from a client, but for hello and its like; nil ends it.
+func (p *FaultProxy) Intercept(f func(*Request) Fault) { storeInterceptor(&p.intercept, f) }
+
+// InterceptHello has f asked for the messages that Intercept leaves out; nil ends it.
+func (p *FaultProxy) InterceptHello(f func(*Request) Fault) { storeInterceptor(&p.greeting, f) }
+
+// Close ends every connection and goroutine of the proxy and waits until they are gone. It must not be called from within
+// a fault's function.
+func (p *FaultProxy) Close() error {
+	p.mu.Lock()
+	if !p.closed {
+		p.closed = true
+		close(p.done)
+	}
+	var errs []error
+	for _, m := range p.members {
+		if err := m.listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	conns := make([]*proxyConn, 0, len(p.conns))
+	for c := range p.conns {
+		conns = append(conns, c)
+	}
+	p.mu.Unlock()
+	for _, c := range conns {
+		c.close()
+	}
+	p.wg.Wait()
+	return errors.Join(errs...)
+}
+
+// front returns the proxy's address in front of a server, which it begins to listen on if the server is new to it.
+func (p *FaultProxy) front(address string) (string, error) {
+	address = strings.ToLower(address)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.members {
+		if m.address == address {
+			return m.listener.Addr().String(), nil
+		}
+	}
+	if p.closed {
+		return "", net.ErrClosed
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("mongotest: Proxy: listening for %s: %w", address, err)
+	}
+	m := &proxyMember{index: len(p.members), address: address, listener: l}
+	p.members = append(p.members, m)
+	p.wg.Go(func() { p.acceptAll(m) })
+	return l.Addr().String(), nil
+}
+
+func (p *FaultProxy) acceptAll(m *proxyMember) {
+	for {
+		client, err := m.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			p.serve(m, client)
+		}
+	}
+}
+
+func (p *FaultProxy) serve(m *proxyMember, client net.Conn) {
+	c := &proxyConn{
+		proxy: p, member: m, id: p.connID.Add(1), client: client, done: make(chan struct{}),
+		pending: make(map[int32]pendingReply),
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		_ = client.Close()
+		return
+	}
+	p.conns[c] = struct{}{}
+	p.wg.Go(c.run)
+}
