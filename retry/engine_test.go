@@ -216,6 +216,20 @@ func TestCancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
 	})
 }
 
+func TestACancellationsCauseIsFoundBesideIt(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	err := engine(t, retry.Options{}).Do(ctx, retry.Request{}, func(context.Context, int) retry.Failure {
+		cancel(cause)
+		return inFlight
+	})
+	for _, want := range []error{context.Canceled, cause, io.ErrUnexpectedEOF} {
+		if !errors.Is(err, want) {
+			t.Errorf("%v is not found in %v", want, err)
+		}
+	}
+}
+
 func TestACancelledContextIsNeverRetried(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	attempt := func(context.Context, int) retry.Failure {

@@ -15,13 +15,13 @@ type Record struct {
 }
 
 // Error is returned for an operation that failed: it holds every attempt. errors.Is and errors.As see through it to the
-// last attempt's error and, where the context's end stopped the retries, to that. It is immutable.
+// last attempt's error and, where the context's end stopped the retries, to that and its cause. It is immutable.
 type Error struct {
 	// Attempts are all failed attempts in their order; there is at least one.
 	Attempts []Record
 
 	effect Effect
-	end    error // context.DeadlineExceeded or context.Canceled, if that is why it ended
+	end    []error // context.DeadlineExceeded or context.Canceled with its cause, if that is why it ended
 }
 
 func newError(ctx context.Context, request Request, history []Record) *Error {
@@ -29,9 +29,9 @@ func newError(ctx context.Context, request Request, history []Record) *Error {
 	copy(e.Attempts, history)
 	switch e.Why() {
 	case DeadlineWouldPass:
-		e.end = context.DeadlineExceeded
+		e.end = []error{context.DeadlineExceeded}
 	case Cancelled:
-		e.end = context.Cause(ctx)
+		e.end = []error{context.Canceled, context.Cause(ctx)}
 	case Undecided, Retried, NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen,
 		NoServer, UnsupportedServer, InTransaction, Disabled, NotBuilt:
 	}
@@ -85,10 +85,7 @@ func at(endpoint string) string {
 	return " at " + endpoint
 }
 
-// Unwrap returns the last attempt's error and, if the context's end stopped the retries, that.
+// Unwrap returns the last attempt's error and, if the context's end stopped the retries, that and its cause.
 func (e *Error) Unwrap() []error {
-	if e.end == nil {
-		return []error{e.Last().Err}
-	}
-	return []error{e.Last().Err, e.end}
+	return append([]error{e.Last().Err}, e.end...)
 }

@@ -204,9 +204,10 @@ func (c *Conn) messageLength(b []byte, readErr error) (int, error) {
 	return n, readErr
 }
 
+// maxMessage is the server's own limit, but no more than any server has: the buffer is made before the bytes come.
 func (c *Conn) maxMessage() int {
 	if c.Description != nil && c.Description.MaxMessageSize > 0 {
-		return int(c.Description.MaxMessageSize)
+		return min(int(c.Description.MaxMessageSize), wire.MaxMessageLength)
 	}
 	return wire.MaxMessageLength
 }

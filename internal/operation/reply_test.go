@@ -32,10 +32,16 @@ func parsed(t testing.TB, doc bson.D) *Reply {
 
 func TestParseFindsTheTopLevelInOnePass(t *testing.T) {
 	r := parsed(t, bson.D{
-		{Key: "ok", Value: 1.0}, {Key: "n", Value: 3}, {Key: "nModified", Value: int64(2)}, {Key: "code", Value: 91},
-		{Key: "codeName", Value: "ShutdownInProgress"}, {Key: "errmsg", Value: "bye"},
-		{Key: "errorLabels", Value: bson.A{"a", 7, "b"}}, {Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 64}}},
-		{Key: "baseBackoffMS", Value: 30}, {Key: "value", Value: bson.D{}},
+		{Key: "ok", Value: 1.0},
+		{Key: "n", Value: 3},
+		{Key: "nModified", Value: int64(2)},
+		{Key: "code", Value: 91},
+		{Key: "codeName", Value: "ShutdownInProgress"},
+		{Key: "errmsg", Value: "bye"},
+		{Key: "errorLabels", Value: bson.A{"a", 7, "b"}},
+		{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 64}}},
+		{Key: "baseBackoffMS", Value: 30},
+		{Key: "value", Value: bson.D{}},
 	})
 	labels := r.LabelTexts()
 	if !r.OK || r.N != 3 || r.NModified != 2 || r.Code != 91 || string(r.CodeName) != "ShutdownInProgress" ||
@@ -56,7 +62,7 @@ func FuzzReply(f *testing.F) {
 	} {
 		f.Add(marshal(f, doc))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(_ *testing.T, b []byte) {
 		var r Reply
 		if r.Parse(b) != nil {
 			return
@@ -141,8 +147,10 @@ func TestTheHistoryIsFoundInEveryErrorAfterMoreThanOneAttempt(t *testing.T) {
 		history.Attempts[i].Err = errors.New("x")
 	}
 	for _, err := range []error{
-		official.CommandError{Code: 7, Labels: []string{"l"}}, official.WriteException{Labels: []string{"l"}},
-		official.BulkWriteException{Labels: []string{"l"}}, official.ErrNoDocuments,
+		official.CommandError{Code: 7, Labels: []string{"l"}},
+		official.WriteException{Labels: []string{"l"}},
+		official.BulkWriteException{Labels: []string{"l"}},
+		official.ErrNoDocuments,
 	} {
 		got := withHistory(err, history)
 		var found *retry.Error
@@ -164,7 +172,11 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 		t.Error("there is a time before any was told")
 	}
 	for _, step := range []struct{ told, want []byte }{
-		{at(5, 1), at(5, 1)}, {at(4, 9), at(5, 1)}, {at(5, 2), at(5, 2)}, {at(6, 0), at(6, 0)}, {nil, at(6, 0)},
+		{at(5, 1), at(5, 1)},
+		{at(4, 9), at(5, 1)},
+		{at(5, 2), at(5, 2)},
+		{at(6, 0), at(6, 0)},
+		{nil, at(6, 0)},
 		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
 	} {
 		c.advance(step.told)

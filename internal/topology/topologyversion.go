@@ -7,7 +7,7 @@ import (
 )
 
 // TopologyVersion orders the states of one server process.
-type TopologyVersion struct {
+type TopologyVersion struct { //nolint:revive // the specification's term
 	ProcessID bson.ObjectID
 	Counter   int64
 }
