@@ -81,6 +81,12 @@ func (c codec) append(s *scratch, v any) error {
 	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return ErrNilDocument
 	}
+	if c.plain() {
+		var done bool
+		if s.b, done = encodeByPlan(s.b, v); done {
+			return nil
+		}
+	}
 	if err := c.encoder(s).Encode(v); err != nil {
 		s.plain = nil // it stopped within a document
 		return MarshalError{Value: v, Err: err}
