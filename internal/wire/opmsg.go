@@ -57,7 +57,8 @@ func EndSequence(dst []byte, index int) []byte { return EndMessage(dst, index) }
 // frames. A checksum is verified where it is present.
 func ParseMsg(b []byte) (Msg, error) {
 	var m Msg
-	return m, m.parse(b)
+	err := m.parse(b)
+	return m, err
 }
 
 func (m *Msg) parse(b []byte) error {
