@@ -119,7 +119,7 @@ func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
 
 func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
 	rs := mongotest.RunT(t)
-	owner, err := prove.ConnectServer(t.Context(), rs.URI(), prove.Holdfast())
+	owner, err := prove.ConnectServer(t.Context(), rs.URI(), prove.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
 // checkNothingIsLeft looks whether the database could be taken possession of again, which needs that it is not there.
 func checkNothingIsLeft(t *testing.T, uri string) {
 	t.Helper()
-	server, err := prove.ConnectServer(t.Context(), uri, prove.Holdfast())
+	server, err := prove.ConnectServer(t.Context(), uri, prove.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

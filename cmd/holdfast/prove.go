@@ -13,7 +13,7 @@ type proveCommand struct {
 	JSON     bool          `name:"json" help:"Print everything as JSON instead of the table."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
 	W        string        `default:"majority" placeholder:"majority|1" help:"Write concern. 1 shows what less than a majority costs."`
-	Duration time.Duration `default:"30s" help:"Upper limit for each cell's load."`
+	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
 	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is touched; it must not exist, and is dropped at the end."`
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
@@ -54,7 +54,7 @@ func (c *proveCommand) Run(s *session) error {
 
 // matrix makes the experiment of the flags, with embedded servers.
 func (c *proveCommand) matrix() (m prove.Matrix, err error) {
-	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Holdfast(), Deployment: prove.TCP()}
+	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Default(), Deployment: prove.TCP()}
 	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
 	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
 		return m, err

@@ -54,15 +54,16 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Refused: nothing of the kinds below. The server answered with an error that says nothing about its state; or the
-	// client did not send, as when server selection gave up: it has waited already, so a loop that retries network errors
-	// does not count it as one.
+	// Refused: the server answered with an error that says nothing about its state, or the client refused to send.
 	Refused Kind = iota
 	// Network: the connection failed or was cleared away, or the member answered that it is not, or no longer, the primary,
 	// or is shutting down or recovering.
 	Network
 	// Overload: the error has the labels SystemOverloadedError and RetryableError.
 	Overload
+	// NoServer: server selection gave up. It has waited already, so a loop that retries network errors does not count it as
+	// one; a client may as well call it Refused.
+	NoServer
 	// Interrupted: the context ended.
 	Interrupted
 )

@@ -23,6 +23,9 @@ func TestExpectationsOfTheArticle(t *testing.T) {
 		{FiveBlind, Mixed, Majority, OverCounts | WastesTime, Right},
 		{RetryableWrites, "primary-killed", One, UnderCounts, Right},
 		{OneRetry, "partition", One, UnderCounts, OverCounts},
+		{OneRetry, "step-down", One, Right, OverCounts},
+		{OneRetry, "reply-lost", One, OverCounts, Right},
+		{FiveBlind, Mixed, One, UnderCounts | WastesTime, OverCounts},
 	} {
 		s, _ := StrategiesNamed([]string{c.strategy})
 		f, _ := FailuresNamed([]string{c.failure})

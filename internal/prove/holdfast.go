@@ -15,11 +15,11 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Holdfast returns the dial function of this module's client.
-func Holdfast() Dial { return HoldfastMutant(mutant.Client{}) }
+// Default returns the dial function of this module's client.
+func Default() Dial { return Holdfast(mutant.Client{}) }
 
-// HoldfastMutant returns the same with a deliberate defect, for negative controls.
-func HoldfastMutant(m mutant.Client) Dial {
+// Holdfast returns the same with a deliberate defect, if a negative control wants one.
+func Holdfast(m mutant.Client) Dial {
 	return func(t Target) (Client, error) {
 		client, err := mongo.ConnectWith(mongo.Settings{Mutant: m}, ClientOptions(t))
 		if err != nil {

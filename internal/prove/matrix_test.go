@@ -19,7 +19,7 @@ func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Holdfast(), Deployment: d}
+	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Default(), Deployment: d}
 }
 
 func runMatrix(t *testing.T, m Matrix) *Report {
@@ -68,7 +68,7 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rs := mongotest.RunT(t, c.opts...)
-			server, err := ConnectServer(t.Context(), rs.URI(), Holdfast())
+			server, err := ConnectServer(t.Context(), rs.URI(), Default())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 //
 //   - A fault of one message fires at once while the cluster is whole, and is skipped otherwise.
 //   - A fault of the whole cluster first waits until no other operation is in trouble; meanwhile nothing else fires.
-//   - After it nothing fires until every writer has finished an operation that began after the cluster was whole again;
-//     at the beginning, until every writer has finished one.
+//   - After it nothing fires until every writer has had an operation acknowledged that began after the cluster was whole
+//     again; at the beginning, until every writer has had one.
 //
 // Meanwhile writers that have nothing to show wait for the others, so that the load follows the faults and not the clock.
 type referee struct {
@@ -86,15 +86,17 @@ func (r *referee) begin(ctx context.Context, id OpID) error {
 	})
 }
 
-// end is called when an operation has ended.
-func (r *referee) end(id OpID) {
+// end is called when an operation has ended. An error shows nothing.
+func (r *referee) end(id OpID, acknowledged bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.troubled, id)
 	if r.state == claimed && r.claimant == id {
 		r.state = whole // its fault did not happen
 	}
-	r.shown[id.Writer] = r.begun[id.Writer]
+	if acknowledged {
+		r.shown[id.Writer] = r.begun[id.Writer]
+	}
 	r.changeLocked()
 }
 
@@ -138,7 +140,7 @@ func (r *referee) broke() {
 	r.changeLocked()
 }
 
-// everyWriter waits until each writer has finished an operation that began after this call.
+// everyWriter waits until each writer has had an operation acknowledged that began after this call.
 func (r *referee) everyWriter(ctx context.Context) error {
 	r.mu.Lock()
 	r.stage++

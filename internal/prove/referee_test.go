@@ -23,7 +23,7 @@ func servedReferee(t *testing.T, writers int) *referee {
 		if err := r.begin(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		r.end(id)
+		r.end(id, true)
 	}
 	synctest.Wait()
 	return r
@@ -45,12 +45,12 @@ func TestAFaultOfTheClusterWaitsForTheTroublesOfOthers(t *testing.T) {
 		if claimed || r.permit(OpID{1, 2}) {
 			t.Error("something fires while a fault of the cluster waits")
 		}
-		r.end(a)
+		r.end(a, true)
 		synctest.Wait()
 		if !claimed {
 			t.Error("the fault of the cluster still waits when nothing is in trouble")
 		}
-		r.end(b) // its fault did not happen
+		r.end(b, true) // its fault did not happen
 		if !r.permit(OpID{0, 3}) {
 			t.Error("a fault that did not happen keeps others from firing")
 		}
@@ -74,14 +74,16 @@ func TestAfterAFaultOfTheClusterEveryWriterIsServedFirst(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		r.end(a)
-		r.end(before)
+		r.end(a, true)
+		r.end(before, true)
 		synctest.Wait()
 		if r.permit(OpID{0, 9}) {
 			t.Error("operations that began before count as served")
 		}
-		_ = r.begin(t.Context(), OpID{0, 2})
-		r.end(OpID{0, 2})
+		_ = r.begin(t.Context(), OpID{0, 1})
+		r.end(OpID{0, 1}, false)
+		_ = r.begin(t.Context(), OpID{0, 2}) // does not wait: the error has shown nothing
+		r.end(OpID{0, 2}, true)
 		waiting := true
 		go func() { waiting = r.begin(t.Context(), OpID{0, 3}) != nil }()
 		synctest.Wait()

@@ -42,7 +42,7 @@ type Size struct {
 // that no verdict is luck.
 func DefaultSettings() Settings {
 	return Settings{
-		Seed: 1, W: Majority, Timing: DefaultTiming(), Latency: time.Millisecond, LoadLimit: 30 * time.Second, Parallel: 15,
+		Seed: 1, W: Majority, Timing: DefaultTiming(), Latency: time.Millisecond, LoadLimit: 40 * time.Second, Parallel: 15,
 		Size: Size{
 			Writers: 4, Operations: 200, MessageHits: 20, ClusterHits: 4, MixedHits: 4, OutageOperations: 2,
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,

@@ -11,7 +11,7 @@ type writer struct {
 	number  int
 	client  Client
 	records []record
-	outages int // operations that ended in the outage
+	outages int // operations that failed in the outage
 }
 
 func (w *writer) run(ctx context.Context) {
@@ -22,7 +22,7 @@ func (w *writer) run(ctx context.Context) {
 			return
 		}
 		r := w.do(ctx, id)
-		w.cell.referee.end(id)
+		w.cell.referee.end(id, r.err == nil)
 		if ctx.Err() != nil {
 			return
 		}
@@ -58,7 +58,7 @@ func (w *writer) do(ctx context.Context, id OpID) record {
 		id: id, began: began, ended: time.Now(), err: err, tries: d.tries,
 		claim: d.claim(w.cell.strategy.twoSteps, err), outage: w.cell.injector.isDark(),
 	}
-	if r.outage {
+	if r.outage && err != nil { // in its first moment operations may still be acknowledged
 		w.outages++
 	}
 	return r
