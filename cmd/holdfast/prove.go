@@ -18,6 +18,7 @@ type proveCommand struct {
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
 	Writers  int           `default:"4" help:"How many writers a cell has."`
+	Figures  bool          `hidden:"" help:"Also print the lines that docs/FIGURES.md is made from."`
 	NoColor  bool          `name:"no-color" help:"Write no colours. So does NO_COLOR in the environment."`
 }
 
@@ -95,5 +96,10 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 		return report.WriteJSON(s.stdout)
 	}
 	t := terminalOf(s.stdout)
-	return report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv))
+	if err := report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv)); err != nil || !c.Figures {
+		return err
+	}
+	_, err := fmt.Fprintf(s.stdout, "figure prove-matrix-s %.1f\nfigure prove-matrix-as-expected %d\n",
+		report.Took.Seconds(), len(report.Results)-len(report.Unexpected()))
+	return err
 }

@@ -60,6 +60,10 @@ func (c *Cluster) selectSlowly(ctx context.Context, want *topology.Selection) (T
 		select {
 		case <-s.changed:
 		case <-timer.C:
+			// A process that stood still may find a server that came meanwhile.
+			if t, err := c.snapshot.Load().pick(want); err != nil || t.Server != nil {
+				return t, err
+			}
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
 		case <-ctx.Done():
 			return Target{}, c.noServer(want, context.Cause(ctx))

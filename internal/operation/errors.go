@@ -9,15 +9,16 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// clientError is an error that the client met, as applications know it: a CommandError with labels and without a code.
+// clientError is an error that the client met on its way to a server, as applications know it: a CommandError with
+// labels and without a code. One that no rule retries stays what it is.
 func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
 	if reason == retry.UnknownReason {
-		labels = nil
+		return err
 	}
-	if reason != retry.UnknownReason && r.labelsWrites() {
+	if r.labelsWrites() {
 		labels = append(labels, labelRetryableWrite)
 	}
-	return official.CommandError{Message: err.Error(), Labels: labels, Wrapped: err}
+	return official.CommandError{Name: labelNetworkError, Labels: labels, Wrapped: err}
 }
 
 // commandError is a server's refusal, as applications know it.
@@ -112,9 +113,12 @@ func withHistory(err error, history *retry.Error) error {
 	if !ok {
 		return &WithHistory{Err: err, History: history}
 	}
-	e.Wrapped = history
-	if len(history.Attempts) > 1 {
-		e.Message += " (" + history.History() + ")"
-	}
+	e.Wrapped = wrappedHistory{history}
 	return e
 }
+
+// wrappedHistory is a history within a CommandError, which prints its own text in front of it.
+type wrappedHistory struct{ error *retry.Error }
+
+func (w wrappedHistory) Error() string { return w.error.History() }
+func (w wrappedHistory) Unwrap() error { return w.error }
