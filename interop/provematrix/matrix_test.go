@@ -9,9 +9,31 @@ import (
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
-// defects are the cells in which the official driver differs from ours, each with the defect of its that is the cause.
-// The key is strategy/failure.
-var defects = map[string]string{}
+// defects are what the official driver v2.9.3 is known to return to the application where its specifications say that it
+// is to try again, by a part of the error's text. They come by chance: an operation must need a new connection, or lose
+// its pool, in the instant of a failure. The package failures shows each of them on purpose.
+var defects = []struct{ text, name string }{
+	{"error occurred during connection handshake", "an error in the handshake of the first attempt is not retried"},
+	{"connection pool for", "a pool that was cleared between selection and checkout is not retried"},
+}
+
+// defectOf returns the defect that explains every operation that went wrong in a cell, "" if there is none.
+func defectOf(r *prove.Result) string {
+	name := ""
+	for _, e := range r.Examples {
+		found := ""
+		for _, d := range defects {
+			if strings.Contains(e.String(), d.text) {
+				found = d.name
+			}
+		}
+		if found == "" {
+			return ""
+		}
+		name = found
+	}
+	return name
+}
 
 // TestMatrix runs the whole matrix with both drivers on replica sets over TCP. Ours must be as expected in every cell; the
 // official driver must agree, or the difference be a defect that is named here.
@@ -23,7 +45,7 @@ func TestMatrix(t *testing.T) {
 	official := run(t, "official", Official)
 	var table strings.Builder
 	fmt.Fprintf(&table, "%-18s %-16s %-28s %s\n", "failure", "strategy", "official", "ours")
-	agreed := 0
+	agreed, unexplained := 0, 0
 	for i := range ours.Results {
 		a, b := &official.Results[i], &ours.Results[i]
 		fmt.Fprintf(&table, "%-18s %-16s %-28s %s\n", b.Failure, b.Strategy, shown(a), shown(b))
@@ -34,18 +56,20 @@ func TestMatrix(t *testing.T) {
 			agreed++
 			continue
 		}
-		if why := defects[b.Strategy+"/"+b.Failure]; why == "" {
+		why := defectOf(a)
+		if why == "" {
+			unexplained++
 			t.Errorf("official, %s/%s: %s; expected: %v", b.Strategy, b.Failure, shown(a), a.Expected)
 			for _, e := range a.Examples {
 				t.Logf("example: %+v", e)
 			}
-		} else {
-			fmt.Fprintf(&table, "%-18s a defect of the official driver: %s\n", "", why)
+			continue
 		}
+		fmt.Fprintf(&table, "%-18s a defect of the official driver: %s\n", "", why)
 	}
 	fmt.Print(table.String())
 	fmt.Printf("figure prove-official-agrees %d\n", agreed)
-	fmt.Printf("figure prove-official-cells %d\n", len(ours.Results))
+	fmt.Printf("figure prove-official-unexplained %d\n", unexplained)
 }
 
 // shown is what a cell has shown, in a few words.
