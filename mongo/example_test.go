@@ -1,0 +1,81 @@
+package mongo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// A reply is lost, and the counter is still incremented once: the server recognises the retried write.
+func Example() {
+	ctx := context.Background()
+	rs, err := mongotest.Run()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rs.Close()
+	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Disconnect(ctx)
+	counters := client.Database("app").Collection("counters")
+
+	lost := false
+	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+		first := r.Command == "update" && !lost
+		lost = lost || first
+		return mongotest.Fault{LoseReply: first}
+	})
+	day := bson.D{{Key: "_id", Value: "2016-06-28"}}
+	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+	if _, err := counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true)); err != nil {
+		log.Fatal(err)
+	}
+	var counter struct{ N int }
+	if err := counters.FindOne(ctx, day).Decode(&counter); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("reply lost:", lost, "counter:", counter.N)
+	// Output: reply lost: true counter: 1
+}
+
+// Every error can say how often, where and why, and whether the operation may have been applied.
+func Example_history() {
+	ctx := context.Background()
+	rs, err := mongotest.Run()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rs.Close()
+	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetRetryWrites(true))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Disconnect(ctx)
+
+	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+		return mongotest.Fault{LoseReply: r.Command == "update"} // also the retry's
+	})
+	_, err = client.Database("app").Collection("counters").UpdateOne(ctx,
+		bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
+	var history *retry.Error
+	if errors.As(err, &history) {
+		for _, a := range history.Attempts {
+			fmt.Println(a.Stage, a.Reason, "then:", a.Why)
+		}
+		fmt.Println("certain:", history.OutcomeKnown())
+	}
+	// Output:
+	// in flight NETWORK_ERROR then: retried
+	// in flight NETWORK_ERROR then: attempts used up
+	// certain: false
+}
