@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -14,18 +13,20 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 // A reply is lost, and the counter is still incremented once: the server recognises the retried write.
 func Example() {
 	ctx := context.Background()
 	rs, err := mongotest.Run()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer client.Disconnect(ctx)
 	counters := client.Database("app").Collection("counters")
 
@@ -37,13 +38,10 @@ func Example() {
 	})
 	day := bson.D{{Key: "_id", Value: "2016-06-28"}}
 	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
-	if _, err := counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true)); err != nil {
-		log.Fatal(err)
-	}
+	_, err = counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true))
+	check(err)
 	var counter struct{ N int }
-	if err := counters.FindOne(ctx, day).Decode(&counter); err != nil {
-		log.Fatal(err)
-	}
+	check(counters.FindOne(ctx, day).Decode(&counter))
 	fmt.Println("reply lost:", lost, "counter:", counter.N)
 	// Output: reply lost: true counter: 1
 }
@@ -52,14 +50,10 @@ func Example() {
 func Example_history() {
 	ctx := context.Background()
 	rs, err := mongotest.Run()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetRetryWrites(true))
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer client.Disconnect(ctx)
 
 	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
