@@ -26,6 +26,15 @@ func (coll *Collection) Name() string { return coll.name }
 // Database returns the database that the collection belongs to.
 func (coll *Collection) Database() *Database { return coll.db }
 
+// arguments returns a call's options, unless they, or those that the collection was made with, are refused.
+func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {
+	o, err := collect(f, opts)
+	if err == nil {
+		err = coll.err
+	}
+	return o, err
+}
+
 // write describes, in an empty op, a write to the primary. effect is what doing it twice would mean to the application.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
@@ -46,11 +55,8 @@ const codeNamespaceNotFound = 26
 
 // Drop removes the collection; one that does not exist is no error. It is not retried.
 func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options.DropCollectionOptions]) error {
-	if _, err := collect(dropFields, opts); err != nil {
+	if _, err := arguments(coll, dropFields, opts); err != nil {
 		return err
-	}
-	if coll.err != nil {
-		return coll.err
 	}
 	var op operation.Operation
 	coll.write(&op, "drop", dropCommand(coll.name), retry.Idempotent)

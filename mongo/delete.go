@@ -15,10 +15,7 @@ var deleteOneFields = honoured("Collation", "Comment", "Hint", "Let")
 func (coll *Collection) DeleteOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.DeleteOneOptions],
 ) (*DeleteResult, error) {
-	o, err := collect(deleteOneFields, opts)
-	if err == nil {
-		err = coll.err
-	}
+	o, err := arguments(coll, deleteOneFields, opts)
 	if err != nil {
 		return nil, err
 	}

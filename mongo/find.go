@@ -105,22 +105,18 @@ func (coll *Collection) FindOne(
 func (coll *Collection) findOne(
 	ctx context.Context, filter any, opts []options.Lister[options.FindOneOptions],
 ) (bson.Raw, error) {
-	if coll.err != nil {
-		return nil, coll.err
+	o, err := arguments(coll, findOneFields, opts)
+	if err != nil {
+		return nil, err
 	}
 	cmd := &findCommand{coll: coll, one: true}
 	if len(opts) > 0 {
-		o, err := collect(findOneFields, opts)
-		if err != nil {
-			return nil, err
-		}
 		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
 			return nil, err
 		}
 	}
 	s := newScratch()
 	defer s.release()
-	var err error
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
@@ -150,10 +146,7 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 func (coll *Collection) Find(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOptions],
 ) (*Cursor, error) {
-	o, err := collect(findFields, opts)
-	if err == nil {
-		err = coll.err
-	}
+	o, err := arguments(coll, findFields, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -42,10 +42,7 @@ func (coll *Collection) FindOneAndUpdate(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
 ) *SingleResult {
 	result := &SingleResult{codec: coll.scope.codec}
-	o, err := collect(findOneAndUpdateFields, opts)
-	if err == nil {
-		err = coll.err
-	}
+	o, err := arguments(coll, findOneAndUpdateFields, opts)
 	if err != nil {
 		result.err = err
 		return result

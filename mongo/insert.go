@@ -80,10 +80,7 @@ func checkSizes(documents []byte, server *topology.Server) error {
 func (coll *Collection) InsertOne(
 	ctx context.Context, document any, opts ...options.Lister[options.InsertOneOptions],
 ) (*InsertOneResult, error) {
-	o, err := collect(insertOneFields, opts)
-	if err == nil {
-		err = coll.err
-	}
+	o, err := arguments(coll, insertOneFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -130,10 +127,7 @@ func insertExtras(codec codec, bypass *bool, comment any) ([]byte, error) {
 func (coll *Collection) InsertMany(
 	ctx context.Context, documents any, opts ...options.Lister[options.InsertManyOptions],
 ) (*InsertManyResult, error) {
-	o, err := collect(insertManyFields, opts)
-	if err == nil {
-		err = coll.err
-	}
+	o, err := arguments(coll, insertManyFields, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ type updateArguments struct {
 func (coll *Collection) UpdateOne(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*UpdateResult, error) {
-	o, err := collect(updateOneFields, opts)
+	o, err := arguments(coll, updateOneFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (coll *Collection) UpdateByID(
 func (coll *Collection) ReplaceOne(
 	ctx context.Context, filter, replacement any, opts ...options.Lister[options.ReplaceOptions],
 ) (*UpdateResult, error) {
-	o, err := collect(replaceFields, opts)
+	o, err := arguments(coll, replaceFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,6 @@ func (coll *Collection) ReplaceOne(
 }
 
 func (coll *Collection) update(ctx context.Context, a *updateArguments) (*UpdateResult, error) {
-	if coll.err != nil {
-		return nil, coll.err
-	}
 	s := newScratch()
 	defer s.release()
 	if err := coll.appendUpdate(s, a); err != nil {

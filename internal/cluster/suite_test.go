@@ -1,33 +1,16 @@
 package cluster
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"github.com/holdfast-db/holdfast/internal/spectest"
 )
-
-// specifications returns the folder of the published suites. Without one the test is skipped, and in CI it fails.
-func specifications(t *testing.T) string {
-	t.Helper()
-	root := os.Getenv("HOLDFAST_SPECS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "specifications")
-	}
-	if _, err := os.Stat(root); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the published suites are required in CI: %v", err)
-		}
-		t.Skipf("the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
-	}
-	return root
-}
 
 // runSuite runs each JSON file of a folder as a subtest, except those in notRun, which is held against what is there.
 func runSuite[T any](t *testing.T, folder string, least int, notRun map[string]string, run func(*testing.T, T)) {
-	files, err := filepath.Glob(filepath.Join(specifications(t), filepath.FromSlash(folder), "*.json"))
+	files, err := filepath.Glob(filepath.Join(spectest.Folder(t), filepath.FromSlash(folder), "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +24,7 @@ func runSuite[T any](t *testing.T, folder string, least int, notRun map[string]s
 		ran++
 		t.Run(name, func(t *testing.T) {
 			var spec T
-			load(t, file, &spec)
+			spectest.Load(t, file, &spec)
 			run(t, spec)
 		})
 	}
@@ -52,15 +35,4 @@ func runSuite[T any](t *testing.T, folder string, least int, notRun map[string]s
 		t.Errorf("%s: the table of cases that are not run names %d, of which %d are there", folder, len(notRun), skipped)
 	}
 	t.Logf("%s: %d cases run, %d not", folder, ran, skipped)
-}
-
-func load(t *testing.T, file string, to any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := bson.UnmarshalExtJSON(text, false, to); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
 }

@@ -62,6 +62,7 @@ var ours = map[string][]string{
 	"mongo":                          {"internal/operation", "internal/cluster", "internal/topology", "internal/wire", "internal/mutant", "retry"},
 	"mongo/mongotest":                {"mongo/mongotest/internal/query", "internal/wire", "internal/mutant"},
 	"mongo/mongotest/internal/query": {"internal/wire"},
+	"internal/spectest":              {},
 	"internal/figures":               {},
 	"internal/prove":                 {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
 	"cmd/holdfast":                   {"internal/prove"},

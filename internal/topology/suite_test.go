@@ -4,13 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
 // suites are the folders whose files are all run.
@@ -29,30 +28,14 @@ var suites = []string{
 // notRun is every published file about what this package does that its tests do not run, with the reason. A folder
 // stands for all that is in it.
 var notRun = map[string]string{
-	"server-discovery-and-monitoring/tests/unified": "needs a client and a server: run by internal/spectest",
-	"server-selection/tests/logging":                "needs a client and a server: run by internal/spectest",
+	"server-discovery-and-monitoring/tests/unified": "needs a client and a server: not run yet",
+	"server-selection/tests/logging":                "needs a client and a server: not run yet",
 	"server-selection/tests/in_window":              "chooses by operation counts, which this package does not keep: run by internal/cluster",
-}
-
-// specifications returns the folder of the published suites. Without one the test is skipped, and in CI it fails.
-func specifications(t *testing.T) string {
-	t.Helper()
-	root := os.Getenv("HOLDFAST_SPECS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "specifications")
-	}
-	if _, err := os.Stat(root); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the published suites are required in CI: %v", err)
-		}
-		t.Skipf("the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
-	}
-	return root
 }
 
 // runSuite runs each JSON file under folder as a subtest, and fails if there are fewer than least.
 func runSuite[T any](t *testing.T, folder string, least int, run func(*testing.T, T)) {
-	root := specifications(t)
+	root := spectest.Folder(t)
 	files := jsonFiles(t, filepath.Join(root, filepath.FromSlash(folder)))
 	for _, file := range files {
 		name, err := filepath.Rel(filepath.Join(root, filepath.FromSlash(folder)), file)
@@ -61,7 +44,7 @@ func runSuite[T any](t *testing.T, folder string, least int, run func(*testing.T
 		}
 		t.Run(path.Base(folder)+"/"+strings.TrimSuffix(filepath.ToSlash(name), ".json"), func(t *testing.T) {
 			var spec T
-			load(t, file, &spec)
+			spectest.Load(t, file, &spec)
 			run(t, spec)
 		})
 	}
@@ -86,20 +69,9 @@ func jsonFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-func load(t *testing.T, file string, to any) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := bson.UnmarshalExtJSON(text, false, to); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
 // TestNoPublishedFolderIsForgotten holds what runs and what does not against what is there.
 func TestNoPublishedFolderIsForgotten(t *testing.T) {
-	root := specifications(t)
+	root := spectest.Folder(t)
 	for _, suite := range []string{"server-discovery-and-monitoring", "server-selection", "max-staleness"} {
 		for _, file := range jsonFiles(t, filepath.Join(root, suite)) {
 			name, err := filepath.Rel(root, file)
