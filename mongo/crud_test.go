@@ -211,6 +211,7 @@ func TestReadsGoWhereTheyArePreferred(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.must(w.set.WaitIdle(w.ctx))
+		w.pass(time.Second) // both secondaries are discovered
 		secondary := w.client.Database("test").Collection("c", options.Collection().SetReadPreference(readpref.Secondary()))
 		members := map[int]bool{}
 		w.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
