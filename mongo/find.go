@@ -110,10 +110,8 @@ func (coll *Collection) findOne(
 		return nil, err
 	}
 	cmd := &findCommand{coll: coll, one: true}
-	if len(opts) > 0 {
-		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
-			return nil, err
-		}
+	if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
+		return nil, err
 	}
 	s := newScratch()
 	defer s.release()

@@ -94,10 +94,8 @@ func (coll *Collection) InsertOne(
 		return nil, err
 	}
 	cmd := &insertCommand{coll: coll, documents: s.b, ordered: true}
-	if o.Comment != nil || o.BypassDocumentValidation != nil {
-		if cmd.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
-			return nil, err
-		}
+	if cmd.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
+		return nil, err
 	}
 	if err := cmd.run(ctx); err != nil {
 		return acknowledgedAnyway(&InsertOneResult{InsertedID: id, Acknowledged: true}, err)
