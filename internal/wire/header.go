@@ -7,6 +7,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -81,12 +82,23 @@ func ReadMessage(r io.Reader, buf []byte, limit int) ([]byte, error) {
 	if int(h.Length) > limit {
 		return nil, malformed("a message of %d bytes, over the limit of %d", h.Length, limit)
 	}
-	buf = grow(buf, int(h.Length))
-	if _, err := io.ReadFull(r, buf[HeaderLength:]); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
+	return readBody(r, buf, int(h.Length))
+}
+
+// trusted is how many bytes a header may claim before any of them came.
+const trusted = 64 << 10
+
+// readBody reads what is left of a message, growing buf only as fast as bytes come.
+func readBody(r io.Reader, buf []byte, length int) ([]byte, error) {
+	for len(buf) < length {
+		have := len(buf)
+		buf = grow(buf, min(length, max(2*have, trusted)))
+		if _, err := io.ReadFull(r, buf[have:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
 		}
-		return nil, err
 	}
 	return buf, nil
 }

@@ -93,6 +93,18 @@ func TestReadMessage(t *testing.T) {
 		}
 		buf = got
 	}
+	large := EndMessage(append(bytes.Clone(ping), make([]byte, 300<<10)...), 0)
+	if got, err := ReadMessage(bytes.NewReader(large), nil, MaxMessageLength); err != nil || !bytes.Equal(got, large) {
+		t.Errorf("a large message: %d bytes, %v", len(got), err)
+	}
+	claims := bytes.Clone(ping)
+	copy(claims, []byte{0, 0, 0, 2}) // 32 MiB, of which nothing comes
+	if n := testing.AllocsPerRun(1, func() { _, _ = ReadMessage(bytes.NewReader(claims), nil, MaxMessageLength) }); n > 4 {
+		t.Errorf("%v allocations", n)
+	}
+	if _, err := ReadMessage(bytes.NewReader(claims), nil, MaxMessageLength); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a message that does not come: %v", err)
+	}
 	if _, err := ReadMessage(r, buf, MaxMessageLength); err != io.EOF { //nolint:errorlint // exactly io.EOF is promised
 		t.Errorf("at the end: %v", err)
 	}
