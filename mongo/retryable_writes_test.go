@@ -290,9 +290,16 @@ func TestPoolClearedIsRetriedProse(t *testing.T) {
 				got = append(got, ev.Type)
 			}
 		}
-		want := []string{event.ConnectionCheckedOut, event.ConnectionPoolCleared, event.ConnectionCheckOutFailed}
-		if len(got) < 3 || !slices.Equal(got[:3], want) {
-			t.Errorf("pool events %v, want first %v", got, want)
+		// The first insert's retry may be checked out before the second insert's failure is told.
+		failed := 0
+		for _, what := range got {
+			if what == event.ConnectionCheckOutFailed {
+				failed++
+			}
+		}
+		want := []string{event.ConnectionCheckedOut, event.ConnectionPoolCleared}
+		if len(got) < 3 || !slices.Equal(got[:2], want) || failed != 1 {
+			t.Errorf("pool events %v, want first %v, and one failed checkout", got, want)
 		}
 	})
 }
