@@ -73,35 +73,64 @@ func (s *Server) examine(ctx context.Context) error {
 
 // possess makes the database ours, or finds that it is somebody else's.
 func (s *Server) possess(ctx context.Context) error {
-	list, err := s.control.Run(ctx, "admin", bson.D{{Key: "listDatabases", Value: 1}, {Key: "nameOnly", Value: true}})
-	if err != nil {
-		return fmt.Errorf("listing the databases: %w", err)
+	switch there, err := s.exists(ctx); {
+	case err != nil:
+		return err
+	case there:
+		return ErrInUse
 	}
-	databases, _ := list.Lookup("databases").ArrayOK()
-	values, err := databases.Values()
-	if err != nil {
-		return fmt.Errorf("listing the databases: %w", err)
-	}
-	for _, v := range values {
-		if d, ok := v.DocumentOK(); ok && d.Lookup("name").StringValue() == Database {
-			return ErrInUse
-		}
-	}
-	if _, err = s.control.Run(ctx, Database, bson.D{{Key: "create", Value: marker}}); err != nil {
+	if _, err := s.control.Run(ctx, Database, bson.D{{Key: "create", Value: marker}}); err != nil {
 		return fmt.Errorf("creating %s.%s: %w", Database, marker, err)
 	}
 	return nil
 }
 
-// Leave drops the database and ends the connection.
+func (s *Server) exists(ctx context.Context) (bool, error) {
+	list, err := s.control.Run(ctx, "admin", bson.D{{Key: "listDatabases", Value: 1}, {Key: "nameOnly", Value: true}})
+	if err != nil {
+		return false, fmt.Errorf("listing the databases: %w", err)
+	}
+	databases, _ := list.Lookup("databases").ArrayOK()
+	values, err := databases.Values()
+	if err != nil {
+		return false, fmt.Errorf("listing the databases: %w", err)
+	}
+	for _, v := range values {
+		if d, ok := v.DocumentOK(); ok && d.Lookup("name").StringValue() == Database {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// settling is how long what interrupted writers had sent may take to be executed.
+const settling = 200 * time.Millisecond
+
+// Leave drops the database and ends the connection. What interrupted writers had sent may be executed after a drop and
+// bring the database back; so it is looked for again, and dropped until it stays away.
 func (s *Server) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patienceWithServer)
 	defer cancel()
-	_, err := s.control.Run(ctx, Database, bson.D{{Key: "dropDatabase", Value: 1}})
-	if err != nil {
-		err = fmt.Errorf("dropping the database %s: %w", Database, err)
+	err := s.drop(ctx)
+	for there := true; there && err == nil; {
+		settle := time.NewTimer(settling)
+		select {
+		case <-settle.C:
+		case <-ctx.Done():
+		}
+		settle.Stop()
+		if there, err = s.exists(ctx); there {
+			err = s.drop(ctx)
+		}
 	}
 	return errors.Join(err, s.disconnect(ctx))
+}
+
+func (s *Server) drop(ctx context.Context) error {
+	if _, err := s.control.Run(ctx, Database, bson.D{{Key: "dropDatabase", Value: 1}}); err != nil {
+		return fmt.Errorf("dropping the database %s: %w", Database, err)
+	}
+	return nil
 }
 
 func (s *Server) disconnect(ctx context.Context) error {
