@@ -40,6 +40,7 @@ type world struct {
 	mu     sync.Mutex
 	events []*event.CommandStartedEvent
 	ends   int
+	failed int
 	pool   []*event.PoolEvent
 	onPool func(*event.PoolEvent)
 }
@@ -91,7 +92,12 @@ func (w *world) monitor() *event.CommandMonitor {
 			w.events = append(w.events, ev)
 		},
 		Succeeded: func(context.Context, *event.CommandSucceededEvent) { end() },
-		Failed:    func(context.Context, *event.CommandFailedEvent) { end() },
+		Failed: func(context.Context, *event.CommandFailedEvent) {
+			end()
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.failed++
+		},
 	}
 }
 
@@ -121,7 +127,7 @@ func (w *world) started(name string) []*event.CommandStartedEvent {
 func (w *world) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.events, w.ends, w.pool = nil, 0, nil
+	w.events, w.ends, w.failed, w.pool = nil, 0, 0, nil
 }
 
 // script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.

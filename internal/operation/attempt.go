@@ -30,7 +30,8 @@ type run struct {
 	reply Reply
 }
 
-// attempt makes one attempt: select, check out, build, send, receive, classify.
+// attempt makes one attempt: select, check out, build, send, receive, classify. A server on which it failed, at whatever
+// stage, is one to avoid.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
@@ -44,16 +45,20 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.Dispatch, Refuse: retry.UnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
-	conn, err := target.Server.CheckOut(ctx)
-	if err != nil {
-		return r.checkOutFailed(target.Server, err)
-	}
-	failure := r.onConnection(ctx, target, conn)
-	target.Server.CheckIn(conn)
+	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
 	}
 	return failure
+}
+
+func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
+	conn, err := target.Server.CheckOut(ctx)
+	if err != nil {
+		return r.checkOutFailed(target.Server, err)
+	}
+	defer target.Server.CheckIn(conn)
+	return r.onConnection(ctx, target, conn)
 }
 
 // selectServer returns the pinned server or a suitable one. From the second retry on it waits for a change of the
@@ -97,9 +102,9 @@ func (r *run) supported(s *topology.Server) bool {
 
 // RetryAfter implements [retry.Strategy]: once, or until the deadline if there is one; overload by its own rule.
 func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
-	var rule retry.Strategy = retry.Limited{Retries: 1}
+	rule := retry.Once()
 	if _, ok := ctx.Deadline(); ok {
-		rule = retry.Limited{Retries: -1}
+		rule = retry.UntilDeadline()
 	}
 	if r.refusal != retry.Undecided {
 		rule = never(r.refusal)
@@ -141,6 +146,7 @@ func (r *run) avoid(t cluster.Target, f retry.Failure) {
 
 // onConnection sends the command and reads its answer.
 func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
+	r.reply = Reply{} // an earlier attempt's bytes belong to another connection's buffer
 	r.useSession(conn)
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)

@@ -1,0 +1,50 @@
+package mongo_test
+
+import (
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// A reply that is ok but for its write concern, then a broken connection: the second attempt failed.
+func TestAnAttemptsEventTellsOfThatAttemptOnly(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.script("update", mongotest.Fault{AfterApply: func() { w.must(w.set.StepDown()) }}, loseReply)
+		checkCode(t, writes[2].do(w.ctx, w.coll), -1)
+		if n := len(w.started("update")); n != 2 || w.ends != 2 || w.failed != 1 {
+			t.Errorf("%d started, %d ended, %d of them failed; want 2, 2, 1", n, w.ends, w.failed)
+		}
+	})
+}
+
+// enableOverloadRetargeting deprioritizes a server whose connection could not be made, too.
+func TestAServerWhoseCheckoutFailedIsAvoided(t *testing.T) {
+	for range 20 {
+		in(t, func(o *options.ClientOptions) {
+			o.SetEnableOverloadRetargeting(true).SetReadPreference(readpref.Secondary())
+		}, func(w *world) {
+			w.must(w.set.WaitIdle(w.ctx))
+			w.pass(time.Second) // both secondaries are discovered
+			var greeted []int
+			w.set.InterceptHello(func(r *mongotest.Request) mongotest.Fault {
+				if _, err := r.Body.LookupErr("backpressure"); err != nil {
+					return mongotest.Fault{}
+				}
+				greeted = append(greeted, r.Member)
+				return mongotest.Fault{LoseRequest: len(greeted) == 1}
+			})
+			if err := findOne(w); err != mongo.ErrNoDocuments { //nolint:errorlint // never wrapped
+				t.Fatal(err)
+			}
+			if len(greeted) != 2 || greeted[0] == greeted[1] {
+				t.Errorf("the members that were greeted: %v", greeted)
+			}
+		})
+	}
+}
