@@ -13,10 +13,9 @@ import (
 
 // The operation codes that this package knows.
 const (
-	OpReply      int32 = 1
-	OpQuery      int32 = 2004
-	OpCompressed int32 = 2012
-	OpMsg        int32 = 2013
+	OpReply int32 = 1
+	OpQuery int32 = 2004
+	OpMsg   int32 = 2013
 )
 
 // HeaderLength is the size of a message header in bytes.
@@ -64,9 +63,6 @@ func EndMessage(dst []byte, index int) []byte {
 	binary.LittleEndian.PutUint32(dst[index:], uint32(len(dst)-index))
 	return dst
 }
-
-// SetRequestID replaces the request id of the message at the start of b.
-func SetRequestID(b []byte, id int32) { binary.LittleEndian.PutUint32(b[4:], uint32(id)) }
 
 // ReadMessage reads one message from r into buf, which it grows as needed, and returns the message's bytes. A message
 // longer than limit bytes is an error that matches ErrMalformed. io.EOF means that r ended between messages.
