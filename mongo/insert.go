@@ -182,11 +182,7 @@ const messageMargin = 16 << 10 // of maxMessageSizeBytes, for what a command has
 
 // next returns the end of the batch that begins with document first: as much as one command may hold.
 func (m *insertMany) next(first int) int {
-	limits := m.coll.db.client.limits()
-	start := 0
-	if first > 0 {
-		start = m.ends[first-1]
-	}
+	limits, start := m.coll.db.client.limits(), m.start(first)
 	end := first + 1
 	for end < len(m.ends) && end-first < limits.count && m.ends[end]-start <= limits.bytes-messageMargin {
 		end++
@@ -196,10 +192,10 @@ func (m *insertMany) next(first int) int {
 
 func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
 	var fatal error
-	for first, start := 0, 0; first < len(m.ends); {
+	for first := 0; first < len(m.ends); first = m.sent {
 		end := m.next(first)
 		cmd := &insertCommand{
-			coll: m.coll, documents: m.scratch.b[start:m.ends[end-1]], ordered: m.ordered, extras: m.extras, many: true,
+			coll: m.coll, documents: m.scratch.b[m.start(first):m.start(end)], ordered: m.ordered, extras: m.extras, many: true,
 		}
 		err := cmd.run(ctx)
 		m.sent = end
@@ -208,7 +204,6 @@ func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
 			fatal = problem
 			break
 		}
-		first, start = end, m.ends[end-1]
 	}
 	return m.result(fatal)
 }
@@ -237,6 +232,11 @@ func (m *insertMany) note(err error, first, end int) (bool, error) {
 		return false, err
 	}
 	for _, we := range e.WriteErrors {
+		if we.Index < 0 || we.Index >= end-first {
+			m.markFailed(first, end)
+			m.problems.WriteErrors = append(m.problems.WriteErrors, we)
+			return false, fmt.Errorf("mongo: the server refuses statement %d of %d: %w", we.Index, end-first, err)
+		}
 		we.Index += first
 		we.Request = &InsertOneModel{Document: m.document(we.Index)}
 		m.failed[we.Index] = true
@@ -263,12 +263,16 @@ func (m *insertMany) markFailed(from, to int) {
 	}
 }
 
-func (m *insertMany) document(i int) bson.Raw {
-	start := 0
-	if i > 0 {
-		start = m.ends[i-1]
+// start returns where document i begins in scratch, and document i-1 ends.
+func (m *insertMany) start(i int) int {
+	if i == 0 {
+		return 0
 	}
-	return append(bson.Raw(nil), m.scratch.b[start:m.ends[i]]...)
+	return m.ends[i-1]
+}
+
+func (m *insertMany) document(i int) bson.Raw {
+	return append(bson.Raw(nil), m.scratch.b[m.start(i):m.ends[i]]...)
 }
 
 func (m *insertMany) result(fatal error) (*InsertManyResult, error) {
