@@ -15,16 +15,11 @@ const (
 // verdict is what follows from a failure.
 type verdict struct {
 	why   Why
-	delay time.Duration
-	// doomed: the deadline comes before the next attempt, which is therefore not made after the delay.
-	doomed bool
+	delay time.Duration // waited also if the deadline comes before the next attempt, which is then not made
 }
 
-// withinDeadline holds a delay against the time that is left.
+// withinDeadline holds a delay against the time that is left before a deadline that there is.
 func withinDeadline(delay time.Duration, now, deadline time.Time, mode DeadlineMode) verdict {
-	if deadline.IsZero() {
-		return verdict{why: Retried, delay: delay}
-	}
 	left := deadline.Sub(now)
 	switch {
 	case left > delay:
@@ -32,6 +27,6 @@ func withinDeadline(delay time.Duration, now, deadline time.Time, mode DeadlineM
 	case left <= 0 || mode == GiveUp:
 		return verdict{why: DeadlineWouldPass}
 	default:
-		return verdict{why: DeadlineWouldPass, delay: left, doomed: true}
+		return verdict{why: DeadlineWouldPass, delay: left}
 	}
 }
