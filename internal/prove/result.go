@@ -73,11 +73,17 @@ type ExampleTry struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// maxExamples is how many operations that went wrong a result keeps.
+// maxExamples is how many operations that went wrong a result keeps of each sort: not applied, once, more often.
 const maxExamples = 5
 
 func (r *Result) remember(o record, applied int) {
-	if len(r.Examples) == maxExamples {
+	same := 0
+	for _, e := range r.Examples {
+		if min(e.Applied, 2) == min(applied, 2) {
+			same++
+		}
+	}
+	if same == maxExamples {
 		return
 	}
 	e := Example{Operation: o.id.String(), Applied: applied, Began: o.began}
