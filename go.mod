@@ -32,4 +32,5 @@ require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.39.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )

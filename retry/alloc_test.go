@@ -9,20 +9,20 @@ import (
 var errBroken = errors.New("broken")
 
 func TestASuccessAllocatesNothing(t *testing.T) {
-	e, _ := New(Options{})
+	e, _ := New(Options{Strategy: Once()})
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(1000, func() {
-		_ = e.Do(ctx, Request{}, func(context.Context, int) Failure { return Failure{} })
+		_ = e.Do(ctx, Operation{}, func(context.Context, int) Failure { return Failure{} })
 	}); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
 func TestOneImmediateRetryAllocatesNothing(t *testing.T) {
-	e, _ := New(Options{})
+	e, _ := New(Options{Strategy: Once()})
 	ctx := context.Background()
 	if n := testing.AllocsPerRun(1000, func() {
-		_ = e.Do(ctx, Request{}, func(_ context.Context, n int) Failure {
+		_ = e.Do(ctx, Operation{}, func(_ context.Context, n int) Failure {
 			if n == 0 {
 				return Failure{Err: errBroken, Stage: Dispatch, Reason: PoolCleared}
 			}
@@ -34,20 +34,20 @@ func TestOneImmediateRetryAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkSuccess(b *testing.B) {
-	e, _ := New(Options{})
+	e, _ := New(Options{Strategy: Once()})
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = e.Do(ctx, Request{}, func(context.Context, int) Failure { return Failure{} })
+		_ = e.Do(ctx, Operation{}, func(context.Context, int) Failure { return Failure{} })
 	}
 }
 
 func BenchmarkOneImmediateRetry(b *testing.B) {
-	e, _ := New(Options{})
+	e, _ := New(Options{Strategy: Once()})
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = e.Do(ctx, Request{}, func(_ context.Context, n int) Failure {
+		_ = e.Do(ctx, Operation{}, func(_ context.Context, n int) Failure {
 			if n == 0 {
 				return Failure{Err: errBroken, Stage: Dispatch, Reason: PoolCleared}
 			}

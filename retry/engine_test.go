@@ -113,7 +113,7 @@ func TestVerdicts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(c.failures...)
-			err := engine(t, retry.Options{}).Do(context.Background(), retry.Request{Strategy: c.strategy}, attempt)
+			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: c.strategy}, attempt)
 			if *made != c.attempts {
 				t.Errorf("%d attempts, want %d", *made, c.attempts)
 			}
@@ -137,11 +137,11 @@ func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
 	})
 	e := engine(t, retry.Options{Strategy: never})
 	attempt, made := script(inFlight)
-	if err := e.Do(context.Background(), retry.Request{}, attempt); err == nil || *made != 1 {
+	if err := e.Do(context.Background(), retry.Operation{}, attempt); err == nil || *made != 1 {
 		t.Errorf("the engine's strategy: %d attempts, %v", *made, err)
 	}
 	attempt, made = script(inFlight)
-	if err := e.Do(context.Background(), retry.Request{Strategy: retry.Once()}, attempt); err != nil || *made != 2 {
+	if err := e.Do(context.Background(), retry.Operation{Strategy: retry.Once()}, attempt); err != nil || *made != 2 {
 		t.Errorf("the request's strategy: %d attempts, %v", *made, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestTheStrategySeesRetriesReasonsAndData(t *testing.T) {
 	})
 	attempt, _ := script(
 		retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.PoolCleared}, inFlight)
-	err := engine(t, retry.Options{}).Do(context.Background(), retry.Request{Strategy: strategy, Data: "mine"}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: strategy, Data: "mine"}, attempt)
 	want := "0 mine false POOL_CLEARED, 1 mine true NETWORK_ERROR"
 	if got := strings.Join(seen, ", "); got != want || err != nil {
 		t.Errorf("got %s, want %s (%v)", got, want, err)
@@ -184,7 +184,7 @@ func TestDelaysAndTheDeadline(t *testing.T) {
 				defer cancel()
 				attempt, made := script(inFlight, inFlight, inFlight, inFlight)
 				start := time.Now()
-				err := engine(t, retry.Options{DeadlineMode: c.mode}).Do(ctx, retry.Request{Strategy: waiting}, attempt)
+				err := engine(t, retry.Options{Strategy: retry.Once(), DeadlineMode: c.mode}).Do(ctx, retry.Operation{Strategy: waiting}, attempt)
 				if took := time.Since(start); took != c.took || *made != c.attempts {
 					t.Errorf("%d attempts in %v, want %d in %v", *made, took, c.attempts, c.took)
 				}
@@ -205,7 +205,7 @@ func TestCancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
 		})
 		attempt, made := script(inFlight)
 		start := time.Now()
-		err := engine(t, retry.Options{}).Do(ctx, retry.Request{Strategy: waiting}, attempt)
+		err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{Strategy: waiting}, attempt)
 		if took := time.Since(start); took != 40*time.Millisecond || *made != 1 {
 			t.Errorf("%d attempts in %v", *made, took)
 		}
@@ -219,7 +219,7 @@ func TestCancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
 func TestACancellationsCauseIsFoundBesideIt(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
-	err := engine(t, retry.Options{}).Do(ctx, retry.Request{}, func(context.Context, int) retry.Failure {
+	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
 		cancel(cause)
 		return inFlight
 	})
@@ -236,7 +236,7 @@ func TestACancelledContextIsNeverRetried(t *testing.T) {
 		cancel()
 		return inFlight
 	}
-	err := engine(t, retry.Options{}).Do(ctx, retry.Request{Strategy: retry.UntilDeadline()}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{Strategy: retry.UntilDeadline()}, attempt)
 	var e *retry.Error
 	if !errors.As(err, &e) || len(e.Attempts) != 1 || e.Why() != retry.Cancelled {
 		t.Errorf("error: %v", err)
@@ -253,7 +253,7 @@ func TestControlledBackoffIsTheExactLadder(t *testing.T) {
 }
 
 func TestBadOptionsAreAnError(t *testing.T) {
-	if _, err := retry.New(retry.Options{DeadlineMode: 7}); err == nil || !strings.Contains(err.Error(), "DeadlineMode") {
+	if _, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: 7}); err == nil || !strings.Contains(err.Error(), "DeadlineMode") {
 		t.Errorf("error: %v", err)
 	}
 }

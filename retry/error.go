@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -24,18 +25,25 @@ type Error struct {
 	end    []error // context.DeadlineExceeded or context.Canceled with its cause, if that is why it ended
 }
 
-func newError(ctx context.Context, request Request, history []Record) *Error {
-	e := &Error{Attempts: make([]Record, len(history)), effect: request.Effect}
-	copy(e.Attempts, history)
+func newError(ctx context.Context, effect Effect, history []Record) *Error {
+	e := &Error{Attempts: history, effect: effect}
 	switch e.Why() {
 	case DeadlineWouldPass:
-		e.end = []error{context.DeadlineExceeded}
+		e.endedBy(ctx, context.DeadlineExceeded)
 	case Cancelled:
-		e.end = []error{context.Canceled, context.Cause(ctx)}
+		e.endedBy(ctx, context.Canceled)
 	case Undecided, Retried, NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen,
 		NoServer, UnsupportedServer, InTransaction, Disabled, NotBuilt:
 	}
 	return e
+}
+
+// endedBy adds the context's end and, where it has come, its cause.
+func (e *Error) endedBy(ctx context.Context, end error) {
+	e.end = []error{end}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(end, cause) {
+		e.end = append(e.end, cause)
+	}
 }
 
 // Last returns the last attempt's record.

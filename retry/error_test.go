@@ -14,7 +14,7 @@ func TestAnErrorTellsEveryAttempt(t *testing.T) {
 	first := retry.Failure{Err: errors.New("reset"), Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.ReadOnly, Endpoint: "a:1"}
 	second := retry.Failure{Err: errors.New("refused"), Stage: retry.Dispatch, Reason: retry.ConnectionFailed, Endpoint: "b:2"}
 	attempt, _ := script(first, second)
-	err := engine(t, retry.Options{}).Do(context.Background(), retry.Request{}, attempt)
+	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
 	for _, want := range []string{"2 attempts", "a:1", "in flight", "NETWORK_ERROR", "reset", "b:2", "before sending", "refused", "attempts used up"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
@@ -50,7 +50,7 @@ func TestOutcomeKnown(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.first.Reason, c.second.Reason = retry.RetryableCode, retry.RetryableCode
 			attempt, _ := script(c.first, c.second)
-			err := engine(t, retry.Options{}).Do(context.Background(), retry.Request{Strategy: always, Effect: c.effect}, attempt)
+			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: always, Effect: c.effect}, attempt)
 			var e *retry.Error
 			if !errors.As(err, &e) || e.OutcomeKnown() != c.known {
 				t.Errorf("known: %v, want %v (%v)", e.OutcomeKnown(), c.known, err)

@@ -5,22 +5,26 @@ import "time"
 // Failure is the record of one attempt that failed. The zero Failure, whose Err is nil, is a success.
 type Failure struct {
 	Err      error
-	Stage    Stage
 	Reason   Reason
-	Effect   Effect // of this attempt
 	Endpoint string // where it was sent, "" if nowhere
 
+	// BaseBackoff is the base that the server named for a growing delay (MongoDB's baseBackoffMS), zero if it named none.
+	BaseBackoff time.Duration
+	// RetryAfter is how long the server asked to be left alone (HTTP's Retry-After): no delay is shorter.
+	RetryAfter time.Duration
+
+	Stage Stage
+	// Effect of this attempt, where it is better than the operation's own: see [Operation].
+	Effect Effect
 	// Unsettled: the server answered, but in a way that leaves open whether the operation is applied and stays so.
 	Unsettled bool
 	// Refuse, if set, is why there must be no further attempt, whatever the strategy says.
 	Refuse Why
-	// BaseBackoff is the server's own base for the delay, zero if it named none.
-	BaseBackoff time.Duration
 }
 
 // Safe tells whether trying again cannot apply the operation twice: nothing was sent, or twice does no harm, or the
 // server's answer means that nothing was applied.
-func (f Failure) Safe() bool {
+func (f *Failure) Safe() bool {
 	switch {
 	case f.Stage == Dispatch, f.Effect != NotIdempotent:
 		return true
@@ -32,7 +36,7 @@ func (f Failure) Safe() bool {
 }
 
 // mayHaveApplied tells whether the attempt may have changed something on a server.
-func (f Failure) mayHaveApplied() bool {
+func (f *Failure) mayHaveApplied() bool {
 	switch f.Stage {
 	case Dispatch:
 		return false

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -26,8 +27,6 @@ func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failu
 	switch {
 	case !overloaded && !request.Reasons.Has(Overloaded):
 		return o.Otherwise.RetryAfter(ctx, request, failure)
-	case !failure.Safe():
-		return Decline(NotIdempotentOp), nil
 	case request.Retries >= o.Retries:
 		return Decline(AttemptsUsed), nil
 	case overloaded:
@@ -37,18 +36,18 @@ func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failu
 	}
 }
 
+func (o Overload) validate(field string) error {
+	if o.Retries < 0 {
+		return fmt.Errorf("retry: %s: Overload.Retries is %d; it must not be negative", field, o.Retries)
+	}
+	return validStrategy(field+": Overload.Otherwise", o.Otherwise)
+}
+
 // OverloadBackoff is the delay before retry n (1 is the first) of an overloaded server: a random part of
 // min(10 s, base x 2^n), base being the server's own or, if that is not positive, 100 ms.
 func OverloadBackoff(n int, base time.Duration) time.Duration {
 	if base <= 0 {
 		base = overloadBase
 	}
-	ceiling := base
-	for range n {
-		if ceiling >= overloadCap {
-			break
-		}
-		ceiling *= 2
-	}
-	return time.Duration(rand.Float64() * float64(min(ceiling, overloadCap)))
+	return time.Duration(rand.Float64() * float64(doubled(base, n, overloadCap)))
 }

@@ -30,7 +30,7 @@ func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				attempt, made := script(c.failures...)
 				strategy := retry.Overload{Retries: 2, Otherwise: retry.Once()}
-				err := engine(t, retry.Options{}).Do(context.Background(), retry.Request{Strategy: strategy}, attempt)
+				err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: strategy}, attempt)
 				var e *retry.Error
 				if *made != c.attempts || (err == nil) != (c.why == retry.Retried) || errors.As(err, &e) && e.Why() != c.why {
 					t.Errorf("%d attempts, %v", *made, err)

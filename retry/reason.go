@@ -1,19 +1,41 @@
 package retry
 
+import (
+	"iter"
+	"slices"
+)
+
 // Reason is the cause of a failure, as a comparable value: two reasons are equal only if they are the same one. The
 // zero Reason is [UnknownReason], which is never retried.
 type Reason struct{ *reason }
 
 type reason struct {
-	name                string
-	allowsNonIdempotent bool
-	always              bool
+	name  string
+	flags Flag
 }
 
-// NewReason returns a reason of your own, to be made once and kept. allowsNonIdempotent: an answer for this reason means
-// that nothing was applied, so operations that are not idempotent may be tried again too.
-func NewReason(name string, allowsNonIdempotent bool) Reason {
-	return Reason{&reason{name: name, allowsNonIdempotent: allowsNonIdempotent}}
+// Flag is one of the two flags that RFC 0049 gives a reason.
+type Flag uint8
+
+const (
+	// AllowsNonIdempotent says that an answer for this reason means that nothing was applied, so that operations which are
+	// not idempotent may be tried again too.
+	AllowsNonIdempotent Flag = 1 << iota
+	// Always says that it is retried with the controlled backoff, whatever strategy, budget and breaker say. It contains
+	// AllowsNonIdempotent.
+	Always
+)
+
+// NewReason returns a reason of your own, to be made once and kept.
+func NewReason(name string, flags ...Flag) Reason {
+	r := &reason{name: name}
+	for _, f := range flags {
+		r.flags |= f
+	}
+	if r.flags&Always != 0 {
+		r.flags |= AllowsNonIdempotent
+	}
+	return Reason{r}
 }
 
 // String returns the reason's name.
@@ -25,33 +47,55 @@ func (r Reason) String() string {
 }
 
 // AllowsNonIdempotentRetry tells whether operations that are not idempotent may be tried again for this reason.
-func (r Reason) AllowsNonIdempotentRetry() bool { return r.reason != nil && r.allowsNonIdempotent }
+func (r Reason) AllowsNonIdempotentRetry() bool {
+	return r.reason != nil && r.flags&AllowsNonIdempotent != 0
+}
 
 // AlwaysRetry tells whether the reason is retried with the controlled backoff whatever the strategy says.
-func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.always }
+func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&Always != 0 }
 
 // UnknownReason is the reason of anything unexpected. It is refused before any strategy is asked.
 var UnknownReason = Reason{}
 
-// Reasons is a small set of reasons; those past its capacity are not kept.
+// KnownReasons returns every reason that this package defines: RFC 0049's in its order, then MongoDB's.
+func KnownReasons() []Reason { return slices.Concat(rfc0049Reasons[:], mongodbReasons[:]) }
+
+// Reasons is a set of reasons.
 type Reasons struct {
-	set [4]Reason
-	n   int
+	first [2]Reason // filled from the left; so that few reasons need no memory
+	more  []Reason
 }
 
 // Has tells whether reason is in the set.
 func (r *Reasons) Has(reason Reason) bool {
-	for _, have := range r.set[:r.n] {
-		if have == reason {
-			return true
-		}
-	}
-	return false
+	return reason != UnknownReason && (reason == r.first[0] || reason == r.first[1] || slices.Contains(r.more, reason))
 }
 
+// All iterates over the set in the order in which the reasons came.
+func (r *Reasons) All() iter.Seq[Reason] {
+	return func(yield func(Reason) bool) {
+		for _, reason := range r.first {
+			if reason == UnknownReason || !yield(reason) {
+				return
+			}
+		}
+		for _, reason := range r.more {
+			if !yield(reason) {
+				return
+			}
+		}
+	}
+}
+
+// add adds a reason that is known: others are never retried.
 func (r *Reasons) add(reason Reason) {
-	if r.n < len(r.set) && !r.Has(reason) {
-		r.set[r.n] = reason
-		r.n++
+	switch {
+	case r.Has(reason):
+	case r.first[0] == UnknownReason:
+		r.first[0] = reason
+	case r.first[1] == UnknownReason:
+		r.first[1] = reason
+	default:
+		r.more = append(slices.Clip(r.more), reason) // copies of the set are with strategies
 	}
 }

@@ -2,29 +2,15 @@ package retry
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
-
-// Request describes one operation to the engine and to its strategy.
-type Request struct {
-	// Strategy decides about retries. Nil means the engine's.
-	Strategy Strategy
-	// Effect is what doing the whole operation twice would mean to the caller. An attempt's own effect may be better:
-	// see [Failure].
-	Effect Effect
-	// Data is the caller's, for a strategy to look at.
-	Data any
-	// Retries is how often the operation was tried again so far. The engine sets it.
-	Retries int
-	// Reasons are those of the attempts before the failure that is decided about. The engine sets them.
-	Reasons Reasons
-}
 
 // Action is a strategy's answer. The zero Action declines.
 type Action struct {
 	retry bool
-	delay time.Duration
 	why   Why
+	delay time.Duration
 }
 
 // After is the action to try again after delay, at once if it is not positive.
@@ -33,9 +19,10 @@ func After(delay time.Duration) Action { return Action{retry: true, delay: max(d
 // Decline is the action not to try again, and why.
 func Decline(why Why) Action { return Action{why: why} }
 
-// Strategy decides whether and when an operation is tried again (RFC 0049). It is asked after each failure except those
-// that are always retried or never, must be safe for concurrent use, and may block: the caller's goroutine waits. An
-// error it returns ends the operation with the operation's own error.
+// Strategy decides whether and when an operation is tried again (RFC 0049). It is asked about what may be retried at all;
+// that nothing is applied twice, the deadline, the budget and the breaker are the engine's business afterwards. It must be
+// safe for concurrent use, and may block: the caller's goroutine waits. An error it returns ends the operation with the
+// operation's own error.
 type Strategy interface {
 	RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error)
 }
@@ -48,26 +35,22 @@ func (f StrategyFunc) RetryAfter(ctx context.Context, request Request, failure F
 	return f(ctx, request, failure)
 }
 
-// Limited tries again at once, at most Retries times, what is safe to send twice.
-type Limited struct {
-	// Retries is how often at most; negative means as long as the deadline allows.
-	Retries int
-}
+func (f StrategyFunc) validate(field string) error { return validStrategyFunc(field, f != nil) }
 
-// RetryAfter implements [Strategy].
-func (l Limited) RetryAfter(_ context.Context, request Request, failure Failure) (Action, error) {
-	switch {
-	case !failure.Safe():
-		return Decline(NotIdempotentOp), nil
-	case l.Retries >= 0 && request.Retries >= l.Retries:
-		return Decline(AttemptsUsed), nil
-	default:
-		return After(0), nil
+func validStrategyFunc(field string, ok bool) error {
+	if !ok {
+		return fmt.Errorf("retry: %s is a nil StrategyFunc", field)
 	}
+	return nil
 }
 
-// Once tries again once, as the MongoDB specifications say for a client without an operation timeout.
-func Once() Strategy { return Limited{Retries: 1} }
-
-// UntilDeadline tries again for as long as the deadline allows. Use it only where something else paces the attempts.
-func UntilDeadline() Strategy { return Limited{Retries: -1} }
+// validStrategy checks a strategy before it is used, so that a wrong one is an error and not a panic later.
+func validStrategy(field string, s Strategy) error {
+	if s == nil {
+		return fmt.Errorf("retry: %s is nil; it must be a strategy, for example retry.BestEffort{}", field)
+	}
+	if s, ok := s.(interface{ validate(field string) error }); ok {
+		return s.validate(field)
+	}
+	return nil
+}

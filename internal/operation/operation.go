@@ -117,7 +117,7 @@ var emptyRun run
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	run := runs.Get().(*run)
 	run.Runner, run.op, run.session = r, op, op.Session
-	err := r.engine.Do(ctx, retry.Request{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
+	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
 	run.endSession()
 	*run = emptyRun
 	runs.Put(run)

@@ -1,0 +1,248 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrBreakerOpen is the error of an attempt that a breaker did not let through.
+var ErrBreakerOpen = errors.New("retry: the circuit breaker is open")
+
+// BreakerState is the state of a [Breaker].
+type BreakerState uint8
+
+// The states of a breaker. Closed goes to Open, Open to HalfOpen, and HalfOpen to either of the others.
+const (
+	Closed   BreakerState = iota // everything passes
+	Open                         // nothing passes
+	HalfOpen                     // one attempt, the canary, is under way to find out
+)
+
+// String returns the state in words.
+func (s BreakerState) String() string {
+	switch s {
+	case Closed:
+		return "closed"
+	case Open:
+		return "open"
+	case HalfOpen:
+		return "half-open"
+	}
+	return "unknown state"
+}
+
+// Outcome is what a breaker makes of an attempt.
+type Outcome uint8
+
+// The outcomes of an attempt.
+const (
+	Succeeded Outcome = iota // the endpoint works, whatever the answer was
+	Failed                   // it does not
+	Neutral                  // nothing was learnt of it
+)
+
+// BreakerOptions configure a [Breaker].
+type BreakerOptions struct {
+	// Volume is how many attempts the window must have seen before the breaker opens; at least 1.
+	Volume int
+	// Percent is how many of a hundred of them must have failed for that; above 0, at most 100.
+	Percent float64
+	// Window is how far back attempts count, to a tenth of it; at least 10 ns.
+	Window time.Duration
+	// Sleep is how long nothing is let through before a canary is, and how long its outcome is waited for before another
+	// may go; positive.
+	Sleep time.Duration
+	// Judge says what a failed attempt tells of the endpoint. Nil: see [JudgeFailure]. The caller's cancellation is
+	// neutral without its being asked.
+	Judge func(Failure) Outcome
+	// OnChange is told of each change of state, in order. It must be quick and must not call the breaker.
+	OnChange func(from, to BreakerState)
+}
+
+// DefaultBreaker returns the defaults: 20 attempts in 60 s of which half failed; a canary after 5 s.
+func DefaultBreaker() *BreakerOptions {
+	return &BreakerOptions{Volume: 20, Percent: 50, Window: time.Minute, Sleep: 5 * time.Second}
+}
+
+func (o *BreakerOptions) validate() error {
+	switch {
+	case o.Volume < 1:
+		return fmt.Errorf("retry: Breaker.Volume is %d; it must be at least 1", o.Volume)
+	case !(o.Percent > 0 && o.Percent <= 100):
+		return fmt.Errorf("retry: Breaker.Percent is %v; it must be above 0 and at most 100", o.Percent)
+	case o.Window < slots:
+		return fmt.Errorf("retry: Breaker.Window is %v; it must be at least 10 ns", o.Window)
+	case o.Sleep <= 0:
+		return fmt.Errorf("retry: Breaker.Sleep is %v; it must be positive", o.Sleep)
+	}
+	return nil
+}
+
+// JudgeFailure is how a breaker judges failures unless it is told otherwise: an answer that is nobody's trouble (answered,
+// for a reason that is not known to be worth a retry) shows that the endpoint works; what was never to be sent, or another
+// breaker stopped, shows nothing; anything else failed.
+func JudgeFailure(f Failure) Outcome {
+	switch {
+	case f.Refuse == NotBuilt, f.Refuse == NoServer, f.Reason == CircuitBreakerOpen:
+		return Neutral
+	case f.Stage == Responded && f.Reason == UnknownReason:
+		return Succeeded
+	default:
+		return Failed
+	}
+}
+
+// Breaker keeps attempts away from an endpoint that keeps failing: closed, open, half-open with a canary. An [Engine] can
+// have one for all that it does; a client of many endpoints has one for each and calls [Breaker.Allow] within its attempts,
+// whose failure then has the reason [CircuitBreakerOpen]. It is safe for concurrent use and holds no resources.
+type Breaker struct {
+	BreakerOptions
+	successes *atomic.Uint64
+
+	// word is the number of the latest change of state, with the state in its two lowest bits. It is written under mu.
+	word atomic.Uint64
+
+	mu     sync.Mutex
+	window window
+	until  time.Time // when a canary, or the next one, may go
+}
+
+// NewBreaker returns a closed breaker, or an error that names the option and its rule.
+func NewBreaker(o BreakerOptions) (*Breaker, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return newBreaker(o, new(atomic.Uint64), time.Now()), nil
+}
+
+func newBreaker(o BreakerOptions, successes *atomic.Uint64, now time.Time) *Breaker {
+	if o.Judge == nil {
+		o.Judge = JudgeFailure
+	}
+	b := &Breaker{BreakerOptions: o, successes: successes}
+	b.word.Store(firstPermit.word)
+	b.window.start(o.Window, successes.Load(), now)
+	return b
+}
+
+const (
+	stateBits = 2
+	stateMask = 1<<stateBits - 1
+)
+
+// Permit lets one attempt through. The zero Permit does not.
+type Permit struct{ word uint64 }
+
+// firstPermit is what a breaker grants until its state first changes.
+var firstPermit = Permit{1 << stateBits}
+
+func (p Permit) ok() bool            { return p.word != 0 }
+func (p Permit) state() BreakerState { return BreakerState(p.word & stateMask) }
+
+// State returns the state. An open breaker becomes half-open only when an attempt asks to pass.
+func (b *Breaker) State() BreakerState { return BreakerState(b.word.Load() & stateMask) }
+
+// Allow asks to make one attempt. If it may be made, [Breaker.Done] must be told what came of the permit.
+func (b *Breaker) Allow() (Permit, bool) {
+	p := b.enter()
+	return p, p.ok()
+}
+
+// enter is Allow, small enough to be inlined.
+func (b *Breaker) enter() Permit {
+	if p := (Permit{b.word.Load()}); p.state() == Closed {
+		return p
+	}
+	return b.canary()
+}
+
+// canary lets one attempt through when the time has come.
+func (b *Breaker) canary() Permit {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.State() != Closed {
+		if now.Before(b.until) {
+			return Permit{}
+		}
+		b.become(HalfOpen)
+		b.until = now.Add(b.Sleep)
+	}
+	return Permit{b.word.Load()}
+}
+
+// Done tells the breaker what came of an attempt that it let through. What began before the latest change of state
+// changes nothing.
+func (b *Breaker) Done(p Permit, o Outcome) {
+	if o == Succeeded && p.state() == Closed {
+		b.successes.Add(1)
+		return
+	}
+	b.done(p, o, time.Now())
+}
+
+func (b *Breaker) done(p Permit, o Outcome, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.word != b.word.Load() {
+		return
+	}
+	switch p.state() {
+	case Closed:
+		b.window.add(o, b.successes.Load(), now)
+		if b.tooManyFailed() {
+			b.open(now.Add(b.Sleep))
+		}
+	case HalfOpen:
+		b.learn(o, now)
+	case Open: // lets nothing through
+	}
+}
+
+// learn takes in what the canary found.
+func (b *Breaker) learn(o Outcome, now time.Time) {
+	switch o {
+	case Succeeded:
+		b.window.start(b.Window, b.successes.Load(), now)
+		b.become(Closed)
+	case Failed:
+		b.open(now.Add(b.Sleep))
+	case Neutral:
+		b.open(now) // the next one may go
+	}
+}
+
+func (b *Breaker) open(until time.Time) {
+	b.until = until
+	b.become(Open)
+}
+
+func (b *Breaker) become(to BreakerState) {
+	from := b.State()
+	b.word.Store((b.word.Load()>>stateBits+1)<<stateBits | uint64(to))
+	if b.OnChange != nil && from != to {
+		b.OnChange(from, to)
+	}
+}
+
+func (b *Breaker) tooManyFailed() bool {
+	succeeded, failed := b.window.counts()
+	all := succeeded + failed
+	return all >= float64(b.Volume) && failed*100 >= b.Percent*all
+}
+
+// openUntil returns until when an open breaker lets nothing through, and otherwise the zero time.
+func (b *Breaker) openUntil() time.Time {
+	if b.State() == Closed {
+		return time.Time{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.State() != Open {
+		return time.Time{}
+	}
+	return b.until
+}

@@ -1,0 +1,195 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// notLetThrough is the failure of an attempt that the breaker stopped.
+var notLetThrough = Failure{Err: ErrBreakerOpen, Stage: Dispatch, Reason: CircuitBreakerOpen}
+
+// past is what an operation under way remembers of the attempts before its latest.
+type past struct {
+	history []Record
+	reasons Reasons
+}
+
+func (p *past) add(f *Failure, v verdict) {
+	p.history = append(p.history, Record{Failure: *f, Delay: v.delay, Why: v.why})
+	p.reasons.add(f.Reason)
+}
+
+// afterFailure goes on after a first attempt that failed. Nothing is copied or allocated unless a second one fails too.
+func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failure, permit Permit, attempt Attempt) error {
+	var before past
+	for n := 1; ; n++ {
+		failure.Effect = max(failure.Effect, op.Effect)
+		if e.breaker != nil && permit.ok() {
+			e.tellBreaker(ctx, permit, failure)
+		}
+		if e.observer != nil {
+			e.observe(ctx, op, AttemptFailed, n-1, failure, verdict{})
+		}
+		v := e.decide(ctx, op, &before, failure)
+		if e.observer != nil {
+			e.observe(ctx, op, Decided, n-1, failure, v)
+		}
+		if v.delay > 0 {
+			v.why = e.wait(ctx, v)
+		}
+		if v.why != Retried {
+			before.add(failure, v)
+			return e.failed(ctx, op, &before)
+		}
+		var next Failure
+		if permit = e.admit(); permit.ok() {
+			next = attempt(ctx, n)
+		} else {
+			next = notLetThrough
+		}
+		if next.Err == nil {
+			if e.counts {
+				e.successes.Add(1)
+			}
+			if e.observer != nil || permit.state() != Closed {
+				e.succeeded(ctx, op, permit, n)
+			}
+			return nil
+		}
+		before.add(failure, v)
+		*failure = next
+	}
+}
+
+// stopped goes on after a first attempt that the breaker stopped.
+func (e *Engine) stopped(ctx context.Context, op *Operation, attempt Attempt) error {
+	failure := notLetThrough
+	return e.afterFailure(ctx, op, &failure, Permit{}, attempt)
+}
+
+// tellBreaker reports a failed attempt. The caller's cancellation tells nothing of the endpoint.
+func (e *Engine) tellBreaker(ctx context.Context, permit Permit, failure *Failure) {
+	outcome := Neutral
+	if ended(ctx) != Cancelled {
+		outcome = e.breaker.Judge(*failure)
+	}
+	e.breaker.done(permit, outcome, time.Now())
+}
+
+// decide gathers what the decision depends on, makes it, and takes the token that a retry costs.
+func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failure *Failure) verdict {
+	s := state{retries: len(before.history), mode: e.mode}
+	if err := ctx.Err(); err != nil {
+		s.ended = endOf(err)
+	} else if asksStrategy(failure) {
+		if e.rule != nil && op.Strategy == nil {
+			s.action = e.rule.after(len(before.history))
+		} else {
+			s.action = e.consult(ctx, op, before, failure)
+			s.ended = ended(ctx) // that may have taken its time
+		}
+	}
+	deadline, ok := ctx.Deadline()
+	var now time.Time
+	if e.counts || ok {
+		now = time.Now()
+		s.deadline = deadline
+		if e.breaker != nil {
+			s.openUntil = e.breaker.openUntil()
+		}
+	}
+	v := decide(&s, failure, now)
+	if v.costs && e.budget != nil && !e.budget.take(now) {
+		s.budgetEmpty = true
+		v = decide(&s, failure, now)
+	}
+	return v
+}
+
+// consult asks the operation's strategy, or else the engine's.
+func (e *Engine) consult(ctx context.Context, op *Operation, before *past, failure *Failure) Action {
+	strategy := op.Strategy
+	if strategy == nil {
+		strategy = e.strategy
+	}
+	request := Request{Operation: *op, Retries: len(before.history), Reasons: before.reasons}
+	if request.Data == nil {
+		request.Data = Data(ctx)
+	}
+	action, err := strategy.RetryAfter(ctx, request, *failure)
+	if err != nil || (!action.retry && action.why == Undecided) {
+		return Decline(StrategyDeclined)
+	}
+	return action
+}
+
+// wait waits for the verdict's delay or until ctx ends, and returns what then holds.
+func (e *Engine) wait(ctx context.Context, v verdict) Why {
+	timer := time.NewTimer(v.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	why := ended(ctx)
+	if why == Undecided {
+		return v.why
+	}
+	if v.costs && e.budget != nil {
+		e.budget.giveBack()
+	}
+	return why
+}
+
+// failed ends an operation with the error that tells all of it.
+func (e *Engine) failed(ctx context.Context, op *Operation, all *past) error {
+	err := newError(ctx, op.Effect, all.history)
+	if e.observer != nil {
+		event := e.event(ctx, op, Ended, len(all.history)-1)
+		event.Record, event.Err = err.Last(), err
+		e.observer.Observe(ctx, event)
+	}
+	return err
+}
+
+// succeeded tells those who want to know that attempt n succeeded.
+func (e *Engine) succeeded(ctx context.Context, op *Operation, permit Permit, n int) {
+	if permit.state() != Closed {
+		e.breaker.done(permit, Succeeded, time.Now())
+	}
+	if e.observer != nil {
+		e.observer.Observe(ctx, e.event(ctx, op, Ended, n))
+	}
+}
+
+// observe tells the observer of a failure of attempt n and, once there is one, of the verdict.
+func (e *Engine) observe(ctx context.Context, op *Operation, kind EventKind, n int, failure *Failure, v verdict) {
+	event := e.event(ctx, op, kind, n)
+	event.Record = Record{Failure: *failure, Delay: v.delay, Why: v.why}
+	e.observer.Observe(ctx, event)
+}
+
+func (e *Engine) event(ctx context.Context, op *Operation, kind EventKind, n int) Event {
+	event := Event{Kind: kind, Attempt: n, Data: op.Data}
+	if event.Data == nil {
+		event.Data = Data(ctx)
+	}
+	return event
+}
+
+// ended is why ctx has ended, or Undecided.
+func ended(ctx context.Context) Why {
+	err := ctx.Err()
+	if err == nil {
+		return Undecided
+	}
+	return endOf(err)
+}
+
+func endOf(contextError error) Why {
+	if errors.Is(contextError, context.DeadlineExceeded) {
+		return DeadlineWouldPass
+	}
+	return Cancelled
+}

@@ -1,0 +1,83 @@
+package retry
+
+import "time"
+
+// slots is into how many parts the window of a breaker is divided.
+const slots = 10
+
+// window counts the attempts of the recent past. Only failures tell it the time: successes that came since the one before
+// are spread evenly over the time between, so that a success costs no look at the clock.
+type window struct {
+	slot    time.Duration
+	from    time.Time // when the slot numbered 0 began
+	current int       // the latest slot; the ones before it are kept in a ring
+	at      time.Time // of the latest failure
+	counted uint64    // successes seen until then
+	ring    [slots]struct{ succeeded, failed float64 }
+}
+
+func (w *window) start(length time.Duration, successes uint64, now time.Time) {
+	*w = window{slot: length / slots, from: now, at: now, counted: successes}
+}
+
+// add adds an attempt that did not simply succeed, and all that succeeded before it.
+func (w *window) add(o Outcome, successes uint64, now time.Time) {
+	if now.Before(w.at) { // another caller read the clock later and was here first
+		now = w.at
+	}
+	w.advance(now)
+	w.spread(float64(successes-w.counted), now)
+	w.counted, w.at = successes, now
+	switch slot := &w.ring[w.current%slots]; o {
+	case Failed:
+		slot.failed++
+	case Succeeded:
+		slot.succeeded++
+	case Neutral:
+	}
+}
+
+// advance forgets what has left the window.
+func (w *window) advance(now time.Time) {
+	to := int(now.Sub(w.from) / w.slot)
+	if to-w.current >= slots {
+		clear(w.ring[:])
+	} else {
+		for s := w.current + 1; s <= to; s++ {
+			w.ring[s%slots].succeeded, w.ring[s%slots].failed = 0, 0
+		}
+	}
+	w.current = to
+}
+
+// spread spreads successes over the time since the latest failure; what falls before the window is lost.
+func (w *window) spread(successes float64, now time.Time) {
+	if successes == 0 {
+		return
+	}
+	length := now.Sub(w.at)
+	if length == 0 {
+		w.ring[w.current%slots].succeeded += successes
+		return
+	}
+	for s := w.current; s > w.current-slots && s >= 0; s-- {
+		begin, end := w.from.Add(time.Duration(s)*w.slot), w.from.Add(time.Duration(s+1)*w.slot)
+		if begin.Before(w.at) {
+			begin = w.at
+		}
+		if end.After(now) {
+			end = now
+		}
+		if end.After(begin) {
+			w.ring[s%slots].succeeded += successes * float64(end.Sub(begin)) / float64(length)
+		}
+	}
+}
+
+func (w *window) counts() (succeeded, failed float64) {
+	for _, s := range w.ring {
+		succeeded += s.succeeded
+		failed += s.failed
+	}
+	return succeeded, failed
+}
