@@ -152,11 +152,11 @@ func (b *Breaker) Allow() (Permit, bool) {
 }
 
 // enter is Allow, small enough to be inlined.
-func (b *Breaker) enter() Permit {
-	if p := (Permit{b.word.Load()}); p.state() == Closed {
-		return p
+func (b *Breaker) enter() (p Permit) {
+	if p.word = b.word.Load(); p.word&stateMask != uint64(Closed) {
+		p = b.canary()
 	}
-	return b.canary()
+	return p
 }
 
 // canary lets one attempt through when the time has come.

@@ -26,7 +26,7 @@ type Engine struct {
 	strategy Strategy
 	rule     *rule // what the strategy comes to, if it comes to one
 	mode     DeadlineMode
-	counts   bool // successes, for budget and breaker
+	watched  bool // by a budget, a breaker or an observer
 	breaker  *Breaker
 	budget   *budget
 	observer Observer
@@ -50,7 +50,7 @@ func New(o Options) (*Engine, error) {
 	if o.Breaker != nil {
 		e.breaker = newBreaker(*o.Breaker, &e.successes, now)
 	}
-	e.counts = e.budget != nil || e.breaker != nil
+	e.watched = e.budget != nil || e.breaker != nil || e.observer != nil
 	return e, nil
 }
 
@@ -85,11 +85,11 @@ func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
 	if failure.Err != nil {
 		return e.afterFailure(ctx, &op, &failure, permit, attempt)
 	}
-	if e.counts {
+	if e.watched {
 		e.successes.Add(1)
-	}
-	if e.observer != nil || permit.state() != Closed {
-		e.succeeded(ctx, &op, permit, 0)
+		if e.observer != nil || permit.state() != Closed { // so that most calls make no other
+			e.tellSuccess(ctx, &op, permit, 0)
+		}
 	}
 	return nil
 }

@@ -25,13 +25,15 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 	var before past
 	for n := 1; ; n++ {
 		failure.Effect = max(failure.Effect, op.Effect)
+		var now time.Time // read once, and only if somebody wants it
 		if e.breaker != nil && permit.ok() {
-			e.tellBreaker(ctx, permit, failure)
+			now = time.Now()
+			e.breaker.done(permit, e.outcome(ctx, failure), now)
 		}
 		if e.observer != nil {
 			e.observe(ctx, op, AttemptFailed, n-1, failure, verdict{})
 		}
-		v := e.decide(ctx, op, &before, failure)
+		v := e.decide(ctx, op, &before, failure, now)
 		if e.observer != nil {
 			e.observe(ctx, op, Decided, n-1, failure, v)
 		}
@@ -46,14 +48,13 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 		if permit = e.admit(); permit.ok() {
 			next = attempt(ctx, n)
 		} else {
+			e.unused(v)
 			next = notLetThrough
 		}
 		if next.Err == nil {
-			if e.counts {
+			if e.watched {
 				e.successes.Add(1)
-			}
-			if e.observer != nil || permit.state() != Closed {
-				e.succeeded(ctx, op, permit, n)
+				e.tellSuccess(ctx, op, permit, n)
 			}
 			return nil
 		}
@@ -68,17 +69,16 @@ func (e *Engine) stopped(ctx context.Context, op *Operation, attempt Attempt) er
 	return e.afterFailure(ctx, op, &failure, Permit{}, attempt)
 }
 
-// tellBreaker reports a failed attempt. The caller's cancellation tells nothing of the endpoint.
-func (e *Engine) tellBreaker(ctx context.Context, permit Permit, failure *Failure) {
-	outcome := Neutral
-	if ended(ctx) != Cancelled {
-		outcome = e.breaker.Judge(*failure)
+// outcome is what a failed attempt tells of the endpoint. The caller's cancellation tells nothing.
+func (e *Engine) outcome(ctx context.Context, failure *Failure) Outcome {
+	if ended(ctx) == Cancelled {
+		return Neutral
 	}
-	e.breaker.done(permit, outcome, time.Now())
+	return e.breaker.Judge(*failure)
 }
 
-// decide gathers what the decision depends on, makes it, and takes the token that a retry costs.
-func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failure *Failure) verdict {
+// decide gathers what the decision depends on, makes it, and takes the token that a retry costs. now may be zero.
+func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failure *Failure, now time.Time) verdict {
 	s := state{retries: len(before.history), mode: e.mode}
 	if err := ctx.Err(); err != nil {
 		s.ended = endOf(err)
@@ -87,13 +87,14 @@ func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failur
 			s.action = e.rule.after(len(before.history))
 		} else {
 			s.action = e.consult(ctx, op, before, failure)
-			s.ended = ended(ctx) // that may have taken its time
+			s.ended, now = ended(ctx), time.Time{} // that may have taken its time
 		}
 	}
 	deadline, ok := ctx.Deadline()
-	var now time.Time
-	if e.counts || ok {
-		now = time.Now()
+	if ok || e.watched {
+		if now.IsZero() {
+			now = time.Now()
+		}
 		s.deadline = deadline
 		if e.breaker != nil {
 			s.openUntil = e.breaker.openUntil()
@@ -136,10 +137,15 @@ func (e *Engine) wait(ctx context.Context, v verdict) Why {
 	if why == Undecided {
 		return v.why
 	}
+	e.unused(v)
+	return why
+}
+
+// unused gives back what a retry cost that is not made after all.
+func (e *Engine) unused(v verdict) {
 	if v.costs && e.budget != nil {
 		e.budget.giveBack()
 	}
-	return why
 }
 
 // failed ends an operation with the error that tells all of it.
@@ -153,8 +159,8 @@ func (e *Engine) failed(ctx context.Context, op *Operation, all *past) error {
 	return err
 }
 
-// succeeded tells those who want to know that attempt n succeeded.
-func (e *Engine) succeeded(ctx context.Context, op *Operation, permit Permit, n int) {
+// tellSuccess tells those who want to know of each success.
+func (e *Engine) tellSuccess(ctx context.Context, op *Operation, permit Permit, n int) {
 	if permit.state() != Closed {
 		e.breaker.done(permit, Succeeded, time.Now())
 	}

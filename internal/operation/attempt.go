@@ -238,6 +238,6 @@ func (r *run) effect() retry.Effect {
 	case r.txnNumber != 0:
 		return retry.Idempotent
 	default:
-		return r.op.Effect
+		return retry.NotIdempotent // or what the operation itself is, if that is better: the engine's rule
 	}
 }

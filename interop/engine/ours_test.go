@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// bare makes the calls and nothing else: where the first of two fails, two for each operation.
+type bare struct{}
+
+func (bare) run(s *service, n int) error {
+	if s.fails == first {
+		n *= attempts
+	}
+	var err error
+	for range n {
+		err = s.call()
+	}
+	return err
+}
+
+type holdfast struct{ engine *retry.Engine }
+
+func newHoldfast(t *testing.T, budget *retry.BudgetOptions, breaker *retry.BreakerOptions) holdfast {
+	t.Helper()
+	engine, err := retry.New(retry.Options{Strategy: retry.Once(), Budget: budget, Breaker: breaker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return holdfast{engine}
+}
+
+// willingBudget has a token for every operation's retry.
+func willingBudget() *retry.BudgetOptions { return &retry.BudgetOptions{Ratio: 1, Burst: 1e9} }
+
+// willingBreaker opens only if nothing succeeds at all.
+func willingBreaker() *retry.BreakerOptions {
+	o := retry.DefaultBreaker()
+	o.Percent = 100
+	return o
+}
+
+func (h holdfast) run(s *service, n int) error {
+	ctx := context.Background()
+	attempt := func(context.Context, int) retry.Failure {
+		if err := s.call(); err != nil {
+			return retry.Failure{Err: err, Stage: retry.Dispatch, Reason: retry.PoolCleared}
+		}
+		return retry.Failure{}
+	}
+	for range n {
+		if err := h.engine.Do(ctx, retry.Operation{}, attempt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
