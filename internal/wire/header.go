@@ -13,9 +13,10 @@ import (
 
 // The operation codes that this package knows.
 const (
-	OpReply int32 = 1
-	OpQuery int32 = 2004
-	OpMsg   int32 = 2013
+	OpReply   int32 = 1
+	OpQuery   int32 = 2004
+	OpGetMore int32 = 2005 // only to say that it is not spoken any more
+	OpMsg     int32 = 2013
 )
 
 // HeaderLength is the size of a message header in bytes.

@@ -55,10 +55,25 @@ func ParseQuery(b []byte) (Query, error) {
 	return q, nil
 }
 
+// The flags of an OP_REPLY.
+const (
+	queryFailure uint32 = 1 << 1
+	awaitCapable uint32 = 1 << 3 // set by every server since 1.6
+)
+
 // AppendReply writes a whole OP_REPLY that holds one document.
 func AppendReply(dst []byte, requestID, responseTo int32, document []byte) []byte {
+	return appendReply(dst, requestID, responseTo, awaitCapable, document)
+}
+
+// AppendFailedReply is AppendReply for a document that says what went wrong.
+func AppendFailedReply(dst []byte, requestID, responseTo int32, document []byte) []byte {
+	return appendReply(dst, requestID, responseTo, awaitCapable|queryFailure, document)
+}
+
+func appendReply(dst []byte, requestID, responseTo int32, flags uint32, document []byte) []byte {
 	at, dst := beginMessage(dst, requestID, responseTo, OpReply)
-	dst = binary.LittleEndian.AppendUint32(dst, 8) // AwaitCapable, set by every server since 1.6
+	dst = binary.LittleEndian.AppendUint32(dst, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, 1)

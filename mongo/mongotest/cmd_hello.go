@@ -21,6 +21,8 @@ type helloArgs struct {
 	processID bson.ObjectID
 	counter   int64
 	hasKnown  bool
+
+	compression []string // what both sides have
 }
 
 // shown is the state that the last hello on a connection told of.
@@ -47,6 +49,9 @@ func cmdHello(x *exec) error {
 		}
 	}
 	x.appendHello()
+	if len(a.compression) > 0 {
+		x.out = wire.AppendStrings(x.out, "compression", a.compression)
+	}
 	return nil
 }
 
@@ -72,6 +77,11 @@ func (x *exec) helloArgs() (helloArgs, error) {
 			a.await, a.hasAwait = time.Duration(n)*time.Millisecond, true
 		case "client":
 			x.noteClient(e)
+		case "compression":
+			var err error
+			if a.compression, err = x.negotiate(e); err != nil {
+				return a, err
+			}
 		}
 	}
 	return a, nil

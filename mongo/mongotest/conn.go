@@ -25,6 +25,10 @@ type conn struct {
 	appName  string
 	consumed int64 // bytes dealt with, for WaitIdle
 	hook     Fault // for the message in hand
+
+	codec      wire.Codec
+	compressor wire.Compressor // of the message in hand, if it came compressed
+	compressed bool
 }
 
 // newConn is called with the set's mutex held.
@@ -138,11 +142,22 @@ func (c *conn) handle(message []byte) error {
 	if err != nil {
 		return err
 	}
+	c.compressor, c.compressed = 0, false
+	if h.OpCode == wire.OpCompressed {
+		if message, err = c.decompress(message); err != nil {
+			return err
+		}
+		if h, err = wire.ParseHeader(message); err != nil {
+			return err
+		}
+	}
 	switch h.OpCode {
 	case wire.OpMsg:
 		return c.x.message(h, message)
 	case wire.OpQuery:
 		return c.x.query(h, message)
+	case wire.OpGetMore:
+		return c.x.refuseLegacy(h, "OP_GET_MORE")
 	}
-	return wire.ErrMalformed
+	return wire.ErrMalformed // the other old operations have no answer in which to say so
 }

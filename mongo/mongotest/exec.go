@@ -84,7 +84,7 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	}
 	db, ok := bytes.CutSuffix(q.Collection, []byte(".$cmd"))
 	if !ok {
-		return wire.ErrMalformed
+		return x.refuseLegacy(h, "OP_QUERY")
 	}
 	x.reset()
 	x.requestID, x.flags, x.sequences = h.RequestID, 0, nil
@@ -230,7 +230,10 @@ func (x *exec) execute(point pointAction) error {
 
 // send hands the reply to the connection, unless a fault says otherwise or the client wants none.
 func (x *exec) send() error {
-	out := x.out
+	out, err := x.wrap(x.out)
+	if err != nil {
+		return err
+	}
 	if x.hook.LoseReply {
 		x.markLost()
 		out = out[:min(x.hook.CutReplyAfter, len(out))]

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // Option sets something about a replica set.
@@ -25,11 +26,12 @@ type config struct {
 	seed            int64
 	journalLimit    int
 	journalKey      func(command string, statement bson.Raw) string
+	compressors     []string
 	mutant          mutant.Server
 }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{members: 3, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000}
+	c := config{members: 3, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -40,6 +42,11 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to 7 members", c.members)
 	case c.setName == "":
 		return c, errors.New("mongotest: SetName: the name is empty")
+	}
+	for _, name := range c.compressors {
+		if _, ok := wire.CompressorNamed(name); !ok {
+			return c, fmt.Errorf("mongotest: Compressors: there is no compressor %q; there are snappy, zstd and zlib", name)
+		}
 	}
 	if c.latencyMin < 0 || c.latencyMax < c.latencyMin {
 		return c, fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
@@ -77,6 +84,9 @@ func ReplicationDelay(d time.Duration) Option { return func(c *config) { c.repli
 func Latency(least, most time.Duration) Option {
 	return func(c *config) { c.latencyMin, c.latencyMax = least, most }
 }
+
+// Compressors sets which compressors the servers have: snappy, zstd and zlib if it is not given, none with no names.
+func Compressors(names ...string) Option { return func(c *config) { c.compressors = names } }
 
 // Seed sets what random numbers (latencies) are made from; 1 if it is not given.
 func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// OpCompressed wraps another message, compressed.
+const OpCompressed int32 = 2012
+
+// Compressor is a way of compressing messages, by the number that OP_COMPRESSED has for it.
+type Compressor uint8
+
+// The compressors. NoCompressor wraps a message without compressing it.
+const (
+	NoCompressor Compressor = iota
+	Snappy
+	Zlib
+	Zstd
+)
+
+// CompressorNamed returns the compressor that a handshake calls by name.
+func CompressorNamed(name string) (Compressor, bool) {
+	switch name {
+	case "snappy":
+		return Snappy, true
+	case "zlib":
+		return Zlib, true
+	case "zstd":
+		return Zstd, true
+	}
+	return NoCompressor, false
+}
+
+// MayCompress tells whether a command may be sent, and answered, compressed: not one that has to do with the handshake or
+// carries what must stay secret (wire compression specification).
+func MayCompress(command string) bool {
+	switch command {
+	case "hello", "isMaster", "ismaster", "saslStart", "saslContinue", "getnonce", "authenticate", "createUser", "updateUser",
+		"copydbSaslStart", "copydbgetnonce", "copydb":
+		return false
+	}
+	return true
+}
+
+// compressedHead is the length of what stands before the compressed bytes.
+const compressedHead = HeaderLength + 9
+
+// Codec compresses and decompresses the messages of one connection. It keeps what that needs, is not safe for concurrent
+// use, and holds no goroutines. The zero Codec is ready.
+type Codec struct {
+	// ZlibLevel is zlib's level, 1 to 9. 0 means its default.
+	ZlibLevel int
+
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+}
+
+// Compress appends a whole message, header included, to dst as an OP_COMPRESSED with the same ids.
+func (c *Codec) Compress(dst, message []byte, with Compressor) ([]byte, error) {
+	h, err := ParseHeader(message)
+	if err != nil {
+		return nil, err
+	}
+	at, dst := beginMessage(dst, h.RequestID, h.ResponseTo, OpCompressed)
+	body := message[HeaderLength:]
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.OpCode))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(body)))
+	dst = append(dst, byte(with))
+	if dst, err = c.compress(dst, body, with); err != nil {
+		return nil, err
+	}
+	return EndMessage(dst, at), nil
+}
+
+func (c *Codec) compress(dst, body []byte, with Compressor) ([]byte, error) {
+	switch with {
+	case NoCompressor:
+		return append(dst, body...), nil
+	case Snappy:
+		return append(dst, snappy.Encode(nil, body)...), nil
+	case Zlib:
+		return c.deflate(dst, body)
+	case Zstd:
+		if c.encoder == nil {
+			// One at a time, in this goroutine: nothing to close, and no channel that outlives a test's bubble.
+			encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+			if err != nil {
+				return nil, err
+			}
+			c.encoder = encoder
+		}
+		return c.encoder.EncodeAll(body, dst), nil
+	}
+	return nil, malformed("compressor %d is unknown", with)
+}
+
+func (c *Codec) deflate(dst, body []byte) ([]byte, error) {
+	level := c.ZlibLevel
+	if level == 0 {
+		level = zlib.DefaultCompression
+	}
+	out := bytes.NewBuffer(dst)
+	w, err := zlib.NewWriterLevel(out, level)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), err
+}
+
+// Decompress returns the message that an OP_COMPRESSED wraps, as it would have come uncompressed, and how it was compressed.
+// A message that would be longer than limit bytes is an error that matches ErrMalformed, as is one whose stated length is
+// not its length.
+func (c *Codec) Decompress(b []byte, limit int) ([]byte, Compressor, error) {
+	h, err := ParseHeader(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	if h.OpCode != OpCompressed || int(h.Length) != len(b) || len(b) < compressedHead {
+		return nil, 0, malformed("%d bytes that are no OP_COMPRESSED", len(b))
+	}
+	opCode := int32(binary.LittleEndian.Uint32(b[HeaderLength:]))
+	size := int(int32(binary.LittleEndian.Uint32(b[HeaderLength+4:])))
+	with := Compressor(b[HeaderLength+8])
+	if opCode == OpCompressed {
+		return nil, 0, malformed("an OP_COMPRESSED within another")
+	}
+	if size < 0 || size > limit-HeaderLength {
+		return nil, 0, malformed("a compressed message of %d bytes, over the limit of %d", size, limit)
+	}
+	at, message := beginMessage(nil, h.RequestID, h.ResponseTo, opCode)
+	message, err = c.decompress(message, b[compressedHead:], with, size)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(message) != HeaderLength+size {
+		return nil, 0, malformed("a compressed message says it has %d bytes and has %d", size, len(message)-HeaderLength)
+	}
+	return EndMessage(message, at), with, nil
+}
+
+// decompress appends what b holds to dst; of what is longer than size it may stop after one byte more.
+func (c *Codec) decompress(dst, b []byte, with Compressor, size int) ([]byte, error) {
+	switch with {
+	case NoCompressor:
+		return append(dst, b...), nil
+	case Snappy:
+		return unsnap(dst, b, size)
+	case Zlib:
+		return inflate(dst, b, size)
+	case Zstd:
+		return c.unzstd(dst, b, size)
+	}
+	return nil, malformed("compressor %d is unknown", with)
+}
+
+func unsnap(dst, b []byte, size int) ([]byte, error) {
+	if n, err := snappy.DecodedLen(b); err != nil || n != size {
+		return nil, malformed("snappy says %d bytes (%v), the message %d", n, err, size)
+	}
+	body, err := snappy.Decode(nil, b)
+	if err != nil {
+		return nil, malformed("snappy: %v", err)
+	}
+	return append(dst, body...), nil
+}
+
+func inflate(dst, b []byte, size int) ([]byte, error) {
+	r, err := zlib.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, malformed("zlib: %v", err)
+	}
+	defer func() { _ = r.Close() }()
+	out := bytes.NewBuffer(dst)
+	if _, err := io.Copy(out, io.LimitReader(r, int64(size)+1)); err != nil {
+		return nil, malformed("zlib: %v", err)
+	}
+	return out.Bytes(), nil
+}
+
+func (c *Codec) unzstd(dst, b []byte, size int) ([]byte, error) {
+	if c.decoder == nil {
+		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxMessageLength))
+		if err != nil {
+			return nil, err
+		}
+		c.decoder = decoder
+	}
+	var head zstd.Header
+	if err := head.Decode(b); err == nil && head.HasFCS && head.FrameContentSize != uint64(size) {
+		return nil, malformed("zstd says %d bytes, the message %d", head.FrameContentSize, size)
+	}
+	out, err := c.decoder.DecodeAll(b, dst)
+	if err != nil {
+		return nil, malformed("zstd: %v", err)
+	}
+	return out, nil
+}
