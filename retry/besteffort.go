@@ -28,8 +28,6 @@ func (b BestEffort) RetryAfter(_ context.Context, request Request, _ Failure) (A
 	return After(b.delay(request.Retries)), nil
 }
 
-func (b BestEffort) rule() (rule, bool) { return rule{attempts: unlimited, delay: b.delay}, true }
-
 func (b BestEffort) delay(retries int) time.Duration {
 	if b.Calculator != nil {
 		return b.Calculator(retries)

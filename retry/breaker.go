@@ -234,14 +234,15 @@ func (b *Breaker) tooManyFailed() bool {
 	return all >= float64(b.Volume) && failed*100 >= b.Percent*all
 }
 
-// openUntil returns until when an open breaker lets nothing through, and otherwise the zero time.
+// openUntil returns until when a breaker lets nothing through, unless its canary succeeds before; the zero time if it is
+// closed.
 func (b *Breaker) openUntil() time.Time {
 	if b.State() == Closed {
 		return time.Time{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.State() != Open {
+	if b.State() == Closed {
 		return time.Time{}
 	}
 	return b.until

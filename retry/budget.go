@@ -20,9 +20,9 @@ type BudgetOptions struct {
 	Burst float64
 }
 
-// DefaultBudget returns the defaults: they keep the load that 500 clients offer a server which lost half its capacity
-// below 1.2 times the load they offered before (docs/ENGINE.md). Raise Burst in a program whose operations must all
-// survive one failover together: to how many of them are under way at once.
+// DefaultBudget returns the defaults. With them the load that 500 clients of 10 operations a second offer a server which
+// lost half its capacity stays, in every second, below 1.2 times the load they offered before (docs/ENGINE.md). Raise Burst
+// in a program whose operations must all survive one failover together: to how many of them are under way at once.
 func DefaultBudget() *BudgetOptions { return &BudgetOptions{Ratio: 0.1, PerSecond: 0.5, Burst: 1} }
 
 func (o *BudgetOptions) validate() error {

@@ -20,7 +20,7 @@ type state struct {
 	mode        DeadlineMode
 	budgetEmpty bool      // a retry was asked of the budget and it had none
 	deadline    time.Time // zero: none
-	openUntil   time.Time // until when the breaker lets nothing through; zero: it does
+	openUntil   time.Time // until when the breaker lets nothing through; zero: it is closed
 }
 
 // verdict is what follows from a failure.
@@ -38,7 +38,7 @@ func decide(s *state, f *Failure, now time.Time) verdict {
 	case s.ended != Undecided:
 		return verdict{why: s.ended}
 	case f.Refuse != Undecided:
-		return verdict{why: f.Refuse}
+		return verdict{why: f.refusal()}
 	case f.Reason == UnknownReason:
 		return verdict{why: NotRetryable}
 	case !always && !s.action.retry:

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,44 +13,9 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-func engine(t *testing.T, o retry.Options) *retry.Engine {
-	t.Helper()
-	e, err := retry.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// script returns an attempt that fails as listed and then succeeds, and a count of the attempts.
-func script(failures ...retry.Failure) (retry.Attempt, *int) {
-	made := new(int)
-	return func(_ context.Context, n int) retry.Failure {
-		if n != *made {
-			panic(fmt.Sprintf("attempt %d is said to be %d", *made, n))
-		}
-		*made++
-		if n < len(failures) {
-			return failures[n]
-		}
-		return retry.Failure{}
-	}, made
-}
-
-var inFlight = retry.Failure{
-	Err: io.ErrUnexpectedEOF, Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.Idempotent, Endpoint: "a:1",
-}
-
-func with(f retry.Failure, change func(*retry.Failure)) retry.Failure {
-	change(&f)
-	return f
-}
-
-// Every row is a sentence of DESIGN.md section 2, of RFC 0049 or of the MongoDB specifications.
+// Every row is a sentence of RFC 0049 or of the MongoDB specifications; all combinations are in docs/ENGINE.md.
 func TestVerdicts(t *testing.T) {
-	always := retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-		return retry.After(0), nil
-	})
+	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
@@ -59,22 +24,33 @@ func TestVerdicts(t *testing.T) {
 		why      retry.Why // Retried: the operation succeeds
 	}{
 		{"success is one attempt", retry.Once(), nil, 1, retry.Retried},
-		{"an idempotent attempt in flight is retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.Retried},
+		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.Retried},
+		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.NotIdempotentOp},
+		{
+			"in flight and not idempotent is not retried even for a reason that always is", retry.Once(),
+			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.InFlight })},
+			1, retry.NotIdempotentOp,
+		},
 		{"once means once", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
 		{
-			"in flight and not idempotent is not retried", retry.Once(),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })},
+			"before dispatch anything may be retried", retry.Once(),
+			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.Dispatch })},
+			2, retry.Retried,
+		},
+		{
+			"a stage that was forgotten is the careful one", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Reason: retry.PoolCleared}},
 			1, retry.NotIdempotentOp,
 		},
 		{
-			"what was not sent is retried whatever its effect", retry.Once(),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Effect, f.Stage = retry.NotIdempotent, retry.Dispatch })},
+			"after a response what the lists say: an answer that means not applied", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NotWritablePrimary}},
 			2, retry.Retried,
 		},
 		{
-			"an answer that means not applied is retried whatever the effect", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NotWritablePrimary}},
-			2, retry.Retried,
+			"after a response what the lists say: one that does not mean it", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.RetryableCode}},
+			1, retry.NotIdempotentOp,
 		},
 		{
 			"an answer that leaves the effect open is not retried", retry.Once(),
@@ -82,34 +58,33 @@ func TestVerdicts(t *testing.T) {
 			1, retry.NotIdempotentOp,
 		},
 		{
-			"an unknown reason is refused before the strategy is asked", always,
+			"an answer that leaves the effect open is retried if twice does no harm", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NodeRecovering, Unsettled: true, Effect: retry.Idempotent}},
+			2, retry.Retried,
+		},
+		{
+			"UNKNOWN is refused before the strategy is asked, idempotent or not", afterEach(0),
 			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.UnknownReason })},
 			1, retry.NotRetryable,
 		},
 		{
-			"the attempt's own refusal is final", always,
+			"the attempt's own refusal is final", afterEach(0),
 			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.NoServer })},
 			1, retry.NoServer,
 		},
+		{"a strategy returns a delay, or none", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
+		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
+		{"a strategy that declines says why", saying(retry.Decline(retry.Disabled), nil), []retry.Failure{inFlight}, 1, retry.Disabled},
 		{
-			"the zero action declines",
-			retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return retry.Action{}, nil }),
-			[]retry.Failure{inFlight},
-			1, retry.StrategyDeclined,
+			"the strategy's no goes before the engine's", saying(retry.Decline(retry.Disabled), nil),
+			[]retry.Failure{notIdempotent},
+			1, retry.Disabled,
 		},
 		{
-			"a strategy's error declines",
-			retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-				return retry.After(0), io.EOF
-			}),
-			[]retry.Failure{inFlight},
-			1, retry.StrategyDeclined,
+			"a failure that may not be repeated ends what was repeated before it", retry.UntilDeadline(),
+			[]retry.Failure{inFlight, notIdempotent},
+			2, retry.NotIdempotentOp,
 		},
-		{"an operation that is declined says why", retry.StrategyFunc(
-			func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-				return retry.Decline(retry.Disabled), nil
-			},
-		), []retry.Failure{inFlight}, 1, retry.Disabled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(c.failures...)
@@ -117,12 +92,8 @@ func TestVerdicts(t *testing.T) {
 			if *made != c.attempts {
 				t.Errorf("%d attempts, want %d", *made, c.attempts)
 			}
-			if (err == nil) != (c.why == retry.Retried) {
-				t.Fatalf("error: %v", err)
-			}
-			var e *retry.Error
-			if errors.As(err, &e) && e.Why() != c.why {
-				t.Errorf("because %v, want %v", e.Why(), c.why)
+			if why := whyOf(err); why != c.why {
+				t.Errorf("because %v, want %v (%v)", why, c.why, err)
 			}
 			if err != nil && !errors.Is(err, c.failures[c.attempts-1].Err) {
 				t.Errorf("the last error is not found in %v", err)
@@ -131,129 +102,110 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
-	never := retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-		return retry.Decline(retry.Disabled), nil
-	})
-	e := engine(t, retry.Options{Strategy: never})
-	attempt, made := script(inFlight)
-	if err := e.Do(context.Background(), retry.Operation{}, attempt); err == nil || *made != 1 {
-		t.Errorf("the engine's strategy: %d attempts, %v", *made, err)
-	}
-	attempt, made = script(inFlight)
-	if err := e.Do(context.Background(), retry.Operation{Strategy: retry.Once()}, attempt); err != nil || *made != 2 {
-		t.Errorf("the request's strategy: %d attempts, %v", *made, err)
+// "RFC 0049's request flag is its default"; an attempt's own effect may be better, and is never worse.
+func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
+	effects := []retry.Effect{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly}
+	for i, operations := range effects {
+		for j, attempts := range effects {
+			better := effects[max(i, j)]
+			want := retry.NotIdempotentOp // in flight
+			if better != retry.NotIdempotent {
+				want = retry.Disabled // the strategy's no, to a second failure
+			}
+			t.Run(fmt.Sprintf("%v, the attempt %v", operations, attempts), func(t *testing.T) {
+				var seen []retry.Effect
+				strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+					seen = append(seen, f.Effect)
+					if r.Effect != operations {
+						t.Errorf("the strategy sees the operation as %v, want %v", r.Effect, operations)
+					}
+					if r.Retries > 0 {
+						return retry.Decline(retry.Disabled), nil
+					}
+					return retry.After(0), nil
+				})
+				f := with(inFlight, func(f *retry.Failure) { f.Effect = attempts })
+				attempt, _ := script(f, f)
+				err := engine(t, retry.Options{Strategy: strategy}).Do(context.Background(), retry.Operation{Effect: operations}, attempt)
+				var failed *retry.Error
+				if !errors.As(err, &failed) || failed.Why() != want || failed.Last().Effect != better || seen[0] != better {
+					t.Errorf("the strategy saw %v, %v; want %v, %v", seen, err, better, want)
+				}
+			})
+		}
 	}
 }
 
-func TestTheStrategySeesRetriesReasonsAndData(t *testing.T) {
-	var seen []string
-	strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
-		seen = append(seen, fmt.Sprintf("%d %v %v %v", r.Retries, r.Data, r.Reasons.Has(retry.PoolCleared), f.Reason))
-		return retry.After(0), nil
-	})
-	attempt, _ := script(
-		retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.PoolCleared}, inFlight)
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: strategy, Data: "mine"}, attempt)
-	want := "0 mine false POOL_CLEARED, 1 mine true NETWORK_ERROR"
-	if got := strings.Join(seen, ", "); got != want || err != nil {
-		t.Errorf("got %s, want %s (%v)", got, want, err)
+// The effect belongs to the attempt: one server deduplicates and the next does not.
+func TestTheEffectBelongsToTheAttempt(t *testing.T) {
+	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent }))
+	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
+	if *made != 2 || whyOf(err) != retry.NotIdempotentOp {
+		t.Errorf("%d attempts, %v", *made, err)
 	}
 }
 
-func TestDelaysAndTheDeadline(t *testing.T) {
-	const delay = 100 * time.Millisecond
-	waiting := retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-		return retry.After(delay), nil
+func TestAttemptsAreNumberedAndGetTheCallersContext(t *testing.T) {
+	type key struct{}
+	ctx := context.WithValue(context.Background(), key{}, "the caller's")
+	var numbers []int
+	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(ctx, retry.Operation{}, func(got context.Context, n int) retry.Failure {
+		if got.Value(key{}) != "the caller's" {
+			t.Error("an attempt has another context")
+		}
+		if numbers = append(numbers, n); n < 3 {
+			return inFlight
+		}
+		return retry.Failure{}
 	})
+	if err != nil || !slices.Equal(numbers, []int{0, 1, 2, 3}) {
+		t.Errorf("attempts %v, %v", numbers, err)
+	}
+}
+
+func TestAnAttemptThatABreakerStoppedHasItsNumberToo(t *testing.T) {
+	quick := retry.DefaultBreaker()
+	quick.Volume, quick.Sleep = 1, 20*ms
 	for _, c := range []struct {
 		name     string
-		mode     retry.DeadlineMode
-		deadline time.Duration
-		attempts int
-		took     time.Duration
+		attempts []time.Duration // how long the operation's attempts take that are made
+		numbers  []int
+		ended    time.Duration
 	}{
-		{"two delays fit", retry.GiveUp, 250 * time.Millisecond, 3, 2 * delay},
-		{"give up at once when the delay would pass the deadline", retry.GiveUp, 150 * time.Millisecond, 2, delay},
-		{"a delay that ends with the deadline passes it", retry.GiveUp, delay, 1, 0},
-		{"capped to what is left, then failed without sending", retry.CapDelay, 150 * time.Millisecond, 2, 150 * time.Millisecond},
+		{"the first is stopped", []time.Duration{0}, []int{1}, 30 * ms},
+		{"the second is stopped", []time.Duration{1 * ms, 0}, []int{0, 2}, 61 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(context.Background(), c.deadline)
-				defer cancel()
-				attempt, made := script(inFlight, inFlight, inFlight, inFlight)
-				start := time.Now()
-				err := engine(t, retry.Options{Strategy: retry.Once(), DeadlineMode: c.mode}).Do(ctx, retry.Operation{Strategy: waiting}, attempt)
-				if took := time.Since(start); took != c.took || *made != c.attempts {
-					t.Errorf("%d attempts in %v, want %d in %v", *made, took, c.attempts, c.took)
+				e := engine(t, retry.Options{Strategy: afterEach(30 * ms), Breaker: quick})
+				opens := func() {
+					do(t.Context(), e, retry.Operation{Strategy: saying(retry.Action{}, nil)}, inFlight, 1)
 				}
-				if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, io.ErrUnexpectedEOF) {
-					t.Errorf("the error is not both the deadline's and the last attempt's: %v", err)
+				if c.numbers[0] == 0 { // the breaker opens during the first attempt
+					time.AfterFunc(ms/2, opens)
+					time.AfterFunc(25*ms, func() { // and is half-open when the second is due
+						e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure {
+							<-time.After(10 * ms)
+							return retry.Failure{}
+						})
+					})
+				} else {
+					opens()
+				}
+				start := time.Now()
+				var numbers []int
+				err := e.Do(t.Context(), retry.Operation{}, func(_ context.Context, n int) retry.Failure {
+					numbers = append(numbers, n)
+					<-time.After(c.attempts[len(numbers)-1])
+					if n == 0 {
+						return inFlight
+					}
+					return retry.Failure{}
+				})
+				if took := time.Since(start); err != nil || !slices.Equal(numbers, c.numbers) || took != c.ended {
+					t.Errorf("attempts %v in %v, %v; want %v in %v", numbers, took, err, c.numbers, c.ended)
 				}
 			})
 		})
-	}
-}
-
-func TestCancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(40*time.Millisecond, cancel)
-		waiting := retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-			return retry.After(time.Hour), nil
-		})
-		attempt, made := script(inFlight)
-		start := time.Now()
-		err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{Strategy: waiting}, attempt)
-		if took := time.Since(start); took != 40*time.Millisecond || *made != 1 {
-			t.Errorf("%d attempts in %v", *made, took)
-		}
-		var e *retry.Error
-		if !errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) || !errors.As(err, &e) || e.Why() != retry.Cancelled {
-			t.Errorf("error: %v", err)
-		}
-	})
-}
-
-func TestACancellationsCauseIsFoundBesideIt(t *testing.T) {
-	cause := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
-		cancel(cause)
-		return inFlight
-	})
-	for _, want := range []error{context.Canceled, cause, io.ErrUnexpectedEOF} {
-		if !errors.Is(err, want) {
-			t.Errorf("%v is not found in %v", want, err)
-		}
-	}
-}
-
-func TestACancelledContextIsNeverRetried(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	attempt := func(context.Context, int) retry.Failure {
-		cancel()
-		return inFlight
-	}
-	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(ctx, retry.Operation{Strategy: retry.UntilDeadline()}, attempt)
-	var e *retry.Error
-	if !errors.As(err, &e) || len(e.Attempts) != 1 || e.Why() != retry.Cancelled {
-		t.Errorf("error: %v", err)
-	}
-}
-
-func TestControlledBackoffIsTheExactLadder(t *testing.T) {
-	want := []time.Duration{1, 10, 50, 100, 500, 1000, 1000, 1000}
-	for retries, ms := range want {
-		if got := retry.ControlledBackoff(retries); got != ms*time.Millisecond {
-			t.Errorf("after %d retries: %v, want %v", retries, got, ms*time.Millisecond)
-		}
-	}
-}
-
-func TestBadOptionsAreAnError(t *testing.T) {
-	if _, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: 7}); err == nil || !strings.Contains(err.Error(), "DeadlineMode") {
-		t.Errorf("error: %v", err)
 	}
 }

@@ -11,12 +11,12 @@ import (
 // Record is one failed attempt and the verdict about it.
 type Record struct {
 	Failure
-	Delay time.Duration // waited after it
+	Delay time.Duration // that was to follow it
 	Why   Why           // why there was, or was not, another attempt
 }
 
 // Error is returned for an operation that failed: it holds every attempt. errors.Is and errors.As see through it to the
-// last attempt's error and, where the context's end stopped the retries, to that and its cause. It is immutable.
+// last real error and, where the context's end stopped the retries, to that and its cause. It is immutable.
 type Error struct {
 	// Attempts are all failed attempts in their order; there is at least one.
 	Attempts []Record
@@ -93,7 +93,14 @@ func at(endpoint string) string {
 	return " at " + endpoint
 }
 
-// Unwrap returns the last attempt's error and, if the context's end stopped the retries, that and its cause.
+// Unwrap returns the last attempt's error, or if a breaker stopped that one also the error of the last that was made; and, if
+// the context's end stopped the retries, that and its cause.
 func (e *Error) Unwrap() []error {
-	return append([]error{e.Last().Err}, e.end...)
+	errs := []error{e.Last().Err}
+	for i := len(e.Attempts) - 1; i > 0 && e.Attempts[i].Reason == CircuitBreakerOpen; i-- {
+		if e.Attempts[i-1].Reason != CircuitBreakerOpen {
+			errs = append(errs, e.Attempts[i-1].Err)
+		}
+	}
+	return append(errs, e.end...)
 }

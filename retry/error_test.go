@@ -4,71 +4,198 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
 )
 
 func TestAnErrorTellsEveryAttempt(t *testing.T) {
 	first := retry.Failure{Err: errors.New("reset"), Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.ReadOnly, Endpoint: "a:1"}
-	second := retry.Failure{Err: errors.New("refused"), Stage: retry.Dispatch, Reason: retry.ConnectionFailed, Endpoint: "b:2"}
+	second := retry.Failure{Err: errors.New("refused"), Stage: retry.Dispatch, Reason: retry.ConnectionFailed}
 	attempt, _ := script(first, second)
 	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
-	for _, want := range []string{"2 attempts", "a:1", "in flight", "NETWORK_ERROR", "reset", "b:2", "before sending", "refused", "attempts used up"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in: %v", want, err)
-		}
+	const want = "refused (2 attempts: [1 at a:1, in flight, NETWORK_ERROR: reset] " +
+		"[2, before sending, CONNECTION_FAILED: refused] no more: attempts used up)"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+	attempt, _ = script(second, first)
+	err = engine(t, retry.Options{Strategy: retry.Limited{Attempts: 1}}).Do(context.Background(), retry.Operation{}, attempt)
+	if err == nil || !strings.Contains(err.Error(), "(1 attempt: [1, ") {
+		t.Errorf("%v, want one attempt", err)
 	}
 }
 
-func TestOutcomeKnown(t *testing.T) {
-	sent := retry.Failure{Err: io.EOF, Stage: retry.InFlight}
-	unsent := retry.Failure{Err: io.EOF, Stage: retry.Dispatch}
-	answered := retry.Failure{Err: io.EOF, Stage: retry.Responded}
-	open := retry.Failure{Err: io.EOF, Stage: retry.Responded, Unsettled: true}
-	always := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
-		if r.Retries == 1 {
-			return retry.Decline(retry.AttemptsUsed), nil
+func TestARecordHasTheFailureTheDelayAndTheWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures := []retry.Failure{
+			notMyVBucket,
+			with(notMyVBucket, func(f *retry.Failure) { f.Endpoint = "b:2" }),
+			with(inFlight, func(f *retry.Failure) { f.RetryAfter = 3 * ms }),
+			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.NotBuilt }),
 		}
-		return retry.After(0), nil
+		attempt, _ := script(failures...)
+		err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(t.Context(), retry.Operation{}, attempt)
+		want := []retry.Record{
+			{Failure: failures[0], Delay: 1 * ms, Why: retry.Retried},
+			{Failure: failures[1], Delay: 10 * ms, Why: retry.Retried},
+			{Failure: failures[2], Delay: 3 * ms, Why: retry.Retried},
+			{Failure: failures[3], Why: retry.NotBuilt},
+		}
+		var failed *retry.Error
+		if !errors.As(err, &failed) || !slices.Equal(failed.Attempts, want) {
+			t.Fatalf("%+v, want %+v", err, want)
+		}
+		if failed.Last() != want[3] || failed.Why() != retry.NotBuilt {
+			t.Errorf("the last: %+v, %v", failed.Last(), failed.Why())
+		}
 	})
+}
+
+// "Timeouts are unambiguous when the request is idempotent, or no attempt was sent, or every sent attempt got an answer that
+// means not applied; otherwise ambiguous." The same holds for every other end.
+func TestOutcomeKnown(t *testing.T) {
+	sent := retry.Failure{Stage: retry.InFlight}
+	deduplicated := retry.Failure{Stage: retry.InFlight, Effect: retry.Idempotent}
+	unsent := retry.Failure{Stage: retry.Dispatch}
+	answered := retry.Failure{Stage: retry.Responded}
+	open := retry.Failure{Stage: retry.Responded, Unsettled: true}
 	for _, c := range []struct {
-		name   string
-		effect retry.Effect
-		first  retry.Failure
-		second retry.Failure
-		known  bool
+		name     string
+		effect   retry.Effect
+		attempts []retry.Failure
+		known    bool
 	}{
-		{"nothing was sent", retry.NotIdempotent, unsent, unsent, true},
-		{"every sent attempt got an answer that means not applied", retry.NotIdempotent, answered, unsent, true},
-		{"an attempt was in flight", retry.NotIdempotent, sent, unsent, false},
-		{"an answer left it open", retry.NotIdempotent, unsent, open, false},
-		{"the operation is idempotent", retry.Idempotent, sent, sent, true},
-		{"the operation changes nothing", retry.ReadOnly, sent, open, true},
+		{"no attempt was sent", retry.NotIdempotent, []retry.Failure{unsent}, true},
+		{"no attempt of several was sent", retry.NotIdempotent, []retry.Failure{unsent, unsent, unsent}, true},
+		{"every sent attempt got an answer that means not applied", retry.NotIdempotent, []retry.Failure{answered, answered}, true},
+		{"every sent attempt got one, and others were not sent", retry.NotIdempotent, []retry.Failure{answered, unsent, answered}, true},
+		{"the only attempt was in flight", retry.NotIdempotent, []retry.Failure{sent}, false},
+		{"the first was in flight", retry.NotIdempotent, []retry.Failure{deduplicated, unsent}, false},
+		{"the last was in flight", retry.NotIdempotent, []retry.Failure{unsent, answered, sent}, false},
+		{"one was in flight, answers before and after it", retry.NotIdempotent, []retry.Failure{answered, deduplicated, answered}, false},
+		{"an answer left it open", retry.NotIdempotent, []retry.Failure{open}, false},
+		{"an answer after what was not sent left it open", retry.NotIdempotent, []retry.Failure{unsent, open}, false},
+		{"a stage that was forgotten", retry.NotIdempotent, []retry.Failure{{}}, false},
+		{"the request is idempotent", retry.Idempotent, []retry.Failure{sent, sent}, true},
+		{"the request changes nothing", retry.ReadOnly, []retry.Failure{sent, open}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.first.Reason, c.second.Reason = retry.RetryableCode, retry.RetryableCode
-			attempt, _ := script(c.first, c.second)
-			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: always, Effect: c.effect}, attempt)
+			for i := range c.attempts {
+				c.attempts[i].Err, c.attempts[i].Reason = io.EOF, retry.PoolCleared
+			}
+			attempt, made := script(c.attempts...)
+			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited{Attempts: len(c.attempts)}}
+			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt)
 			var e *retry.Error
-			if !errors.As(err, &e) || e.OutcomeKnown() != c.known {
-				t.Errorf("known: %v, want %v (%v)", e.OutcomeKnown(), c.known, err)
+			if !errors.As(err, &e) || e.OutcomeKnown() != c.known || *made != len(c.attempts) {
+				t.Errorf("%d attempts, %v; want %d, known: %v", *made, err, len(c.attempts), c.known)
 			}
 		})
 	}
 }
 
-func TestEveryValueHasAName(t *testing.T) {
-	seen := map[string]bool{}
-	for w := retry.Undecided; w <= retry.NotBuilt; w++ {
-		name := w.String()
-		if name == "" || name == "unknown" || seen[name] {
-			t.Errorf("why %d is called %q", w, name)
+// "Either way the error matches both context.DeadlineExceeded and the last real cause, and says whether the outcome is known,
+// decided from the attempts really made."
+func TestATimeoutIsAmbiguousByTheAttemptsReallyMade(t *testing.T) {
+	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
+	for _, c := range []struct {
+		name    string
+		op      retry.Effect
+		failure retry.Failure
+		known   bool
+	}{
+		{"a timeout of an idempotent operation is always unambiguous", retry.Idempotent, lost, true},
+		{"answered and not applied, until the deadline", retry.NotIdempotent, notMyVBucket, true},
+		{"in flight on servers that deduplicate, until the deadline", retry.NotIdempotent, inFlight, false},
+	} {
+		for _, mode := range []retry.DeadlineMode{retry.GiveUp, retry.CapDelay} {
+			t.Run(c.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
+					defer cancel()
+					r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: mode}), retry.Operation{Effect: c.op}, c.failure, 9)
+					var e *retry.Error
+					if !errors.As(r.err, &e) || e.Why() != retry.DeadlineWouldPass || e.OutcomeKnown() != c.known {
+						t.Errorf("%v; want known: %v", r.err, c.known)
+					}
+					matches(t, r.err, context.DeadlineExceeded, c.failure.Err)
+				})
+			})
 		}
-		seen[name] = true
 	}
-	if retry.UnknownReason.String() != "UNKNOWN" || retry.UnknownReason.AllowsNonIdempotentRetry() || retry.UnknownReason.AlwaysRetry() {
-		t.Error("the zero reason is not the unknown one")
+}
+
+// errors.Is and errors.As see the last attempt's error and, where the context ended it, that; no earlier one.
+func TestWhatAnErrorMatches(t *testing.T) {
+	earlier, typed := errors.New("earlier"), &fs.PathError{Op: "read", Path: "socket", Err: io.ErrClosedPipe}
+	last := with(inFlight, func(f *retry.Failure) { f.Err = typed })
+	attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Err = earlier }), last)
+	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+	var path *fs.PathError
+	if !errors.As(err, &path) || path != typed || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("the last error is not found in %v", err)
+	}
+	if errors.Is(err, earlier) {
+		t.Errorf("an earlier error is matched by %v", err)
+	}
+	var failed *retry.Error
+	if !errors.As(err, &failed) || !errors.Is(failed.Attempts[0].Err, earlier) {
+		t.Errorf("the earlier error is not kept in %v", err)
+	}
+}
+
+func TestOnlyTheContextsEndMatchesAContextsError(t *testing.T) {
+	for w := retry.NotRetryable; w <= retry.NotBuilt; w++ {
+		if w == retry.DeadlineWouldPass || w == retry.Cancelled {
+			continue
+		}
+		attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Refuse = w }))
+		err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
+		if whyOf(err) != w || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%v: %v", w, err)
+		}
+	}
+}
+
+func TestADeadlineThatHasNotComeHasNoCauseYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("the request's time is over")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*ms, cause)
+		defer cancel()
+		err := do(ctx, engine(t, retry.Options{Strategy: afterEach(time.Hour)}), retry.Operation{}, inFlight, 1).err
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cause) {
+			t.Errorf("given up before the deadline: %v", err)
+		}
+	})
+}
+
+func TestEveryValueHasAName(t *testing.T) {
+	names := map[string][]string{}
+	for w := retry.Undecided; w <= retry.NotBuilt; w++ {
+		names["why"] = append(names["why"], w.String())
+	}
+	for _, s := range []retry.Stage{retry.InFlight, retry.Dispatch, retry.Responded} {
+		names["stage"] = append(names["stage"], s.String())
+	}
+	for _, e := range []retry.Effect{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly} {
+		names["effect"] = append(names["effect"], e.String())
+	}
+	for _, r := range retry.KnownReasons() {
+		names["reason"] = append(names["reason"], r.String())
+	}
+	unknown := map[string]string{
+		"why": (retry.NotBuilt + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
+	}
+	for kind, all := range names {
+		slices.Sort(all)
+		if len(slices.Compact(slices.Clone(all))) != len(all) || slices.Contains(all, "") || slices.Contains(all, unknown[kind]) {
+			t.Errorf("names of a %s: %q", kind, all)
+		}
 	}
 }

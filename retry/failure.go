@@ -18,7 +18,8 @@ type Failure struct {
 	Effect Effect
 	// Unsettled: the server answered, but in a way that leaves open whether the operation is applied and stays so.
 	Unsettled bool
-	// Refuse, if set, is why there must be no further attempt, whatever the strategy says.
+	// Refuse, if set, is why there must be no further attempt, whatever the strategy says. Retried, Cancelled and
+	// DeadlineWouldPass are not an attempt's to say: they become NotRetryable.
 	Refuse Why
 }
 
@@ -26,13 +27,21 @@ type Failure struct {
 // server's answer means that nothing was applied.
 func (f *Failure) Safe() bool {
 	switch {
-	case f.Stage == Dispatch, f.Effect != NotIdempotent:
+	case f.Stage == Dispatch, f.Effect == Idempotent, f.Effect == ReadOnly:
 		return true
 	case f.Stage == Responded:
 		return f.Reason.AllowsNonIdempotentRetry() && !f.Unsettled
 	default:
 		return false
 	}
+}
+
+// refusal is why the attempt itself forbids another one.
+func (f *Failure) refusal() Why {
+	if f.Refuse.refuses() {
+		return f.Refuse
+	}
+	return NotRetryable
 }
 
 // mayHaveApplied tells whether the attempt may have changed something on a server.

@@ -55,5 +55,3 @@ func UntilDeadline() Strategy { return untilDeadline{} }
 func (untilDeadline) RetryAfter(context.Context, Request, Failure) (Action, error) {
 	return After(0), nil
 }
-
-func (untilDeadline) rule() (rule, bool) { return rule{attempts: unlimited}, true }

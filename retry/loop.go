@@ -32,6 +32,7 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 		}
 		if e.observer != nil {
 			e.observe(ctx, op, AttemptFailed, n-1, failure, verdict{})
+			now = time.Time{} // that may have taken its time
 		}
 		v := e.decide(ctx, op, &before, failure, now)
 		if e.observer != nil {
@@ -45,7 +46,7 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 			return e.failed(ctx, op, &before)
 		}
 		var next Failure
-		if permit = e.admit(); permit.ok() {
+		if permit = e.admit(); permit.ok() || !v.costs { // what is always retried passes the breaker
 			next = attempt(ctx, n)
 		} else {
 			e.unused(v)
@@ -119,15 +120,22 @@ func (e *Engine) consult(ctx context.Context, op *Operation, before *past, failu
 		request.Data = Data(ctx)
 	}
 	action, err := strategy.RetryAfter(ctx, request, *failure)
-	if err != nil || (!action.retry && action.why == Undecided) {
+	if err != nil || action == (Action{}) {
 		return Decline(StrategyDeclined)
 	}
 	return action
 }
 
+// lateness is how long after its deadline a context is waited for to end.
+const lateness = 10 * time.Millisecond
+
 // wait waits for the verdict's delay or until ctx ends, and returns what then holds.
 func (e *Engine) wait(ctx context.Context, v verdict) Why {
-	timer := time.NewTimer(v.delay)
+	d := v.delay
+	if v.why == DeadlineWouldPass {
+		d += lateness // the context itself ends the wait, so that its cause is known
+	}
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -2,7 +2,6 @@ package retry_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -13,31 +12,92 @@ import (
 
 var overloaded = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.Overloaded}
 
+// "At most maxAdaptiveRetries times (default 2; also caps every other retry of that operation once an overload was seen)."
 func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 	for _, c := range []struct {
-		name     string
-		failures []retry.Failure
-		attempts int
-		why      retry.Why
+		name      string
+		retries   int
+		otherwise retry.Strategy
+		failures  []retry.Failure
+		attempts  int
+		why       retry.Why
 	}{
-		{"twice", []retry.Failure{overloaded, overloaded}, 3, retry.Retried},
-		{"not three times", []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"it caps other retries once it was seen", []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.AttemptsUsed},
-		{"it counts other retries before it", []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"without it the other rule holds", []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
+		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.Retried},
+		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.AttemptsUsed},
+		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.AttemptsUsed},
+		{"it caps other retries once it was seen", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.AttemptsUsed},
+		{"it allows other retries once it was seen", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.Retried},
+		{"it counts other retries before it", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.AttemptsUsed},
+		{"too many before it", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.AttemptsUsed},
+		{"without it the other rule holds", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				attempt, made := script(c.failures...)
-				strategy := retry.Overload{Retries: 2, Otherwise: retry.Once()}
-				err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{Strategy: strategy}, attempt)
-				var e *retry.Error
-				if *made != c.attempts || (err == nil) != (c.why == retry.Retried) || errors.As(err, &e) && e.Why() != c.why {
-					t.Errorf("%d attempts, %v", *made, err)
+				strategy := retry.Overload{Retries: c.retries, Otherwise: c.otherwise}
+				err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
+				if *made != c.attempts || whyOf(err) != c.why {
+					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
 				}
 			})
 		})
 	}
+}
+
+// "n counts every retry of the operation, whatever its cause. Backoff is applied if and only if the error is an overload error."
+func TestTheOverloadDelayThatIsWaited(t *testing.T) {
+	const samples = 400
+	based := with(overloaded, func(f *retry.Failure) { f.BaseBackoff = 30 * ms })
+	for _, c := range []struct {
+		name     string
+		failures []retry.Failure
+		ceiling  time.Duration
+	}{
+		{"the first retry", []retry.Failure{overloaded}, 200 * ms},
+		{"the second, after another kind of failure", []retry.Failure{inFlight, overloaded}, 400 * ms},
+		{"the server's own base", []retry.Failure{based}, 60 * ms},
+		{"other retries are immediate", []retry.Failure{inFlight, inFlight}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.UntilDeadline()}})
+				var most time.Duration
+				for range samples {
+					attempt, _ := script(c.failures...)
+					start := time.Now()
+					if err := e.Do(t.Context(), retry.Operation{}, attempt); err != nil {
+						t.Fatal(err)
+					}
+					most = max(most, time.Since(start))
+				}
+				if most > c.ceiling || most < c.ceiling*95/100 {
+					t.Errorf("at most %v was waited, want nearly %v and not more", most, c.ceiling)
+				}
+			})
+		})
+	}
+}
+
+// "No sleep if it would pass the deadline."
+func TestAnOverloadDelayPastTheDeadlineIsNotSlept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.Once()}})
+		refused := 0
+		for range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
+			r := do(ctx, e, retry.Operation{}, overloaded, 1)
+			cancel()
+			if whyOf(r.err) == retry.DeadlineWouldPass {
+				refused++
+				r.check(t, []time.Duration{0}, 0, retry.DeadlineWouldPass)
+			} else if whyOf(r.err) != retry.Retried || r.ended >= 100*ms {
+				t.Errorf("ended at %v: %v", r.ended, r.err)
+			}
+		}
+		if refused == 0 || refused == 100 {
+			t.Errorf("%d of 100 delays would have passed a deadline at half their ceiling", refused)
+		}
+	})
 }
 
 func TestOverloadBackoffIsUniformBelowItsCeiling(t *testing.T) {

@@ -96,6 +96,6 @@ func (r *Reasons) add(reason Reason) {
 	case r.first[1] == UnknownReason:
 		r.first[1] = reason
 	default:
-		r.more = append(slices.Clip(r.more), reason) // copies of the set are with strategies
+		r.more = append(r.more, reason)
 	}
 }

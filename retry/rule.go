@@ -15,12 +15,19 @@ type rule struct {
 // unlimited is a number of attempts that no operation reaches.
 const unlimited = math.MaxInt
 
-// ruleOf returns the rule that a strategy comes to; ok is false if it comes to none.
+// ruleOf returns the rule that a strategy comes to; ok is false if it comes to none. It goes by the type itself: one that
+// embeds another may do something else.
 func ruleOf(s Strategy) (r rule, ok bool) {
-	if s, is := s.(interface{ rule() (rule, bool) }); is {
+	switch s := s.(type) {
+	case Limited:
 		return s.rule()
+	case BestEffort:
+		return rule{attempts: unlimited, delay: s.delay}, true
+	case untilDeadline:
+		return rule{attempts: unlimited}, true
+	default:
+		return rule{}, false
 	}
-	return rule{}, false
 }
 
 func (r *rule) after(retries int) (a Action) {

@@ -16,8 +16,14 @@ type Action struct {
 // After is the action to try again after delay, at once if it is not positive.
 func After(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
 
-// Decline is the action not to try again, and why.
-func Decline(why Why) Action { return Action{why: why} }
+// Decline is the action not to try again, and why. Retried, Cancelled and DeadlineWouldPass are not a strategy's to say: they
+// become StrategyDeclined.
+func Decline(why Why) Action {
+	if !why.refuses() {
+		why = StrategyDeclined
+	}
+	return Action{why: why}
+}
 
 // Strategy decides whether and when an operation is tried again (RFC 0049). It is asked about what may be retried at all;
 // that nothing is applied twice, the deadline, the budget and the breaker are the engine's business afterwards. It must be
@@ -44,9 +50,27 @@ func validStrategyFunc(field string, ok bool) error {
 	return nil
 }
 
+// isNil tells whether a strategy is a nil pointer to one of this package's types, whose methods want values.
+func isNil(s Strategy) bool {
+	switch s := s.(type) {
+	case nil:
+		return true
+	case *Limited:
+		return s == nil
+	case *BestEffort:
+		return s == nil
+	case *Overload:
+		return s == nil
+	case *StrategyFunc:
+		return s == nil
+	default:
+		return false
+	}
+}
+
 // validStrategy checks a strategy before it is used, so that a wrong one is an error and not a panic later.
 func validStrategy(field string, s Strategy) error {
-	if s == nil {
+	if isNil(s) {
 		return fmt.Errorf("retry: %s is nil; it must be a strategy, for example retry.BestEffort{}", field)
 	}
 	if s, ok := s.(interface{ validate(field string) error }); ok {

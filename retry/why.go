@@ -30,6 +30,19 @@ var whyTexts = [...]string{
 	Cancelled: "cancelled", NotBuilt: "command not built",
 }
 
+// refuses tells whether a strategy or an attempt may give w as its reason not to go on. What is the context's or the engine's
+// to say is not theirs.
+func (w Why) refuses() bool {
+	switch w {
+	case Undecided, Retried, Cancelled, DeadlineWouldPass:
+		return false
+	case NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen, NoServer,
+		UnsupportedServer, InTransaction, Disabled, NotBuilt:
+		return true
+	}
+	return false
+}
+
 // String returns the reason in words.
 func (w Why) String() string {
 	if int(w) < len(whyTexts) {

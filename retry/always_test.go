@@ -1,0 +1,141 @@
+package retry_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// "Always -> controlled backoff 1, 10, 50, 100, 500, 1000, 1000 ... ms", whatever the strategy says.
+func TestAnAlwaysRetryReasonTakesTheExactLadder(t *testing.T) {
+	for _, reason := range []retry.Reason{
+		retry.KVNotMyVBucket, retry.KVCollectionOutdated, retry.ViewsNoActivePartition, retry.NewReason("MINE", retry.Always),
+	} {
+		t.Run(reason.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failure := with(notMyVBucket, func(f *retry.Failure) { f.Reason = reason })
+				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil)}), retry.Operation{}, failure, 8)
+				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.Retried)
+			})
+		})
+	}
+}
+
+// What ends an operation whose every failure is for an always-retry reason, and what does not: "only the deadline and
+// cancellation do". The strategy declines throughout.
+func TestOnlyTheDeadlineAndCancellationEndAnAlwaysRetryReason(t *testing.T) {
+	ladder := func(n int) []time.Duration { return []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms}[:n] }
+	for _, c := range []struct {
+		name     string
+		mode     retry.DeadlineMode
+		deadline time.Duration
+		cancel   time.Duration
+		at       []time.Duration
+		ended    time.Duration
+		why      retry.Why
+	}{
+		{"nothing", retry.GiveUp, 0, 0, ladder(5), 161 * ms, retry.Retried},
+		{"the last delay just fits", retry.GiveUp, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
+		{"the last delay ends with the deadline", retry.GiveUp, 161 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
+		{"the last delay would pass the deadline", retry.GiveUp, 100 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
+		{"the last delay just fits, capped", retry.CapDelay, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
+		{"the last delay ends with the deadline, capped", retry.CapDelay, 161 * ms, 0, ladder(4), 161 * ms, retry.DeadlineWouldPass},
+		{"the last delay is capped to what is left", retry.CapDelay, 100 * ms, 0, ladder(4), 100 * ms, retry.DeadlineWouldPass},
+		{"cancelled during a delay", retry.GiveUp, 0, 30 * ms, ladder(3), 30 * ms, retry.Cancelled},
+		{"cancelled during a capped delay", retry.CapDelay, 100 * ms, 80 * ms, ladder(4), 80 * ms, retry.Cancelled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
+				defer cancel()
+				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil), DeadlineMode: c.mode})
+				do(ctx, e, retry.Operation{}, notMyVBucket, 4).check(t, c.at, c.ended, c.why)
+			})
+		})
+	}
+}
+
+// endingAt returns a context with a deadline, and one that is cancelled, after so long; zero means that it is not.
+func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.Context, context.CancelFunc) {
+	stop := context.CancelFunc(func() {})
+	if deadline != 0 {
+		ctx, stop = context.WithTimeout(ctx, deadline)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	if cancelled != 0 {
+		time.AfterFunc(cancelled, cancel)
+	}
+	return ctx, func() { cancel(); stop() }
+}
+
+// "Budget and breaker never refuse an always-retry reason." Each is made to refuse any other, first.
+func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: &retry.BudgetOptions{Burst: 1}})
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.BudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.BudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.Retried)
+	})
+}
+
+// firstVerdict is an observer that keeps the first verdict.
+type firstVerdict []retry.Record
+
+func (v *firstVerdict) Observe(_ context.Context, e retry.Event) {
+	if e.Kind == retry.Decided && len(*v) == 0 {
+		*v = append(*v, e.Record)
+	}
+}
+
+// The breaker opens at the failure itself, for longer than the delay.
+func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
+	open := retry.DefaultBreaker()
+	open.Volume = 1
+	for _, c := range []struct {
+		name    string
+		failure retry.Failure
+		why     retry.Why
+		delay   time.Duration
+	}{
+		{"another reason is refused", inFlight, retry.BreakerOpen, 0},
+		{"an always-retry reason is not", notMyVBucket, retry.Retried, 1 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var first firstVerdict
+				e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: open, Observer: &first})
+				do(t.Context(), e, retry.Operation{}, c.failure, 1)
+				if len(first) != 1 || first[0].Why != c.why || first[0].Delay != c.delay {
+					t.Errorf("%+v, want %v after %v", first, c.why, c.delay)
+				}
+			})
+		})
+	}
+}
+
+func TestControlledBackoffIsTheExactLadder(t *testing.T) {
+	want := []time.Duration{1, 10, 50, 100, 500, 1000, 1000, 1000}
+	for retries, n := range want {
+		if got := retry.ControlledBackoff(retries); got != n*ms {
+			t.Errorf("after %d retries: %v, want %v", retries, got, n*ms)
+		}
+	}
+	if got := retry.ControlledBackoff(-1); got != ms {
+		t.Errorf("after fewer than none: %v, want %v", got, ms)
+	}
+}
+
+// "Budget and breaker never refuse an always-retry reason; only the deadline and cancellation do."
+func TestAnOpenBreakerDoesNotEndAnAlwaysRetryReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens := retry.DefaultBreaker()
+		opens.Volume, opens.Sleep = 1, 30*ms
+		e := engine(t, retry.Options{Strategy: retry.BestEffort{}, Breaker: opens})
+		if r := do(t.Context(), e, retry.Operation{}, notMyVBucket, 1); r.err != nil {
+			t.Errorf("%v", r.err)
+		}
+	})
+}

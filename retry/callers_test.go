@@ -1,0 +1,334 @@
+package retry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func made(t rapid.TB, o Options) *Engine {
+	t.Helper()
+	e, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// failing returns an attempt that always fails with err, in a way that may be retried.
+func failing(err error) Attempt {
+	return func(context.Context, int) Failure {
+		return Failure{Err: err, Stage: Dispatch, Reason: ConnectionFailed}
+	}
+}
+
+func whyOf(t rapid.TB, err error) Why {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("not an *Error: %v", err)
+	}
+	return e.Why()
+}
+
+func after(d time.Duration) Strategy {
+	return StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(d), nil })
+}
+
+// bucket is a budget that nothing refills.
+func bucket(burst float64) *BudgetOptions { return &BudgetOptions{Burst: burst} }
+
+func TestManyCallersGetWhatTheBudgetPromisesAndEachItsOwnError(t *testing.T) {
+	const callers, burst = 2000, 50
+	for _, c := range []struct {
+		name     string
+		strategy Strategy
+	}{
+		{"at once", Once()},
+		{"after a random delay", Limited{Attempts: 2, Strategy: BestEffort{}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := made(t, Options{Strategy: c.strategy, Budget: bucket(burst)})
+				own, got := make([]error, callers), make([]error, callers)
+				attempts := make([]int, callers)
+				begin := make(chan struct{})
+				var all sync.WaitGroup
+				for i := range callers {
+					own[i] = fmt.Errorf("caller %d's own", i)
+					all.Go(func() {
+						<-begin
+						got[i] = e.Do(t.Context(), Operation{}, func(ctx context.Context, n int) Failure {
+							attempts[i]++
+							return failing(own[i])(ctx, n)
+						})
+					})
+				}
+				synctest.Wait()
+				close(begin)
+				all.Wait()
+				checkEach(t, own, got, attempts, burst)
+			})
+		})
+	}
+}
+
+// checkEach checks that every caller has its own error, and that as many as the budget allows were tried twice.
+func checkEach(t *testing.T, own, got []error, attempts []int, burst int) {
+	seconds := 0
+	for i, err := range got {
+		want := BudgetEmpty
+		if attempts[i] == 2 {
+			seconds++
+			want = AttemptsUsed
+		} else if attempts[i] != 1 {
+			t.Errorf("caller %d made %d attempts", i, attempts[i])
+		}
+		var e *Error
+		if !errors.As(err, &e) || e.Why() != want || len(e.Attempts) != attempts[i] {
+			t.Errorf("caller %d made %d attempts and got: %v", i, attempts[i], err)
+			continue
+		}
+		for _, a := range e.Attempts {
+			if !errors.Is(a.Err, own[i]) {
+				t.Errorf("caller %d was given another's failure: %v", i, a.Err)
+			}
+		}
+		if neighbour := own[(i+1)%len(own)]; !errors.Is(err, own[i]) || errors.Is(err, neighbour) {
+			t.Errorf("caller %d got: %v", i, err)
+		}
+	}
+	if seconds != burst {
+		t.Errorf("%d were tried twice, want %d", seconds, burst)
+	}
+}
+
+// caller is one operation of a random run.
+type caller struct {
+	begin, delay time.Duration
+	fails        int           // how many of its attempts
+	always       bool          // for a reason that is always retried
+	cancelled    time.Duration // after its begin; 0: never
+}
+
+func callers() *rapid.Generator[[]caller] {
+	while := rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond
+	})
+	return runs(rapid.Custom(func(t *rapid.T) caller {
+		return caller{
+			begin: while.Draw(t, "begin"), delay: while.Draw(t, "delay"), cancelled: while.Draw(t, "cancelled"),
+			fails: rapid.IntRange(0, 4).Draw(t, "fails"), always: rapid.IntRange(0, 9).Draw(t, "always") == 0,
+		}
+	}), 30)
+}
+
+func (c caller) run(ctx context.Context, e *Engine) {
+	if c.begin > 0 {
+		<-time.After(c.begin)
+	}
+	if c.cancelled > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer time.AfterFunc(c.cancelled, cancel).Stop()
+		defer cancel()
+	}
+	_ = e.Do(ctx, Operation{Strategy: after(c.delay)}, func(ctx context.Context, n int) Failure {
+		switch {
+		case n >= c.fails:
+			return Failure{}
+		case c.always:
+			return Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+		default:
+			return failing(errBroken)(ctx, n)
+		}
+	})
+}
+
+// ledger is an observer that writes down what concerns the budget.
+type ledger struct {
+	start time.Time
+	mu    sync.Mutex
+	run   []moment
+	all   []EventKind
+}
+
+func (l *ledger) Observe(_ context.Context, e Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := moment{at: time.Since(l.start)}
+	counts := !e.Reason.AlwaysRetry()
+	switch {
+	case e.Kind == Decided && e.Why == Retried && counts:
+		m.granted = 1
+	case e.Kind == Ended && e.Err == nil:
+		m.successes = 1
+	case e.Kind == Ended && e.Why == Cancelled && e.Delay > 0 && counts:
+		m.granted = -1
+	}
+	l.run = append(l.run, m)
+	l.all = append(l.all, e.Kind)
+}
+
+// byTime returns the run with one moment for all that happened at the same time, whose order is not known.
+func (l *ledger) byTime() []moment {
+	slices.SortStableFunc(l.run, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	var merged []moment
+	for _, m := range l.run {
+		if last := len(merged) - 1; last >= 0 && merged[last].at == m.at {
+			merged[last].granted += m.granted
+			merged[last].successes += m.successes
+			continue
+		}
+		merged = append(merged, m)
+	}
+	return merged
+}
+
+func TestTheBudgetsPromiseHoldsForOperationsThatInterleave(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := BudgetOptions{
+			Ratio:     rapid.Float64Range(0, 1).Draw(t, "ratio"),
+			PerSecond: rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 200)).Draw(t, "per second"),
+			Burst:     rapid.Float64Range(1, 6).Draw(t, "burst"),
+		}
+		crowd := callers().Draw(t, "callers")
+		rapid.SyncTest(t, func(t *rapid.T) {
+			l := &ledger{start: time.Now()}
+			e := made(t, Options{Strategy: Once(), Budget: &o, Observer: l})
+			var all sync.WaitGroup
+			for _, c := range crowd {
+				all.Go(func() { c.run(context.Background(), e) })
+			}
+			all.Wait()
+			ends := slices.DeleteFunc(l.all, func(k EventKind) bool { return k != Ended })
+			if len(ends) != len(crowd) {
+				t.Fatalf("%d of %d operations ended", len(ends), len(crowd))
+			}
+			checkEveryStretch(t, o, l.byTime())
+		})
+	})
+}
+
+// spare tells how many tokens an engine's budget has by using them up. Nothing may refill it.
+func spare(t *testing.T, e *Engine) (n int) {
+	t.Helper()
+	for ; ; n++ {
+		err := e.Do(t.Context(), Operation{Strategy: Once()}, failing(errBroken))
+		switch why := whyOf(t, err); {
+		case why == BudgetEmpty:
+			return n
+		case why != AttemptsUsed || errors.Is(err, ErrBreakerOpen):
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheTokenOfACancelledWaitGoesToTheNext(t *testing.T) {
+	const waiting = 20
+	synctest.Test(t, func(t *testing.T) {
+		e := made(t, Options{Strategy: after(time.Hour), Budget: bucket(waiting)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for range waiting {
+			all.Go(func() {
+				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != Cancelled {
+					t.Errorf("because %v, want cancelled", why)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := spare(t, e); n != 0 {
+			t.Errorf("%d retries are free while all are waited for", n)
+		}
+		cancel()
+		all.Wait()
+		if n := spare(t, e); n != waiting {
+			t.Errorf("%d retries are free after %d were cancelled", n, waiting)
+		}
+	})
+}
+
+func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
+	const burst = 3
+	always := Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+	for _, c := range []struct {
+		name     string
+		strategy Strategy
+		failure  Failure
+		attempts int
+		why      Why // Retried: it succeeds
+	}{
+		{"the deadline refuses", after(time.Hour), Failure{Stage: Dispatch, Reason: PoolCleared}, 1, DeadlineWouldPass},
+		{"the breaker refuses", Once(), Failure{Stage: Dispatch, Reason: PoolCleared, Endpoint: "bad"}, 1, BreakerOpen},
+		{"the strategy refuses", Limited{Attempts: 1}, Failure{Stage: Dispatch, Reason: PoolCleared}, 1, AttemptsUsed},
+		{"twice would be wrong", Once(), Failure{Reason: NetworkError}, 1, NotIdempotentOp},
+		{"the reason is unknown", Once(), Failure{Stage: Dispatch}, 1, NotRetryable},
+		{"the reason is always retried", Once(), always, 2 * burst, Retried},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				breaker := DefaultBreaker()
+				breaker.Volume = 1
+				breaker.Judge = func(f Failure) Outcome {
+					if f.Endpoint == "bad" {
+						return Failed
+					}
+					return Neutral
+				}
+				e := made(t, Options{Strategy: Once(), Budget: bucket(burst), Breaker: breaker})
+				c.failure.Err = errBroken
+				attempts := 0
+				err := e.Do(ctx, Operation{Strategy: c.strategy}, func(context.Context, int) Failure {
+					attempts++
+					if c.why == Retried && attempts == c.attempts {
+						return Failure{}
+					}
+					return c.failure
+				})
+				if attempts != c.attempts || (err == nil) != (c.why == Retried) || err != nil && whyOf(t, err) != c.why {
+					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
+				}
+				<-time.After(breaker.Sleep)
+				e.breaker.Done(e.admit(), Succeeded)
+				if n := spare(t, e); n != burst {
+					t.Errorf("%d tokens are left of %d", n, burst)
+				}
+			})
+		})
+	}
+}
+
+func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: 5 * time.Second}
+		e := made(t, Options{Strategy: Once(), Budget: bucket(1), Breaker: breaker})
+		opened := e.Do(t.Context(), Operation{}, func(context.Context, int) Failure { return Failure{Err: errBroken} })
+		if whyOf(t, opened) != NotRetryable || e.breaker.State() != Open {
+			t.Fatalf("the breaker is %v after %v", e.breaker.State(), opened)
+		}
+		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // the canary goes first, and never reports
+
+		waits := Limited{Attempts: 2, Strategy: after(breaker.Sleep + time.Second)}
+		err := e.Do(t.Context(), Operation{Strategy: waits}, func(context.Context, int) Failure {
+			t.Error("it was let through")
+			return Failure{}
+		})
+		if whyOf(t, err) != AttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
+			t.Errorf("error: %v", err)
+		}
+		if !e.budget.take(time.Now()) {
+			t.Error("its token is gone")
+		}
+	})
+}

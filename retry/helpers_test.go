@@ -1,0 +1,112 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+const ms = time.Millisecond
+
+func engine(t *testing.T, o retry.Options) *retry.Engine {
+	t.Helper()
+	e, err := retry.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// script returns an attempt that fails as listed and then succeeds, and a count of the attempts.
+func script(failures ...retry.Failure) (retry.Attempt, *int) {
+	made := new(int)
+	return func(_ context.Context, n int) retry.Failure {
+		if n != *made {
+			panic(fmt.Sprintf("attempt %d is said to be %d", *made, n))
+		}
+		*made++
+		if n < len(failures) {
+			return failures[n]
+		}
+		return retry.Failure{}
+	}, made
+}
+
+var inFlight = retry.Failure{
+	Err: io.ErrUnexpectedEOF, Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.Idempotent, Endpoint: "a:1",
+}
+
+// notMyVBucket is a failure that is always retried.
+var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.KVNotMyVBucket, Endpoint: "a:1"}
+
+func with(f retry.Failure, change func(*retry.Failure)) retry.Failure {
+	change(&f)
+	return f
+}
+
+// afterEach is a strategy that always says the same.
+func afterEach(delay time.Duration) retry.Strategy { return saying(retry.After(delay), nil) }
+
+func saying(action retry.Action, err error) retry.Strategy {
+	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return action, err })
+}
+
+// run is what came of one operation: when its attempts were made, when it ended, and how.
+type run struct {
+	at    []time.Duration
+	ended time.Duration
+	err   error
+}
+
+// do runs an operation whose attempts all fail alike, and looks at the clock.
+func do(ctx context.Context, e *retry.Engine, op retry.Operation, failure retry.Failure, times int) run {
+	var r run
+	start := time.Now()
+	r.err = e.Do(ctx, op, func(context.Context, int) retry.Failure {
+		r.at = append(r.at, time.Since(start))
+		if len(r.at) > times {
+			return retry.Failure{}
+		}
+		return failure
+	})
+	r.ended = time.Since(start)
+	return r
+}
+
+func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, why retry.Why) {
+	t.Helper()
+	if !slices.Equal(r.at, at) || r.ended != ended {
+		t.Errorf("attempts at %v, ended at %v; want %v, %v", r.at, r.ended, at, ended)
+	}
+	if got := whyOf(r.err); got != why {
+		t.Errorf("because %v, want %v (%v)", got, why, r.err)
+	}
+}
+
+// whyOf is the why of an operation's end: retried if it succeeded.
+func whyOf(err error) retry.Why {
+	if err == nil {
+		return retry.Retried
+	}
+	var e *retry.Error
+	if !errors.As(err, &e) {
+		return retry.Undecided
+	}
+	return e.Why()
+}
+
+// matches checks that errors.Is finds all of these.
+func matches(t *testing.T, err error, all ...error) {
+	t.Helper()
+	for _, want := range all {
+		if !errors.Is(err, want) {
+			t.Errorf("%v is not found in %v", want, err)
+		}
+	}
+}

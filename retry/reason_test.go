@@ -1,0 +1,198 @@
+package retry
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type flags struct {
+	name           string
+	allows, always bool
+}
+
+func flagsOf(r Reason) flags {
+	return flags{r.String(), r.AllowsNonIdempotentRetry(), r.AlwaysRetry()}
+}
+
+// rfc0049 is the table of retry reasons of RFC 0049, in its order.
+var rfc0049 = []flags{
+	{"UNKNOWN", false, false},
+	{"SOCKET_NOT_AVAILABLE", true, false},
+	{"SERVICE_NOT_AVAILABLE", true, false},
+	{"NODE_NOT_AVAILABLE", true, false},
+	{"KV_NOT_MY_VBUCKET", true, true},
+	{"KV_COLLECTION_OUTDATED", true, true},
+	{"KV_ERROR_MAP_RETRY_INDICATED", true, false},
+	{"KV_LOCKED", true, false},
+	{"KV_TEMPORARY_FAILURE", true, false},
+	{"KV_SYNC_WRITE_IN_PROGRESS", true, false},
+	{"KV_SYNC_WRITE_RE_COMMIT_IN_PROGRESS", true, false},
+	{"SERVICE_RESPONSE_CODE_INDICATED", true, false},
+	{"SOCKET_CLOSED_WHILE_IN_FLIGHT", false, false},
+	{"CIRCUIT_BREAKER_OPEN", true, false},
+	{"QUERY_PREPARED_STATEMENT_FAILURE", true, false},
+	{"QUERY_INDEX_NOT_FOUND", true, false},
+	{"ANALYTICS_TEMPORARY_FAILURE", true, false},
+	{"SEARCH_TOO_MANY_REQUESTS", true, false},
+	{"VIEWS_TEMPORARY_FAILURE", true, false},
+	{"VIEWS_NO_ACTIVE_PARTITION", true, true},
+}
+
+// mongodb are the reasons of MongoDB's rules: what was not sent, and what is answered only where nothing was applied.
+var mongodb = []flags{
+	{"NETWORK_ERROR", false, false},
+	{"CONNECTION_FAILED", true, false},
+	{"POOL_CLEARED", true, false},
+	{"NOT_WRITABLE_PRIMARY", true, false},
+	{"NODE_RECOVERING", true, false},
+	{"RETRYABLE_CODE", false, false},
+	{"RETRYABLE_WRITE_ERROR", false, false},
+	{"SYSTEM_OVERLOADED", true, false},
+}
+
+func TestTheReasonsAreThoseOfTheRFCThenMongoDBs(t *testing.T) {
+	known := KnownReasons()
+	want := slices.Concat(rfc0049, mongodb)
+	if len(known) != len(want) {
+		t.Fatalf("%d reasons, want %d", len(known), len(want))
+	}
+	for i, r := range known {
+		if flagsOf(r) != want[i] {
+			t.Errorf("reason %d is %+v, want %+v", i, flagsOf(r), want[i])
+		}
+	}
+}
+
+// The distilled rules lie beside the checkout where the project is developed; a plain clone has not got them.
+func TestTheReasonsAreThoseOfTheDistilledRules(t *testing.T) {
+	const rules = "../../shared/retry-rules.md"
+	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is missing, and in CI it must not be", rules)
+		}
+		t.Skipf("%s is not there; the 20 reasons were compared with the table in this file only", rules)
+	}
+	rows := tableUnder(t, readFile(t, rules), "## 6. Couchbase (RFC 0049)")
+	if header := []string{"reason", "non-idempotent too", "always", "raised by"}; !slices.Equal(rows[0], header) {
+		t.Fatalf("the table's columns are %q, want %q", rows[0], header)
+	}
+	yes := map[string]bool{"yes": true, "no": false}
+	var want []flags
+	for _, row := range rows[1:] {
+		allows, ok := yes[row[1]]
+		always, ok2 := yes[row[2]]
+		if !ok || !ok2 {
+			t.Fatalf("neither yes nor no: %q", row)
+		}
+		want = append(want, flags{row[0], allows, always})
+	}
+	if !slices.Equal(rfc0049, want) {
+		t.Errorf("the rules have\n%+v\nand this file\n%+v", want, rfc0049)
+	}
+}
+
+func TestEveryReasonThatIsMadeIsKnown(t *testing.T) {
+	known := map[string]int{}
+	for _, r := range KnownReasons() {
+		known[r.String()]++
+	}
+	made := declaredReasons(t)
+	for _, d := range made {
+		if known[d.name] != 1 {
+			t.Errorf("%s, %q, stands %d times among the known reasons, want once", d.variable, d.name, known[d.name])
+		}
+	}
+	if len(made) != len(KnownReasons()) {
+		t.Errorf("%d reasons are made and %d known", len(made), len(KnownReasons()))
+	}
+}
+
+func TestAReasonOfOnesOwn(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		flags []Flag
+		want  flags
+	}{
+		{"no flag", nil, flags{"MINE", false, false}},
+		{"allows", []Flag{AllowsNonIdempotent}, flags{"MINE", true, false}},
+		{"always contains that it allows", []Flag{Always}, flags{"MINE", true, true}},
+		{"both", []Flag{Always, AllowsNonIdempotent}, flags{"MINE", true, true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewReason("MINE", c.flags...)
+			if flagsOf(r) != c.want {
+				t.Errorf("%+v, want %+v", flagsOf(r), c.want)
+			}
+			if r == NewReason("MINE", c.flags...) {
+				t.Error("another reason of the same name is equal to it")
+			}
+			if again := r; again != r {
+				t.Error("a copy is not equal to it")
+			}
+		})
+	}
+	if (Reason{}) != UnknownReason {
+		t.Error("the zero reason is not the unknown one")
+	}
+}
+
+func TestKnownReasonsIsTheCallers(t *testing.T) {
+	KnownReasons()[1] = UnknownReason
+	if KnownReasons()[1] != SocketNotAvailable {
+		t.Error("writing to it changed the package's own")
+	}
+}
+
+func TestASetOfReasonsKeepsTheirOrder(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		add        []Reason
+		want       string
+		missing    Reason
+		takenFirst int
+	}{
+		{"empty", nil, "", PoolCleared, 0},
+		{"one", []Reason{KVLocked}, "KV_LOCKED", PoolCleared, 1},
+		{"the same twice", []Reason{KVLocked, KVLocked}, "KV_LOCKED", PoolCleared, 1},
+		{"two", []Reason{KVLocked, PoolCleared}, "KV_LOCKED POOL_CLEARED", NetworkError, 2},
+		{
+			"more than two, some again",
+			[]Reason{KVLocked, PoolCleared, NetworkError, PoolCleared, Overloaded, NetworkError, KVLocked},
+			"KV_LOCKED POOL_CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", RetryableCode, 3,
+		},
+		{"the unknown one is in no set", []Reason{UnknownReason, KVLocked}, "KV_LOCKED", UnknownReason, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var set Reasons
+			for _, r := range c.add {
+				set.add(r)
+			}
+			var all []string
+			for r := range set.All() {
+				all = append(all, r.String())
+				if !set.Has(r) {
+					t.Errorf("%v is not in the set", r)
+				}
+			}
+			if got := strings.Join(all, " "); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if set.Has(c.missing) {
+				t.Errorf("%v is in the set", c.missing)
+			}
+			taken := 0
+			for range set.All() {
+				if taken++; taken == c.takenFirst {
+					break // an iteration may be left at any point
+				}
+			}
+			if taken != c.takenFirst {
+				t.Errorf("%d taken, want %d", taken, c.takenFirst)
+			}
+		})
+	}
+}

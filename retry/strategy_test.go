@@ -1,0 +1,182 @@
+package retry_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Strategies are set globally and per request. The engine follows those it knows without asking them; the outcome is the same.
+func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
+	never := saying(retry.Decline(retry.Disabled), nil)
+	for _, c := range []struct {
+		name         string
+		engines, its retry.Strategy
+		attempts     int
+		why          retry.Why
+	}{
+		{"the engine's", never, nil, 1, retry.Disabled},
+		{"the engine's, that it knows", retry.Limited{Attempts: 3}, nil, 3, retry.AttemptsUsed},
+		{"the request's", never, saying(retry.After(0), nil), 5, retry.Retried},
+		{"the request's, that it knows", never, retry.Limited{Attempts: 3}, 3, retry.AttemptsUsed},
+		{"the request's before one that it knows", retry.Limited{Attempts: 3}, never, 1, retry.Disabled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			attempt, made := script(inFlight, inFlight, inFlight, inFlight)
+			err := engine(t, retry.Options{Strategy: c.engines}).Do(context.Background(), retry.Operation{Strategy: c.its}, attempt)
+			if *made != c.attempts || whyOf(err) != c.why {
+				t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
+			}
+		})
+	}
+}
+
+// "Best effort: exponential between 1 and 500 ms, calculator replaceable": the engine waits what it says, set globally or per
+// request, alone or within a limit.
+func TestBestEffortsDelaysAreWaited(t *testing.T) {
+	growing := retry.BestEffort{Calculator: func(retries int) time.Duration { return time.Duration(retries+1) * 7 * ms }}
+	for name, strategy := range map[string]retry.Strategy{"alone": growing, "within a limit": retry.Limited{Attempts: 9, Strategy: growing}} {
+		for set, o := range map[string]struct{ engines, its retry.Strategy }{"globally": {strategy, nil}, "per request": {retry.Once(), strategy}} {
+			t.Run(name+", "+set, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := do(t.Context(), engine(t, retry.Options{Strategy: o.engines}), retry.Operation{Strategy: o.its}, inFlight, 3)
+					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.Retried)
+				})
+			})
+		}
+	}
+	t.Run("its own", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			at := do(t.Context(), engine(t, retry.Options{Strategy: retry.BestEffort{}}), retry.Operation{}, inFlight, 20).at
+			for i := 1; i < len(at); i++ {
+				if delay, most := at[i]-at[i-1], min(500*ms, ms<<(i-1)); delay < ms || delay > most {
+					t.Errorf("retry %d after %v, want 1 ms to %v", i, delay, most)
+				}
+			}
+			if len(at) != 21 {
+				t.Errorf("%d attempts, want 21", len(at))
+			}
+		})
+	})
+}
+
+// "Given the request and the failure": retries so far, reasons so far, and the failure as the attempt told it.
+func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
+	var requests []retry.Request
+	var failures []retry.Failure
+	strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+		requests, failures = append(requests, r), append(failures, f)
+		return retry.After(0), nil
+	})
+	var planned []retry.Failure
+	for i, reason := range []retry.Reason{
+		retry.PoolCleared, retry.KVLocked, retry.PoolCleared, retry.Overloaded, retry.NodeRecovering, retry.NotWritablePrimary,
+	} {
+		planned = append(planned, retry.Failure{
+			Err: io.EOF, Stage: retry.Responded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.Idempotent,
+		})
+	}
+	attempt, _ := script(planned...)
+	op := retry.Operation{Strategy: strategy, Effect: retry.Idempotent}
+	if err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(failures, planned) {
+		t.Errorf("the strategy saw\n%+v, want\n%+v", failures, planned)
+	}
+	// Looked at only now: what a strategy keeps does not change with later attempts.
+	var seen []string
+	for _, r := range requests {
+		var reasons []string
+		for reason := range r.Reasons.All() {
+			reasons = append(reasons, reason.String())
+		}
+		seen = append(seen, fmt.Sprint(r.Retries, " ", r.Effect, " ", strings.Join(reasons, "+")))
+	}
+	want := []string{
+		"0 idempotent ",
+		"1 idempotent POOL_CLEARED",
+		"2 idempotent POOL_CLEARED+KV_LOCKED",
+		"3 idempotent POOL_CLEARED+KV_LOCKED",
+		"4 idempotent POOL_CLEARED+KV_LOCKED+SYSTEM_OVERLOADED",
+		"5 idempotent POOL_CLEARED+KV_LOCKED+SYSTEM_OVERLOADED+NODE_RECOVERING",
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("the strategy saw\n%q, want\n%q", seen, want)
+	}
+}
+
+// Retries that no strategy was asked about count for it all the same.
+func TestAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen string
+		strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
+			seen += fmt.Sprint(r.Retries, r.Reasons.Has(retry.KVNotMyVBucket), " ")
+			return retry.After(0), nil
+		})
+		attempt, _ := script(notMyVBucket, notMyVBucket, inFlight)
+		if err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt); err != nil || seen != "2 true " {
+			t.Errorf("the strategy saw %q (%v)", seen, err)
+		}
+	})
+}
+
+// Retried is no reason to refuse; it must not carry an operation past the question whether it may be applied twice.
+func TestARefusalThatSaysRetriedIsNoRetry(t *testing.T) {
+	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
+	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.Retried })
+	for name, c := range map[string]struct {
+		strategy retry.Strategy
+		failure  retry.Failure
+	}{
+		"the strategy's": {saying(retry.Decline(retry.Retried), nil), lost},
+		"the attempt's":  {retry.UntilDeadline(), refusing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			attempt, made := script(c.failure)
+			err := engine(t, retry.Options{Strategy: c.strategy}).Do(context.Background(), retry.Operation{}, attempt)
+			if *made != 1 || err == nil {
+				t.Errorf("%d attempts, %v", *made, err)
+			}
+		})
+	}
+}
+
+type extended struct{ retry.BestEffort }
+
+func (extended) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	return retry.Decline(retry.Disabled), nil
+}
+
+// RFC 0049: users "should extend the BestEffort retry strategy and only override the specific situations they need to".
+func TestAStrategyThatExtendsBestEffortIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt, made := script(inFlight, inFlight)
+		err := engine(t, retry.Options{Strategy: extended{}}).Do(t.Context(), retry.Operation{}, attempt)
+		if *made != 1 || whyOf(err) != retry.Disabled {
+			t.Errorf("%d attempts, %v", *made, err)
+		}
+	})
+}
+
+func TestANilPointerToAStrategyIsAnError(t *testing.T) {
+	for _, s := range []retry.Strategy{(*retry.Limited)(nil), (*retry.BestEffort)(nil), (*retry.Overload)(nil), (*retry.StrategyFunc)(nil)} {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%T: panic: %v", s, p)
+				}
+			}()
+			if _, err := retry.New(retry.Options{Strategy: s}); err == nil {
+				t.Errorf("%T: no error", s)
+			}
+		}()
+	}
+}

@@ -1,0 +1,314 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+func TestDelaysAndTheDeadline(t *testing.T) {
+	floor := with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms })
+	for _, c := range []struct {
+		name     string
+		mode     retry.DeadlineMode
+		delay    time.Duration
+		failure  retry.Failure
+		deadline time.Duration
+		at       []time.Duration
+		ended    time.Duration
+		why      retry.Why
+	}{
+		{"two delays fit", retry.GiveUp, 100 * ms, inFlight, 250 * ms, []time.Duration{0, 100 * ms, 200 * ms}, 200 * ms, retry.DeadlineWouldPass},
+		{
+			"give up now when the delay would pass the deadline",
+			retry.GiveUp, 100 * ms, inFlight, 150 * ms,
+			[]time.Duration{0, 100 * ms},
+			100 * ms, retry.DeadlineWouldPass,
+		},
+		{"a delay that ends with the deadline passes it", retry.GiveUp, 100 * ms, inFlight, 100 * ms, []time.Duration{0}, 0, retry.DeadlineWouldPass},
+		{"a delay that ends just before it does not", retry.GiveUp, 100*ms - 1, inFlight, 100 * ms, []time.Duration{0, 100*ms - 1}, 100*ms - 1, retry.DeadlineWouldPass},
+		{
+			"cap the delay to what is left, then fail without sending",
+			retry.CapDelay, 100 * ms, inFlight, 150 * ms,
+			[]time.Duration{0, 100 * ms},
+			150 * ms, retry.DeadlineWouldPass,
+		},
+		{
+			"a delay that ends with the deadline is not followed by an attempt",
+			retry.CapDelay, 100 * ms, inFlight, 100 * ms,
+			[]time.Duration{0},
+			100 * ms, retry.DeadlineWouldPass,
+		},
+		{
+			"RFC 0049: 2 s into its lifetime, a delay of 1 s and a timeout of 2.5 s: capped to 500 ms",
+			retry.CapDelay, 1000 * ms, inFlight, 2500 * ms,
+			[]time.Duration{0, 1000 * ms, 2000 * ms},
+			2500 * ms, retry.DeadlineWouldPass,
+		},
+		{"a server's own wait is a floor", retry.GiveUp, 100 * ms, floor, 250 * ms, []time.Duration{0, 120 * ms, 240 * ms}, 240 * ms, retry.DeadlineWouldPass},
+		{"a server's own wait counts against the deadline", retry.GiveUp, 0, floor, 100 * ms, []time.Duration{0}, 0, retry.DeadlineWouldPass},
+		{"a server's own wait is capped too", retry.CapDelay, 0, floor, 100 * ms, []time.Duration{0}, 100 * ms, retry.DeadlineWouldPass},
+		{"without a delay there is no wait", retry.GiveUp, 0, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.Retried},
+		{"a delay below zero is none", retry.GiveUp, -1, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.Retried},
+		{"without a deadline delays are waited in full", retry.GiveUp, time.Hour, inFlight, 0, []time.Duration{0, 1 * time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour}, 5 * time.Hour, retry.Retried},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := endingAt(t.Context(), c.deadline, 0)
+				defer cancel()
+				e := engine(t, retry.Options{Strategy: afterEach(c.delay), DeadlineMode: c.mode})
+				r := do(ctx, e, retry.Operation{}, c.failure, 5)
+				r.check(t, c.at, c.ended, c.why)
+				if c.why == retry.DeadlineWouldPass {
+					matches(t, r.err, context.DeadlineExceeded, io.ErrUnexpectedEOF)
+				}
+			})
+		})
+	}
+}
+
+// A deadline that passed during the attempt: nothing is waited for, in either mode.
+func TestADeadlineThatHasPassedEndsItAtOnce(t *testing.T) {
+	cause := errors.New("the request's time is over")
+	for mode, name := range map[retry.DeadlineMode]string{retry.GiveUp: "give up", retry.CapDelay: "cap the delay"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(70*ms), cause)
+				defer cancel()
+				start := time.Now()
+				made := 0
+				err := engine(t, retry.Options{Strategy: retry.BestEffort{}, DeadlineMode: mode}).Do(ctx, retry.Operation{},
+					func(ctx context.Context, _ int) retry.Failure {
+						made++
+						<-ctx.Done()
+						return inFlight
+					})
+				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.DeadlineWouldPass {
+					t.Errorf("%d attempts in %v: %v", made, took, err)
+				}
+				matches(t, err, context.DeadlineExceeded, cause, io.ErrUnexpectedEOF)
+			})
+		})
+	}
+}
+
+// The caller's goroutine waits for a strategy; what that takes counts.
+func TestAStrategyThatTakesItsTime(t *testing.T) {
+	cause := errors.New("enough")
+	thinking := func(whole time.Duration, then retry.Action) retry.Strategy {
+		return retry.StrategyFunc(func(ctx context.Context, _ retry.Request, _ retry.Failure) (retry.Action, error) {
+			select {
+			case <-time.After(whole):
+			case <-ctx.Done():
+			}
+			return then, nil
+		})
+	}
+	for _, c := range []struct {
+		name     string
+		strategy retry.Strategy
+		deadline time.Duration
+		cancel   time.Duration
+		at       []time.Duration
+		ended    time.Duration
+		why      retry.Why
+		is       error
+	}{
+		{"it says again", thinking(60*ms, retry.After(30*ms)), 100 * ms, 0, []time.Duration{0, 90 * ms}, 90 * ms, retry.Retried, nil},
+		{"its delay would pass what it left of the time", thinking(60*ms, retry.After(50*ms)), 100 * ms, 0, []time.Duration{0}, 60 * ms, retry.DeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the deadline", thinking(time.Hour, retry.After(0)), 100 * ms, 0, []time.Duration{0}, 100 * ms, retry.DeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the cancellation", thinking(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.Cancelled, context.Canceled},
+		{"it blocks until the cancellation and declines", thinking(time.Hour, retry.Decline(retry.Disabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.Cancelled, cause},
+	} {
+		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreaker()} {
+			t.Run(c.name+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, stop := endingAt(t.Context(), c.deadline, 0)
+					defer stop()
+					ctx, cancel := context.WithCancelCause(ctx)
+					defer cancel(nil)
+					if c.cancel != 0 {
+						time.AfterFunc(c.cancel, func() { cancel(cause) })
+					}
+					r := do(ctx, engine(t, retry.Options{Strategy: c.strategy, Breaker: breaker}), retry.Operation{}, inFlight, 1)
+					r.check(t, c.at, c.ended, c.why)
+					if c.is != nil {
+						matches(t, r.err, c.is, io.ErrUnexpectedEOF)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestACancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
+	cause := errors.New("the user went away")
+	for name, mode := range map[string]retry.DeadlineMode{"give up": retry.GiveUp, "cap the delay": retry.CapDelay} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(40*ms, func() { cancel(cause) })
+				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: mode}), retry.Operation{}, inFlight, 1)
+				r.check(t, []time.Duration{0}, 40*ms, retry.Cancelled)
+				matches(t, r.err, context.Canceled, cause, io.ErrUnexpectedEOF)
+				if errors.Is(r.err, context.DeadlineExceeded) {
+					t.Errorf("a cancellation is called a deadline: %v", r.err)
+				}
+			})
+		})
+	}
+}
+
+// quiet is a context that is cancelled at an instant, and whose Done says so too late for a timer of that instant.
+type quiet struct {
+	context.Context
+	at time.Time
+}
+
+func (q quiet) Done() <-chan struct{} { return nil }
+
+func (q quiet) Err() error {
+	if time.Now().Before(q.at) {
+		return nil
+	}
+	return context.Canceled
+}
+
+func TestACancellationInTheInstantOfTheTimerIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := quiet{t.Context(), time.Now().Add(40 * ms)}
+		r := do(ctx, engine(t, retry.Options{Strategy: afterEach(40 * ms)}), retry.Operation{}, inFlight, 1)
+		r.check(t, []time.Duration{0}, 40*ms, retry.Cancelled)
+	})
+}
+
+// Which of the two comes first is open; in either case it ends in that instant, and an attempt is not followed by another.
+func TestACancellationAndATimerOfTheSameInstant(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(40*ms, cancel)
+			start := time.Now()
+			made := 0
+			err := engine(t, retry.Options{Strategy: afterEach(40 * ms)}).Do(ctx, retry.Operation{}, func(ctx context.Context, n int) retry.Failure {
+				if made++; n > 0 {
+					<-ctx.Done()
+				}
+				return inFlight
+			})
+			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.Cancelled || !errors.Is(err, context.Canceled) {
+				t.Errorf("%d attempts in %v: %v", made, took, err)
+			}
+		})
+	}
+}
+
+func TestACancelledContextIsNeverRetried(t *testing.T) {
+	for _, f := range []retry.Failure{inFlight, notMyVBucket} {
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		made := 0
+		err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
+			made++
+			cancel(cause)
+			return f
+		})
+		if made != 1 || whyOf(err) != retry.Cancelled {
+			t.Errorf("%v: %d attempts, %v", f.Reason, made, err)
+		}
+		matches(t, err, context.Canceled, cause, f.Err)
+	}
+}
+
+// "No goroutine sleeps on behalf of an operation." A bubble of synctest does not end while a goroutine is left in it.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		deadline, cancel time.Duration
+		why              retry.Why
+	}{
+		{"by a success after waits", 0, 0, retry.Retried},
+		{"by a cancellation during a wait", 0, 40 * ms, retry.Cancelled},
+		{"by a deadline", 50 * ms, 0, retry.DeadlineWouldPass},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
+				defer cancel()
+				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: retry.CapDelay}), retry.Operation{}, inFlight, 3)
+				if whyOf(r.err) != c.why {
+					t.Errorf("%v", r.err)
+				}
+			})
+		})
+	}
+}
+
+func TestACappedDelayEndsWithTheDeadlinesCause(t *testing.T) {
+	cause := errors.New("the request's time is over")
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 100*ms, cause)
+			defer cancel()
+			e := engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: retry.CapDelay})
+			r := do(ctx, e, retry.Operation{}, inFlight, 1)
+			r.check(t, []time.Duration{0}, 100*ms, retry.DeadlineWouldPass)
+			matches(t, r.err, context.DeadlineExceeded, cause)
+		})
+	}
+}
+
+type slow struct{}
+
+func (slow) Observe(_ context.Context, e retry.Event) {
+	if e.Kind == retry.AttemptFailed {
+		<-time.After(60 * ms)
+	}
+}
+
+// What an observer takes of the time counts as what a strategy takes: give up at 60 ms, for 60 + 50 pass 100.
+func TestAnObserversTimeCountsAgainstTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
+		defer cancel()
+		e := engine(t, retry.Options{Strategy: retry.BestEffort{Min: 50 * ms, Max: 50 * ms}, Breaker: retry.DefaultBreaker(), Observer: slow{}})
+		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.DeadlineWouldPass)
+	})
+}
+
+// impatient is an observer that panics when an operation fails too often, for an operation that spins never ends.
+type impatient struct{}
+
+func (impatient) Observe(_ context.Context, e retry.Event) {
+	if e.Attempt > 100 {
+		panic("an operation spins")
+	}
+}
+
+func TestAnImmediateStrategyDoesNotSpinWhileACanaryIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opens := retry.DefaultBreaker()
+		opens.Volume, opens.Sleep = 1, time.Second
+		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: opens, Observer: impatient{}})
+		declining := retry.Operation{Strategy: saying(retry.Action{}, nil)}
+		do(t.Context(), e, declining, inFlight, 1)
+		<-time.After(time.Second)
+		ends := make(chan struct{})
+		defer close(ends)
+		go func() {
+			_ = e.Do(t.Context(), declining, func(context.Context, int) retry.Failure {
+				<-ends
+				return retry.Failure{}
+			})
+		}()
+		synctest.Wait() // the canary is under way
+		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.BreakerOpen {
+			t.Errorf("%v", err)
+		}
+	})
+}
