@@ -22,7 +22,9 @@ type helloArgs struct {
 	counter   int64
 	hasKnown  bool
 
-	compression []string // what both sides have
+	compression []string     // what both sides have
+	mechanisms  wire.Element // the user whose mechanisms are asked for
+	speculative wire.Element // an attempt to authenticate
 }
 
 // shown is the state that the last hello on a connection told of.
@@ -52,7 +54,7 @@ func cmdHello(x *exec) error {
 	if len(a.compression) > 0 {
 		x.out = wire.AppendStrings(x.out, "compression", a.compression)
 	}
-	return nil
+	return x.appendAuthentication(&a)
 }
 
 // helloArgs reads what matters of a hello. The rest is ignored, by the real server's custom: a handshake carries what newer
@@ -77,6 +79,10 @@ func (x *exec) helloArgs() (helloArgs, error) {
 			a.await, a.hasAwait = time.Duration(n)*time.Millisecond, true
 		case "client":
 			x.noteClient(e)
+		case "saslSupportedMechs":
+			a.mechanisms = *e
+		case "speculativeAuthenticate":
+			a.speculative = *e
 		case "compression":
 			var err error
 			if a.compression, err = x.negotiate(e); err != nil {
@@ -85,6 +91,19 @@ func (x *exec) helloArgs() (helloArgs, error) {
 		}
 	}
 	return a, nil
+}
+
+// appendAuthentication answers what a hello asks about authentication.
+func (x *exec) appendAuthentication(a *helloArgs) error {
+	if a.mechanisms.Type != 0 {
+		if err := x.appendMechanisms(&a.mechanisms); err != nil {
+			return err
+		}
+	}
+	if a.speculative.Type == 0 {
+		return nil
+	}
+	return x.speculate(&a.speculative)
 }
 
 // noteClient remembers the application's name, which a fail point may ask for.

@@ -9,8 +9,11 @@ const (
 	codeHostUnreachable                 Code = 6
 	codeHostNotFound                    Code = 7
 	codeFailedToParse                   Code = 9
+	codeUserNotFound                    Code = 11
 	codeUnauthorized                    Code = 13
 	codeTypeMismatch                    Code = 14
+	codeProtocolError                   Code = 17
+	codeAuthenticationFailed            Code = 18
 	codeIllegalOperation                Code = 20
 	codeNamespaceNotFound               Code = 26
 	codePathNotViable                   Code = 28
@@ -36,6 +39,7 @@ const (
 	codeNoSuchTransaction               Code = 251
 	codeExceededTimeLimit               Code = 262
 	codeOperationNotSupportedInTransact Code = 263
+	codeMechanismUnavailable            Code = 334
 	codeUnsupportedOpQueryCommand       Code = 352
 	codeSocketException                 Code = 9001
 	codeNotWritablePrimary              Code = 10107
@@ -60,10 +64,11 @@ var codeNames = map[Code]string{
 	codeHostUnreachable:                 "HostUnreachable",
 	codeHostNotFound:                    "HostNotFound",
 	codeFailedToParse:                   "FailedToParse",
-	11:                                  "UserNotFound",
+	codeUserNotFound:                    "UserNotFound",
 	codeUnauthorized:                    "Unauthorized",
 	codeTypeMismatch:                    "TypeMismatch",
-	18:                                  "AuthenticationFailed",
+	codeProtocolError:                   "ProtocolError",
+	codeAuthenticationFailed:            "AuthenticationFailed",
 	codeIllegalOperation:                "IllegalOperation",
 	24:                                  "LockTimeout",
 	codeNamespaceNotFound:               "NamespaceNotFound",
@@ -109,6 +114,7 @@ var codeNames = map[Code]string{
 	286:                                 "ChangeStreamHistoryLost",
 	290:                                 "TransactionExceededLifetimeLimitSeconds",
 	314:                                 "ObjectIsBusy",
+	codeMechanismUnavailable:            "MechanismUnavailable",
 	codeUnsupportedOpQueryCommand:       "UnsupportedOpQueryCommand",
 	391:                                 "ReauthenticationRequired",
 	462:                                 "IngressRequestRateLimitExceeded",

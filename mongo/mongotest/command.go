@@ -16,6 +16,7 @@ type spec struct {
 	run        func(*exec) error
 	name       string
 	greeting   bool   // hello and its older names
+	open       bool   // may be run by who has not authenticated
 	service    bool   // no application's work: not in the journal
 	write      bool   // takes a write concern
 	retryable  bool   // takes a transaction number
@@ -77,6 +78,8 @@ func (x *exec) parse(doc []byte) error {
 		return failf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
+	case x.who == nil && x.set.config.users != nil && !c.spec.greeting && !c.spec.open:
+		return failf(codeUnauthorized, "Command %s requires authentication", c.name)
 	}
 	return x.checkSession()
 }

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -16,7 +17,8 @@ type conn struct {
 	member *member
 	epoch  int64 // of the member when the connection was accepted
 	id     int64
-	nc     net.Conn
+	nc     net.Conn      // with TLS around it, if there is TLS
+	plain  net.Conn      // without
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
@@ -29,11 +31,17 @@ type conn struct {
 	codec      wire.Codec
 	compressor wire.Compressor // of the message in hand, if it came compressed
 	compressed bool
+
+	dialogue *dialogue // the authentication under way
+	who      *account  // who has authenticated, nil if nobody
 }
 
 // newConn is called with the set's mutex held.
 func newConn(m *member, nc net.Conn, id int64) *conn {
-	c := &conn{set: m.set, member: m, epoch: m.epoch, id: id, nc: nc, done: make(chan struct{})}
+	c := &conn{set: m.set, member: m, epoch: m.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	if m.set.tls != nil {
+		c.nc = tls.Server(nc, m.set.tls.server)
+	}
 	c.x.conn = c
 	c.x.waiter.ch = make(chan struct{}, 1)
 	return c
@@ -60,7 +68,7 @@ func (c *conn) write(b []byte) error {
 func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 
 // abort ends the connection with a reset.
-func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.nc) }) }
+func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.plain) }) }
 
 // gone tells whether the connection was closed by the server.
 func (c *conn) gone() bool {
@@ -113,10 +121,11 @@ func (c *conn) swallow(r io.Reader) {
 	}
 }
 
-// account notes that bytes from the client have been dealt with.
+// account notes that bytes from the client have been dealt with. Those of TLS are not counted: there are more of them than
+// of the messages within.
 func (c *conn) account(n int64) {
 	c.consumed += n
-	if c.set.network != nil {
+	if c.set.network != nil && c.set.tls == nil {
 		c.set.network.unread.Add(-n)
 	}
 }
@@ -124,7 +133,7 @@ func (c *conn) account(n int64) {
 // forget closes the connection and takes it from the member's list.
 func (c *conn) forget() {
 	c.close()
-	if mc, ok := c.nc.(*memConn); ok {
+	if mc, ok := c.plain.(*memConn); ok {
 		c.account(mc.in.written() - c.consumed)
 	}
 	rs := c.set

@@ -14,6 +14,7 @@ import (
 // memNetwork is the in-memory network: virtual hosts, no sockets.
 type memNetwork struct {
 	latencyMin, latencyMax time.Duration
+	uncounted              bool // there is TLS
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -24,7 +25,7 @@ type memNetwork struct {
 
 func newMemNetwork(c *config) *memNetwork {
 	return &memNetwork{
-		latencyMin: c.latencyMin, latencyMax: c.latencyMax,
+		latencyMin: c.latencyMin, latencyMax: c.latencyMax, uncounted: c.tls,
 		random: rand.New(rand.NewPCG(uint64(c.seed), 0)),
 	}
 }
@@ -46,7 +47,9 @@ func (n *memNetwork) connect(addr string) (*memConn, *memConn) {
 	local := memAddr(fmt.Sprintf("client.mongotest:%d", 30000+n.ports))
 	n.mu.Unlock()
 	client, server := newPipe(local, memAddr(addr), n.delay)
-	server.in.count = &n.unread
+	if !n.uncounted {
+		server.in.count = &n.unread
+	}
 	return client, server
 }
 

@@ -27,6 +27,8 @@ type config struct {
 	journalLimit    int
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
+	users           []User
+	tls             bool
 	mutant          mutant.Server
 }
 

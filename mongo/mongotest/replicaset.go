@@ -19,6 +19,7 @@ type ReplicaSet struct {
 	network *memNetwork // nil on TCP
 	members []*member
 	journal journal
+	tls     *authority    // nil without TLS
 	done    chan struct{} // closed by Close
 	wg      sync.WaitGroup
 	active  atomic.Int64 // messages being dealt with
@@ -35,6 +36,7 @@ type ReplicaSet struct {
 	clock   timestamp
 	cursors int64
 	waiters []*waiter
+	users   []*account
 }
 
 // Tester is what RunT needs of a *testing.T.
@@ -80,6 +82,9 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 		rs.members = append(rs.members, newMember(rs, i))
 		rs.cut = append(rs.cut, make([]bool, c.members))
 	}
+	if err := rs.secure(); err != nil {
+		return nil, err
+	}
 	if err := rs.listen(); err != nil {
 		_ = rs.Close()
 		return nil, err
@@ -100,7 +105,7 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 func (rs *ReplicaSet) listen() error {
 	for _, m := range rs.members {
 		if rs.network != nil {
-			m.addr = fmt.Sprintf("m%d.%s.mongotest:27017", m.index, strings.ToLower(rs.config.setName))
+			m.addr = rs.virtualAddr(m.index)
 			continue
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -111,6 +116,11 @@ func (rs *ReplicaSet) listen() error {
 		rs.wg.Go(func() { rs.acceptAll(m, l) })
 	}
 	return nil
+}
+
+// virtualAddr is a member's address in memory.
+func (rs *ReplicaSet) virtualAddr(member int) string {
+	return fmt.Sprintf("m%d.%s.mongotest:27017", member, strings.ToLower(rs.config.setName))
 }
 
 // acceptAll serves the connections of one member. A killed member's port stays bound, so that Restart finds it free;
@@ -188,16 +198,25 @@ func (rs *ReplicaSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// URI returns the connection string: all members and the set's name, or for a standalone its address alone.
+// URI returns the connection string: all members and the set's name, or for a standalone its address alone; with TLS it says
+// so. Users and certificates are the client's to add.
 func (rs *ReplicaSet) URI() string {
 	hosts := make([]string, len(rs.members))
 	for i, m := range rs.members {
 		hosts[i] = m.addr
 	}
-	if rs.config.standalone {
-		return "mongodb://" + hosts[0] + "/"
+	var opts []string
+	if !rs.config.standalone {
+		opts = append(opts, "replicaSet="+rs.config.setName)
 	}
-	return "mongodb://" + strings.Join(hosts, ",") + "/?replicaSet=" + rs.config.setName
+	if rs.tls != nil {
+		opts = append(opts, "tls=true")
+	}
+	uri := "mongodb://" + strings.Join(hosts, ",") + "/"
+	if len(opts) > 0 {
+		uri += "?" + strings.Join(opts, "&")
+	}
+	return uri
 }
 
 // Dialer returns what connects to the set's members, in memory and on TCP.

@@ -1,0 +1,196 @@
+package mongotest_test
+
+import (
+	"context"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+func as(name, password, mechanism string) *options.ClientOptions {
+	return options.Client().SetAuth(options.Credential{Username: name, Password: password, AuthMechanism: mechanism, AuthSource: "admin"})
+}
+
+func ping(t testing.TB, client *mongo.Client) error {
+	t.Helper()
+	_, err := client.Database("db").Collection("c").InsertOne(within(t), bson.D{})
+	return err
+}
+
+func TestTheOfficialDriverAuthenticates(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(
+		mongotest.User{Name: "alice", Password: "s3cret"},
+		mongotest.User{Name: "old", Password: "s3cret", Mechanisms: []string{"SCRAM-SHA-1"}},
+		mongotest.User{Name: "new,=", Password: "\u2168 \u00aa", Mechanisms: []string{"SCRAM-SHA-256"}},
+	))
+	for _, c := range []struct {
+		name, user, password, mechanism string
+		code                            int32 // 0: gets in
+	}{
+		{"by SCRAM-SHA-1", "alice", "s3cret", "SCRAM-SHA-1", 0},
+		{"by SCRAM-SHA-256", "alice", "s3cret", "SCRAM-SHA-256", 0},
+		{"by what the hello offers", "alice", "s3cret", "", 0},
+		{"by what the hello offers, only the old one", "old", "s3cret", "", 0},
+		{"with a name and a password that need preparing", "new,=", "IX a", "SCRAM-SHA-256", 0},
+		{"not with a wrong password", "alice", "secret", "", 18},
+		{"not with a mechanism that the user has not", "old", "s3cret", "SCRAM-SHA-256", 18},
+		{"not an unknown user", "bob", "s3cret", "", 18},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := ping(t, connect(t, rs, as(c.user, c.password, c.mechanism)))
+			var refused mongo.CommandError
+			if c.code == 0 && err != nil || c.code != 0 && (!errors.As(err, &refused) || refused.Code != c.code) {
+				t.Errorf("%v, want code %d", err, c.code)
+			}
+		})
+	}
+}
+
+func TestWhoHasNotAuthenticatedIsRefused(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	var refused mongo.CommandError
+	if err := ping(t, connect(t, rs)); !errors.As(err, &refused) || refused.Code != 13 ||
+		!strings.Contains(refused.Message, "Command insert requires authentication") {
+		t.Errorf("%v", err)
+	}
+	c := dial(t, rs, 0)
+	for _, open := range []string{`{"hello": 1, "$db": "admin"}`, `{"ping": 1, "$db": "admin"}`, `{"buildInfo": 1, "$db": "admin"}`} {
+		c.ok("%s", open)
+	}
+}
+
+func TestTheOptionUsersIsChecked(t *testing.T) {
+	for name, u := range map[string][]mongotest.User{
+		"name is empty":  {{Password: "x"}},
+		"has no pass":    {{Name: "a"}},
+		"is unknown":     {{Name: "a", Password: "x", Mechanisms: []string{"PLAIN"}}},
+		"is there twice": {{Name: "a", Password: "x"}, {Name: "a", Password: "y"}},
+		"has a password": {{Name: "CN=a", Password: "x", Database: "$external"}},
+	} {
+		if _, err := mongotest.Run(mongotest.InMemory(), mongotest.Users(u...)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUsersOverTheWire(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "root", Password: "root"}))
+	ctx := within(t)
+	db := connect(t, rs, as("root", "root", "")).Database("app")
+	create := bson.D{{Key: "createUser", Value: "carol"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{"readWrite"}}}
+	if err := db.RunCommand(ctx, create).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var again mongo.CommandError
+	if err := db.RunCommand(ctx, create).Err(); !errors.As(err, &again) || again.Code != 51003 {
+		t.Errorf("created again: %v", err)
+	}
+	carol := options.Client().SetAuth(options.Credential{Username: "carol", Password: "pw", AuthSource: "app"})
+	client := connect(t, rs, carol)
+	if err := ping(t, client); err != nil {
+		t.Error(err)
+	}
+	status := must[bson.Raw](t)(client.Database("app").RunCommand(ctx, bson.D{{Key: "connectionStatus", Value: 1}}).Raw())
+	if got := status.Lookup("authInfo", "authenticatedUsers", "0", "user").StringValue(); got != "carol" {
+		t.Errorf("connectionStatus says %s", got)
+	}
+	info := must[bson.Raw](t)(db.RunCommand(ctx, bson.D{{Key: "usersInfo", Value: 1}}).Raw())
+	if users := must[[]bson.RawValue](t)(info.Lookup("users").Array().Values()); len(users) != 1 {
+		t.Errorf("usersInfo says %v", info)
+	}
+	if err := db.RunCommand(ctx, bson.D{{Key: "dropUser", Value: "carol"}}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := ping(t, connect(t, rs, carol)); err == nil {
+		t.Error("a dropped user got in")
+	}
+}
+
+// A hello that carries the first step saves one round trip; one that is wrong is answered without it.
+func TestSpeculativeAuthentication(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	c := dial(t, rs, 0)
+	hello := func(user string) bson.Raw {
+		first := base64.StdEncoding.EncodeToString([]byte("n,,n=" + user + ",r=rOprNGfwEbeRWgbNEkqO"))
+		return c.ok(`{"hello": 1, "saslSupportedMechs": "admin.%s", "speculativeAuthenticate": {"saslStart": 1,
+			"mechanism": "SCRAM-SHA-256", "payload": {"$binary": {"base64": "%s", "subType": "00"}}, "db": "admin"}, "$db": "admin"}`,
+			user, first)
+	}
+	reply := hello("alice")
+	if got := reply.Lookup("saslSupportedMechs").String(); got != `["SCRAM-SHA-1","SCRAM-SHA-256"]` {
+		t.Errorf("saslSupportedMechs is %s", got)
+	}
+	_, payload := reply.Lookup("speculativeAuthenticate", "payload").Binary()
+	if !strings.HasPrefix(string(payload), "r=rOprNGfwEbeRWgbNEkqO") || !strings.Contains(string(payload), ",i=15000") {
+		t.Errorf("the payload is %s", payload)
+	}
+	reply = hello("nobody")
+	if _, err := reply.LookupErr("speculativeAuthenticate"); err == nil {
+		t.Errorf("an unknown user's hello is answered by %v", reply)
+	}
+}
+
+func TestTLSAndX509(t *testing.T) {
+	subject := pkix.Name{CommonName: "client", Organization: []string{"holdfast"}}
+	for _, memory := range []bool{true, false} {
+		opts := []mongotest.Option{mongotest.TLS(), mongotest.Users(mongotest.User{Name: subject.String(), Database: "$external"})}
+		if memory {
+			opts = append(opts, mongotest.InMemory())
+		}
+		rs := mongotest.RunT(t, opts...)
+		config, err := rs.ClientTLS(subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x509 := options.Client().SetTLSConfig(config).SetAuth(options.Credential{AuthMechanism: "MONGODB-X509"})
+		if err := ping(t, connect(t, rs, x509)); err != nil {
+			t.Errorf("in memory %v: %v", memory, err)
+		}
+		other, err := rs.ClientTLS(pkix.Name{CommonName: "stranger"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranger := options.Client().SetTLSConfig(other).SetAuth(options.Credential{AuthMechanism: "MONGODB-X509"})
+		if err := ping(t, connect(t, rs, stranger)); err == nil {
+			t.Error("a stranger got in")
+		}
+		plain, _ := rs.ClientTLS()
+		none := options.Client().SetTLSConfig(plain)
+		var refused mongo.CommandError
+		if err := ping(t, connect(t, rs, none)); !errors.As(err, &refused) || refused.Code != 13 {
+			t.Errorf("without a certificate: %v", err)
+		}
+	}
+}
+
+// A client without TLS gets nowhere, and a fake clock is no obstacle to TLS and SCRAM together.
+func TestTLSOnAFakeClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.TLS(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+		config, err := rs.ClientTLS()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ping(t, connect(t, rs, as("alice", "s3cret", "").SetTLSConfig(config))); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		plain := must[*mongo.Client](t)(mongo.Connect(options.Client().SetHosts([]string{rs.Addr(0)}).SetReplicaSet("rs0").
+			SetDialer(rs.Dialer()).SetHeartbeatInterval(500 * time.Millisecond)))
+		defer func() { _ = plain.Disconnect(t.Context()) }()
+		if err := plain.Ping(ctx, nil); err == nil {
+			t.Error("a client without TLS got in")
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package mongotest
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/xdg-go/scram"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://github.com/mongodb/specifications/blob/master/source/auth/auth.md
+
+// dialogue is an authentication under way on a connection.
+type dialogue struct {
+	scram     *scram.ServerConversation
+	db        string
+	skipEmpty bool // the client does not want the empty exchange at the end
+	proved    bool // only that exchange is left
+}
+
+var errAuthentication = failf(codeAuthenticationFailed, "Authentication failed.")
+
+func cmdSaslStart(x *exec) error {
+	d, payload, err := x.saslStart(x.raw, x.db)
+	if err != nil {
+		return err
+	}
+	return x.saslStep(d, payload)
+}
+
+// saslStart reads a saslStart, of its own or within a hello.
+func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
+	mechanism, payload, opts := query.Lookup(doc, "mechanism"), query.Lookup(doc, "payload"), query.Lookup(doc, "options")
+	if payload.Type != bson.TypeBinary {
+		return nil, "", failf(codeMissingField, "BSON field 'saslStart.payload' is missing but a required field")
+	}
+	d := &dialogue{db: db}
+	if opts.IsDocument() {
+		d.skipEmpty = query.Lookup(opts.Data, "skipEmptyExchange").True()
+	}
+	var generator scram.HashGeneratorFcn
+	name := string(mechanism.Text())
+	switch name {
+	case scramSHA1:
+		generator = scram.SHA1
+	case scramSHA256:
+		generator = scram.SHA256
+	default:
+		return nil, "", failf(codeMechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
+	}
+	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
+		if a := x.set.user(db, plainName.Replace(user)); a != nil {
+			if c, ok := a.scram[name]; ok {
+				return c, nil
+			}
+		}
+		return scram.StoredCredentials{}, errAuthentication
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	d.scram = server.NewConversation()
+	return d, string(binaryData(payload)), nil
+}
+
+// plainName undoes what RFC 5802 does to a name in a message; the library does not.
+var plainName = strings.NewReplacer("=2C", ",", "=3D", "=")
+
+// binaryData returns the bytes of a BSON binary, nil if the value is none.
+func binaryData(v query.Value) []byte {
+	_, data, _ := bson.RawValue{Type: v.Type, Value: v.Data}.BinaryOK()
+	return data
+}
+
+func cmdSaslContinue(x *exec) error {
+	d := x.dialogue
+	if d == nil {
+		return failf(codeProtocolError, "No SASL session state found")
+	}
+	payload := query.Lookup(x.raw, "payload")
+	conversation := query.Lookup(x.raw, "conversationId")
+	if id, ok := conversation.Integer(); !ok || id != 1 {
+		return failf(codeProtocolError, "sasl: Mismatched conversation id")
+	}
+	if d.proved {
+		x.dialogue = nil
+		x.appendSasl(true, "")
+		return nil
+	}
+	return x.saslStep(d, string(binaryData(payload)))
+}
+
+// saslStep takes the next step and writes its answer.
+func (x *exec) saslStep(d *dialogue, payload string) error {
+	x.dialogue = nil
+	answer, err := d.scram.Step(payload)
+	if err != nil || d.scram.Done() && !d.scram.Valid() {
+		return errAuthentication
+	}
+	if !d.scram.Done() {
+		x.dialogue = d
+		x.appendSasl(false, answer)
+		return nil
+	}
+	x.login(d.db, plainName.Replace(d.scram.Username()))
+	if !d.skipEmpty {
+		d.proved, x.dialogue = true, d
+	}
+	x.appendSasl(d.skipEmpty, answer)
+	return nil
+}
+
+func (x *exec) appendSasl(done bool, payload string) {
+	dst := wire.AppendInt32(x.out, "conversationId", 1)
+	dst = wire.AppendBool(dst, "done", done)
+	x.out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
+}
+
+// login notes who the connection's client is.
+func (c *conn) login(db, name string) { c.who = c.set.user(db, name) }
+
+// https://www.mongodb.com/docs/manual/reference/command/logout/
+
+func cmdLogout(x *exec) error {
+	x.who = nil
+	return nil
+}
+
+// cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
+func cmdAuthenticate(x *exec) error {
+	if mechanism := query.Lookup(x.raw, "mechanism"); string(mechanism.Text()) != mongodbX509 {
+		return failf(codeBadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
+	}
+	subject, err := x.certified(x.raw, x.db)
+	if err != nil {
+		return err
+	}
+	dst := wire.AppendString(x.out, "dbname", external)
+	x.out = wire.AppendString(dst, "user", subject)
+	return nil
+}
+
+// certified logs in by the certificate, and returns its subject.
+func (x *exec) certified(doc []byte, db string) (string, error) {
+	subject := x.subject()
+	name := query.Lookup(doc, "user")
+	switch {
+	case db != external:
+		return "", failf(codeBadValue, "X.509 authentication must always use the $external database.")
+	case subject == "":
+		return "", errAuthentication
+	case name.Type == bson.TypeString && string(name.Text()) != subject:
+		return "", errAuthentication
+	}
+	x.login(external, subject)
+	if x.who == nil {
+		return "", failf(codeUserNotFound, "Could not find user %q for db %q", subject, external)
+	}
+	return subject, nil
+}
+
+// speculate answers a hello's attempt to authenticate with it. One that fails is not answered: the client then tries in the
+// usual way.
+func (x *exec) speculate(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType("hello", "speculativeAuthenticate", e.Type, "object")
+	}
+	db := query.Lookup(doc, "db")
+	at, before := wire.BeginEmbedded(x.out, "speculativeAuthenticate")
+	whole := x.out
+	x.out = before
+	if err := x.speculateOn(doc, string(db.Text())); err != nil {
+		x.out, x.dialogue = whole, nil
+		var refused *CommandError
+		if errors.As(err, &refused) {
+			return nil
+		}
+		return err
+	}
+	x.out = wire.EndDocument(x.out, at)
+	return nil
+}
+
+func (x *exec) speculateOn(doc []byte, db string) error {
+	if query.Lookup(doc, "authenticate").Missing() {
+		d, payload, err := x.saslStart(doc, db)
+		if err != nil {
+			return err
+		}
+		return x.saslStep(d, payload)
+	}
+	subject, err := x.certified(doc, db)
+	if err == nil {
+		x.out = wire.AppendString(wire.AppendString(x.out, "dbname", external), "user", subject)
+	}
+	return err
+}
+
+// appendMechanisms answers a hello's question which mechanisms a user ("db.name") has.
+func (x *exec) appendMechanisms(e *wire.Element) error {
+	db, name, ok := strings.Cut(string(e.Text()), ".")
+	if !ok {
+		return failf(codeBadValue, "UserName must contain a '.' separated database.user pair")
+	}
+	if a := x.set.user(db, name); a != nil {
+		x.out = wire.AppendStrings(x.out, "saslSupportedMechs", a.mechanisms())
+	}
+	return nil
+}
