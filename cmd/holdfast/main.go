@@ -1,5 +1,5 @@
 // Command holdfast shows which way of retrying loses operations of a replicated database, which applies them twice, and
-// which is right: `holdfast prove`.
+// which is right: `holdfast prove`. `holdfast mock` runs a replica set to test against.
 package main
 
 import (
@@ -36,6 +36,7 @@ func main() {
 // cli is the command line.
 type cli struct {
 	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every strategy of retrying against every failure."`
+	Mock    mockCommand    `cmd:"" help:"Run a MongoDB replica set or standalone server for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -104,4 +105,6 @@ func exitCode(err error, stderr io.Writer) int {
 const description = `A MongoDB client, servers for tests, and the experiment that shows whether retrying is right.
 
 "holdfast prove" needs nothing: it brings its own three-member replica sets. With --uri it uses a server of yours, through
-a proxy that injects the faults, and there touches only the database "holdfast_prove".`
+a proxy that injects the faults, and there touches only the database "holdfast_prove".
+
+"holdfast mock" runs a server to test against until it is interrupted. Nothing is stored.`

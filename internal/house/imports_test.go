@@ -65,7 +65,7 @@ var ours = map[string][]string{
 	"internal/spectest":              {},
 	"internal/figures":               {},
 	"internal/prove":                 {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
-	"cmd/holdfast":                   {"internal/prove"},
+	"cmd/holdfast":                   {"internal/prove", "mongo/mongotest"},
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {

@@ -29,6 +29,7 @@ type config struct {
 	compressors     []string
 	users           []User
 	tls             bool
+	addresses       []string
 	mutant          mutant.Server
 }
 
@@ -50,6 +51,12 @@ func newConfig(opts []Option) (config, error) {
 			return c, fmt.Errorf("mongotest: Compressors: there is no compressor %q; there are snappy, zstd and zlib", name)
 		}
 	}
+	switch {
+	case len(c.addresses) > 0 && c.inMemory:
+		return c, errors.New("mongotest: Listen and InMemory exclude each other")
+	case len(c.addresses) > 0 && len(c.addresses) != c.members:
+		return c, fmt.Errorf("mongotest: Listen: %d addresses for %d members", len(c.addresses), c.members)
+	}
 	if c.latencyMin < 0 || c.latencyMax < c.latencyMin {
 		return c, fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
 	}
@@ -67,6 +74,10 @@ func Members(n int) Option { return func(c *config) { c.members = n } }
 
 // InMemory makes the set open no socket. Only its [Dialer] reaches it.
 func InMemory() Option { return func(c *config) { c.inMemory = true } }
+
+// Listen sets the TCP addresses ("host:port") at which the members listen and by which their hello names them; ports of
+// 127.0.0.1 that are free, if it is not given.
+func Listen(addresses ...string) Option { return func(c *config) { c.addresses = addresses } }
 
 // Standalone makes one server that is no replica set: its hello names none and it refuses transaction numbers.
 func Standalone() Option { return func(c *config) { c.standalone = true } }

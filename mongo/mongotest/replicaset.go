@@ -108,14 +108,30 @@ func (rs *ReplicaSet) listen() error {
 			m.addr = rs.virtualAddr(m.index)
 			continue
 		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr := "127.0.0.1:0"
+		if rs.config.addresses != nil {
+			addr = rs.config.addresses[m.index]
+		}
+		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			return fmt.Errorf("mongotest: listening for member %d: %w", m.index, err)
 		}
-		m.listener, m.addr = l, l.Addr().String()
+		if m.listener, m.addr = l, l.Addr().String(); rs.config.addresses != nil {
+			m.addr = named(addr, l)
+		}
 		rs.wg.Go(func() { rs.acceptAll(m, l) })
 	}
 	return nil
+}
+
+// named is the address that a listener was asked for, with the port that it got.
+func named(addr string, l net.Listener) string {
+	host, _, err := net.SplitHostPort(addr)
+	_, port, listening := net.SplitHostPort(l.Addr().String())
+	if err != nil || listening != nil {
+		return addr
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // virtualAddr is a member's address in memory.

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
@@ -95,17 +96,35 @@ func (rs *ReplicaSet) secure() error {
 	if !rs.config.tls {
 		return nil
 	}
-	hosts := []string{"127.0.0.1", "localhost"}
-	if rs.network != nil {
-		for i := range rs.members {
-			host, _, _ := net.SplitHostPort(rs.virtualAddr(i))
-			hosts = append(hosts, host)
-		}
-		hosts = hosts[2:]
-	}
 	var err error
-	rs.tls, err = newAuthority(hosts)
+	rs.tls, err = newAuthority(rs.hosts())
 	return err
+}
+
+// hosts returns the names that the servers' certificate is for.
+func (rs *ReplicaSet) hosts() []string {
+	hosts := []string{"127.0.0.1", "localhost"}
+	addresses := rs.config.addresses
+	if rs.network != nil {
+		hosts = nil
+		for i := range rs.members {
+			addresses = append(addresses, rs.virtualAddr(i))
+		}
+	}
+	for _, a := range addresses {
+		host, _, _ := net.SplitHostPort(a)
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// Authority returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
+// languages; nil without TLS.
+func (rs *ReplicaSet) Authority() []byte {
+	if rs.tls == nil {
+		return nil
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rs.tls.certificate.Raw})
 }
 
 // ClientTLS returns a client's side of the set's TLS. With a subject it includes a certificate for that, which MONGODB-X509

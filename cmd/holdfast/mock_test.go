@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// startMock runs `holdfast mock` and returns the URI that it prints; what it returns besides ends it and tells its exit code.
+func startMock(t *testing.T, args ...string) (uri string, end func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, append([]string{"mock"}, args...), w, os.Stderr, noEnvironment) }()
+	lines := bufio.NewScanner(r)
+	for _, want := range []string{"mongodb://", "Waiting for connections"} {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+			t.Fatalf("holdfast mock says %q, want %s...", lines.Text(), want)
+		}
+		if uri == "" {
+			uri = lines.Text()
+		}
+	}
+	return uri, func() int {
+		cancel()
+		return <-done
+	}
+}
+
+func use(t *testing.T, uri string, more ...*options.ClientOptions) error {
+	t.Helper()
+	opts := []*options.ClientOptions{options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second)}
+	client, err := official.Connect(append(opts, more...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(t.Context()) }()
+	_, err = client.Database("db").Collection("c").InsertOne(t.Context(), bson.D{})
+	return err
+}
+
+func TestMockServesAnyClientAndEndsWhenTold(t *testing.T) {
+	for _, c := range []struct{ args, in string }{
+		{"", "replicaSet=rs0"},
+		{"--members 1 --set other", "replicaSet=other"},
+		{"--standalone", "mongodb://127.0.0.1:"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			uri, end := startMock(t, strings.Fields(c.args)...)
+			if !strings.Contains(uri, c.in) {
+				t.Errorf("the URI is %s, want %s in it", uri, c.in)
+			}
+			if err := use(t, uri); err != nil {
+				t.Error(err)
+			}
+			if code := end(); code != exitOK {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+func TestMockWithUsersAndTLS(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	uri, end := startMock(t, "--user", "alice:s3cret", "--tls-ca-file", file)
+	defer end()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(text)
+	secure := options.Client().SetTLSConfig(&tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12})
+	if err := use(t, uri, secure); err == nil {
+		t.Error("somebody who has not authenticated got in")
+	}
+	if err := use(t, uri, secure, options.Client().SetAuth(options.Credential{Username: "alice", Password: "s3cret"})); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMockSaysWhyItCannotListen(t *testing.T) {
+	uri, end := startMock(t, "--standalone")
+	defer end()
+	port := strings.TrimSuffix(uri[strings.LastIndex(uri, ":")+1:], "/")
+	code, _, stderr := holdfast(t.Context(), "mock", "--standalone", "--port", port)
+	if code != exitCannotRun || !strings.Contains(stderr, port) || !strings.Contains(stderr, "in use") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
