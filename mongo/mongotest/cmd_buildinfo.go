@@ -5,12 +5,13 @@ import "github.com/holdfast-db/holdfast/internal/wire"
 // https://www.mongodb.com/docs/manual/reference/command/buildInfo/
 
 func cmdBuildInfo(x *exec) error {
-	x.out = wire.AppendString(x.out, "version", "7.0.0")
+	v := x.set.config.version
+	x.out = wire.AppendString(x.out, "version", v.String())
 	x.out = wire.AppendString(x.out, "gitVersion", "mongotest")
 	at, dst := wire.BeginArray(x.out, "modules")
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginArray(dst, "versionArray")
-	for i, n := range []int32{7, 0, 0, 0} {
+	for i, n := range []int32{v.major, v.minor, v.patch, 0} {
 		dst = wire.AppendInt32(dst, wire.ArrayKey(i), n)
 	}
 	dst = wire.EndDocument(dst, at)

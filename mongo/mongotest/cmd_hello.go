@@ -41,7 +41,7 @@ func cmdHello(x *exec) error {
 	if a.hasAwait != a.hasKnown {
 		return failf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait {
+	if a.hasAwait && x.set.config.version.hasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
 			return err
 		}
@@ -187,7 +187,11 @@ func (x *exec) appendHello() {
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	dst := wire.AppendBool(x.out, "helloOk", true)
+	v := rs.config.version
+	dst := x.out
+	if v.hasHello() {
+		dst = wire.AppendBool(dst, "helloOk", true)
+	}
 	writable := "isWritablePrimary"
 	if x.name != "hello" {
 		writable = "ismaster"
@@ -198,7 +202,9 @@ func (x *exec) appendHello() {
 		dst = m.appendMembershipLocked(dst, writable)
 	}
 	x.shown.processID, x.shown.counter = m.processID, m.counter
-	dst = appendTopologyVersion(dst, m.processID, m.counter)
+	if v.hasTopologyVersion() {
+		dst = appendTopologyVersion(dst, m.processID, m.counter)
+	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
 	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
@@ -206,7 +212,7 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", 30)
 	dst = wire.AppendInt32(dst, "connectionId", int32(x.id))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
-	dst = wire.AppendInt32(dst, "maxWireVersion", 21)
+	dst = wire.AppendInt32(dst, "maxWireVersion", v.release().wire)
 	x.out = wire.AppendBool(dst, "readOnly", false)
 }
 

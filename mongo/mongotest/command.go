@@ -15,12 +15,13 @@ import (
 type spec struct {
 	run        func(*exec) error
 	name       string
-	greeting   bool   // hello and its older names
-	open       bool   // may be run by who has not authenticated
-	service    bool   // no application's work: not in the journal
-	write      bool   // takes a write concern
-	retryable  bool   // takes a transaction number
-	statements string // the field that holds its statements
+	greeting   bool    // hello and its older names
+	since      version // the first that has it; zero: all have
+	open       bool    // may be run by who has not authenticated
+	service    bool    // no application's work: not in the journal
+	write      bool    // takes a write concern
+	retryable  bool    // takes a transaction number
+	statements string  // the field that holds its statements
 }
 
 // command is a parsed command. What it refers to lies in the connection's buffer.
@@ -56,7 +57,10 @@ func (x *exec) parse(doc []byte) error {
 	if !it.Next() {
 		return it.Err
 	}
-	if c.spec = specs[string(it.Key)]; c.spec != nil {
+	if c.spec = specs[string(it.Key)]; c.spec != nil && !x.set.config.version.has(c.spec) {
+		c.spec = nil
+	}
+	if c.spec != nil {
 		c.name = c.spec.name
 	} else {
 		c.name = string(it.Key)

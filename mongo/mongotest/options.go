@@ -30,6 +30,8 @@ type config struct {
 	users           []User
 	tls             bool
 	addresses       []string
+	wantVersion     string
+	version         version
 	mutant          mutant.Server
 }
 
@@ -37,6 +39,13 @@ func newConfig(opts []Option) (config, error) {
 	c := config{members: 3, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
 	for _, o := range opts {
 		o(&c)
+	}
+	c.version = newestVersion
+	if c.wantVersion != "" {
+		var err error
+		if c.version, err = parseVersion(c.wantVersion); err != nil {
+			return c, err
+		}
 	}
 	switch {
 	case c.standalone:

@@ -9,9 +9,10 @@ import (
 func (x *exec) writeFailure(e *CommandError, point pointAction) {
 	x.out = append(x.out, e.extra...)
 	x.out = wire.AppendDouble(x.out, "ok", 0)
-	x.out = wire.AppendString(x.out, "errmsg", e.Message)
+	name, message := x.set.config.version.express(e)
+	x.out = wire.AppendString(x.out, "errmsg", message)
 	x.out = wire.AppendInt32(x.out, "code", e.Code)
-	x.out = wire.AppendString(x.out, "codeName", e.name())
+	x.out = wire.AppendString(x.out, "codeName", name)
 	labels := e.Labels
 	if labels == nil {
 		labels = point.labels
@@ -31,7 +32,7 @@ func (x *exec) finish() {
 	if x.set.config.standalone {
 		return
 	}
-	if x.state {
+	if x.state && x.set.config.version.hasTopologyVersion() {
 		x.appendTopologyVersion()
 	}
 	x.appendTimes()

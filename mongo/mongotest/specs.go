@@ -5,7 +5,7 @@ var specs = make(map[string]*spec)
 
 func init() {
 	for _, s := range []*spec{
-		{name: "hello", run: cmdHello, greeting: true, service: true},
+		{name: "hello", since: version{4, 4, 2}, run: cmdHello, greeting: true, service: true},
 		{name: "isMaster", run: cmdHello, greeting: true, service: true},
 		{name: "ismaster", run: cmdHello, greeting: true, service: true},
 		{name: "ping", run: cmdPing, open: true, service: true},

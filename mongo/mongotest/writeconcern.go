@@ -125,8 +125,9 @@ func (x *exec) appendWriteConcernError() {
 	e := x.writeError
 	at, dst := wire.BeginEmbedded(x.out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
-	dst = wire.AppendString(dst, "codeName", e.name())
-	dst = wire.AppendString(dst, "errmsg", e.Message)
+	name, message := x.set.config.version.express(e)
+	dst = wire.AppendString(dst, "codeName", name)
+	dst = wire.AppendString(dst, "errmsg", message)
 	if e.extra != nil {
 		dst = wire.AppendDocument(dst, "errInfo", e.extra)
 	}
@@ -148,7 +149,7 @@ func (x *exec) appendLabels(point pointAction) {
 
 // writeLabels writes errorLabels: the given ones or, where they are nil, what a code deserves.
 func (x *exec) writeLabels(code Code, labels []string) {
-	if labels == nil && x.hasTxn && retryableWriteCodes[code] {
+	if labels == nil && x.hasTxn && retryableWriteCodes[code] && x.set.config.version.labelsErrors() {
 		labels = []string{"RetryableWriteError"}
 	}
 	if len(labels) > 0 {

@@ -1,0 +1,117 @@
+package mongotest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// version is the version of the real server that this one behaves like.
+type version struct{ major, minor, patch int32 }
+
+// newestVersion is what a server is unless it is told otherwise.
+var newestVersion = version{7, 0, 25}
+
+// release is a version that a server can be, in its last patch, with its highest wire version.
+type release struct {
+	version
+	wire int32
+}
+
+var releases = []release{
+	{version{3, 6, 23}, 6},
+	{version{4, 0, 28}, 7},
+	{version{4, 2, 25}, 8},
+	{version{4, 4, 29}, 9},
+	{version{5, 0, 31}, 13},
+	{version{6, 0, 26}, 17},
+	{newestVersion, 21},
+	{version{8, 0, 15}, 25},
+}
+
+// Version makes the servers behave like an older one, "4.2" or "4.2.8" for example, as far as clients can tell versions
+// apart: buildInfo, the wire version, what hello and errors carry, which commands there are. Known are 3.6, 4.0, 4.2, 4.4,
+// 5.0, 6.0, 7.0 and 8.0, each in its last patch if none is named; 7.0 if the option is not given.
+func Version(v string) Option { return func(c *config) { c.wantVersion = v } }
+
+// parseVersion reads "major.minor" or "major.minor.patch" of a known release.
+func parseVersion(s string) (version, error) {
+	var v version
+	parts := strings.Split(s, ".")
+	fields := []*int32{&v.major, &v.minor, &v.patch}
+	if len(parts) < 2 || len(parts) > len(fields) {
+		return v, fmt.Errorf("mongotest: Version: %q is not of the form 7.0 or 7.0.0", s)
+	}
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil {
+			return v, fmt.Errorf("mongotest: Version: %q is not of the form 7.0 or 7.0.0", s)
+		}
+		*fields[i] = int32(n)
+	}
+	r := v.release()
+	if r == nil {
+		return v, fmt.Errorf("mongotest: Version: %q is not known; 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0 and 8.0 are", s)
+	}
+	if len(parts) == 2 {
+		v = r.version
+	}
+	return v, nil
+}
+
+// release returns the release that a version is of, nil if it is not known.
+func (v version) release() *release {
+	i := slices.IndexFunc(releases, func(r release) bool { return r.major == v.major && r.minor == v.minor })
+	if i < 0 {
+		return nil
+	}
+	return &releases[i]
+}
+
+// atLeast tells whether v is that version or a newer one.
+func (v version) atLeast(major, minor int32) bool {
+	return v.major > major || v.major == major && v.minor >= minor
+}
+
+// String returns "major.minor.patch".
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch) }
+
+// What came with 4.4: hello under that name (4.4.2), topologyVersion and what depends on it (awaitable and streamed hellos),
+// and error labels that the server puts on.
+func (v version) hasTopologyVersion() bool { return v.atLeast(4, 4) }
+func (v version) labelsErrors() bool       { return v.atLeast(4, 4) }
+
+func (v version) hasHello() bool {
+	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2
+}
+
+// has tells whether a version has a command.
+func (v version) has(s *spec) bool {
+	if v.major == s.since.major && v.minor == s.since.minor {
+		return v.patch >= s.since.patch
+	}
+	return v.atLeast(s.since.major, s.since.minor)
+}
+
+// legacyNames are the names and texts that errors had before "not master" became "not primary" (4.4.2 and 5.0).
+var legacyNames = map[Code]string{
+	codeNotWritablePrimary: "NotMaster", codeNotPrimaryNoSecondaryOk: "NotMasterNoSlaveOk", codeNotPrimaryOrSecondary: "NotMasterOrSecondary",
+}
+
+var legacyTexts = strings.NewReplacer(
+	"not primary and secondaryOk=false", "not master and slaveOk=false",
+	"not primary", "not master",
+)
+
+// express puts an error into the words of the version.
+func (v version) express(e *CommandError) (name, message string) {
+	name, message = e.name(), e.Message
+	if v.hasHello() {
+		return name, message
+	}
+	if old, ok := legacyNames[e.Code]; ok && e.Name == "" {
+		name, message = old, legacyTexts.Replace(message)
+	}
+	return name, message
+}
