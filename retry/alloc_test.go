@@ -40,6 +40,8 @@ func without() []costs {
 	return []costs{
 		{"a success", plain, Operation{}, succeed},
 		{"a success with budget and breaker", both, Operation{}, succeed},
+		{"a success with a limit around a strategy of its own", both, Operation{Strategy: limited}, succeed},
+		{"a success with an overload rule of its own", both, Operation{Strategy: Overload{Retries: 2, Otherwise: Once()}}, succeed},
 		{"a success with a strategy of its own", both, Operation{Strategy: own}, succeed},
 		{"a retry at once", plain, Operation{}, failOnce},
 		{"a retry at once with a budget", Options{Strategy: Once(), Budget: budget}, Operation{}, failOnce},

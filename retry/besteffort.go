@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -49,17 +50,17 @@ func (b BestEffort) bounds() (low, high time.Duration) {
 	return low, high
 }
 
-func (b BestEffort) validate(field string) error {
+func (b BestEffort) validate() error {
 	low, high := b.bounds()
 	switch {
 	case b.Min < 0:
-		return fmt.Errorf("retry: %s: BestEffort.Min is %v; it must not be negative", field, b.Min)
+		return fmt.Errorf("BestEffort.Min is %v; it must not be negative", b.Min)
 	case b.Max < 0:
-		return fmt.Errorf("retry: %s: BestEffort.Max is %v; it must not be negative", field, b.Max)
+		return fmt.Errorf("BestEffort.Max is %v; it must not be negative", b.Max)
 	case b.Calculator != nil && (b.Min != 0 || b.Max != 0):
-		return fmt.Errorf("retry: %s: BestEffort has a Calculator and Min or Max; only one of the two can hold", field)
+		return errors.New("BestEffort has a Calculator and Min or Max; only one of the two can hold")
 	case low > high:
-		return fmt.Errorf("retry: %s: BestEffort.Min is %v, more than its Max, %v", field, low, high)
+		return fmt.Errorf("BestEffort.Min is %v, more than its Max, %v", low, high)
 	}
 	return nil
 }

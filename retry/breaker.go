@@ -152,48 +152,54 @@ func (b *Breaker) Allow() (Permit, bool) {
 }
 
 // enter is Allow, small enough to be inlined.
-func (b *Breaker) enter() (p Permit) {
-	if p.word = b.word.Load(); p.word&stateMask != uint64(Closed) {
-		p = b.canary()
+func (b *Breaker) enter() Permit {
+	w := b.word.Load()
+	if w&stateMask != uint64(Closed) {
+		w = b.canary()
 	}
-	return p
+	return Permit{w}
 }
 
-// canary lets one attempt through when the time has come.
-func (b *Breaker) canary() Permit {
+// canary lets one attempt through when the time has come. It returns the permit's word.
+func (b *Breaker) canary() uint64 {
 	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.State() != Closed {
 		if now.Before(b.until) {
-			return Permit{}
+			return 0
 		}
 		b.become(HalfOpen)
 		b.until = now.Add(b.Sleep)
 	}
-	return Permit{b.word.Load()}
+	return b.word.Load()
 }
 
 // Done tells the breaker what came of an attempt that it let through. What began before the latest change of state
 // changes nothing.
 func (b *Breaker) Done(p Permit, o Outcome) {
 	if o == Succeeded && p.state() == Closed {
-		b.successes.Add(1)
+		if b.isLatest(p) {
+			b.successes.Add(1)
+		}
 		return
 	}
 	b.done(p, o, time.Now())
 }
 
+// isLatest tells whether the state has not changed since the permit was given.
+func (b *Breaker) isLatest(p Permit) bool { return p.word == b.word.Load() }
+
 func (b *Breaker) done(p Permit, o Outcome, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.word != b.word.Load() {
+	if !b.isLatest(p) {
 		return
 	}
 	switch p.state() {
 	case Closed:
 		b.window.add(o, b.successes.Load(), now)
-		if b.tooManyFailed() {
+		if o == Failed && b.tooManyFailed() {
 			b.open(now.Add(b.Sleep))
 		}
 	case HalfOpen:
@@ -228,10 +234,13 @@ func (b *Breaker) become(to BreakerState) {
 	}
 }
 
+// rounding is what sums of fractions may be off by.
+const rounding = 1e-6
+
 func (b *Breaker) tooManyFailed() bool {
 	succeeded, failed := b.window.counts()
 	all := succeeded + failed
-	return all >= float64(b.Volume) && failed*100 >= b.Percent*all
+	return all+rounding >= float64(b.Volume) && failed*100+rounding >= b.Percent*all
 }
 
 // openUntil returns until when a breaker lets nothing through, unless its canary succeeds before; the zero time if it is

@@ -9,8 +9,9 @@ import (
 )
 
 // BudgetOptions limit the retries of all operations of an engine together, so that many clients of a server in trouble
-// do not keep it there. In any stretch of time there are at most Burst + PerSecond x seconds + Ratio x successes retries;
-// reasons that are always retried are not counted.
+// do not keep it there. In any stretch of time at most Burst + PerSecond x seconds + Ratio x successes retries are granted,
+// less those given back because they were not made after all. A retry is granted before its delay. Reasons that are always
+// retried are not counted.
 type BudgetOptions struct {
 	// Ratio is how many retries each success allows, from 0 to 1.
 	Ratio float64
@@ -57,10 +58,10 @@ func (b *budget) take(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refill(now)
-	if b.tokens < 1 {
+	if b.tokens+rounding < 1 {
 		return false
 	}
-	b.tokens--
+	b.tokens = max(0, b.tokens-1)
 	return true
 }
 

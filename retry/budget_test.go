@@ -190,6 +190,33 @@ func TestBudgetBoundaries(t *testing.T) {
 	}
 }
 
+// A tenth is no binary fraction: ten of them are one retry all the same.
+func TestTenthsOfARetryAddUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		o     BudgetOptions
+		every time.Duration
+		earns uint64
+	}{
+		"of successes": {BudgetOptions{Burst: 1, Ratio: 0.1}, 0, 1},
+		"of seconds":   {BudgetOptions{Burst: 1, PerSecond: 0.1}, time.Second, 0},
+	} {
+		successes, now := new(atomic.Uint64), time.Unix(0, 0)
+		b := newBudget(c.o, successes, now)
+		b.take(now)
+		for round := range 50 {
+			steps := 0
+			for taken := false; !taken; steps++ {
+				now = now.Add(c.every)
+				successes.Add(c.earns)
+				taken = b.take(now)
+			}
+			if steps != 10 {
+				t.Fatalf("%s: round %d took %d, want 10", name, round, steps)
+			}
+		}
+	}
+}
+
 // Ratio is 1 and Burst is never reached, so what is there in the end is exact whatever came between what.
 func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 	const callers, rounds, burst = 8, 500, 8 * 500 * 4

@@ -58,7 +58,10 @@ func (o *Options) validate() error {
 	if o.DeadlineMode > CapDelay {
 		return fmt.Errorf("retry: DeadlineMode is %d; it must be GiveUp or CapDelay", o.DeadlineMode)
 	}
-	err := validStrategy("Strategy", o.Strategy)
+	err := validStrategy(o.Strategy)
+	if err != nil {
+		err = fmt.Errorf("retry: Strategy: %w", err)
+	}
 	if err == nil && o.Budget != nil {
 		err = o.Budget.validate()
 	}
@@ -73,8 +76,8 @@ func (o *Options) validate() error {
 // end when ctx does.
 func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
 	if op.Strategy != nil {
-		if err := validStrategy("Operation.Strategy", op.Strategy); err != nil {
-			return err
+		if err := validStrategy(op.Strategy); err != nil {
+			return fmt.Errorf("retry: Operation.Strategy: %w", err)
 		}
 	}
 	permit := e.admit()
@@ -86,12 +89,20 @@ func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
 		return e.afterFailure(ctx, &op, &failure, permit, attempt)
 	}
 	if e.watched {
-		e.successes.Add(1)
+		e.countSuccess(permit)
 		if e.observer != nil || permit.state() != Closed { // so that most calls make no other
 			e.tellSuccess(ctx, &op, permit, 0)
 		}
 	}
 	return nil
+}
+
+// countSuccess counts for budget and breaker together. What the breaker let through before its latest change of state is not
+// counted: it says nothing of the state that is.
+func (e *Engine) countSuccess(permit Permit) {
+	if e.breaker == nil || e.breaker.isLatest(permit) {
+		e.successes.Add(1)
+	}
 }
 
 // admit asks the breaker, if there is one, to let an attempt through.

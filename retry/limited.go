@@ -15,11 +15,14 @@ type Limited struct {
 
 // RetryAfter implements [Strategy].
 func (l Limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	if l.Strategy == nil || request.Retries+1 >= l.Attempts {
-		own := rule{attempts: l.Attempts}
-		return own.after(request.Retries), nil
+	switch {
+	case request.Retries+1 >= l.Attempts:
+		return Decline(AttemptsUsed), nil
+	case l.Strategy == nil:
+		return After(0), nil
+	default:
+		return l.Strategy.RetryAfter(ctx, request, failure)
 	}
-	return l.Strategy.RetryAfter(ctx, request, failure)
 }
 
 func (l Limited) rule() (rule, bool) {
@@ -31,14 +34,17 @@ func (l Limited) rule() (rule, bool) {
 	return r, ok
 }
 
-func (l Limited) validate(field string) error {
+func (l Limited) validate() error {
 	if l.Attempts < 1 {
-		return fmt.Errorf("retry: %s: Limited.Attempts is %d; it must be at least 1", field, l.Attempts)
+		return fmt.Errorf("Limited.Attempts is %d; it must be at least 1", l.Attempts)
 	}
 	if l.Strategy == nil {
 		return nil
 	}
-	return validStrategy(field+": Limited.Strategy", l.Strategy)
+	if err := validStrategy(l.Strategy); err != nil {
+		return fmt.Errorf("Limited.Strategy: %w", err)
+	}
+	return nil
 }
 
 var once Strategy = Limited{Attempts: 2}

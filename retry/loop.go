@@ -54,7 +54,7 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 		}
 		if next.Err == nil {
 			if e.watched {
-				e.successes.Add(1)
+				e.countSuccess(permit)
 				e.tellSuccess(ctx, op, permit, n)
 			}
 			return nil
@@ -85,7 +85,11 @@ func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failur
 		s.ended = endOf(err)
 	} else if asksStrategy(failure) {
 		if e.rule != nil && op.Strategy == nil {
-			s.action = e.rule.after(len(before.history))
+			if e.rule.allows(s.retries) {
+				s.action = After(e.rule.wait(s.retries))
+			} else {
+				s.action = Decline(AttemptsUsed)
+			}
 		} else {
 			s.action = e.consult(ctx, op, before, failure)
 			s.ended, now = ended(ctx), time.Time{} // that may have taken its time

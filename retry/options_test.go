@@ -32,11 +32,11 @@ var badStrategies = []struct {
 		retry.Limited{Attempts: 2, Strategy: retry.Limited{}},
 		[]string{"Limited.Strategy", "Limited.Attempts is 0", "at least 1"},
 	},
-	{"overload around nothing", retry.Overload{Retries: 2}, []string{"Overload.Otherwise is nil", "must be a strategy"}},
+	{"overload around nothing", retry.Overload{Retries: 2}, []string{"Overload.Otherwise: it is nil", "must be a strategy"}},
 	{
 		"overload around a nil function",
 		retry.Overload{Retries: 2, Otherwise: retry.StrategyFunc(nil)},
-		[]string{"Overload.Otherwise is a nil StrategyFunc"},
+		[]string{"Overload.Otherwise: it is a nil StrategyFunc"},
 	},
 	{
 		"less than no overload retries",
@@ -86,7 +86,7 @@ func TestAStrategyThatCannotWorkIsAnErrorOfNew(t *testing.T) {
 	}
 	t.Run("none", func(t *testing.T) {
 		_, err := retry.New(retry.Options{})
-		mustSay(t, err, "retry: Strategy is nil", "must be a strategy")
+		mustSay(t, err, "retry: Strategy: it is nil", "must be a strategy")
 	})
 }
 

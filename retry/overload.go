@@ -36,11 +36,14 @@ func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failu
 	}
 }
 
-func (o Overload) validate(field string) error {
+func (o Overload) validate() error {
 	if o.Retries < 0 {
-		return fmt.Errorf("retry: %s: Overload.Retries is %d; it must not be negative", field, o.Retries)
+		return fmt.Errorf("Overload.Retries is %d; it must not be negative", o.Retries)
 	}
-	return validStrategy(field+": Overload.Otherwise", o.Otherwise)
+	if err := validStrategy(o.Otherwise); err != nil {
+		return fmt.Errorf("Overload.Otherwise: %w", err)
+	}
+	return nil
 }
 
 // OverloadBackoff is the delay before retry n (1 is the first) of an overloaded server: a random part of

@@ -30,14 +30,11 @@ func ruleOf(s Strategy) (r rule, ok bool) {
 	}
 }
 
-func (r *rule) after(retries int) (a Action) {
-	if retries+1 >= r.attempts {
-		a.why = AttemptsUsed
-		return a
+func (r *rule) allows(retries int) bool { return retries+1 < r.attempts }
+
+func (r *rule) wait(retries int) time.Duration {
+	if r.delay == nil {
+		return 0
 	}
-	a.retry = true
-	if r.delay != nil {
-		a.delay = r.delay(retries)
-	}
-	return a
+	return r.delay(retries)
 }

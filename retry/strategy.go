@@ -2,7 +2,7 @@ package retry
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -41,11 +41,11 @@ func (f StrategyFunc) RetryAfter(ctx context.Context, request Request, failure F
 	return f(ctx, request, failure)
 }
 
-func (f StrategyFunc) validate(field string) error { return validStrategyFunc(field, f != nil) }
+var errNilFunc = errors.New("it is a nil StrategyFunc")
 
-func validStrategyFunc(field string, ok bool) error {
-	if !ok {
-		return fmt.Errorf("retry: %s is a nil StrategyFunc", field)
+func (f StrategyFunc) validate() error {
+	if f == nil {
+		return errNilFunc
 	}
 	return nil
 }
@@ -68,13 +68,16 @@ func isNil(s Strategy) bool {
 	}
 }
 
-// validStrategy checks a strategy before it is used, so that a wrong one is an error and not a panic later.
-func validStrategy(field string, s Strategy) error {
+var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.BestEffort{}")
+
+// validStrategy checks a strategy before it is used, so that a wrong one is an error and not a panic later. The error says
+// nothing of the field.
+func validStrategy(s Strategy) error {
 	if isNil(s) {
-		return fmt.Errorf("retry: %s is nil; it must be a strategy, for example retry.BestEffort{}", field)
+		return errNilStrategy
 	}
-	if s, ok := s.(interface{ validate(field string) error }); ok {
-		return s.validate(field)
+	if s, ok := s.(interface{ validate() error }); ok {
+		return s.validate()
 	}
 	return nil
 }
