@@ -24,7 +24,11 @@ func (x *exec) writing(apply func(m *member) error) error {
 	if x.hook.AfterApply != nil {
 		release = m.holdLocked()
 	}
+	since := m.log.last()
 	err := apply(m)
+	if hangUp := x.failWriteLocked(since); hangUp != nil {
+		err = hangUp
+	}
 	x.applied = m.log.last()
 	x.addEntries()
 	m.publishLocked()

@@ -64,7 +64,7 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 		return nil, failf(codeUnauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
 	}
-	return c, nil
+	return c, x.failGetMoreLocked(c)
 }
 
 // dropCursor forgets a cursor and tells whether it was there.

@@ -92,6 +92,7 @@ var codeNames = map[Code]string{
 	codeNetworkTimeout:                  "NetworkTimeout",
 	codeShutdownInProgress:              "ShutdownInProgress",
 	codeUnsatisfiableWriteConcern:       "UnsatisfiableWriteConcern",
+	96:                                  "OperationFailed",
 	112:                                 "WriteConflict",
 	121:                                 "DocumentValidationFailure",
 	133:                                 "FailedToSatisfyReadPreference",

@@ -1,6 +1,9 @@
 package mongotest
 
 import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,10 +15,21 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
 // enableTestCommands)
 
-// failPoint is a member's failCommand.
+// The fail points that there are.
+const (
+	pointFailCommand = "failCommand"
+	// pointWrite acts when a retryable write or a transaction's commit has written: it closes the connection, and with
+	// failBeforeCommitExceptionCode what was written is undone.
+	pointWrite = "onPrimaryTransactionalWrite"
+	// pointGetMore makes a getMore fail that has found its cursor, which is then gone.
+	pointGetMore = "failGetMoreAfterCursorCheckout"
+)
+
+// failPoint is one of a member's fail points.
 type failPoint struct {
-	times int64 // how often it still acts; -1 for always
-	skip  int64 // how many commands it lets pass first
+	times       int64   // how often it still acts; -1 for always
+	skip        int64   // how many commands it lets pass first
+	probability float64 // of acting where it would; 0 means 1
 
 	commands          map[string]bool
 	appName           string
@@ -38,7 +52,10 @@ func cmdConfigureFailPoint(x *exec) error {
 	if x.db != "admin" {
 		return failf(codeUnauthorized, "configureFailPoint may only be run against the admin database.")
 	}
-	if name := string(x.first.Text()); name != "failCommand" {
+	name := string(x.first.Text())
+	switch name {
+	case pointFailCommand, pointWrite, pointGetMore:
+	default:
 		return failf(codeNotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
 	p := &failPoint{times: -1, commands: make(map[string]bool)}
@@ -58,16 +75,17 @@ func cmdConfigureFailPoint(x *exec) error {
 			return err
 		}
 	}
-	if off {
-		p = nil
-	}
 	x.set.mu.Lock()
-	x.member.point = p
-	x.set.mu.Unlock()
+	defer x.set.mu.Unlock()
+	if off {
+		delete(x.member.points, name)
+	} else {
+		x.member.points[name] = p
+	}
 	return nil
 }
 
-// mode reads "off", "alwaysOn" or {times, skip}, and tells whether it was off.
+// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and tells whether it was off.
 func (p *failPoint) mode(e *wire.Element) (bool, error) {
 	switch string(e.Text()) {
 	case "off":
@@ -81,6 +99,12 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 	}
 	it := wire.Elements(doc)
 	for it.Next() {
+		if string(it.Key) == "activationProbability" {
+			if err := p.activation(&it.Element); err != nil {
+				return false, err
+			}
+			continue
+		}
 		n, ok := it.Int64()
 		if !ok || n < 0 {
 			return false, failf(codeBadValue, "the mode's '%s' must be a number that is not negative", it.Key)
@@ -95,6 +119,21 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 		}
 	}
 	return p.times == 0, it.Err
+}
+
+func (p *failPoint) activation(e *wire.Element) error {
+	v := query.Of(*e)
+	if v.Type != bson.TypeDouble {
+		return failf(codeTypeMismatch, "activationProbability must be a double")
+	}
+	p.probability = math.Float64frombits(binary.LittleEndian.Uint64(v.Data))
+	if !(p.probability >= 0 && p.probability <= 1) {
+		return failf(codeBadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.probability)
+	}
+	if p.probability == 0 {
+		p.times = 0
+	}
+	return nil
 }
 
 func (p *failPoint) data(e *wire.Element) error {
@@ -121,7 +160,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 		for _, name := range query.Elements(e.Value) {
 			p.commands[string(name.Text())] = true
 		}
-	case "errorCode":
+	case "errorCode", "failBeforeCommitExceptionCode":
 		p.code, p.hasCode = Code(n), true
 	case "closeConnection":
 		p.closes = e.True()
@@ -155,7 +194,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 func (x *exec) failPoint() (pointAction, error) {
 	rs := x.set
 	rs.mu.Lock()
-	p := x.member.point
+	p := x.member.points[pointFailCommand]
 	if p == nil || !p.concerns(x) || !p.take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
@@ -190,10 +229,40 @@ func (p *failPoint) take() bool {
 	case p.skip > 0:
 		p.skip--
 		return false
-	case p.times == 0:
+	case p.times == 0, p.probability > 0 && rand.Float64() >= p.probability:
 		return false
 	case p.times > 0:
 		p.times--
 	}
 	return true
+}
+
+// failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
+func (x *exec) failWriteLocked(since int64) error {
+	m := x.member
+	p := m.points[pointWrite]
+	if p == nil || !x.hasTxn || m.log.last() == since || !p.take() {
+		return nil
+	}
+	if p.hasCode {
+		for m.log.last() > since {
+			m.undoLocked()
+		}
+		m.matched[m.index] = since
+	}
+	return errHangUp
+}
+
+// failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
+func (x *exec) failGetMoreLocked(c *cursor) error {
+	p := x.member.points[pointGetMore]
+	if p == nil || !p.take() {
+		return nil
+	}
+	delete(x.member.cursors, c.id)
+	code := Code(96) // OperationFailed
+	if p.hasCode {
+		code = p.code
+	}
+	return failf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
 }

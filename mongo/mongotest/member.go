@@ -52,7 +52,7 @@ type member struct {
 	timer   *time.Timer // runs while it misses a primary, or as primary a majority
 	conns   map[*conn]struct{}
 	cursors map[int64]*cursor
-	point   *failPoint
+	points  map[string]*failPoint
 
 	view      view
 	processID bson.ObjectID
@@ -84,7 +84,7 @@ func (m *member) startLocked() {
 	m.held = nil
 	m.frozen = time.Time{}
 	m.cursors = make(map[int64]*cursor)
-	m.point = nil
+	m.points = make(map[string]*failPoint)
 	m.processID = bson.NewObjectID()
 	m.counter = 0
 	m.changed = make(chan struct{})
