@@ -39,7 +39,7 @@ func (tr trial) run(t *testing.T) (r Result) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r = runCell(t.Context(), list[0], mixed[0], tr.settings, Holdfast(tr.client), Memory().WithMutant(tr.servers))
+		r = runCell(t.Context(), list[0], mixed[0], 0, tr.settings, Holdfast(tr.client), Memory().WithMutant(tr.servers))
 	})
 	return r
 }

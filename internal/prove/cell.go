@@ -19,6 +19,7 @@ type cell struct {
 	strategy Strategy
 	failure  Failure
 	settings Settings
+	repeat   int // how often it was run before, on what may be the same server
 	dial     Dial
 	site     site
 	base     Target
@@ -31,12 +32,19 @@ type cell struct {
 	acknowledged int
 }
 
-func (c *cell) name() string { return c.strategy.Name + "-" + c.failure.Name }
+// name is also the collection's: a cell that is run again on the same server needs one that is empty.
+func (c *cell) name() string {
+	name := c.strategy.Name + "-" + c.failure.Name
+	if c.repeat > 0 {
+		name += fmt.Sprintf("-again-%d", c.repeat)
+	}
+	return name
+}
 
-// runCell runs one cell from its first connection to its verdict.
-func runCell(ctx context.Context, s Strategy, f Failure, settings Settings, dial Dial, d Deployment) Result {
+// runCell runs one cell from its first connection to its verdict, for the first time or once more.
+func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Settings, dial Dial, d Deployment) Result {
 	began := time.Now()
-	c := &cell{strategy: s, failure: f, settings: settings, dial: dial}
+	c := &cell{strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
 	result := c.blank()
 	if why := d.unavailable(s, f); why != "" {
 		result.Unavailable = why

@@ -92,7 +92,7 @@ func (m Matrix) runAll(ctx context.Context, r *Report) {
 func (m Matrix) runSteadily(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
 	for repeats := 0; ; repeats++ {
 		began := time.Now()
-		result := runCell(ctx, s, f, m.Settings, m.Dial, m.Deployment)
+		result := runCell(ctx, s, f, repeats, m.Settings, m.Dial, m.Deployment)
 		result.Repeats = repeats
 		longest := still.longestSince(began)
 		if longest < stallLimit(m.Settings.Timing) || ctx.Err() != nil || result.Unavailable != "" {

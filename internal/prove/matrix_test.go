@@ -90,3 +90,21 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 		})
 	}
 }
+
+// A cell that is run again finds what its first run left on a server that is not ours.
+func TestACellThatIsRunAgainOnTheSameServer(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.Standalone())
+	server, err := ConnectServer(t.Context(), rs.URI(), Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Leave() }()
+	m := embeddedMatrix(t, server, []string{NoRetry}, []string{"command-error"})
+	m.Settings.Size.Operations, m.Settings.Size.MessageHits = 30, 4
+	for repeat := range 2 {
+		r := runCell(t.Context(), m.Strategies[0], m.Failures[0], repeat, m.Settings, m.Dial, server)
+		if r.Counts.Extra != 0 || r.Error != "" {
+			t.Errorf("run %d: %d applied twice or more, %s", repeat, r.Counts.Extra, r.Error)
+		}
+	}
+}
