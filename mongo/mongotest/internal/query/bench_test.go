@@ -43,3 +43,37 @@ func BenchmarkWideUpdate(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkIDFilter parses {_id: 7} and matches a document with it.
+func BenchmarkIDFilter(b *testing.B) {
+	doc, filter := wide(50), idFilter(1)
+	var f Filter
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := f.Parse(filter); err != nil || !f.Match(doc) {
+			b.Fatal(err)
+		}
+	}
+}
+
+func idFilter(id int32) []byte {
+	at, dst := wire.BeginDocument(nil)
+	return wire.EndDocument(wire.AppendInt32(dst, "_id", id), at)
+}
+
+func TestAFilterByIDDoesNotAllocate(t *testing.T) {
+	doc, filter := wide(50), idFilter(1)
+	var f Filter
+	var m Matching
+	allocs := testing.AllocsPerRun(100, func() {
+		if err := f.Parse(filter); err != nil {
+			t.Error(err)
+		}
+		if ok, err := f.MatchWith(doc, &m); !ok || err != nil || !f.Match(doc) {
+			t.Errorf("no match: %v", err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

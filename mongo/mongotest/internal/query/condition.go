@@ -8,7 +8,7 @@ import (
 
 // condition is what a filter asks of the values on a path, or of one value (in $elemMatch and $pull).
 type condition interface {
-	onPath(p path, doc []byte) bool
+	onPath(p path, doc []byte, m *Matching) bool
 	onValue(v Value) bool
 }
 
@@ -23,20 +23,25 @@ type leaf struct {
 	expand bool
 }
 
-func (l *leaf) onPath(p path, doc []byte) bool {
-	return p.walk(doc, l.testExpanded)
+func (l *leaf) onPath(p path, doc []byte, m *Matching) bool {
+	return p.walk(doc, func(v Value, at spot) bool { return l.testExpanded(v, at, m) })
 }
 
-func (l *leaf) testExpanded(v Value, indexed bool) bool {
-	if l.expand && !indexed && v.IsArray() {
+func (l *leaf) testExpanded(v Value, at spot, m *Matching) bool {
+	if l.expand && !at.indexed && v.IsArray() {
 		it := wire.Elements(v.Data)
-		for it.Next() {
+		for n := 0; it.Next(); n++ {
 			if l.test(Of(it.Element)) {
+				m.found(at.into(n).element)
 				return true
 			}
 		}
 	}
-	return l.test(v)
+	if l.test(v) {
+		m.found(at.element)
+		return true
+	}
+	return false
 }
 
 func (l *leaf) onValue(v Value) bool { return l.test(v) }
@@ -63,9 +68,9 @@ func (p equalTo) test(v Value) bool {
 // not inverts conditions that must all hold.
 type not []condition
 
-func (n not) onPath(p path, doc []byte) bool {
+func (n not) onPath(p path, doc []byte, _ *Matching) bool {
 	for _, c := range n {
-		if !c.onPath(p, doc) {
+		if !c.onPath(p, doc, nil) {
 			return true
 		}
 	}
@@ -84,9 +89,9 @@ func (n not) onValue(v Value) bool {
 // every is conditions that must all hold.
 type every []condition
 
-func (a every) onPath(p path, doc []byte) bool {
+func (a every) onPath(p path, doc []byte, m *Matching) bool {
 	for _, c := range a {
-		if !c.onPath(p, doc) {
+		if !c.onPath(p, doc, m) {
 			return false
 		}
 	}
@@ -105,107 +110,5 @@ func (a every) onValue(v Value) bool {
 // never is met by nothing: an empty $all.
 type never struct{}
 
-func (never) onPath(path, []byte) bool { return false }
-func (never) onValue(Value) bool       { return false }
-
-// parseConditions compiles what stands behind a field's name in a filter.
-func parseConditions(v Value) ([]condition, error) {
-	switch {
-	case v.Type == bson.TypeRegex:
-		c, err := parseRegexValue(v)
-		if err != nil {
-			return nil, err
-		}
-		return []condition{c}, nil
-	case v.Type == bson.TypeUndefined:
-		return nil, fail(BadValue, "cannot compare to undefined")
-	case isExpression(v):
-		return parseExpression(v.Data)
-	}
-	return []condition{newEquality(v)}, nil
-}
-
-// isExpression tells whether v is a document whose first key is an operator.
-func isExpression(v Value) bool {
-	if !v.IsDocument() {
-		return false
-	}
-	it := wire.Elements(v.Data)
-	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
-		return false
-	}
-	switch string(it.Key) {
-	case "$ref", "$id", "$db": // a DBRef is a value
-		return false
-	}
-	return true
-}
-
-func parseExpression(doc []byte) ([]condition, error) {
-	var conditions []condition
-	it := wire.Elements(doc)
-	for it.Next() {
-		c, err := parseOperator(string(it.Key), Of(it.Element), doc)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			conditions = append(conditions, c)
-		}
-	}
-	return conditions, it.Err
-}
-
-// parseOperator compiles one operator of an expression; whole is the expression, for $regex and $options.
-func parseOperator(key string, v Value, whole []byte) (condition, error) {
-	if v.Type == bson.TypeUndefined {
-		return nil, fail(BadValue, "cannot compare to undefined")
-	}
-	switch key {
-	case "$eq":
-		return newEquality(v), nil
-	case "$ne":
-		if v.Type == bson.TypeRegex {
-			return nil, fail(BadValue, "Can't have regex as arg to $ne.")
-		}
-		return not{newEquality(v)}, nil
-	case "$gt", "$gte", "$lt", "$lte":
-		return parseOrder(key, v)
-	case "$in":
-		return parseIn(key, v)
-	case "$nin":
-		c, err := parseIn(key, v)
-		return not{c}, err
-	case "$not":
-		return parseNot(v)
-	case "$exists":
-		return parseExists(v), nil
-	case "$regex":
-		return parseRegex(v, Lookup(whole, "$options"))
-	case "$options":
-		if Lookup(whole, "$regex").Missing() {
-			return nil, fail(BadValue, "$options needs a $regex")
-		}
-		return nil, nil
-	}
-	return parseRareOperator(key, v)
-}
-
-func parseRareOperator(key string, v Value) (condition, error) {
-	switch key {
-	case "$type":
-		return parseType(v)
-	case "$size":
-		return parseSize(v)
-	case "$all":
-		return parseAll(v)
-	case "$elemMatch":
-		return parseElemMatch(v)
-	case "$mod":
-		return parseMod(v)
-	case "$geoWithin", "$geoIntersects", "$near", "$nearSphere", "$within", "$geoNear", "$bitsAllSet", "$bitsAllClear",
-		"$bitsAnySet", "$bitsAnyClear", "$expr", "$_internalExprEq":
-		return nil, unsupported("the query operator", key)
-	}
-	return nil, fail(BadValue, "unknown operator: %s", key)
-}
+func (never) onPath(path, []byte, *Matching) bool { return false }
+func (never) onValue(Value) bool                  { return false }

@@ -1,6 +1,7 @@
 // Package query is MongoDB's language of documents as far as the test server speaks it: the order of values, filters,
 // updates, projections and sorts, all over BSON bytes. It is pure: no sockets, no clock, no state. What it does not know it
-// refuses by name, with the real server's code where it has one.
+// refuses by name, with the real server's code where it has one. Aggregation expressions and the stages of updates are the
+// language of another package, which plugs in by Hooks.
 //
 // Everything compiled here (Filter, Update, Projection, Sort) is immutable and safe for concurrent use.
 package query
@@ -31,6 +32,11 @@ const (
 	EmptyFieldName             int32 = 56
 	ImmutableField             int32 = 66
 	NotImplemented             int32 = 238
+	overflow                   int32 = 15
+	notSingleValueField        int32 = 54
+	notExactValueField         int32 = 111
+	queryFeatureNotAllowed     int32 = 224
+	cannotBackfillArray        int32 = 34
 	BSONObjectTooLarge         int32 = 10334
 	InvalidRegex               int32 = 51091
 )

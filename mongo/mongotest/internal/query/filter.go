@@ -1,6 +1,9 @@
 package query
 
 import (
+	"cmp"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -13,8 +16,10 @@ type Filter struct {
 	only bool  // the filter is that and nothing else
 }
 
-// node is one condition on a whole document.
-type node interface{ match(doc []byte) bool }
+// node is one condition on a whole document. The Matching may be nil where nothing in it is needed.
+type node interface {
+	match(doc []byte, m *Matching) bool
+}
 
 // ParseFilter compiles a filter document. It keeps parts of doc, which must not change afterwards.
 func ParseFilter(doc []byte) (*Filter, error) {
@@ -26,19 +31,23 @@ func ParseFilter(doc []byte) (*Filter, error) {
 }
 
 // Parse compiles a filter document into f, replacing what was there. It keeps parts of doc.
-func (f *Filter) Parse(doc []byte) error {
+func (f *Filter) Parse(doc []byte) error { return f.ParseWith(doc, Hooks{}) }
+
+// ParseWith is Parse with hooks. Such a filter is matched by MatchWith.
+func (f *Filter) ParseWith(doc []byte, h Hooks) error {
 	*f = Filter{all: f.all[:0]}
 	if f.parseID(doc) {
 		return nil
 	}
-	nodes, err := parseFilter(doc, f.all)
+	p := filterParser{expr: h.Expr}
+	nodes, err := p.filter(doc, f.all)
 	if err != nil {
 		return err
 	}
-	f.all = nodes
+	f.all = ordered(nodes)
 	for _, n := range nodes {
-		if p, ok := n.(*pathNode); ok && len(p.path) == 1 && p.path[0] == "_id" && len(p.conditions) == 1 {
-			if e, ok := p.conditions[0].(*equality); ok {
+		if p, ok := n.(*pathNode); ok && len(p.path) == 1 && p.path[0] == "_id" {
+			if e, ok := p.condition.(*equality); ok {
 				f.id = e.value
 			}
 		}
@@ -77,130 +86,27 @@ func (f *Filter) ID() (Value, bool) {
 	return f.id, !f.id.Missing() && plainID(f.id)
 }
 
-// Match tells whether a document matches.
+// Match tells whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {
 	if f.only {
 		return Equal(Lookup(doc, "_id"), f.id)
 	}
-	for _, n := range f.all {
-		if !n.match(doc) {
-			return false
-		}
-	}
-	return true
+	return matchAll(f.all, doc, nil)
 }
 
-func parseFilter(doc []byte, nodes []node) ([]node, error) {
-	it := wire.Elements(doc)
-	for it.Next() {
-		n, err := parseNode(string(it.Key), Of(it.Element))
-		if err != nil {
-			return nil, err
-		}
-		if n != nil {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes, it.Err
+// MatchWith tells whether a document matches, with the variables in m, and leaves there which array element it matched
+// by. Its error is that of an $expr.
+func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
+	m.element, m.err = 0, nil
+	ok := f.match(doc, m)
+	return ok && m.err == nil, m.err
 }
 
-func parseNode(key string, v Value) (node, error) {
-	if key != "" && key[0] == '$' {
-		return parseTopLevel(key, v)
+func (f *Filter) match(doc []byte, m *Matching) bool {
+	if f.only {
+		return f.Match(doc)
 	}
-	conditions, err := parseConditions(v)
-	if err != nil {
-		return nil, err
-	}
-	return &pathNode{path: splitPath(key), conditions: conditions}, nil
-}
-
-func parseTopLevel(key string, v Value) (node, error) {
-	switch key {
-	case "$and":
-		return parseList(key, v, func(l [][]node) node { return andNode(l) })
-	case "$or":
-		return parseList(key, v, func(l [][]node) node { return orNode(l) })
-	case "$nor":
-		return parseList(key, v, func(l [][]node) node { return norNode(l) })
-	case "$comment":
-		return nil, nil
-	case "$expr", "$where", "$text", "$jsonSchema", "$sampleRate", "$alwaysTrue", "$alwaysFalse":
-		return nil, unsupported("the query operator", key)
-	}
-	return nil, fail(BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
-		"consider using $getField or $setField.", key)
-}
-
-func parseList(key string, v Value, build func([][]node) node) (node, error) {
-	if !v.IsArray() {
-		return nil, fail(BadValue, "%s must be an array", key)
-	}
-	var list [][]node
-	for _, e := range v.elements() {
-		if !e.IsDocument() {
-			return nil, fail(BadValue, "$or/$and/$nor entries need to be full objects")
-		}
-		nodes, err := parseFilter(e.Data, nil)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, nodes)
-	}
-	if len(list) == 0 {
-		return nil, fail(BadValue, "$and/$or/$nor must be a nonempty array")
-	}
-	return build(list), nil
-}
-
-type (
-	andNode [][]node
-	orNode  [][]node
-	norNode [][]node
-)
-
-func matchAll(nodes []node, doc []byte) bool {
-	for _, n := range nodes {
-		if !n.match(doc) {
-			return false
-		}
-	}
-	return true
-}
-
-func (n andNode) match(doc []byte) bool {
-	for _, part := range n {
-		if !matchAll(part, doc) {
-			return false
-		}
-	}
-	return true
-}
-
-func (n orNode) match(doc []byte) bool {
-	for _, part := range n {
-		if matchAll(part, doc) {
-			return true
-		}
-	}
-	return false
-}
-
-func (n norNode) match(doc []byte) bool { return !orNode(n).match(doc) }
-
-// pathNode holds the conditions on one path; every one must be met, each perhaps by another value on the path.
-type pathNode struct {
-	path       path
-	conditions []condition
-}
-
-func (n *pathNode) match(doc []byte) bool {
-	for _, c := range n.conditions {
-		if !c.onPath(n.path, doc) {
-			return false
-		}
-	}
-	return true
+	return matchAll(f.all, doc, m)
 }
 
 // And returns a filter that matches what all of several do.
@@ -212,4 +118,125 @@ func And(filters []Filter) Filter {
 	return all
 }
 
-func (f *Filter) match(doc []byte) bool { return f.Match(doc) }
+func matchAll(nodes []node, doc []byte, m *Matching) bool {
+	for _, n := range nodes {
+		if !n.match(doc, m) {
+			return false
+		}
+	}
+	return true
+}
+
+type (
+	orNode   [][]node
+	norNode  [][]node
+	exprNode struct{ expr Expr }
+	constant bool
+)
+
+// match asks the branches without noting elements: which branch is met first is no property of the filter.
+func (n orNode) match(doc []byte, m *Matching) bool {
+	was := m.save()
+	for _, part := range n {
+		if matchAll(part, doc, m) {
+			m.restore(was)
+			return true
+		}
+	}
+	m.restore(was)
+	return false
+}
+
+func (n norNode) match(doc []byte, m *Matching) bool { return !orNode(n).match(doc, m) }
+
+func (m *Matching) save() int {
+	if m == nil {
+		return 0
+	}
+	return m.element
+}
+
+func (m *Matching) restore(element int) {
+	if m != nil {
+		m.element = element
+	}
+}
+
+func (n exprNode) match(doc []byte, m *Matching) bool {
+	var vars any
+	if m != nil {
+		if m.err != nil {
+			return false
+		}
+		vars = m.Vars
+	}
+	v, err := n.expr(doc, vars)
+	if err != nil {
+		if m != nil {
+			m.err = err
+		}
+		return false
+	}
+	return Truth(v)
+}
+
+func (n constant) match([]byte, *Matching) bool { return bool(n) }
+
+// pathNode is a condition on one path.
+type pathNode struct {
+	path      path
+	condition condition
+}
+
+func (n *pathNode) match(doc []byte, m *Matching) bool { return n.condition.onPath(n.path, doc, m) }
+
+// ordered sorts conditions as the real server does before it matches: by kind, then by path, expressions last. It decides
+// what the positional operator stands for, the element that the last of them was met by, and whether an expression is asked.
+func ordered(nodes []node) []node {
+	if len(nodes) > 1 {
+		slices.SortStableFunc(nodes, compareNodes)
+	}
+	return nodes
+}
+
+func compareNodes(a, b node) int {
+	p, pok := a.(*pathNode)
+	q, qok := b.(*pathNode)
+	if pok && qok {
+		return cmp.Or(cmp.Compare(kindOrder(p.condition), kindOrder(q.condition)), slices.Compare(p.path, q.path))
+	}
+	_, aok := a.(exprNode)
+	_, bok := b.(exprNode)
+	return cmp.Or(boolCompare(aok, bok), boolCompare(qok, pok))
+}
+
+// kindOrder is where a condition's kind stands among the real server's.
+func kindOrder(c condition) int {
+	switch c := c.(type) {
+	case *elemMatch:
+		return 2
+	case *equality:
+		return 5
+	case *leaf:
+		return predicateOrder(c.predicate)
+	}
+	return 30
+}
+
+func predicateOrder(p predicate) int {
+	switch p := p.(type) {
+	case size:
+		return 4
+	case order:
+		return p.kind()
+	case regex:
+		return 10
+	case mod:
+		return 11
+	case exists:
+		return 12
+	case in:
+		return 13
+	}
+	return 20
+}

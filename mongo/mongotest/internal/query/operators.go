@@ -1,9 +1,7 @@
 package query
 
 import (
-	"bytes"
 	"math"
-	"regexp"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -17,12 +15,35 @@ type order struct {
 	equal   bool // $gte, $lte
 }
 
-func parseOrder(key string, v Value) (condition, error) {
-	if v.Type == bson.TypeRegex {
-		return nil, fail(BadValue, "Can't have RegEx as arg to predicate over field")
+// comparison compiles $eq, $ne, $gt, $gte, $lt and $lte.
+func (p *filterParser) comparison(key string, v Value) (condition, error) {
+	switch {
+	case v.Type == bson.TypeUndefined:
+		return nil, fail(BadValue, "cannot compare to undefined")
+	case key == "$eq":
+		return newEquality(v), nil
+	case key == "$ne" && v.Type == bson.TypeRegex:
+		return nil, fail(BadValue, "Can't have regex as arg to $ne.")
+	case key == "$ne":
+		return not{newEquality(v)}, nil
+	case v.Type == bson.TypeRegex:
+		return nil, fail(BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
 	}
 	o := order{operand: v, less: key[1] == 'l', equal: len(key) == 4}
 	return &leaf{predicate: o, expand: true}, nil
+}
+
+// kind is the comparison's place among the real server's kinds of conditions.
+func (o order) kind() int {
+	switch {
+	case o.less && o.equal:
+		return 6
+	case o.less:
+		return 7
+	case o.equal:
+		return 9
+	}
+	return 8
 }
 
 func (o order) test(v Value) bool {
@@ -52,9 +73,15 @@ func parseIn(key string, v Value) (condition, error) {
 	if !v.IsArray() {
 		return nil, fail(BadValue, "%s needs an array", key)
 	}
+	elements := v.elements()
+	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && !isExpression(elements[0]) {
+		return newEquality(elements[0]), nil
+	}
 	var list in
-	for _, e := range v.elements() {
+	for _, e := range elements {
 		switch {
+		case e.Type == bson.TypeUndefined:
+			return nil, fail(BadValue, "cannot compare to undefined")
 		case e.Type == bson.TypeRegex:
 			c, err := parseRegexValue(e)
 			if err != nil {
@@ -62,7 +89,7 @@ func parseIn(key string, v Value) (condition, error) {
 			}
 			list = append(list, c.predicate)
 		case isExpression(e):
-			return nil, fail(BadValue, "cannot nest $ under %s", key)
+			return nil, fail(BadValue, "cannot nest $ under $in")
 		default:
 			list = append(list, equalTo{e})
 		}
@@ -79,19 +106,18 @@ func (l in) test(v Value) bool {
 	return false
 }
 
-func parseNot(v Value) (condition, error) {
+func (p *filterParser) not(v Value) (condition, error) {
 	if v.Type == bson.TypeRegex {
 		c, err := parseRegexValue(v)
 		return not{c}, err
 	}
 	if !v.IsDocument() {
-		return nil, fail(BadValue, "$not needs a regex or a document")
+		return nil, fail(BadValue, "$not argument must be a regex or an object")
 	}
-	list := v.elements()
-	if len(list) == 0 {
-		return nil, fail(BadValue, "$not cannot be empty")
+	if len(v.Data) == len(emptyDocument) {
+		return nil, fail(BadValue, "$not argument must be a non-empty object")
 	}
-	conditions, err := parseExpression(v.Data)
+	conditions, err := p.operators(v.Data)
 	return not(conditions), err
 }
 
@@ -100,78 +126,11 @@ type exists struct{}
 func (exists) test(v Value) bool { return !v.Missing() }
 
 func parseExists(v Value) condition {
-	c := &leaf{predicate: exists{}}
-	if v.True() || (v.Type != bson.TypeBoolean && !v.IsNumber() && v.Type != bson.TypeNull) {
+	c := &leaf{predicate: exists{}, expand: true}
+	if Truth(v) {
 		return c
 	}
 	return not{c}
-}
-
-// regex is a regular expression; PCRE's syntax as far as Go has it.
-type regex struct {
-	source Value
-	re     *regexp.Regexp
-}
-
-func (r regex) test(v Value) bool {
-	switch v.Type {
-	case bson.TypeString, bson.TypeSymbol:
-		return r.re.Match(stringBytes(v.Data))
-	case bson.TypeRegex:
-		return bytes.Equal(v.Data, r.source.Data)
-	}
-	return false
-}
-
-func parseRegexValue(v Value) (*leaf, error) {
-	pattern, rest, _ := bytes.Cut(v.Data, []byte{0})
-	options, _, _ := bytes.Cut(rest, []byte{0})
-	return compileRegex(v, string(pattern), string(options))
-}
-
-func parseRegex(v, options Value) (condition, error) {
-	flags := ""
-	if !options.Missing() {
-		if options.Type != bson.TypeString {
-			return nil, fail(BadValue, "$options has to be a string")
-		}
-		flags = string(options.Text())
-	}
-	switch v.Type {
-	case bson.TypeString:
-		return compileRegex(v, string(v.Text()), flags)
-	case bson.TypeRegex:
-		pattern, rest, _ := bytes.Cut(v.Data, []byte{0})
-		own, _, _ := bytes.Cut(rest, []byte{0})
-		if len(own) > 0 && flags != "" {
-			return nil, fail(51074, "options set in both $regex and $options")
-		}
-		return compileRegex(v, string(pattern), string(own)+flags)
-	}
-	return nil, fail(BadValue, "$regex has to be a string")
-}
-
-func compileRegex(source Value, pattern, options string) (*leaf, error) {
-	flags := ""
-	for _, o := range options {
-		switch o {
-		case 'i', 'm', 's':
-			flags += string(o)
-		case 'u':
-		case 'x':
-			return nil, unsupported("the regular expression option", "x")
-		default:
-			return nil, fail(51108, "invalid flag in regex options: %c", o)
-		}
-	}
-	if flags != "" {
-		pattern = "(?" + flags + ")" + pattern
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, fail(InvalidRegex, "Regular expression is invalid: %v", err)
-	}
-	return &leaf{predicate: regex{source, re}, expand: true}, nil
 }
 
 type size int64
@@ -189,97 +148,11 @@ func (s size) test(v Value) bool {
 }
 
 func parseSize(v Value) (condition, error) {
-	n, ok := v.Integer()
-	if !v.IsNumber() || !ok {
-		return nil, fail(FailedToParse, "Failed to parse $size. Expected an integer: $size: %s", v)
-	}
-	if n < 0 {
-		return nil, fail(FailedToParse, "Failed to parse $size. Expected a non-negative number in: $size: %s", v)
+	n, refused := wholeNumber("$size", v)
+	if refused != "" {
+		return nil, fail(BadValue, "Failed to parse $size. %s", refused)
 	}
 	return &leaf{predicate: size(n)}, nil
-}
-
-func parseAll(v Value) (condition, error) {
-	if !v.IsArray() {
-		return nil, fail(BadValue, "$all needs an array")
-	}
-	var all every
-	for _, e := range v.elements() {
-		c, err := parseAllElement(e)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return never{}, nil
-	}
-	return all, nil
-}
-
-func parseAllElement(e Value) (condition, error) {
-	if e.Type == bson.TypeRegex {
-		return parseRegexValue(e)
-	}
-	if !isExpression(e) {
-		return newEquality(e), nil
-	}
-	it := wire.Elements(e.Data)
-	if it.Next() && string(it.Key) == "$elemMatch" {
-		return parseElemMatch(Of(it.Element))
-	}
-	return nil, fail(BadValue, "no $ expressions in $all")
-}
-
-// elemMatch is met by an array with an element that meets all conditions at once.
-type elemMatch struct {
-	nodes      []node      // of the document form
-	conditions []condition // of the value form
-}
-
-func parseElemMatch(v Value) (condition, error) {
-	if !v.IsDocument() {
-		return nil, fail(BadValue, "$elemMatch needs an Object")
-	}
-	var m elemMatch
-	var err error
-	if isExpression(v) && !isLogical(v) {
-		m.conditions, err = parseExpression(v.Data)
-	} else {
-		m.nodes, err = parseFilter(v.Data, []node{})
-	}
-	return &leaf{predicate: m}, err
-}
-
-// isLogical tells whether a document begins with an operator of whole filters.
-func isLogical(v Value) bool {
-	it := wire.Elements(v.Data)
-	it.Next()
-	switch string(it.Key) {
-	case "$and", "$or", "$nor", "$where", "$expr":
-		return true
-	}
-	return false
-}
-
-func (m elemMatch) test(v Value) bool {
-	if !v.IsArray() {
-		return false
-	}
-	it := wire.Elements(v.Data)
-	for it.Next() {
-		if m.element(Of(it.Element)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (m elemMatch) element(v Value) bool {
-	if m.nodes != nil {
-		return (v.IsDocument() || v.IsArray()) && matchAll(m.nodes, v.Data)
-	}
-	return every(m.conditions).onValue(v)
 }
 
 type mod struct{ divisor, remainder int64 }
@@ -311,18 +184,33 @@ func parseMod(v Value) (condition, error) {
 	case len(list) > 2:
 		return nil, fail(BadValue, "malformed mod, too many elements")
 	}
-	divisor, ok := truncated(list[0])
-	if !ok {
-		return nil, fail(BadValue, "malformed mod, divisor not a number")
+	divisor, err := modNumber("divisor", list[0])
+	if err != nil {
+		return nil, err
 	}
-	remainder, ok := truncated(list[1])
-	if !ok {
-		return nil, fail(BadValue, "malformed mod, remainder not a number")
+	remainder, err := modNumber("remainder", list[1])
+	if err != nil {
+		return nil, err
 	}
 	if divisor == 0 {
 		return nil, fail(BadValue, "divisor cannot be 0")
 	}
 	return &leaf{predicate: mod{divisor, remainder}, expand: true}, nil
+}
+
+func modNumber(what string, v Value) (int64, error) {
+	n, ok := truncated(v)
+	switch {
+	case !v.IsNumber():
+		return 0, fail(BadValue, "malformed mod, %s not a number", what)
+	case v.special() != 0:
+		return 0, fail(BadValue, "malformed mod, %s value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type",
+			what)
+	case !ok:
+		return 0, fail(BadValue, "malformed mod, %s value is invalid :: caused by :: Out of bounds coercing to integral value",
+			what)
+	}
+	return n, nil
 }
 
 // truncated returns a finite number without its fraction.

@@ -21,64 +21,81 @@ func index(s string) (int, bool) {
 	return n, err == nil
 }
 
-// visitor is called with a value that a path leads to, a Missing one where it leads nowhere. An indexed value was named
-// by its place in an array; then it is not looked into if it is an array itself. It returns true to end the walk.
-type visitor func(v Value, indexed bool) bool
+// spot tells how a path came to a value.
+type spot struct {
+	indexed bool // it was named by its place in an array: then it is not looked into if it is an array itself
+	element int  // the index of the outermost array's element on the way, plus one; 0 if no array was looked into
+}
+
+// into is the spot of what is below an array's n-th element.
+func (s spot) into(n int) spot {
+	if s.element == 0 {
+		s.element = n + 1
+	}
+	return s
+}
+
+// visitor is called with a value that a path leads to, a Missing one where it leads nowhere. It returns true to end the
+// walk.
+type visitor func(v Value, at spot) bool
 
 // walk calls visit with every value that the path leads to in doc; arrays on the way are entered, both at a numeric
 // component and at each embedded document. It tells whether visit ended it.
-func (p path) walk(doc []byte, visit visitor) bool {
+func (p path) walk(doc []byte, visit visitor) bool { return p.walkFrom(doc, spot{}, visit) }
+
+func (p path) walkFrom(doc []byte, at spot, visit visitor) bool {
 	v := Lookup(doc, p[0])
 	if len(p) == 1 {
-		return visit(v, false)
+		return visit(v, at)
 	}
-	return p[1:].walkValue(v, false, visit)
+	return p[1:].walkValue(v, false, at, visit)
 }
 
 // walkValue follows the path from a value; nested tells that the value is an element of an array.
-func (p path) walkValue(v Value, nested bool, visit visitor) bool {
+func (p path) walkValue(v Value, nested bool, at spot, visit visitor) bool {
 	switch {
 	case v.IsDocument():
-		return p.walk(v.Data, visit)
+		return p.walkFrom(v.Data, at, visit)
 	case v.IsArray():
-		return p.walkArray(v.Data, nested, visit)
+		return p.walkArray(v.Data, nested, at, visit)
 	}
-	return visit(Value{}, false)
+	return visit(Value{}, at)
 }
 
 // walkArray follows the path into an array. Where it leads nowhere depends on the kind of component: an index that the
 // array has not, unless it is itself an element, or for a name each element that is no document, and emptiness.
-func (p path) walkArray(array []byte, nested bool, visit visitor) bool {
-	at, numeric := index(p[0])
+func (p path) walkArray(array []byte, nested bool, at spot, visit visitor) bool {
+	named, numeric := index(p[0])
 	it := wire.Elements(array)
 	n := 0
 	for ; it.Next(); n++ {
 		v := Of(it.Element)
 		switch {
 		case v.IsDocument():
-			if p.walk(v.Data, visit) {
+			if p.walkFrom(v.Data, at.into(n), visit) {
 				return true
 			}
 		case !numeric:
-			if visit(Value{}, false) {
+			if visit(Value{}, at) {
 				return true
 			}
 		}
-		if numeric && n == at && p.enter(v, visit) {
+		if numeric && n == named && p.enter(v, at, visit) {
 			return true
 		}
 	}
 	missing := n == 0
 	if numeric {
-		missing = at >= n
+		missing = named >= n
 	}
-	return missing && !nested && visit(Value{}, false)
+	return missing && !nested && visit(Value{}, at)
 }
 
 // enter follows the path from an element that its first component names by index.
-func (p path) enter(v Value, visit visitor) bool {
+func (p path) enter(v Value, at spot, visit visitor) bool {
 	if len(p) == 1 {
-		return visit(v, true)
+		at.indexed = true
+		return visit(v, at)
 	}
-	return p[1:].walkValue(v, true, visit)
+	return p[1:].walkValue(v, true, at, visit)
 }

@@ -6,145 +6,265 @@ import (
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
-const nullType = bson.TypeNull
-
-// Projection is a compiled projection: fields to keep, or fields to leave out.
+// Projection is a compiled projection: fields to keep or to leave out, and fields that are computed.
 type Projection struct {
-	exclude bool
-	root    *target // leaves carry keep
-	keepID  bool
+	root       *field
+	exclude    bool
+	keepID     bool    // the _id, where the tree does not name it
+	positional *Filter // whose match says which element of an array to keep; nil without ".$"
+	path       path    // to that array
 }
 
-// keep marks a leaf of a projection.
-type keep struct{}
-
-func (keep) apply(old Value, _ *Env) (Value, error) { return old, nil }
-
-// ParseProjection compiles a projection; nil without error if it is empty.
-func ParseProjection(doc []byte) (*Projection, error) {
-	p := &Projection{root: &target{}, keepID: true}
-	mode := 0 // -1 exclusion, 1 inclusion, 0 not yet known
-	idOnly, count := false, 0
-	if err := p.fields("", doc, &mode, &idOnly, &count); err != nil {
-		return nil, err
-	}
-	if count == 0 {
-		return nil, nil
-	}
-	if mode == 0 { // nothing but the _id was named
-		p.exclude = !p.keepID
-		return p, nil
-	}
-	p.exclude = mode < 0
-	return p, nil
+// field is a node of the tree of a projection's paths.
+type field struct {
+	name      string
+	children  []*field // in the order of the projection
+	leaf      leafKind
+	expr      Expr
+	slice     *arraySlice
+	elemMatch *elemMatch
 }
 
-func (p *Projection) fields(prefix string, doc []byte, mode *int, idOnly *bool, count *int) error {
-	it := wire.Elements(doc)
-	for it.Next() {
-		*count++
-		if err := p.field(prefix+string(it.Key), Of(it.Element), mode, idOnly, count); err != nil {
-			return err
+// leafKind is what happens to a field at the end of a path.
+type leafKind uint8
+
+const (
+	inner    leafKind = iota
+	named             // kept or left out, as the projection does
+	computed          // by an expression
+	sliced
+	matched // by $elemMatch
+)
+
+func (f *field) find(key []byte) *field {
+	for _, c := range f.children {
+		if c.name == string(key) {
+			return c
 		}
-	}
-	return it.Err
-}
-
-func (p *Projection) field(name string, v Value, mode *int, idOnly *bool, count *int) error {
-	switch {
-	case v.IsDocument() && !isExpression(v):
-		return p.fields(name+".", v.Data, mode, idOnly, count)
-	case v.IsDocument():
-		return unsupported("the projection", v.String())
-	case !v.IsNumber() && v.Type != bson.TypeBoolean:
-		return unsupported("the projection of a computed value", name)
-	case len(name) > 1 && (name[len(name)-2:] == ".$" || name[0] == '$'):
-		return unsupported("the projection", name)
-	case name == "_id":
-		*idOnly, p.keepID = true, v.True()
-		return nil
-	}
-	sign := -1
-	if v.True() {
-		sign = 1
-	}
-	if *mode != 0 && sign != *mode {
-		if sign < 0 {
-			return fail(31254, "Cannot do exclusion on field %s in inclusion projection", name)
-		}
-		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", name)
-	}
-	*mode = sign
-	if err := p.root.addPath(splitPath(name), keep{}); err != nil {
-		return fail(31250, "Path collision at %s", name)
 	}
 	return nil
 }
 
-// Append writes the projected document behind dst.
+// computes tells whether something below f is computed, so that it is there even where the document has nothing.
+func (f *field) computes() bool {
+	if f.leaf == computed {
+		return true
+	}
+	for _, c := range f.children {
+		if c.computes() {
+			return true
+		}
+	}
+	return false
+}
+
+// Append writes the projected document behind dst. A projection with expressions or ".$" needs AppendWith: here what fails
+// is left out.
 func (p *Projection) Append(dst, doc []byte) []byte {
+	out, err := p.AppendWith(dst, doc, nil)
+	if err != nil {
+		return append(dst, emptyDocument...)
+	}
+	return out
+}
+
+// AppendWith writes the projected document behind dst; vars are those of its expressions.
+func (p *Projection) AppendWith(dst, doc []byte, vars any) ([]byte, error) {
+	w := projecting{Projection: p, root: doc, vars: vars}
+	if p.positional == nil {
+		return w.document(dst, p.root, doc)
+	}
+	out, err := w.document(nil, p.root, doc)
+	if err != nil {
+		return nil, err
+	}
+	m := Matching{Vars: vars}
+	if _, err := p.positional.MatchWith(doc, &m); err != nil {
+		return nil, err
+	}
+	return p.path.keepElement(dst, out, &m)
+}
+
+// keepElement writes a document in which the first array on the path has only the element that a filter matched by.
+func (p path) keepElement(dst, doc []byte, m *Matching) ([]byte, error) {
 	at, dst := wire.BeginDocument(dst)
 	it := wire.Elements(doc)
 	for it.Next() {
-		if string(it.Key) == "_id" && p.root.find(it.Key) < 0 {
-			if p.keepID {
-				dst = wire.AppendElement(dst, it.Element)
-			}
-			continue
+		var err error
+		v := Of(it.Element)
+		switch {
+		case string(it.Key) != p[0]:
+		case v.IsArray():
+			v, err = elementOf(v, m)
+		case v.IsDocument() && len(p) > 1:
+			v.Data, err = p[1:].keepElement(nil, v.Data, m)
 		}
-		dst = p.element(dst, p.root, it.Element, string(it.Key))
+		if err != nil {
+			return nil, err
+		}
+		dst = wire.AppendValue(dst, string(it.Key), v.Type, v.Data)
 	}
-	return wire.EndDocument(dst, at)
+	return wire.EndDocument(dst, at), it.Err
 }
 
-// element writes one element under key as the tree t, which has its name or not, says.
-func (p *Projection) element(dst []byte, t *target, e wire.Element, key string) []byte {
-	i := t.find(e.Key)
-	if i < 0 {
-		if p.exclude {
-			return wire.AppendValue(dst, key, e.Type, e.Value)
+func elementOf(v Value, m *Matching) (Value, error) {
+	list := v.elements()
+	n, ok := m.Element()
+	switch {
+	case !ok:
+		return v, fail(51246, "positional operator '.$' couldn't find a matching element in the array")
+	case n >= len(list):
+		return v, fail(51247, "positional operator '.$' element mismatch")
+	}
+	return Array(list[n : n+1]), nil
+}
+
+// Positional tells whether the projection keeps the element that the filter matched by.
+func (p *Projection) Positional() bool { return p != nil && p.positional != nil }
+
+// AppendElement writes the projected document as an element, as Append does.
+func (p *Projection) AppendElement(dst []byte, key string, doc []byte) []byte {
+	return p.Append(wire.BeginEmbeddedHead(dst, key), doc)
+}
+
+// AppendElementWith writes the projected document as an element, as AppendWith does.
+func (p *Projection) AppendElementWith(dst []byte, key string, doc []byte, vars any) ([]byte, error) {
+	return p.AppendWith(wire.BeginEmbeddedHead(dst, key), doc, vars)
+}
+
+// projecting is one application of a projection.
+type projecting struct {
+	*Projection
+	root     []byte // the whole document, which expressions see
+	vars     any
+	unsliced bool // within an array in an array, where no slice reaches
+}
+
+// document writes what f leaves of a document: its fields in their order, then what is computed.
+func (w *projecting) document(dst []byte, f *field, doc []byte) ([]byte, error) {
+	at, dst := wire.BeginDocument(dst)
+	var err error
+	it := wire.Elements(doc)
+	for it.Next() {
+		if dst, err = w.existing(dst, f, it.Element); err != nil {
+			return nil, err
 		}
+	}
+	for _, c := range f.children {
+		if dst, err = w.added(dst, c, doc); err != nil {
+			return nil, err
+		}
+	}
+	return wire.EndDocument(dst, at), it.Err
+}
+
+// existing writes an element of a document, if f leaves it.
+func (w *projecting) existing(dst []byte, f *field, e wire.Element) ([]byte, error) {
+	c := f.find(e.Key)
+	v := Of(e)
+	switch {
+	case c == nil && f == w.Projection.root && string(e.Key) == "_id":
+		if !w.keepID {
+			return dst, nil
+		}
+		return wire.AppendElement(dst, e), nil
+	case c == nil && !w.exclude, c != nil && c.leaf == named && w.exclude, c != nil && c.leaf == computed:
+		return dst, nil
+	case c == nil:
+		return wire.AppendElement(dst, e), nil
+	case c.leaf == matched:
+		if !w.exclude {
+			return dst, nil
+		}
+		return c.appendMatch(dst, v), nil
+	}
+	v, err := w.value(c, v)
+	if err != nil || v.Missing() {
+		return dst, err
+	}
+	return wire.AppendValue(dst, c.name, v.Type, v.Data), nil
+}
+
+// added writes what stands behind a document's own fields: what is computed, and the matches of an inclusion.
+func (w *projecting) added(dst []byte, c *field, doc []byte) ([]byte, error) {
+	switch {
+	case c.leaf == computed:
+		v, err := c.expr(w.root, w.vars)
+		if err != nil || v.Missing() {
+			return dst, err
+		}
+		return wire.AppendValue(dst, c.name, v.Type, v.Data), nil
+	case c.leaf == matched && !w.exclude:
+		return c.appendMatch(dst, Lookup(doc, c.name)), nil
+	case c.leaf == inner && c.computes() && Lookup(doc, c.name).Missing():
+		return w.document(wire.BeginEmbeddedHead(dst, c.name), c, emptyDocument)
+	}
+	return dst, nil
+}
+
+// appendMatch writes the array of the one element that an $elemMatch finds.
+func (f *field) appendMatch(dst []byte, v Value) []byte {
+	n, ok := f.elemMatch.first(v)
+	if !ok {
 		return dst
 	}
-	child := t.children[i]
-	if child.op != nil {
-		if p.exclude {
-			return dst
-		}
-		return wire.AppendValue(dst, key, e.Type, e.Value)
-	}
-	return p.nested(dst, child, Of(e), key)
+	one := Array(v.elements()[n : n+1])
+	return wire.AppendValue(dst, f.name, one.Type, one.Data)
 }
 
-// nested writes what the tree leaves of an embedded document or an array of them.
-func (p *Projection) nested(dst []byte, t *target, v Value, key string) []byte {
+// value returns what f leaves of a value, Missing for nothing.
+func (w *projecting) value(f *field, v Value) (Value, error) {
 	switch {
+	case f.leaf == sliced && w.unsliced:
+		return v, nil
+	case f.leaf == named:
+		return v, nil
+	case f.leaf == sliced:
+		return f.slice.of(v), nil
 	case v.IsDocument():
-		at, dst := wire.BeginEmbedded(dst, key)
-		it := wire.Elements(v.Data)
-		for it.Next() {
-			dst = p.element(dst, t, it.Element, string(it.Key))
-		}
-		return wire.EndDocument(dst, at)
+		doc, err := w.document(nil, f, v.Data)
+		return Value{bson.TypeEmbeddedDocument, doc}, err
 	case v.IsArray():
-		at, dst := wire.BeginArray(dst, key)
-		n := 0
-		for _, e := range v.elements() {
-			was := len(dst)
-			if dst = p.nested(dst, t, e, wire.ArrayKey(n)); len(dst) > was {
-				n++
-			}
-		}
-		return wire.EndDocument(dst, at)
-	case p.exclude:
-		return wire.AppendValue(dst, key, v.Type, v.Data)
+		return w.array(f, v)
+	case f.computes():
+		doc, err := w.document(nil, f, emptyDocument)
+		return Value{bson.TypeEmbeddedDocument, doc}, err
+	case w.exclude:
+		return v, nil
 	}
-	return dst
+	return Value{}, nil
 }
 
-// AppendElement writes the projected document as an element.
-func (p *Projection) AppendElement(dst []byte, key string, doc []byte) []byte {
-	dst = append(dst, byte(bson.TypeEmbeddedDocument))
-	dst = append(dst, key...)
-	return p.Append(append(dst, 0), doc)
+func (w *projecting) array(f *field, v Value) (Value, error) {
+	var kept []Value
+	for _, e := range v.elements() {
+		was := w.unsliced
+		w.unsliced = was || e.IsArray()
+		next, err := w.value(f, e)
+		w.unsliced = was
+		if err != nil {
+			return v, err
+		}
+		if !next.Missing() {
+			kept = append(kept, next)
+		}
+	}
+	return Array(kept), nil
+}
+
+// arraySlice is the $slice of a projection.
+type arraySlice struct {
+	skip, limit int
+}
+
+func (s *arraySlice) of(v Value) Value {
+	if !v.IsArray() {
+		return v
+	}
+	list := v.elements()
+	from := min(s.skip, len(list))
+	if from < 0 {
+		from = max(0, len(list)+from)
+	}
+	return Array(list[from:min(len(list), from+s.limit)])
 }

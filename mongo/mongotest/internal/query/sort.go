@@ -14,27 +14,20 @@ type sortKey struct {
 	sign int
 }
 
-// ParseSort compiles a sort document; nil without error if it is empty.
+// ParseSort compiles a sort document; nil without error if it is empty, or asks for the order in which documents are found
+// anyway.
 func ParseSort(doc []byte) (*Sort, error) {
 	var s Sort
 	it := wire.Elements(doc)
 	for it.Next() {
-		v := Of(it.Element)
-		if v.IsDocument() {
-			return nil, unsupported("the sort expression", v.String())
+		if string(it.Key) == "$natural" {
+			return nil, naturalOrder(doc, Of(it.Element))
 		}
-		n, ok := v.Integer()
-		if !v.IsNumber() || !ok || (n != 1 && n != -1) {
-			return nil, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+		k, err := parseSortKey(string(it.Key), Of(it.Element))
+		if err != nil {
+			return nil, err
 		}
-		name := string(it.Key)
-		if name == "" {
-			return nil, fail(40352, "FieldPath cannot be constructed with empty string")
-		}
-		if name[0] == '$' {
-			return nil, unsupported("the sort key", name)
-		}
-		s.keys = append(s.keys, sortKey{splitPath(name), int(n)})
+		s.keys = append(s.keys, k)
 	}
 	if len(s.keys) == 0 {
 		return nil, it.Err
@@ -42,47 +35,84 @@ func ParseSort(doc []byte) (*Sort, error) {
 	return &s, it.Err
 }
 
+func naturalOrder(doc []byte, v Value) error {
+	n, ok := v.Integer()
+	switch {
+	case len(Elements(doc)) > 1 || !v.IsNumber() || !ok || n != 1 && n != -1:
+		return fail(BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
+	case n == -1:
+		return unsupported("the sort", "{ $natural: -1 }")
+	}
+	return nil
+}
+
+func parseSortKey(name string, v Value) (sortKey, error) {
+	n, whole := truncated(v)
+	switch {
+	case v.IsDocument():
+		return sortKey{}, metaSort(v)
+	case !v.IsNumber():
+		return sortKey{}, fail(15974, "Illegal key in $sort specification: %s", shellElement(name, v))
+	case !whole || n != 1 && n != -1:
+		return sortKey{}, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+	}
+	p, err := fieldPath(name)
+	return sortKey{p, int(n)}, err
+}
+
+func metaSort(v Value) error {
+	meta := Lookup(v.Data, "$meta")
+	switch string(meta.Text()) {
+	case "textScore", "randVal", "geoNearDistance", "geoNearPoint", "recordId", "searchScore", "vectorSearchScore":
+		return unsupported("the sort expression", v.String())
+	}
+	if meta.Missing() {
+		return fail(17312, "$meta is the only expression supported by $sort right now")
+	}
+	return fail(31138, "Illegal $meta sort: $meta: %s", meta)
+}
+
 // Compare orders two documents. To a nil Sort all are equal.
 func (s *Sort) Compare(a, b []byte) int {
 	if s == nil {
 		return 0
 	}
-	for _, k := range s.keys {
-		if c := Compare(k.value(a), k.value(b)); c != 0 {
+	x, _ := s.key(a)
+	y, _ := s.key(b)
+	return s.compare(x, y)
+}
+
+func (s *Sort) compare(a, b []Value) int {
+	for i, k := range s.keys {
+		if c := Compare(a[i], b[i]); c != 0 {
 			return c * k.sign
 		}
 	}
 	return 0
 }
 
-// value returns what the key sorts a document by: the least of an array's elements, or the greatest when descending.
-func (k sortKey) value(doc []byte) Value {
-	best, found := Value{}, false
-	consider := func(v Value) {
-		if !found || Compare(v, best)*k.sign < 0 {
-			best, found = v, true
-		}
+// Check refuses a document that cannot be sorted.
+func (s *Sort) Check(doc []byte) error {
+	if s == nil {
+		return nil
 	}
-	k.path.walk(doc, func(v Value, _ bool) bool {
-		list := []Value{v}
-		if v.IsArray() {
-			if list = v.elements(); len(list) == 0 {
-				list = []Value{{}}
-			}
-		}
-		for _, e := range list {
-			if e.Missing() {
-				e.Type = nullType
-			}
-			consider(e)
-		}
-		return false
-	})
-	if !found {
-		best.Type = nullType
-	}
-	return best
+	_, err := s.key(doc)
+	return err
 }
 
 // Documents sorts documents, keeping the order of equal ones.
-func (s *Sort) Documents(docs [][]byte) { slices.SortStableFunc(docs, s.Compare) }
+func (s *Sort) Documents(docs [][]byte) {
+	type keyed struct {
+		doc []byte
+		key []Value
+	}
+	list := make([]keyed, len(docs))
+	for i, doc := range docs {
+		list[i].doc = doc
+		list[i].key, _ = s.key(doc)
+	}
+	slices.SortStableFunc(list, func(a, b keyed) int { return s.compare(a.key, b.key) })
+	for i := range list {
+		docs[i] = list[i].doc
+	}
+}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,39 +23,31 @@ type target struct {
 	op       operator
 	children []*target // in the order in which new fields are created
 	byName   map[string]int
+	matched  bool      // a child is "$"
+	elements []*target // instead of children: of $[] and $[identifier], what elements undergo
+	selects  *arrayFilter
 }
 
 // many is from how many children on a map is faster than comparing.
 const many = 8
 
-func (t *target) add(field string, op operator) error {
-	if field == "" {
-		return fail(EmptyFieldName, "An empty update path is not valid.")
-	}
-	p := splitPath(field)
-	for _, name := range p {
-		switch {
-		case name == "":
-			return fail(EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", field)
-		case name == "$" || strings.HasPrefix(name, "$["):
-			return unsupported("the positional update path", field)
-		case name[0] == '$':
-			return fail(DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not valid for storage.",
-				name, field)
-		}
-	}
-	return t.addPath(p, op)
-}
-
-func (t *target) addPath(p path, op operator) error {
+// addPath adds an operator. With filters, array components are known; without, all components are names.
+func (t *target) addPath(p path, op operator, filters arrayFilters) error {
 	at := t
 	for i, name := range p {
-		if at.op != nil {
+		all, identifier := isAllElements(name)
+		all = all && filters != nil
+		if at.op != nil || all && len(at.children) > 0 || !all && len(at.elements) > 0 {
 			return conflict(p, p[:i])
 		}
-		at = at.child(name)
+		if all {
+			at = at.element(name, filters[identifier])
+		} else {
+			at.matched = at.matched || filters != nil && name == "$"
+			at = at.child(name)
+		}
 	}
-	if at.op != nil || len(at.children) > 0 {
+	if at.op != nil || len(at.children) > 0 || len(at.elements) > 0 {
 		return conflict(p, p)
 	}
 	at.op = op
@@ -74,9 +67,7 @@ func (t *target) child(name string) *target {
 		return t.children[at]
 	}
 	c := &target{name: name}
-	t.children = append(t.children, nil)
-	copy(t.children[at+1:], t.children[at:])
-	t.children[at] = c
+	t.children = slices.Insert(t.children, at, c)
 	t.byName = nil
 	if len(t.children) > many {
 		t.byName = make(map[string]int, len(t.children))
@@ -115,71 +106,134 @@ func (t *target) find(key []byte) int {
 	return -1
 }
 
-// document appends doc with the changes below t.
+// change is what becomes of one child of a target in a document.
+type change struct {
+	start, end int // of the field in the document; 0 if it is not there
+	value      Value
+}
+
+// document appends doc with the changes below t. They are made in the order of the children, whatever that of the fields.
 func (t *target) document(dst, doc []byte, env *Env) ([]byte, error) {
+	changes, order, err := t.locate(doc)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range t.children {
+		if changes[i].value, err = c.value(changes[i].value, env, c.name); err != nil {
+			return nil, err
+		}
+	}
 	at, dst := wire.BeginDocument(dst)
-	done := make([]bool, len(t.children))
-	copied, pos := 4, 4
+	copied := 4
+	for _, i := range order {
+		dst = append(dst, doc[copied:changes[i].start]...)
+		dst = appendField(dst, t.children[i].name, changes[i].value)
+		copied = changes[i].end
+	}
+	dst = append(dst, doc[copied:len(doc)-1]...)
+	for i, c := range t.children {
+		if changes[i].start == 0 {
+			dst = appendField(dst, c.name, changes[i].value)
+		}
+	}
+	return wire.EndDocument(dst, at), nil
+}
+
+func appendField(dst []byte, name string, v Value) []byte {
+	if v.Missing() {
+		return dst
+	}
+	return wire.AppendValue(dst, name, v.Type, v.Data)
+}
+
+// locate finds the children's fields in a document, and their order there.
+func (t *target) locate(doc []byte) ([]change, []int, error) {
+	changes, order := make([]change, len(t.children)), make([]int, 0, len(t.children))
 	it := wire.Elements(doc)
-	for it.Next() {
+	for pos := 4; it.Next(); {
 		end := pos + 2 + len(it.Key) + len(it.Value)
-		if i := t.find(it.Key); i >= 0 && !done[i] {
-			done[i] = true
-			dst = append(dst, doc[copied:pos]...)
-			copied = end
-			v, err := t.children[i].value(Of(it.Element), env, it.Key)
-			if err != nil {
-				return nil, err
-			}
-			if !v.Missing() {
-				dst = wire.AppendValue(dst, t.children[i].name, v.Type, v.Data)
-			}
+		if i := t.find(it.Key); i >= 0 && changes[i].start == 0 {
+			changes[i] = change{pos, end, Of(it.Element)}
+			order = append(order, i)
 		}
 		pos = end
 	}
-	dst = append(dst, doc[copied:pos]...)
-	for i, c := range t.children {
-		if done[i] {
-			continue
-		}
-		v, err := c.value(Value{}, env, nil)
-		if err != nil {
-			return nil, err
-		}
-		if !v.Missing() {
-			dst = wire.AppendValue(dst, c.name, v.Type, v.Data)
-		}
-	}
-	return wire.EndDocument(dst, at), it.Err
+	return changes, order, it.Err
 }
 
-// value returns the field's new value.
-func (t *target) value(old Value, env *Env, key []byte) (Value, error) {
+// value returns the new value of the field (or element) that key names.
+func (t *target) value(old Value, env *Env, key string) (Value, error) {
+	env.path = append(env.path, key)
+	v, err := t.changed(old, env)
+	env.path = env.path[:len(env.path)-1]
+	return v, err
+}
+
+func (t *target) changed(old Value, env *Env) (Value, error) {
 	switch {
+	case t.matched:
+		return old, fail(BadValue, "The positional operator did not find the match needed from the query.")
 	case t.op != nil:
 		return t.op.apply(old, env)
+	case len(t.elements) > 0:
+		return t.allElements(old, env)
 	case old.Missing():
 		return t.create(env)
 	case old.IsDocument():
 		doc, err := t.document(make([]byte, 0, len(old.Data)+64), old.Data, env)
 		return Value{old.Type, doc}, err
 	case old.IsArray():
-		array, err := t.array(old, env, key)
+		array, err := t.array(old, env)
 		return Value{old.Type, array}, err
 	}
 	for _, c := range t.children {
-		if c.needsPath(env) {
-			return Value{}, fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", c.name, key, old)
+		if err := c.blocked(old, env); err != nil {
+			return Value{}, err
 		}
 	}
 	return old, nil
+}
+
+// blocked refuses what operators in t would do below a value that is no document.
+func (t *target) blocked(by Value, env *Env) error {
+	if err := t.checkArrays(env.path); err != nil {
+		return err
+	}
+	if !t.needsPath(env) {
+		return nil
+	}
+	at, leaf := append(slices.Clip(env.path), t.name), t
+	for leaf.op == nil {
+		leaf = leaf.children[0]
+		at = append(at, leaf.name)
+	}
+	switch leaf.op.(type) {
+	case pull, pop:
+		return fail(PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s: %s})", t.name, dotted(at),
+			env.field(), by)
+	}
+	return fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", t.name, env.field(), by)
+}
+
+// checkArrays refuses what would change elements of an array that is not there.
+func (t *target) checkArrays(at path) error {
+	at = append(slices.Clip(at), t.name)
+	if len(t.elements) > 0 {
+		return noArray(at)
+	}
+	for _, c := range t.children {
+		if err := c.checkArrays(at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // needsPath tells whether some operator in t fails where its path is blocked by a value that is no document.
 func (t *target) needsPath(env *Env) bool {
 	if t.op != nil {
 		switch op := t.op.(type) {
-		case unset:
+		case unset, renamed:
 			return false
 		case setOnInsert:
 			return env.Insert
@@ -188,17 +242,13 @@ func (t *target) needsPath(env *Env) bool {
 		}
 		return true
 	}
-	for _, c := range t.children {
-		if c.needsPath(env) {
-			return true
-		}
-	}
-	return false
+	needs := func(c *target) bool { return c.needsPath(env) }
+	return slices.ContainsFunc(t.children, needs) || slices.ContainsFunc(t.elements, needs)
 }
 
 // create makes the embedded document for a path that leads nowhere yet, Missing if nothing is to be in it.
 func (t *target) create(env *Env) (Value, error) {
-	doc, err := t.document(nil, []byte{5, 0, 0, 0, 0}, env)
+	doc, err := t.document(nil, emptyDocument, env)
 	if err != nil || len(doc) == 5 {
 		return Value{}, err
 	}
@@ -208,19 +258,14 @@ func (t *target) create(env *Env) (Value, error) {
 // maxBackfill is how many elements an update may add to an array by naming an index beyond its end.
 const maxBackfill = 1500000
 
-func (t *target) array(old Value, env *Env, key []byte) ([]byte, error) {
-	for _, c := range t.children {
-		if _, ok := index(c.name); !ok && c.needsPath(env) {
-			return nil, fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", c.name, key, old)
-		}
-	}
+func (t *target) array(old Value, env *Env) ([]byte, error) {
 	at, dst := wire.BeginDocument(make([]byte, 0, len(old.Data)+64))
 	it := wire.Elements(old.Data)
 	n := 0
 	for ; it.Next(); n++ {
 		v := Of(it.Element)
 		if i := t.find(it.Key); i >= 0 {
-			next, err := t.children[i].value(v, env, it.Key)
+			next, err := t.children[i].value(v, env, t.children[i].name)
 			if err != nil {
 				return nil, err
 			}
@@ -234,7 +279,16 @@ func (t *target) array(old Value, env *Env, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.EndDocument(dst, at), it.Err
+	dst = wire.EndDocument(dst, at)
+	for _, c := range t.children {
+		if _, ok := index(c.name); ok {
+			continue
+		}
+		if err := c.blocked(Value{bson.TypeArray, dst}, env); err != nil {
+			return nil, err
+		}
+	}
+	return dst, it.Err
 }
 
 // extend appends the elements that the update names beyond an array's n, with nulls between.
@@ -244,7 +298,7 @@ func (t *target) extend(dst []byte, n int, env *Env) ([]byte, error) {
 		if !ok || at < n {
 			continue
 		}
-		v, err := c.value(Value{}, env, nil)
+		v, err := c.value(Value{}, env, c.name)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +306,7 @@ func (t *target) extend(dst []byte, n int, env *Env) ([]byte, error) {
 			continue
 		}
 		if at-n > maxBackfill {
-			return nil, fail(BadValue, "Cannot backfill array to larger than %d elements", maxBackfill)
+			return nil, fail(cannotBackfillArray, "can't backfill more than %d elements", maxBackfill)
 		}
 		for ; n < at; n++ {
 			dst = wire.AppendValue(dst, wire.ArrayKey(n), bson.TypeNull, nil)

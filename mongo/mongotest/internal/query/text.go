@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -25,11 +26,23 @@ func (v Value) String() string {
 		n, _ := v.Integer()
 		return strconv.FormatInt(n, 10)
 	case bson.TypeDouble:
-		text := strconv.FormatFloat(raw.Double(), 'g', -1, 64)
-		if !strings.ContainsAny(text, ".einN") {
-			text += ".0"
-		}
-		return text
+		return doubleText(raw.Double())
+	case bson.TypeDecimal128:
+		return v.decimal().String()
+	case bson.TypeDateTime:
+		return fmt.Sprintf("new Date(%d)", v.int64())
+	case bson.TypeTimestamp:
+		t, i := raw.Timestamp()
+		return fmt.Sprintf("Timestamp(%d, %d)", t, i)
+	case bson.TypeMinKey:
+		return "MinKey"
+	case bson.TypeMaxKey:
+		return "MaxKey"
+	case bson.TypeUndefined:
+		return "undefined"
+	case bson.TypeRegex:
+		pattern, options := raw.Regex()
+		return "/" + pattern + "/" + options
 	case bson.TypeNull:
 		return "null"
 	case bson.TypeBoolean:
@@ -55,6 +68,9 @@ func shellDocument(doc []byte) string {
 	for it.Next() {
 		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, Of(it.Element).String()))
 	}
+	if len(parts) == 0 {
+		return "{}"
+	}
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
@@ -63,5 +79,27 @@ func shellArray(v Value) string {
 	for _, e := range v.elements() {
 		parts = append(parts, e.String())
 	}
+	if len(parts) == 0 {
+		return "[]"
+	}
 	return "[ " + strings.Join(parts, ", ") + " ]"
 }
+
+func doubleText(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	text := strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
+}
+
+// shellElement returns a field as the real server writes it into the text of an error.
+func shellElement(name string, v Value) string { return name + ": " + v.String() }

@@ -43,11 +43,11 @@ func (s typeSet) test(v Value) bool {
 	return false
 }
 
-func parseType(v Value) (condition, error) {
+func (p *filterParser) types(v Value) (condition, error) {
 	list := []Value{v}
 	if v.IsArray() {
 		if list = v.elements(); len(list) == 0 {
-			return nil, fail(FailedToParse, "$type must match at least one type")
+			return nil, fail(FailedToParse, "%s must match at least one type", p.at)
 		}
 	}
 	var set typeSet
@@ -77,7 +77,10 @@ func (s *typeSet) add(v Value) error {
 	if !v.IsNumber() {
 		return fail(TypeMismatch, "type must be represented as a number or a string")
 	}
-	if !ok || n < -1 || n > 127 || rank(bson.Type(byte(n))) == 126 || n == 0 {
+	if ok && n == 0 {
+		return fail(BadValue, "Invalid numerical type code: %s. Instead use {$exists:false}.", v)
+	}
+	if !ok || n < -1 || n > 127 || rank(bson.Type(byte(n))) == 126 {
 		return fail(BadValue, "Invalid numerical type code: %s", v)
 	}
 	s.types = append(s.types, bson.Type(byte(n)))

@@ -9,138 +9,199 @@ import (
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
-// MaxDocumentSize is the largest document that can be stored, in bytes.
-const MaxDocumentSize = 16 << 20
-
-// Update is a compiled update: operators, or a whole document that replaces the old one.
+// Update is a compiled update: operators, a whole document that replaces the old one, or a pipeline.
 type Update struct {
 	root        *target
 	renames     []rename
+	positional  bool // some path has "$"
+	deep        bool // it may make a document of too many levels
 	replacement []byte
+	pipeline    Pipeline
 }
 
 // Env is what an update's application depends on besides the document.
 type Env struct {
 	Now    time.Time // for $currentDate
 	Insert bool      // the document is being inserted by an upsert
+	Match  *Matching // of the filter with the document: what "$" stands for, and the variables of a pipeline
 
 	original []byte
+	path     path // to the value that is being changed
+	forced   bool // counts as a change even if it changes nothing
 }
 
+// field returns the last component of the path to the value that is being changed.
+func (e *Env) field() string { return e.path[len(e.path)-1] }
+
 // ParseUpdate compiles the value of an update's "u". It keeps parts of it.
-func ParseUpdate(v Value) (*Update, error) {
+func ParseUpdate(v Value) (*Update, error) { return ParseUpdateWith(v, Value{}, Hooks{}) }
+
+// ParseUpdateWith is ParseUpdate with array filters, Missing for none, and hooks.
+func ParseUpdateWith(v, filters Value, h Hooks) (*Update, error) {
 	switch {
 	case v.IsArray():
-		return nil, unsupported("an update with", "an aggregation pipeline")
+		return parsePipeline(v, filters, h)
 	case !v.IsDocument():
 		return nil, fail(FailedToParse, "Update argument must be either an object or an array")
 	}
 	it := wire.Elements(v.Data)
 	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
-		return parseReplacement(v.Data)
+		return &Update{replacement: v.Data, deep: true}, it.Err
 	}
-	return parseOperators(v.Data)
+	return parseOperators(v, filters)
 }
 
-func parseReplacement(doc []byte) (*Update, error) {
-	it := wire.Elements(doc)
-	for it.Next() {
-		if len(it.Key) > 0 && it.Key[0] == '$' {
-			return nil, fail(DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not allowed in the "+
-				"context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.",
-				it.Key, it.Key)
-		}
+func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
+	switch {
+	case !filters.Missing():
+		return nil, fail(FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
+	case h.Pipeline == nil:
+		return nil, unsupported("an update with", "an aggregation pipeline")
 	}
-	return &Update{replacement: doc}, it.Err
+	p, err := h.Pipeline(v)
+	return &Update{pipeline: p, deep: true}, err
 }
 
 // IsReplacement tells whether the update is a whole document.
 func (u *Update) IsReplacement() bool { return u.replacement != nil }
 
-func parseOperators(doc []byte) (*Update, error) {
+func parseOperators(v, list Value) (*Update, error) {
+	filters, err := parseArrayFilters(list)
+	if err != nil {
+		return nil, err
+	}
 	u := &Update{root: &target{}}
-	it := wire.Elements(doc)
+	it := wire.Elements(v.Data)
 	for it.Next() {
 		name := string(it.Key)
 		parse, ok := operators[name]
-		if !ok {
-			return nil, unknownModifier(name)
-		}
-		if it.Type != bson.TypeEmbeddedDocument {
+		switch {
+		case !ok:
+			return nil, fail(FailedToParse, "Unknown modifier: %s. Expected a valid update modifier or pipeline-style update "+
+				"specified as an array", name)
+		case it.Type != bson.TypeEmbeddedDocument:
 			return nil, fail(FailedToParse, "Modifiers operate on fields but we found type %s instead. For example: "+
 				"{$mod: {<field>: ...}} not {%s: %s}", TypeName(it.Type), name, Of(it.Element))
 		}
 		fields := wire.Elements(it.Value)
 		for fields.Next() {
-			if err := u.addField(parse, string(fields.Key), Of(fields.Element)); err != nil {
+			if err := u.addField(parse, string(fields.Key), Of(fields.Element), filters); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return u, it.Err
-}
-
-func unknownModifier(name string) error {
-	if name == "$bit" {
-		return unsupported("the update operator", name)
+	if it.Err != nil {
+		return nil, it.Err
 	}
-	return fail(FailedToParse, "Unknown modifier: %s. Expected a valid update modifier or pipeline-style update specified "+
-		"as an array", name)
+	return u, filters.unused(list, v)
 }
 
-func (u *Update) addField(parse parser, field string, v Value) error {
+func (u *Update) addField(parse parser, field string, v Value, filters arrayFilters) error {
+	if err := u.checkPath(field, filters); err != nil {
+		return err
+	}
 	op, err := parse(field, v)
 	if err != nil {
 		return err
 	}
+	u.deep = u.deep || len(field)+len(v.Data) > MaxStoredNesting // a level takes more than a byte
 	if r, ok := op.(rename); ok {
-		u.renames = append(u.renames, r)
-		if err := u.root.add(r.from, renamed{}); err != nil {
+		if err := u.checkPath(r.to, filters); err != nil {
 			return err
 		}
-		return u.root.add(r.to, op)
+		u.deep = true
+		u.renames = append(u.renames, r)
+		if err := u.root.addPath(splitPath(r.from), renamed{}, filters); err != nil {
+			return err
+		}
+		field = r.to
 	}
-	return u.root.add(field, op)
+	return u.root.addPath(splitPath(field), op, filters)
+}
+
+// checkPath refuses paths that no update may have.
+func (u *Update) checkPath(field string, filters arrayFilters) error {
+	if field == "" {
+		return fail(EmptyFieldName, "An empty update path is not valid.")
+	}
+	positional := 0
+	for i, name := range splitPath(field) {
+		all, identifier := isAllElements(name)
+		switch {
+		case name == "":
+			return fail(EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", field)
+		case name == "$" && i == 0:
+			return fail(BadValue, "Cannot have positional (i.e. '$') element in the first position in path '%s'", field)
+		case name == "$":
+			u.positional = true
+			positional++
+		case all && i == 0:
+			return fail(BadValue, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path "+
+				"'%s'", field)
+		case all && identifier != "" && filters[identifier] == nil:
+			return fail(BadValue, "No array filter found for identifier '%s' in path '%s'", identifier, field)
+		case all && identifier != "":
+			filters[identifier].used = true
+		}
+	}
+	if positional > 1 {
+		return fail(BadValue, "Too many positional (i.e. '$') elements found in path '%s'", field)
+	}
+	return nil
 }
 
 // Apply returns the document after the update, which shares nothing with doc that may change; the document itself, if
 // the update changes nothing.
 func (u *Update) Apply(doc []byte, env Env) ([]byte, error) {
-	next, err := u.apply(doc, env)
+	next, err := u.apply(doc, &env)
 	switch {
 	case err != nil:
 		return nil, err
-	case bytes.Equal(next, doc):
+	case !env.forced && bytes.Equal(next, doc):
 		return doc, nil
-	case len(next) > MaxDocumentSize:
-		return nil, fail(17419, "Resulting document after update is larger than %d", MaxDocumentSize)
 	}
-	return next, u.checkID(doc, next)
+	return next, u.check(doc, next)
 }
 
-func (u *Update) apply(doc []byte, env Env) ([]byte, error) {
-	if u.replacement != nil {
+func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
+	switch {
+	case u.replacement != nil:
 		return withID(Lookup(doc, "_id"), u.replacement), nil
+	case u.pipeline != nil:
+		var vars any
+		if env.Match != nil {
+			vars = env.Match.Vars
+		}
+		next, err := u.pipeline(doc, vars)
+		if err != nil {
+			return nil, err
+		}
+		env.forced = Lookup(next, "_id").Missing()
+		return withID(Lookup(doc, "_id"), next), nil
 	}
 	env.original = doc
 	for _, r := range u.renames {
-		if err := r.check(&env); err != nil {
+		if err := r.check(env); err != nil {
 			return nil, err
 		}
 	}
-	return u.root.document(make([]byte, 0, len(doc)+128), doc, &env)
+	root, err := u.resolve(env)
+	if err != nil {
+		return nil, err
+	}
+	return root.document(make([]byte, 0, len(doc)+128), doc, env)
 }
 
-func (u *Update) checkID(before, after []byte) error {
-	old, now := Lookup(before, "_id"), Lookup(after, "_id")
-	switch {
-	case old.Missing() || (old.Type == now.Type && bytes.Equal(old.Data, now.Data)):
-		return nil
-	case u.replacement != nil:
-		return fail(ImmutableField, "After applying the update, the (immutable) field '_id' was found to have been altered "+
-			"to _id: %s", now)
+// resolve returns the tree of operators for a document that the filter matched.
+func (u *Update) resolve(env *Env) (*target, error) {
+	if !u.positional {
+		return u.root, nil
 	}
-	return fail(ImmutableField, "Performing an update on the path '_id' would modify the immutable field '_id'")
+	n, ok := env.Match.Element()
+	if !ok {
+		return u.root, nil // it fails where it gets to the "$"
+	}
+	return u.root.resolved(wire.ArrayKey(n), nil)
 }
 
 // withID returns doc with the given _id as its first field, unless it has one of its own or id is Missing.
@@ -165,70 +226,4 @@ func FrontID(id Value, doc []byte) []byte {
 		}
 	}
 	return wire.EndDocument(dst, at)
-}
-
-// Upsert returns the document that an upsert inserts when the filter matches nothing. Its _id is Missing if neither the
-// filter nor the update names one.
-func (u *Update) Upsert(f *Filter, env Env) ([]byte, error) {
-	env.Insert = true
-	base, err := f.seed(u.replacement != nil)
-	if err != nil {
-		return nil, err
-	}
-	next, err := u.apply(base, env)
-	if err != nil {
-		return nil, err
-	}
-	if len(next) > MaxDocumentSize {
-		return nil, fail(17420, "Document to upsert is larger than %d", MaxDocumentSize)
-	}
-	return FrontID(Lookup(next, "_id"), next), u.checkID(base, next)
-}
-
-// seed returns the document that the filter's equalities describe, only the _id with idOnly.
-func (f *Filter) seed(idOnly bool) ([]byte, error) {
-	root := &target{}
-	if f.only {
-		return FrontID(f.id, []byte{5, 0, 0, 0, 0}), nil
-	}
-	if err := seedNodes(root, f.all, idOnly); err != nil {
-		return nil, err
-	}
-	return root.document(nil, []byte{5, 0, 0, 0, 0}, &Env{Insert: true})
-}
-
-func seedNodes(root *target, nodes []node, idOnly bool) error {
-	for _, n := range nodes {
-		if err := seedNode(root, n, idOnly); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func seedNode(root *target, n node, idOnly bool) error {
-	switch n := n.(type) {
-	case andNode:
-		for _, part := range n {
-			if err := seedNodes(root, part, idOnly); err != nil {
-				return err
-			}
-		}
-	case orNode:
-		if len(n) == 1 {
-			return seedNodes(root, n[0], idOnly)
-		}
-	case *pathNode:
-		if idOnly && n.path[0] != "_id" {
-			return nil
-		}
-		for _, c := range n.conditions {
-			if e, ok := c.(*equality); ok {
-				if err := root.addPath(n.path, set(e.value)); err != nil {
-					return fail(54, "cannot infer query fields to set, path '%s' is matched twice", dotted(n.path))
-				}
-			}
-		}
-	}
-	return nil
 }

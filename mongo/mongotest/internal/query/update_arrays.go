@@ -19,15 +19,14 @@ func Array(values []Value) Value {
 
 // push is $push, with its modifiers.
 type push struct {
-	field    string
 	each     []Value
 	position *int64
 	slice    *int64
 	sort     *elementSort
 }
 
-func parsePush(field string, v Value) (operator, error) {
-	p := &push{field: field}
+func parsePush(_ string, v Value) (operator, error) {
+	p := &push{}
 	if !v.IsDocument() || Lookup(v.Data, "$each").Missing() {
 		p.each = []Value{v}
 		return p, nil
@@ -50,9 +49,9 @@ func (p *push) modifier(name string, v Value) error {
 		}
 		p.each = v.elements()
 	case "$position":
-		p.position, err = pushNumber(name, v)
+		p.position, err = pushNumber(name, v, ", not of")
 	case "$slice":
-		p.slice, err = pushNumber(name, v)
+		p.slice, err = pushNumber(name, v, " but was given")
 	case "$sort":
 		p.sort, err = parseElementSort(v)
 	default:
@@ -61,23 +60,24 @@ func (p *push) modifier(name string, v Value) error {
 	return err
 }
 
-func pushNumber(name string, v Value) (*int64, error) {
+func pushNumber(name string, v Value, given string) (*int64, error) {
 	n, ok := v.Integer()
 	if !ok {
-		return nil, fail(BadValue, "The value for %s must be an integer value but was given type: %s", name, TypeName(v.Type))
+		return nil, fail(BadValue, "The value for %s must be an integer value%s type: %s", name, given, TypeName(v.Type))
 	}
 	return &n, nil
 }
 
 func (p *push) apply(old Value, env *Env) (Value, error) {
 	if !old.Missing() && !old.IsArray() {
-		return Value{}, fail(BadValue, "The field '%s' must be an array but is of type %s in document %s", p.field,
+		return Value{}, fail(BadValue, "The field '%s' must be an array but is of type %s in document %s", dotted(env.path),
 			TypeName(old.Type), idOf(env))
 	}
 	var list []Value
 	if !old.Missing() {
 		list = old.elements()
 	}
+	env.forced = env.forced || len(p.each) > 0 || p.sort != nil
 	list = slices.Insert(list, p.at(len(list)), p.each...)
 	if p.sort != nil {
 		slices.SortStableFunc(list, p.sort.compare)
@@ -113,15 +113,41 @@ type elementSort struct {
 }
 
 func parseElementSort(v Value) (*elementSort, error) {
-	if v.IsDocument() {
-		by, err := ParseSort(v.Data)
-		return &elementSort{by: by}, err
-	}
 	n, ok := v.Integer()
-	if !v.IsNumber() || !ok || (n != 1 && n != -1) {
+	switch {
+	case v.IsDocument():
+		by, err := parsePattern(v.Data)
+		return &elementSort{by: by}, err
+	case !v.IsNumber():
+		return nil, fail(BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded "+
+			"fields")
+	case !ok || n != 1 && n != -1:
 		return nil, fail(BadValue, "The $sort element value must be either 1 or -1")
 	}
 	return &elementSort{whole: int(n)}, nil
+}
+
+func parsePattern(doc []byte) (*Sort, error) {
+	var s Sort
+	it := wire.Elements(doc)
+	for it.Next() {
+		name := string(it.Key)
+		v := Of(it.Element)
+		n, ok := v.Integer()
+		switch {
+		case !v.IsNumber() || !ok || n != 1 && n != -1:
+			return nil, fail(BadValue, "The sort element value must be either 1 or -1")
+		case name == "":
+			return nil, fail(BadValue, "The sort field cannot be empty")
+		case slices.Contains(splitPath(name), ""):
+			return nil, fail(BadValue, "The sort field is a dotted field but has an empty part: %s", name)
+		}
+		s.keys = append(s.keys, sortKey{splitPath(name), int(n)})
+	}
+	if len(s.keys) == 0 {
+		return nil, fail(BadValue, "The sort pattern is empty when it should be a set of fields.")
+	}
+	return &s, it.Err
 }
 
 func (s *elementSort) compare(a, b Value) int {
@@ -135,22 +161,19 @@ func documentOf(v Value) []byte {
 	if v.IsDocument() {
 		return v.Data
 	}
-	return []byte{5, 0, 0, 0, 0}
+	return emptyDocument
 }
 
 // addToSet is $addToSet.
-type addToSet struct {
-	field string
-	each  []Value
-}
+type addToSet struct{ each []Value }
 
-func parseAddToSet(field string, v Value) (operator, error) {
+func parseAddToSet(_ string, v Value) (operator, error) {
 	if !v.IsDocument() {
-		return addToSet{field, []Value{v}}, nil
+		return addToSet{[]Value{v}}, nil
 	}
 	it := wire.Elements(v.Data)
 	if !it.Next() || string(it.Key) != "$each" {
-		return addToSet{field, []Value{v}}, nil
+		return addToSet{[]Value{v}}, nil
 	}
 	if it.Type != bson.TypeArray {
 		return nil, fail(TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s",
@@ -160,13 +183,13 @@ func parseAddToSet(field string, v Value) (operator, error) {
 	if it.Next() {
 		return nil, fail(BadValue, "Found unexpected fields after $each in $addToSet: %s", v)
 	}
-	return addToSet{field, each}, nil
+	return addToSet{each}, nil
 }
 
-func (a addToSet) apply(old Value, _ *Env) (Value, error) {
+func (a addToSet) apply(old Value, env *Env) (Value, error) {
 	if !old.Missing() && !old.IsArray() {
 		return Value{}, fail(BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
-			a.field, TypeName(old.Type))
+			env.field(), TypeName(old.Type))
 	}
 	var list []Value
 	if !old.Missing() {
@@ -185,24 +208,40 @@ func (a addToSet) apply(old Value, _ *Env) (Value, error) {
 }
 
 // pull is $pull and $pullAll: it removes the elements that match.
-type pull struct {
-	name  string
-	match func(Value) bool
-}
+type pull func(Value) bool
 
 func parsePull(_ string, v Value) (operator, error) {
-	if isExpression(v) && !Lookup(v.Data, "$not").Missing() {
-		return nil, fail(BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
-	}
+	p := filterParser{inner: true, array: true}
 	switch {
-	case isExpression(v), v.Type == bson.TypeRegex:
-		conditions, err := parseConditions(v)
-		return pull{"$pull", every(conditions).onValue}, err
+	case isExpression(v) && isFieldOperator(v), v.Type == bson.TypeRegex:
+		conditions, err := p.conditions(v)
+		all := every(conditions)
+		return pull(func(e Value) bool { return all.onPath(path{""}, wrapped("", e), nil) }), err
 	case v.IsDocument():
-		nodes, err := parseFilter(v.Data, nil)
-		return pull{"$pull", func(e Value) bool { return e.IsDocument() && matchAll(nodes, e.Data) }}, err
+		nodes, err := p.filter(v.Data, nil)
+		return pull(func(e Value) bool { return e.IsDocument() && matchAll(nodes, e.Data, nil) }), err
 	}
-	return pull{"$pull", func(e Value) bool { return Equal(e, v) }}, nil
+	return pull(func(e Value) bool { return Equal(e, v) }), nil
+}
+
+// wrapped returns a document of one field.
+func wrapped(name string, v Value) []byte {
+	at, dst := wire.BeginDocument(make([]byte, 0, len(v.Data)+len(name)+8))
+	return wire.EndDocument(wire.AppendValue(dst, name, v.Type, v.Data), at)
+}
+
+// isFieldOperator tells whether a document begins with an operator that may stand behind a field's name; $not may not be
+// pulled by.
+func isFieldOperator(v Value) bool {
+	it := wire.Elements(v.Data)
+	it.Next()
+	switch string(it.Key) {
+	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists", "$type", "$mod", "$regex", "$options", "$size",
+		"$all", "$elemMatch", "$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear", "$geoWithin", "$geoIntersects",
+		"$near", "$nearSphere", "$within":
+		return true
+	}
+	return false
 }
 
 func parsePullAll(_ string, v Value) (operator, error) {
@@ -210,9 +249,9 @@ func parsePullAll(_ string, v Value) (operator, error) {
 		return nil, fail(BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
 	}
 	list := v.elements()
-	return pull{"$pullAll", func(e Value) bool {
+	return pull(func(e Value) bool {
 		return slices.ContainsFunc(list, func(l Value) bool { return Equal(e, l) })
-	}}, nil
+	}), nil
 }
 
 func (p pull) apply(old Value, _ *Env) (Value, error) {
@@ -220,10 +259,10 @@ func (p pull) apply(old Value, _ *Env) (Value, error) {
 		return old, nil
 	}
 	if !old.IsArray() {
-		return Value{}, fail(BadValue, "Cannot apply %s to a non-array value", p.name)
+		return Value{}, fail(BadValue, "Cannot apply $pull to a non-array value")
 	}
 	list := old.elements()
-	kept := slices.DeleteFunc(slices.Clone(list), p.match)
+	kept := slices.DeleteFunc(slices.Clone(list), p)
 	if len(kept) == len(list) {
 		return old, nil
 	}
@@ -231,25 +270,26 @@ func (p pull) apply(old Value, _ *Env) (Value, error) {
 }
 
 // pop is $pop: it removes the first element or the last.
-type pop struct {
-	field string
-	first bool
-}
+type pop struct{ first bool }
 
 func parsePop(field string, v Value) (operator, error) {
-	n, ok := v.Integer()
-	if !v.IsNumber() || !ok || (n != 1 && n != -1) {
+	n, refused := integerOf(field, v)
+	switch {
+	case refused != "":
+		return nil, fail(FailedToParse, "%s", refused)
+	case n != 1 && n != -1:
 		return nil, fail(FailedToParse, "$pop expects 1 or -1, found: %s", v)
 	}
-	return pop{field, n < 0}, nil
+	return pop{n < 0}, nil
 }
 
-func (p pop) apply(old Value, _ *Env) (Value, error) {
+func (p pop) apply(old Value, env *Env) (Value, error) {
 	if old.Missing() {
 		return old, nil
 	}
 	if !old.IsArray() {
-		return Value{}, fail(TypeMismatch, "Path '%s' contains an element of non-array type '%s'", p.field, TypeName(old.Type))
+		return Value{}, fail(TypeMismatch, "Path '%s' contains an element of non-array type '%s'", dotted(env.path),
+			TypeName(old.Type))
 	}
 	list := old.elements()
 	switch {

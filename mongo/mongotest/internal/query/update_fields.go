@@ -29,6 +29,7 @@ var operators = map[string]parser{
 	"$pull":        parsePull,
 	"$pullAll":     parsePullAll,
 	"$pop":         parsePop,
+	"$bit":         parseBit,
 }
 
 type set Value
@@ -69,6 +70,10 @@ func parseRename(field string, v Value) (operator, error) {
 	switch {
 	case v.Type != bson.TypeString:
 		return nil, fail(BadValue, "The 'to' field for $rename must be a string: %s: %s", field, v)
+	case isDynamic(field):
+		return nil, fail(BadValue, "The source field for $rename may not be dynamic: %s", field)
+	case isDynamic(string(to)):
+		return nil, fail(BadValue, "The destination field for $rename may not be dynamic: %s", to)
 	case string(to) == field:
 		return nil, fail(BadValue, "The source and target field for $rename must differ: %s: %s", field, v)
 	case strings.HasPrefix(string(to)+".", field+"."), strings.HasPrefix(field+".", string(to)+"."):
@@ -96,35 +101,52 @@ func (r rename) source(env *Env) Value {
 	return v
 }
 
-// check refuses a rename from or to an element of an array.
+// check refuses a rename that cannot reach its source, and one from or to an element of an array.
 func (r rename) check(env *Env) error {
-	from, exists := throughArray(env.original, splitPath(r.from))
-	switch to, _ := throughArray(env.original, splitPath(r.to)); {
-	case !exists:
+	from := follow(env.original, splitPath(r.from))
+	to := follow(env.original, splitPath(r.to))
+	const refusal = "The %s field cannot be an array element, '%s' in doc with %s has an array field called '%s'"
+	switch {
+	case from.blockedAt != "":
+		return fail(PathNotViable, "cannot use the part (%s of %s) to traverse the element ({%s: %s})", from.blockedAt, r.from,
+			from.blockedAt, from.value)
+	case from.value.Missing():
 		return nil
-	case from:
-		return fail(BadValue, "The source field cannot be an array element, '%s' in doc with %s", r.from, idOf(env))
-	case to:
-		return fail(BadValue, "The destination field cannot be an array element, '%s' in doc with %s", r.to, idOf(env))
+	case from.array != "":
+		return fail(BadValue, refusal, "source", r.from, bareID(env), from.array)
+	case to.array == "" && to.value.IsArray() && to.blockedAt != "":
+		return fail(BadValue, refusal, "destination", r.to, bareID(env), to.blockedAt)
+	case to.array != "":
+		return fail(BadValue, refusal, "destination", r.to, bareID(env), to.array)
 	}
 	return nil
 }
 
-// throughArray tells first whether a path crosses an array, whose elements it can then only name by index, and second
-// whether it leads to a value.
-func throughArray(doc []byte, p path) (bool, bool) {
-	through := false
-	v := Value{Type: bson.TypeEmbeddedDocument, Data: doc}
-	for _, name := range p {
-		if !v.IsDocument() && !v.IsArray() {
-			return through, false
+// followed is where a path leads without entering arrays but by index.
+type followed struct {
+	value     Value
+	array     string // the first array on the way
+	blockedAt string // the field whose value, then in value, is none that the path could enter
+}
+
+func follow(doc []byte, p path) followed {
+	at := followed{value: documentValue(doc)}
+	for i, name := range p {
+		_, number := index(name)
+		switch {
+		case at.value.IsArray() && number:
+			if at.array == "" {
+				at.array = p[i-1]
+			}
+		case !at.value.IsDocument():
+			at.blockedAt = p[i-1]
+			return at
 		}
-		through = through || v.IsArray()
-		if v = Lookup(v.Data, name); v.Missing() {
-			return through, false
+		if at.value = Lookup(at.value.Data, name); at.value.Missing() {
+			return at
 		}
 	}
-	return through, true
+	return at
 }
 
 // renamed removes the field that a rename moves elsewhere.
@@ -134,11 +156,18 @@ func (renamed) apply(Value, *Env) (Value, error) { return Value{}, nil }
 
 // idOf names the document in an error's text.
 func idOf(env *Env) string {
-	id := Lookup(env.original, "_id")
-	if id.Missing() {
+	if Lookup(env.original, "_id").Missing() {
 		return "{ no id }"
 	}
-	return "{_id: " + id.String() + "}"
+	return "{" + bareID(env) + "}"
+}
+
+func bareID(env *Env) string {
+	id := Lookup(env.original, "_id")
+	if id.Missing() {
+		return "no id"
+	}
+	return "_id: " + id.String()
 }
 
 type currentDate struct{ timestamp bool }
@@ -176,7 +205,6 @@ func (c currentDate) apply(_ Value, env *Env) (Value, error) {
 
 // arithmetic is $inc and $mul.
 type arithmetic struct {
-	field   string
 	operand Value
 	mul     bool
 }
@@ -185,14 +213,14 @@ func parseInc(field string, v Value) (operator, error) {
 	if !v.IsNumber() {
 		return nil, fail(TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", field, v)
 	}
-	return arithmetic{field, v, false}, nil
+	return arithmetic{v, false}, nil
 }
 
 func parseMul(field string, v Value) (operator, error) {
 	if !v.IsNumber() {
 		return nil, fail(TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", field, v)
 	}
-	return arithmetic{field, v, true}, nil
+	return arithmetic{v, true}, nil
 }
 
 func (a arithmetic) name() string {
@@ -203,16 +231,29 @@ func (a arithmetic) name() string {
 }
 
 func (a arithmetic) apply(old Value, env *Env) (Value, error) {
+	v, err := a.result(old, env)
+	if isNaN(v) {
+		env.forced = true // it is not even equal to itself
+	}
+	if v.Type == old.Type && Equal(v, old) {
+		return old, err // as precise as it was
+	}
+	return v, err
+}
+
+func (a arithmetic) result(old Value, env *Env) (Value, error) {
 	switch {
+	case old.Missing() && a.mul && a.operand.Type == bson.TypeDecimal128:
+		return a.decimals(Int32(0)), nil
 	case old.Missing() && a.mul:
 		return Value{a.operand.Type, make([]byte, len(a.operand.Data))}, nil
 	case old.Missing():
 		return a.operand, nil
 	case !old.IsNumber():
 		return Value{}, fail(TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of "+
-			"non-numeric type %s", a.name(), idOf(env), a.field, TypeName(old.Type))
+			"non-numeric type %s", a.name(), idOf(env), env.field(), TypeName(old.Type))
 	case old.Type == bson.TypeDecimal128 || a.operand.Type == bson.TypeDecimal128:
-		return Value{}, unsupported(a.name()+" with", "a Decimal128")
+		return a.decimals(old), nil
 	case old.Type == bson.TypeDouble || a.operand.Type == bson.TypeDouble:
 		return a.doubles(old), nil
 	}

@@ -18,6 +18,8 @@ type Value struct {
 // Missing tells whether the value stands for a field that is not there.
 func (v Value) Missing() bool { return v.Type == 0 }
 
+var emptyDocument = []byte{5, 0, 0, 0, 0}
+
 // Of returns an element's value.
 func Of(e wire.Element) Value { return Value{Type: e.Type, Data: e.Value} }
 
@@ -61,8 +63,11 @@ func (v Value) Integer() (int64, bool) {
 		}
 		return r.Num().Int64(), true
 	}
-	e := v.element()
-	return e.Int64()
+	if v.Type == bson.TypeDouble {
+		f := v.double()
+		return int64(f), f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
+	}
+	return v.integer(), true
 }
 
 // True tells whether the value is true or a number other than zero.

@@ -1,0 +1,120 @@
+package query
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// check refuses a document that may not be stored in the place of another.
+func (u *Update) check(before, after []byte) error {
+	if err := checkDollars(before, after); err != nil {
+		return err
+	}
+	if err := u.checkID(before, after); err != nil {
+		return err
+	}
+	return checkSize(after, u.deep, "Resulting document after update is larger than %d")
+}
+
+// checkInsert refuses a document that may not be inserted by an upsert of what the filter says.
+func (u *Update) checkInsert(base, doc []byte) error {
+	if err := u.checkID(base, doc); err != nil {
+		return err
+	}
+	if err := checkDollars(base, doc); err != nil {
+		return err
+	}
+	return checkSize(doc, true, "Document to upsert is larger than %d")
+}
+
+func checkSize(doc []byte, deep bool, tooLarge string) error {
+	switch {
+	case len(doc) > MaxDocumentSize:
+		return fail(BSONObjectTooLarge, tooLarge, MaxDocumentSize)
+	case deep && Nesting(doc, MaxStoredNesting+1) > MaxStoredNesting:
+		return fail(overflow, "Document exceeds maximum nesting depth of %d", MaxStoredNesting)
+	}
+	return nil
+}
+
+func (u *Update) checkID(before, after []byte) error {
+	old, now := Lookup(before, "_id"), Lookup(after, "_id")
+	switch {
+	case old.Missing() || (old.Type == now.Type && bytes.Equal(old.Data, now.Data)):
+		return nil
+	case u.root == nil:
+		return fail(ImmutableField, "After applying the update, the (immutable) field '_id' was found to have been altered "+
+			"to _id: %s", now)
+	}
+	return u.changedID(old, now)
+}
+
+// changedID names the path by which the update would change the _id.
+func (u *Update) changedID(old, now Value) error {
+	at := path{"_id"}
+	leaf := u.root.children[u.root.find([]byte("_id"))].changedLeaf(at, old, now)
+	if leaf == nil {
+		return fail(ImmutableField, "Updating the path '_id' to _id: %s would modify the immutable field '_id'", now)
+	}
+	return fail(ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", dotted(leaf))
+}
+
+// changedLeaf returns the path of the first operator that changes a value that was there.
+func (t *target) changedLeaf(at path, old, now Value) path {
+	if old.Missing() {
+		return nil
+	}
+	if t.op != nil {
+		if old.Type == now.Type && bytes.Equal(old.Data, now.Data) {
+			return nil
+		}
+		return at
+	}
+	for _, c := range t.children {
+		if leaf := c.changedLeaf(append(slices.Clip(at), c.name), old.lookup(c.name), now.lookup(c.name)); leaf != nil {
+			return leaf
+		}
+	}
+	return nil
+}
+
+// lookup returns a field of a document, Missing of anything else.
+func (v Value) lookup(name string) Value {
+	if !v.IsDocument() {
+		return Value{}
+	}
+	return Lookup(v.Data, name)
+}
+
+// checkDollars refuses new fields whose names begin with a dollar where they may not: in the document and in its _id.
+func checkDollars(before, after []byte) error {
+	if err := checkNames("", before, after); err != nil {
+		return err
+	}
+	id := Lookup(after, "_id")
+	if !id.IsDocument() {
+		return nil
+	}
+	was := Lookup(before, "_id")
+	if !was.IsDocument() {
+		was.Data = emptyDocument
+	}
+	return checkNames("_id.", was.Data, id.Data)
+}
+
+func checkNames(prefix string, before, after []byte) error {
+	it := wire.Elements(after)
+	for it.Next() {
+		if len(it.Key) == 0 || it.Key[0] != '$' || isReferenceField(string(it.Key)) {
+			continue
+		}
+		if was := Lookup(before, string(it.Key)); was.Type == it.Type && bytes.Equal(was.Data, it.Value) {
+			continue
+		}
+		return fail(DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s%s' is not allowed in the context of "+
+			"an update's replacement document. Consider using an aggregation pipeline with $replaceWith.", it.Key, prefix, it.Key)
+	}
+	return it.Err
+}

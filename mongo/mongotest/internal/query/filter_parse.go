@@ -1,0 +1,250 @@
+package query
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// filterParser compiles filters. The zero value is ready.
+type filterParser struct {
+	expr  func(Value) (Expr, error)
+	array bool   // in an array filter
+	inner bool   // not on the whole document: within $elemMatch, $pull or an array filter
+	at    string // the field
+}
+
+// filter appends the conditions of a filter document to nodes.
+func (p *filterParser) filter(doc []byte, nodes []node) ([]node, error) {
+	it := wire.Elements(doc)
+	for it.Next() {
+		var err error
+		if nodes, err = p.field(nodes, string(it.Key), Of(it.Element)); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, it.Err
+}
+
+func (p *filterParser) field(nodes []node, key string, v Value) ([]node, error) {
+	if key != "" && key[0] == '$' {
+		return p.topLevel(nodes, key, v)
+	}
+	p.at = key
+	conditions, err := p.conditions(v)
+	at := splitPath(key)
+	for _, c := range conditions {
+		nodes = append(nodes, &pathNode{path: at, condition: c})
+	}
+	return nodes, err
+}
+
+func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, error) {
+	var n node
+	var err error
+	switch key {
+	case "$and", "$or", "$nor":
+		return p.logical(nodes, key, v)
+	case "$comment":
+		return nodes, nil
+	case "$alwaysTrue", "$alwaysFalse":
+		n, err = parseConstant(key, v)
+	case "$expr":
+		n, err = p.expression(v)
+	case "$jsonSchema":
+		if p.array {
+			return nil, p.misplaced(key)
+		}
+		n, err = parseSchemaNode(v)
+	case "$where", "$text":
+		if p.inner {
+			return nil, p.misplaced(key)
+		}
+		return nil, unsupported("the query operator", key)
+	case "$sampleRate":
+		return nil, unsupported("the query operator", key)
+	case "$not":
+		return nil, fail(BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
+	default:
+		return nil, fail(BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
+			"consider using $getField or $setField.", key)
+	}
+	return append(nodes, n), err
+}
+
+func parseConstant(key string, v Value) (node, error) {
+	switch n, refused := integerOf(key, v); {
+	case refused != "":
+		return nil, fail(FailedToParse, "%s", refused)
+	case n != 1:
+		return nil, fail(FailedToParse, "%s must be an integer value of 1", key)
+	}
+	return constant(key == "$alwaysTrue"), nil
+}
+
+// misplaced refuses an operator that needs the whole document.
+func (p *filterParser) misplaced(key string) error {
+	if p.array && key == "$where" {
+		return fail(BadValue, "%s is not allowed in this context", key)
+	}
+	if p.array {
+		return fail(queryFeatureNotAllowed, "%s is not allowed in this context", key)
+	}
+	return fail(BadValue, "%s can only be applied to the top-level document", key)
+}
+
+func (p *filterParser) expression(v Value) (node, error) {
+	switch {
+	case p.inner:
+		return nil, p.misplaced("$expr")
+	case p.expr == nil:
+		return nil, unsupported("the query operator", "$expr")
+	}
+	e, err := p.expr(v)
+	return exprNode{e}, err
+}
+
+// logical compiles $and, $or and $nor. What must hold anyway joins the conditions beside it.
+func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error) {
+	if !v.IsArray() {
+		return nil, fail(BadValue, "%s argument must be an array", key)
+	}
+	list := v.elements()
+	if len(list) == 0 {
+		return nil, fail(BadValue, "%s argument must be a non-empty array", key)
+	}
+	var branches [][]node
+	for _, e := range list {
+		if !e.IsDocument() {
+			return nil, fail(BadValue, "%s argument's entries must be objects", key)
+		}
+		branch, err := p.filter(e.Data, nil)
+		if err != nil {
+			return nil, err
+		}
+		branches = append(branches, branch)
+	}
+	switch {
+	case key == "$nor":
+		return append(nodes, norNode(branches)), nil
+	case key == "$and" || len(branches) == 1:
+		for _, branch := range branches {
+			nodes = append(nodes, branch...)
+		}
+		return nodes, nil
+	}
+	return append(nodes, alternatives(branches)), nil
+}
+
+// alternatives returns an $or; of equalities on one path, the $in that the real server makes of them.
+func alternatives(branches [][]node) node {
+	var list in
+	var at path
+	for _, branch := range branches {
+		if len(branch) != 1 {
+			return orNode(branches)
+		}
+		n, ok := branch[0].(*pathNode)
+		if !ok || at != nil && dotted(at) != dotted(n.path) {
+			return orNode(branches)
+		}
+		e, ok := n.condition.(*equality)
+		if !ok {
+			return orNode(branches)
+		}
+		at, list = n.path, append(list, equalTo{e.value})
+	}
+	return &pathNode{path: at, condition: &leaf{predicate: list, expand: true}}
+}
+
+// conditions compiles what stands behind a field's name in a filter.
+func (p *filterParser) conditions(v Value) ([]condition, error) {
+	switch {
+	case v.Type == bson.TypeRegex:
+		c, err := parseRegexValue(v)
+		return []condition{c}, err
+	case v.Type == bson.TypeUndefined:
+		return nil, fail(BadValue, "cannot compare to undefined")
+	case isExpression(v):
+		return p.operators(v.Data)
+	}
+	return []condition{newEquality(v)}, nil
+}
+
+// isExpression tells whether v is a document whose first key is an operator.
+func isExpression(v Value) bool {
+	if !v.IsDocument() {
+		return false
+	}
+	it := wire.Elements(v.Data)
+	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
+		return false
+	}
+	return !isReference(v)
+}
+
+// isReference tells whether a document is a DBRef, which is a value.
+func isReference(v Value) bool {
+	return !Lookup(v.Data, "$ref").Missing() && !Lookup(v.Data, "$id").Missing()
+}
+
+// operators compiles an expression of operators on one field.
+func (p *filterParser) operators(doc []byte) ([]condition, error) {
+	var conditions []condition
+	it := wire.Elements(doc)
+	for it.Next() {
+		c, err := p.operator(string(it.Key), Of(it.Element), doc)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions, it.Err
+}
+
+// operator compiles one operator; whole is the expression, for $regex and $options.
+func (p *filterParser) operator(key string, v Value, whole []byte) (condition, error) {
+	switch key {
+	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte":
+		return p.comparison(key, v)
+	case "$in":
+		return parseIn(key, v)
+	case "$nin":
+		c, err := parseIn(key, v)
+		return not{c}, err
+	case "$not":
+		return p.not(v)
+	case "$exists":
+		return parseExists(v), nil
+	case "$regex":
+		return parseRegex(v, whole)
+	case "$options":
+		if Lookup(whole, "$regex").Missing() {
+			return nil, fail(BadValue, "$options needs a $regex")
+		}
+		return nil, nil
+	}
+	return p.rareOperator(key, v)
+}
+
+func (p *filterParser) rareOperator(key string, v Value) (condition, error) {
+	switch key {
+	case "$type":
+		return p.types(v)
+	case "$size":
+		return parseSize(v)
+	case "$all":
+		return p.all(v)
+	case "$elemMatch":
+		return p.elemMatch(v)
+	case "$mod":
+		return parseMod(v)
+	case "$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear":
+		return p.bits(key, v)
+	case "$geoWithin", "$geoIntersects", "$near", "$nearSphere", "$within", "$geoNear":
+		return nil, unsupported("the query operator", key)
+	}
+	return nil, fail(BadValue, "unknown operator: %s", key)
+}

@@ -1,0 +1,54 @@
+package query
+
+import "go.mongodb.org/mongo-driver/v2/bson"
+
+// Hooks plug the language of aggregation expressions, which stands above this package, into it. What a nil hook would
+// compile is refused by name.
+type Hooks struct {
+	// Expr compiles an expression, for $expr and for the computed fields of a projection.
+	Expr func(v Value) (Expr, error)
+	// Pipeline compiles an update that is an array of stages.
+	Pipeline func(stages Value) (Pipeline, error)
+}
+
+// Expr is a compiled expression: it returns its value for a document, Missing for none.
+type Expr func(doc []byte, vars any) (Value, error)
+
+// Pipeline is a compiled update of stages: it returns the new document.
+type Pipeline func(doc []byte, vars any) ([]byte, error)
+
+// Matching carries what a match depends on besides the document, and what it found. One may serve many documents, one
+// after the other.
+type Matching struct {
+	Vars any // of $expr
+
+	element int // of the outermost array that a condition was met in, plus one
+	err     error
+}
+
+// Element returns the index of the array element by which the last document matched, if it was by one: what the
+// positional operator stands for.
+func (m *Matching) Element() (int, bool) {
+	if m == nil {
+		return 0, false
+	}
+	return m.element - 1, m.element > 0
+}
+
+// found notes the element by which a condition was met.
+func (m *Matching) found(element int) {
+	if m != nil && element > 0 {
+		m.element = element
+	}
+}
+
+// Truth tells whether an expression's value counts as true: null, zero, false and nothing do not.
+func Truth(v Value) bool {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined:
+		return false
+	case bson.TypeBoolean:
+		return v.Data[0] != 0
+	}
+	return !v.IsNumber() || Compare(v, Int32(0)) != 0
+}

@@ -1,0 +1,313 @@
+package query
+
+import (
+	"errors"
+	"math"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// ParseProjection compiles a projection; nil without error if it is empty.
+func ParseProjection(doc []byte) (*Projection, error) {
+	return ParseProjectionWith(doc, nil, Hooks{})
+}
+
+// ParseProjectionWith is ParseProjection with the filter of the find, for ".$", and hooks.
+func ParseProjectionWith(doc []byte, f *Filter, h Hooks) (*Projection, error) {
+	if it := wire.Elements(doc); !it.Next() {
+		return nil, it.Err
+	}
+	p := projectionParser{hooks: h, filter: f, Projection: Projection{root: &field{}, keepID: true}}
+	if err := p.fields("", doc); err != nil {
+		return nil, err
+	}
+	p.exclude = p.kind == exclusion
+	if p.kind == undecided {
+		p.exclude = !p.includesID && (p.hasSlice || !p.hasElemMatch)
+	}
+	return &p.Projection, nil
+}
+
+// projectionKind says whether named fields are kept or left out.
+type projectionKind uint8
+
+const (
+	undecided projectionKind = iota
+	inclusion
+	exclusion
+)
+
+type projectionParser struct {
+	Projection
+	hooks        Hooks
+	filter       *Filter
+	kind         projectionKind
+	namesID      bool // the whole _id
+	includesID   bool
+	hasElemMatch bool
+	hasSlice     bool
+}
+
+func (p *projectionParser) fields(prefix string, doc []byte) error {
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := p.field(prefix+string(it.Key), Of(it.Element)); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (p *projectionParser) field(name string, v Value) error {
+	if base, ok := strings.CutSuffix(name, ".$"); ok {
+		return p.positionalField(base, v)
+	}
+	if strings.Contains(name, ".$.") {
+		return fail(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
+			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like "+
+			"a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
+	}
+	switch {
+	case v.IsDocument():
+		return p.object(name, v)
+	case v.IsNumber() || v.Type == bson.TypeBoolean:
+		return p.plain(name, Truth(v))
+	}
+	return p.literal(name, v)
+}
+
+// plain takes {name: 1} or {name: 0}.
+func (p *projectionParser) plain(name string, include bool) error {
+	if name == "_id" {
+		if p.root.find([]byte(name)) != nil {
+			return fail(31250, "Path collision at %s", name)
+		}
+		p.keepID, p.includesID, p.namesID = include, include, true
+		return nil
+	}
+	if _, err := p.leaf(name, named); err != nil {
+		return err
+	}
+	return p.decide(name, include)
+}
+
+// decide notes whether the projection keeps or leaves out what it names: it cannot do both.
+func (p *projectionParser) decide(name string, include bool) error {
+	switch {
+	case p.kind == exclusion && include:
+		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", name)
+	case p.kind == inclusion && !include:
+		return fail(31254, "Cannot do exclusion on field %s in inclusion projection", name)
+	case include:
+		p.kind = inclusion
+	default:
+		p.kind = exclusion
+	}
+	return nil
+}
+
+// leaf adds the end of a path.
+func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
+	parts, err := fieldPath(name)
+	if err != nil {
+		return nil, err
+	}
+	at := p.root
+	if p.namesID && parts[0] == "_id" && len(parts) > 1 {
+		return nil, fail(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
+	}
+	for _, part := range parts {
+		if at.leaf != inner {
+			return nil, fail(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
+		}
+		next := at.find([]byte(part))
+		if next == nil {
+			next = &field{name: part}
+			at.children = append(at.children, next)
+		}
+		at = next
+	}
+	if at.leaf != inner || len(at.children) > 0 {
+		return nil, fail(31250, "Path collision at %s", name)
+	}
+	at.leaf = kind
+	return at, nil
+}
+
+// object takes {name: {...}}: an operator, or a projection of what is below.
+func (p *projectionParser) object(name string, v Value) error {
+	it := wire.Elements(v.Data)
+	if !it.Next() {
+		return fail(51270, "Invalid empty sub-projection: %s", name)
+	}
+	key, arg := string(it.Key), Of(it.Element)
+	switch operator, more := key != "" && key[0] == '$', it.Next(); {
+	case operator && more:
+		_, err := fieldPath(key)
+		return err
+	case !operator:
+		return p.fields(name+".", v.Data)
+	}
+	switch key {
+	case "$slice":
+		return p.slice(name, v, arg)
+	case "$elemMatch":
+		return p.elemMatch(name, arg)
+	case "$meta":
+		return unsupported("the projection", "$meta")
+	}
+	return unknownExpression(key, p.operator(name, v))
+}
+
+// operator takes {name: {$operator: ...}} that is an expression.
+func (p *projectionParser) operator(name string, v Value) error {
+	if p.kind == exclusion {
+		return fail(31252, "Cannot use expression other than $meta in exclusion projection")
+	}
+	return p.computed(name, v)
+}
+
+// unknownExpression turns the hook's refusal of the operator key into the one that a projection has for it.
+func unknownExpression(key string, err error) error {
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == 168 && strings.Contains(refused.Message, "'"+key+"'") {
+		return fail(31325, "Unknown expression %s", key)
+	}
+	return err
+}
+
+// literal takes {name: value} where the value is neither a number nor a document.
+func (p *projectionParser) literal(name string, v Value) error {
+	was := p.kind
+	if err := p.computed(name, v); err != nil {
+		return err
+	}
+	if was == exclusion {
+		return fail(31310, "Cannot use an expression %s in an exclusion projection", shellElement(name, v))
+	}
+	return nil
+}
+
+func (p *projectionParser) computed(name string, v Value) error {
+	e, err := p.expression(name, v)
+	if err != nil {
+		return err
+	}
+	p.kind = inclusion
+	f, err := p.leaf(name, computed)
+	if err == nil {
+		f.expr = e
+	}
+	return err
+}
+
+func (p *projectionParser) expression(name string, v Value) (Expr, error) {
+	text := v.Text()
+	switch {
+	case v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray && (len(text) == 0 || text[0] != '$'):
+		return func([]byte, any) (Value, error) { return v, nil }, nil
+	case p.hooks.Expr == nil:
+		return nil, unsupported("the projection of a computed value", name)
+	}
+	return p.hooks.Expr(v)
+}
+
+// slice takes {name: {$slice: ...}}: that of a find or, failing that, the expression of the same name.
+func (p *projectionParser) slice(name string, whole, v Value) error {
+	s, err := parseSlice(v)
+	if err == nil {
+		var f *field
+		if f, err = p.leaf(name, sliced); err == nil {
+			f.slice, p.hasSlice = s, true
+			return nil
+		}
+	}
+	otherwise := p.operator(name, whole)
+	var first, second *Error
+	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == NotImplemented {
+		return otherwise
+	}
+	return fail(second.Code, "Invalid $slice syntax. The given syntax %s did not match the find() syntax because :: Location%d: "+
+		"%s :: The given syntax did not match the expression $slice syntax. :: caused by :: %s", whole, first.Code, first.Message,
+		second.Message)
+}
+
+// parseSlice takes a count or [skip, limit].
+func parseSlice(v Value) (*arraySlice, error) {
+	if v.IsNumber() {
+		n := clamped(v)
+		if n < 0 {
+			return &arraySlice{skip: n, limit: -n}, nil
+		}
+		return &arraySlice{limit: n}, nil
+	}
+	if !v.IsArray() {
+		return nil, fail(31273, "$slice only supports numbers and [skip, limit] arrays")
+	}
+	list := v.elements()
+	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || clamped(list[1]) <= 0 {
+		return nil, fail(31272, "$slice array argument should be of form [skip, limit]")
+	}
+	return &arraySlice{skip: clamped(list[0]), limit: clamped(list[1])}, nil
+}
+
+// clamped returns a number as an int32 without its fraction.
+func clamped(v Value) int {
+	n, ok := truncated(v)
+	if !ok {
+		n = 0
+	}
+	return int(max(math.MinInt32, min(math.MaxInt32, n)))
+}
+
+func (p *projectionParser) elemMatch(name string, v Value) error {
+	switch {
+	case !v.IsDocument():
+		return fail(31274, "elemMatch: Invalid argument, object required, but got %s", TypeName(v.Type))
+	case p.positional != nil:
+		return fail(31255, "Cannot specify positional operator and $elemMatch.")
+	case strings.Contains(name, "."):
+		return fail(31275, "Cannot use $elemMatch projection on a nested field.")
+	}
+	var q filterParser
+	c, err := q.elemMatch(v)
+	if err != nil {
+		return err
+	}
+	f, err := p.leaf(name, matched)
+	if err == nil {
+		f.elemMatch, p.hasElemMatch = c.(*elemMatch), true
+	}
+	return err
+}
+
+// positionalField takes {"name.$": 1}.
+func (p *projectionParser) positionalField(name string, v Value) error {
+	switch {
+	case name == "":
+		return fail(5392900, "Projection on field .$ is invalid")
+	case v.IsDocument():
+		return fail(31271, "positional projection cannot be used with an expression or sub object")
+	case !v.IsNumber() && v.Type != bson.TypeBoolean:
+		return fail(31308, "positional projection cannot be used with a literal")
+	case !Truth(v):
+		return fail(31395, "positional projection cannot be used with exclusion")
+	case p.positional != nil:
+		return fail(31276, "Cannot specify more than one positional projection per query.")
+	case p.hasElemMatch:
+		return fail(31256, "Cannot specify positional operator and $elemMatch.")
+	case p.filter == nil:
+		return unsupported("the projection", name+".$")
+	}
+	if _, err := p.leaf(name, named); err != nil {
+		return err
+	}
+	if err := p.decide(name+".$", true); err != nil {
+		return err
+	}
+	p.positional, p.path = p.filter, splitPath(name)
+	return nil
+}

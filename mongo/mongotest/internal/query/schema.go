@@ -1,0 +1,203 @@
+package query
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// schema is a compiled $jsonSchema: rules that a value must all meet.
+type schema []rule
+
+// rule tells whether a value meets one keyword of a schema. A keyword of another type's values is met.
+type rule func(v Value) bool
+
+func (s schema) test(v Value) bool {
+	for _, r := range s {
+		if !r(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// schemaNode is $jsonSchema as a condition on the whole document.
+type schemaNode struct{ schema }
+
+func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(documentValue(doc)) }
+
+func parseSchemaNode(v Value) (node, error) {
+	if !v.IsDocument() {
+		return nil, fail(TypeMismatch, "$jsonSchema must be an object")
+	}
+	s, err := parseSchema(v.Data)
+	return schemaNode{s}, err
+}
+
+// schemaKeywords compile the keywords; whole is the schema, for those that belong together. A nil rule asks nothing.
+var schemaKeywords map[string]func(v Value, whole []byte) (rule, error)
+
+func init() { // not initialized in place, because schemas contain schemas
+	schemaKeywords = map[string]func(v Value, whole []byte) (rule, error){
+		"title": schemaText("title"), "description": schemaText("description"),
+		"type": schemaJSONType, "bsonType": schemaBSONType, "enum": schemaEnum,
+		"minimum": schemaMinimum, "exclusiveMinimum": schemaExclusive("minimum"), "multipleOf": schemaMultipleOf,
+		"maximum": schemaMaximum, "exclusiveMaximum": schemaExclusive("maximum"),
+		"minLength":     schemaCount("minLength", lengthOf, atLeast),
+		"maxLength":     schemaCount("maxLength", lengthOf, atMost),
+		"minItems":      schemaCount("minItems", itemsOf, atLeast),
+		"maxItems":      schemaCount("maxItems", itemsOf, atMost),
+		"minProperties": schemaCount("minProperties", propertiesOf, atLeast),
+		"maxProperties": schemaCount("maxProperties", propertiesOf, atMost),
+		"pattern":       schemaPattern, "uniqueItems": schemaUnique,
+		"items": schemaItems, "additionalItems": schemaAdditionalItems,
+		"required": schemaRequired, "properties": schemaProperties, "patternProperties": schemaPatterns,
+		"additionalProperties": schemaAdditionalProperties, "dependencies": schemaDependencies,
+		"allOf": schemaCombined("allOf"), "anyOf": schemaCombined("anyOf"), "oneOf": schemaCombined("oneOf"), "not": schemaNot,
+	}
+}
+
+func parseSchema(doc []byte) (schema, error) {
+	var s schema
+	it := wire.Elements(doc)
+	for it.Next() {
+		name := string(it.Key)
+		parse, ok := schemaKeywords[name]
+		if !ok {
+			return nil, unknownKeyword(name)
+		}
+		r, err := parse(Of(it.Element), doc)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			s = append(s, r)
+		}
+	}
+	return s, it.Err
+}
+
+func unknownKeyword(name string) error {
+	switch name {
+	case "$ref", "$schema", "default", "definitions", "format", "id":
+		return fail(FailedToParse, "$jsonSchema keyword '%s' is not currently supported", name)
+	case "encrypt", "encryptMetadata":
+		return unsupported("the schema keyword", name)
+	}
+	return fail(FailedToParse, "Unknown $jsonSchema keyword: %s", name)
+}
+
+func schemaText(name string) func(Value, []byte) (rule, error) {
+	return func(v Value, _ []byte) (rule, error) {
+		if v.Text() == nil {
+			return nil, keyword(name, "must be of type string")
+		}
+		return nil, nil
+	}
+}
+
+// keyword refuses a keyword's value by its type.
+func keyword(name, format string, args ...any) error {
+	return fail(TypeMismatch, "$jsonSchema keyword '"+name+"' "+format, args...)
+}
+
+func schemaEnum(v Value, _ []byte) (rule, error) {
+	if !v.IsArray() {
+		return nil, keyword("enum", "must be an array, but found an element of type %s", TypeName(v.Type))
+	}
+	list := v.elements()
+	for i, e := range list {
+		if contains(list[:i], e) {
+			return nil, fail(FailedToParse, "$jsonSchema keyword 'enum' array cannot contain duplicate values.")
+		}
+	}
+	if len(list) == 0 {
+		return nil, fail(FailedToParse, "$jsonSchema keyword 'enum' cannot be an empty array")
+	}
+	return func(v Value) bool { return contains(list, v) }, nil
+}
+
+func contains(list []Value, v Value) bool {
+	return slices.ContainsFunc(list, func(e Value) bool { return Equal(e, v) })
+}
+
+// schemaCount is a limit on how many characters, items or properties there are; of returns -1 for values of other types.
+func schemaCount(name string, of func(Value) int, ok func(n, limit int64) bool) func(Value, []byte) (rule, error) {
+	return func(v Value, _ []byte) (rule, error) {
+		limit, refused := wholeNumber(name, v)
+		if refused != "" {
+			return nil, fail(FailedToParse, "%s", refused)
+		}
+		return func(v Value) bool {
+			n := of(v)
+			return n < 0 || ok(int64(n), limit)
+		}, nil
+	}
+}
+
+func atLeast(n, limit int64) bool { return n >= limit }
+func atMost(n, limit int64) bool  { return n <= limit }
+
+func lengthOf(v Value) int {
+	if text := v.Text(); text != nil {
+		return utf8.RuneCount(text)
+	}
+	return -1
+}
+
+func itemsOf(v Value) int {
+	if v.IsArray() {
+		return len(v.elements())
+	}
+	return -1
+}
+
+func propertiesOf(v Value) int {
+	if v.IsDocument() {
+		return len(v.elements())
+	}
+	return -1
+}
+
+// nestedSchema compiles a schema within another.
+func nestedSchema(v Value, refusal error) (schema, error) {
+	if !v.IsDocument() {
+		return nil, refusal
+	}
+	return parseSchema(v.Data)
+}
+
+func schemaNot(v Value, _ []byte) (rule, error) {
+	s, err := nestedSchema(v, keyword("not", "must be an object, but found an element of type %s", TypeName(v.Type)))
+	return func(v Value) bool { return !s.test(v) }, err
+}
+
+func schemaCombined(name string) func(Value, []byte) (rule, error) {
+	return func(v Value, _ []byte) (rule, error) {
+		if !v.IsArray() {
+			return nil, keyword(name, "must be an array")
+		}
+		var list []schema
+		for _, e := range v.elements() {
+			s, err := nestedSchema(e, keyword(name, "must be an array of objects, but found an element of type %s",
+				TypeName(e.Type)))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, s)
+		}
+		if len(list) == 0 {
+			return nil, fail(BadValue, "$jsonSchema keyword '%s' must be a non-empty array", name)
+		}
+		return func(v Value) bool {
+			met := 0
+			for _, s := range list {
+				if s.test(v) {
+					met++
+				}
+			}
+			return name == "allOf" && met == len(list) || name == "anyOf" && met > 0 || name == "oneOf" && met == 1
+		}, nil
+	}
+}

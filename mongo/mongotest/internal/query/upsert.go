@@ -1,0 +1,104 @@
+package query
+
+import "slices"
+
+// CheckUpsert refuses a filter that an upsert may not have.
+func (f *Filter) CheckUpsert() error {
+	if slices.ContainsFunc(f.all, hasExpr) {
+		return fail(queryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+	}
+	return nil
+}
+
+func hasExpr(n node) bool {
+	within := func(nodes []node) bool { return slices.ContainsFunc(nodes, hasExpr) }
+	switch n := n.(type) {
+	case exprNode:
+		return true
+	case orNode:
+		return slices.ContainsFunc(n, within)
+	case norNode:
+		return slices.ContainsFunc(n, within)
+	}
+	return false
+}
+
+// Upsert returns the document that an upsert inserts when the filter matches nothing. Its _id is Missing if neither the
+// filter nor the update names one.
+func (u *Update) Upsert(f *Filter, env Env) ([]byte, error) {
+	env.Insert = true
+	base, err := f.seed(u.replacement != nil)
+	if err != nil {
+		return nil, err
+	}
+	if env.Match != nil {
+		env.Match.element = 0
+	}
+	next, err := u.apply(base, &env)
+	if err != nil {
+		return nil, err
+	}
+	return FrontID(Lookup(next, "_id"), next), u.checkInsert(base, next)
+}
+
+// seed returns the document that the filter's equalities describe, only the _id with idOnly.
+func (f *Filter) seed(idOnly bool) ([]byte, error) {
+	if f.only {
+		return FrontID(f.id, emptyDocument), nil
+	}
+	s := seeds{root: &target{}, idOnly: idOnly}
+	for _, n := range f.all {
+		if err := s.add(n); err != nil {
+			return nil, err
+		}
+	}
+	return s.root.document(nil, emptyDocument, &Env{Insert: true})
+}
+
+// seeds gathers what a filter says that fields are.
+type seeds struct {
+	root   *target
+	paths  []path
+	idOnly bool
+}
+
+func (s *seeds) add(n node) error {
+	p, ok := n.(*pathNode)
+	if !ok || s.idOnly && p.path[0] != "_id" {
+		return nil
+	}
+	return s.condition(p.path, p.condition)
+}
+
+func (s *seeds) condition(p path, c condition) error {
+	switch c := c.(type) {
+	case every: // of an $all
+		for _, part := range c {
+			if err := s.condition(p, part); err != nil {
+				return err
+			}
+		}
+	case *equality:
+		return s.equal(p, c.value)
+	}
+	return nil
+}
+
+func (s *seeds) equal(p path, v Value) error {
+	if s.idOnly && len(p) > 1 {
+		return fail(notExactValueField, "field at '_id' must be exactly specified, field at sub-path '%s'found", dotted(p))
+	}
+	for _, other := range s.paths {
+		n := min(len(p), len(other))
+		switch {
+		case !slices.Equal(p[:n], other[:n]):
+		case len(p) == len(other):
+			return fail(notSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", dotted(p))
+		default:
+			return fail(notSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched", dotted(p),
+				dotted(other))
+		}
+	}
+	s.paths = append(s.paths, p)
+	return s.root.addPath(p, set(v), nil)
+}
