@@ -86,11 +86,16 @@ func (x *exec) storeLocked(key string, before, after []byte, stmt int32, note *E
 		e.kind = remove
 	}
 	x.appendLocked(e, stmt, note)
+	if c := x.member.collections[x.full]; before == nil && c.def.options.capped {
+		for r := c.oldest(); c.overflows() && r.key != key; r = c.oldest() {
+			x.member.appendLocked(&entry{kind: remove, ns: x.full, key: r.key, before: r.doc})
+		}
+	}
 }
 
 func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) {
 	if e.kind == put && x.member.collections[e.ns] == nil {
-		x.member.appendLocked(&entry{kind: create, ns: e.ns})
+		x.member.appendLocked(&entry{kind: create, ns: e.ns, change: &change{after: newDefinition(collectionOptions{})}})
 	}
 	if stmt >= 0 {
 		e.session = x.sessionRefLocked(stmt)
@@ -138,13 +143,17 @@ func (x *exec) readableLocked() error {
 }
 
 // eachLocked calls visit with every document of the command's collection that matches, as the read concern sees it.
-func (x *exec) eachLocked(f *query.Filter, visit func(doc []byte) bool) {
+func (x *exec) eachLocked(h *hint, f *query.Filter, visit func(doc []byte) bool) error {
 	keyed := func(_ string, doc []byte) bool { return visit(doc) }
 	if x.readConcern == "majority" && x.member.commit < x.member.log.last() {
-		x.member.matchCommittedLocked(x.full, f, keyed)
-		return
+		c := x.member.committedCollectionLocked(x.full)
+		if _, err := h.resolve(x.full, c); err != nil {
+			return err
+		}
+		x.member.matchCommittedLocked(x.full, h, f, keyed)
+		return nil
 	}
-	x.member.collections[x.full].find(f, keyed)
+	return x.member.collections[x.full].findBy(x.full, h, f, keyed)
 }
 
 // simpleCollation refuses every collation but the one that compares bytes.

@@ -40,8 +40,11 @@ func cmdAggregate(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	docs := x.aggregateLocked(&p)
+	docs, err := x.aggregateLocked(&p)
 	x.set.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	x.replyCursor(docs, p.projection, p.batchSize, false)
 	return nil
 }
@@ -61,7 +64,9 @@ func (p *pipeline) field(e *wire.Element) error {
 		if n, ok := size.Integer(); ok {
 			p.batchSize = n
 		}
-	case "hint", "allowDiskUse", "bypassDocumentValidation":
+	case "hint":
+		return p.hint.parse(e)
+	case "allowDiskUse", "bypassDocumentValidation":
 	case "collation":
 		return simpleCollation("aggregate", e)
 	case "explain", "let":
@@ -157,20 +162,20 @@ func (p *pipeline) group(e *wire.Element) error {
 	return nil
 }
 
-func (x *exec) aggregateLocked(p *pipeline) [][]byte {
+func (x *exec) aggregateLocked(p *pipeline) ([][]byte, error) {
 	if len(p.filters) > 0 {
 		p.filter = p.filters[0]
 		if len(p.filters) > 1 {
 			p.filter = query.And(p.filters)
 		}
 	}
-	docs := x.searchLocked(&p.search)
-	if !p.count || len(docs) == 0 {
-		return docs
+	docs, err := x.searchLocked(&p.search)
+	if err != nil || !p.count || len(docs) == 0 {
+		return docs, err
 	}
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendValue(dst, "_id", p.id.Type, p.id.Data)
 	dst = wire.AppendInt32(dst, p.name, int32(len(docs)))
 	p.projection = nil
-	return [][]byte{wire.EndDocument(dst, at)}
+	return [][]byte{wire.EndDocument(dst, at)}, nil
 }

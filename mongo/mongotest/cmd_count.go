@@ -24,9 +24,12 @@ func cmdCount(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	n := len(x.searchLocked(&s))
+	docs, err := x.searchLocked(&s)
 	x.set.mu.Unlock()
-	x.out = wire.AppendInt32(x.out, "n", int32(n))
+	if err != nil {
+		return err
+	}
+	x.out = wire.AppendInt32(x.out, "n", int32(len(docs)))
 	return nil
 }
 
@@ -42,7 +45,9 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 		s.limit, _ = e.Int64()
 	case "skip":
 		s.skip, err = countArg("count", e)
-	case "hint", "fields":
+	case "hint":
+		return s.hint.parse(e)
+	case "fields":
 	case "collation":
 		return simpleCollation("count", e)
 	default:

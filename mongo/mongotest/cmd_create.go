@@ -1,35 +1,87 @@
 package mongotest
 
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
 // https://www.mongodb.com/docs/manual/reference/command/create/
 
 func cmdCreate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
+	if strings.HasPrefix(x.coll, "system.") {
+		return failf(codeInvalidNamespace, "Invalid system namespace: %s", x.full)
+	}
+	var o collectionOptions
 	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
-		case "capped", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex", "changeStreamPreAndPostImages",
-			"size", "max", "storageEngine", "validator", "validationLevel", "validationAction", "indexOptionDefaults", "viewOn",
-			"pipeline", "encryptedFields", "flags":
-			if name != "autoIndexId" && (name != "capped" || x.args[i].True()) {
-				return unsupportedField("create", name)
-			}
-		case "collation":
-			if err := simpleCollation("create", &x.args[i]); err != nil {
-				return err
-			}
-		default:
-			return unknownField("create", name)
+		known, err := o.field("create", &x.args[i])
+		if !known {
+			err = x.createField(&x.args[i])
 		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := o.check(); err != nil {
+		return err
 	}
 	note := x.note(0, nil)
 	return x.writing(func(m *member) error {
-		if m.collections[x.full] != nil {
-			err := failf(codeNamespaceExists, "Collection %s already exists.", x.full)
-			note.Err = err.Code
+		if c := m.collections[x.full]; c != nil {
+			err := x.alreadyThere(c.def, &o)
+			if err != nil {
+				note.Err = commandError(err).Code
+			}
 			return err
 		}
-		x.appendLocked(&entry{kind: create, ns: x.full}, -1, note)
+		x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: newDefinition(o)}}, -1, note)
 		return nil
 	})
+}
+
+// createField reads what create has beside the options that are enforced.
+func (x *exec) createField(e *wire.Element) error {
+	switch name := string(e.Key); name {
+	case "autoIndexId", "idIndex":
+		return nil
+	case "storageEngine", "indexOptionDefaults":
+		if len(e.Value) != len(emptyDocument) {
+			return unsupportedField("create", name)
+		}
+		return nil
+	case "changeStreamPreAndPostImages":
+		if enabled := query.Lookup(e.Value, "enabled"); enabled.True() {
+			return unsupportedField("create", name)
+		}
+		return nil
+	case "collation":
+		return simpleCollation("create", e)
+	case "expireAfterSeconds":
+		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
+			"'clusteredIndex' option is specified")
+	case "timeseries", "clusteredIndex", "viewOn", "pipeline", "encryptedFields", "flags", "temp":
+		return unsupportedField("create", name)
+	default:
+		return unknownField("create", name)
+	}
+}
+
+// alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.
+func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
+	if !x.set.config.version.atLeast(7, 0) {
+		return failf(codeNamespaceExists, "Collection already exists. NS: %s", x.full)
+	}
+	has, want := d.options.shown(), wanted.shown()
+	if equalDocuments(has, want) {
+		return nil
+	}
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.AppendBinary(doc, "uuid", 4, d.uuid[:])
+	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
+	return failf(codeNamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
+		documentText(doc), documentText(want))
 }

@@ -11,6 +11,7 @@ import (
 type deleteStatement struct {
 	raw    []byte
 	filter query.Filter
+	hint   hint
 	one    bool
 	err    error
 }
@@ -59,6 +60,7 @@ func (s *deleteStatement) parse(doc []byte) error {
 		case "limit":
 			limit, _ = e.Int64()
 		case "hint":
+			return s.hint.parse(e)
 		case "collation":
 			return simpleCollation("delete.deletes", e)
 		case "sampleId":
@@ -110,10 +112,14 @@ func (x *exec) deleteOneLocked(m *member, s *deleteStatement, i int, o *outcome)
 	}
 	var room [1]found
 	matches := room[:0]
-	m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
+	err := m.collections[x.full].findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
 		matches = append(matches, found{key, doc})
 		return !s.one
 	})
+	if err != nil {
+		o.fail(i, note, err)
+		return false
+	}
 	for _, f := range matches {
 		x.storeLocked(f.key, f.doc, nil, stmt, note)
 		o.n++

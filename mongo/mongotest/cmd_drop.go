@@ -11,16 +11,17 @@ func cmdDrop(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	existed := false
+	indexes := 0
 	note := x.note(0, nil)
 	err := x.writing(func(m *member) error {
-		if existed = m.collections[x.full] != nil; existed {
+		if c := m.collections[x.full]; c != nil {
+			indexes = len(c.def.indexes)
 			x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
 		}
 		return nil
 	})
-	if err == nil && existed {
-		x.out = wire.AppendInt32(x.out, "nIndexesWas", 1)
+	if err == nil && indexes > 0 {
+		x.out = wire.AppendInt32(x.out, "nIndexesWas", int32(indexes))
 		x.out = wire.AppendString(x.out, "ns", x.full)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/dropDatabase/
@@ -12,6 +13,13 @@ import (
 func cmdDropDatabase(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
+	}
+	if !x.first.IsNumber() {
+		return failf(codeTypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
+			"decimal, long]'", query.TypeName(x.first.Type))
+	}
+	if n, ok := x.first.Integer(); !ok || n != 1 {
+		return failf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false
 	note := x.note(0, nil)

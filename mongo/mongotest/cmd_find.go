@@ -17,6 +17,7 @@ type search struct {
 	skip, limit int64
 	batchSize   int64
 	singleBatch bool
+	hint        hint
 }
 
 // firstBatch is how many documents the first batch of a find has unless the command says otherwise.
@@ -42,8 +43,11 @@ func cmdFind(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	docs := x.searchLocked(&s)
+	docs, err := x.searchLocked(&s)
 	x.set.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
 	return nil
 }
@@ -68,7 +72,9 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		s.batchSize, err = countArg("find", e)
 	case "singleBatch":
 		s.singleBatch = e.True()
-	case "hint", "noCursorTimeout", "allowDiskUse", "allowPartialResults":
+	case "hint":
+		return s.hint.parse(e)
+	case "noCursorTimeout", "allowDiskUse", "allowPartialResults":
 	case "collation":
 		return simpleCollation("find", e)
 	case "tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay", "exhaust":
@@ -110,16 +116,19 @@ func parseProjection(command string, e *wire.Element) (*query.Projection, error)
 }
 
 // searchLocked returns what matches, sorted, skipped and limited.
-func (x *exec) searchLocked(s *search) [][]byte {
+func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	var docs [][]byte
 	enough := -1
 	if s.limit > 0 && s.sort == nil {
 		enough = int(s.skip + s.limit)
 	}
-	x.eachLocked(&s.filter, func(doc []byte) bool {
+	err := x.eachLocked(&s.hint, &s.filter, func(doc []byte) bool {
 		docs = append(docs, doc)
 		return len(docs) != enough
 	})
+	if err != nil {
+		return nil, err
+	}
 	if s.sort != nil {
 		s.sort.Documents(docs)
 	}
@@ -127,5 +136,5 @@ func (x *exec) searchLocked(s *search) [][]byte {
 	if s.limit > 0 {
 		docs = docs[:min(s.limit, int64(len(docs)))]
 	}
-	return docs
+	return docs, nil
 }

@@ -18,8 +18,10 @@ type modification struct {
 	sort       *query.Sort
 	projection *query.Projection
 	update     *query.Update
+	hint       hint
 	remove     bool
 	upsert     bool
+	bypass     bool // do not validate the document
 	after      bool // return the document after the update
 }
 
@@ -41,6 +43,7 @@ func cmdFindAndModify(x *exec) error {
 	if err != nil {
 		return err
 	}
+	x.bypass = f.bypass
 	done := modified{retried: -1}
 	note := x.note(max(x.stmtID, 0), raw)
 	err = x.writing(func(m *member) error {
@@ -113,7 +116,10 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		f.upsert = e.True()
 	case "new":
 		f.after = e.True()
-	case "hint", "bypassDocumentValidation":
+	case "hint":
+		return f.hint.parse(e)
+	case "bypassDocumentValidation":
+		f.bypass = e.True()
 	case "collation":
 		return simpleCollation("findAndModify", e)
 	case "arrayFilters", "let":
@@ -132,8 +138,11 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 		f.retold(e, done)
 		return nil
 	}
-	match, ok := x.firstLocked(m, f)
+	match, err := x.firstLocked(m, f)
+	ok := match.doc != nil
 	switch {
+	case err != nil:
+		return err
 	case !ok && f.upsert:
 		id, err := x.upsertLocked(m, f.update, &f.filter, stmt, note)
 		if err != nil {
@@ -152,10 +161,14 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 		return nil
 	}
 	after, err := f.update.Apply(match.doc, query.Env{Now: time.Now()})
+	changed := err == nil && &after[0] != &match.doc[0]
+	if changed {
+		err = x.admissibleLocked(m, match.key, after, false)
+	}
 	if err != nil {
 		return executing("findAndModify", err)
 	}
-	if &after[0] != &match.doc[0] {
+	if changed {
 		x.storeLocked(match.key, match.doc, after, stmt, note)
 	}
 	done.n, done.existing, done.value = 1, true, match.doc
@@ -182,15 +195,15 @@ func (f *modification) retold(e *entry, done *modified) {
 }
 
 // firstLocked returns the first match in the sort's order.
-func (x *exec) firstLocked(m *member, f *modification) (found, bool) {
+func (x *exec) firstLocked(m *member, f *modification) (found, error) {
 	var best found
-	m.collections[x.full].find(&f.filter, func(key string, doc []byte) bool {
+	err := m.collections[x.full].findBy(x.full, &f.hint, &f.filter, func(key string, doc []byte) bool {
 		if best.doc == nil || f.sort.Compare(doc, best.doc) < 0 {
 			best = found{key, doc}
 		}
 		return f.sort != nil
 	})
-	return best, best.doc != nil
+	return best, err
 }
 
 func (x *exec) appendModified(f *modification, done *modified) {

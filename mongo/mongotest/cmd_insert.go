@@ -23,7 +23,9 @@ func cmdInsert(x *exec) error {
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
-		case "documents", "bypassDocumentValidation":
+		case "documents":
+		case "bypassDocumentValidation":
+			x.bypass = e.True()
 		case "ordered":
 			ordered = e.True()
 		default:
@@ -87,8 +89,8 @@ func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) erro
 	case in.err != nil:
 		o.fail(i, note, in.err)
 		return in.err
-	case m.collections[x.full].has(in.key):
-		err := duplicateKey(x.full, query.Lookup(in.doc, "_id"))
+	}
+	if err := x.admissibleLocked(m, in.key, in.doc, true); err != nil {
 		o.fail(i, note, err)
 		return err
 	}

@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"crypto/sha256"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -43,38 +41,33 @@ func (x *exec) listCollections(f *query.Filter, nameOnly bool, size int64) error
 	if err := x.reading(); err != nil {
 		return err
 	}
-	names := x.member.namespacesLocked(x.db)
-	x.set.mu.Unlock()
 	var docs [][]byte
-	for _, ns := range names {
-		if f.Match(collectionInfo(ns, ns[len(x.db)+1:], false)) {
-			docs = append(docs, collectionInfo(ns, ns[len(x.db)+1:], nameOnly))
+	for _, ns := range x.member.namespacesLocked(x.db) {
+		d, name := x.member.collections[ns].def, ns[len(x.db)+1:]
+		if info := d.info(name, nameOnly); f.Match(info) {
+			docs = append(docs, info)
 		}
 	}
+	x.set.mu.Unlock()
 	x.full, x.coll = x.db+".$cmd.listCollections", ""
 	x.replyCursor(docs, nil, size, false)
 	x.full = ""
 	return nil
 }
 
-func collectionInfo(ns, name string, nameOnly bool) []byte {
+// info returns the definition as listCollections has it.
+func (d *definition) info(name string, nameOnly bool) []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "name", name)
 	dst = wire.AppendString(dst, "type", "collection")
 	if nameOnly {
 		return wire.EndDocument(dst, at)
 	}
-	dst = wire.AppendDocument(dst, "options", emptyDocument)
+	dst = wire.AppendDocument(dst, "options", d.options.shown())
 	info, dst := wire.BeginEmbedded(dst, "info")
 	dst = wire.AppendBool(dst, "readOnly", false)
-	id := sha256.Sum256([]byte(ns))
-	dst = wire.AppendBinary(dst, "uuid", 4, id[:16])
+	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
 	dst = wire.EndDocument(dst, info)
-	index, dst := wire.BeginEmbedded(dst, "idIndex")
-	dst = wire.AppendInt32(dst, "v", 2)
-	key, dst := wire.BeginEmbedded(dst, "key")
-	dst = wire.EndDocument(wire.AppendInt32(dst, "_id", 1), key)
-	dst = wire.AppendString(dst, "name", "_id_")
-	dst = wire.EndDocument(dst, index)
+	dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
 	return wire.EndDocument(dst, at)
 }

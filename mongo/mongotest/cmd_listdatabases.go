@@ -44,7 +44,7 @@ func cmdListDatabases(x *exec) error {
 	return nil
 }
 
-// databaseSize is a database and how many bytes its documents have.
+// databaseSize is a database and how many bytes it would take up.
 type databaseSize struct {
 	name string
 	size int64
@@ -57,10 +57,7 @@ func (m *member) databasesLocked() []databaseSize {
 		if len(list) == 0 || list[len(list)-1].name != name {
 			list = append(list, databaseSize{name: name})
 		}
-		m.collections[ns].scan(func(r *record) bool {
-			list[len(list)-1].size += int64(len(r.doc))
-			return true
-		})
+		list[len(list)-1].size += m.collections[ns].storage()
 	}
 	return list
 }

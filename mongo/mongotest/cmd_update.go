@@ -14,6 +14,7 @@ type updateStatement struct {
 	raw    []byte
 	filter query.Filter
 	update *query.Update
+	hint   hint
 	upsert bool
 	multi  bool
 	err    error
@@ -59,7 +60,9 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
-		case statements, "bypassDocumentValidation":
+		case statements:
+		case "bypassDocumentValidation":
+			x.bypass = e.True()
 		case "ordered":
 			ordered = e.True()
 		case "let":
@@ -86,6 +89,7 @@ func (s *updateStatement) parse(doc []byte) error {
 		case "multi":
 			s.multi = e.True()
 		case "hint":
+			return s.hint.parse(e)
 		case "collation":
 			return simpleCollation("update.updates", e)
 		case "arrayFilters", "c", "sort", "sampleId":
@@ -172,10 +176,13 @@ type found struct {
 func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	m.collections[x.full].find(&s.filter, func(key string, doc []byte) bool {
+	err := m.collections[x.full].findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
 		matches = append(matches, found{key, doc})
 		return s.multi
 	})
+	if err != nil {
+		return err
+	}
 	if len(matches) == 0 && s.upsert {
 		id, err := x.upsertLocked(m, s.update, &s.filter, stmt, note)
 		if err != nil {
@@ -186,17 +193,23 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 		return nil
 	}
 	env := query.Env{Now: time.Now()}
+	modified := int32(0)
 	for _, f := range matches {
 		after, err := s.update.Apply(f.doc, env)
-		if err != nil {
-			return executing("update", err)
+		changed := err == nil && &after[0] != &f.doc[0]
+		if changed {
+			err = x.admissibleLocked(m, f.key, after, false)
 		}
-		o.n++
-		if &after[0] != &f.doc[0] {
+		if err != nil {
+			return executing("update", err) // what was done until then stays done, and is not counted
+		}
+		if changed {
 			x.storeLocked(f.key, f.doc, after, stmt, note)
-			o.modified++
+			modified++
 		}
 	}
+	o.n += int32(len(matches))
+	o.modified += modified
 	return nil
 }
 
@@ -211,8 +224,8 @@ func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt in
 		return query.Value{}, err
 	}
 	id := query.Lookup(doc, "_id")
-	if m.collections[x.full].has(key) {
-		return query.Value{}, duplicateKey(x.full, id)
+	if err := x.admissibleLocked(m, key, doc, true); err != nil {
+		return query.Value{}, executing(x.name, err)
 	}
 	x.storeLocked(key, nil, doc, stmt, note)
 	return id, nil

@@ -51,6 +51,15 @@ const (
 	codeNotPrimaryOrSecondary           Code = 13436
 	codeUnknownField                    Code = 40415
 	codeMissingField                    Code = 40414
+	codeIndexOptionsConflict            Code = 85
+	codeIndexKeySpecsConflict           Code = 86
+	codeCannotIndexParallelArrays       Code = 171
+	codeAmbiguousIndexKeyPattern        Code = 181
+	codeInvalidIndexSpecificationOption Code = 197
+	codeUnsatisfiableCommitQuorum       Code = 278
+	codeIndexNotFound                   Code = 27
+	codeCannotCreateIndex               Code = 67
+	codeDocumentValidationFailure       Code = 121
 )
 
 // codeNames are the names that belong to codes. It is never written to. A code that is not here is named "LocationN".
@@ -72,7 +81,7 @@ var codeNames = map[Code]string{
 	codeIllegalOperation:                "IllegalOperation",
 	24:                                  "LockTimeout",
 	codeNamespaceNotFound:               "NamespaceNotFound",
-	27:                                  "IndexNotFound",
+	codeIndexNotFound:                   "IndexNotFound",
 	codePathNotViable:                   "PathNotViable",
 	codeConflictingUpdateOperators:      "ConflictingUpdateOperators",
 	codeCursorNotFound:                  "CursorNotFound",
@@ -85,7 +94,7 @@ var codeNames = map[Code]string{
 	63:                                  "StaleShardVersion",
 	codeWriteConcernFailed:              "WriteConcernFailed",
 	codeImmutableField:                  "ImmutableField",
-	67:                                  "CannotCreateIndex",
+	codeCannotCreateIndex:               "CannotCreateIndex",
 	codeInvalidOptions:                  "InvalidOptions",
 	codeInvalidNamespace:                "InvalidNamespace",
 	codeUnknownReplWriteConcern:         "UnknownReplWriteConcern",
@@ -129,6 +138,12 @@ var codeNames = map[Code]string{
 	13388:                               "StaleConfig",
 	codeNotPrimaryNoSecondaryOk:         "NotPrimaryNoSecondaryOk",
 	codeNotPrimaryOrSecondary:           "NotPrimaryOrSecondary",
+	codeUnsatisfiableCommitQuorum:       "UnsatisfiableCommitQuorum",
+	codeInvalidIndexSpecificationOption: "InvalidIndexSpecificationOption",
+	codeAmbiguousIndexKeyPattern:        "AmbiguousIndexKeyPattern",
+	codeCannotIndexParallelArrays:       "CannotIndexParallelArrays",
+	codeIndexKeySpecsConflict:           "IndexKeySpecsConflict",
+	codeIndexOptionsConflict:            "IndexOptionsConflict",
 }
 
 // retryableWriteCodes get the RetryableWriteError label when the command carried a transaction number.

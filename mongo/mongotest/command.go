@@ -44,6 +44,7 @@ type command struct {
 	after        timestamp
 	writeConcern writeConcern
 	comment      query.Value
+	bypass       bool // documents are not validated
 	maxTime      time.Duration
 	stmtIDs      []byte
 	stmtID       int32
@@ -236,7 +237,7 @@ func (x *exec) collectionName() error {
 	c := &x.command
 	text := c.first.Text()
 	if c.first.Type != bson.TypeString {
-		return failf(codeInvalidNamespace, "collection name has invalid type %s", query.TypeName(c.first.Type))
+		return failf(codeInvalidNamespace, "Collection name has invalid type %s", query.TypeName(c.first.Type))
 	}
 	if c.full != "" && string(text) == c.coll {
 		return nil
@@ -250,7 +251,10 @@ func (x *exec) collectionName() error {
 }
 
 func checkNamespace(db, coll string) error {
-	if db == "" || coll == "" || coll[0] == '.' || len(db)+len(coll) > 255 {
+	if coll != "" && coll[0] == '.' {
+		return failf(codeInvalidNamespace, "Collection names cannot start with '.': %s", coll)
+	}
+	if db == "" || coll == "" || len(db)+len(coll) > 255 {
 		return failf(codeInvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
 	}
 	for _, r := range db + coll {

@@ -1,7 +1,10 @@
 package mongotest
 
 import (
+	"cmp"
+	"iter"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -179,50 +182,98 @@ func (m *member) refreshViewLocked() {
 	m.changed = make(chan struct{})
 }
 
-// committedLocked returns the documents of a collection, in order, as a majority of the set has them: the member's own with
-// what is not yet committed undone.
+// committedLocked calls visit with the documents of a collection, in order, as a majority of the set has them: the
+// member's own with what is not yet committed undone.
 func (m *member) committedLocked(ns string, visit func(key string, doc []byte) bool) {
-	undone := make(map[string][]byte)
-	var c *collection
-	if c = m.collections[ns]; m.commit == m.log.last() {
-		c.scan(func(r *record) bool { return visit(r.key, r.doc) })
+	if m.commit >= m.log.last() {
+		m.collections[ns].scan(func(r *record) bool { return visit(r.key, r.doc) })
 		return
 	}
-	for i := len(m.log.slots) - 1; i >= 0 && m.log.base+int64(i) >= m.commit; i-- {
-		s := m.log.slots[i]
-		if s.ns != ns {
-			continue
-		}
-		switch s.kind {
-		case put, remove:
-			undone[s.key] = s.before
-		case drop:
-			c = s.dropped
-			clear(undone)
-		case create:
-			c = nil
-			clear(undone)
-		case noop:
-		}
-	}
-	stopped := false
-	c.scan(func(r *record) bool {
-		doc := r.doc
-		if before, ok := undone[r.key]; ok {
-			delete(undone, r.key)
-			doc = before
-		}
-		stopped = doc != nil && !visit(r.key, doc)
-		return !stopped
-	})
-	for key, doc := range undone {
-		if doc != nil && !stopped {
-			stopped = !visit(key, doc)
+	for _, r := range m.committedRecordsLocked(m.committedCollectionLocked(ns)) {
+		if !visit(r.key, r.doc) {
+			return
 		}
 	}
 }
 
-// matchCommitted is collection.find on the committed documents.
-func (m *member) matchCommittedLocked(ns string, f *query.Filter, visit func(key string, doc []byte) bool) {
-	m.committedLocked(ns, func(key string, doc []byte) bool { return !f.Match(doc) || visit(key, doc) })
+// pendingLocked returns the member's entries that are not committed, the newest first.
+func (m *member) pendingLocked() iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
+		for i := len(m.log.slots) - 1; i >= 0 && m.log.base+int64(i) >= m.commit; i-- {
+			if !yield(&m.log.slots[i]) {
+				return
+			}
+		}
+	}
+}
+
+// committedCollectionLocked returns the collection that had a namespace at the commit point, nil if there was none.
+func (m *member) committedCollectionLocked(ns string) *collection {
+	c := m.collections[ns]
+	for s := range m.pendingLocked() {
+		switch {
+		case s.kind == create && s.ns == ns:
+			c = nil
+		case s.kind == drop && s.ns == ns, s.kind == rename && s.ns == ns:
+			c = s.on
+		case s.kind == rename && s.change.to == ns:
+			c = s.replaced
+		}
+	}
+	return c
+}
+
+// committedRecordsLocked returns a collection's records, in order, with their documents at the commit point.
+func (m *member) committedRecordsLocked(c *collection) []record {
+	if c == nil {
+		return nil
+	}
+	undone := make(map[string][]byte)
+	removed := make(map[string]*record)
+	for s := range m.pendingLocked() {
+		if s.on != c || s.kind != put && s.kind != remove {
+			continue
+		}
+		undone[s.key] = s.before
+		if s.removed != nil {
+			removed[s.key] = s.removed
+		}
+	}
+	var list []record
+	add := func(r *record) bool {
+		doc, changed := undone[r.key]
+		if !changed {
+			doc = r.doc
+		}
+		delete(undone, r.key)
+		if doc != nil {
+			list = append(list, record{r.id, r.key, doc})
+		}
+		return true
+	}
+	for _, r := range removed { // the oldest of a key, which is in another place if it was inserted again
+		add(r)
+	}
+	c.scan(func(r *record) bool { return removed[r.key] != nil || add(r) })
+	slices.SortFunc(list, func(a, b record) int { return cmp.Compare(a.id, b.id) })
+	return list
+}
+
+// matchCommittedLocked is collection.findBy on the committed documents, with a hint that was resolved.
+func (m *member) matchCommittedLocked(ns string, h *hint, f *query.Filter, visit func(key string, doc []byte) bool) {
+	var list []found
+	m.committedLocked(ns, func(key string, doc []byte) bool {
+		if f.Match(doc) {
+			list = append(list, found{key, doc})
+		}
+		return true
+	})
+	if ix, _ := h.resolve(ns, m.committedCollectionLocked(ns)); ix != nil || h.natural < 0 {
+		list = h.arrange(ix, list)
+	}
+	for _, d := range list {
+		if !visit(d.key, d.doc) {
+			return
+		}
+	}
 }

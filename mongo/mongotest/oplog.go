@@ -9,6 +9,8 @@ const (
 	remove
 	create
 	drop
+	alter  // the collection gets another definition
+	rename // the collection gets another namespace
 )
 
 // entry is one operation of the oplog. It is immutable, and the members that have it share it: two members' logs agree up
@@ -21,10 +23,17 @@ type entry struct {
 	key    string // of the document
 	before []byte
 	after  []byte
+	change *change // of create, alter and rename
 
 	session   *sessionRef
 	journaled *Entry
 	written   int64 // nanoseconds of the clock, for the replication delay
+}
+
+// change is what an entry does to a collection as a whole.
+type change struct {
+	before, after *definition
+	to            string // the namespace after a rename
 }
 
 // sessionRef makes an entry the record of a retryable statement.
@@ -38,7 +47,9 @@ type sessionRef struct {
 type slot struct {
 	*entry
 	previous *statement  // the newest record of the entry's session before
-	dropped  *collection // what a drop removed
+	on       *collection // what it was done to
+	replaced *collection // what had the namespace that a rename gave to another
+	removed  *record     // what a remove took away
 }
 
 // oplog is one member's oplog. Indexes count from 1; those up to base have been trimmed.
@@ -111,17 +122,24 @@ func (s *session) executed(txn int64, stmt int32) *entry {
 
 // applyLocked appends an entry to the member's oplog and does what it says.
 func (m *member) applyLocked(e *entry) {
-	s := slot{entry: e}
+	s := slot{entry: e, on: m.collections[e.ns]}
 	switch e.kind {
 	case put:
-		m.collectionLocked(e.ns).put(e.key, e.after)
+		s.on.put(e.key, e.after)
 	case remove:
-		m.collectionLocked(e.ns).remove(e.key)
+		s.removed = s.on.remove(e.key)
 	case create:
-		m.collectionLocked(e.ns)
+		s.on = newCollection(e.change.after)
+		m.collections[e.ns] = s.on
 	case drop:
-		s.dropped = m.collections[e.ns]
 		delete(m.collections, e.ns)
+	case alter:
+		s.on.define(e.change.after)
+	case rename:
+		s.replaced = m.collections[e.change.to]
+		delete(m.collections, e.ns)
+		m.collections[e.change.to] = s.on
+		s.on.def = e.change.after
 	case noop:
 	}
 	if e.session != nil {
@@ -142,17 +160,7 @@ func (m *member) undoLocked() {
 	if last > 0 {
 		m.lastTS.Store(uint64(m.log.slots[last-1].ts))
 	}
-	switch {
-	case s.kind == drop:
-		m.collections[s.ns] = s.dropped
-	case s.kind == create:
-		delete(m.collections, s.ns)
-	case s.kind == noop:
-	case s.before == nil:
-		m.collectionLocked(s.ns).remove(s.key)
-	default:
-		m.collectionLocked(s.ns).put(s.key, s.before)
-	}
+	m.undoChangeLocked(&s)
 	if s.session != nil {
 		known := m.sessionLocked(s.session.lsid)
 		known.head, known.active = s.previous, 0
@@ -165,13 +173,32 @@ func (m *member) undoLocked() {
 	}
 }
 
-func (m *member) collectionLocked(ns string) *collection {
-	c := m.collections[ns]
-	if c == nil {
-		c = newCollection()
-		m.collections[ns] = c
+// undoChangeLocked takes back what an entry did to the data.
+func (m *member) undoChangeLocked(s *slot) {
+	switch s.kind {
+	case put:
+		if s.before == nil {
+			s.on.remove(s.key)
+		} else {
+			s.on.put(s.key, s.before)
+		}
+	case remove:
+		s.on.restore(s.removed, s.before)
+	case create:
+		delete(m.collections, s.ns)
+	case drop:
+		m.collections[s.ns] = s.on
+	case alter:
+		s.on.define(s.change.before)
+	case rename:
+		delete(m.collections, s.change.to)
+		if s.replaced != nil {
+			m.collections[s.change.to] = s.replaced
+		}
+		m.collections[s.ns] = s.on
+		s.on.def = s.change.before
+	case noop:
 	}
-	return c
 }
 
 func (m *member) sessionLocked(lsid string) *session {

@@ -7,12 +7,12 @@ import (
 
 // writeFailure writes the reply's document for an error.
 func (x *exec) writeFailure(e *CommandError, point pointAction) {
-	x.out = append(x.out, e.extra...)
 	x.out = wire.AppendDouble(x.out, "ok", 0)
 	name, message := x.set.config.version.express(e)
 	x.out = wire.AppendString(x.out, "errmsg", message)
 	x.out = wire.AppendInt32(x.out, "code", e.Code)
 	x.out = wire.AppendString(x.out, "codeName", name)
+	x.out = append(x.out, e.extra...)
 	labels := e.Labels
 	if labels == nil {
 		labels = point.labels

@@ -1,45 +1,80 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // record is one stored document. The document's bytes never change; an update puts new ones in their place.
 type record struct {
+	id  int64  // grows with every insertion
 	key string // query.AppendKey of its _id
 	doc []byte // nil once it was removed
 }
 
 // collection holds documents in the order in which they were inserted, and finds them by _id.
 type collection struct {
-	byID  map[string]*record
-	order []*record // with removed ones between
-	live  int
+	def     *definition
+	uniques []*uniqueness // of its unique indexes
+	byID    map[string]*record
+	order   []*record // with removed ones between
+	live    int
+	size    int64 // bytes of all documents
+	last    int64 // id of the newest record
 }
 
-func newCollection() *collection { return &collection{byID: make(map[string]*record)} }
+func newCollection(d *definition) *collection {
+	return &collection{def: d, byID: make(map[string]*record)}
+}
 
 // put stores a document, in the place of the one with the same key if there is one.
 func (c *collection) put(key string, doc []byte) {
-	if r := c.byID[key]; r != nil {
-		r.doc = doc
-		return
-	}
-	r := &record{key, doc}
-	c.byID[key] = r
-	c.order = append(c.order, r)
-	c.live++
-}
-
-func (c *collection) remove(key string) {
 	r := c.byID[key]
 	if r == nil {
-		return
+		c.last++
+		r = &record{id: c.last, key: key}
+		c.byID[key] = r
+		c.order = append(c.order, r)
+		c.live++
+	}
+	c.set(r, doc)
+}
+
+// set changes a record's document; nil stands for none.
+func (c *collection) set(r *record, doc []byte) {
+	if len(c.uniques) > 0 {
+		c.reindex(r, r.doc, doc)
+	}
+	c.size += int64(len(doc) - len(r.doc))
+	r.doc = doc
+}
+
+// remove removes a document and returns the record that it had.
+func (c *collection) remove(key string) *record {
+	r := c.byID[key]
+	if r == nil {
+		return nil
 	}
 	delete(c.byID, key)
-	r.doc = nil
+	c.set(r, nil)
 	c.live--
 	if len(c.order) > 64 && c.live < len(c.order)/2 {
 		c.compact()
 	}
+	return r
+}
+
+// restore takes a removal back: the document is where it was before.
+func (c *collection) restore(r *record, doc []byte) {
+	at, there := slices.BinarySearchFunc(c.order, r.id, func(r *record, id int64) int { return cmp.Compare(r.id, id) })
+	if !there {
+		c.order = slices.Insert(c.order, at, r)
+	}
+	c.byID[r.key] = r
+	c.live++
+	c.set(r, doc)
 }
 
 func (c *collection) compact() {
@@ -80,4 +115,13 @@ func (c *collection) find(f *query.Filter, visit func(key string, doc []byte) bo
 	c.scan(func(r *record) bool { return !f.Match(r.doc) || visit(r.key, r.doc) })
 }
 
-func (c *collection) has(key string) bool { return c != nil && c.byID[key] != nil }
+// page is what files grow by, in bytes.
+const page = 4096
+
+// pages rounds a size up to what a file would have.
+func pages(size int64) int64 { return max(1, (size+page-1)/page) * page }
+
+// storage returns how many bytes files with the documents and the indexes would have.
+func (c *collection) storage() int64 { return pages(c.size) + c.indexStorage() }
+
+func (c *collection) indexStorage() int64 { return int64(len(c.def.indexes)) * page }

@@ -88,14 +88,27 @@ func appendFailures(dst []byte, list []failure) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// duplicateKey is the error of an _id that is already there.
-func duplicateKey(ns string, id query.Value) *CommandError {
-	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: _id_ dup key: { _id: %s }", ns, id)
-	at, dst := wire.BeginEmbedded(nil, "keyPattern")
-	dst = wire.EndDocument(wire.AppendInt32(dst, "_id", 1), at)
-	at, dst = wire.BeginEmbedded(dst, "keyValue")
-	e.extra = wire.EndDocument(wire.AppendValue(dst, "_id", id.Type, id.Data), at)
-	return e
+// admissibleLocked tells why a document may not be stored, as a new one or in the place of that with the same _id; nil if
+// it may.
+func (x *exec) admissibleLocked(m *member, key string, doc []byte, isNew bool) error {
+	c := m.collections[x.full]
+	if c == nil {
+		return nil
+	}
+	r := c.byID[key]
+	if c.def.options.filter != nil && !x.bypass {
+		var before []byte
+		if r != nil && !isNew {
+			before = r.doc
+		}
+		if err := c.def.options.refuses(before, doc); err != nil {
+			return err
+		}
+	}
+	if isNew && r != nil {
+		return duplicate(x.full, idIndex, indexKey{query.Lookup(doc, "_id")})
+	}
+	return c.conflict(x.full, key, doc)
 }
 
 // executing marks an error that a document, not the command, gave rise to, as the real server does.

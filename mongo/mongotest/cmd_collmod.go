@@ -1,0 +1,235 @@
+package mongotest
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/collMod/
+
+// modifier is one thing that a collMod changes of a definition; it may add to the reply.
+type modifier func(x *exec, d *definition) error
+
+func cmdCollMod(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	var changes []modifier
+	for i := range x.args {
+		c, err := collModField(&x.args[i])
+		if err != nil {
+			return err
+		}
+		changes = append(changes, c)
+	}
+	note := x.note(0, nil)
+	return x.writing(func(m *member) error {
+		err := x.modifyCollectionLocked(m, changes, note)
+		if err != nil {
+			note.Err = commandError(err).Code
+		}
+		return err
+	})
+}
+
+func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry) error {
+	c := m.collections[x.full]
+	if c == nil {
+		return failf(codeNamespaceNotFound, "ns does not exist")
+	}
+	after := *c.def
+	for _, change := range changes {
+		if err := change(x, &after); err != nil {
+			return err
+		}
+	}
+	if len(changes) > 0 {
+		x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: &after}}, -1, note)
+	}
+	return nil
+}
+
+func collModField(e *wire.Element) (modifier, error) {
+	switch name := string(e.Key); name {
+	case "index":
+		return indexChange(e)
+	case "validator", "validationLevel", "validationAction":
+		var o collectionOptions
+		if err := o.validation("collMod", e); err != nil {
+			return nil, err
+		}
+		return func(_ *exec, d *definition) error {
+			_, err := d.options.field("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
+			return err
+		}, nil
+	case "cappedSize", "cappedMax":
+		return cappedChange(e)
+	case "viewOn", "pipeline", "expireAfterSeconds", "timeseries", "changeStreamPreAndPostImages", "recordPreImages",
+		"dryRun":
+		return nil, unsupportedField("collMod", name)
+	default:
+		return nil, unknownField("collMod", name)
+	}
+}
+
+func cappedChange(e *wire.Element) (modifier, error) {
+	n, err := limitOf("collMod", string(e.Key), query.Of(*e))
+	size := string(e.Key) == "cappedSize"
+	if err == nil && size && n < 1 {
+		err = failf(codeBadValue, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", n)
+	}
+	return func(_ *exec, d *definition) error {
+		switch {
+		case !d.options.capped:
+			return failf(codeInvalidOptions, "Collection must be capped.")
+		case size:
+			d.options.size = n
+		default:
+			d.options.max = max(n, 0)
+		}
+		return nil
+	}, err
+}
+
+// indexModification is what {index: ...} of a collMod says.
+type indexModification struct {
+	name    query.Value
+	pattern []byte
+	hidden  query.Value
+	expiry  query.Value
+}
+
+func indexChange(e *wire.Element) (modifier, error) {
+	if e.Document() == nil {
+		return nil, wrongType("collMod", "index", e.Type, "object")
+	}
+	var im indexModification
+	it := wire.Elements(e.Value)
+	for it.Next() {
+		if err := im.field(&it.Element); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case it.Err != nil:
+		return nil, it.Err
+	case im.name.Missing() && im.pattern == nil:
+		return nil, failf(codeInvalidOptions, "Must specify either index name or key pattern.")
+	case !im.name.Missing() && im.pattern != nil:
+		return nil, failf(codeInvalidOptions, "Cannot specify both key pattern and name.")
+	case im.hidden.Missing() && im.expiry.Missing():
+		return nil, failf(codeInvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
+	}
+	return im.apply, nil
+}
+
+func (im *indexModification) field(e *wire.Element) error {
+	v := query.Of(*e)
+	switch name := string(e.Key); name {
+	case "name":
+		if v.Type != bson.TypeString {
+			return wrongType("collMod", "index.name", v.Type, "string")
+		}
+		im.name = v
+	case "keyPattern":
+		if im.pattern = e.Document(); im.pattern == nil {
+			return wrongType("collMod", "index.keyPattern", v.Type, "object")
+		}
+	case "hidden":
+		if v.Type != bson.TypeBoolean && !v.IsNumber() {
+			return wrongType("collMod", "index.hidden", v.Type, "bool")
+		}
+		im.hidden = v
+	case "expireAfterSeconds":
+		if !v.IsNumber() {
+			return wrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
+		}
+		if f := float(v); !(f >= 0) || f > 1<<31-1 {
+			return failf(codeInvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
+		}
+		im.expiry = v
+	case "unique", "prepareUnique", "forceNonUnique":
+		return unsupportedField("collMod.index", name)
+	default:
+		return unknownField("collMod.index", name)
+	}
+	return nil
+}
+
+// find returns the index that is meant.
+func (im *indexModification) find(x *exec, d *definition) (*index, error) {
+	if im.pattern == nil {
+		if ix := d.named(string(im.name.Text())); ix != nil {
+			return ix, nil
+		}
+		return nil, failf(codeIndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.full)
+	}
+	switch list := d.patterned(im.pattern); len(list) {
+	case 0:
+		return nil, failf(codeIndexNotFound, "cannot find index %s for ns %s", documentText(im.pattern), x.full)
+	case 1:
+		return list[0], nil
+	default:
+		return nil, failf(codeAmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting "+
+			"indexes: %s", documentText(im.pattern), len(list), indexTexts(list))
+	}
+}
+
+// apply puts a changed index in the place of the one that is meant, and says in the reply what was and is.
+func (im *indexModification) apply(x *exec, d *definition) error {
+	ix, err := im.find(x, d)
+	if err != nil {
+		return err
+	}
+	changed := *ix
+	if !im.expiry.Missing() {
+		old := query.Lookup(ix.raw, "expireAfterSeconds")
+		if !old.Missing() {
+			n, _ := old.Integer()
+			x.out = wire.AppendInt64(x.out, "expireAfterSeconds_old", n)
+		} else if len(ix.paths) > 1 || ix == idIndex {
+			return failf(codeInvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
+		}
+		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(float(im.expiry)))
+		changed.raw = replaced(changed.raw, "expireAfterSeconds", query.Int32(int32(float(im.expiry))))
+	}
+	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.hidden {
+		if ix == idIndex {
+			return failf(codeBadValue, "can't hide _id index")
+		}
+		x.out = wire.AppendBool(x.out, "hidden_old", ix.hidden)
+		x.out = wire.AppendBool(x.out, "hidden_new", hide)
+		changed.hidden = hide
+		truth := query.Value{}
+		if hide {
+			truth = query.Value{Type: bson.TypeBoolean, Data: []byte{1}}
+		}
+		changed.raw = replaced(changed.raw, "hidden", truth)
+	}
+	d.indexes = slices.Clone(d.indexes)
+	d.indexes[slices.Index(d.indexes, ix)] = &changed
+	return nil
+}
+
+// replaced returns a document with another value of a field, or without it if the value is missing.
+func replaced(doc []byte, field string, v query.Value) []byte {
+	at, dst := wire.BeginDocument(nil)
+	it := wire.Elements(doc)
+	done := v.Missing()
+	for it.Next() {
+		switch {
+		case string(it.Key) != field:
+			dst = wire.AppendElement(dst, it.Element)
+		case !done:
+			dst, done = wire.AppendValue(dst, field, v.Type, v.Data), true
+		}
+	}
+	if !done {
+		dst = wire.AppendValue(dst, field, v.Type, v.Data)
+	}
+	return wire.EndDocument(dst, at)
+}

@@ -1,0 +1,217 @@
+package mongotest
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/createIndexes/
+
+// indexCreation is a parsed createIndexes, and what came of it.
+type indexCreation struct {
+	wanted  []*index
+	quorum  string // as the reply tells it
+	before  int
+	after   int
+	created bool // the collection was
+}
+
+func cmdCreateIndexes(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	c, err := x.indexCreation()
+	if err != nil {
+		return err
+	}
+	note := x.note(0, nil)
+	err = x.writing(func(m *member) error {
+		err := x.createIndexesLocked(m, c, note)
+		if err != nil {
+			note.Err = commandError(err).Code
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	x.appendIndexCreation(c)
+	return nil
+}
+
+func (x *exec) indexCreation() (*indexCreation, error) {
+	c := &indexCreation{}
+	var specs []query.Value
+	lenient, found := false, false
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "indexes":
+			if e.Type != bson.TypeArray {
+				return nil, wrongType(x.name, "indexes", e.Type, "array")
+			}
+			specs, found = query.Elements(e.Value), true
+		case "commitQuorum":
+			if err := x.commitQuorum(c, e); err != nil {
+				return nil, err
+			}
+		case "ignoreUnknownIndexOptions":
+			lenient = e.True()
+		default:
+			return nil, unknownField(x.name, string(e.Key))
+		}
+	}
+	if !found {
+		return nil, failf(codeMissingField, "BSON field 'createIndexes.indexes' is missing but a required field")
+	}
+	for i, v := range specs {
+		if !v.IsDocument() {
+			return nil, wrongType(x.name, "indexes."+wire.ArrayKey(i), v.Type, "object")
+		}
+		if err := valid(v.Data); err != nil {
+			return nil, err
+		}
+		ix, err := parseIndex(slices.Clone(v.Data), lenient)
+		if err != nil {
+			return nil, err
+		}
+		c.wanted = append(c.wanted, ix)
+	}
+	if len(c.wanted) == 0 {
+		return nil, failf(codeBadValue, "Must specify at least one index to create")
+	}
+	return c, nil
+}
+
+// commitQuorum checks how many members must be ready to commit the index. Here they always are, for building takes no time.
+func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
+	v := query.Of(*e)
+	n, whole := v.Integer()
+	switch {
+	case e.Type != bson.TypeString && !v.IsNumber():
+		return failf(codeTypeMismatch, "BSON field 'createIndexes.commitQuorum' is the wrong type '%s', expected types '[decimal, "+
+			"int, double, string, long]'", query.TypeName(e.Type))
+	case v.IsNumber() && (!whole || n < 0 || n > 50):
+		return failf(codeFailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
+	case x.set.config.standalone:
+		return failf(codeBadValue, "Standalones can't specify commitQuorum")
+	case v.IsNumber() && n > int64(len(x.set.members)):
+		return failf(codeUnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
+	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
+		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
+	}
+	c.quorum = string(v.Text())
+	return nil
+}
+
+func (x *exec) createIndexesLocked(m *member, c *indexCreation, note *Entry) error {
+	coll := m.collections[x.full]
+	def := newDefinition(collectionOptions{})
+	if coll != nil {
+		def = coll.def
+	}
+	c.before, c.created = len(def.indexes), coll == nil
+	list := slices.Clone(def.indexes)
+	for _, ix := range c.wanted {
+		exists, err := def.with(list).clash(ix)
+		if err != nil {
+			return x.whileBuilding(def, list, ix, err)
+		}
+		if exists {
+			continue
+		}
+		if ix.flaw != nil && !ix.late {
+			return ix.flaw
+		}
+		if err := coll.buildable(x.full, ix); err != nil {
+			return x.buildFailed(def, err)
+		}
+		list = append(list, ix)
+	}
+	if c.after = len(list); c.after == c.before {
+		c.created = false
+		if coll != nil {
+			return nil
+		}
+	}
+	if coll == nil {
+		m.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}})
+	}
+	x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
+	return nil
+}
+
+// whileBuilding says of an error that it came up between two indexes of the command, where the real server has already begun
+// to build.
+func (x *exec) whileBuilding(def *definition, list []*index, ix *index, err error) error {
+	if _, before := def.clash(ix); before != nil || len(list) == len(def.indexes) {
+		return err
+	}
+	return x.buildFailed(def, err)
+}
+
+func (x *exec) buildFailed(def *definition, err error) error {
+	e := *commandError(err)
+	e.Message = "Index build failed: " + newUUID().String() + ": Collection " + x.full + " ( " + def.uuid.String() + " ) :: caused by :: " +
+		e.Message
+	return &e
+}
+
+const sameNameText = "An existing index has the same name as the requested index. When index names are not specified, they are " +
+	"auto generated and can cause conflicts. Please refer to our documentation. Requested index: %s, existing index: %s"
+
+// clash tells whether the collection has an index already, or why it cannot have it beside those that it has.
+func (d *definition) clash(ix *index) (bool, error) {
+	if ix == idIndex {
+		return true, nil
+	}
+	if old := d.named(ix.name); old != nil {
+		switch {
+		case !sameIndex(old, ix):
+			return false, failf(codeIndexKeySpecsConflict, sameNameText, ix, old)
+		case !sameOptions(old, ix):
+			return false, failf(codeIndexOptionsConflict, "An equivalent index already exists with the same name but different "+
+				"options. Requested index: %s, existing index: %s", ix, old)
+		}
+		return true, nil
+	}
+	for _, old := range d.indexes {
+		switch {
+		case sameIndex(old, ix) && sameOptions(old, ix):
+			return false, failf(codeIndexOptionsConflict, "Index already exists with a different name: %s", old.name)
+		case sameIndex(old, ix):
+			return false, failf(codeIndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
+				"Requested index: %s, existing index: %s", ix, old)
+		case old.plugin == "text" && ix.plugin == "text":
+			return false, failf(codeCannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
+		}
+	}
+	if len(d.indexes) == maxIndexes {
+		return false, failf(codeCannotCreateIndex, "add index fails, too many indexes for collection; key: %s", documentText(ix.pattern))
+	}
+	return false, nil
+}
+
+// maxIndexes is how many indexes a collection may have.
+const maxIndexes = 64
+
+func (x *exec) appendIndexCreation(c *indexCreation) {
+	dst := wire.AppendInt32(x.out, "numIndexesBefore", int32(c.before))
+	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
+	if c.before == c.after {
+		x.out = wire.AppendString(dst, "note", "all indexes already exist")
+		return
+	}
+	dst = wire.AppendBool(dst, "createdCollectionAutomatically", c.created)
+	if c.quorum == "" {
+		c.quorum = "votingMembers"
+	}
+	if !x.set.config.standalone && x.set.config.version.atLeast(4, 4) {
+		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
+	}
+	x.out = dst
+}

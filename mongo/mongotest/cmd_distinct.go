@@ -1,0 +1,136 @@
+package mongotest
+
+import (
+	"bytes"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/distinct/
+
+func cmdDistinct(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	var s search
+	key, filter := query.Value{}, emptyDocument
+	for i := range x.args {
+		if err := s.distinctField(&x.args[i], &key, &filter); err != nil {
+			return err
+		}
+	}
+	switch {
+	case key.Missing():
+		return failf(codeMissingField, "BSON field 'distinct.key' is missing but a required field")
+	case bytes.IndexByte(key.Text(), 0) >= 0:
+		return failf(31032, "Key field cannot contain an embedded null byte")
+	}
+	if err := s.filter.Parse(filter); err != nil {
+		return err
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	docs, err := x.searchLocked(&s)
+	x.set.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text())))
+	return nil
+}
+
+func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte) error {
+	switch name := string(e.Key); name {
+	case "key":
+		if e.Type != bson.TypeString {
+			return wrongType("distinct", name, e.Type, "string")
+		}
+		*key = query.Of(*e)
+	case "query":
+		if e.Type == bson.TypeNull {
+			return nil
+		}
+		if *filter = e.Document(); *filter == nil {
+			return wrongType("distinct", name, e.Type, "object")
+		}
+		return valid(*filter)
+	case "hint":
+		return s.hint.parse(e)
+	case "collation":
+		return simpleCollation("distinct", e)
+	default:
+		return unknownField("distinct", name)
+	}
+	return nil
+}
+
+// distinct returns the values that documents have at a path, each once and in order; of an array it takes the elements.
+func distinct(docs [][]byte, path string) []query.Value {
+	seen := make(map[string]bool)
+	var values []query.Value
+	add := func(v query.Value) {
+		if key := string(query.AppendKey(nil, v)); !seen[key] {
+			seen[key] = true
+			values = append(values, v)
+		}
+	}
+	parts := splitPath(path)
+	for _, doc := range docs {
+		eachAt(doc, parts, func(v query.Value) {
+			if !v.IsArray() {
+				add(v)
+				return
+			}
+			for _, element := range query.Elements(v.Data) {
+				add(element)
+			}
+		})
+	}
+	slices.SortStableFunc(values, query.Compare)
+	return values
+}
+
+// eachAt calls visit with every value that a path leads to, through the documents in arrays and by the places of elements.
+func eachAt(doc []byte, path []string, visit func(query.Value)) {
+	v := query.Lookup(doc, path[0])
+	switch {
+	case v.Missing():
+	case len(path) == 1:
+		visit(v)
+	case v.IsDocument():
+		eachAt(v.Data, path[1:], visit)
+	case v.IsArray():
+		eachWithin(v.Data, path[1:], visit)
+	}
+}
+
+func eachWithin(array []byte, path []string, visit func(query.Value)) {
+	if place := query.Lookup(array, path[0]); !place.Missing() {
+		switch {
+		case len(path) == 1:
+			visit(place)
+		case place.IsDocument():
+			eachAt(place.Data, path[1:], visit)
+		case place.IsArray():
+			eachWithin(place.Data, path[1:], visit)
+		}
+	}
+	for _, element := range query.Elements(array) {
+		if element.IsDocument() {
+			eachAt(element.Data, path, visit)
+		}
+	}
+}
+
+func appendValues(dst []byte, key string, values []query.Value) []byte {
+	at, dst := wire.BeginArray(dst, key)
+	for i, v := range values {
+		dst = wire.AppendValue(dst, wire.ArrayKey(i), v.Type, v.Data)
+	}
+	return wire.EndDocument(dst, at)
+}

@@ -1,0 +1,67 @@
+package mongotest
+
+import (
+	"math"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/listIndexes/
+
+func cmdListIndexes(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	size := int64(math.MaxInt32)
+	for i := range x.args {
+		e := &x.args[i]
+		if string(e.Key) != "cursor" {
+			return unknownField(x.name, string(e.Key))
+		}
+		var err error
+		if size, err = x.cursorOption(e, size); err != nil {
+			return err
+		}
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	var def *definition
+	if c := x.member.collections[x.full]; c != nil {
+		def = c.def
+	}
+	x.set.mu.Unlock()
+	if def == nil {
+		return failf(codeNamespaceNotFound, "ns does not exist: %s", x.full)
+	}
+	docs := make([][]byte, len(def.indexes))
+	for i, ix := range def.indexes {
+		docs[i] = ix.shown()
+	}
+	x.replyCursor(docs, nil, size, false)
+	return nil
+}
+
+// cursorOption reads {batchSize: n}.
+func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
+	doc := e.Document()
+	if doc == nil {
+		return 0, wrongType(x.name, "cursor", e.Type, "object")
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		if string(it.Key) != "batchSize" {
+			return 0, unknownField(x.name, "cursor."+string(it.Key))
+		}
+		n, ok := query.Of(it.Element).Integer()
+		switch {
+		case !ok:
+			return 0, wrongType(x.name, "cursor.batchSize", it.Type, "long")
+		case n < 0:
+			return 0, failf(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", n)
+		}
+		size = n
+	}
+	return size, it.Err
+}

@@ -1,0 +1,115 @@
+package mongotest
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/renameCollection/
+
+// renaming is a parsed renameCollection.
+type renaming struct {
+	from, to   string
+	dropTarget bool
+}
+
+func cmdRenameCollection(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	r, err := x.renaming()
+	if err != nil {
+		return err
+	}
+	x.target = r.from
+	note := x.note(0, nil)
+	return x.writing(func(m *member) error {
+		err := x.renameLocked(m, r, note)
+		if err != nil {
+			note.Err = commandError(err).Code
+		}
+		return err
+	})
+}
+
+func (x *exec) renaming() (*renaming, error) {
+	if x.first.Type != bson.TypeString {
+		return nil, wrongType(x.name, x.name, x.first.Type, "string")
+	}
+	r := &renaming{from: string(x.first.Text())}
+	found := false
+	for i := range x.args {
+		if err := r.field(&x.args[i]); err != nil {
+			return nil, err
+		}
+		found = found || string(x.args[i].Key) == "to"
+	}
+	if !found {
+		return nil, failf(codeMissingField, "BSON field 'renameCollection.to' is missing but a required field")
+	}
+	return r, r.check()
+}
+
+func (r *renaming) field(e *wire.Element) error {
+	switch name := string(e.Key); name {
+	case "to":
+		if e.Type != bson.TypeString {
+			return wrongType("renameCollection", "to", e.Type, "string")
+		}
+		r.to = string(e.Text())
+	case "dropTarget":
+		if e.Type != bson.TypeBoolean {
+			return unsupportedField("renameCollection", "dropTarget with a UUID")
+		}
+		r.dropTarget = e.True()
+	case "stayTemp":
+	default:
+		return unknownField("renameCollection", name)
+	}
+	return nil
+}
+
+func (r *renaming) check() error {
+	db, coll, _ := strings.Cut(r.from, ".")
+	if err := checkNamespace(db, coll); err != nil {
+		return failf(codeInvalidNamespace, "Invalid source namespace: %s", r.from)
+	}
+	if r.from == r.to {
+		return failf(codeIllegalOperation, "Can't rename a collection to itself")
+	}
+	if db, coll, _ = strings.Cut(r.to, "."); db == "" || coll == "" {
+		return failf(codeInvalidNamespace, "Invalid target namespace: %s", r.to)
+	}
+	if err := checkNamespace(db, coll); err != nil {
+		return failf(codeIllegalOperation, "error with target namespace: %s", commandError(err).Message)
+	}
+	return nil
+}
+
+// renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
+func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
+	c := m.collections[r.from]
+	switch {
+	case c == nil:
+		return failf(codeNamespaceNotFound, "Source collection %s does not exist", r.from)
+	case m.collections[r.to] != nil && !r.dropTarget:
+		return failf(codeNamespaceExists, "target namespace exists")
+	}
+	after := *c.def
+	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
+		after.uuid = newUUID()
+	}
+	x.appendLocked(&entry{kind: rename, ns: r.from, change: &change{before: c.def, after: &after, to: r.to}}, -1, note)
+	return nil
+}
+
+// adminOnly refuses a command that only the admin database takes.
+func (x *exec) adminOnly() error {
+	if x.db != "admin" {
+		return failf(codeUnauthorized, "%s may only be run against the admin database.", x.name)
+	}
+	return nil
+}

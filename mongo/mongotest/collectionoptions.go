@@ -1,0 +1,169 @@
+package mongotest
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// collectionOptions are what create and collMod set.
+type collectionOptions struct {
+	capped    bool
+	size, max int64 // the limits of a capped collection, in bytes and documents
+
+	validator []byte // nil for none
+	filter    *query.Filter
+	level     string // "" for the default, strict
+	action    string // "" for the default, error
+}
+
+// shown returns the options as listCollections has them.
+func (o *collectionOptions) shown() []byte {
+	at, dst := wire.BeginDocument(nil)
+	if o.capped {
+		dst = wire.AppendBool(dst, "capped", true)
+		dst = appendSmallest(dst, "size", o.size)
+		if o.max > 0 {
+			dst = appendSmallest(dst, "max", o.max)
+		}
+	}
+	if o.validator != nil {
+		dst = wire.AppendDocument(dst, "validator", o.validator)
+	}
+	if o.level != "" {
+		dst = wire.AppendString(dst, "validationLevel", o.level)
+	}
+	if o.action != "" {
+		dst = wire.AppendString(dst, "validationAction", o.action)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// appendSmallest writes an integer with 32 bits if it fits.
+func appendSmallest(dst []byte, key string, n int64) []byte {
+	if n == int64(int32(n)) {
+		return wire.AppendInt32(dst, key, int32(n))
+	}
+	return wire.AppendInt64(dst, key, n)
+}
+
+// field reads an option that create has; found tells whether it was one of these.
+func (o *collectionOptions) field(command string, e *wire.Element) (found bool, err error) {
+	v := query.Of(*e)
+	switch string(e.Key) {
+	case "capped":
+		if v.Type != bson.TypeBoolean && !v.IsNumber() {
+			return true, failf(codeTypeMismatch, "BSON field '%s.capped' is the wrong type '%s', expected types '[bool, int, double, "+
+				"long, decimal]'", command, query.TypeName(v.Type))
+		}
+		o.capped = v.True()
+	case "size":
+		o.size, err = limitOf(command, "size", v)
+		if err == nil && o.size < 1 {
+			err = failf(codeBadValue, "BSON field 'size' value must be >= 1, actual value '%d'", o.size)
+		}
+	case "max":
+		if o.max, err = limitOf(command, "max", v); o.max <= 0 {
+			o.max = math.MaxInt32
+		}
+	case "validator", "validationLevel", "validationAction":
+		err = o.validation(command, e)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// limitOf reads a number of bytes or documents.
+func limitOf(command, field string, v query.Value) (int64, error) {
+	if !v.IsNumber() {
+		return 0, failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
+			command, field, query.TypeName(v.Type))
+	}
+	return int64(max(math.MinInt32, min(float(v), 1<<50))), nil
+}
+
+var (
+	validationLevels  = []string{"off", "moderate", "strict"}
+	validationActions = []string{"error", "warn"}
+)
+
+// validation reads what concerns the validation of documents.
+func (o *collectionOptions) validation(command string, e *wire.Element) error {
+	name := string(e.Key)
+	if name == "validator" {
+		doc := slices.Clone(e.Document())
+		if doc == nil {
+			return wrongType(command, name, e.Type, "object")
+		}
+		if err := valid(doc); err != nil {
+			return err
+		}
+		if len(doc) == len(emptyDocument) {
+			o.validator, o.filter = nil, nil
+			return nil
+		}
+		f, err := query.ParseFilter(doc)
+		o.validator, o.filter = doc, f
+		return err
+	}
+	if e.Type != bson.TypeString {
+		return wrongType(command, name, e.Type, "string")
+	}
+	to, known := &o.level, validationLevels
+	if name == "validationAction" {
+		to, known = &o.action, validationActions
+	}
+	if *to = string(e.Text()); !slices.Contains(known, *to) {
+		return failf(codeBadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", *to, command, name)
+	}
+	return nil
+}
+
+// check tells whether the options go together.
+func (o *collectionOptions) check() error {
+	switch {
+	case !o.capped && (o.size != 0 || o.max != 0):
+		return failf(codeInvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+	case o.capped && o.size == 0:
+		return failf(codeInvalidOptions, "the 'size' field is required when 'capped' is true")
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/core/schema-validation/
+
+// refuses tells why a document may not be stored in the place of another, or of none.
+func (o *collectionOptions) refuses(before, after []byte) error {
+	if o.filter == nil || o.level == "off" || o.action == "warn" || o.filter.Match(after) {
+		return nil
+	}
+	if o.level == "moderate" && before != nil && !o.filter.Match(before) {
+		return nil
+	}
+	e := failf(codeDocumentValidationFailure, "Document failed validation")
+	at, info := wire.BeginEmbedded(nil, "errInfo")
+	id := query.Lookup(after, "_id")
+	e.extra = wire.EndDocument(wire.AppendValue(info, "failingDocumentId", id.Type, id.Data), at)
+	return e
+}
+
+// overflows tells whether a capped collection has more than it may.
+func (c *collection) overflows() bool {
+	o := &c.def.options
+	return o.capped && (c.size > o.size || o.max > 0 && int64(c.live) > o.max)
+}
+
+// oldest returns the record that a capped collection gives up first.
+func (c *collection) oldest() *record {
+	var oldest *record
+	c.scan(func(r *record) bool {
+		oldest = r
+		return false
+	})
+	return oldest
+}

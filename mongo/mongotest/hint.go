@@ -1,0 +1,119 @@
+package mongotest
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// hint is the index that a client wants to be used. Here it decides what the real server's choice shows in results: the
+// order, and that an index which leaves documents out leaves them out of the result.
+type hint struct {
+	name    string
+	named   bool
+	pattern []byte
+	natural int64 // 1 or -1; 0 if the hint is no $natural
+}
+
+// parse reads a hint. It keeps parts of e.
+func (h *hint) parse(e *wire.Element) error {
+	*h = hint{}
+	switch e.Type {
+	case bson.TypeString:
+		h.name, h.named = string(e.Text()), true
+		return nil
+	case bson.TypeEmbeddedDocument:
+	default:
+		return failf(codeFailedToParse, "Hint must be a string or an object")
+	}
+	it := wire.Elements(e.Value)
+	if !it.Next() {
+		return it.Err
+	}
+	if string(it.Key) != "$natural" {
+		h.pattern = e.Value
+		return nil
+	}
+	n, _ := it.Int64()
+	if h.natural = n; n != 1 && n != -1 || it.Next() {
+		return failf(codeBadValue, "$natural hint cannot be set to a value other than -1 or 1.")
+	}
+	return nil
+}
+
+// resolve returns the index that is meant, nil if there is no hint or it is $natural.
+func (h *hint) resolve(ns string, c *collection) (*index, error) {
+	if c == nil || !h.named && h.pattern == nil {
+		return nil, nil
+	}
+	list := c.def.patterned(h.pattern)
+	if h.named {
+		list = []*index{c.def.named(h.name)}
+	}
+	list = slices.DeleteFunc(list, func(ix *index) bool { return ix == nil || ix.hidden })
+	switch len(list) {
+	case 1:
+		return list[0], nil
+	case 0:
+		return nil, failf(codeBadValue, "error enumerating plans for query: ns=%s planner returned error :: caused by :: hint provided "+
+			"does not correspond to an existing index", ns)
+	}
+	return nil, failf(codeIndexNotFound, "error enumerating plans for query: ns=%s planner returned error :: caused by :: Hint matched "+
+		"multiple indexes, must hint by index name. Matched: %s", ns, indexTexts(list))
+}
+
+// findBy calls visit with every matching document that the hint's index has, in its order, until it returns false.
+func (c *collection) findBy(ns string, h *hint, f *query.Filter, visit func(key string, doc []byte) bool) error {
+	ix, err := h.resolve(ns, c)
+	if err != nil {
+		return err
+	}
+	if ix == nil && h.natural >= 0 {
+		c.find(f, visit)
+		return nil
+	}
+	var list []found
+	c.find(f, func(key string, doc []byte) bool {
+		list = append(list, found{key, doc})
+		return true
+	})
+	for _, m := range h.arrange(ix, list) {
+		if !visit(m.key, m.doc) {
+			break
+		}
+	}
+	return nil
+}
+
+// arrange leaves out what the index does not have and puts the rest in its order.
+func (h *hint) arrange(ix *index, list []found) []found {
+	if ix == nil {
+		slices.Reverse(list)
+		return list
+	}
+	list = slices.DeleteFunc(list, func(m found) bool { return !ix.holds(m.doc) })
+	if !ix.ordered() {
+		return list
+	}
+	least := make(map[string]indexKey, len(list))
+	for _, m := range list {
+		least[m.key] = ix.least(m.doc)
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return least[a.key].compare(least[b.key], ix.pattern) })
+	return list
+}
+
+// least returns the first of a document's keys.
+func (ix *index) least(doc []byte) indexKey {
+	keys, _ := ix.keys(doc)
+	var first indexKey
+	for _, k := range keys {
+		if first == nil || k.compare(first, ix.pattern) < 0 {
+			first = k
+		}
+	}
+	return first
+}

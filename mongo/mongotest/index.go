@@ -1,0 +1,97 @@
+package mongotest
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// index is one index's specification. It never changes.
+type index struct {
+	name    string
+	raw     []byte // the specification as it is kept
+	pattern []byte // its key
+	plugin  string // "text", "hashed" and so on; "" if the keys are ordered values
+	paths   [][]string
+	unique  bool
+	sparse  bool
+	hidden  bool
+	partial *query.Filter // nil if every document is in it
+	flaw    error         // why it cannot be built after all
+	late    bool          // and that this shows when building has begun
+}
+
+// String returns the specification as the real server writes it into errors.
+func (ix *index) String() string { return documentText(ix.raw) }
+
+// ordered tells whether the index's keys are the documents' values, in order.
+func (ix *index) ordered() bool { return ix.plugin == "" }
+
+// constrains tells whether a document may be refused because of the index.
+func (ix *index) constrains() bool {
+	return ix.ordered() && ix != idIndex && (ix.unique || len(ix.paths) > 1)
+}
+
+// holds tells whether the index has an entry for a document.
+func (ix *index) holds(doc []byte) bool {
+	if !ix.ordered() || ix.partial == nil && !ix.sparse {
+		return true
+	}
+	keys, err := ix.keys(doc)
+	return err != nil || len(keys) > 0
+}
+
+// shown returns the specification as listIndexes has it: version, key and name first.
+func (ix *index) shown() []byte {
+	at, dst := wire.BeginDocument(nil)
+	for _, name := range [...]string{"v", "key", "name"} {
+		v := query.Lookup(ix.raw, name)
+		dst = wire.AppendValue(dst, name, v.Type, v.Data)
+	}
+	it := wire.Elements(ix.raw)
+	for it.Next() {
+		switch string(it.Key) {
+		case "v", "key", "name":
+		default:
+			dst = wire.AppendElement(dst, it.Element)
+		}
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// sameIndex tells whether two indexes would hold the same entries, so that only one of them may be.
+func sameIndex(a, b *index) bool {
+	return equalDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
+		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression"))
+}
+
+// sameOptions tells whether what sameIndex leaves out is the same too.
+func sameOptions(a, b *index) bool { return hasOptionsOf(a, b) && hasOptionsOf(b, a) }
+
+// hasOptionsOf tells whether b has every option that a has.
+func hasOptionsOf(a, b *index) bool {
+	it := wire.Elements(a.raw)
+	for it.Next() {
+		switch string(it.Key) {
+		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "textIndexVersion",
+			"2dsphereIndexVersion":
+		default:
+			if !query.Equal(query.Of(it.Element), query.Lookup(b.raw, string(it.Key))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func embedded(doc []byte) query.Value { return query.Value{Type: bson.TypeEmbeddedDocument, Data: doc} }
+
+func equalDocuments(a, b []byte) bool { return query.Equal(embedded(a), embedded(b)) }
+
+// documentText writes a document as errors do.
+func documentText(doc []byte) string {
+	return strings.NewReplacer("{  }", "{}", "[  ]", "[]").Replace(embedded(doc).String())
+}

@@ -1,0 +1,334 @@
+package mongotest
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// specReader reads one index specification as a client gave it.
+type specReader struct {
+	index
+	given   []byte
+	v       query.Value
+	rest    []wire.Element // the options without a part in what the index does here
+	hasName bool
+	lenient bool // what is not known is left out, not refused
+}
+
+// parseIndex reads a specification.
+func parseIndex(given []byte, lenient bool) (*index, error) {
+	r := &specReader{given: given, lenient: lenient, v: query.Int32(2)}
+	it := wire.Elements(given)
+	for it.Next() {
+		if err := r.field(&it.Element); err != nil {
+			return nil, r.inSpecification(err, commandError(err).Code == codeCannotCreateIndex && string(it.Key) == "partialFilterExpression")
+		}
+	}
+	switch {
+	case it.Err != nil:
+		return nil, it.Err
+	case r.pattern == nil:
+		return nil, r.inSpecification(failf(codeFailedToParse, "The 'key' field is a required property of an index specification"), false)
+	case !r.hasName:
+		return nil, r.inSpecification(failf(codeFailedToParse, "The 'name' field is a required property of an index specification"), false)
+	}
+	if isIDPattern(r.pattern) || r.name == idIndexName {
+		return r.ofID()
+	}
+	return r.finish()
+}
+
+func isIDPattern(pattern []byte) bool {
+	it := wire.Elements(pattern)
+	return it.Next() && string(it.Key) == "_id" && it.Type != bson.TypeString && !it.Next()
+}
+
+// inSpecification says in an error what it is about; whole adds the version, which the real server has by then.
+func (r *specReader) inSpecification(err error, whole bool) error {
+	e := *commandError(err)
+	if e.Code == codeNotImplemented {
+		return err
+	}
+	e.Message = "Error in specification " + documentText(r.text(whole)) + " :: caused by :: " + e.Message
+	return &e
+}
+
+func (r *specReader) text(whole bool) []byte {
+	if !whole || !query.Lookup(r.given, "v").Missing() {
+		return r.given
+	}
+	doc := slices.Clone(r.given[:len(r.given)-1])
+	return wire.EndDocument(wire.AppendInt32(doc, "v", 2), 0)
+}
+
+func (r *specReader) field(e *wire.Element) error {
+	name := string(e.Key)
+	switch name {
+	case "key":
+		return r.key(e)
+	case "name":
+		if e.Type != bson.TypeString {
+			return failf(codeTypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(e.Type))
+		}
+		r.name, r.hasName = string(e.Text()), true
+		return nil
+	case "v":
+		return r.version(e)
+	case "unique", "sparse", "background", "dropDups":
+		return r.flag(e)
+	case "hidden":
+		if e.Type != bson.TypeBoolean {
+			return failf(codeTypeMismatch, "The field 'hidden' must be a bool, but got %s", query.TypeName(e.Type))
+		}
+		r.hidden = e.True()
+		return nil
+	case "partialFilterExpression":
+		return r.partially(e)
+	case "ns":
+		return nil
+	case "collation":
+		return simpleCollation("createIndexes.indexes", e)
+	case "storageEngine", "prepareUnique", "wildcardProjection", "bucketSize", "clustered", "originalSpec", "disallowNewDuplicateKeys":
+		return unsupportedField("createIndexes.indexes", name)
+	case "expireAfterSeconds":
+		r.expiry(e)
+		return nil
+	case "weights", "default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max":
+		r.rest = append(r.rest, *e)
+		return nil
+	}
+	if r.lenient {
+		return nil
+	}
+	return failf(codeInvalidIndexSpecificationOption, "The field '%s' is not valid for an index specification. Specification: %s",
+		name, documentText(r.given))
+}
+
+func (r *specReader) version(e *wire.Element) error {
+	r.v = query.Of(*e)
+	if n, ok := r.v.Integer(); !ok || n < 1 || n > 2 {
+		return failf(codeCannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", documentText(r.given), r.v)
+	}
+	return nil
+}
+
+// flag reads an option that anything with a truth value may be.
+func (r *specReader) flag(e *wire.Element) error {
+	v := query.Of(*e)
+	if v.Type != bson.TypeBoolean && !v.IsNumber() {
+		return failf(codeTypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool", e.Key, e.Key, v)
+	}
+	switch string(e.Key) {
+	case "unique":
+		r.unique = v.True()
+	case "sparse":
+		r.sparse = v.True()
+		r.rest = append(r.rest, *e)
+	case "background":
+		r.rest = append(r.rest, *e)
+	}
+	return nil
+}
+
+// expiry reads how long documents are kept: here for ever.
+func (r *specReader) expiry(e *wire.Element) {
+	v := query.Of(*e)
+	seconds := int32(math.MaxInt32)
+	var why string
+	switch f := float(v); {
+	case !v.IsNumber():
+		why = "option must be numeric, but received a type of '" + query.TypeName(v.Type)
+	case math.IsNaN(f):
+		why = "option must not be NaN"
+	case f < 0:
+		why = "option cannot be less than 0"
+	case f > math.MaxInt32:
+		why = "must be within the range of a 32-bit integer"
+	default:
+		seconds = int32(f)
+	}
+	if why != "" {
+		r.flaw = failf(codeCannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
+			documentText(r.given), why)
+	}
+	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
+}
+
+// float returns a number as a double, 0 if it is none.
+func float(v query.Value) float64 {
+	raw := bson.RawValue{Type: v.Type, Value: v.Data}
+	if v.Type == bson.TypeDecimal128 {
+		f, _ := strconv.ParseFloat(raw.Decimal128().String(), 64)
+		return f
+	}
+	f, _ := raw.AsFloat64OK()
+	return f
+}
+
+// key reads the key pattern.
+func (r *specReader) key(e *wire.Element) error {
+	if r.pattern = e.Document(); r.pattern == nil {
+		return failf(codeTypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(e.Type))
+	}
+	it := wire.Elements(r.pattern)
+	for it.Next() {
+		if err := r.keyPart(string(it.Key), query.Of(it.Element)); err != nil {
+			return err
+		}
+		r.paths = append(r.paths, splitPath(string(it.Key)))
+	}
+	if len(r.paths) == 0 {
+		return failf(codeCannotCreateIndex, "Index keys cannot be empty.")
+	}
+	return nil
+}
+
+// splitPath returns the components of a dotted path.
+func splitPath(path string) []string { return strings.Split(path, ".") }
+
+// plugins are the kinds of index whose entries are something else than values.
+var plugins = []string{"text", "2d", "2dsphere", "hashed", wildcard}
+
+const wildcard = "wildcard"
+
+func (r *specReader) keyPart(name string, v query.Value) error {
+	switch {
+	case v.IsNumber():
+		if float(v) == 0 || math.IsNaN(float(v)) {
+			return failf(codeCannotCreateIndex, "Values in the index key pattern cannot be 0.")
+		}
+	case v.Type != bson.TypeString:
+		return failf(codeCannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, "+
+			"and strings are allowed.", query.TypeName(v.Type))
+	case len(v.Text()) == 0:
+		return failf(codeCannotCreateIndex, "Values in the index key pattern cannot be empty strings")
+	case string(v.Text()) == "geoHaystack":
+		return failf(codeCannotCreateIndex, "GeoHaystack indexes cannot be created in version 5.0 and above")
+	case !slices.Contains(plugins[:4], string(v.Text())):
+		return failf(codeCannotCreateIndex, "Unknown index plugin '%s'", v.Text())
+	default:
+		r.plugin = string(v.Text())
+	}
+	if name == "$**" || strings.HasSuffix(name, ".$**") {
+		if r.plugin == "" {
+			r.plugin = wildcard
+		}
+		return nil
+	}
+	return keyField(name)
+}
+
+func keyField(name string) error {
+	if name == "" {
+		return failf(codeCannotCreateIndex, "Index keys cannot be an empty field.")
+	}
+	for _, part := range splitPath(name) {
+		if part == "" {
+			return failf(codeCannotCreateIndex, "Index keys cannot contain an empty field.")
+		}
+		if part[0] == '$' && part != "$id" && part != "$ref" && part != "$db" {
+			return failf(codeCannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
+		}
+	}
+	return nil
+}
+
+// ofID takes the specification of the index that every collection has: it may say nothing else than that.
+func (r *specReader) ofID() (*index, error) {
+	if r.name == "*" {
+		return nil, failf(codeBadValue, "The index name '*' is not valid.")
+	}
+	if !isIDPattern(r.pattern) {
+		return nil, failf(codeBadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
+			"found key: %s", documentText(r.pattern))
+	}
+	if !equalDocuments(r.pattern, idIndex.pattern) {
+		return nil, failf(codeBadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", documentText(r.pattern))
+	}
+	it := wire.Elements(r.given)
+	for it.Next() {
+		switch string(it.Key) {
+		case "v", "key", "name", "ns", "collation":
+		default:
+			return nil, failf(codeInvalidIndexSpecificationOption, "The field '%s' is not valid for an _id index specification. "+
+				"Specification: %s", it.Key, documentText(r.text(true)))
+		}
+	}
+	return idIndex, nil
+}
+
+// gives tells whether the specification has one of the options that are only kept.
+func (r *specReader) gives(option string) bool {
+	return slices.ContainsFunc(r.rest, func(e wire.Element) bool { return string(e.Key) == option })
+}
+
+// finish checks how the parts go together and writes the specification as it is kept.
+func (r *specReader) finish() (*index, error) {
+	var err error
+	switch {
+	case r.name == "*":
+		return nil, failf(codeBadValue, "The index name '*' is not valid.")
+	case r.gives("expireAfterSeconds") && len(r.paths) > 1:
+		return nil, failf(codeCannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index "+
+			"spec: %s", documentText(r.given))
+	case r.name == "":
+		err = failf(codeCannotCreateIndex, "index name cannot be empty")
+	case r.partial != nil && r.sparse:
+		err = failf(codeCannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`)
+	case r.plugin != "text" && r.gives("weights"):
+		return nil, r.inSpecification(failf(codeCannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
+			"specified with text indexes", documentText(r.given)), false)
+	case r.plugin == wildcard && (r.unique || r.sparse):
+		err = failf(codeCannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.unique])
+	case r.unique && r.plugin == "hashed":
+		r.flaw, r.late = failf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
+	case r.unique && r.plugin != "":
+		return nil, failf(codeNotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
+	}
+	if err != nil {
+		return nil, r.inSpecification(err, true)
+	}
+	r.pattern = slices.Clone(r.pattern)
+	if r.plugin == "text" {
+		r.ofText()
+	}
+	r.raw = r.kept()
+	ix := r.index
+	return &ix, nil
+}
+
+// kept writes the specification in the real server's order: what it puts first, then the rest as it was given.
+func (r *specReader) kept() []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendValue(dst, "v", r.v.Type, r.v.Data)
+	if r.unique {
+		dst = wire.AppendBool(dst, "unique", true)
+	}
+	if r.hidden {
+		dst = wire.AppendBool(dst, "hidden", true)
+	}
+	dst = wire.AppendString(wire.AppendDocument(dst, "key", r.pattern), "name", r.name)
+	for _, e := range r.rest {
+		switch string(e.Key) {
+		case "sparse", "background":
+			dst = wire.AppendBool(dst, string(e.Key), e.True())
+		case "bits", "min", "max":
+			if r.plugin == "2d" {
+				dst = wire.AppendElement(dst, e)
+			}
+		default:
+			dst = wire.AppendElement(dst, e)
+		}
+	}
+	if r.plugin == "2dsphere" && query.Lookup(r.given, "2dsphereIndexVersion").Missing() {
+		dst = wire.AppendInt32(dst, "2dsphereIndexVersion", 3)
+	}
+	return wire.EndDocument(dst, at)
+}

@@ -1,0 +1,138 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// uniqueness is what a member knows of a unique index's entries.
+type uniqueness struct {
+	*index
+	holders map[string]*record
+}
+
+// define gives the collection another definition and works out the entries of unique indexes that it did not have.
+func (c *collection) define(d *definition) {
+	var list []*uniqueness
+	for _, ix := range d.indexes {
+		if ix.unique && ix.ordered() {
+			list = append(list, c.uniquenessOf(ix))
+		}
+	}
+	c.def, c.uniques = d, list
+}
+
+func (c *collection) uniquenessOf(ix *index) *uniqueness {
+	for _, u := range c.uniques {
+		if u.index == ix {
+			return u
+		}
+	}
+	u := &uniqueness{ix, make(map[string]*record)}
+	c.scan(func(r *record) bool {
+		u.add(r, r.doc)
+		return true
+	})
+	return u
+}
+
+// add enters a record; what the index cannot hold was refused before.
+func (u *uniqueness) add(r *record, doc []byte) {
+	keys, _ := u.keys(doc)
+	for _, k := range keys {
+		u.holders[k.encode()] = r
+	}
+}
+
+func (u *uniqueness) remove(r *record, doc []byte) {
+	keys, _ := u.keys(doc)
+	for _, k := range keys {
+		if at := k.encode(); u.holders[at] == r {
+			delete(u.holders, at)
+		}
+	}
+}
+
+// reindex moves a record's entries from one document to another; nil stands for none.
+func (c *collection) reindex(r *record, before, after []byte) {
+	for _, u := range c.uniques {
+		if before != nil {
+			u.remove(r, before)
+		}
+		if after != nil {
+			u.add(r, after)
+		}
+	}
+}
+
+// conflict tells why a document cannot be in the collection's indexes in the place of the one with the same _id, nil if it
+// can.
+func (c *collection) conflict(ns, id string, doc []byte) error {
+	for _, ix := range c.def.indexes {
+		if !ix.constrains() {
+			continue
+		}
+		keys, err := ix.keys(doc)
+		if err != nil {
+			return err
+		}
+		if !ix.unique {
+			continue
+		}
+		u := c.uniquenessOf(ix)
+		if k := u.taken(keys, id); k != nil {
+			return duplicate(ns, ix, k)
+		}
+	}
+	return nil
+}
+
+// taken returns the first of the keys, in the index's order, that another document holds.
+func (u *uniqueness) taken(keys []indexKey, id string) indexKey {
+	var first indexKey
+	for _, k := range keys {
+		holder := u.holders[k.encode()]
+		if holder != nil && holder.key != id && (first == nil || k.compare(first, u.pattern) < 0) {
+			first = k
+		}
+	}
+	return first
+}
+
+// buildable tells why an index cannot be built over the documents that the collection has, nil if it can.
+func (c *collection) buildable(ns string, ix *index) error {
+	if ix.flaw != nil || c == nil || !ix.constrains() {
+		return ix.flaw
+	}
+	u := &uniqueness{ix, make(map[string]*record)}
+	var least indexKey
+	var err error
+	c.scan(func(r *record) bool {
+		keys, failed := ix.keys(r.doc)
+		if failed != nil {
+			err = failed
+			return false
+		}
+		if k := u.taken(keys, r.key); ix.unique && k != nil && (least == nil || k.compare(least, ix.pattern) < 0) {
+			least = k
+		}
+		u.add(r, r.doc)
+		return true
+	})
+	if err == nil && least != nil {
+		return duplicate(ns, ix, least)
+	}
+	return err
+}
+
+// duplicate is the error of a key that is already there.
+func duplicate(ns string, ix *index, k indexKey) *CommandError {
+	at, value := wire.BeginDocument(nil)
+	it := wire.Elements(ix.pattern)
+	for i := 0; it.Next(); i++ {
+		value = wire.AppendValue(value, string(it.Key), k[i].Type, k[i].Data)
+	}
+	value = wire.EndDocument(value, at)
+	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, ix.name, documentText(value))
+	e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+	return e
+}
