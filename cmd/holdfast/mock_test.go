@@ -41,7 +41,7 @@ func startMock(t *testing.T, args ...string) (uri string, end func() int) {
 
 func use(t *testing.T, uri string, more ...*options.ClientOptions) error {
 	t.Helper()
-	opts := []*options.ClientOptions{options.Client().ApplyURI(uri).SetServerSelectionTimeout(10 * time.Second)}
+	opts := []*options.ClientOptions{options.Client().ApplyURI(uri)}
 	client, err := official.Connect(append(opts, more...)...)
 	if err != nil {
 		t.Fatal(err)

@@ -45,8 +45,7 @@ func cmdAggregate(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.replyCursor(docs, p.projection, p.batchSize, false)
-	return nil
+	return x.replyCursor(docs, p.projection, p.batchSize, false)
 }
 
 func (p *pipeline) field(e *wire.Element) error {
@@ -125,7 +124,7 @@ func (p *pipeline) stage(e *wire.Element) (int, error) {
 		return 4, positive(name, number && n > 0)
 	case "$project":
 		var err error
-		p.projection, err = parseProjection("$project", e)
+		p.projection, err = parseProjection("aggregate", "$project", query.Of(*e), nil)
 		return 5, err
 	case "$group":
 		return 6, p.group(e)

@@ -29,13 +29,24 @@ func cmdFind(x *exec) error {
 	}
 	s := search{batchSize: firstBatch}
 	filter := emptyDocument
+	var projection query.Value
 	for i := range x.args {
+		if string(x.args[i].Key) == "projection" {
+			projection = query.Of(x.args[i])
+			continue
+		}
 		if err := s.field(&x.args[i], &filter); err != nil {
 			return err
 		}
 	}
 	if err := s.filter.Parse(filter); err != nil {
 		return err
+	}
+	if !projection.Missing() {
+		var err error
+		if s.projection, err = parseProjection("find", "projection", projection, &s.filter); err != nil {
+			return err
+		}
 	}
 	if s.limit < 0 {
 		s.limit, s.singleBatch = -s.limit, true
@@ -48,8 +59,7 @@ func cmdFind(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
-	return nil
+	return x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
 }
 
 func (s *search) field(e *wire.Element, filter *[]byte) error {
@@ -62,8 +72,6 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		return valid(*filter)
 	case "sort":
 		s.sort, err = parseSort("find", e)
-	case "projection":
-		s.projection, err = parseProjection("find", e)
 	case "skip":
 		s.skip, err = countArg("find", e)
 	case "limit":
@@ -108,11 +116,19 @@ func parseSort(command string, e *wire.Element) (*query.Sort, error) {
 	return query.ParseSort(e.Document())
 }
 
-func parseProjection(command string, e *wire.Element) (*query.Projection, error) {
-	if e.Document() == nil {
-		return nil, wrongType(command, string(e.Key), e.Type, "object")
+// parseProjection compiles a projection of what a filter matches, which a positional one refers to.
+func parseProjection(command, field string, v query.Value, f *query.Filter) (*query.Projection, error) {
+	if !v.IsDocument() {
+		return nil, wrongType(command, field, v.Type, "object")
 	}
-	return query.ParseProjection(e.Document())
+	return query.ParseProjectionWith(v.Data, f, query.Hooks{})
+}
+
+// finding marks an error that a document gave rise to while it was looked for or returned.
+func (x *exec) finding(err error) error {
+	e := commandError(err)
+	e.Message = "Executor error during find command: " + x.full + " :: caused by :: " + e.Message
+	return e
 }
 
 // searchLocked returns what matches, sorted, skipped and limited.
@@ -130,6 +146,11 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 		return nil, err
 	}
 	if s.sort != nil {
+		for _, doc := range docs {
+			if err := s.sort.Check(doc); err != nil {
+				return nil, x.finding(err)
+			}
+		}
 		s.sort.Documents(docs)
 	}
 	docs = docs[min(s.skip, int64(len(docs))):]

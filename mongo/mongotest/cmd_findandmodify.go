@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -56,14 +55,14 @@ func cmdFindAndModify(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.appendModified(f, &done)
-	return nil
+	return x.appendModified(f, &done)
 }
 
 // modification parses the command from raw, a copy that its parts may be kept from.
 func (x *exec) modification(raw []byte) (*modification, error) {
 	var f modification
 	filter, update := emptyDocument, query.Value{}
+	var fields, arrayFilters query.Value
 	it := wire.Elements(raw)
 	it.Next()
 	arg := 0
@@ -72,6 +71,17 @@ func (x *exec) modification(raw []byte) (*modification, error) {
 			continue // a generic one
 		}
 		arg++
+		switch string(it.Key) {
+		case "fields":
+			fields = query.Of(it.Element)
+			continue
+		case "arrayFilters":
+			arrayFilters = query.Of(it.Element)
+			if err := checkArrayFilters("findAndModify", &it.Element); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := f.field(&it.Element, &filter, &update); err != nil {
 			return nil, err
 		}
@@ -90,11 +100,32 @@ func (x *exec) modification(raw []byte) (*modification, error) {
 	case !f.remove && update.Missing():
 		return nil, failf(codeFailedToParse, "Either an update or remove=true must be specified")
 	}
-	err := f.filter.Parse(filter)
-	if err == nil && !f.remove {
-		f.update, err = query.ParseUpdate(update)
+	return &f, f.compile(filter, update, arrayFilters, fields)
+}
+
+func (f *modification) compile(filter []byte, update, arrayFilters, fields query.Value) error {
+	if err := f.filter.Parse(filter); err != nil {
+		return err
 	}
-	return &f, err
+	var err error
+	if !fields.Missing() {
+		if f.projection, err = parseProjection("findAndModify", "fields", fields, &f.filter); err != nil {
+			return err
+		}
+	}
+	if f.projection.Positional() && f.after {
+		return failf(codeBadValue, "cannot use a positional projection and return the new document")
+	}
+	if f.remove {
+		return nil
+	}
+	if f.update, err = query.ParseUpdateWith(update, arrayFilters, query.Hooks{}); err != nil {
+		return err
+	}
+	if f.upsert {
+		return f.filter.CheckUpsert()
+	}
+	return nil
 }
 
 func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) error {
@@ -108,8 +139,6 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		*update = query.Of(*e)
 	case "sort":
 		f.sort, err = parseSort("findAndModify", e)
-	case "fields":
-		f.projection, err = parseProjection("findAndModify", e)
 	case "remove":
 		f.remove = e.True()
 	case "upsert":
@@ -122,7 +151,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		f.bypass = e.True()
 	case "collation":
 		return simpleCollation("findAndModify", e)
-	case "arrayFilters", "let":
+	case "let":
 		return unsupportedField("findAndModify", string(e.Key))
 	default:
 		return unknownField("findAndModify", string(e.Key))
@@ -160,7 +189,7 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 		done.n, done.value = 1, match.doc
 		return nil
 	}
-	after, err := f.update.Apply(match.doc, query.Env{Now: time.Now()})
+	after, err := applyTo(match.doc, &f.filter, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
 	if changed {
 		err = x.admissibleLocked(m, match.key, after, false)
@@ -206,7 +235,7 @@ func (x *exec) firstLocked(m *member, f *modification) (found, error) {
 	return best, err
 }
 
-func (x *exec) appendModified(f *modification, done *modified) {
+func (x *exec) appendModified(f *modification, done *modified) error {
 	at, dst := wire.BeginEmbedded(x.out, "lastErrorObject")
 	dst = wire.AppendInt32(dst, "n", done.n)
 	if !f.remove {
@@ -220,7 +249,10 @@ func (x *exec) appendModified(f *modification, done *modified) {
 	case done.value == nil:
 		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
 	case f.projection != nil:
-		dst = wire.AppendDocument(dst, "value", f.projection.Append(nil, done.value))
+		var err error
+		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, nil); err != nil {
+			return executing("findAndModify", err)
+		}
 	default:
 		dst = wire.AppendDocument(dst, "value", done.value)
 	}
@@ -228,4 +260,5 @@ func (x *exec) appendModified(f *modification, done *modified) {
 		dst = wire.AppendInt32(dst, "retriedStmtId", done.retried)
 	}
 	x.out = dst
+	return nil
 }

@@ -39,7 +39,9 @@ func cmdGetMore(x *exec) error {
 		return err
 	}
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
-	dst = c.appendBatch(dst, "nextBatch", size)
+	if dst, err = c.appendBatch(dst, "nextBatch", size); err != nil {
+		return x.finding(err)
+	}
 	if len(c.docs) == 0 {
 		x.dropCursor(c.id)
 		c.id = 0

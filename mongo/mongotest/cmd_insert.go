@@ -61,6 +61,10 @@ func prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: failf(codeBSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
 			"size: %d", len(doc), query.MaxDocumentSize)}
 	}
+	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
+		return insertion{doc: slices.Clone(doc), err: failf(codeOverflow, "cannot insert document because it exceeds %d levels of nesting",
+			query.MaxStoredNesting)}
+	}
 	kept, key, err := stored(doc)
 	if err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}

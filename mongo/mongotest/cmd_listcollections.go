@@ -50,9 +50,9 @@ func (x *exec) listCollections(f *query.Filter, nameOnly bool, size int64) error
 	}
 	x.set.mu.Unlock()
 	x.full, x.coll = x.db+".$cmd.listCollections", ""
-	x.replyCursor(docs, nil, size, false)
+	err := x.replyCursor(docs, nil, size, false)
 	x.full = ""
-	return nil
+	return err
 }
 
 // info returns the definition as listCollections has it.

@@ -39,8 +39,7 @@ func cmdListIndexes(x *exec) error {
 	for i, ix := range def.indexes {
 		docs[i] = ix.shown()
 	}
-	x.replyCursor(docs, nil, size, false)
-	return nil
+	return x.replyCursor(docs, nil, size, false)
 }
 
 // cursorOption reads {batchSize: n}.

@@ -3,6 +3,8 @@ package mongotest
 import (
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -77,7 +79,7 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.
 func (s *updateStatement) parse(doc []byte) error {
 	s.raw = doc
-	filter, update := []byte(nil), query.Value{}
+	filter, update, arrayFilters := []byte(nil), query.Value{}, query.Value{}
 	err := statementFields(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
@@ -92,7 +94,10 @@ func (s *updateStatement) parse(doc []byte) error {
 			return s.hint.parse(e)
 		case "collation":
 			return simpleCollation("update.updates", e)
-		case "arrayFilters", "c", "sort", "sampleId":
+		case "arrayFilters":
+			arrayFilters = query.Of(*e)
+			return checkArrayFilters("update.updates", e)
+		case "c", "sort", "sampleId":
 			return unsupportedField("update.updates", string(e.Key))
 		default:
 			return unknownField("update.updates", string(e.Key))
@@ -105,8 +110,22 @@ func (s *updateStatement) parse(doc []byte) error {
 	case filter == nil || update.Missing():
 		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(filter))
 	}
-	s.err = s.compile(filter, update)
+	s.err = s.compile(filter, update, arrayFilters)
 	return nil
+}
+
+// checkArrayFilters checks that an argument is an array of documents.
+func checkArrayFilters(command string, e *wire.Element) error {
+	if e.Type != bson.TypeArray {
+		return wrongType(command, "arrayFilters", e.Type, "array")
+	}
+	it := wire.Elements(e.Value)
+	for it.Next() {
+		if it.Type != bson.TypeEmbeddedDocument {
+			return wrongType(command, "arrayFilters."+string(it.Key), it.Type, "object")
+		}
+	}
+	return it.Err
 }
 
 func missingOf(filter []byte) string {
@@ -116,7 +135,7 @@ func missingOf(filter []byte) string {
 	return "u"
 }
 
-func (s *updateStatement) compile(filter []byte, update query.Value) error {
+func (s *updateStatement) compile(filter []byte, update, arrayFilters query.Value) error {
 	if err := valid(s.raw); err != nil {
 		return err
 	}
@@ -124,8 +143,13 @@ func (s *updateStatement) compile(filter []byte, update query.Value) error {
 		return err
 	}
 	var err error
-	if s.update, err = query.ParseUpdate(update); err != nil {
+	if s.update, err = query.ParseUpdateWith(update, arrayFilters, query.Hooks{}); err != nil {
 		return err
+	}
+	if s.upsert {
+		if err := s.filter.CheckUpsert(); err != nil {
+			return err
+		}
 	}
 	if s.multi && s.update.IsReplacement() {
 		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
@@ -192,10 +216,9 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 		o.upserted = append(o.upserted, upserted{i, id})
 		return nil
 	}
-	env := query.Env{Now: time.Now()}
 	modified := int32(0)
 	for _, f := range matches {
-		after, err := s.update.Apply(f.doc, env)
+		after, err := applyTo(f.doc, &s.filter, s.update)
 		changed := err == nil && &after[0] != &f.doc[0]
 		if changed {
 			err = x.admissibleLocked(m, f.key, after, false)
@@ -211,6 +234,15 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 	o.n += int32(len(matches))
 	o.modified += modified
 	return nil
+}
+
+// applyTo applies an update to a document that the filter matches, by which "$" stands for an array's element.
+func applyTo(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
+	var m query.Matching
+	if _, err := f.MatchWith(doc, &m); err != nil {
+		return nil, err
+	}
+	return u.Apply(doc, query.Env{Now: time.Now(), Match: &m})
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.

@@ -12,6 +12,7 @@ const (
 	codeUserNotFound                    Code = 11
 	codeUnauthorized                    Code = 13
 	codeTypeMismatch                    Code = 14
+	codeOverflow                        Code = 15
 	codeProtocolError                   Code = 17
 	codeAuthenticationFailed            Code = 18
 	codeIllegalOperation                Code = 20
@@ -66,7 +67,12 @@ const (
 var codeNames = map[Code]string{
 	codeBadValue:                        "BadValue",
 	4:                                   "NoSuchKey",
+	codeOverflow:                        "Overflow",
 	16:                                  "InvalidLength",
+	34:                                  "CannotBackfillArray",
+	54:                                  "NotSingleValueField",
+	111:                                 "NotExactValueField",
+	224:                                 "QueryFeatureNotAllowed",
 	codeMissingField:                    "IDLFailedToParse",
 	codeUnknownField:                    "IDLUnknownField",
 	76:                                  "NoReplicationEnabled",

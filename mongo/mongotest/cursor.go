@@ -14,16 +14,20 @@ type cursor struct {
 }
 
 // replyCursor writes a first batch, and keeps the rest for getMore.
-func (x *exec) replyCursor(docs [][]byte, p *query.Projection, size int64, single bool) {
+func (x *exec) replyCursor(docs [][]byte, p *query.Projection, size int64, single bool) error {
 	c := &cursor{ns: x.full, docs: docs, projection: p}
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
-	dst = c.appendBatch(dst, "firstBatch", size)
+	dst, err := c.appendBatch(dst, "firstBatch", size)
+	if err != nil {
+		return x.finding(err)
+	}
 	if len(c.docs) > 0 && !single {
 		x.keepCursor(c)
 	}
 	dst = wire.AppendInt64(dst, "id", c.id)
 	dst = wire.AppendString(dst, "ns", c.ns)
 	x.out = wire.EndDocument(dst, at)
+	return nil
 }
 
 func (x *exec) keepCursor(c *cursor) {
@@ -39,7 +43,7 @@ func (x *exec) keepCursor(c *cursor) {
 }
 
 // appendBatch takes documents off the cursor: at most size of them, and at most 16 MiB but always one.
-func (c *cursor) appendBatch(dst []byte, name string, size int64) []byte {
+func (c *cursor) appendBatch(dst []byte, name string, size int64) ([]byte, error) {
 	at, dst := wire.BeginArray(dst, name)
 	n := 0
 	for int64(n) < size && len(c.docs) > 0 {
@@ -48,12 +52,15 @@ func (c *cursor) appendBatch(dst []byte, name string, size int64) []byte {
 			break
 		}
 		if c.projection != nil {
-			dst = c.projection.AppendElement(dst, wire.ArrayKey(n), doc)
+			var err error
+			if dst, err = c.projection.AppendElementWith(dst, wire.ArrayKey(n), doc, nil); err != nil {
+				return nil, err
+			}
 		} else {
 			dst = wire.AppendDocument(dst, wire.ArrayKey(n), doc)
 		}
 		c.docs = c.docs[1:]
 		n++
 	}
-	return wire.EndDocument(dst, at)
+	return wire.EndDocument(dst, at), nil
 }

@@ -43,6 +43,12 @@ func (c *rawClient) send(flags wire.MsgFlags, command bson.D) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.sendBytes(flags, body)
+}
+
+// sendBytes writes a command as it stands in bytes.
+func (c *rawClient) sendBytes(flags wire.MsgFlags, body []byte) {
+	c.t.Helper()
 	c.id++
 	at, msg := wire.BeginMsg(nil, c.id, 0, flags)
 	if _, err := c.conn.Write(wire.EndMessage(append(msg, body...), at)); err != nil {

@@ -148,7 +148,23 @@ func statementFields(doc []byte, field func(e *wire.Element) error) error {
 	return it.Err
 }
 
-// valid checks a document that a client sent, to any depth.
-func valid(doc []byte) error { return bson.Raw(doc).Validate() }
+// valid checks a document that a client sent, to any depth that it may have.
+func valid(doc []byte) error { return wellFormed(doc, query.MaxNesting) }
+
+func wellFormed(doc []byte, levels int) error {
+	if levels == 0 {
+		return failf(codeOverflow, "Document exceeds maximum nesting of %d levels", query.MaxNesting)
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		switch it.Type {
+		case bson.TypeEmbeddedDocument, bson.TypeArray:
+			if err := wellFormed(it.Value, levels-1); err != nil {
+				return err
+			}
+		}
+	}
+	return it.Err
+}
 
 var emptyDocument = []byte{5, 0, 0, 0, 0}
