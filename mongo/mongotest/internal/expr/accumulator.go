@@ -1,0 +1,200 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Accumulator is a compiled accumulator of $group and its kin.
+type Accumulator struct {
+	input Expression
+	start func() collector
+}
+
+// State is one accumulator's state over the documents of a group.
+type State struct {
+	input     Expression
+	collector collector
+}
+
+// collector takes the input's values one by one.
+type collector interface {
+	add(v Value) error
+	result() Value
+}
+
+// New returns the state of an empty group.
+func (a *Accumulator) New() *State { return &State{a.input, a.start()} }
+
+// Add evaluates the accumulator's input for one more document.
+func (s *State) Add(env *Env) error {
+	v, err := s.input.Eval(env)
+	if err != nil {
+		return err
+	}
+	return s.collector.add(v)
+}
+
+// Result returns the value for the documents added so far.
+func (s *State) Result() Value { return s.collector.result() }
+
+// accumulators are those that take any one expression.
+var accumulators = map[string]func() collector{
+	"$sum": func() collector { return &sum{} }, "$avg": func() collector { return &sum{mean: true} },
+	"$min": func() collector { return &extremum{sign: -1} }, "$max": func() collector { return &extremum{sign: 1} },
+	"$first": func() collector { return &first{} }, "$last": func() collector { return &last{} },
+	"$push": func() collector { return &push{} }, "$addToSet": func() collector { return &addToSet{} },
+	"$stdDevPop":    func() collector { return &deviation{} },
+	"$stdDevSamp":   func() collector { return &deviation{sample: true} },
+	"$mergeObjects": func() collector { return &merge{} },
+	"$concatArrays": func() collector { return &arrays{name: "$concatArrays", into: &push{}} },
+	"$setUnion":     func() collector { return &arrays{name: "$setUnion", into: &addToSet{}} },
+}
+
+// ParseAccumulator compiles the accumulator {name: v}.
+func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
+	p := &parser{scope: scope}
+	a, err := p.accumulator(name, v)
+	if err == nil {
+		err = p.constantError
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
+	switch name {
+	case "$count":
+		if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
+			return nil, fail(typeMismatch, "$count takes no arguments, i.e. $count:{}")
+		}
+		return &Accumulator{constant{query.Int32(1)}, accumulators["$sum"]}, nil
+	case "$top", "$bottom", "$topN", "$bottomN":
+		return p.ranked(name, v)
+	case "$firstN", "$lastN", "$minN", "$maxN":
+		return p.some(name, v)
+	case "$median", "$percentile":
+		if !v.IsDocument() {
+			code := int32(7429703)
+			if name == "$median" {
+				code = 7436100
+			}
+			return nil, fail(code, "specification must be an object; found %s", elementText(name, v))
+		}
+		input, start, err := p.percentiles(name, v)
+		return &Accumulator{input, start}, err
+	}
+	start, ok := accumulators[name]
+	if !ok {
+		return nil, fail(15952, "unknown group operator '%s'", name)
+	}
+	if v.IsArray() {
+		return nil, fail(40237, "The %s accumulator is a unary operator", name)
+	}
+	input, err := p.expression(v)
+	return &Accumulator{input, start}, err
+}
+
+// extremum is $min and $max: null and absent values count only if there are no others.
+type extremum struct {
+	sign int
+	best Value
+}
+
+func (e *extremum) add(v Value) error {
+	if !nullish(v) && (e.best.Missing() || query.Compare(v, e.best)*e.sign > 0) {
+		e.best = v
+	}
+	return nil
+}
+
+func (e *extremum) result() Value { return orNull(e.best) }
+
+func orNull(v Value) Value {
+	if v.Missing() {
+		return null
+	}
+	return v
+}
+
+type first struct {
+	value Value
+	any   bool
+}
+
+func (f *first) add(v Value) error {
+	if !f.any {
+		f.value, f.any = v, true
+	}
+	return nil
+}
+
+func (f *first) result() Value { return orNull(f.value) }
+
+type last struct{ value Value }
+
+func (l *last) add(v Value) error {
+	l.value = v
+	return nil
+}
+
+func (l *last) result() Value { return orNull(l.value) }
+
+type push struct{ values []Value }
+
+func (p *push) add(v Value) error {
+	if !v.Missing() {
+		p.values = append(p.values, v)
+	}
+	return nil
+}
+
+func (p *push) result() Value { return array(p.values) }
+
+// addToSet keeps the order in which values came; the real server keeps none.
+type addToSet struct{ values []Value }
+
+func (s *addToSet) add(v Value) error {
+	if !v.Missing() && !contains(s.values, v) {
+		s.values = append(s.values, v)
+	}
+	return nil
+}
+
+func (s *addToSet) result() Value { return array(s.values) }
+
+// arrays adds the elements of arrays.
+type arrays struct {
+	name string
+	into collector
+}
+
+func (a *arrays) add(v Value) error {
+	if v.Missing() {
+		return nil
+	}
+	if v.Type != bson.TypeArray {
+		return fail(typeMismatch, "%s requires array inputs, but input %s is of type %s", a.name, spelled(v), typeName(v))
+	}
+	for _, e := range query.Elements(v.Data) {
+		if err := a.into.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *arrays) result() Value { return a.into.result() }
+
+type merge struct{ merged object }
+
+func (m *merge) add(v Value) error {
+	var err error
+	m.merged, err = mergeInto(m.merged, v)
+	return err
+}
+
+func (m *merge) result() Value { return m.merged.value() }

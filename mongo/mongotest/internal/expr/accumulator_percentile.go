@@ -1,0 +1,97 @@
+package expr
+
+import (
+	"math"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// percentile collects numbers; its results are among them. The real server's are too until a group has thousands.
+type percentile struct {
+	ranks   []float64
+	single  bool
+	numbers []float64
+}
+
+func (c *percentile) add(v Value) error {
+	if v.IsNumber() && !math.IsNaN(asDouble(v)) {
+		c.numbers = append(c.numbers, asDouble(v))
+	}
+	return nil
+}
+
+func (c *percentile) result() Value {
+	slices.Sort(c.numbers)
+	results := make([]Value, len(c.ranks))
+	for i, p := range c.ranks {
+		results[i] = null
+		if n := len(c.numbers); n > 0 {
+			at := int(math.Ceil(p*float64(n))) - 1
+			results[i] = query.Double(c.numbers[max(0, min(at, n-1))])
+		}
+	}
+	if c.single {
+		return results[0]
+	}
+	return array(results)
+}
+
+// percentiles reads {input, method} and for $percentile p.
+func (p *parser) percentiles(name string, v Value) (Expression, func() collector, error) {
+	single := name == "$median"
+	names := []string{"input", "method", "p"}
+	if single {
+		names = names[:2]
+	}
+	args := make(map[string]Value)
+	for _, f := range fieldsOf(v.Data) {
+		if !has(names, f.name) {
+			return nil, nil, fail(40415, "BSON field '%s.%s' is an unknown field.", name, f.name)
+		}
+		args[f.name] = f.value
+	}
+	for _, param := range []string{"input", "p", "method"} {
+		if has(names, param) && args[param].Missing() {
+			return nil, nil, fail(40414, "BSON field '%s.%s' is missing but a required field", name, param)
+		}
+	}
+	if !isText(args["method"]) || string(args["method"].Text()) != "approximate" {
+		return nil, nil, fail(badValue, "Currently only 'approximate' can be used as a percentile 'method'.")
+	}
+	ranks := []float64{0.5}
+	if !single {
+		var err error
+		if ranks, err = p.ranks(args["p"]); err != nil {
+			return nil, nil, err
+		}
+	}
+	input, err := p.expression(args["input"])
+	return input, func() collector { return &percentile{ranks: ranks, single: single} }, err
+}
+
+func (p *parser) ranks(v Value) ([]float64, error) {
+	e, err := p.expression(v)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := e.(constant)
+	if !ok {
+		return nil, fail(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v)
+	}
+	if v = c.value; !v.IsArray() || len(query.Elements(v.Data)) == 0 {
+		return nil, fail(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(v))
+	}
+	var ranks []float64
+	for _, e := range query.Elements(v.Data) {
+		if !e.IsNumber() {
+			return nil, fail(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
+		}
+		f := asDouble(e)
+		if !(f >= 0 && f <= 1) {
+			return nil, fail(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
+		}
+		ranks = append(ranks, f)
+	}
+	return ranks, nil
+}

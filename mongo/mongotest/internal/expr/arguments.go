@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// notGiven stands for an optional argument that is not written, which is not the same as one that leads to no field.
+var notGiven = Value{Type: bson.Type(0x80)}
+
+func given(v Value) bool { return v.Type != notGiven.Type }
+
+// otherwise returns the value, or another if it is not given.
+func otherwise(v, instead Value) Value {
+	if given(v) {
+		return v
+	}
+	return instead
+}
+
+// refusal is the code and text of an error; the text may hold the operator's name (%[1]s) and a detail (%[2]s).
+type refusal struct {
+	code   int32
+	format string
+}
+
+func (r refusal) of(op, detail string) error {
+	return fail(r.code, "%s", fmt.Sprintf(r.format+"%.0[1]s%.0[2]s", op, detail))
+}
+
+// parameter is a named argument. It must be written if absent is set; a constant one is checked ahead of time.
+type parameter struct {
+	name   string
+	absent refusal
+	check  func(v Value) error
+}
+
+// signature is how an operator takes named arguments. Its call gets them in the order of the parameters.
+type signature struct {
+	notObject refusal // the detail is the type found
+	unknown   refusal // the detail is the name found
+	params    []parameter
+	backwards bool // the real server parses the last parameter first
+}
+
+func (s signature) parse(p *parser, op *operator, v Value) (Expression, error) {
+	if !v.IsDocument() {
+		return nil, s.notObject.of(op.name, typeName(v))
+	}
+	fields, err := s.ordered(op.name, v)
+	if err != nil {
+		return nil, err
+	}
+	args := make([]Expression, len(s.params))
+	for _, f := range fields {
+		at := s.index(f.name)
+		if at < 0 {
+			return nil, s.unknown.of(op.name, f.name)
+		}
+		if args[at], err = p.expression(f.value); err != nil {
+			return nil, err
+		}
+	}
+	for i, arg := range args {
+		if arg != nil {
+			p.checkConstant(arg, s.params[i].check)
+			continue
+		}
+		if s.params[i].absent.code != 0 {
+			return nil, s.params[i].absent.of(op.name, s.params[i].name)
+		}
+		args[i] = constant{notGiven}
+	}
+	return p.call(op, args), nil
+}
+
+// checkConstant notes the error of a constant argument, which the real server finds before it sees a document.
+func (p *parser) checkConstant(arg Expression, check func(Value) error) {
+	c, ok := arg.(constant)
+	if !ok || check == nil || nullish(c.value) || p.constantError != nil {
+		return
+	}
+	p.constantError = check(c.value)
+}
+
+// ordered returns the fields in the order of parsing; for one that is not the order of writing it checks all names first.
+func (s signature) ordered(name string, v Value) (object, error) {
+	fields := fieldsOf(v.Data)
+	if !s.backwards {
+		return fields, nil
+	}
+	for _, f := range fields {
+		if s.index(f.name) < 0 {
+			return nil, s.unknown.of(name, f.name)
+		}
+	}
+	for _, param := range s.params {
+		if param.absent.code != 0 && query.Lookup(v.Data, param.name).Missing() {
+			return nil, param.absent.of(name, param.name)
+		}
+	}
+	slices.SortStableFunc(fields, func(a, b field) int { return s.index(b.name) - s.index(a.name) })
+	return fields, nil
+}
+
+func (s signature) index(name string) int {
+	for i, param := range s.params {
+		if param.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// eachArg evaluates the arguments in turn until use is done or fails.
+func eachArg(env *Env, args []Expression, use func(v Value) (done bool, err error)) error {
+	for _, arg := range args {
+		v, err := arg.Eval(env)
+		if err != nil {
+			return err
+		}
+		if done, err := use(v); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// escapePercent lets a text stand in a refusal's format.
+func escapePercent(s string) string { return strings.ReplaceAll(s, "%", "%%") }

@@ -1,0 +1,243 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var arithmeticOperators = []operator{
+	{name: "$add", max: -1, prefix: true, lazy: folded(query.Int32(0), addStep)},
+	{name: "$multiply", max: -1, prefix: true, lazy: folded(query.Int32(1), multiplyStep)},
+	{name: "$subtract", min: 2, max: 2, apply: subtract},
+	{name: "$divide", min: 2, max: 2, apply: divide},
+	{name: "$mod", min: 2, max: 2, apply: mod},
+	numeric("$abs", abs),
+	numeric("$ceil", wholeNumber(math.Ceil, up)),
+	numeric("$floor", wholeNumber(math.Floor, down)),
+	{name: "$round", min: 1, max: 2, apply: rounded("$round", halfEven, math.RoundToEven)},
+	{name: "$trunc", min: 1, max: 2, apply: rounded("$trunc", towardZero, math.Trunc)},
+	{name: "$sigmoid", parse: parseSigmoid},
+}
+
+// folded applies step to the arguments from the left, and ends with null at the first that is null or absent.
+func folded(start Value, step func(total, v Value) (Value, error)) func(*Env, []Expression) (Value, error) {
+	return func(env *Env, args []Expression) (Value, error) {
+		total := start
+		for _, arg := range args {
+			v, err := arg.Eval(env)
+			if err != nil {
+				return missing, err
+			}
+			if nullish(v) {
+				return null, nil
+			}
+			if total, err = step(total, v); err != nil {
+				return missing, err
+			}
+		}
+		return total, nil
+	}
+}
+
+func addStep(total, v Value) (Value, error) {
+	switch {
+	case isDate(v) && isDate(total):
+		return missing, fail(16612, "only one date allowed in an $add expression")
+	case !isDate(v) && !v.IsNumber():
+		return missing, fail(typeMismatch, "$add only supports numeric or date types, not %s", typeName(v))
+	case isDate(v):
+		return shiftDate(v, total, addLong)
+	case isDate(total):
+		return shiftDate(total, v, addLong)
+	}
+	return addNumbers(total, v), nil
+}
+
+// shiftDate adds or subtracts a number of milliseconds, rounded to a whole one.
+func shiftDate(d, by Value, op func(a, b int64) (int64, bool)) (Value, error) {
+	n, ok := milliseconds(by)
+	if ok {
+		n, ok = op(asLong(d), n)
+	}
+	if !ok {
+		return missing, fail(overflow, "date overflow")
+	}
+	return date(n), nil
+}
+
+func milliseconds(v Value) (int64, bool) {
+	switch {
+	case isDouble(v):
+		f := math.Round(asDouble(v))
+		return int64(f), f >= -1<<63 && f < 1<<63
+	case isDecimal(v):
+		d := decimalOf(v).quantize(0, halfEven)
+		if d.form != finite || !d.signed(0).IsInt64() {
+			return 0, false
+		}
+		return d.signed(0).Int64(), true
+	}
+	return asLong(v), true
+}
+
+func addNumbers(a, b Value) Value {
+	switch {
+	case isDecimal(a) || isDecimal(b):
+		return decimalOf(a).add(decimalOf(b)).value()
+	case isDouble(a) || isDouble(b):
+		return query.Double(asDouble(a) + asDouble(b))
+	}
+	sum, ok := addLong(asLong(a), asLong(b))
+	if !ok {
+		return query.Double(asDouble(a) + asDouble(b))
+	}
+	return integerValue(sum, isLong(a, b))
+}
+
+func multiplyStep(total, v Value) (Value, error) {
+	if !v.IsNumber() {
+		return missing, fail(typeMismatch, "$multiply only supports numeric types, not %s", typeName(v))
+	}
+	switch {
+	case isDecimal(total) || isDecimal(v):
+		return decimalOf(total).multiply(decimalOf(v)).value(), nil
+	case isDouble(total) || isDouble(v):
+		return query.Double(asDouble(total) * asDouble(v)), nil
+	}
+	product, ok := multiplyLong(asLong(total), asLong(v))
+	if !ok {
+		return query.Double(asDouble(total) * asDouble(v)), nil
+	}
+	return integerValue(product, isLong(total, v)), nil
+}
+
+func subtract(args []Value) (Value, error) {
+	a, b := args[0], args[1]
+	switch {
+	case nullish(a) || nullish(b):
+		return null, nil
+	case isDate(a) && isDate(b):
+		return query.Int64(asLong(a) - asLong(b)), nil
+	case isDate(a) && b.IsNumber():
+		return shiftDate(a, b, subtractLong)
+	case isDate(a):
+		return missing, fail(typeMismatch, "can't $subtract %s from Date", typeName(b))
+	case !a.IsNumber() || !b.IsNumber():
+		return missing, fail(typeMismatch, "can't $subtract %s from %s", typeName(b), typeName(a))
+	case isDecimal(a) || isDecimal(b):
+		return decimalOf(a).subtract(decimalOf(b)).value(), nil
+	case isDouble(a) || isDouble(b):
+		return query.Double(asDouble(a) - asDouble(b)), nil
+	}
+	n, ok := subtractLong(asLong(a), asLong(b))
+	if !ok {
+		return query.Double(asDouble(a) - asDouble(b)), nil
+	}
+	return integerValue(n, isLong(a, b)), nil
+}
+
+func divide(args []Value) (Value, error) {
+	a, b := args[0], args[1]
+	switch {
+	case a.IsNumber() && b.IsNumber():
+		if !truth(b) {
+			return missing, fail(badValue, "can't $divide by zero")
+		}
+		if isDecimal(a) || isDecimal(b) {
+			return decimalOf(a).divide(decimalOf(b)).value(), nil
+		}
+		return query.Double(asDouble(a) / asDouble(b)), nil
+	case nullish(a) || nullish(b):
+		return null, nil
+	}
+	return missing, fail(typeMismatch, "$divide only supports numeric types, not %s and %s", typeName(a), typeName(b))
+}
+
+func mod(args []Value) (Value, error) {
+	a, b := args[0], args[1]
+	switch {
+	case a.IsNumber() && b.IsNumber():
+		return modNumbers(a, b)
+	case nullish(a) || nullish(b):
+		return null, nil
+	}
+	return missing, fail(16611, "$mod only supports numeric types, not %s and %s", typeName(a), typeName(b))
+}
+
+func modNumbers(a, b Value) (Value, error) {
+	zero := fail(16610, "can't $mod by zero")
+	switch {
+	case isDecimal(a) || isDecimal(b):
+		if !truth(b) {
+			return missing, fail(5733415, "can't $mod by zero")
+		}
+		return decimalOf(a).remainder(decimalOf(b)).value(), nil
+	case !truth(b):
+		return missing, zero
+	case isDouble(a) || isDouble(b):
+		return query.Double(math.Mod(asDouble(a), asDouble(b))), nil
+	case asLong(b) == -1:
+		return integerValue(0, isLong(a, b)), nil
+	}
+	return integerValue(asLong(a)%asLong(b), isLong(a, b)), nil
+}
+
+// numeric is an operator of one number; null and what is absent give null.
+func numeric(name string, apply func(v Value) (Value, error)) operator {
+	return operator{name: name, min: 1, max: 1, apply: func(args []Value) (Value, error) {
+		v := args[0]
+		switch {
+		case nullish(v):
+			return null, nil
+		case !v.IsNumber():
+			return missing, fail(28765, "%s only supports numeric types, not %s", name, typeName(v))
+		}
+		return apply(v)
+	}}
+}
+
+func abs(v Value) (Value, error) {
+	switch {
+	case isDouble(v):
+		return query.Double(math.Abs(asDouble(v))), nil
+	case isDecimal(v):
+		return decimalOf(v).abs().value(), nil
+	}
+	n := asLong(v)
+	if n == math.MinInt64 {
+		return missing, fail(28680, "can't take $abs of long long min")
+	}
+	return integerValue(max(n, -n), isLong(v)), nil
+}
+
+func wholeNumber(double func(float64) float64, mode rounding) func(Value) (Value, error) {
+	return func(v Value) (Value, error) {
+		switch {
+		case isDouble(v):
+			return query.Double(double(asDouble(v))), nil
+		case isDecimal(v):
+			d := decimalOf(v)
+			if d.form == infinite {
+				return nan.value(), nil
+			}
+			return d.quantize(0, mode).value(), nil
+		}
+		return v, nil
+	}
+}
+
+// parseSigmoid writes $sigmoid as the real server does: 1 / (1 + e^-x).
+func parseSigmoid(p *parser, _ *operator, v Value) (Expression, error) {
+	x, err := p.expression(v)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := x.(constant); v.IsArray() || ok && isText(c.value) {
+		return nil, fail(typeMismatch, "$sigmoid only supports numeric types, not %s", typeName(v))
+	}
+	one := constant{query.Int32(1)}
+	minus := p.call(operators["$multiply"], []Expression{constant{query.Int32(-1)}, x})
+	power := p.call(operators["$exp"], []Expression{minus})
+	return p.call(operators["$divide"], []Expression{one, p.call(operators["$add"], []Expression{one, power})}), nil
+}

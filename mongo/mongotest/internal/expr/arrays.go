@@ -1,0 +1,174 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var arrayOperators = []operator{
+	{name: "$arrayElemAt", min: 2, max: 2, apply: arrayElemAt},
+	{name: "$first", min: 1, max: 1, apply: endElement("$first", 0)},
+	{name: "$last", min: 1, max: 1, apply: endElement("$last", -1)},
+	{name: "$size", min: 1, max: 1, apply: size},
+	{name: "$isArray", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(args[0].IsArray()), nil }},
+	{name: "$concatArrays", max: -1, lazy: concatArrays},
+	{name: "$in", min: 2, max: 2, apply: in},
+	{name: "$indexOfArray", min: 2, max: 4, parse: parseIndexOfArray, apply: indexOfArray},
+	{name: "$range", min: 2, max: 3, apply: rangeOf},
+	{name: "$reverseArray", min: 1, max: 1, apply: reverseArray},
+	{name: "$slice", min: 2, max: 3, lazy: slice},
+	{name: "$zip", parse: parseZip},
+	{name: "$sortArray", parse: parseSortArray},
+}
+
+func arrayElemAt(args []Value) (Value, error) {
+	a, at := args[0], args[1]
+	if nullish(a) || nullish(at) {
+		return null, nil
+	}
+	if !a.IsArray() {
+		return missing, fail(28689, "$arrayElemAt's first argument must be an array, but is %s", typeName(a))
+	}
+	if !at.IsNumber() {
+		return missing, fail(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", typeName(at))
+	}
+	n, ok := asIndex(at)
+	if !ok {
+		return missing, fail(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s",
+			sixDigits(asDouble(at)))
+	}
+	return elementAt(query.Elements(a.Data), n), nil
+}
+
+// elementAt returns an element, counted from the end if n is negative.
+func elementAt(elements []Value, n int) Value {
+	if n < 0 {
+		n += len(elements)
+	}
+	if n < 0 || n >= len(elements) {
+		return missing
+	}
+	return elements[n]
+}
+
+func endElement(name string, at int) func([]Value) (Value, error) {
+	return func(args []Value) (Value, error) {
+		if nullish(args[0]) {
+			return null, nil
+		}
+		if !args[0].IsArray() {
+			return missing, fail(28689, "%s's argument must be an array, but is %s", name, typeName(args[0]))
+		}
+		return elementAt(query.Elements(args[0].Data), at), nil
+	}
+}
+
+func size(args []Value) (Value, error) {
+	if !args[0].IsArray() {
+		return missing, fail(17124, "The argument to $size must be an array, but was of type: %s", typeName(args[0]))
+	}
+	return query.Int32(int32(len(query.Elements(args[0].Data)))), nil
+}
+
+func concatArrays(env *Env, args []Expression) (Value, error) {
+	var all []Value
+	isNull := false
+	err := eachArg(env, args, func(v Value) (bool, error) {
+		if isNull = nullish(v); isNull {
+			return true, nil
+		}
+		if !v.IsArray() {
+			return false, fail(28664, "$concatArrays only supports arrays, not %s", typeName(v))
+		}
+		all = append(all, query.Elements(v.Data)...)
+		return false, nil
+	})
+	if err != nil {
+		return missing, err
+	}
+	if isNull {
+		return null, nil
+	}
+	return array(all), nil
+}
+
+func in(args []Value) (Value, error) {
+	if !args[1].IsArray() {
+		return missing, fail(40081, "$in requires an array as a second argument, found: %s", typeName(args[1]))
+	}
+	return boolean(contains(query.Elements(args[1].Data), args[0])), nil
+}
+
+func contains(elements []Value, v Value) bool {
+	return slices.ContainsFunc(elements, func(e Value) bool { return query.Equal(e, v) })
+}
+
+// parseIndexOfArray finds a constant first argument that is no array, for which the real server has a code of its own.
+func parseIndexOfArray(p *parser, op *operator, v Value) (Expression, error) {
+	e, err := positional(p, op, v)
+	if c, ok := e.(*call); ok {
+		if a, ok := c.args[0].(constant); ok && !a.value.IsArray() && !nullish(a.value) && p.constantError == nil {
+			p.constantError = fail(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
+		}
+	}
+	return e, err
+}
+
+func indexOfArray(args []Value) (Value, error) {
+	if nullish(args[0]) {
+		return null, nil
+	}
+	if !args[0].IsArray() {
+		return missing, fail(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(args[0]))
+	}
+	elements := query.Elements(args[0].Data)
+	codes := boundCodes{notInteger: 9711600, negative: 9711601}
+	from, to, err := bounds("$indexOfArray", codes, args[2:], len(elements))
+	if err != nil {
+		return missing, err
+	}
+	for i := from; i < to; i++ {
+		if query.Equal(elements[i], args[1]) {
+			return query.Int32(int32(i)), nil
+		}
+	}
+	return query.Int32(-1), nil
+}
+
+// boundCodes are the codes for a bound that is no integer or negative.
+type boundCodes struct{ notInteger, negative int32 }
+
+// bounds reads the optional start and end of a search; the end is at most the length.
+func bounds(name string, codes boundCodes, args []Value, length int) (from, to int, err error) {
+	to = length
+	for i, v := range args {
+		which := [...]string{"starting", "ending"}[i]
+		n, ok := asIndex(v)
+		if !v.IsNumber() || !ok {
+			return 0, 0, fail(codes.notInteger, "%srequires an integral %s index, found a value of type: %s, with value: %s", name, which,
+				typeName(v), spelled(v))
+		}
+		if n < 0 {
+			return 0, 0, fail(codes.negative, "%s requires a nonnegative %s index, found: %d", name, which, n)
+		}
+		if i == 0 {
+			from = n
+		} else {
+			to = min(n, length)
+		}
+	}
+	return from, to, nil
+}
+
+func reverseArray(args []Value) (Value, error) {
+	if nullish(args[0]) {
+		return null, nil
+	}
+	if !args[0].IsArray() {
+		return missing, fail(34435, "The argument to $reverseArray must be an array, but was of type: %s", typeName(args[0]))
+	}
+	elements := query.Elements(args[0].Data)
+	slices.Reverse(elements)
+	return array(elements), nil
+}

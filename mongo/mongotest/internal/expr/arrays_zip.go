@@ -1,0 +1,108 @@
+package expr
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// zipper is $zip.
+type zipper struct {
+	inputs, defaults []Expression
+	longest          bool
+}
+
+func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
+	if !v.IsDocument() {
+		return nil, fail(34460, "$zip only supports an object as an argument, found %s", typeName(v))
+	}
+	longest := no
+	var inputs, defaults []Expression
+	for _, f := range fieldsOf(v.Data) {
+		var err error
+		switch f.name {
+		case "inputs":
+			if !f.value.IsArray() {
+				return nil, fail(34461, "inputs must be an array of expressions, found %s", typeName(f.value))
+			}
+			inputs, err = p.expressions(query.Elements(f.value.Data))
+		case "defaults":
+			if !f.value.IsArray() {
+				return nil, fail(34462, "defaults must be an array of expressions, found %s", typeName(f.value))
+			}
+			defaults, err = p.expressions(query.Elements(f.value.Data))
+		case "useLongestLength":
+			if longest = f.value; longest.Type != bson.TypeBoolean {
+				return nil, fail(34463, "useLongestLength must be a bool, found object")
+			}
+		default:
+			err = fail(34464, "$zip found an unknown argument: %s", f.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(inputs) == 0:
+		return nil, fail(34465, "$zip requires at least one input array")
+	case !truth(longest) && len(defaults) > 0:
+		return nil, fail(34466, "cannot specify defaults unless useLongestLength is true")
+	case len(defaults) > 0 && len(defaults) != len(inputs):
+		return nil, fail(34467, "defaults and inputs must have the same length")
+	}
+	return &zipper{inputs, defaults, truth(longest)}, nil
+}
+
+func (z *zipper) Eval(env *Env) (Value, error) {
+	var columns [][]Value
+	isNull := false
+	err := eachArg(env, z.inputs, func(v Value) (bool, error) {
+		if isNull = nullish(v); isNull {
+			return true, nil
+		}
+		if !v.IsArray() {
+			return false, fail(34468, "$zip found a non-array expression in input: %s", spelled(v))
+		}
+		columns = append(columns, query.Elements(v.Data))
+		return false, nil
+	})
+	if err != nil {
+		return missing, err
+	}
+	if isNull {
+		return null, nil
+	}
+	return z.rows(env, columns)
+}
+
+func (z *zipper) rows(env *Env, columns [][]Value) (Value, error) {
+	count := len(columns[0])
+	for _, column := range columns {
+		if n := len(column); z.longest == (n > count) {
+			count = n
+		}
+	}
+	var defaults []Value
+	if z.longest && slices.ContainsFunc(columns, func(column []Value) bool { return len(column) < count }) {
+		var err error
+		if defaults, err = evalAll(env, z.defaults); err != nil {
+			return missing, err
+		}
+	}
+	rows := make([]Value, count)
+	for r := range rows {
+		row := make([]Value, len(columns))
+		for c, column := range columns {
+			switch {
+			case r < len(column):
+				row[c] = column[r]
+			case c < len(defaults):
+				row[c] = defaults[c]
+			}
+		}
+		rows[r] = array(row)
+	}
+	return env.pay(array(rows))
+}

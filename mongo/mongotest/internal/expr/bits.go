@@ -1,0 +1,26 @@
+package expr
+
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
+var bitOperators = []operator{
+	{name: "$bitAnd", max: -1, lazy: folded(query.Int32(-1), bitStep("$bitAnd", func(a, b int64) int64 { return a & b }))},
+	{name: "$bitOr", max: -1, lazy: folded(query.Int32(0), bitStep("$bitOr", func(a, b int64) int64 { return a | b }))},
+	{name: "$bitXor", max: -1, lazy: folded(query.Int32(0), bitStep("$bitXor", func(a, b int64) int64 { return a ^ b }))},
+	numeric("$bitNot", bitNot),
+}
+
+func bitStep(name string, op func(a, b int64) int64) func(total, v Value) (Value, error) {
+	return func(total, v Value) (Value, error) {
+		if !isInteger(v) {
+			return missing, fail(typeMismatch, "%s only supports int and long operands.", name)
+		}
+		return integerValue(op(asLong(total), asLong(v)), isLong(total, v)), nil
+	}
+}
+
+func bitNot(v Value) (Value, error) {
+	if !isInteger(v) {
+		return missing, fail(typeMismatch, "$bitNot only supports int and long, not: %s.", typeName(v))
+	}
+	return integerValue(^asLong(v), isLong(v)), nil
+}

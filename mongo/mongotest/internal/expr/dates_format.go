@@ -1,0 +1,170 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+var dateTextOperators = []operator{
+	{name: "$dateToString", parse: parseDateToString, lazy: dateToString},
+	{name: "$dateFromString", parse: dateFromStringSignature.parse, lazy: dateFromString},
+}
+
+var dateToStringSignature = signature{
+	backwards: true,
+	notObject: refusal{18629, "%[1]s only supports an object as its argument"},
+	unknown:   refusal{18534, "Unrecognized argument to %[1]s: %[2]s"},
+	params: []parameter{
+		{name: "date", absent: refusal{18628, "Missing '%[2]s' parameter to %[1]s"}},
+		{name: "format"},
+		{name: "timezone", check: checkTimezone},
+		{name: "onNull"},
+	},
+}
+
+// parseDateToString refuses a constant format that is wrong as an error of syntax.
+func parseDateToString(p *parser, op *operator, v Value) (Expression, error) {
+	e, err := dateToStringSignature.parse(p, op, v)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := e.(*call)
+	if !ok {
+		return e, nil
+	}
+	format, ok := c.args[1].(constant)
+	if ok && given(format.value) && !nullish(format.value) {
+		if err := checkFormat(format.value); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func checkFormat(v Value) error {
+	if !isText(v) {
+		return fail(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
+	}
+	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVUuwbB%")
+}
+
+// checkSpecifiers refuses a format with a specifier that is not in the list.
+func checkSpecifiers(format, known string) error {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		if i++; i == len(format) {
+			return fail(18535, "Unmatched '%%' at end of format string")
+		}
+		if strings.IndexByte(known, format[i]) < 0 {
+			return fail(18536, "Invalid format character '%%%c' in format string", format[i])
+		}
+	}
+	return nil
+}
+
+func dateToString(env *Env, args []Expression) (Value, error) {
+	v, err := evalAll(env, args[:3])
+	if err != nil {
+		return missing, err
+	}
+	format, zone := v[1], v[2]
+	if given(format) && !nullish(format) {
+		if err := checkFormat(format); err != nil {
+			return missing, err
+		}
+	}
+	if nullish(v[0]) {
+		return onNull(env, args[3])
+	}
+	if nullish(zone) || nullish(format) {
+		return null, nil
+	}
+	location, err := timezone(zone)
+	if err != nil {
+		return missing, err
+	}
+	ms, err := asDate(v[0])
+	if err != nil {
+		return missing, err
+	}
+	t := time.UnixMilli(ms).In(location)
+	if year := t.Year(); year < 0 || year > 9999 {
+		return missing, fail(18537, yearsRange, year)
+	}
+	if given(format) {
+		return text(formatted(t, string(format.Text()))), nil
+	}
+	if given(zone) && !isUTC(string(zone.Text())) {
+		return text(isoText(t)), nil
+	}
+	return text(isoText(t) + utcLetter), nil
+}
+
+// isUTC tells whether a zone's name stands for UTC itself, which the default format shows by its letter.
+func isUTC(name string) bool {
+	offset, ok := utcOffset(name)
+	return name == "UTC" || ok && offset == 0
+}
+
+// onNull returns what to give for null: null if nothing is given.
+func onNull(env *Env, e Expression) (Value, error) {
+	v, err := e.Eval(env)
+	return otherwise(v, null), err
+}
+
+func formatted(t time.Time, format string) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		b.WriteString(specified(t, format[i]))
+	}
+	return b.String()
+}
+
+func specified(t time.Time, specifier byte) string {
+	_, offset := t.Zone()
+	switch specifier {
+	case 'Y':
+		return fmt.Sprintf("%04d", t.Year())
+	case 'm':
+		return fmt.Sprintf("%02d", t.Month())
+	case 'd':
+		return fmt.Sprintf("%02d", t.Day())
+	case 'H':
+		return fmt.Sprintf("%02d", t.Hour())
+	case 'M':
+		return fmt.Sprintf("%02d", t.Minute())
+	case 'S':
+		return fmt.Sprintf("%02d", t.Second())
+	case 'L':
+		return fmt.Sprintf("%03d", millisecond(t))
+	case 'j':
+		return fmt.Sprintf("%03d", t.YearDay())
+	case 'G':
+		return fmt.Sprintf("%04d", isoWeekYear(t))
+	case 'V':
+		return fmt.Sprintf("%02d", isoWeek(t))
+	case 'U':
+		return fmt.Sprintf("%02d", sundayWeek(t))
+	case 'u':
+		return fmt.Sprint(isoDayOfWeek(t))
+	case 'w':
+		return fmt.Sprint(int(t.Weekday()) + 1)
+	case 'b':
+		return t.Month().String()[:3]
+	case 'B':
+		return t.Month().String()
+	case 'z':
+		return t.Format("-0700")
+	case 'Z':
+		return fmt.Sprint(offset / 60)
+	}
+	return "%"
+}

@@ -1,0 +1,171 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var dateFromStringSignature = signature{
+	backwards: true,
+	notObject: refusal{40540, "%[1]s only supports an object as an argument, found: %[2]s"},
+	unknown:   refusal{40541, "Unrecognized argument to %[1]s: %[2]s"},
+	params: []parameter{
+		{name: "dateString", absent: refusal{40542, "Missing '%[2]s' parameter to %[1]s"}},
+		{name: "timezone", check: checkTimezone},
+		{name: "format", check: checkParseFormat},
+		{name: "onNull"},
+		{name: "onError"},
+	},
+}
+
+func checkParseFormat(v Value) error {
+	if !isText(v) {
+		return fail(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
+	}
+	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVubB%")
+}
+
+func dateFromString(env *Env, args []Expression) (Value, error) {
+	v, err := evalAll(env, args[:3])
+	if err != nil {
+		return missing, err
+	}
+	s, zone, format := v[0], v[1], v[2]
+	if given(format) && !nullish(format) {
+		if err := checkParseFormat(format); err != nil {
+			return missing, err
+		}
+	}
+	var location *time.Location
+	if !nullish(zone) {
+		if location, err = timezone(zone); err != nil {
+			return missing, err
+		}
+	}
+	if nullish(s) {
+		return onNull(env, args[3])
+	}
+	if nullish(zone) || nullish(format) {
+		return null, nil
+	}
+	result, err := parseDate(s, format, location, given(zone))
+	return onError(env, args[4], result, err)
+}
+
+// onError returns what to give for a failed conversion, if anything is given.
+func onError(env *Env, e Expression, result Value, err error) (Value, error) {
+	var refused *query.Error
+	if !errors.As(err, &refused) || refused.Code != conversionFailure {
+		return result, err
+	}
+	v, evalErr := e.Eval(env)
+	switch {
+	case evalErr != nil:
+		return missing, evalErr
+	case given(v):
+		return v, nil
+	}
+	return missing, err
+}
+
+func parseDate(s, format Value, zone *time.Location, zoned bool) (Value, error) {
+	if !isText(s) {
+		return missing, fail(conversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
+			spelled(s))
+	}
+	var d *civil
+	var err error
+	if given(format) {
+		d, err = parseFormat(string(s.Text()), string(format.Text()))
+	} else {
+		d, err = parseFree(string(s.Text()))
+	}
+	if err != nil {
+		return missing, err
+	}
+	if d.zone != nil && zoned {
+		what := "GMT offset"
+		if d.zone == time.UTC {
+			what = "time zone information ('Z')"
+		}
+		return missing, fail(conversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
+	}
+	return d.date(string(s.Text()), zone)
+}
+
+// civil is a date and time as it is written, its parts as far as they are there.
+type civil struct {
+	year, month, day    int
+	hasYear, hasMonth   bool
+	hasDay              bool
+	dayOfYear           int
+	isoYear, week, wday int
+	hour, minute        int
+	second, nano        int
+	zone                *time.Location
+	free                bool // read without a format
+}
+
+func dateProblem(s string, at int, what string) error {
+	near := "\x00"
+	if at < len(s) {
+		near = s[at : at+1]
+	}
+	return fail(conversionFailure, "Error parsing date string '%s'; %d: %s '%s'", s, at, what, near)
+}
+
+// date returns the moment; zone is where the text names none.
+func (c *civil) date(s string, zone *time.Location) (Value, error) {
+	if c.zone != nil {
+		zone = c.zone
+	}
+	switch {
+	case c.isoYear != 0:
+		c.year, c.month, c.day = c.isoYear, 1, isoDay(c.isoYear, c.week, max(c.wday, 1))
+	case c.hasYear && c.dayOfYear >= 0:
+		c.month, c.day = 1, c.dayOfYear+1 // the real server counts from 0
+	case !c.hasYear || !c.hasMonth || !c.hasDay:
+		return missing, fail(conversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", s)
+	default:
+		if c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysIn(c.year, time.Month(c.month)) {
+			return missing, dateProblem(s, c.end(s), "The parsed date was invalid")
+		}
+	}
+	if c.hour > 24 || c.minute > 59 || c.second > 59 {
+		return missing, dateProblem(s, c.end(s), "The parsed time was invalid")
+	}
+	return date(localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone).UnixMilli()), nil
+}
+
+// end is where the real server sees the error of a date as a whole.
+func (c *civil) end(s string) int {
+	if c.free {
+		return len(s) + 1
+	}
+	return len(s)
+}
+
+// problems collects what is wrong with a text, in order.
+type problems struct {
+	text  string
+	found []string
+}
+
+func (p *problems) add(at int, what string) {
+	near := "\x00"
+	if at < len(p.text) {
+		near = p.text[at : at+1]
+	}
+	p.found = append(p.found, fmt.Sprintf("%d: %s '%s'", at, what, near))
+}
+
+func (p *problems) err() error {
+	if len(p.found) == 0 {
+		return nil
+	}
+	return fail(conversionFailure, "Error parsing date string '%s'; %s", p.text, strings.Join(p.found, "; "))
+}

@@ -1,0 +1,115 @@
+package expr
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+func dateTruncParse(p *parser, op *operator, v Value) (Expression, error) {
+	required := func(code int32) refusal { return refusal{code, "Missing '%[2]s' parameter to %[1]s"} }
+	return signature{
+		backwards: true,
+		notObject: refusal{5439007, "%[1]s only supports an object as its argument"},
+		unknown: refusal{
+			5439008,
+			"Unrecognized argument to %[1]s: %[2]s. Expected arguments are date, unit, and optionally, binSize, timezone, startOfWeek",
+		},
+		params: []parameter{
+			{name: "date", absent: required(5439009)},
+			{name: "unit", absent: required(5439010), check: checkUnit(op.name)},
+			{name: "binSize", check: checkBinSize},
+			{name: "timezone", check: checkTruncTimezone},
+			{name: "startOfWeek", check: checkWeekday(op.name)},
+		},
+	}.parse(p, op, v)
+}
+
+func binSize(v Value) (int64, error) {
+	n, ok := asWholeLong(v)
+	if !v.IsNumber() || !ok {
+		return 0, fail(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
+	}
+	if n <= 0 {
+		return 0, fail(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", n)
+	}
+	return n, nil
+}
+
+func checkBinSize(v Value) error {
+	_, err := binSize(v)
+	return err
+}
+
+func truncTimezone(v Value) (*time.Location, error) {
+	zone, err := timezone(v)
+	if refused, ok := err.(*query.Error); ok { //nolint:errorlint // timezone wraps nothing
+		return nil, fail(refused.Code, "$dateTrunc parameter 'timezone' value parsing failed :: caused by :: %s", refused.Message)
+	}
+	return zone, nil
+}
+
+func checkTruncTimezone(v Value) error {
+	_, err := truncTimezone(v)
+	return err
+}
+
+func dateTrunc(args []Value) (Value, error) {
+	for i, v := range args {
+		if nullish(v) && (i < 4 || isWeek(args[1])) {
+			return null, nil
+		}
+	}
+	ms, err := asDate(args[0])
+	if err != nil {
+		return missing, fail(5166307, "$dateTrunc requires 'date' to be a date, but got %s", typeName(args[0]))
+	}
+	unit, err := timeUnit("$dateTrunc", args[1])
+	if err != nil {
+		return missing, err
+	}
+	bin, err := binSize(otherwise(args[2], query.Int32(1)))
+	if err != nil {
+		return missing, err
+	}
+	zone, err := truncTimezone(args[3])
+	if err != nil {
+		return missing, err
+	}
+	first, err := weekday("$dateTrunc", unit, args[4])
+	if err != nil {
+		return missing, err
+	}
+	return date(truncate(time.UnixMilli(ms).In(zone), unit, bin, first)), nil
+}
+
+// truncate returns the start of the bin of units that holds the time; bins are counted from the year 2000.
+func truncate(t time.Time, unit string, bin int64, first time.Weekday) int64 {
+	zone := t.Location()
+	reference := time.Date(2000, 1, 1, 0, 0, 0, 0, zone)
+	if n, ok := unitMonths[unit]; ok {
+		if n, ok = multiplyLong(n, bin); !ok || n > 1<<40 {
+			n = 1 << 40
+		}
+		from := monthNumber(reference)
+		months := from + floorDiv(monthNumber(t)-from, n)*n
+		return time.Date(int(floorDiv(months, 12)), time.Month(floorMod(months, 12)+1), 1, 0, 0, 0, 0, zone).UnixMilli()
+	}
+	if n := unitDays[unit]; n > 0 {
+		from := dayNumber(reference)
+		if unit == "week" {
+			from += (int64(first) - int64(reference.Weekday()) + 7) % 7
+		}
+		if bin > 1<<40 {
+			bin = 1 << 40
+		}
+		days := from + floorDiv(dayNumber(t)-from, n*bin)*n*bin
+		return time.Date(1970, 1, 1+int(days), 0, 0, 0, 0, zone).UnixMilli()
+	}
+	length, ok := multiplyLong(unitLengths[unit], bin)
+	if !ok {
+		length = 1 << 62
+	}
+	from := reference.UnixMilli()
+	return from + floorDiv(t.UnixMilli()-from, length)*length
+}

@@ -1,0 +1,177 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Expression is a compiled expression.
+type Expression interface {
+	// Eval returns the expression's value for one document, a Missing one where it leads to no field. Errors are of type
+	// *query.Error.
+	Eval(env *Env) (Value, error)
+}
+
+// Env is what an expression may look at for one document.
+type Env struct {
+	Root        []byte         // the document, $$ROOT
+	Now         int64          // $$NOW in milliseconds since the Unix epoch
+	ClusterTime Value          // $$CLUSTER_TIME; Missing where there is none
+	Rand        func() float64 // numbers from 0 to 1 for $rand, never 1
+	NewID       func() [12]byte
+	Vars        []Value // the variables of the Scope that the expression was compiled with, in its order
+	steps       int
+}
+
+// maxSteps bounds the work of one Env, so that nested loops over long ranges end: a step is a value, more if it is long.
+const maxSteps = 20_000_000
+
+// maxValue bounds the size of a value, which repeated concatenation reaches fast: the real server's limit for a document
+// in the making.
+const maxValue = 64 << 20
+
+// pay counts a value that was evaluated, and refuses it where it is too much.
+func (e *Env) pay(v Value) (Value, error) {
+	if n := len(v.Data); n > maxValue {
+		return missing, fail(objectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
+	}
+	if e.steps += 1 + len(v.Data)/16; e.steps > maxSteps {
+		return missing, fail(maxTimeExpired, "mongotest: the expression took more than %d steps", maxSteps)
+	}
+	return v, nil
+}
+
+// bind sets a variable.
+func (e *Env) bind(slot int, v Value) {
+	for len(e.Vars) <= slot {
+		e.Vars = append(e.Vars, missing)
+	}
+	e.Vars[slot] = v
+}
+
+func (e *Env) variable(slot int) Value {
+	switch slot {
+	case slotRoot:
+		return Value{Type: bson.TypeEmbeddedDocument, Data: e.Root}
+	case slotNow:
+		return date(e.Now)
+	case slotClusterTime:
+		return e.ClusterTime
+	case slotRemove, slotAbsent:
+		return missing
+	}
+	if slot < len(e.Vars) {
+		return e.Vars[slot]
+	}
+	return missing
+}
+
+// constant is a value known when the expression is compiled.
+type constant struct{ value Value }
+
+func (c constant) Eval(env *Env) (Value, error) { return env.pay(c.value) }
+
+// path is a field of a variable, or the variable itself where no names follow.
+type path struct {
+	name  string // the variable's
+	slot  int
+	names []string
+}
+
+func (p *path) Eval(env *Env) (Value, error) {
+	v := env.variable(p.slot)
+	if p.slot == slotClusterTime && v.Missing() || p.slot == slotAbsent {
+		return missing, fail(51144, "Builtin variable '$$%s' is not available", p.name)
+	}
+	return env.pay(follow(v, p.names))
+}
+
+// follow returns the value that the names lead to; in an array it collects what they lead to in each document of it.
+func follow(v Value, names []string) Value {
+	if len(names) == 0 {
+		return v
+	}
+	switch {
+	case v.IsDocument():
+		return follow(query.Lookup(v.Data, names[0]), names[1:])
+	case v.IsArray():
+		found := []Value{}
+		for _, e := range query.Elements(v.Data) {
+			if !e.IsDocument() {
+				continue
+			}
+			if e = follow(e, names); !e.Missing() {
+				found = append(found, e)
+			}
+		}
+		return array(found)
+	}
+	return missing
+}
+
+// list is an array of expressions.
+type list []Expression
+
+func (l list) Eval(env *Env) (Value, error) {
+	values, err := evalAll(env, l)
+	if err != nil {
+		return missing, err
+	}
+	return env.pay(array(values))
+}
+
+func evalAll(env *Env, expressions []Expression) ([]Value, error) {
+	values := make([]Value, len(expressions))
+	for i, e := range expressions {
+		v, err := e.Eval(env)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// document is a document of expressions.
+type document struct {
+	names  []string
+	values []Expression
+}
+
+func (d *document) Eval(env *Env) (Value, error) {
+	values, err := evalAll(env, d.values)
+	if err != nil {
+		return missing, err
+	}
+	var o object
+	for i, name := range d.names {
+		o = o.set(name, values[i])
+	}
+	return env.pay(o.value())
+}
+
+// call applies an operator to its arguments.
+type call struct {
+	op   *operator
+	args []Expression
+}
+
+func (c *call) Eval(env *Env) (Value, error) {
+	v, err := c.eval(env)
+	if err != nil {
+		return missing, err
+	}
+	return env.pay(v)
+}
+
+func (c *call) eval(env *Env) (Value, error) {
+	if c.op.lazy != nil {
+		return c.op.lazy(env, c.args)
+	}
+	args, err := evalAll(env, c.args)
+	if err != nil {
+		return missing, err
+	}
+	return c.op.apply(args)
+}

@@ -1,0 +1,48 @@
+package expr_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// FuzzExpression gives any BSON as an expression and a document: Parse and Eval end, do not panic, and fail with a code.
+func FuzzExpression(f *testing.F) {
+	doc := document(f, standard)
+	for _, s := range []string{
+		`{"$add": ["$i", 1]}`, `{"$map": {"input": "$a", "in": {"$multiply": ["$$this", "$d"]}}}`,
+		`{"$dateToString": {"date": "$t", "format": "%Y-%m-%d", "timezone": "Europe/Berlin"}}`,
+		`{"$reduce": {"input": "$a", "initialValue": "", "in": {"$concat": ["$$value", {"$toString": "$$this"}]}}}`,
+		`{"$switch": {"branches": [{"case": {"$lt": ["$i", 0]}, "then": 1}], "default": {"$round": ["$f", 1]}}}`,
+	} {
+		f.Add([]byte(document(f, `{"r": `+s+`}`)), []byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, spec, doc []byte) {
+		if bson.Raw(spec).Validate() != nil || bson.Raw(doc).Validate() != nil {
+			t.Skip("not BSON")
+		}
+		v := query.Lookup(spec, "r")
+		if v.Missing() {
+			t.Skip("no value")
+		}
+		e, err := expr.Parse(v, nil)
+		if err == nil {
+			_, err = e.Eval(environment(doc))
+		}
+		var refused *query.Error
+		if err != nil && (!errors.As(err, &refused) || refused.Code == 0 || refused.Message == "") {
+			t.Errorf("%v is no refusal with a code", err)
+		}
+		for _, name := range expr.Accumulators() {
+			if a, err := expr.ParseAccumulator(name, v, nil); err == nil {
+				state := a.New()
+				_ = state.Add(environment(doc))
+				_ = state.Result()
+			}
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package expr
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// parseGetField takes {field, input}, or any other expression as the field of the document.
+func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
+	before := p.constantError
+	defer func() { p.constantError = before }() // the real server leaves these arguments alone until it sees a document
+	args := make([]Expression, 2)
+	if !v.IsDocument() || isCall(v) {
+		field, err := p.fieldName(v)
+		if err != nil {
+			return nil, err
+		}
+		args[0] = field
+		if args[1], err = p.path("$$CURRENT"); err != nil {
+			return nil, err
+		}
+		return p.call(op, args), nil
+	}
+	for _, f := range fieldsOf(v.Data) {
+		var err error
+		switch f.name {
+		case "field":
+			args[0], err = p.fieldName(f.value)
+		case "input":
+			args[1], err = p.expression(f.value)
+		default:
+			err = fail(3041701, "$getField found an unknown argument: %s", f.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if args[0] == nil {
+		return nil, fail(3041702, "$getField requires 'field' to be specified")
+	}
+	if args[1] == nil {
+		return nil, fail(3041703, "$getField requires 'input' to be specified")
+	}
+	return p.call(op, args), nil
+}
+
+// fieldName parses the name of a field, where a string stands for itself even if it begins with a dollar.
+func (p *parser) fieldName(v Value) (Expression, error) {
+	if isText(v) {
+		return constant{v}, nil
+	}
+	return p.expression(v)
+}
+
+func isCall(v Value) bool {
+	fields := fieldsOf(v.Data)
+	return len(fields) == 1 && len(fields[0].name) > 0 && fields[0].name[0] == '$'
+}
+
+func getField(args []Value) (Value, error) {
+	field, input := args[0], args[1]
+	if !isText(field) {
+		return missing, fail(3041704, "$getField requires 'field' to evaluate to type String, but got %s", typeName(field))
+	}
+	switch {
+	case input.IsDocument():
+		return query.Lookup(input.Data, string(field.Text())), nil
+	case !input.Missing() && nullish(input):
+		return null, nil
+	}
+	return missing, nil
+}
+
+// parseSetField is for $setField, and for $unsetField, which has no value.
+func parseSetField(names ...string) func(*parser, *operator, Value) (Expression, error) {
+	codes := []int32{4161102, 4161109, 4161103}
+	return func(p *parser, op *operator, v Value) (Expression, error) {
+		before := p.constantError
+		defer func() { p.constantError = before }() // the real server leaves these arguments alone until it sees a document
+		if !v.IsDocument() {
+			return nil, fail(4161100, "%s only supports an object as its argument", op.name)
+		}
+		args := []Expression{nil, nil, constant{missing}}
+		copy(args, make([]Expression, len(names)))
+		for _, f := range fieldsOf(v.Data) {
+			at := slices.Index(names, f.name)
+			if at < 0 {
+				return nil, fail(4161101, "%s found an unknown argument: %s", op.name, f.name)
+			}
+			var err error
+			if args[at], err = p.expression(f.value); err != nil {
+				return nil, err
+			}
+		}
+		for _, i := range []int{0, 2, 1} {
+			if args[i] == nil {
+				return nil, fail(codes[i], "%s requires '%s' to be specified", op.name, names[i])
+			}
+		}
+		if err := p.checkSetField(op.name, v); err != nil {
+			return nil, err
+		}
+		return p.call(op, args), nil
+	}
+}
+
+// checkSetField refuses a field that is no constant string.
+func (p *parser) checkSetField(name string, v Value) error {
+	field := query.Lookup(v.Data, "field")
+	switch {
+	case isText(field):
+		if s := string(field.Text()); s != "" && s[0] == '$' {
+			if s[min(len(s)-1, 1)] != '$' {
+				s = "$CURRENT." + s[1:]
+			} else {
+				s = s[1:]
+			}
+			return fail(4161108, "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", s, s)
+		}
+		return nil
+	case field.IsDocument() && isCall(field):
+		inner := fieldsOf(field.Data)[0]
+		if inner.name != "$literal" && inner.name != "$const" {
+			return fail(4161106, "%s requires 'field' to evaluate to a constant, but got a non-constant argument", name)
+		}
+		field = inner.value
+	case field.IsDocument() || field.IsArray():
+		return fail(4161106, "%s requires 'field' to evaluate to a constant, but got a non-constant argument", name)
+	}
+	if !isText(field) {
+		return fail(4161107, "%s requires 'field' to evaluate to type String, but got %s", name, typeName(field))
+	}
+	return nil
+}
+
+func setField(env *Env, args []Expression) (Value, error) {
+	name, err := args[0].Eval(env)
+	if err != nil {
+		return missing, err
+	}
+	input, err := args[1].Eval(env)
+	if err != nil || nullish(input) {
+		return null, err
+	}
+	if input.Type != bson.TypeEmbeddedDocument {
+		return missing, fail(4161105, "$setField requires 'input' to evaluate to type Object")
+	}
+	v, err := args[2].Eval(env)
+	if err != nil {
+		return missing, err
+	}
+	return fieldsOf(input.Data).set(string(name.Text()), v).value(), nil
+}

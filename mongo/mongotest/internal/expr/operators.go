@@ -1,0 +1,67 @@
+package expr
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply and
+// lazy is set, unless parse makes an Expression of its own.
+type operator struct {
+	name          string
+	min, max      int // how many positional arguments; max -1 for any number
+	parse         func(p *parser, op *operator, v Value) (Expression, error)
+	apply         func(args []Value) (Value, error)
+	lazy          func(env *Env, args []Expression) (Value, error)
+	late          bool // never evaluated ahead of time, even if all its arguments are constant
+	prefix        bool // the constant arguments that it begins with are evaluated ahead of time
+	constantsLast bool // its constant arguments are evaluated after the others
+}
+
+// operators are all that this package knows, by name.
+var operators = make(map[string]*operator)
+
+// init joins the families; it is no initializer, because parsing looks operators up.
+func init() {
+	for _, family := range [][]operator{
+		variableOperators, booleanOperators, comparisonOperators, conditionalOperators,
+		arithmeticOperators, transcendentalOperators, trigonometryOperators, bitOperators,
+		arrayOperators, setOperators, objectOperators, someOperators, accumulatorOperators,
+		stringOperators, regexOperators, typeOperators, convertOperators,
+		dateOperators, datePartsOperators, dateTextOperators, dateArithmeticOperators,
+	} {
+		for _, op := range family {
+			if op.parse == nil {
+				op.parse = positional
+			}
+			operators[op.name] = &op
+		}
+	}
+}
+
+// unsupported are the real server's operators that need what is outside a document, or that no test has asked for.
+var unsupported = map[string]bool{
+	"$function": true, "$meta": true, "$toHashedIndexKey": true, "$hash": true, "$hexHash": true, "$encStrStartsWith": true,
+	"$encStrEndsWith": true, "$encStrContains": true, "$encStrNormalizedEq": true, "$serializeEJSON": true,
+	"$deserializeEJSON": true, "$toArray": true, "$toObject": true, "$top": true, "$topN": true, "$bottom": true,
+	"$bottomN": true, "$similarityCosine": true, "$similarityDotProduct": true, "$similarityEuclidean": true,
+}
+
+// positional parses arguments in an array, or a single one without.
+func positional(p *parser, op *operator, v Value) (Expression, error) {
+	args := []Value{v}
+	if v.IsArray() {
+		args = query.Elements(v.Data)
+	}
+	parsed, err := p.expressions(args)
+	if err != nil {
+		return nil, err
+	}
+	switch n := len(args); {
+	case op.min == op.max && n != op.min:
+		return nil, fail(16020, "Expression %s takes exactly %d arguments. %d were passed in.", op.name, op.min, n)
+	case op.min <= op.max && (n < op.min || n > op.max):
+		return nil, fail(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", op.name, op.min,
+			op.max, n)
+	}
+	return p.call(op, parsed), nil
+}

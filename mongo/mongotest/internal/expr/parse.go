@@ -1,0 +1,254 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// maxDepth is how deep BSON may nest.
+const maxDepth = 200
+
+// Parse compiles an expression. Like the real server it evaluates what is constant, so an error of a constant part is an
+// error of Parse, unless the syntax is wrong elsewhere.
+func Parse(v Value, scope *Scope) (Expression, error) {
+	p := &parser{scope: scope}
+	e, err := p.expression(v)
+	if err == nil {
+		err = p.constantError
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// ParseObject compiles a document as an object to construct, not as an operator's call: its names must be those of fields.
+func ParseObject(doc []byte, scope *Scope) (Expression, error) {
+	p := &parser{scope: scope}
+	e, err := p.document(doc)
+	if err == nil {
+		err = p.constantError
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// parser is the state of one Parse.
+type parser struct {
+	scope         *Scope
+	depth         int
+	constantError error // the first error of evaluating a constant part
+}
+
+// within parses with other variables in scope.
+func (p *parser) within(scope *Scope, v Value) (Expression, error) {
+	outer := p.scope
+	p.scope = scope
+	e, err := p.expression(v)
+	p.scope = outer
+	return e, err
+}
+
+func (p *parser) expression(v Value) (Expression, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, fail(overflow, "BSONObj exceeds maximum nested object depth: %d", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	switch v.Type {
+	case bson.TypeString:
+		if s := string(v.Text()); strings.HasPrefix(s, "$") {
+			return p.path(s)
+		}
+	case bson.TypeArray:
+		return p.list(v)
+	case bson.TypeEmbeddedDocument:
+		it := wire.Elements(v.Data)
+		if it.Next() && len(it.Key) > 0 && it.Key[0] == '$' {
+			return p.operator(v)
+		}
+		return p.document(v.Data)
+	}
+	return constant{v}, nil
+}
+
+func (p *parser) expressions(values []Value) ([]Expression, error) {
+	parsed := make([]Expression, 0, len(values))
+	for _, v := range values {
+		e, err := p.expression(v)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, e)
+	}
+	return parsed, nil
+}
+
+func (p *parser) list(v Value) (Expression, error) {
+	elements, err := p.expressions(query.Elements(v.Data))
+	if err != nil {
+		return nil, err
+	}
+	return p.fold(list(elements), elements...), nil
+}
+
+func (p *parser) document(doc []byte) (Expression, error) {
+	d := &document{}
+	it := wire.Elements(doc)
+	for it.Next() {
+		name := string(it.Key)
+		if err := checkFieldName(name); err != nil {
+			return nil, fail(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
+				err.Message)
+		}
+		e, err := p.expression(query.Of(it.Element))
+		if err != nil {
+			return nil, err
+		}
+		d.names, d.values = append(d.names, name), append(d.values, e)
+	}
+	return p.fold(d, d.values...), nil
+}
+
+// operator parses {$name: arguments}.
+func (p *parser) operator(v Value) (Expression, error) {
+	fields := fieldsOf(v.Data)
+	if len(fields) > 1 {
+		return nil, fail(15983, "An object representing an expression must have exactly one field: %s", v)
+	}
+	op, ok := operators[fields[0].name]
+	if !ok {
+		if unsupported[fields[0].name] {
+			return nil, fail(query.NotImplemented, "mongotest: the expression %s is not supported", fields[0].name)
+		}
+		return nil, fail(invalidOptions, "Unrecognized expression '%s'", fields[0].name)
+	}
+	return op.parse(p, op, fields[0].value)
+}
+
+// call returns the call of an operator, evaluated if all its arguments are constant.
+func (p *parser) call(op *operator, args []Expression) Expression {
+	if op.constantsLast {
+		slices.SortStableFunc(args, func(a, b Expression) int { return cmp.Compare(rankConstant(a), rankConstant(b)) })
+	}
+	e := &call{op: op, args: args}
+	if op.late {
+		return e
+	}
+	if op.prefix {
+		p.foldPrefix(op, args)
+	}
+	return p.fold(e, args...)
+}
+
+func rankConstant(e Expression) int {
+	if isConstant(e) {
+		return 1
+	}
+	return 0
+}
+
+// foldPrefix evaluates two or more constant arguments at the beginning, only to find an error in them.
+func (p *parser) foldPrefix(op *operator, args []Expression) {
+	n := 0
+	for n < len(args) && isConstant(args[n]) {
+		n++
+	}
+	if n > 1 {
+		p.fold(&call{op: op, args: args[:n]}, args[:n]...)
+	}
+}
+
+// fold evaluates an expression whose parts are constant. An error waits, since one of syntax goes first.
+func (p *parser) fold(e Expression, parts ...Expression) Expression {
+	for _, part := range parts {
+		if !isConstant(part) {
+			return e
+		}
+	}
+	v, err := e.Eval(&Env{})
+	if err == nil {
+		return constant{v}
+	}
+	if p.constantError == nil {
+		p.constantError = err
+	}
+	return e
+}
+
+func isConstant(e Expression) bool {
+	_, ok := e.(constant)
+	return ok
+}
+
+// path parses "$field" and "$$variable.field".
+func (p *parser) path(s string) (Expression, error) {
+	if s == "$" {
+		return nil, fail(16872, "'$' by itself is not a valid FieldPath")
+	}
+	name, rest, dotted := "CURRENT", s[1:], true
+	if strings.HasPrefix(rest, "$") {
+		name, rest, dotted = strings.Cut(rest[1:], ".")
+		if err := checkVariableUse(name); err != nil {
+			return nil, err
+		}
+	}
+	slot, known, ok := p.scope.lookup(name)
+	switch {
+	case name == "SEARCH_META":
+		return nil, fail(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
+	case name == "USER_ROLES":
+		return constant{array(nil)}, nil // nobody logs in
+	case !ok:
+		return nil, fail(17276, "Use of undefined variable: %s", name)
+	}
+	var names []string
+	if dotted {
+		var err error
+		if names, err = splitPath(rest); err != nil {
+			return nil, err
+		}
+	}
+	if slot == slotRemove {
+		return constant{missing}, nil
+	}
+	if known != nil {
+		return constant{follow(*known, names)}, nil
+	}
+	return &path{name: name, slot: slot, names: names}, nil
+}
+
+func splitPath(s string) ([]string, error) {
+	if strings.HasSuffix(s, ".") {
+		return nil, fail(40353, "FieldPath must not end with a '.'.")
+	}
+	names := strings.Split(s, ".")
+	for _, name := range names {
+		if err := checkFieldName(name); err != nil {
+			return nil, fail(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
+				err.Message)
+		}
+	}
+	return names, nil
+}
+
+func checkFieldName(name string) *query.Error {
+	switch {
+	case name == "":
+		return fail(15998, "FieldPath field names may not be empty strings.")
+	case name[0] == '$':
+		return fail(16410, "FieldPath field names may not start with '$', given '%s'.", name)
+	case strings.Contains(name, "\x00"):
+		return fail(16411, "FieldPath field names may not contain '\\0'.")
+	case strings.Contains(name, "."):
+		return fail(16412, "FieldPath field names may not contain '.', given '%s'.", name)
+	}
+	return nil
+}

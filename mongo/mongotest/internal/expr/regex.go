@@ -1,0 +1,233 @@
+package expr
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var regexOperators = []operator{
+	matcher("$regexMatch", no, func(re *regexp.Regexp, s string) Value { return boolean(re.MatchString(s)) }),
+	matcher("$regexFind", null, func(re *regexp.Regexp, s string) Value {
+		if found := re.FindStringSubmatchIndex(s); found != nil {
+			return match(s, found)
+		}
+		return null
+	}),
+	matcher("$regexFindAll", array(nil), func(re *regexp.Regexp, s string) Value {
+		var all []Value
+		for _, found := range findAll(re, s) {
+			all = append(all, match(s, found))
+		}
+		return array(all)
+	}),
+}
+
+// matcher is an operator of a string and a regular expression; none is the result where one of them is null.
+func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) operator {
+	required := func(code int32) refusal { return refusal{code, "%[1]s requires '%[2]s' parameter"} }
+	s := signature{
+		notObject: refusal{51103, "%[1]s expects an object of named arguments but found: %[2]s"},
+		unknown:   refusal{31024, "%[1]s found an unknown argument: %[2]s"},
+		params:    []parameter{{name: "input", absent: required(31022)}, {name: "regex", absent: required(31023)}, {name: "options"}},
+	}
+	return operator{name: name, late: true, parse: s.parse, apply: func(args []Value) (Value, error) {
+		input := args[0]
+		if !nullish(input) && !isText(input) {
+			return missing, fail(51104, "%s needs 'input' to be of type string", name)
+		}
+		pattern, options, err := patternOf(name, args[1], otherwise(args[2], null))
+		if err != nil {
+			return missing, err
+		}
+		if nullish(args[1]) {
+			return none, nil
+		}
+		re, err := compile(name, pattern, options)
+		if err != nil {
+			return missing, err
+		}
+		if nullish(input) {
+			return none, nil
+		}
+		return apply(re, string(input.Text())), nil
+	}}
+}
+
+func patternOf(name string, regex, flags Value) (pattern, options string, err error) {
+	switch {
+	case regex.Type == bson.TypeRegex:
+		pattern, options = regexParts(regex)
+	case isText(regex):
+		pattern = string(regex.Text())
+		if strings.Contains(pattern, "\x00") {
+			return "", "", fail(51109, "%s: regular expression cannot contain an embedded null byte", name)
+		}
+	case !nullish(regex):
+		return "", "", fail(51105, "%s needs 'regex' to be of type string or regex", name)
+	}
+	switch {
+	case nullish(flags):
+	case !isText(flags):
+		return "", "", fail(51106, "%s needs 'options' to be of type string", name)
+	case options != "":
+		return "", "", fail(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
+	default:
+		options = string(flags.Text())
+		if strings.Contains(options, "\x00") {
+			return "", "", fail(51110, "%s: regex option cannot contain an embedded null byte", name)
+		}
+	}
+	return pattern, options, nil
+}
+
+func regexParts(v Value) (pattern, options string) {
+	p, rest, _ := bytes.Cut(v.Data, []byte{0})
+	o, _, _ := bytes.Cut(rest, []byte{0})
+	return string(p), string(o)
+}
+
+// compile translates PCRE's syntax as far as Go has it; the rest is refused by name.
+func compile(name, pattern, options string) (*regexp.Regexp, error) {
+	flags := ""
+	for _, o := range options {
+		switch o {
+		case 'i', 'm', 's':
+			flags += string(o)
+		case 'u':
+		case 'x':
+			pattern = withoutComments(pattern)
+		default:
+			return nil, fail(51108, "%s invalid flag in regex options: %c", name, o)
+		}
+	}
+	if flags != "" {
+		pattern = "(?" + flags + ")" + pattern
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, regexError(name, err)
+	}
+	return re, nil
+}
+
+// regexErrors are PCRE's words for errors that Go finds too.
+var regexErrors = map[syntax.ErrorCode]string{
+	syntax.ErrMissingParen: "missing closing parenthesis", syntax.ErrUnexpectedParen: "unmatched closing parenthesis",
+	syntax.ErrMissingBracket: "missing terminating ] for character class", syntax.ErrTrailingBackslash: "\\ at end of pattern",
+	syntax.ErrMissingRepeatArgument: "quantifier does not follow a repeatable item",
+	syntax.ErrInvalidCharRange:      "range out of order in character class",
+}
+
+func regexError(name string, err error) error {
+	var syntaxError *syntax.Error
+	if errors.As(err, &syntaxError) && regexErrors[syntaxError.Code] != "" {
+		return fail(51111, "Invalid Regex in %s: %s", name, regexErrors[syntaxError.Code])
+	}
+	return fail(query.NotImplemented, "mongotest: the regular expression of %s is not supported: %v", name, err)
+}
+
+// withoutComments is option x: white space and comments outside classes are no part of the pattern.
+func withoutComments(pattern string) string {
+	var b strings.Builder
+	class, comment := false, false
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		switch {
+		case comment:
+			comment = c != '\n'
+		case c == '\\' && i+1 < len(pattern):
+			b.WriteString(escaped(pattern[i+1]))
+			i++
+		case class || !strings.ContainsRune(" \t\n\v\f\r#", rune(c)):
+			b.WriteByte(c)
+			class = c == '[' || class && c != ']'
+		case c == '#':
+			comment = true
+		}
+	}
+	return b.String()
+}
+
+// escaped returns an escape; Go has none for a space.
+func escaped(c byte) string {
+	if c == ' ' || c == '#' {
+		return string(c)
+	}
+	return "\\" + string(c)
+}
+
+// findAll returns the matches in turn. One that is empty is followed by a search behind the next character, and none is
+// looked for at the very end.
+func findAll(re *regexp.Regexp, s string) [][]int {
+	var all [][]int
+	for _, found := range re.FindAllStringSubmatchIndex(s, -1) {
+		if found[0] < len(s) || len(s) == 0 {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// match describes a match as $regexFind gives it.
+func match(s string, found []int) Value {
+	captures := []Value{}
+	for i := 2; i < len(found); i += 2 {
+		if found[i] < 0 {
+			captures = append(captures, null)
+			continue
+		}
+		captures = append(captures, text(s[found[i]:found[i+1]]))
+	}
+	return object{
+		{"match", text(s[found[0]:found[1]])},
+		{"idx", query.Int32(int32(utf8.RuneCountInString(s[:found[0]])))},
+		{"captures", array(captures)},
+	}.value()
+}
+
+// splitRegex splits at each match; what groups caught stands between the parts.
+func splitRegex(s string, by Value) (Value, error) {
+	pattern, options := regexParts(by)
+	re, err := compile("$split", pattern, options)
+	if err != nil {
+		return missing, err
+	}
+	var parts []string
+	at := 0
+	for _, found := range findAll(re, s) {
+		if found[1] == found[0] {
+			continue
+		}
+		parts = append(parts, s[at:found[0]])
+		for i := 2; i < len(found); i += 2 {
+			if found[i] >= 0 {
+				parts = append(parts, s[found[i]:found[i+1]])
+			}
+		}
+		at = found[1]
+	}
+	return texts(append(parts, s[at:])), nil
+}
+
+func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
+	pattern, options := regexParts(find)
+	re, err := compile(name, pattern, options)
+	if err != nil {
+		return missing, err
+	}
+	var b strings.Builder
+	at := 0
+	for _, found := range re.FindAllStringIndex(s, n) {
+		b.WriteString(s[at:found[0]] + by)
+		at = found[1]
+	}
+	return text(b.String() + s[at:]), nil
+}

@@ -1,0 +1,97 @@
+package expr
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Scope holds the names of the variables that an expression may use.
+type Scope struct {
+	outer *Scope
+	name  string
+	slot  int
+	known *Value // set if the variable's value is constant
+}
+
+// NewScope returns a scope of variables, whose values Env.Vars holds in the same order.
+func NewScope(names ...string) *Scope {
+	var s *Scope
+	for _, name := range names {
+		s = s.with(name)
+	}
+	return s
+}
+
+// with returns a scope inside s with one more variable.
+func (s *Scope) with(name string) *Scope { return &Scope{outer: s, name: name, slot: s.size()} }
+
+// size returns how many slots the scope's variables take.
+func (s *Scope) size() int {
+	if s == nil {
+		return 0
+	}
+	return s.slot + 1
+}
+
+// The slots of the variables that every expression has.
+const (
+	slotRoot = -1 - iota
+	slotNow
+	slotClusterTime
+	slotRemove
+	slotAbsent // known by name, never with a value here
+)
+
+var systemVariables = map[string]int{
+	"ROOT": slotRoot, "CURRENT": slotRoot, "NOW": slotNow, "CLUSTER_TIME": slotClusterTime, "REMOVE": slotRemove,
+	"JS_SCOPE": slotAbsent, "IS_MR": slotAbsent,
+}
+
+// lookup returns the slot of a variable, and its value if that is constant.
+func (s *Scope) lookup(name string) (slot int, known *Value, ok bool) {
+	for at := s; at != nil; at = at.outer {
+		if at.name == name {
+			return at.slot, at.known, true
+		}
+	}
+	slot, ok = systemVariables[name]
+	return slot, nil, ok
+}
+
+// checkVariable refuses a name that a user's variable cannot have.
+func checkVariable(name string) error {
+	if name == "CURRENT" {
+		return nil
+	}
+	if name == "" {
+		return fail(failedToParse, "empty variable names are not allowed")
+	}
+	if first := name[0]; first < utf8.RuneSelf && (first < 'a' || first > 'z') {
+		return fail(failedToParse, "'%s' starts with an invalid character for a user variable name", name)
+	}
+	return checkVariableRest(name)
+}
+
+// checkVariableUse refuses a name that no variable can have, the system's included.
+func checkVariableUse(name string) error {
+	if name == "" {
+		return fail(failedToParse, "empty variable names are not allowed")
+	}
+	first := name[0]
+	if first < utf8.RuneSelf && !letter(first) {
+		return fail(failedToParse, "'%s' starts with an invalid character for a variable name", name)
+	}
+	return checkVariableRest(name)
+}
+
+func checkVariableRest(name string) error {
+	at := strings.IndexFunc(name, func(r rune) bool {
+		return r < utf8.RuneSelf && !letter(byte(r)) && (r < '0' || r > '9') && r != '_'
+	})
+	if at > 0 {
+		return fail(failedToParse, "'%s' contains an invalid character for a variable name: '%c'", name, name[at])
+	}
+	return nil
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -1,0 +1,171 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var setOperators = []operator{
+	{name: "$setUnion", max: -1, constantsLast: true, lazy: setUnion},
+	{name: "$setIntersection", max: -1, constantsLast: true, lazy: setIntersection},
+	{name: "$setDifference", min: 2, max: 2, apply: setDifference},
+	{name: "$setEquals", late: true, parse: parseSetEquals, lazy: setEquals},
+	{name: "$setIsSubset", min: 2, max: 2, parse: parseSetIsSubset, lazy: setIsSubset},
+	{name: "$allElementsTrue", min: 1, max: 1, apply: elementsTrue("$allElementsTrue", 17040, true)},
+	{name: "$anyElementTrue", min: 1, max: 1, apply: elementsTrue("$anyElementTrue", 17041, false)},
+}
+
+// set is a sorted list of distinct values.
+type set []Value
+
+func setOf(elements []Value) set {
+	s := slices.Clone(elements)
+	slices.SortStableFunc(s, query.Compare)
+	return slices.CompactFunc(s, query.Equal)
+}
+
+func (s set) has(v Value) bool {
+	_, found := slices.BinarySearchFunc(s, v, query.Compare)
+	return found
+}
+
+func setUnion(env *Env, args []Expression) (Value, error) {
+	return combine(env, args, 17043, "$setUnion", func(all set, elements []Value) set { return append(all, elements...) })
+}
+
+func setIntersection(env *Env, args []Expression) (Value, error) {
+	return combine(env, args, 17047, "$setIntersection", func(all set, elements []Value) set {
+		other := setOf(elements)
+		return slices.DeleteFunc(all, func(v Value) bool { return !other.has(v) })
+	})
+}
+
+// combine joins the arguments from the left; null ends it with null.
+func combine(env *Env, args []Expression, code int32, name string, join func(set, []Value) set) (Value, error) {
+	var all set
+	isNull, first := false, true
+	err := eachArg(env, args, func(v Value) (bool, error) {
+		if isNull = nullish(v); isNull {
+			return true, nil
+		}
+		if !v.IsArray() {
+			return false, fail(code, "All operands of %s must be arrays. One argument is of type: %s", name, typeName(v))
+		}
+		elements := query.Elements(v.Data)
+		if first {
+			all, first = setOf(elements), false
+		} else {
+			all = join(all, elements)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return missing, err
+	}
+	if isNull {
+		return null, nil
+	}
+	return array(setOf(all)), nil
+}
+
+func setDifference(args []Value) (Value, error) {
+	a, b := args[0], args[1]
+	switch {
+	case nullish(a) || nullish(b):
+		return null, nil
+	case !a.IsArray():
+		return missing, fail(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", typeName(a))
+	case !b.IsArray():
+		return missing, fail(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
+	}
+	without := setOf(query.Elements(b.Data))
+	var kept []Value
+	for _, v := range query.Elements(a.Data) {
+		if !without.has(v) && !contains(kept, v) {
+			kept = append(kept, v)
+		}
+	}
+	return array(kept), nil
+}
+
+func parseSetEquals(p *parser, op *operator, v Value) (Expression, error) {
+	args := []Value{v}
+	if v.IsArray() {
+		args = query.Elements(v.Data)
+	}
+	parsed, err := p.expressions(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) < 2 {
+		return nil, fail(17045, "$setEquals needs at least two arguments had: %d", len(args))
+	}
+	for i, arg := range parsed {
+		if c, ok := arg.(constant); ok && !c.value.IsArray() && p.constantError == nil {
+			p.constantError = fail(5887502, setEqualsType, i+1, typeName(c.value))
+		}
+	}
+	return p.call(op, parsed), nil
+}
+
+const setEqualsType = "All operands of $setEquals must be arrays. %d-th argument is of type: %s"
+
+func setEquals(env *Env, args []Expression) (Value, error) {
+	var first set
+	equal, n := true, 0
+	err := eachArg(env, args, func(v Value) (bool, error) {
+		n++
+		if !v.IsArray() {
+			return false, fail(17044, setEqualsType, n, typeName(v))
+		}
+		s := setOf(query.Elements(v.Data))
+		if n == 1 {
+			first = s
+		}
+		equal = slices.EqualFunc(first, s, query.Equal)
+		return !equal, nil
+	})
+	return boolean(equal), err
+}
+
+// parseSetIsSubset finds a constant second argument that is no array, for which the real server has a code of its own.
+func parseSetIsSubset(p *parser, op *operator, v Value) (Expression, error) {
+	e, err := positional(p, op, v)
+	if c, ok := e.(*call); ok {
+		if whole, ok := c.args[1].(constant); ok && !whole.value.IsArray() && p.constantError == nil {
+			p.constantError = fail(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
+		}
+	}
+	return e, err
+}
+
+func setIsSubset(env *Env, args []Expression) (Value, error) {
+	a, err := args[0].Eval(env)
+	if err != nil {
+		return missing, err
+	}
+	if !a.IsArray() {
+		return missing, fail(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", typeName(a))
+	}
+	b, err := args[1].Eval(env)
+	if err != nil {
+		return missing, err
+	}
+	if !b.IsArray() {
+		return missing, fail(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
+	}
+	whole := setOf(query.Elements(b.Data))
+	lacking := slices.ContainsFunc(query.Elements(a.Data), func(v Value) bool { return !whole.has(v) })
+	return boolean(!lacking), nil
+}
+
+func elementsTrue(name string, code int32, all bool) func([]Value) (Value, error) {
+	return func(args []Value) (Value, error) {
+		if !args[0].IsArray() {
+			return missing, fail(code, "%s's argument must be an array, but is %s", name, typeName(args[0]))
+		}
+		other := slices.ContainsFunc(query.Elements(args[0].Data), func(v Value) bool { return truth(v) != all })
+		return boolean(other != all), nil
+	}
+}

@@ -1,0 +1,168 @@
+package expr
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var stringOperators = []operator{
+	{name: "$concat", max: -1, prefix: true, lazy: concat},
+	{name: "$toLower", min: 1, max: 1, apply: mapped(asciiLower)},
+	{name: "$toUpper", min: 1, max: 1, apply: mapped(asciiUpper)},
+	{name: "$strcasecmp", min: 2, max: 2, apply: strcasecmp},
+	{name: "$strLenBytes", min: 1, max: 1, apply: length("$strLenBytes", 34473, func(s string) int { return len(s) })},
+	{name: "$strLenCP", min: 1, max: 1, apply: length("$strLenCP", 34471, codePoints)},
+	{name: "$substr", parse: substrAlias},
+	{name: "$substrBytes", min: 3, max: 3, apply: substrBytes},
+	{name: "$substrCP", min: 3, max: 3, apply: substrCP},
+	{name: "$indexOfBytes", min: 2, max: 4, apply: indexOfBytes},
+	{name: "$indexOfCP", min: 2, max: 4, apply: indexOfCP},
+	{name: "$split", min: 2, max: 2, apply: split},
+	trimmer("$trim", strings.TrimFunc),
+	trimmer("$ltrim", strings.TrimLeftFunc),
+	trimmer("$rtrim", strings.TrimRightFunc),
+	replacer("$replaceOne", 1),
+	replacer("$replaceAll", -1),
+}
+
+func concat(env *Env, args []Expression) (Value, error) {
+	var all []byte
+	isNull := false
+	err := eachArg(env, args, func(v Value) (bool, error) {
+		if isNull = nullish(v); isNull {
+			return true, nil
+		}
+		if !isText(v) {
+			return false, fail(16702, "$concat only supports strings, not %s", typeName(v))
+		}
+		if len(all) > maxValue {
+			return false, fail(objectTooLarge, "$concat result exceeds %d bytes", maxValue)
+		}
+		all = append(all, v.Text()...)
+		return false, nil
+	})
+	if err != nil {
+		return missing, err
+	}
+	if isNull {
+		return null, nil
+	}
+	return text(all), nil
+}
+
+// coerced returns what the older operators make of a value that is no string: the text of a number or a date.
+func coerced(v Value) (string, error) {
+	switch v.Type {
+	case 0, bson.TypeNull, bson.TypeUndefined:
+		return "", nil
+	case bson.TypeString, bson.TypeSymbol, bson.TypeJavaScript:
+		return string(v.Data[4 : len(v.Data)-1]), nil
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		return numberText(v), nil
+	case bson.TypeDateTime:
+		s, err := dateText(asLong(v))
+		if err != nil {
+			return "", fail(18537, "failed while coercing date to string :: caused by :: %v", err)
+		}
+		return s, nil
+	case bson.TypeTimestamp:
+		return timestampText(v), nil
+	}
+	return "", fail(16007, "can't convert from BSON type %s to String", typeName(v))
+}
+
+func mapped(f func(byte) byte) func([]Value) (Value, error) {
+	return func(args []Value) (Value, error) {
+		s, err := coerced(args[0])
+		if err != nil {
+			return missing, err
+		}
+		return text(mapBytes(s, f)), nil
+	}
+}
+
+// mapBytes changes ASCII letters only, as the real server does.
+func mapBytes(s string, f func(byte) byte) []byte {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = f(c)
+	}
+	return b
+}
+
+func asciiLower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
+func asciiUpper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c &^ 0x20
+	}
+	return c
+}
+
+func strcasecmp(args []Value) (Value, error) {
+	a, err := coerced(args[0])
+	if err != nil {
+		return missing, err
+	}
+	b, err := coerced(args[1])
+	if err != nil {
+		return missing, err
+	}
+	return query.Int32(int32(bytes.Compare(mapBytes(a, asciiUpper), mapBytes(b, asciiUpper)))), nil
+}
+
+func length(name string, code int32, count func(string) int) func([]Value) (Value, error) {
+	return func(args []Value) (Value, error) {
+		if !isText(args[0]) {
+			return missing, fail(code, "%s requires a string argument, found: %s", name, typeName(args[0]))
+		}
+		return query.Int32(int32(count(string(args[0].Text())))), nil
+	}
+}
+
+// codePoints counts the bytes that begin a code point, whether or not the text is valid.
+func codePoints(s string) int {
+	n := 0
+	for i := range len(s) {
+		if utf8.RuneStart(s[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func split(args []Value) (Value, error) {
+	s, by := args[0], args[1]
+	switch {
+	case nullish(s) || nullish(by):
+		return null, nil
+	case !isText(s):
+		return missing, fail(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(s))
+	case by.Type == bson.TypeRegex:
+		return splitRegex(string(s.Text()), by)
+	case !isText(by):
+		return missing, fail(40086,
+			"$split requires an expression that evaluates to a string or regular expression as a second argument, found: %s", typeName(by))
+	case len(by.Text()) == 0:
+		return missing, fail(40087, "$split requires a non-empty separator")
+	}
+	return texts(strings.Split(string(s.Text()), string(by.Text()))), nil
+}
+
+func texts(list []string) Value {
+	values := make([]Value, len(list))
+	for i, s := range list {
+		values[i] = text(s)
+	}
+	return array(values)
+}

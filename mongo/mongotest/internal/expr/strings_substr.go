@@ -1,0 +1,147 @@
+package expr
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// substrAlias is $substr, the old name of $substrBytes.
+func substrAlias(p *parser, _ *operator, v Value) (Expression, error) {
+	return positional(p, operators["$substrBytes"], v)
+}
+
+func substrBytes(args []Value) (Value, error) {
+	s, err := coerced(args[0])
+	if err != nil {
+		return missing, err
+	}
+	if !args[1].IsNumber() {
+		return missing, fail(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+	}
+	if !args[2].IsNumber() {
+		return missing, fail(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
+	}
+	start, err := truncated(args[1])
+	if err != nil {
+		return missing, err
+	}
+	count, err := truncated(args[2])
+	if err != nil {
+		return missing, err
+	}
+	if start < 0 {
+		return missing, fail(50752, "$substrBytes:  starting index must be non-negative (got: %d)", start)
+	}
+	from := min(start, int64(len(s)))
+	to := int64(len(s))
+	if count >= 0 {
+		to = min(to-from, count) + from
+	}
+	if from < int64(len(s)) && !utf8.RuneStart(s[from]) {
+		return missing, fail(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
+	}
+	if to < int64(len(s)) && !utf8.RuneStart(s[to]) {
+		return missing, fail(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+	}
+	return text(s[from:to]), nil
+}
+
+// splitPoints returns the code points of a string, each as it is written.
+func splitPoints(s string) []string {
+	points := make([]string, 0, len(s))
+	for len(s) > 0 {
+		_, n := utf8.DecodeRuneInString(s)
+		points, s = append(points, s[:n]), s[n:]
+	}
+	return points
+}
+
+func substrCP(args []Value) (Value, error) {
+	s, err := coerced(args[0])
+	if err != nil {
+		return missing, err
+	}
+	start, err := substrBound(args[1], 34450, "starting index")
+	if err != nil {
+		return missing, err
+	}
+	count, err := substrBound(args[2], 34452, "length")
+	if err != nil {
+		return missing, err
+	}
+	if count < 0 {
+		return missing, fail(34454, "$substrCP: length must be a nonnegative integer.")
+	}
+	if start < 0 {
+		return missing, fail(34455, "$substrCP: the starting index must be nonnegative integer.")
+	}
+	points := splitPoints(s)
+	from := min(start, len(points))
+	return text(strings.Join(points[from:min(from+count, len(points))], "")), nil
+}
+
+func substrBound(v Value, code int32, what string) (int, error) {
+	if !v.IsNumber() {
+		return 0, fail(code, "$substrCP: %s must be a numeric type (is BSON type %s)", what, typeName(v))
+	}
+	n, ok := asIndex(v)
+	if !ok {
+		return 0, fail(code+1, "$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, spelled(v))
+	}
+	return n, nil
+}
+
+var searchCodes = boundCodes{notInteger: 40096, negative: 40097}
+
+func indexOfBytes(args []Value) (Value, error) {
+	if nullish(args[0]) {
+		return null, nil
+	}
+	if err := searchStrings("$indexOfBytes", 40091, args); err != nil {
+		return missing, err
+	}
+	s, find := string(args[0].Text()), string(args[1].Text())
+	from, to, err := bounds("$indexOfBytes", searchCodes, args[2:], len(s))
+	if err != nil {
+		return missing, err
+	}
+	if from > to {
+		return query.Int32(-1), nil
+	}
+	at := strings.Index(s[from:to], find)
+	if at >= 0 {
+		at += from
+	}
+	return query.Int32(int32(at)), nil
+}
+
+func searchStrings(name string, code int32, args []Value) error {
+	for i, which := range []string{"first", "second"} {
+		if !isText(args[i]) {
+			return fail(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(args[i]))
+		}
+	}
+	return nil
+}
+
+func indexOfCP(args []Value) (Value, error) {
+	if nullish(args[0]) {
+		return null, nil
+	}
+	if err := searchStrings("$indexOfCP", 40093, args); err != nil {
+		return missing, err
+	}
+	points, find := splitPoints(string(args[0].Text())), string(args[1].Text())
+	from, to, err := bounds("$indexOfCP", searchCodes, args[2:], len(points))
+	if err != nil {
+		return missing, err
+	}
+	for i := from; i < to; i++ {
+		if strings.HasPrefix(strings.Join(points[i:to], ""), find) {
+			return query.Int32(int32(i)), nil
+		}
+	}
+	return query.Int32(-1), nil
+}

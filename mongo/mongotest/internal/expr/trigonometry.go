@@ -1,0 +1,63 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var trigonometryOperators = []operator{
+	within("$sin", open, accurate(math.Sin, sine), decimalSin),
+	within("$cos", open, accurate(math.Cos, cosine), decimalCos),
+	within("$tan", open, accurate(math.Tan, tangent), decimalTan),
+	within("$asin", unit, accurate(math.Asin, arcsine), decimalAsin),
+	within("$acos", unit, accurate(math.Acos, arccosine), decimalAcos),
+	within("$atanh", unit, accurate(math.Atanh, areaTangent), decimalAtanh),
+	within("$acosh", fromOne, accurate(math.Acosh, areaCosine), decimalAcosh),
+	numeric("$atan", byKind(accurate(math.Atan, arctangent), decimalAtan)),
+	numeric("$sinh", byKind(accurate(math.Sinh, hyperbolicSine), decimalSinh)),
+	numeric("$cosh", byKind(accurate(math.Cosh, hyperbolicCosine), decimalCosh)),
+	numeric("$tanh", byKind(accurate(math.Tanh, hyperbolicTangent), decimalTanh)),
+	numeric("$asinh", byKind(accurate(math.Asinh, areaSine), decimalAsinh)),
+	numeric("$degreesToRadians", byKind(func(f float64) float64 { return f * (math.Pi / 180) }, degreesToRadians)),
+	numeric("$radiansToDegrees", byKind(func(f float64) float64 { return f * (180 / math.Pi) }, radiansToDegrees)),
+	{name: "$atan2", min: 2, max: 2, apply: atan2},
+}
+
+// domain is where a function is defined.
+type domain struct {
+	text string
+	has  func(f float64) bool
+}
+
+var (
+	open    = domain{"(-inf,inf)", func(f float64) bool { return !math.IsInf(f, 0) }}
+	unit    = domain{"[-1,1]", func(f float64) bool { return f >= -1 && f <= 1 }}
+	fromOne = domain{"[1,inf]", func(f float64) bool { return f >= 1 }}
+)
+
+func within(name string, d domain, double func(float64) float64, exact func(decimal) decimal) operator {
+	apply := byKind(double, exact)
+	return numeric(name, func(v Value) (Value, error) {
+		if f := asDouble(v); !math.IsNaN(f) && !d.has(f) {
+			return missing, fail(50989, "cannot apply %s to %s, value must be in %s", name, spelled(v), d.text)
+		}
+		return apply(v)
+	})
+}
+
+func atan2(args []Value) (Value, error) {
+	y, x := args[0], args[1]
+	if nullish(y) || nullish(x) {
+		return null, nil
+	}
+	for i, v := range args {
+		if !v.IsNumber() {
+			return missing, fail(51044+int32(i), "$atan2 only supports numeric types, not %s", typeName(v))
+		}
+	}
+	if isDecimal(y) || isDecimal(x) {
+		return decimalAtan2(decimalOf(y), decimalOf(x)).value(), nil
+	}
+	return query.Double(math.Atan2(asDouble(y), asDouble(x))), nil
+}

@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+var variableOperators = []operator{
+	{name: "$literal", parse: parseLiteral},
+	{name: "$const", parse: parseLiteral},
+	{name: "$expr", parse: func(p *parser, _ *operator, v Value) (Expression, error) { return p.expression(v) }},
+	{name: "$let", parse: parseLet},
+	{name: "$map", parse: parseMap},
+	{name: "$filter", parse: parseFilter},
+	{name: "$reduce", parse: parseReduce},
+	{name: "$rand", parse: parseRand, lazy: random, late: true},
+	{name: "$currentDate", parse: parseCurrentDate, lazy: currentDate, late: true},
+	{name: "$createObjectId", parse: parseCreateObjectID, lazy: createObjectID, late: true},
+}
+
+func parseLiteral(_ *parser, _ *operator, v Value) (Expression, error) { return constant{v}, nil }
+
+// let evaluates its body with variables, each in a slot of its own.
+type let struct {
+	first  int
+	values []Expression
+	body   Expression
+}
+
+func (l *let) Eval(env *Env) (Value, error) {
+	values, err := evalAll(env, l.values)
+	if err != nil {
+		return missing, err
+	}
+	for i, v := range values {
+		env.bind(l.first+i, v)
+	}
+	return l.body.Eval(env)
+}
+
+func parseLet(p *parser, _ *operator, v Value) (Expression, error) {
+	if !v.IsDocument() {
+		return nil, fail(16874, "$let only supports an object as its argument")
+	}
+	var vars, in Value
+	for _, f := range fieldsOf(v.Data) {
+		switch f.name {
+		case "vars":
+			if vars = f.value; !vars.IsDocument() {
+				return nil, fail(10065, "invalid parameter: expected an object (vars)")
+			}
+		case "in":
+			in = f.value
+		default:
+			return nil, fail(16875, "Unrecognized parameter to $let: %s", f.name)
+		}
+	}
+	if vars.Missing() {
+		return nil, fail(16876, "Missing 'vars' parameter to $let")
+	}
+	if in.Missing() {
+		return nil, fail(16877, "Missing 'in' parameter to $let")
+	}
+	return p.let(fieldsOf(vars.Data), in)
+}
+
+func (p *parser) let(vars object, in Value) (Expression, error) {
+	l := &let{first: p.scope.size()}
+	scope := p.scope
+	for _, f := range vars {
+		e, err := p.expression(f.value)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkVariable(f.name); err != nil {
+			return nil, err
+		}
+		scope = scope.with(f.name)
+		if c, ok := e.(constant); ok {
+			scope.known = &c.value
+		}
+		l.values = append(l.values, e)
+	}
+	body, err := p.within(scope, in)
+	if err != nil {
+		return nil, err
+	}
+	l.body = body
+	if isConstant(body) {
+		return body, nil
+	}
+	return l, nil
+}
+
+func parseRand(p *parser, op *operator, v Value) (Expression, error) {
+	if !v.IsDocument() && !v.IsArray() {
+		return nil, fail(10065, "invalid parameter: expected an object ($rand)")
+	}
+	if len(query.Elements(v.Data)) > 0 {
+		return nil, fail(3040501, "$rand does not currently accept arguments")
+	}
+	return p.call(op, nil), nil
+}
+
+func random(env *Env, _ []Expression) (Value, error) {
+	if env.Rand == nil {
+		return missing, fail(query.NotImplemented, "mongotest: $rand has no source of randomness here")
+	}
+	return query.Double(env.Rand()), nil
+}
+
+func parseCurrentDate(p *parser, op *operator, v Value) (Expression, error) {
+	if !v.IsDocument() && !v.IsArray() {
+		return nil, fail(10065, "invalid parameter: expected an object ($currentDate)")
+	}
+	if len(query.Elements(v.Data)) > 0 {
+		return nil, fail(9428201, "$currentDate does not currently accept arguments")
+	}
+	return p.call(op, nil), nil
+}
+
+func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now), nil }
+
+func parseCreateObjectID(p *parser, op *operator, v Value) (Expression, error) {
+	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
+		return nil, fail(failedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
+	}
+	return p.call(op, nil), nil
+}
+
+func createObjectID(env *Env, _ []Expression) (Value, error) {
+	if env.NewID == nil {
+		return missing, fail(query.NotImplemented, "mongotest: $createObjectId has no source of ids here")
+	}
+	return objectID(env.NewID()), nil
+}

@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/addFields/
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/set/
+
+func parseAddFields(p *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(40272, "%s specification stage must be an object, got %s", name, typeName(spec))
+	}
+	a := &addition{parser: p, shape: newShape(keepOthers), whole: spec}
+	for _, f := range fieldsOf(spec.Data) {
+		if err := a.field(nil, f, spec); err != nil {
+			return nil, because("Invalid "+name, err)
+		}
+	}
+	return perDocument(a.shape.apply), nil
+}
+
+// addition is fields to add while they are parsed.
+type addition struct {
+	*parser
+	shape *shape
+	whole Value // the specification
+	paths []string
+}
+
+func (a *addition) field(prefix fieldPath, f field, object Value) error {
+	path, err := parsePath(f.name)
+	if err != nil {
+		return err
+	}
+	if len(prefix) > 0 && len(path) > 1 {
+		return fail(40183, "cannot use dotted field name '%s' in a sub object: %s", f.name, a.whole)
+	}
+	path = append(prefix[:len(prefix):len(prefix)], path...)
+	if f.value.IsDocument() {
+		return a.document(path, f, object)
+	}
+	return a.add(path, f.value)
+}
+
+// document takes a document: an expression, or fields to add inside.
+func (a *addition) document(path fieldPath, f field, object Value) error {
+	inner := fieldsOf(f.value.Data)
+	if len(inner) == 0 {
+		return a.add(path, f.value)
+	}
+	for _, g := range inner {
+		if !strings.HasPrefix(g.name, "$") {
+			continue
+		}
+		if len(inner) > 1 {
+			return fail(40181, "an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
+				"while parsing object %s", len(inner), f.value, object)
+		}
+		return a.add(path, f.value)
+	}
+	for _, g := range inner {
+		if err := a.field(path, g, f.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *addition) add(path fieldPath, v Value) error {
+	if err := a.checkConflict(path.String()); err != nil {
+		return err
+	}
+	e, err := a.value(v)
+	if err != nil {
+		return err
+	}
+	a.shape.add(path, e)
+	return nil
+}
+
+func (a *addition) value(v Value) (expr.Expression, error) { return a.expression(v) }
+
+func (a *addition) checkConflict(path string) error {
+	for _, other := range a.paths {
+		if path == other || strings.HasPrefix(path, other+".") || strings.HasPrefix(other, path+".") {
+			return fail(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, a.whole)
+		}
+	}
+	a.paths = append(a.paths, path)
+	return nil
+}

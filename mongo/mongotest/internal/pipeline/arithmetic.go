@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// compute applies an operator to values, with the rules about types that expressions have.
+func compute(operator string, args ...Value) (Value, error) {
+	quoted := make([]Value, len(args))
+	for i, v := range args {
+		quoted[i] = object{{"$literal", v}}.value()
+	}
+	e, err := expr.Parse(object{{operator, array(quoted)}}.value(), nil)
+	if err != nil {
+		return missing, err
+	}
+	return e.Eval(&expr.Env{Root: emptyDocument})
+}
+
+// units are the units of time, with their length in milliseconds; 0 where it varies.
+var units = []struct {
+	name string
+	ms   int64
+}{
+	{"year", 0},
+	{"quarter", 0},
+	{"month", 0},
+	{"week", 7 * 24 * 3600e3},
+	{"day", 24 * 3600e3},
+	{"hour", 3600e3},
+	{"minute", 60e3},
+	{"second", 1e3},
+	{"millisecond", 1},
+}
+
+// checkUnit refuses what is no unit of time.
+func checkUnit(name string) error {
+	for _, u := range units {
+		if u.name == name {
+			return nil
+		}
+	}
+	return fail(failedToParse, "unknown time unit value: %s", name)
+}
+
+func unitLength(name string) int64 {
+	at := slices.IndexFunc(units, func(u struct {
+		name string
+		ms   int64
+	},
+	) bool {
+		return u.name == name
+	})
+	return units[at].ms
+}
+
+// advance adds a number of units to a date, or a number to a number if the unit is "".
+func advance(v, by Value, unit string) (Value, error) {
+	if unit == "" {
+		return compute("$add", v, by)
+	}
+	amount := object{{"$literal", query.Int64(int64(double(by)))}}.value()
+	call := object{{"startDate", v}, {"unit", text(unit)}, {"amount", amount}}.value()
+	e, err := expr.Parse(object{{"$dateAdd", call}}.value(), nil)
+	if err != nil {
+		return missing, err
+	}
+	return e.Eval(&expr.Env{Root: emptyDocument})
+}

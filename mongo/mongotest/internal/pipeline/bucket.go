@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/bucket/
+
+type bucketStage struct {
+	accumulators
+	by         expr.Expression
+	boundaries []Value
+	fallback   Value // Missing for none
+}
+
+func parseBucket(p *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(40201, "Argument to $bucket stage must be an object, but found type: %s.", typeName(spec))
+	}
+	s := &bucketStage{}
+	output := missing
+	for _, f := range fieldsOf(spec.Data) {
+		if f.name == "output" {
+			output = f.value
+		}
+		if err := s.option(p, f); err != nil {
+			return nil, err
+		}
+	}
+	if s.by == nil || s.boundaries == nil {
+		return nil, fail(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
+	}
+	if !s.fallback.Missing() && query.Compare(s.fallback, s.boundaries[0]) >= 0 &&
+		query.Compare(s.fallback, s.boundaries[len(s.boundaries)-1]) < 0 {
+		return nil, fail(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
+	}
+	var err error
+	if s.accumulators, err = p.bucketOutput(output); err != nil {
+		return nil, err
+	}
+	return blocking(s.buckets), nil
+}
+
+// bucketOutput compiles the output of a $bucket or $bucketAuto, a count where none is given.
+func (p *parser) bucketOutput(output Value) (accumulators, error) {
+	if output.Missing() {
+		return p.counting()
+	}
+	var a accumulators
+	for _, f := range fieldsOf(output.Data) {
+		if err := a.add(p, f); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func (s *bucketStage) option(p *parser, f field) (err error) {
+	switch f.name {
+	case "groupBy":
+		if !isReference(f.value) {
+			return fail(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", f.value)
+		}
+		s.by, err = p.expression(f.value)
+	case "boundaries":
+		err = s.parseBoundaries(p, f.value)
+	case "default":
+		if s.fallback, err = p.constant(f.value); err == nil && !isConstant(f.value) {
+			err = fail(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", f.value)
+		}
+	case "output":
+		if !f.value.IsDocument() {
+			err = fail(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(f.value))
+		}
+	default:
+		err = fail(40197, "Unrecognized option to $bucket: %s.", f.name)
+	}
+	return err
+}
+
+// constant returns the value of an expression that does not look at a document.
+func (p *parser) constant(v Value) (Value, error) {
+	e, err := p.expression(v)
+	if err != nil || !isConstant(v) {
+		return missing, err
+	}
+	return e.Eval(&expr.Env{Root: emptyDocument})
+}
+
+func (s *bucketStage) parseBoundaries(p *parser, v Value) error {
+	if !v.IsArray() {
+		return fail(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", typeName(v))
+	}
+	for _, e := range query.Elements(v.Data) {
+		boundary, err := p.constant(e)
+		if err != nil {
+			return err
+		}
+		if !isConstant(e) {
+			return fail(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", e)
+		}
+		s.boundaries = append(s.boundaries, boundary)
+	}
+	if n := len(s.boundaries); n < 2 {
+		return fail(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).", n)
+	}
+	return s.checkBoundaries()
+}
+
+func (s *bucketStage) checkBoundaries() error {
+	for i, upper := range s.boundaries[1:] {
+		lower := s.boundaries[i]
+		if typeName(lower) != typeName(upper) && (!lower.IsNumber() || !upper.IsNumber()) {
+			return fail(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
+				typeName(lower), typeName(upper))
+		}
+		if query.Compare(lower, upper) >= 0 {
+			return fail(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order "+
+				"(%s is not less than %s).", i, i+1, spelled(lower), spelled(upper))
+		}
+	}
+	return nil
+}
+
+func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
+	groups, err := s.grouped(r, docs, func(doc []byte) (Value, error) {
+		v, err := r.eval(s.by, doc)
+		if err != nil {
+			return missing, err
+		}
+		return s.place(v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	byID, err := query.ParseSort(object{{"_id", query.Int32(1)}}.bytes())
+	byID.Documents(groups)
+	return groups, err
+}
+
+// place returns the lower boundary of the bucket that a value belongs to.
+func (s *bucketStage) place(v Value) (Value, error) {
+	for i, upper := range s.boundaries[1:] {
+		if query.Compare(v, s.boundaries[i]) >= 0 && query.Compare(v, upper) < 0 {
+			return s.boundaries[i], nil
+		}
+	}
+	if s.fallback.Missing() {
+		return missing, fail(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+	}
+	return s.fallback, nil
+}

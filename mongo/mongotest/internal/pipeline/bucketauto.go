@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/bucketAuto/
+
+type bucketAuto struct {
+	accumulators
+	by expr.Expression
+	n  int
+}
+
+func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(40240, "The argument to $bucketAuto must be an object, but found type: %s", typeName(spec))
+	}
+	s := &bucketAuto{}
+	output := missing
+	for _, f := range fieldsOf(spec.Data) {
+		if f.name == "output" {
+			output = f.value
+		}
+		if err := s.option(p, f); err != nil {
+			return nil, err
+		}
+	}
+	if s.by == nil || s.n == 0 {
+		return nil, fail(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
+	}
+	var err error
+	if s.accumulators, err = p.bucketOutput(output); err != nil {
+		return nil, err
+	}
+	return blocking(s.buckets), nil
+}
+
+func (s *bucketAuto) option(p *parser, f field) (err error) {
+	switch f.name {
+	case "groupBy":
+		if !isReference(f.value) {
+			return fail(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.value)
+		}
+		s.by, err = p.expression(f.value)
+	case "buckets":
+		err = s.parseBuckets(f.value)
+	case "output":
+		if !f.value.IsDocument() {
+			err = fail(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.value))
+		}
+	case "granularity":
+		err = parseGranularity(f.value)
+	default:
+		err = fail(40245, "Unrecognized option to $bucketAuto: %s", f.name)
+	}
+	return err
+}
+
+func (s *bucketAuto) parseBuckets(v Value) error {
+	if !v.IsNumber() {
+		return fail(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", typeName(v))
+	}
+	n, ok := v.Integer()
+	if !ok || n != int64(int32(n)) {
+		return fail(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", spelled(v))
+	}
+	if n <= 0 {
+		return fail(40243, "The $bucketAuto 'buckets' field must be greater than 0, but found: %d", n)
+	}
+	s.n = int(n)
+	return nil
+}
+
+// granularities are the series that boundaries can be rounded to, which this package does not know the numbers of.
+var granularities = []string{
+	"R5", "R10", "R20", "R40", "R80", "1-2-5", "E6", "E12", "E24", "E48", "E96", "E192", "POWERSOF2",
+}
+
+func parseGranularity(v Value) error {
+	if !isText(v) {
+		return fail(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
+	}
+	name := string(v.Text())
+	if !slices.Contains(granularities, name) {
+		return fail(40257, "Unknown rounding granularity '%s'", name)
+	}
+	return unsupported("the granularity " + name + " of $bucketAuto")
+}
+
+// keyed is a document with the value it is sorted by.
+type keyed struct {
+	key Value
+	doc []byte
+}
+
+func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
+	rest := make([]keyed, 0, len(docs))
+	for _, doc := range docs {
+		key, err := r.eval(s.by, doc)
+		if err != nil {
+			return nil, err
+		}
+		if key.Missing() {
+			key = null
+		}
+		rest = append(rest, keyed{key, doc})
+	}
+	slices.SortStableFunc(rest, func(a, b keyed) int { return query.Compare(a.key, b.key) })
+	size := max(1, int(math.Round(float64(len(docs))/float64(s.n))))
+	var groups []*bucket
+	for len(rest) > 0 {
+		n := min(size, len(rest))
+		if len(groups) == s.n-1 {
+			n = len(rest)
+		}
+		for n < len(rest) && query.Equal(rest[n].key, rest[n-1].key) {
+			n++
+		}
+		g, err := s.fill(r, rest, n)
+		if err != nil {
+			return nil, err
+		}
+		groups, rest = append(groups, g), rest[n:]
+	}
+	return s.closeAll(groups), nil
+}
+
+// fill makes a bucket of the first n documents, up to where the next bucket begins.
+func (s *bucketAuto) fill(r *runner, rest []keyed, n int) (*bucket, error) {
+	upper := rest[min(n, len(rest)-1)].key
+	g := s.open(object{{"min", rest[0].key}, {"max", upper}}.value())
+	for _, k := range rest[:n] {
+		if err := g.add(r, k.doc); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}

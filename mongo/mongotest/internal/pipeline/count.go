@@ -1,0 +1,30 @@
+package pipeline
+
+import "strings"
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/count/
+
+func parseCount(_ *parser, _ string, spec Value) (stage, error) {
+	if !isText(spec) {
+		return nil, fail(40156, "the count field must be a non-empty string")
+	}
+	name := string(spec.Text())
+	switch {
+	case name == "":
+		return nil, fail(40157, "the count field must be a non-empty string")
+	case name[0] == '$':
+		return nil, fail(40158, "the count field cannot be a $-prefixed path")
+	case strings.Contains(name, "\x00"):
+		return nil, fail(40159, "the count field cannot contain a null byte")
+	case strings.Contains(name, "."):
+		return nil, fail(40160, "the count field cannot contain '.'")
+	case name == "_id":
+		return nil, fail(9039800, "the count field cannot be '_id'")
+	}
+	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) {
+		if len(docs) == 0 {
+			return nil, nil
+		}
+		return [][]byte{object{{name, count(len(docs))}}.bytes()}, nil
+	}), nil
+}

@@ -1,0 +1,92 @@
+package pipeline
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/facet/
+
+type facet struct {
+	names     []string
+	pipelines [][]step
+}
+
+func surveyFacet(p *parser, _ string, spec Value) error {
+	if !spec.IsDocument() || len(fieldsOf(spec.Data)) == 0 {
+		return fail(40169, "the $facet specification must be a non-empty object, but found: %s", written("$facet", spec))
+	}
+	fields := fieldsOf(spec.Data)
+	for _, f := range fields {
+		if err := checkFacet(f); err != nil {
+			return err
+		}
+	}
+	for _, f := range fields {
+		if err := p.surveyInner(f.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkFacet(f field) error {
+	if err := checkFieldName(f.name); err != nil {
+		return because("$facet pipeline names must follow the naming rules of field path expressions.", err)
+	}
+	if !f.value.IsArray() {
+		return fail(40170, "arguments to $facet must be arrays, %s is type %s", f.name, typeName(f.value))
+	}
+	for i, e := range fieldsOf(f.value.Data) {
+		if !e.value.IsDocument() {
+			return fail(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
+				f.name, typeName(e.value), i, e.value)
+		}
+	}
+	return nil
+}
+
+func parseFacet(p *parser, _ string, spec Value) (stage, error) {
+	s := &facet{}
+	for _, f := range fieldsOf(spec.Data) {
+		steps, err := p.inner(p.Coll, nil, f.value)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.checkFacetStages(steps); err != nil {
+			return nil, err
+		}
+		s.names, s.pipelines = append(s.names, f.name), append(s.pipelines, steps)
+	}
+	return s, nil
+}
+
+func (p *parser) checkFacetStages(steps []step) error {
+	for _, s := range steps {
+		name, alone := s.name, s.alone
+		if j, ok := s.stage.(interface{ steps() []step }); ok && !alone {
+			for _, inner := range j.steps() {
+				if inner.alone && !inner.source {
+					name, alone = inner.name+" inside of "+s.name, true
+				}
+			}
+		}
+		if alone {
+			return fail(40600, "%s is not allowed to be used within a $facet stage", name)
+		}
+	}
+	return p.checkOrder(steps)
+}
+
+func (s *facet) run(r *runner, in stream) stream {
+	return deferred(func() ([][]byte, error) {
+		docs, err := collect(in)
+		if err != nil {
+			return nil, err
+		}
+		var out object
+		for i, name := range s.names {
+			found, err := collect(chain(r, s.pipelines[i], streamOf(docs)))
+			if err != nil {
+				return nil, err
+			}
+			out = out.set(name, documents(found))
+		}
+		return [][]byte{out.bytes()}, nil
+	})
+}

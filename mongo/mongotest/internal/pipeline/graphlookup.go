@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/
+
+type graphLookup struct {
+	db, coll             string
+	start                expr.Expression
+	from, to, as, depthF fieldPath // depthF is nil if the depth is not wanted
+	maxDepth             int64     // -1 for none
+	restrict             *query.Filter
+}
+
+func surveyGraphLookup(p *parser, name string, spec Value) error {
+	if !spec.IsDocument() {
+		return fail(failedToParse, "the $graphLookup stage specification must be an object, but found %s", typeName(spec))
+	}
+	from := query.Lookup(spec.Data, "from")
+	switch {
+	case from.Missing():
+		text := spec.String()
+		if len(fieldsOf(spec.Data)) == 0 {
+			text = "{}"
+		}
+		return fail(failedToParse, "missing 'from' option to $graphLookup stage specification: %s", text)
+	case !isText(from):
+		return fail(failedToParse, "$graphLookup 'from' field must be a string, but found %s", typeName(from))
+	}
+	return p.checkNamespace(name, string(from.Text()))
+}
+
+func parseGraphLookup(p *parser, _ string, spec Value) (stage, error) {
+	s := &graphLookup{db: p.DB, maxDepth: -1}
+	for _, f := range fieldsOf(spec.Data) {
+		if err := s.option(p, f); err != nil {
+			return nil, err
+		}
+	}
+	for _, required := range []struct {
+		name string
+		ok   bool
+	}{{"as", s.as != nil}, {"startWith", s.start != nil}, {"connectFromField", s.from != nil}, {"connectToField", s.to != nil}} {
+		if !required.ok {
+			return nil, fail(12109300, "$graphLookup is missing required field(s): '%s'", required.name)
+		}
+	}
+	return s, nil
+}
+
+func (s *graphLookup) option(p *parser, f field) (err error) {
+	switch f.name {
+	case "from":
+		s.coll = string(f.value.Text())
+	case "startWith":
+		s.start, err = p.expression(f.value)
+	case "maxDepth":
+		err = s.parseMaxDepth(f.value)
+	case "restrictSearchWithMatch":
+		err = s.parseRestriction(p, f.value)
+	case "as", "connectFromField", "connectToField", "depthField":
+		err = s.path(f)
+	default:
+		err = fail(12109312, "unknown argument to $graphLookup: BSON field '$graphLookup.%s' is an unknown field.", f.name)
+	}
+	return err
+}
+
+func (s *graphLookup) path(f field) (err error) {
+	if !isText(f.value) {
+		return fail(12109311, "$graphLookup '%s' field must be a string, but found %s", f.name, typeName(f.value))
+	}
+	target := map[string]*fieldPath{"as": &s.as, "connectFromField": &s.from, "connectToField": &s.to, "depthField": &s.depthF}[f.name]
+	*target, err = parsePath(string(f.value.Text()))
+	return err
+}
+
+func (s *graphLookup) parseMaxDepth(v Value) error {
+	n, ok := v.Integer()
+	switch {
+	case !v.IsNumber():
+		return fail(12109307, "$graphLookup 'maxDepth' must be numeric, but found type: %s", typeName(v))
+	case !ok:
+		return fail(12109309, "$graphLookup 'maxDepth' must be an integer representable as a long long, but found: %s", v)
+	case n < 0:
+		return fail(12109308, "$graphLookup 'maxDepth' must be nonnegative, but found: %s", v)
+	}
+	s.maxDepth = n
+	return nil
+}
+
+func (s *graphLookup) parseRestriction(p *parser, v Value) error {
+	if !v.IsDocument() {
+		return fail(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
+	}
+	s.restrict = &query.Filter{}
+	if err := s.restrict.ParseWith(v.Data, hooks(p.scope)); err != nil {
+		return because("Failed to parse 'restrictSearchWithMatch' option to $graphLookup", err)
+	}
+	return nil
+}
+
+func (s *graphLookup) run(r *runner, in stream) stream {
+	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
+		start, err := r.eval(s.start, doc)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := collect(r.collection(s.db, s.coll, s.restrict))
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.search(nodes, elementsOrSelf(start))
+		if err != nil {
+			return nil, err
+		}
+		return s.as.set(doc, documents(found)), nil
+	}).run(r, in)
+}
+
+// search walks the graph breadth first and returns each node once, with the depth it was first found at.
+func (s *graphLookup) search(nodes [][]byte, next []Value) ([][]byte, error) {
+	var found [][]byte
+	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
+	for depth := int64(0); len(next) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
+		f, err := equalsAny(s.to, next)
+		if err != nil {
+			return nil, err
+		}
+		var further []Value
+		for i, node := range nodes {
+			if seen[i] || !f.Match(node) {
+				continue
+			}
+			seen[i] = true
+			found = append(found, s.at(node, depth))
+			s.from.each(node, func(v Value) { further = append(further, elementsOrSelf(v)...) })
+		}
+		next = unasked(asked, further)
+	}
+	return found, nil
+}
+
+func (s *graphLookup) at(node []byte, depth int64) []byte {
+	if s.depthF == nil {
+		return node
+	}
+	return s.depthF.set(node, int64Value(depth))
+}
+
+// unasked returns the values that were not looked for yet.
+func unasked(asked map[string]bool, values []Value) []Value {
+	var fresh []Value
+	for _, v := range values {
+		key := string(query.AppendKey(nil, v))
+		if v.Type != bson.TypeUndefined && !asked[key] {
+			asked[key] = true
+			fresh = append(fresh, v)
+		}
+	}
+	return fresh
+}

@@ -1,0 +1,172 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/group/
+
+// accumulators are the computed fields of a group, by name.
+type accumulators struct {
+	names  []string
+	fields []*expr.Accumulator
+}
+
+// add compiles {name: {$accumulator: input}}.
+func (a *accumulators) add(p *parser, f field) error {
+	inner := fieldsOf(f.value.Data)
+	switch {
+	case strings.Contains(f.name, "."):
+		return fail(40235, "The field name '%s' cannot contain '.'", f.name)
+	case strings.HasPrefix(f.name, "$"):
+		return fail(40236, "The field name '%s' cannot be an operator name", f.name)
+	case f.name == "":
+		return fail(12116300, "The field name '' cannot be an empty string")
+	case !f.value.IsDocument() || len(inner) == 0 || !strings.HasPrefix(inner[0].name, "$"):
+		return fail(40234, "The field '%s' must be an accumulator object", f.name)
+	case len(inner) > 1:
+		return fail(40238, "The field '%s' must specify one accumulator: %s", f.name, written(f.name, f.value))
+	}
+	acc, err := expr.ParseAccumulator(inner[0].name, inner[0].value, p.scope)
+	a.names, a.fields = append(a.names, f.name), append(a.fields, acc)
+	return err
+}
+
+// bucket is one group while documents are added to it.
+type bucket struct {
+	id     Value
+	states []*expr.State
+}
+
+func (a *accumulators) open(id Value) *bucket {
+	b := &bucket{id: id}
+	for _, f := range a.fields {
+		b.states = append(b.states, f.New())
+	}
+	return b
+}
+
+func (b *bucket) add(r *runner, doc []byte) error {
+	r.env.Root = doc
+	for _, s := range b.states {
+		if err := s.Add(r.env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *accumulators) close(b *bucket) []byte {
+	out := object{{"_id", b.id}}
+	for i, s := range b.states {
+		out = out.set(a.names[i], s.Result())
+	}
+	return out.bytes()
+}
+
+type group struct {
+	accumulators
+	id expr.Expression
+}
+
+func parseGroup(p *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(15947, "a group's fields must be specified in an object")
+	}
+	s := &group{}
+	for _, f := range fieldsOf(spec.Data) {
+		var err error
+		switch f.name {
+		case "_id":
+			s.id, err = p.groupID(f.value)
+		case "$doingMerge", "$willBeMerged":
+		default:
+			err = s.add(p, f)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.id == nil {
+		return nil, fail(15955, "a group specification must include an _id")
+	}
+	return blocking(s.groups), nil
+}
+
+func (p *parser) groupID(v Value) (expr.Expression, error) {
+	if !v.IsDocument() || isCall(v) {
+		return p.expression(v)
+	}
+	fields := fieldsOf(v.Data)
+	for _, f := range fields {
+		if f.value.IsNumber() || isBool(f.value) {
+			return nil, fail(17390, "$group does not support inclusion-style expressions")
+		}
+	}
+	e, err := p.expression(v)
+	if err != nil || len(fields) != 1 {
+		return e, err
+	}
+	e, err = p.expression(fields[0].value)
+	return singleField{fields[0].name, e}, err
+}
+
+// singleField is an _id that is a document of one field: that is null where its value leads nowhere.
+type singleField struct {
+	name  string
+	value expr.Expression
+}
+
+// Eval returns the document.
+func (s singleField) Eval(env *expr.Env) (Value, error) {
+	v, err := s.value.Eval(env)
+	return object{{s.name, orNull(v)}}.value(), err
+}
+
+// groups returns one document for each value of the _id, in the order in which they come up.
+func (s *group) groups(r *runner, docs [][]byte) ([][]byte, error) {
+	return s.grouped(r, docs, func(doc []byte) (Value, error) {
+		v, err := r.eval(s.id, doc)
+		return orNull(v), err
+	})
+}
+
+// grouped puts each document into the group of its key.
+func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (Value, error)) ([][]byte, error) {
+	var groups []*bucket
+	known := make(map[string]*bucket)
+	for _, doc := range docs {
+		id, err := key(doc)
+		if err != nil {
+			return nil, err
+		}
+		k := string(query.AppendKey(nil, id))
+		g := known[k]
+		if g == nil {
+			g = a.open(id)
+			known[k] = g
+			groups = append(groups, g)
+		}
+		if err := g.add(r, doc); err != nil {
+			return nil, err
+		}
+	}
+	return a.closeAll(groups), nil
+}
+
+func (a *accumulators) closeAll(groups []*bucket) [][]byte {
+	out := make([][]byte, len(groups))
+	for i, g := range groups {
+		out[i] = a.close(g)
+	}
+	return out
+}
+
+// counting is the only accumulator where none is given.
+func (p *parser) counting() (accumulators, error) {
+	var a accumulators
+	return a, a.add(p, field{"count", object{{"$sum", query.Int32(1)}}.value()})
+}

@@ -1,0 +1,45 @@
+package pipeline
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/limit/
+
+type limit int64
+
+func parseLimit(_ *parser, _ string, spec Value) (stage, error) {
+	n, err := parseAmount("$limit", 5107201, spec)
+	if err == nil && n == 0 {
+		err = fail(15958, "the limit must be positive")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return limit(n), nil
+}
+
+func (l limit) run(_ *runner, in stream) stream {
+	return func(yield func([]byte, error) bool) {
+		left := l
+		for doc, err := range in {
+			left--
+			if !yield(doc, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// parseAmount reads a number of documents.
+func parseAmount(name string, code int32, spec Value) (int64, error) {
+	n, whole := spec.Integer()
+	reason := "Expected an integer"
+	switch {
+	case !spec.IsNumber():
+		reason = "Expected a number in"
+	case whole && n >= 0:
+		return n, nil
+	case whole:
+		reason = "Expected a non-negative number in"
+	case double(spec) >= 1<<63 || double(spec) < -1<<63:
+		reason = "Cannot represent as a 64-bit integer"
+	}
+	return 0, fail(code, "invalid argument to %s stage: %s: %s", name, reason, written(name, spec))
+}

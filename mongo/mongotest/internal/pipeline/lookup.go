@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/lookup/
+
+type lookup struct {
+	subPipeline
+	as, local, foreign fieldPath // local and foreign are nil without an equality
+}
+
+var lookupOptions = []option{
+	{name: "as", types: ofString, required: true},
+	{name: "from"},
+	{name: "localField", types: ofString},
+	{name: "foreignField", types: ofString},
+	{name: "let", types: ofObject},
+	{name: "pipeline"},
+	{name: "_internalCollation"},
+	{name: "_internalUnwind"},
+}
+
+func surveyLookup(p *parser, name string, spec Value) error {
+	if !spec.IsDocument() {
+		return fail(failedToParse, "the $lookup stage specification must be an object, but found %s", typeName(spec))
+	}
+	fields, err := parseOptions(name, spec.Data, lookupOptions)
+	if err != nil {
+		return err
+	}
+	stages := fields.get("pipeline")
+	if err := p.checkFrom(fields.get("from"), stages); err != nil {
+		return err
+	}
+	if stages.Missing() {
+		return nil
+	}
+	return p.surveyInner(stages)
+}
+
+func (p *parser) checkFrom(from, stages Value) error {
+	switch {
+	case isText(from):
+		return p.checkNamespace("$lookup", string(from.Text()))
+	case from.IsDocument():
+		return fail(failedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
+			query.Lookup(from.Data, "db").Text(), query.Lookup(from.Data, "coll").Text())
+	case !from.Missing():
+		return fail(failedToParse, "$lookup 'from' field must be a string or an object, but found %s", typeName(from))
+	case stages.Missing():
+		return fail(failedToParse, "must specify 'pipeline' when 'from' is empty")
+	case !startsWithDocuments(stages):
+		return withoutCollection("$lookup")
+	}
+	return nil
+}
+
+func parseLookup(p *parser, _ string, spec Value) (stage, error) {
+	fields := fieldsOf(spec.Data)
+	s := &lookup{}
+	s.db, s.coll = p.DB, string(fields.get("from").Text())
+	if err := s.checkForm(fields); err != nil {
+		return nil, err
+	}
+	if err := s.paths(fields); err != nil {
+		return nil, err
+	}
+	let, err := p.let(fields.get("let").Data)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.parse(p, let, fields.get("pipeline"), func(name string) error {
+		return fail(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
+	})
+}
+
+func (s *lookup) checkForm(fields object) error {
+	local, foreign := string(fields.get("localField").Text()), string(fields.get("foreignField").Text())
+	piped := !fields.get("pipeline").Missing()
+	switch {
+	case piped && (local == "") != (foreign == ""):
+		return fail(failedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+	case !piped && (local == "" || foreign == ""):
+		return fail(failedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
+	case !piped && !fields.get("let").Missing():
+		return fail(failedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
+	}
+	return nil
+}
+
+func (s *lookup) paths(fields object) (err error) {
+	if s.as, err = parsePath(string(fields.get("as").Text())); err != nil {
+		return err
+	}
+	local := string(fields.get("localField").Text())
+	if local == "" {
+		return nil
+	}
+	if s.local, err = parsePath(local); err != nil {
+		return err
+	}
+	s.foreign, err = parsePath(string(fields.get("foreignField").Text()))
+	return err
+}
+
+func (s *lookup) run(r *runner, in stream) stream {
+	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
+		f, err := s.filter(doc)
+		if err != nil {
+			return nil, err
+		}
+		found, err := collect(s.stream(r, doc, f))
+		if err != nil {
+			return nil, err
+		}
+		return s.as.set(doc, documents(found)), nil
+	}).run(r, in)
+}
+
+// filter returns the filter of what equals a document's local field, nil without an equality.
+func (s *lookup) filter(doc []byte) (*query.Filter, error) {
+	if s.local == nil {
+		return nil, nil
+	}
+	var values []Value
+	s.local.each(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
+	if len(values) == 0 { // nothing there equals what is not there
+		values = []Value{null}
+	}
+	return equalsAny(s.foreign, values)
+}
+
+// equalsAny returns the filter of documents in which a path leads to any of the values.
+func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
+	var branches []Value
+	for _, v := range values {
+		if v.Type == bson.TypeUndefined {
+			v = null
+		}
+		branches = append(branches, object{{path.String(), object{{"$eq", v}}.value()}}.value())
+	}
+	f := &query.Filter{}
+	return f, f.Parse(object{{"$or", array(branches)}}.bytes())
+}

@@ -1,0 +1,46 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/match/
+
+type match struct{ filter query.Filter }
+
+func parseMatch(p *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(15959, "the match filter must be an expression in an object")
+	}
+	m := &match{}
+	if !query.Lookup(spec.Data, "$where").Missing() {
+		return nil, fail(badValue, "$where is not allowed in this context")
+	}
+	return m, m.filter.ParseWith(spec.Data, hooks(p.scope))
+}
+
+func (m *match) run(r *runner, in stream) stream {
+	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
+		ok, err := m.filter.MatchWith(doc, &r.matching)
+		if !ok {
+			return nil, err
+		}
+		return doc, nil
+	}).run(r, in)
+}
+
+// hooks let a filter use expressions with the variables of a scope; the filter's variables are an *expr.Env.
+func hooks(scope *expr.Scope) query.Hooks {
+	return query.Hooks{Expr: func(v Value) (query.Expr, error) {
+		e, err := expr.Parse(v, scope)
+		if err != nil {
+			return nil, err
+		}
+		return func(doc []byte, vars any) (Value, error) {
+			env := vars.(*expr.Env)
+			env.Root = doc
+			return e.Eval(env)
+		}, nil
+	}}
+}

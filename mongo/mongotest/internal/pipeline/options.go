@@ -1,0 +1,51 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+)
+
+// option is one field of a specification that the real server reads by a schema.
+type option struct {
+	name     string
+	types    []string // nil for any
+	required bool
+}
+
+// parseOptions checks a specification's fields: their types and that they are known, in the order written, then that
+// those required are there.
+func parseOptions(stage string, doc []byte, known []option) (object, error) {
+	fields := fieldsOf(doc)
+	for _, f := range fields {
+		at := slices.IndexFunc(known, func(o option) bool { return o.name == f.name })
+		if at < 0 {
+			return nil, fail(unknownField, "BSON field '%s.%s' is an unknown field.", stage, f.name)
+		}
+		if err := known[at].check(stage, f.value); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range known {
+		if o.required && fields.get(o.name).Missing() {
+			return nil, fail(missingField, "BSON field '%s.%s' is missing but a required field", stage, o.name)
+		}
+	}
+	return fields, nil
+}
+
+func (o option) check(stage string, v Value) error {
+	if o.types == nil || slices.Contains(o.types, typeName(v)) {
+		return nil
+	}
+	expected := "type '" + o.types[0] + "'"
+	if len(o.types) > 1 {
+		expected = "types '[" + strings.Join(o.types, ", ") + "]'"
+	}
+	return fail(typeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected %s", stage, o.name, typeName(v), expected)
+}
+
+var (
+	ofString = []string{"string"}
+	ofObject = []string{"object"}
+	ofArray  = []string{"array"}
+)

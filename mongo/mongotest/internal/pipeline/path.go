@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// fieldPath is a dotted path, split once.
+type fieldPath []string
+
+func (p fieldPath) String() string { return strings.Join(p, ".") }
+
+// parsePath splits a path after checking each name in it.
+func parsePath(s string) (fieldPath, error) {
+	if s == "" {
+		return nil, fail(40352, "FieldPath cannot be constructed with empty string")
+	}
+	if strings.HasSuffix(s, ".") {
+		return nil, fail(40353, "FieldPath must not end with a '.'.")
+	}
+	names := strings.Split(s, ".")
+	for _, name := range names {
+		if err := checkFieldName(name); err != nil {
+			return nil, because("Consider using $getField or $setField for a field path with '.' or '$'.", err)
+		}
+	}
+	return names, nil
+}
+
+func checkFieldName(name string) error {
+	switch {
+	case name == "":
+		return fail(15998, "FieldPath field names may not be empty strings.")
+	case name[0] == '$':
+		return fail(16410, "FieldPath field names may not start with '$', given '%s'.", name)
+	case strings.Contains(name, "."):
+		return fail(16412, "FieldPath field names may not contain '.', given '%s'.", name)
+	}
+	return nil
+}
+
+// get follows the path through documents only.
+func (p fieldPath) get(doc []byte) Value {
+	v := query.Lookup(doc, p[0])
+	if len(p) == 1 {
+		return v
+	}
+	if !v.IsDocument() {
+		return missing
+	}
+	return p[1:].get(v.Data)
+}
+
+// set returns doc with a value at the path; what is in the way and no document is replaced by one.
+func (p fieldPath) set(doc []byte, v Value) []byte {
+	o := fieldsOf(doc)
+	if len(p) == 1 {
+		return o.set(p[0], v).bytes()
+	}
+	inner := emptyDocument
+	if was := o.get(p[0]); was.IsDocument() {
+		inner = was.Data
+	}
+	return o.set(p[0], document(p[1:].set(inner, v))).bytes()
+}
+
+var emptyDocument = []byte{5, 0, 0, 0, 0}
+
+// elementsOrSelf returns an array's elements, or the value itself; nothing for a field that is not there.
+func elementsOrSelf(v Value) []Value {
+	switch {
+	case v.Missing():
+		return nil
+	case v.IsArray():
+		return query.Elements(v.Data)
+	}
+	return []Value{v}
+}
+
+// each calls visit with every value that the path leads to, entering arrays of documents on the way.
+func (p fieldPath) each(doc []byte, visit func(v Value)) {
+	v := query.Lookup(doc, p[0])
+	if len(p) == 1 {
+		visit(v)
+		return
+	}
+	switch {
+	case v.IsDocument():
+		p[1:].each(v.Data, visit)
+	case v.IsArray():
+		for _, e := range query.Elements(v.Data) {
+			if e.IsDocument() {
+				p[1:].each(e.Data, visit)
+			}
+		}
+	default:
+		visit(missing)
+	}
+}

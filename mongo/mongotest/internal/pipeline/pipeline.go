@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Options is what Parse needs to know besides the stages.
+type Options struct {
+	DB, Coll string // Coll is "" in an aggregation of a database, {aggregate: 1}
+	Let      []byte // the command's let; nil for none
+}
+
+// Pipeline is a compiled aggregation.
+type Pipeline struct {
+	steps []step
+	let   letVariables
+}
+
+// step is one stage with what it was compiled from.
+type step struct {
+	*kind
+	spec  Value
+	stage stage
+}
+
+// Parse compiles an array of stages. It keeps parts of it, which must not change afterwards. Like the real server it looks
+// at the names of all stages, at their insides in turn, and at the order last. Errors are of type *query.Error.
+func Parse(stages []byte, o Options) (*Pipeline, error) {
+	p := newParser(o)
+	list := lastOfEach(Value{Type: bson.TypeArray, Data: stages})
+	if err := p.survey(list); err != nil {
+		return nil, err
+	}
+	let, err := p.let(o.Let)
+	if err != nil {
+		return nil, err
+	}
+	p = p.within(let.names)
+	steps, err := p.steps(list)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkOrder(steps); err != nil {
+		return nil, err
+	}
+	return &Pipeline{steps: steps, let: let}, *p.failing
+}
+
+// First returns the name and the specification of the first stage, "" if there is none: it may be one that the server
+// must answer before it reads a collection, such as $changeStream.
+func (p *Pipeline) First() (string, Value) {
+	if len(p.steps) == 0 {
+		return "", missing
+	}
+	return p.steps[0].name, p.steps[0].spec
+}
+
+// Reads tells whether the pipeline reads the collection: its first stage makes no documents of its own.
+func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
+
+// Filter returns the filter of a $match at the start, nil if there is none. What it does not match, the pipeline does not
+// need; the $match itself still runs.
+func (p *Pipeline) Filter() *query.Filter {
+	if len(p.steps) > 0 {
+		if m, ok := p.steps[0].stage.(*match); ok {
+			return &m.filter
+		}
+	}
+	return nil
+}
+
+// Target returns what the $out or $merge at the end writes to, nil if there is none.
+func (p *Pipeline) Target() *Target {
+	if len(p.steps) > 0 {
+		if t, ok := p.steps[len(p.steps)-1].stage.(*Target); ok {
+			return t
+		}
+	}
+	return nil
+}
+
+// Run returns what the pipeline makes of documents. If it has a Target, these are what to write.
+func (p *Pipeline) Run(c Context, docs iter.Seq[[]byte]) ([][]byte, error) {
+	r := c.runner(nil)
+	vars, err := p.let.values(r, emptyDocument)
+	if err != nil {
+		return nil, err
+	}
+	in := func(yield func([]byte, error) bool) {
+		for doc := range docs {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+	return collect(chain(c.runner(vars), p.steps, in))
+}
+
+// chain runs stages one behind the other.
+func chain(r *runner, steps []step, in stream) stream {
+	for _, s := range steps {
+		in = s.stage.run(r, in)
+	}
+	return in
+}
+
+// parser is what is known where a stage is parsed.
+type parser struct {
+	Options
+	names  []string // the variables in scope
+	scope  *expr.Scope
+	depth  int
+	update bool
+	// failing is the first error of evaluating a constant expression. The real server does that when all is parsed.
+	failing *error
+}
+
+func newParser(o Options) *parser { return &parser{Options: o, failing: new(error)} }
+
+// maxDepth is how deep pipelines may be in one another.
+const maxDepth = 20
+
+// within returns a parser for what is inside, where more variables are known.
+func (p *parser) within(names []string) *parser {
+	inner := *p
+	inner.names = slices.Concat(p.names, names)
+	inner.scope = expr.NewScope(inner.names...)
+	return &inner
+}
+
+func (p *parser) expression(v Value) (expr.Expression, error) {
+	e, err := expr.Parse(v, p.scope)
+	if err == nil || !p.parses(v) {
+		return e, err
+	}
+	if *p.failing == nil {
+		*p.failing = err
+	}
+	return fixed{null}, nil
+}
+
+// parses tells whether an expression that Parse refuses is well written, so that it is its evaluation that fails. An error
+// of the syntax goes before one of a constant: here that of something unknown behind it.
+func (p *parser) parses(v Value) bool {
+	unknown := object{{"$mongotestUnknown", null}}.value()
+	_, err := expr.Parse(array([]Value{v, unknown}), p.scope)
+	return err != nil && strings.HasSuffix(err.Error(), "'$mongotestUnknown'")
+}
+
+// steps compiles the stages of an array that survey has seen.
+func (p *parser) steps(stages Value) ([]step, error) {
+	var steps []step
+	for _, v := range query.Elements(stages.Data) {
+		f := fieldsOf(v.Data)[0]
+		k := stageKinds[f.name]
+		if p.update && !k.update {
+			return nil, fail(invalidOptions, "%s is not allowed to be used within an update", f.name)
+		}
+		s, err := k.parse(p, f.name, f.value)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{kind: k, spec: f.value, stage: s})
+	}
+	return steps, nil
+}

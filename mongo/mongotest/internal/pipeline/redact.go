@@ -1,0 +1,79 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/redact/
+
+// redact decides on each document, and on those inside it, by an expression that sees the one it decides on as $$CURRENT.
+type redact struct {
+	decision expr.Expression
+	first    int // the place of its variables
+}
+
+func parseRedact(p *parser, _ string, spec Value) (stage, error) {
+	e, err := p.within([]string{"KEEP", "DESCEND", "PRUNE", "CURRENT"}).expression(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &redact{e, len(p.names)}, nil
+}
+
+func (s *redact) run(r *runner, in stream) stream {
+	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
+		kept, err := s.redacted(r, doc, doc)
+		return kept.Data, err
+	}).run(r, in)
+}
+
+// redacted returns what is left of a document that is root or inside it, Missing for nothing.
+func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
+	own := []Value{text("keep"), text("descend"), text("prune"), document(doc)}
+	r.env.Vars = slices.Concat(r.env.Vars[:s.first], own)
+	v, err := r.eval(s.decision, root)
+	if err != nil {
+		return missing, err
+	}
+	switch string(v.Text()) {
+	case "keep":
+		return document(doc), nil
+	case "prune":
+		return missing, nil
+	case "descend":
+		return s.descend(r, root, doc)
+	}
+	return missing, fail(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
+		"$$PRUNE, but returned %s", spelled(v))
+}
+
+func (s *redact) descend(r *runner, root, doc []byte) (Value, error) {
+	fields := fieldsOf(doc)
+	for i := range fields {
+		var err error
+		if fields[i].value, err = s.value(r, root, fields[i].value); err != nil {
+			return missing, err
+		}
+	}
+	return fields.value(), nil
+}
+
+func (s *redact) value(r *runner, root []byte, v Value) (Value, error) {
+	switch {
+	case v.IsDocument():
+		return s.redacted(r, root, v.Data)
+	case v.IsArray():
+		elements := query.Elements(v.Data)
+		for i := range elements {
+			var err error
+			if elements[i], err = s.value(r, root, elements[i]); err != nil {
+				return missing, err
+			}
+		}
+		return array(elements), nil
+	}
+	return v, nil
+}

@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Source is what stages read besides their input. All reads are of one consistent snapshot.
+type Source interface {
+	// Collection returns a collection's documents, none if there is no such collection.
+	Collection(db, coll string) [][]byte
+	// Stage returns the documents of a stage that describes the server ($collStats, $indexStats, $currentOp,
+	// $listSessions, $changeStream, ...), by its name and specification.
+	Stage(db, coll, name string, spec Value) ([][]byte, error)
+}
+
+// Context is what a run may look at.
+type Context struct {
+	Source      Source
+	Now         int64          // $$NOW in milliseconds since the Unix epoch
+	ClusterTime Value          // $$CLUSTER_TIME; Missing where there is none
+	Rand        func() float64 // numbers from 0 to 1, never 1, for $rand and $sample
+	NewID       func() [12]byte
+}
+
+// runner is the state of one run, with the variables of its scope in env.
+type runner struct {
+	Context
+	env      *expr.Env
+	matching query.Matching
+}
+
+func (c Context) runner(vars []Value) *runner {
+	env := &expr.Env{Now: c.Now, ClusterTime: c.ClusterTime, Rand: c.Rand, NewID: c.NewID, Vars: vars}
+	return &runner{Context: c, env: env, matching: query.Matching{Vars: env}}
+}
+
+// eval returns an expression's value for a document.
+func (r *runner) eval(e expr.Expression, doc []byte) (Value, error) {
+	r.env.Root = doc
+	return e.Eval(r.env)
+}
+
+// within returns a runner for a pipeline inside this one whose scope has n variables of this scope and the values more.
+func (r *runner) within(n int, values []Value) *runner {
+	return r.runner(slices.Concat(r.env.Vars[:n], values))
+}
+
+// random returns a whole number from 0 to n-1.
+func (r *runner) random(n int) int {
+	if r.Rand == nil {
+		return 0
+	}
+	return int(r.Rand() * float64(n))
+}
+
+func int64Value(n int64) Value { return query.Int64(n) }
+
+// count returns n as the real server's counters do: as an int if it fits.
+func count(n int) Value {
+	if n == int(int32(n)) {
+		return query.Int32(int32(n))
+	}
+	return query.Int64(int64(n))
+}
+
+func isDate(v Value) bool { return v.Type == bson.TypeDateTime }

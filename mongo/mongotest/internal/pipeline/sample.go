@@ -1,0 +1,36 @@
+package pipeline
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/
+
+func parseSample(_ *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(28745, "the $sample stage specification must be an object")
+	}
+	size := missing
+	for _, f := range fieldsOf(spec.Data) {
+		if f.name != "size" {
+			return nil, fail(28748, "unrecognized option to $sample: %s", f.name)
+		}
+		if size = f.value; !size.IsNumber() {
+			return nil, fail(28746, "size argument to $sample must be a number")
+		}
+	}
+	if size.Missing() {
+		return nil, fail(28749, "$sample stage must specify a size")
+	}
+	n := int(min(double(size), 1<<62))
+	if n < 1 {
+		return nil, fail(28747, "size argument to $sample must be a positive integer")
+	}
+	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) { return choose(r, docs, n), nil }), nil
+}
+
+// choose returns n of the documents in random order.
+func choose(r *runner, docs [][]byte, n int) [][]byte {
+	n = min(n, len(docs))
+	for i := range n {
+		j := i + r.random(len(docs)-i)
+		docs[i], docs[j] = docs[j], docs[i]
+	}
+	return docs[:n]
+}

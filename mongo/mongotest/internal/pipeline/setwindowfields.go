@@ -1,0 +1,191 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/setWindowFields/
+
+type windowStage struct {
+	by     expr.Expression // nil for one partition
+	order  *query.Sort     // nil for none
+	keys   []fieldPath     // of the order
+	rising bool            // the first key is ascending
+	output []windowField
+}
+
+// windowField is one field to set.
+type windowField struct {
+	path     fieldPath
+	function windowFunction
+}
+
+// windowFunction computes its value for each document of a partition.
+type windowFunction interface {
+	values(r *runner, part *partition) ([]Value, error)
+}
+
+// partition is the documents that window functions look at, in order.
+type partition struct {
+	docs [][]byte
+	key  fieldPath // of the order; nil for none
+}
+
+// keyOf returns what a document is sorted by.
+func (p *partition) keyOf(i int) Value { return p.key.get(p.docs[i]) }
+
+var windowOptions = []option{
+	{name: "partitionBy"}, {name: "sortBy", types: ofObject}, {name: "output", types: ofObject, required: true},
+}
+
+func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(failedToParse, "the %s stage specification must be an object, found %s", name, typeName(spec))
+	}
+	fields, err := parseOptions(name, spec.Data, windowOptions)
+	if err != nil {
+		return nil, err
+	}
+	s := &windowStage{}
+	if err := s.parseOrder(fields.get("sortBy")); err != nil {
+		return nil, err
+	}
+	if by := fields.get("partitionBy"); !by.Missing() {
+		if s.by, err = p.expression(by); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range fieldsOf(fields.get("output").Data) {
+		if err := s.field(p, f); err != nil {
+			return nil, err
+		}
+	}
+	return blocking(s.set), nil
+}
+
+func (s *windowStage) parseOrder(order Value) (err error) {
+	if order.Missing() {
+		return nil
+	}
+	if s.order, err = sortKeys(order.Data); err != nil {
+		return err
+	}
+	for i, f := range fieldsOf(order.Data) {
+		path, err := parsePath(f.name)
+		if err != nil {
+			return err
+		}
+		s.rising = s.rising || i == 0 && double(f.value) > 0
+		s.keys = append(s.keys, path)
+	}
+	return nil
+}
+
+func (s *windowStage) field(p *parser, f field) error {
+	path, err := parsePath(f.name)
+	if err != nil {
+		return err
+	}
+	for _, other := range s.output {
+		a, b := path.String()+".", other.path.String()+"."
+		if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
+			return fail(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
+		}
+	}
+	fn, err := s.parseFunction(p, f)
+	s.output = append(s.output, windowField{path, fn})
+	return err
+}
+
+func (s *windowStage) set(r *runner, docs [][]byte) ([][]byte, error) {
+	parts, err := s.partitions(r, docs)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for _, part := range parts {
+		done, err := s.setIn(r, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, done...)
+	}
+	return out, nil
+}
+
+// setIn sets the fields in the documents of one partition.
+func (s *windowStage) setIn(r *runner, part *partition) ([][]byte, error) {
+	out := slices.Clone(part.docs)
+	for _, f := range s.output {
+		values, err := f.function.values(r, part)
+		if err != nil {
+			return nil, err
+		}
+		add := newShape(keepOthers)
+		for i, v := range values {
+			add.add(f.path, fixed{v})
+			if out[i], err = add.apply(r, out[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// fixed is an expression of a known value.
+type fixed struct{ value Value }
+
+// Eval returns the value.
+func (f fixed) Eval(*expr.Env) (Value, error) { return f.value, nil }
+
+// partitions splits documents by the value of partitionBy, in its order, and sorts each part.
+func (s *windowStage) partitions(r *runner, docs [][]byte) ([]*partition, error) {
+	keyedDocs := make([]keyed, len(docs))
+	for i, doc := range docs {
+		key, err := s.partitionKey(r, doc)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.order.Check(doc); err != nil {
+			return nil, err
+		}
+		keyedDocs[i] = keyed{key, doc}
+	}
+	slices.SortStableFunc(keyedDocs, func(a, b keyed) int {
+		if c := query.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return s.order.Compare(a.doc, b.doc)
+	})
+	var parts []*partition
+	for i, k := range keyedDocs {
+		if i == 0 || !query.Equal(k.key, keyedDocs[i-1].key) {
+			parts = append(parts, &partition{key: s.key()})
+		}
+		last := parts[len(parts)-1]
+		last.docs = append(last.docs, k.doc)
+	}
+	return parts, nil
+}
+
+func (s *windowStage) key() fieldPath {
+	if len(s.keys) == 0 {
+		return nil
+	}
+	return s.keys[0]
+}
+
+func (s *windowStage) partitionKey(r *runner, doc []byte) (Value, error) {
+	if s.by == nil {
+		return null, nil
+	}
+	v, err := r.eval(s.by, doc)
+	if err == nil && v.IsArray() {
+		err = fail(typeMismatch, "An expression used to partition cannot evaluate to value of type array")
+	}
+	return orNull(v), err
+}

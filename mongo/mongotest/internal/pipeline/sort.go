@@ -1,0 +1,65 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sort/
+
+func parseSort(_ *parser, _ string, spec Value) (stage, error) {
+	if !spec.IsDocument() {
+		return nil, fail(15973, "the $sort key specification must be an object")
+	}
+	keys, err := sortKeys(spec.Data)
+	if err != nil {
+		return nil, err
+	}
+	if keys == nil {
+		return nil, fail(15976, "$sort stage must have at least one sort key")
+	}
+	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(keys, docs) }), nil
+}
+
+// sortDocuments sorts documents; not all can be.
+func sortDocuments(keys *query.Sort, docs [][]byte) error {
+	for _, doc := range docs {
+		if err := keys.Check(doc); err != nil {
+			return err
+		}
+	}
+	keys.Documents(docs)
+	return nil
+}
+
+// sortKeys compiles a sort order; nil for an empty one.
+func sortKeys(spec []byte) (*query.Sort, error) {
+	var keys object
+	for _, f := range fieldsOf(spec) {
+		sign, err := sortSign(f)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := parsePath(f.name); err != nil {
+			return nil, err
+		}
+		keys = append(keys, field{f.name, query.Int32(sign)})
+	}
+	return query.ParseSort(keys.bytes())
+}
+
+func sortSign(f field) (int32, error) {
+	if f.value.IsDocument() {
+		if query.Lookup(f.value.Data, "$meta").Missing() {
+			return 0, fail(17312, "$meta is the only expression supported by $sort right now")
+		}
+		return 0, unsupported("the $sort by $meta")
+	}
+	if !f.value.IsNumber() {
+		return 0, fail(15974, "Illegal key in $sort specification: %s", written(f.name, f.value))
+	}
+	n := int64(double(f.value))
+	if n != 1 && n != -1 {
+		return 0, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+	}
+	return int32(n), nil
+}

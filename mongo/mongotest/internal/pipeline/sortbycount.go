@@ -1,0 +1,36 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sortByCount/
+
+func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
+	if spec.IsDocument() && !isCall(spec) {
+		return nil, fail(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+	}
+	if isText(spec) && !isReference(spec) {
+		return nil, fail(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+	}
+	if !spec.IsDocument() && !isText(spec) {
+		return nil, fail(40149, "the sortByCount field must be specified as a string or as an object")
+	}
+	id, err := p.expression(spec)
+	if err != nil {
+		return nil, err
+	}
+	s := &group{id: id}
+	if s.accumulators, err = p.counting(); err != nil {
+		return nil, err
+	}
+	order, err := query.ParseSort(object{{"count", query.Int32(-1)}}.bytes())
+	if err != nil {
+		return nil, err
+	}
+	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) {
+		groups, err := s.groups(r, docs)
+		order.Documents(groups)
+		return groups, err
+	}), nil
+}

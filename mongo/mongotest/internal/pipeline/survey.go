@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// survey looks at what the real server checks of all stages before it compiles the first: that they are stages, and what
+// decides which namespaces they read and write.
+func (p *parser) survey(stages Value) error {
+	if stages.Type != bson.TypeArray {
+		return fail(typeMismatch, "A pipeline must be an array of objects")
+	}
+	for _, v := range query.Elements(stages.Data) {
+		if !v.IsDocument() {
+			return fail(typeMismatch, "Each element of the 'pipeline' array must be an object")
+		}
+		fields := fieldsOf(v.Data)
+		if len(fields) != 1 {
+			return fail(40323, "A pipeline stage specification object must contain exactly one field.")
+		}
+		k, ok := stageKinds[fields[0].name]
+		if !ok {
+			return fail(40324, "Unrecognized pipeline stage name: '%s'", fields[0].name)
+		}
+		if k.survey == nil {
+			continue
+		}
+		if err := k.survey(p, k.name, fields[0].value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// surveyInner looks at a pipeline inside a stage.
+func (p *parser) surveyInner(stages Value) error {
+	if p.depth >= maxDepth {
+		return fail(5397300, "Maximum number of nested sub-pipelines exceeded. Limit is %d", maxDepth)
+	}
+	inner := *p
+	inner.depth++
+	return inner.survey(stages)
+}
+
+// checkOrder refuses a stage that stands where it may not.
+func (p *parser) checkOrder(steps []step) error {
+	for i, s := range steps {
+		switch {
+		case s.first && i > 0:
+			return fail(40602, "%s is only valid as the first stage in a pipeline", s.name)
+		case s.last && i < len(steps)-1:
+			return fail(40601, "%s can only be the final stage in the pipeline", s.name)
+		case s.name == "$documents" && p.Coll != "":
+			return fail(invalidNamespace, "'$documents' can only be run with database or cluster-level aggregation {aggregate: 1}")
+		}
+	}
+	return nil
+}
+
+// inner compiles a pipeline inside a stage that reads a collection: "" for none.
+func (p *parser) inner(coll string, names []string, stages Value) ([]step, error) {
+	inner := p.within(names)
+	inner.Coll = coll
+	steps, err := inner.steps(stages)
+	if err != nil {
+		return nil, err
+	}
+	return steps, nil
+}

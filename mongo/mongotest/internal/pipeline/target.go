@@ -1,0 +1,226 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Target is where a $out or $merge writes to, and how. The stage itself writes nothing.
+type Target struct {
+	Merge    bool
+	DB, Coll string
+	// On are the fields by which $merge finds what to write to: _id if there are none. It needs a unique index of them.
+	On []string
+	// WhenMatched is "replace", "merge", "keepExisting", "fail" or, for what Apply does, "pipeline"; WhenNotMatched is
+	// "insert", "discard" or "fail".
+	WhenMatched, WhenNotMatched string
+
+	let   letVariables
+	steps []step
+}
+
+var _ stage = (*Target)(nil)
+
+func (t *Target) run(_ *runner, in stream) stream { return in }
+
+// Apply returns what the pipeline of whenMatched makes of a stored document that a result matches.
+func (t *Target) Apply(c Context, stored, result []byte) ([]byte, error) {
+	r := c.runner(nil)
+	values, err := t.let.values(r, result)
+	if err != nil {
+		return nil, err
+	}
+	return one(c.runner(values), t.steps, stored)
+}
+
+// one runs stages that make one document of one.
+func one(r *runner, steps []step, doc []byte) ([]byte, error) {
+	docs, err := collect(chain(r, steps, streamOf([][]byte{doc})))
+	if err != nil {
+		return nil, err
+	}
+	return docs[0], nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/out/
+
+var outOptions = []option{
+	{name: "coll", types: ofString, required: true}, {name: "db", types: ofString, required: true}, {name: "timeseries", types: ofObject},
+}
+
+func surveyOut(p *parser, name string, spec Value) error {
+	_, err := parseOut(p, name, spec)
+	return err
+}
+
+func parseOut(p *parser, name string, spec Value) (stage, error) {
+	t := &Target{DB: p.DB, Coll: string(spec.Text())}
+	if spec.IsDocument() {
+		fields, err := parseOptions(name, spec.Data, outOptions)
+		if err != nil {
+			return nil, err
+		}
+		if !fields.get("timeseries").Missing() {
+			return nil, unsupported("$out to a time series")
+		}
+		t.DB, t.Coll = string(fields.get("db").Text()), string(fields.get("coll").Text())
+	} else if !isText(spec) {
+		return nil, fail(16990, "$out only supports a string or object argument, but found %s", typeName(spec))
+	}
+	switch {
+	case t.Coll == "":
+		return nil, fail(invalidNamespace, "Invalid $out target namespace, %s", t.DB)
+	case strings.HasPrefix(t.Coll, "."):
+		return nil, fail(invalidNamespace, "Collection names cannot start with '.': %s", t.Coll)
+	case strings.HasPrefix(t.Coll, "system."):
+		return nil, fail(17385, "Can't $out to special collection: %s", t.Coll)
+	case slices.Contains(internalDatabases, t.DB):
+		return nil, fail(31321, "Can't $out to internal database: %s", t.DB)
+	}
+	return t, nil
+}
+
+var internalDatabases = []string{"admin", "config", "local"}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/
+
+var mergeOptions = []option{
+	{name: "into", required: true},
+	{name: "on"},
+	{name: "let", types: ofObject},
+	{name: "whenMatched"},
+	{name: "whenNotMatched", types: ofString},
+	{name: "targetCollectionVersion"},
+	{name: "allowMergeOnNullishValues"},
+}
+
+func surveyMerge(p *parser, name string, spec Value) error {
+	_, err := p.mergeTarget(name, spec)
+	return err
+}
+
+// mergeTarget reads everything but the pipeline.
+func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
+	t := &Target{Merge: true, DB: p.DB, WhenMatched: "merge", WhenNotMatched: "insert"}
+	into := spec
+	if spec.IsDocument() {
+		fields, err := parseOptions(name, spec.Data, mergeOptions)
+		if err != nil {
+			return nil, err
+		}
+		into = fields.get("into")
+		if err := t.parseModes(fields); err != nil {
+			return nil, err
+		}
+	} else if !isText(spec) {
+		return nil, fail(typeMismatch, "$merge requires a string or object argument, but found %s", typeName(spec))
+	}
+	return t, t.parseInto(into)
+}
+
+func (t *Target) parseInto(into Value) error {
+	switch {
+	case isText(into):
+		t.Coll = string(into.Text())
+	case into.IsDocument():
+		if db := query.Lookup(into.Data, "db"); isText(db) {
+			t.DB = string(db.Text())
+		}
+		if t.Coll = string(query.Lookup(into.Data, "coll").Text()); t.Coll == "" {
+			return fail(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
+		}
+	default:
+		return fail(51178, "$merge 'into' field  must be either a string or an object, but found %s", typeName(into))
+	}
+	if t.Coll == "" {
+		return fail(invalidNamespace, "Invalid $merge target namespace: '%s'", t.DB)
+	}
+	return nil
+}
+
+var whenMatchedModes = []string{"replace", "merge", "keepExisting", "fail"}
+
+func (t *Target) parseModes(fields object) error {
+	if err := t.parseOn(fields.get("on")); err != nil {
+		return err
+	}
+	switch v := fields.get("whenMatched"); {
+	case v.IsArray():
+		t.WhenMatched = "pipeline"
+	case isText(v):
+		if t.WhenMatched = string(v.Text()); !slices.Contains(whenMatchedModes, t.WhenMatched) {
+			return fail(badValue, "Enumeration value '%s' for field 'whenMatched' is not a valid value.", t.WhenMatched)
+		}
+	case !v.Missing():
+		return fail(51191, "$merge 'whenMatched' field  must be either a string or an array, but found %s", typeName(v))
+	}
+	if v := fields.get("whenNotMatched"); !v.Missing() {
+		if t.WhenNotMatched = string(v.Text()); !slices.Contains([]string{"insert", "discard", "fail"}, t.WhenNotMatched) {
+			return fail(badValue, "Enumeration value '%s' for field '$merge.whenNotMatched' is not a valid value.", t.WhenNotMatched)
+		}
+	}
+	return nil
+}
+
+func (t *Target) parseOn(on Value) error {
+	list := []Value{on}
+	switch {
+	case on.Missing():
+		return nil
+	case on.IsArray():
+		if list = query.Elements(on.Data); len(list) == 0 {
+			return fail(51187, "If explicitly specifying $merge 'on', must include at least one field")
+		}
+	case !isText(on):
+		return fail(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", typeName(on))
+	}
+	for _, v := range list {
+		if !isText(v) {
+			return fail(51134, "$merge 'on' array elements must be strings, but found %s", typeName(v))
+		}
+		name := string(v.Text())
+		if slices.Contains(t.On, name) {
+			return fail(31465, "Found a duplicate field '%s'", name)
+		}
+		t.On = append(t.On, name)
+	}
+	return nil
+}
+
+func parseMerge(p *parser, name string, spec Value) (stage, error) {
+	t, err := p.mergeTarget(name, spec)
+	if err != nil {
+		return nil, err
+	}
+	pair := "'whenMatched: " + t.WhenMatched + "' and 'whenNotMatched: " + t.WhenNotMatched + "'"
+	switch {
+	case t.WhenMatched == "fail" && t.WhenNotMatched != "insert", t.WhenMatched == "keepExisting" && t.WhenNotMatched != "insert":
+		return nil, fail(51181, "Combination of $merge modes %s is not supported", pair)
+	}
+	if !spec.IsDocument() {
+		return t, nil
+	}
+	fields := fieldsOf(spec.Data)
+	return t, t.parsePipeline(p, fields.get("let"), fields.get("whenMatched"))
+}
+
+func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
+	if t.WhenMatched != "pipeline" {
+		if !let.Missing() {
+			return fail(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", t.WhenMatched)
+		}
+		return nil
+	}
+	fields := fieldsOf(let.Data)
+	reserved := text("$$ROOT")
+	if v := fields.get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
+		return fail(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
+	}
+	if t.let, err = p.let(fields.set("new", reserved).bytes()); err != nil {
+		return err
+	}
+	t.steps, err = p.updateSteps(t.let.names, stages)
+	return err
+}

@@ -1,0 +1,25 @@
+package pipeline
+
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/unset/
+
+func parseUnset(p *parser, name string, spec Value) (stage, error) {
+	list := []Value{spec}
+	switch {
+	case spec.IsArray():
+		if list = query.Elements(spec.Data); len(list) == 0 {
+			return nil, fail(31119, "$unset specification must be a string or an array with at least one field")
+		}
+	case !isText(spec):
+		return nil, fail(31002, "$unset specification must be a string or an array")
+	}
+	var fields object
+	for _, v := range list {
+		if !isText(v) {
+			return nil, fail(31120, "$unset specification must be a string or an array containing only string values")
+		}
+		fields = append(fields, field{string(v.Text()), query.Int32(0)})
+	}
+	return parseProjection(p, name, fields)
+}

@@ -1,0 +1,183 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// calculus is what $derivative and $integral have in common.
+type calculus struct {
+	input  expr.Expression
+	unit   string
+	window window
+}
+
+func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, error) {
+	if !f.value.IsDocument() {
+		return nil, fail(failedToParse, "%s expects an object, but got a %s: %s", f.name, typeName(f.value), written(f.name, f.value))
+	}
+	c := &calculus{window: w}
+	for _, arg := range fieldsOf(f.value.Data) {
+		var err error
+		switch arg.name {
+		case "input":
+			c.input, err = p.expression(arg.value)
+		case "unit":
+			c.unit = string(arg.value.Text())
+			if err = checkUnit(c.unit); err == nil && unitLength(c.unit) == 0 {
+				err = fail(5490710, "unit must be 'week' or smaller")
+			}
+		default:
+			err = fail(failedToParse, "%s got unexpected argument: %s", f.name, arg.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.input == nil {
+		return nil, fail(failedToParse, "%s requires an 'input' expression", f.name)
+	}
+	if len(s.keys) != 1 {
+		return nil, fail(failedToParse, "%s requires a sortBy", f.name)
+	}
+	return c, nil
+}
+
+// perUnit divides a distance of dates by the unit's length, or multiplies by it.
+func (c *calculus) perUnit(operator string, v Value) (Value, error) {
+	if c.unit == "" {
+		return v, nil
+	}
+	return compute(operator, v, query.Int64(unitLength(c.unit)))
+}
+
+type derivative struct{ *calculus }
+
+func parseDerivative(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	if !w.given {
+		return nil, fail(failedToParse, "$derivative requires explicit window bounds")
+	}
+	c, err := s.parseCalculus(p, f, w)
+	return derivative{c}, err
+}
+
+func (d derivative) values(r *runner, part *partition) ([]Value, error) {
+	all, err := inputs(r, d.input, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]Value, len(all))
+	for i := range all {
+		values[i] = null
+		first, end, err := d.window.span(part, i)
+		if err != nil {
+			return nil, err
+		}
+		if end-first < 2 {
+			continue
+		}
+		for _, j := range []int{first, end - 1} {
+			if err := d.check(part.keyOf(j), all[j]); err != nil {
+				return nil, err
+			}
+		}
+		slope, err := part.slope(all, first, end-1)
+		if err != nil {
+			return nil, err
+		}
+		if values[i], err = d.perUnit("$multiply", slope); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func (d derivative) check(key, v Value) error {
+	switch {
+	case d.unit != "" && !isDate(key):
+		return fail(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
+	case d.unit == "" && isDate(key):
+		return fail(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
+	case d.unit == "" && !key.IsNumber():
+		return fail(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
+	case nullish(v):
+		return fail(5624903, "$derivative input must not be null or missing")
+	}
+	return nil
+}
+
+type integral struct{ *calculus }
+
+func parseIntegral(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	c, err := s.parseCalculus(p, f, w)
+	return integral{c}, err
+}
+
+func (g integral) values(r *runner, part *partition) ([]Value, error) {
+	all, err := inputs(r, g.input, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := g.check(part.keyOf(i), all[i]); err != nil {
+			return nil, err
+		}
+	}
+	values := make([]Value, len(all))
+	for i := range all {
+		first, end, err := g.window.span(part, i)
+		if err != nil {
+			return nil, err
+		}
+		if values[i], err = g.area(part, all, first, end); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func (g integral) check(key, v Value) error {
+	switch {
+	case !v.IsNumber() || !key.IsNumber() && !isDate(key):
+		return fail(5423900, "The input value of $integral window function must be a vector of 2 value, the first value must be numeric "+
+			"or date type and the second must be numeric.")
+	case g.unit != "" && !isDate(key):
+		return fail(5423901, "$integral with 'unit' expects the sortBy field to be a Date")
+	case g.unit == "" && isDate(key):
+		return fail(5423902, "$integral (with no 'unit') expects the sortBy field to be numeric")
+	}
+	return nil
+}
+
+// area adds the trapezoids between neighbours.
+func (g integral) area(part *partition, all []Value, first, end int) (Value, error) {
+	if first >= end {
+		return null, nil
+	}
+	sum := query.Int32(0)
+	for i := first + 1; i < end; i++ {
+		part, err := trapezoid(part.keyOf(i-1), part.keyOf(i), all[i-1], all[i])
+		if err != nil {
+			return missing, err
+		}
+		if sum, err = compute("$add", sum, part); err != nil {
+			return missing, err
+		}
+	}
+	return g.perUnit("$divide", sum)
+}
+
+func trapezoid(x0, x1, y0, y1 Value) (Value, error) {
+	width, err := compute("$subtract", x1, x0)
+	if err != nil {
+		return missing, err
+	}
+	heights, err := compute("$add", y0, y1)
+	if err != nil {
+		return missing, err
+	}
+	if width, err = compute("$multiply", width, heights); err != nil {
+		return missing, err
+	}
+	return compute("$divide", width, query.Int32(2))
+}

@@ -1,0 +1,211 @@
+package pipeline
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// windowFunctions are the functions that are no accumulators.
+var windowFunctions = map[string]func(s *windowStage, p *parser, f field, w window) (windowFunction, error){
+	"$rank": parseRank, "$denseRank": parseRank, "$documentNumber": parseRank, "$shift": parseShift, "$locf": parseLocf,
+	"$linearFill": parseLinearFill, "$derivative": parseDerivative, "$integral": parseIntegral, "$expMovingAvg": parseMovingAverage,
+	"$covariancePop": parseCovariance, "$covarianceSamp": parseCovariance,
+}
+
+// unsupportedFunctions are what the real server has besides.
+var unsupportedFunctions = map[string]bool{"$minMaxScaler": true}
+
+func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) {
+	if !f.value.IsDocument() {
+		return nil, fail(failedToParse, "The field '%s' must be an object", f.name)
+	}
+	fields := fieldsOf(f.value.Data)
+	if len(fields) == 0 {
+		return nil, fail(failedToParse, "Expected a $-prefixed window function")
+	}
+	function := fields[0]
+	if !strings.HasPrefix(function.name, "$") {
+		return nil, fail(failedToParse, "Expected a $-prefixed window function, %s", function.name)
+	}
+	ranking := strings.HasSuffix(function.name, "ank") || function.name == "$documentNumber"
+	if ranking && len(fields) > 1 {
+		return nil, fail(5371601, "Rank style window functions take no other arguments")
+	}
+	for _, other := range fields[1:] {
+		if other.name != "window" {
+			return nil, fail(failedToParse, "Window function found an unknown argument: %s", other.name)
+		}
+	}
+	w, err := s.parseWindow(fields[1:].get("window"))
+	if err != nil {
+		return nil, err
+	}
+	return s.function(p, function, w)
+}
+
+func (s *windowStage) function(p *parser, f field, w window) (windowFunction, error) {
+	if parse, ok := windowFunctions[f.name]; ok {
+		return parse(s, p, f, w)
+	}
+	if unsupportedFunctions[f.name] {
+		return nil, unsupported("the window function " + f.name)
+	}
+	acc, err := expr.ParseAccumulator(f.name, f.value, p.scope)
+	if err != nil {
+		if err.Error() == "unknown group operator '"+f.name+"'" {
+			return nil, fail(failedToParse, "Unrecognized window function, %s", f.name)
+		}
+		return nil, err
+	}
+	return &windowAccumulator{acc, w, f.name == "$sum" && !w.lower.open}, nil
+}
+
+// windowAccumulator is an accumulator over a window.
+type windowAccumulator struct {
+	accumulator *expr.Accumulator
+	window      window
+	narrow      bool // a sum that documents leave again is an int where it fits
+}
+
+func (a *windowAccumulator) values(r *runner, part *partition) ([]Value, error) {
+	values := make([]Value, len(part.docs))
+	for i := range part.docs {
+		first, end, err := a.window.span(part, i)
+		if err != nil {
+			return nil, err
+		}
+		state := a.accumulator.New()
+		for _, doc := range part.docs[first:end] {
+			r.env.Root = doc
+			if err := state.Add(r.env); err != nil {
+				return nil, err
+			}
+		}
+		v := state.Result()
+		if v.Type == bson.TypeInt64 && a.narrow {
+			v = count(int(long(v)))
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// inputs returns an expression's value for each document of a partition.
+func inputs(r *runner, e expr.Expression, docs [][]byte) ([]Value, error) {
+	values := make([]Value, len(docs))
+	for i, doc := range docs {
+		v, err := r.eval(e, doc)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// rank is $rank, $denseRank and $documentNumber.
+type rank string
+
+func parseRank(s *windowStage, _ *parser, f field, _ window) (windowFunction, error) {
+	if !f.value.IsDocument() || len(fieldsOf(f.value.Data)) > 0 {
+		return nil, fail(5371603, "%s must be specified with '{}' as the value", f.name)
+	}
+	if len(s.keys) != 1 {
+		return nil, fail(5371602, "%s must be specified with a top level sortBy expression with exactly one element", f.name)
+	}
+	return rank(f.name), nil
+}
+
+func (k rank) values(_ *runner, part *partition) ([]Value, error) {
+	values := make([]Value, len(part.docs))
+	n, dense := 0, 0
+	for i := range part.docs {
+		if i == 0 || !query.Equal(orNull(part.keyOf(i)), orNull(part.keyOf(i-1))) {
+			n, dense = i+1, dense+1
+		}
+		switch k {
+		case "$rank":
+			values[i] = count(n)
+		case "$denseRank":
+			values[i] = count(dense)
+		default:
+			values[i] = count(i + 1)
+		}
+	}
+	return values, nil
+}
+
+// shift is $shift: the value of the document some places on.
+type shift struct {
+	output   expr.Expression
+	by       int64
+	fallback Value
+}
+
+func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	switch {
+	case s.order == nil:
+		return nil, fail(failedToParse, "'$shift' requires a sortBy")
+	case w.given:
+		return nil, fail(failedToParse, "$shift does not accept a 'window' field")
+	case !f.value.IsDocument():
+		return nil, fail(failedToParse, "Argument to $shift must be an object")
+	}
+	k := &shift{fallback: null}
+	given := false
+	for _, arg := range fieldsOf(f.value.Data) {
+		var err error
+		switch arg.name {
+		case "output":
+			k.output, err = p.expression(arg.value)
+		case "by":
+			given = true
+			if k.by, err = parseShiftBy(arg.value); err != nil {
+				return nil, err
+			}
+		case "default":
+			if k.fallback, err = p.constant(arg.value); err == nil && !isConstant(arg.value) {
+				err = fail(failedToParse, "'$shift:default' expression must yield a constant value.")
+			}
+		default:
+			err = fail(failedToParse, "Unknown argument in $shift")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !given {
+		return nil, fail(failedToParse, "$shift requires 'by' as an integer value.")
+	}
+	if k.output == nil {
+		return nil, fail(failedToParse, "$shift requires an 'output' expression.")
+	}
+	return k, nil
+}
+
+func parseShiftBy(v Value) (int64, error) {
+	n, ok := v.Integer()
+	if !ok || n != int64(int32(n)) {
+		return 0, fail(failedToParse, "'$shift:by' field must be an integer, but found  %s", written("by", v))
+	}
+	return n, nil
+}
+
+func (k *shift) values(r *runner, part *partition) ([]Value, error) {
+	all, err := inputs(r, k.output, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]Value, len(all))
+	for i := range all {
+		values[i] = k.fallback
+		if at := int64(i) + k.by; at >= 0 && at < int64(len(all)) {
+			values[i] = orNull(all[at])
+		}
+	}
+	return values, nil
+}

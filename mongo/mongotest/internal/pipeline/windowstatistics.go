@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// movingAverage is $expMovingAvg. It is computed in decimals, as in the real server.
+type movingAverage struct {
+	input expr.Expression
+	alpha Value
+}
+
+func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	fields := fieldsOf(orEmpty(f.value))
+	n, alpha := fields.get("N"), fields.get("alpha")
+	switch {
+	case !f.value.IsDocument() || len(fields) != 2 || fields.get("input").Missing() || n.Missing() == alpha.Missing():
+		return nil, fail(failedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
+			"an 'alpha' field")
+	case s.order == nil:
+		return nil, fail(failedToParse, "$expMovingAvg requires an explicit 'sortBy'")
+	case w.given:
+		return nil, fail(failedToParse, "$expMovingAvg does not accept a 'window' field")
+	}
+	m := &movingAverage{}
+	if err := m.parseWeight(n, alpha); err != nil {
+		return nil, err
+	}
+	var err error
+	m.input, err = p.expression(fields.get("input"))
+	return m, err
+}
+
+func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
+	if alpha.Missing() {
+		whole, ok := n.Integer()
+		if !n.IsNumber() {
+			return fail(failedToParse, "'N' field must be an integer, but found type %s", typeName(n))
+		}
+		if !ok {
+			return fail(failedToParse, "'N' field must be an integer, but found  %s. To use a non-integer, use the 'alpha' argument instead", written("N", n))
+		}
+		if whole <= 0 {
+			return fail(failedToParse, "'N' must be greater than zero. Got %d", whole)
+		}
+		if alpha, err = compute("$toDecimal", query.Int64(whole+1)); err != nil {
+			return err
+		}
+		m.alpha, err = compute("$divide", query.Int32(2), alpha)
+		return err
+	}
+	if !alpha.IsNumber() {
+		return fail(failedToParse, "'alpha' must be a number")
+	}
+	if f := double(alpha); f <= 0 || f >= 1 {
+		return fail(failedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", spelled(alpha))
+	}
+	m.alpha, err = compute("$toDecimal", alpha)
+	return err
+}
+
+func (m *movingAverage) values(r *runner, part *partition) ([]Value, error) {
+	values, err := inputs(r, m.input, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	average, decimal := null, false
+	for i, v := range values {
+		if v.IsNumber() {
+			decimal = decimal || v.Type == bson.TypeDecimal128
+			if average, err = m.next(average, v); err != nil {
+				return nil, err
+			}
+		}
+		if values[i] = average; !decimal && average.IsNumber() {
+			if values[i], err = compute("$toDouble", average); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
+}
+
+// next moves the average towards one more value.
+func (m *movingAverage) next(average, v Value) (Value, error) {
+	if !average.IsNumber() {
+		return compute("$toDecimal", v)
+	}
+	gain, err := compute("$multiply", v, m.alpha)
+	if err != nil {
+		return missing, err
+	}
+	rest, err := compute("$subtract", query.Int32(1), m.alpha)
+	if err != nil {
+		return missing, err
+	}
+	if rest, err = compute("$multiply", average, rest); err != nil {
+		return missing, err
+	}
+	return compute("$add", gain, rest)
+}
+
+// covariance is $covariancePop and $covarianceSamp.
+type covariance struct {
+	x, y   expr.Expression
+	sample bool
+	window window
+}
+
+func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	list := query.Elements(orEmpty(f.value))
+	if !f.value.IsArray() || len(list) != 2 {
+		return nil, unsupported("an argument of " + f.name + " that is not an array of two")
+	}
+	c := &covariance{sample: f.name == "$covarianceSamp", window: w}
+	var err error
+	if c.x, err = p.expression(list[0]); err != nil {
+		return nil, err
+	}
+	c.y, err = p.expression(list[1])
+	return c, err
+}
+
+func (c *covariance) values(r *runner, part *partition) ([]Value, error) {
+	xs, err := inputs(r, c.x, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	ys, err := inputs(r, c.y, part.docs)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]Value, len(part.docs))
+	for i := range values {
+		first, end, err := c.window.span(part, i)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = c.of(xs[first:end], ys[first:end])
+	}
+	return values, nil
+}
+
+// of adds up as documents come, which is how the real server rounds.
+func (c *covariance) of(xs, ys []Value) Value {
+	n, meanX, meanY, moment := 0.0, 0.0, 0.0, 0.0
+	for i := range xs {
+		if !xs[i].IsNumber() || !ys[i].IsNumber() {
+			continue
+		}
+		x, y := double(xs[i]), double(ys[i])
+		n++
+		dx := x - meanX
+		meanX += dx / n
+		meanY += (y - meanY) / n
+		moment += dx * (y - meanY)
+	}
+	if c.sample {
+		n--
+	}
+	if n <= 0 {
+		return null
+	}
+	return query.Double(moment / n)
+}
