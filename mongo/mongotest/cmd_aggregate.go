@@ -1,74 +1,83 @@
 package mongotest
 
 import (
-	"bytes"
+	"encoding/binary"
+	"iter"
+	"math/rand/v2"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/aggregate/
 
-// pipeline is an aggregation as far as it is supported: $match, $sort, $skip, $limit and $project in an order that a find
-// has too, and at the end the $group of a document count.
-type pipeline struct {
-	search
-	filters []query.Filter
-	count   bool
-	id      query.Value // of the count's group
-	name    string      // of the count's field
+// aggregation is a parsed aggregate.
+type aggregation struct {
+	*pipeline.Pipeline
+	batchSize int64
+	hint      hint
+	stages    []byte
+	let       []byte
 }
 
 func cmdAggregate(x *exec) error {
-	if err := x.collectionName(); err != nil {
-		return err
-	}
-	p := pipeline{search: search{batchSize: firstBatch}}
-	found := false
-	for i := range x.args {
-		e := &x.args[i]
-		found = found || string(e.Key) == "pipeline"
-		if err := p.field(e); err != nil {
+	collectionless := x.first.IsNumber()
+	if !collectionless {
+		if err := x.collectionName(); err != nil {
 			return err
 		}
 	}
-	if !found {
-		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
+	a := aggregation{batchSize: firstBatch}
+	for i := range x.args {
+		if err := a.field(&x.args[i]); err != nil {
+			return err
+		}
 	}
-	if err := x.reading(); err != nil {
+	if collectionless {
+		x.coll, x.full = "", x.db+".$cmd.aggregate"
+	}
+	if err := a.parse(x.db, x.coll); err != nil {
 		return err
 	}
-	docs, err := x.aggregateLocked(&p)
-	x.set.mu.Unlock()
+	docs, err := x.aggregate(&a)
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, p.projection, p.batchSize, false)
+	err = x.replyCursor(docs, nil, a.batchSize, false)
+	if collectionless {
+		x.full = ""
+	}
+	return err
 }
 
-func (p *pipeline) field(e *wire.Element) error {
+func (a *aggregation) field(e *wire.Element) error {
 	switch string(e.Key) {
 	case "pipeline":
 		if e.Type != bson.TypeArray {
 			return wrongType("aggregate", "pipeline", e.Type, "array")
 		}
-		if err := valid(e.Value); err != nil {
-			return err
-		}
-		return p.stages(e.Value)
+		a.stages = e.Value
+		return valid(e.Value)
 	case "cursor":
 		size := query.Lookup(e.Value, "batchSize")
 		if n, ok := size.Integer(); ok {
-			p.batchSize = n
+			a.batchSize = n
 		}
+	case "let":
+		if a.let = e.Document(); a.let == nil {
+			return wrongType("aggregate", "let", e.Type, "object")
+		}
+		return valid(a.let)
 	case "hint":
-		return p.hint.parse(e)
+		return a.hint.parse(e)
 	case "allowDiskUse", "bypassDocumentValidation":
 	case "collation":
 		return simpleCollation("aggregate", e)
-	case "explain", "let":
+	case "explain":
 		return unsupportedField("aggregate", string(e.Key))
 	default:
 		return unknownField("aggregate", string(e.Key))
@@ -76,105 +85,103 @@ func (p *pipeline) field(e *wire.Element) error {
 	return nil
 }
 
-func (p *pipeline) stages(array []byte) error {
-	it := wire.Elements(array)
-	order := 0
-	for it.Next() {
-		if it.Type != bson.TypeEmbeddedDocument {
-			return failf(codeTypeMismatch, "Each element of the 'pipeline' array must be an object")
+func (a *aggregation) parse(db, coll string) error {
+	if a.stages == nil {
+		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
+	}
+	var err error
+	// The compiled stages may be kept by a cursor's documents, the message's bytes not.
+	stages := append([]byte(nil), a.stages...)
+	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: a.let}); err != nil {
+		return err
+	}
+	if t := a.Target(); t != nil {
+		return failf(codeNotImplemented, "mongotest: a pipeline that writes to '%s.%s' is not supported", t.DB, t.Coll)
+	}
+	return nil
+}
+
+// aggregate runs the pipeline on what the read concern sees.
+func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
+	if err := x.reading(); err != nil {
+		return nil, err
+	}
+	defer x.set.mu.Unlock()
+	input, err := x.inputLocked(a)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := a.Run(x.contextLocked(), input)
+	if err != nil {
+		e := commandError(err)
+		e.Message = "Executor error during aggregate command on namespace: " + x.full + " :: caused by :: " + e.Message
+		return nil, e
+	}
+	return docs, nil
+}
+
+// inputLocked is what the first stage gets.
+func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
+	var all query.Filter
+	if err := all.Parse(emptyDocument); err != nil {
+		return nil, err
+	}
+	filter := &all
+	if first := a.Filter(); first != nil {
+		if _, ok := first.ID(); ok {
+			filter = first // the stage looks at it again; this only finds it
 		}
-		stage := wire.Elements(it.Value)
-		if !stage.Next() {
-			return failf(40323, "A pipeline stage specification object must contain exactly one field.")
-		}
-		at, err := p.stage(&stage.Element)
+	}
+	var docs [][]byte
+	if a.Reads() && x.coll != "" {
+		err := x.eachLocked(&a.hint, filter, func(doc []byte) bool {
+			docs = append(docs, doc)
+			return true
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if at < order || (at == order && at > 1) {
-			return failf(codeNotImplemented, "mongotest: the stage %s is not supported after others", stage.Key)
-		}
-		order = at
 	}
-	return it.Err
+	return func(yield func([]byte) bool) {
+		for _, doc := range docs {
+			if !yield(doc) {
+				return
+			}
+		}
+	}, nil
 }
 
-// stage takes one stage and returns its place in the only order that is supported.
-func (p *pipeline) stage(e *wire.Element) (int, error) {
-	n, number := e.Int64()
-	switch name := string(e.Key); name {
-	case "$match":
-		if e.Document() == nil {
-			return 0, failf(15959, "the match filter must be an expression in an object")
-		}
-		f, err := query.ParseFilter(e.Document())
-		if err == nil {
-			p.filters = append(p.filters, *f)
-		}
-		return 1, err
-	case "$sort":
-		var err error
-		p.sort, err = parseSort("$sort", e)
-		return 2, err
-	case "$skip":
-		p.skip = n
-		return 3, positive(name, number && n >= 0)
-	case "$limit":
-		p.limit = n
-		return 4, positive(name, number && n > 0)
-	case "$project":
-		var err error
-		p.projection, err = parseProjection("aggregate", "$project", query.Of(*e), nil)
-		return 5, err
-	case "$group":
-		return 6, p.group(e)
-	default:
-		return 0, failf(40324, "Unrecognized pipeline stage name: '%s' (mongotest has $match, $sort, $skip, $limit, $project "+
-			"and the $group of a count)", name)
+// contextLocked is what expressions and stages may look at besides a document.
+func (x *exec) contextLocked() pipeline.Context {
+	t := timestamp(x.member.lastTS.Load())
+	cluster := query.Value{}
+	if !x.set.config.standalone {
+		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
+	}
+	return pipeline.Context{
+		Source: source{x}, Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
+		NewID: func() [12]byte { return bson.NewObjectID() },
 	}
 }
 
-func positive(name string, ok bool) error {
-	if !ok {
-		return failf(codeBadValue, "the argument to %s is out of range", name)
+// source is what the other stages read of the server. Its methods are called with the set's mutex held.
+type source struct{ x *exec }
+
+func (s source) Collection(db, coll string) [][]byte {
+	var docs [][]byte
+	ns := db + "." + coll
+	keep := func(doc []byte) bool {
+		docs = append(docs, doc)
+		return true
 	}
-	return nil
+	if m := s.x.member; s.x.readConcern == "majority" && m.commit < m.log.last() {
+		m.committedLocked(ns, func(_ string, doc []byte) bool { return keep(doc) })
+	} else {
+		m.collections[ns].scan(func(r *record) bool { return keep(r.doc) })
+	}
+	return docs
 }
 
-// group takes {_id: constant, name: {$sum: 1}}.
-func (p *pipeline) group(e *wire.Element) error {
-	refused := failf(codeNotImplemented, "mongotest: of $group only {_id: <constant>, <name>: {$sum: 1}} is supported")
-	it := wire.Elements(e.Document())
-	if e.Document() == nil || !it.Next() || string(it.Key) != "_id" || it.Type == bson.TypeEmbeddedDocument ||
-		bytes.HasPrefix(it.Text(), []byte("$")) {
-		return refused
-	}
-	p.id = query.Of(it.Element)
-	if !it.Next() || it.Document() == nil {
-		return refused
-	}
-	p.name, p.count = string(it.Key), true
-	sum := query.Lookup(it.Value, "$sum")
-	if n, ok := sum.Integer(); !ok || n != 1 || it.Next() {
-		return refused
-	}
-	return nil
-}
-
-func (x *exec) aggregateLocked(p *pipeline) ([][]byte, error) {
-	if len(p.filters) > 0 {
-		p.filter = p.filters[0]
-		if len(p.filters) > 1 {
-			p.filter = query.And(p.filters)
-		}
-	}
-	docs, err := x.searchLocked(&p.search)
-	if err != nil || !p.count || len(docs) == 0 {
-		return docs, err
-	}
-	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendValue(dst, "_id", p.id.Type, p.id.Data)
-	dst = wire.AppendInt32(dst, p.name, int32(len(docs)))
-	p.projection = nil
-	return [][]byte{wire.EndDocument(dst, at)}, nil
+func (s source) Stage(_, _, name string, _ query.Value) ([][]byte, error) {
+	return nil, failf(codeNotImplemented, "mongotest: the stage '%s' is not supported", name)
 }

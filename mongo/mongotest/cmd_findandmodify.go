@@ -119,7 +119,7 @@ func (f *modification) compile(filter []byte, update, arrayFilters, fields query
 	if f.remove {
 		return nil
 	}
-	if f.update, err = query.ParseUpdateWith(update, arrayFilters, query.Hooks{}); err != nil {
+	if f.update, err = query.ParseUpdateWith(update, arrayFilters, updateHooks); err != nil {
 		return err
 	}
 	if f.upsert {
@@ -189,7 +189,7 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 		done.n, done.value = 1, match.doc
 		return nil
 	}
-	after, err := applyTo(match.doc, &f.filter, f.update)
+	after, err := x.applyLocked(match.doc, &f.filter, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
 	if changed {
 		err = x.admissibleLocked(m, match.key, after, false)

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -143,7 +144,7 @@ func (s *updateStatement) compile(filter []byte, update, arrayFilters query.Valu
 		return err
 	}
 	var err error
-	if s.update, err = query.ParseUpdateWith(update, arrayFilters, query.Hooks{}); err != nil {
+	if s.update, err = query.ParseUpdateWith(update, arrayFilters, updateHooks); err != nil {
 		return err
 	}
 	if s.upsert {
@@ -218,7 +219,7 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 	}
 	modified := int32(0)
 	for _, f := range matches {
-		after, err := applyTo(f.doc, &s.filter, s.update)
+		after, err := x.applyLocked(f.doc, &s.filter, s.update)
 		changed := err == nil && &after[0] != &f.doc[0]
 		if changed {
 			err = x.admissibleLocked(m, f.key, after, false)
@@ -236,9 +237,31 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 	return nil
 }
 
-// applyTo applies an update to a document that the filter matches, by which "$" stands for an array's element.
-func applyTo(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
-	var m query.Matching
+// updateHooks let an update be a pipeline.
+var updateHooks = query.Hooks{Pipeline: noLet.Hooks().Pipeline}
+
+// noLet is the let of a command that has none.
+var noLet = must(pipeline.ParseLet(nil))
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// matchingLocked is what an update may look at besides the document.
+func (x *exec) matchingLocked() (query.Matching, error) {
+	vars, err := noLet.Vars(x.contextLocked())
+	return query.Matching{Vars: vars}, err
+}
+
+// applyLocked applies an update to a document that the filter matches, by which "$" stands for an array's element.
+func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
+	m, err := x.matchingLocked()
+	if err != nil {
+		return nil, err
+	}
 	if _, err := f.MatchWith(doc, &m); err != nil {
 		return nil, err
 	}
@@ -247,7 +270,11 @@ func applyTo(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.
 func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
-	doc, err := u.Upsert(f, query.Env{Now: time.Now()})
+	match, err := x.matchingLocked()
+	if err != nil {
+		return query.Value{}, err
+	}
+	doc, err := u.Upsert(f, query.Env{Now: time.Now(), Match: &match})
 	if err != nil {
 		return query.Value{}, executing(x.name, err)
 	}
