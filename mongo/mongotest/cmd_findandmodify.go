@@ -173,7 +173,7 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 	case err != nil:
 		return err
 	case !ok && f.upsert:
-		id, err := x.upsertLocked(m, f.update, &f.filter, stmt, note)
+		id, err := x.upsertLocked(m, "findAndModify", f.update, &f.filter, stmt, note)
 		if err != nil {
 			return err
 		}

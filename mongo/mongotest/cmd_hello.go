@@ -209,7 +209,7 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
 	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
-	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", 30)
+	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", sessionMinutes)
 	dst = wire.AppendInt32(dst, "connectionId", int32(x.id))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
 	dst = wire.AppendInt32(dst, "maxWireVersion", v.release().wire)
@@ -221,13 +221,10 @@ func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	rs := m.set
 	dst = wire.AppendBool(dst, writable, m.role == primary)
 	dst = wire.AppendBool(dst, "secondary", m.role == secondary)
-	hosts := make([]string, len(rs.members))
-	for i, other := range rs.members {
-		hosts[i] = other.addr
-	}
-	dst = wire.AppendStrings(dst, "hosts", hosts)
+	dst = rs.appendHosts(dst)
 	dst = wire.AppendString(dst, "setName", rs.config.setName)
-	dst = wire.AppendInt32(dst, "setVersion", 1)
+	dst = wire.AppendInt32(dst, "setVersion", int32(rs.configVersion))
+	dst = m.config.appendShown(dst)
 	if p := m.primaryLocked(); p != nil {
 		dst = wire.AppendString(dst, "primary", p.addr)
 	}
@@ -236,6 +233,39 @@ func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 		dst = wire.AppendObjectID(dst, "electionId", electionID(m.term))
 	}
 	return m.appendLastWriteLocked(dst)
+}
+
+// appendHosts writes who can be elected and who cannot, but for those that are hidden.
+func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
+	var hosts, passives []string
+	for _, m := range rs.members {
+		switch {
+		case m.config.hidden:
+		case m.config.priority == 0:
+			passives = append(passives, m.addr)
+		default:
+			hosts = append(hosts, m.addr)
+		}
+	}
+	dst = wire.AppendStrings(dst, "hosts", hosts)
+	if len(passives) > 0 {
+		dst = wire.AppendStrings(dst, "passives", passives)
+	}
+	return dst
+}
+
+// appendShown writes what a member says of its own configuration.
+func (c *memberConfig) appendShown(dst []byte) []byte {
+	if c.priority == 0 {
+		dst = wire.AppendBool(dst, "passive", true)
+	}
+	if c.hidden {
+		dst = wire.AppendBool(dst, "hidden", true)
+	}
+	if c.tags != nil {
+		dst = wire.AppendDocument(dst, "tags", c.tags)
+	}
+	return dst
 }
 
 func (m *member) appendLastWriteLocked(dst []byte) []byte {

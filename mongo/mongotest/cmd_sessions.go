@@ -1,10 +1,14 @@
 package mongotest
 
 import (
-	"crypto/rand"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
+
+// sessionMinutes is how long a session that nobody uses is kept.
+const sessionMinutes = 30
 
 // https://www.mongodb.com/docs/manual/reference/command/startSession/
 
@@ -12,13 +16,11 @@ func cmdStartSession(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:])
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	id := newUUID()
 	at, dst := wire.BeginEmbedded(x.out, "id")
 	dst = wire.AppendBinary(dst, "id", 4, id[:])
 	dst = wire.EndDocument(dst, at)
-	x.out = wire.AppendInt32(dst, "timeoutMinutes", 30)
+	x.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
 	return nil
 }
 
@@ -27,4 +29,52 @@ func cmdStartSession(x *exec) error {
 // endSessions, refreshSessions and killSessions change nothing here: a session's record of retryable writes outlives the
 // session, as in the real server, and nothing else hangs on one.
 
-func cmdSessions(x *exec) error { return x.noArgs() }
+func cmdSessions(x *exec) error {
+	return x.eachOfFirst(func(path string, doc []byte) error {
+		id := query.Lookup(doc, "id")
+		switch {
+		case id.Missing():
+			return failf(codeMissingField, "BSON field '%s.id' is missing but a required field", path)
+		case id.Type != bson.TypeBinary || len(id.Data) != 5+16 || id.Data[4] != bson.TypeBinaryUUID:
+			return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path,
+				query.TypeName(id.Type))
+		}
+		return nil
+	})
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
+
+func cmdKillAllSessions(x *exec) error {
+	return x.eachOfFirst(func(path string, doc []byte) error {
+		for _, field := range [...]string{"user", "db"} {
+			switch v := query.Lookup(doc, field); {
+			case v.Missing():
+				return failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", path, field)
+			case v.Type != bson.TypeString:
+				return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", path, field,
+					query.TypeName(v.Type))
+			}
+		}
+		return nil
+	})
+}
+
+// eachOfFirst checks the documents of the array that is the value of the command's name.
+func (x *exec) eachOfFirst(check func(path string, doc []byte) error) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	if !x.first.IsArray() {
+		return wrongType(x.name, x.name, x.first.Type, "array")
+	}
+	for i, v := range query.Elements(x.first.Data) {
+		if !v.IsDocument() {
+			return wrongType(x.name, x.name+"."+wire.ArrayKey(i), v.Type, "object")
+		}
+		if err := check(x.name+"."+x.name, v.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

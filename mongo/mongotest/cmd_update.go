@@ -209,7 +209,7 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 		return err
 	}
 	if len(matches) == 0 && s.upsert {
-		id, err := x.upsertLocked(m, s.update, &s.filter, stmt, note)
+		id, err := x.upsertLocked(m, "update", s.update, &s.filter, stmt, note)
 		if err != nil {
 			return err
 		}
@@ -269,14 +269,14 @@ func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.
-func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
+func (x *exec) upsertLocked(m *member, command string, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
 	match, err := x.matchingLocked()
 	if err != nil {
 		return query.Value{}, err
 	}
 	doc, err := u.Upsert(f, query.Env{Now: time.Now(), Match: &match})
 	if err != nil {
-		return query.Value{}, executing(x.name, err)
+		return query.Value{}, executing(command, err)
 	}
 	doc, key, err := stored(doc)
 	if err != nil {
@@ -284,7 +284,7 @@ func (x *exec) upsertLocked(m *member, u *query.Update, f *query.Filter, stmt in
 	}
 	id := query.Lookup(doc, "_id")
 	if err := x.admissibleLocked(m, key, doc, true); err != nil {
-		return query.Value{}, executing(x.name, err)
+		return query.Value{}, executing(command, err)
 	}
 	x.storeLocked(key, nil, doc, stmt, note)
 	return id, nil

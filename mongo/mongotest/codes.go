@@ -61,6 +61,10 @@ const (
 	codeIndexNotFound                   Code = 27
 	codeCannotCreateIndex               Code = 67
 	codeDocumentValidationFailure       Code = 121
+	codeInvalidLength                   Code = 16
+	codeInvalidReplicaSetConfig         Code = 93
+	codeNotSecondary                    Code = 95
+	codeNewConfigIncompatible           Code = 103
 )
 
 // codeNames are the names that belong to codes. It is never written to. A code that is not here is named "LocationN".
@@ -68,7 +72,7 @@ var codeNames = map[Code]string{
 	codeBadValue:                        "BadValue",
 	4:                                   "NoSuchKey",
 	codeOverflow:                        "Overflow",
-	16:                                  "InvalidLength",
+	codeInvalidLength:                   "InvalidLength",
 	34:                                  "CannotBackfillArray",
 	54:                                  "NotSingleValueField",
 	111:                                 "NotExactValueField",
@@ -143,6 +147,9 @@ var codeNames = map[Code]string{
 	codeInterruptedDueToReplStateChange: "InterruptedDueToReplStateChange",
 	13388:                               "StaleConfig",
 	codeNotPrimaryNoSecondaryOk:         "NotPrimaryNoSecondaryOk",
+	codeInvalidReplicaSetConfig:         "InvalidReplicaSetConfig",
+	codeNotSecondary:                    "NotSecondary",
+	codeNewConfigIncompatible:           "NewReplicaSetConfigurationIncompatible",
 	codeNotPrimaryOrSecondary:           "NotPrimaryOrSecondary",
 	codeUnsatisfiableCommitQuorum:       "UnsatisfiableCommitQuorum",
 	codeInvalidIndexSpecificationOption: "InvalidIndexSpecificationOption",

@@ -96,7 +96,7 @@ func (rs *ReplicaSet) holdElectionLocked(caller *member) {
 		return a.index - b.index
 	})
 	for _, c := range candidates {
-		if time.Now().Before(c.frozen) {
+		if !c.electable() {
 			continue
 		}
 		votes := 0
@@ -193,7 +193,7 @@ func (m *member) heirLocked(index int64) *member {
 		return nil
 	}
 	for _, other := range m.set.members {
-		if other != m && m.reaches(other) && time.Now().After(other.frozen) && m.matched[other.index] >= index {
+		if other != m && m.reaches(other) && other.electable() && m.matched[other.index] >= index {
 			return other
 		}
 	}

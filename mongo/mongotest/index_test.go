@@ -40,7 +40,7 @@ func TestUniqueIndexesAgainstARealServer(t *testing.T) {
 	defer theirs.run(`{"dropDatabase": 1, "$db": "%s"}`, db)
 	m := maker{rand.New(rand.NewPCG(5, 6))}
 	for n, ix := range randomIndexes {
-		for range 8 {
+		for range 4 {
 			compareIndex(t, m, ix, db, n, ours, theirs)
 		}
 	}

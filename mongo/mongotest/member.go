@@ -52,6 +52,11 @@ type member struct {
 	collections map[string]*collection
 	sessions    map[string]*session
 
+	config     memberConfig
+	parameters map[string]parameter // since its start
+	started    time.Time
+	accepted   int // connections since its start
+
 	timer   *time.Timer // runs while it misses a primary, or as primary a majority
 	conns   map[*conn]struct{}
 	cursors map[int64]*cursor
@@ -68,6 +73,7 @@ type view struct {
 	role    role
 	primary int
 	term    int64
+	config  int64 // its version
 }
 
 func newMember(set *ReplicaSet, index int) *member {
@@ -75,6 +81,7 @@ func newMember(set *ReplicaSet, index int) *member {
 	m.collections = make(map[string]*collection)
 	m.sessions = make(map[string]*session)
 	m.conns = make(map[*conn]struct{})
+	m.config.priority = 1
 	m.startLocked()
 	return m
 }
@@ -83,6 +90,7 @@ func newMember(set *ReplicaSet, index int) *member {
 func (m *member) startLocked() {
 	m.up = true
 	m.epoch++
+	m.parameters, m.started, m.accepted = m.set.parameters(), time.Now(), 0
 	m.role = secondary
 	m.held = nil
 	m.frozen = time.Time{}
@@ -169,7 +177,7 @@ func (m *member) holdLocked() func() {
 
 // refreshViewLocked notes what the member's hello shows and tells those who wait for a change of it.
 func (m *member) refreshViewLocked() {
-	now := view{role: m.role, primary: -1, term: m.term}
+	now := view{role: m.role, primary: -1, term: m.term, config: m.set.configVersion}
 	if p := m.primaryLocked(); p != nil {
 		now.primary = p.index
 	}

@@ -37,6 +37,8 @@ type ReplicaSet struct {
 	cursors int64
 	waiters []*waiter
 	users   []*account
+
+	configVersion int64 // of the replica set's configuration
 }
 
 // Tester is what RunT needs of a *testing.T.
@@ -74,7 +76,7 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &ReplicaSet{config: c, done: make(chan struct{}), journal: journal{limit: c.journalLimit}}
+	rs := &ReplicaSet{config: c, configVersion: 1, done: make(chan struct{}), journal: journal{limit: c.journalLimit}}
 	if c.inMemory {
 		rs.network = newMemNetwork(&c)
 	}
@@ -180,6 +182,7 @@ func (rs *ReplicaSet) accept(m *member, nc net.Conn) bool {
 	}
 	c := newConn(m, nc, rs.nextID.Add(1))
 	m.conns[c] = struct{}{}
+	m.accepted++
 	rs.wg.Go(c.serve)
 	return true
 }

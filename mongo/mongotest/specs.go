@@ -1,10 +1,56 @@
 package mongotest
 
+import "slices"
+
 // specs are the commands by name. It is never written to after the program began.
 var specs = make(map[string]*spec)
 
 func init() {
-	for _, s := range []*spec{
+	for _, s := range slices.Concat(dataSpecs(), serverSpecs()) {
+		specs[s.name] = s
+	}
+}
+
+// dataSpecs are the commands on data.
+func dataSpecs() []*spec {
+	return []*spec{
+		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents"},
+		{name: "update", run: cmdUpdate, write: true, retryable: true, statements: "updates"},
+		{name: "delete", run: cmdDelete, write: true, retryable: true, statements: "deletes"},
+		{name: "bulkWrite", since: version{8, 0, 0}, run: cmdBulkWrite, write: true, retryable: true, statements: "ops"},
+		{name: "findAndModify", run: cmdFindAndModify, write: true, retryable: true},
+		{name: "findandmodify", run: cmdFindAndModify, write: true, retryable: true},
+		{name: "find", run: cmdFind},
+		{name: "getMore", run: cmdGetMore},
+		{name: "killCursors", run: cmdKillCursors, service: true},
+		{name: "count", run: cmdCount},
+		{name: "distinct", run: cmdDistinct},
+		{name: "aggregate", run: cmdAggregate},
+		{name: "explain", run: cmdExplain},
+		{name: "create", run: cmdCreate, write: true},
+		{name: "collMod", run: cmdCollMod, write: true},
+		{name: "drop", run: cmdDrop, write: true},
+		{name: "dropDatabase", run: cmdDropDatabase, write: true},
+		{name: "renameCollection", run: cmdRenameCollection, write: true},
+		{name: "createIndexes", run: cmdCreateIndexes, write: true},
+		{name: "listIndexes", run: cmdListIndexes},
+		{name: "dropIndexes", run: cmdDropIndexes, write: true},
+		{name: "deleteIndexes", run: cmdDropIndexes, write: true},
+		{name: "listCollections", run: cmdListCollections},
+		{name: "listDatabases", run: cmdListDatabases},
+		{name: "collStats", run: cmdCollStats},
+		{name: "collstats", run: cmdCollStats},
+		{name: "dbStats", run: cmdDBStats},
+		{name: "dbstats", run: cmdDBStats},
+		{name: "dataSize", run: cmdDataSize},
+		{name: "datasize", run: cmdDataSize},
+		{name: "validate", run: cmdValidate},
+	}
+}
+
+// serverSpecs are the commands on the server, its set and its users.
+func serverSpecs() []*spec {
+	return []*spec{
 		{name: "hello", since: version{4, 4, 2}, run: cmdHello, greeting: true, service: true},
 		{name: "isMaster", run: cmdHello, greeting: true, service: true},
 		{name: "ismaster", run: cmdHello, greeting: true, service: true},
@@ -19,37 +65,29 @@ func init() {
 		{name: "createUser", run: cmdCreateUser, service: true},
 		{name: "dropUser", run: cmdDropUser, service: true},
 		{name: "usersInfo", run: cmdUsersInfo, service: true},
-		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents"},
-		{name: "update", run: cmdUpdate, write: true, retryable: true, statements: "updates"},
-		{name: "delete", run: cmdDelete, write: true, retryable: true, statements: "deletes"},
-		{name: "findAndModify", run: cmdFindAndModify, write: true, retryable: true},
-		{name: "findandmodify", run: cmdFindAndModify, write: true, retryable: true},
-		{name: "find", run: cmdFind},
-		{name: "getMore", run: cmdGetMore},
-		{name: "killCursors", run: cmdKillCursors, service: true},
-		{name: "count", run: cmdCount},
-		{name: "distinct", run: cmdDistinct},
-		{name: "aggregate", run: cmdAggregate},
-		{name: "create", run: cmdCreate, write: true},
-		{name: "drop", run: cmdDrop, write: true},
-		{name: "dropDatabase", run: cmdDropDatabase, write: true},
-		{name: "collMod", run: cmdCollMod, write: true},
-		{name: "renameCollection", run: cmdRenameCollection, write: true},
-		{name: "createIndexes", run: cmdCreateIndexes, write: true},
-		{name: "listIndexes", run: cmdListIndexes},
-		{name: "dropIndexes", run: cmdDropIndexes, write: true},
-		{name: "deleteIndexes", run: cmdDropIndexes, write: true},
-		{name: "listCollections", run: cmdListCollections},
-		{name: "listDatabases", run: cmdListDatabases},
 		{name: "startSession", run: cmdStartSession, service: true},
 		{name: "endSessions", run: cmdSessions, open: true, service: true},
 		{name: "refreshSessions", run: cmdSessions, service: true},
 		{name: "killSessions", run: cmdSessions, service: true},
-		{name: "killAllSessions", run: cmdSessions, service: true},
+		{name: "killAllSessions", run: cmdKillAllSessions, service: true},
+		{name: "serverStatus", run: cmdServerStatus, service: true},
+		{name: "getParameter", run: cmdGetParameter, service: true},
+		{name: "setParameter", run: cmdSetParameter, service: true},
+		{name: "getCmdLineOpts", run: cmdGetCmdLineOpts, service: true},
+		{name: "currentOp", run: cmdCurrentOp, service: true},
+		{name: "killOp", run: cmdKillOp, service: true},
+		{name: "hostInfo", run: cmdHostInfo, service: true},
+		{name: "getLog", run: cmdGetLog, service: true},
+		{name: "whatsmyuri", run: cmdWhatsMyURI, open: true, service: true},
+		{name: "fsync", run: cmdFsync, service: true},
+		{name: "profile", run: cmdProfile, service: true},
+		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 		{name: "replSetStepDown", run: cmdReplSetStepDown, service: true},
+		{name: "replSetGetConfig", run: cmdReplSetGetConfig, service: true},
+		{name: "replSetReconfig", run: cmdReplSetReconfig, service: true},
+		{name: "replSetFreeze", run: cmdReplSetFreeze, service: true},
 		{name: "replSetGetStatus", run: cmdReplSetGetStatus, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
-	} {
-		specs[s.name] = s
+		{name: "listCommands", run: cmdListCommands, service: true},
 	}
 }

@@ -77,6 +77,9 @@ func (v version) atLeast(major, minor int32) bool {
 // String returns "major.minor.patch".
 func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch) }
 
+// feature returns the version by which data files are compatible, "major.minor".
+func (v version) feature() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
+
 // What came with 4.4: hello under that name (4.4.2), topologyVersion and what depends on it (awaitable and streamed hellos),
 // and error labels that the server puts on.
 func (v version) hasTopologyVersion() bool { return v.atLeast(4, 4) }

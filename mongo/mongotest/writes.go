@@ -40,6 +40,14 @@ func (x *exec) appendOutcome(o *outcome, update bool) {
 	if update {
 		dst = wire.AppendInt32(dst, "nModified", o.modified)
 	}
+	x.out = dst
+	x.appendWritten(o.retried)
+}
+
+// appendWritten writes what ends the reply of every write: in which term and up to where it was applied, and what was not
+// executed because it had been before.
+func (x *exec) appendWritten(retried []int32) {
+	dst := x.out
 	if !x.set.config.standalone {
 		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
 		x.set.mu.Lock()
@@ -48,9 +56,9 @@ func (x *exec) appendOutcome(o *outcome, update bool) {
 		}
 		x.set.mu.Unlock()
 	}
-	if len(o.retried) > 0 {
+	if len(retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
-		for i, id := range o.retried {
+		for i, id := range retried {
 			list = wire.AppendInt32(list, wire.ArrayKey(i), id)
 		}
 		dst = wire.EndDocument(list, at)

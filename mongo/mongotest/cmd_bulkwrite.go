@@ -1,0 +1,314 @@
+package mongotest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/bulkWrite/
+
+// bulk is a parsed bulkWrite.
+type bulk struct {
+	ops        []bulkOp
+	namespaces []string
+	ordered    bool
+	errorsOnly bool
+	batchSize  int64
+
+	errors, inserted, matched, modified, upserted, deleted int32
+	retried                                                []int32
+}
+
+// bulkOp is one operation: one of the three statements.
+type bulkOp struct {
+	name      string // "insert", "update" or "delete"
+	namespace int
+	insertion insertion
+	update    updateStatement
+	delete    deleteStatement
+}
+
+func cmdBulkWrite(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	b, err := x.bulk()
+	if err != nil {
+		return err
+	}
+	for i := range b.ops {
+		op := &b.ops[i]
+		x.target = b.namespaces[op.namespace]
+		raw := op.insertion.doc
+		if op.name != "insert" {
+			raw = op.update.raw
+		}
+		x.note(x.statementID(i), raw)
+	}
+	var docs [][]byte
+	err = x.writing(func(m *member) error {
+		docs = x.bulkLocked(m, b)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.full = "admin.$cmd.bulkWrite"
+	x.replyCursor(docs, nil, b.batchSize, false)
+	x.full, x.coll = "", ""
+	x.appendBulk(b)
+	return nil
+}
+
+func (x *exec) bulk() (*bulk, error) {
+	b := &bulk{ordered: true, batchSize: maxBatch}
+	for i := range x.args {
+		e := &x.args[i]
+		var err error
+		switch name := string(e.Key); name {
+		case "ops", "nsInfo":
+		case "ordered":
+			b.ordered = e.True()
+		case "errorsOnly":
+			b.errorsOnly = e.True()
+		case "bypassDocumentValidation":
+			x.bypass = e.True()
+		case "cursor":
+			b.batchSize, err = x.cursorOption(e, b.batchSize)
+		case "let":
+			err = unsupportedField(x.name, name)
+		default:
+			err = unknownField(x.name, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	docs, err := x.batchDocuments("ops")
+	if err != nil {
+		return nil, err
+	}
+	if b.namespaces, err = x.bulkNamespaces(); err != nil {
+		return nil, err
+	}
+	b.ops = make([]bulkOp, len(docs))
+	for i, doc := range docs {
+		if err := b.ops[i].parse(slices.Clone(doc)); err != nil {
+			return nil, err
+		}
+		if b.ops[i].namespace >= len(b.namespaces) {
+			return nil, failf(codeBadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(doc))
+		}
+		b.ops[i].checkRetry(x.hasTxn)
+	}
+	return b, nil
+}
+
+func (x *exec) bulkNamespaces() ([]string, error) {
+	docs, err := x.documents("nsInfo")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]string, len(docs))
+	for i, doc := range docs {
+		it := wire.Elements(doc)
+		for it.Next() {
+			switch name := string(it.Key); name {
+			case "ns":
+				list[i] = string(it.Text())
+			case "collectionUUID", "encryptionInformation":
+				return nil, unsupportedField("bulkWrite", "nsInfo."+name)
+			default:
+				return nil, unknownField("bulkWrite", "nsInfo."+name)
+			}
+		}
+		db, coll, _ := strings.Cut(list[i], ".")
+		if db == "" || coll == "" {
+			return nil, failf(codeInvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", list[i])
+		}
+		if err := checkNamespace(db, coll); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// parse reads an operation. An error that it returns is the command's; one that a statement keeps is its own.
+func (op *bulkOp) parse(doc []byte) error {
+	it := wire.Elements(doc)
+	if !it.Next() {
+		return failf(codeUnknownField, "BSON field 'bulkWrite' is an unknown field.")
+	}
+	op.name = string(it.Key)
+	if op.name != "insert" && op.name != "update" && op.name != "delete" {
+		return unknownField("bulkWrite", op.name)
+	}
+	n, ok := query.Of(it.Element).Integer()
+	switch {
+	case !ok:
+		return wrongType("bulkWrite", "ops."+op.name, it.Type, "int")
+	case n < 0:
+		return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", op.name, n)
+	}
+	op.namespace = int(min(n, maxBatch))
+	op.update.raw = doc
+	var f bulkFields
+	for it.Next() {
+		if err := op.field(&it.Element, &f); err != nil {
+			return err
+		}
+	}
+	if it.Err != nil {
+		return it.Err
+	}
+	return op.finish(&f)
+}
+
+// bulkFields are the fields of operations that are compiled when all are known.
+type bulkFields struct {
+	document, filter []byte
+	mods             query.Value
+	arrayFilters     query.Value
+	multi            bool
+	hint             hint
+}
+
+func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
+	name := string(e.Key)
+	switch insert, update := op.name == "insert", op.name == "update"; {
+	case name == "document" && insert:
+		if f.document = e.Document(); f.document == nil {
+			return wrongType("bulkWrite", "ops.document", e.Type, "object")
+		}
+	case insert:
+		return unknownField("bulkWrite", "ops."+name)
+	case name == "filter":
+		if f.filter = e.Document(); f.filter == nil {
+			return wrongType("bulkWrite", "ops.filter", e.Type, "object")
+		}
+	case name == "multi":
+		f.multi = e.True()
+	case name == "hint":
+		return f.hint.parse(e)
+	case name == "collation":
+		return simpleCollation("bulkWrite.ops", e)
+	case name == "updateMods" && update:
+		f.mods = query.Of(*e)
+	case name == "upsert" && update:
+		op.update.upsert = e.True()
+	case name == "arrayFilters" && update:
+		f.arrayFilters = query.Of(*e)
+		return checkArrayFilters("bulkWrite.ops", e)
+	case update && (name == "constants" || name == "sort" || name == "upsertSupplied"), name == "sampleId":
+		return unsupportedField("bulkWrite.ops", name)
+	default:
+		return unknownField("bulkWrite", "ops."+name)
+	}
+	return nil
+}
+
+func (op *bulkOp) finish(f *bulkFields) error {
+	missing := ""
+	switch {
+	case op.name == "insert" && f.document == nil:
+		missing = "document"
+	case op.name != "insert" && f.filter == nil:
+		missing = "filter"
+	case op.name == "update" && f.mods.Missing():
+		missing = "updateMods"
+	}
+	if missing != "" {
+		return failf(codeMissingField, "BSON field 'bulkWrite.ops.%s' is missing but a required field", missing)
+	}
+	switch op.name {
+	case "insert":
+		op.insertion = prepareInsertion(f.document)
+	case "update":
+		op.update.multi, op.update.hint = f.multi, f.hint
+		op.update.err = op.update.compile(f.filter, f.mods, f.arrayFilters)
+	default:
+		op.delete.one, op.delete.hint = !f.multi, f.hint
+		if op.delete.err = valid(op.update.raw); op.delete.err == nil {
+			op.delete.err = op.delete.filter.Parse(f.filter)
+		}
+	}
+	return nil
+}
+
+// checkRetry refuses a statement of many documents with a transaction number.
+func (op *bulkOp) checkRetry(hasTxn bool) {
+	switch {
+	case !hasTxn:
+	case op.name == "update" && op.update.multi:
+		op.update.err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+	case op.name == "delete" && !op.delete.one:
+		op.delete.err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+	}
+}
+
+// bulkLocked executes the operations and returns what the reply's cursor says of them.
+func (x *exec) bulkLocked(m *member, b *bulk) [][]byte {
+	var docs [][]byte
+	for i := range b.ops {
+		op := &b.ops[i]
+		x.full = b.namespaces[op.namespace]
+		var o outcome
+		switch op.name {
+		case "insert":
+			_ = x.insertOneLocked(m, &op.insertion, i, &o) // the outcome has the error
+			b.inserted += o.n
+		case "update":
+			x.updateOneLocked(m, &op.update, i, &o)
+			b.matched += o.n - int32(len(o.upserted))
+			b.modified += o.modified
+			b.upserted += int32(len(o.upserted))
+		default:
+			x.deleteOneLocked(m, &op.delete, i, &o)
+			b.deleted += o.n
+		}
+		b.retried = append(b.retried, o.retried...)
+		b.errors += int32(len(o.failures))
+		if len(o.failures) > 0 || !b.errorsOnly {
+			docs = append(docs, o.bulkReply(op.name, i))
+		}
+		if len(o.failures) > 0 && b.ordered {
+			x.entries = x.entries[:i+1]
+			break
+		}
+	}
+	return docs
+}
+
+// bulkReply returns what the cursor of a bulkWrite says of one operation.
+func (o *outcome) bulkReply(name string, i int) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendDouble(dst, "ok", float64(1-len(o.failures)))
+	dst = wire.AppendInt32(dst, "idx", int32(i))
+	for _, f := range o.failures {
+		dst = wire.AppendInt32(dst, "code", f.err.Code)
+		dst = wire.AppendString(dst, "errmsg", f.err.Message)
+		dst = append(dst, f.err.extra...)
+	}
+	dst = wire.AppendInt32(dst, "n", o.n)
+	if name == "update" {
+		dst = wire.AppendInt32(dst, "nModified", o.modified)
+	}
+	for _, u := range o.upserted {
+		one, d := wire.BeginEmbedded(dst, "upserted")
+		dst = wire.EndDocument(wire.AppendValue(d, "_id", u.id.Type, u.id.Data), one)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+func (x *exec) appendBulk(b *bulk) {
+	dst := wire.AppendInt32(x.out, "nErrors", b.errors)
+	dst = wire.AppendInt32(dst, "nInserted", b.inserted)
+	dst = wire.AppendInt32(dst, "nMatched", b.matched)
+	dst = wire.AppendInt32(dst, "nModified", b.modified)
+	dst = wire.AppendInt32(dst, "nUpserted", b.upserted)
+	x.out = wire.AppendInt32(dst, "nDeleted", b.deleted)
+	x.appendWritten(b.retried)
+}

@@ -1,0 +1,121 @@
+package mongotest
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// parameter is a setting of a member, as it is when the member starts. Setting it is remembered and shown, nothing more.
+type parameter struct {
+	value   query.Value
+	runtime bool // it can be set while the member runs
+}
+
+func truth(b bool) query.Value {
+	return query.Value{Type: bson.TypeBoolean, Data: wire.AppendBool(nil, "", b)[2:]}
+}
+
+// parameters returns what a member begins with.
+func (rs *ReplicaSet) parameters() map[string]parameter {
+	at, version := wire.BeginDocument(nil)
+	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.feature()), at)
+	return map[string]parameter{
+		"featureCompatibilityVersion":       {embedded(version), false},
+		"enableTestCommands":                {truth(true), false},
+		"localLogicalSessionTimeoutMinutes": {query.Int32(sessionMinutes), false},
+		"logLevel":                          {query.Int32(0), true},
+		"notablescan":                       {truth(false), true},
+		"quiet":                             {truth(false), true},
+		"ttlMonitorEnabled":                 {truth(true), true},
+		"cursorTimeoutMillis":               {query.Int64(600_000), true},
+		"transactionLifetimeLimitSeconds":   {query.Int32(60), true},
+	}
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getParameter/
+
+func cmdGetParameter(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	all, details := string(x.first.Text()) == "*", false
+	if x.first.IsDocument() {
+		it := wire.Elements(x.first.Data)
+		for it.Next() {
+			switch string(it.Key) {
+			case "showDetails":
+				details = it.True()
+			case "allParameters":
+				all = all || it.True()
+			default:
+				return unknownField("getParameter", string(it.Key))
+			}
+		}
+	}
+	x.set.mu.Lock()
+	known := maps.Clone(x.member.parameters)
+	x.set.mu.Unlock()
+	found := false
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		asked := slices.ContainsFunc(x.args, func(e wire.Element) bool { return string(e.Key) == name })
+		if all || asked {
+			found = true
+			x.out = known[name].append(x.out, name, details)
+		}
+	}
+	if !found {
+		return failf(codeInvalidOptions, "no option found to get")
+	}
+	return nil
+}
+
+func (p parameter) append(dst []byte, name string, details bool) []byte {
+	if !details {
+		return wire.AppendValue(dst, name, p.value.Type, p.value.Data)
+	}
+	at, dst := wire.BeginEmbedded(dst, name)
+	dst = wire.AppendValue(dst, "value", p.value.Type, p.value.Data)
+	dst = wire.AppendBool(dst, "settableAtRuntime", p.runtime)
+	dst = wire.AppendBool(dst, "settableAtStartup", p.runtime)
+	return wire.EndDocument(dst, at)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/setParameter/
+
+func cmdSetParameter(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	if len(x.args) == 0 {
+		return failf(codeInvalidOptions, "no option found to set, use help:true to see options ")
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	known := x.member.parameters
+	for i := range x.args {
+		e := &x.args[i]
+		p, ok := known[string(e.Key)]
+		v := query.Of(*e)
+		switch {
+		case !ok:
+			return failf(codeInvalidOptions, "attempted to set unrecognized parameter [%s], use help:true to see options ", e.Key)
+		case !p.runtime:
+			return failf(codeIllegalOperation, "not allowed to change [%s] at runtime", e.Key)
+		case p.value.IsNumber() != v.IsNumber() || !p.value.IsNumber() && p.value.Type != v.Type:
+			return failf(codeBadValue, "Invalid value for %s: %s: %s", e.Key, e.Key, v)
+		}
+	}
+	was := known[string(x.args[0].Key)].value
+	for i := range x.args {
+		v := query.Of(x.args[i])
+		known[string(x.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
+	}
+	x.out = wire.AppendValue(x.out, "was", was.Type, was.Data)
+	return nil
+}

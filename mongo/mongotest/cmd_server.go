@@ -1,0 +1,273 @@
+package mongotest
+
+import (
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/serverStatus/
+
+// Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
+func cmdServerStatus(x *exec) error {
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	up := time.Since(m.started)
+	dst := wire.AppendString(x.out, "host", m.addr)
+	dst = wire.AppendString(dst, "version", rs.config.version.String())
+	dst = wire.AppendString(dst, "process", "mongod")
+	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
+	dst = wire.AppendDouble(dst, "uptime", up.Truncate(time.Second).Seconds())
+	dst = wire.AppendInt64(dst, "uptimeMillis", up.Milliseconds())
+	dst = wire.AppendInt64(dst, "uptimeEstimate", int64(up.Seconds()))
+	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
+	at, dst := wire.BeginEmbedded(dst, "connections")
+	dst = wire.AppendInt32(dst, "current", int32(len(m.conns)))
+	dst = wire.AppendInt32(dst, "totalCreated", int32(m.accepted))
+	dst = wire.EndDocument(dst, at)
+	at, dst = wire.BeginEmbedded(dst, "metrics")
+	cursor, dst := wire.BeginEmbedded(dst, "cursor")
+	open, dst := wire.BeginEmbedded(dst, "open")
+	dst = wire.AppendInt64(dst, "total", int64(len(m.cursors)))
+	dst = wire.EndDocument(wire.EndDocument(wire.EndDocument(dst, open), cursor), at)
+	if !rs.config.standalone {
+		at, dst = wire.BeginEmbedded(dst, "repl")
+		dst = wire.EndDocument(m.appendMembershipLocked(dst, "isWritablePrimary"), at)
+	}
+	at, dst = wire.BeginEmbedded(dst, "storageEngine")
+	dst = wire.AppendString(dst, "name", "mongotest")
+	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
+	dst = wire.AppendBool(dst, "persistent", false)
+	x.out = wire.EndDocument(dst, at)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getCmdLineOpts/
+
+func cmdGetCmdLineOpts(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(x.member.addr)
+	argv := []string{"mongod", "--port", port}
+	if !x.set.config.standalone {
+		argv = append(argv, "--replSet", x.set.config.setName)
+	}
+	dst := wire.AppendStrings(x.out, "argv", argv)
+	parsed, dst := wire.BeginEmbedded(dst, "parsed")
+	at, dst := wire.BeginEmbedded(dst, "net")
+	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
+	if !x.set.config.standalone {
+		at, dst = wire.BeginEmbedded(dst, "replication")
+		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.set.config.setName), at)
+	}
+	x.out = wire.EndDocument(dst, parsed)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/currentOp/
+
+// currentOp tells of itself only.
+func cmdCurrentOp(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	list, dst := wire.BeginArray(x.out, "inprog")
+	at, dst := wire.BeginEmbedded(dst, "0")
+	dst = wire.AppendString(dst, "type", "op")
+	dst = wire.AppendString(dst, "host", x.member.addr)
+	dst = wire.AppendInt64(dst, "connectionId", x.id)
+	dst = wire.AppendBool(dst, "active", true)
+	dst = wire.AppendInt32(dst, "opid", x.replyID)
+	dst = wire.AppendString(dst, "op", "command")
+	dst = wire.AppendString(dst, "ns", "admin.$cmd.aggregate")
+	dst = wire.AppendDocument(dst, "command", x.raw)
+	x.out = wire.EndDocument(wire.EndDocument(dst, at), list)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/killOp/
+
+// killOp has nothing to do: what currentOp tells of is over by then.
+func cmdKillOp(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	found := false
+	for i := range x.args {
+		if string(x.args[i].Key) != "op" {
+			return unknownField(x.name, string(x.args[i].Key))
+		}
+		v := query.Of(x.args[i])
+		found = v.IsNumber() || v.IsArray() && !slices.ContainsFunc(query.Elements(v.Data), func(v query.Value) bool { return !v.IsNumber() })
+	}
+	if !found {
+		return failf(12212701, `"op" field must be a number or an array of numbers`)
+	}
+	x.out = wire.AppendString(x.out, "info", "attempting to kill op")
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/hostInfo/
+
+func cmdHostInfo(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	host, _, _ := net.SplitHostPort(x.member.addr)
+	at, dst := wire.BeginEmbedded(x.out, "system")
+	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
+	dst = wire.AppendString(dst, "hostname", host)
+	dst = wire.AppendInt32(dst, "cpuAddrSize", 64)
+	dst = wire.AppendInt32(dst, "numCores", int32(runtime.NumCPU()))
+	dst = wire.AppendString(dst, "cpuArch", runtime.GOARCH)
+	dst = wire.EndDocument(dst, at)
+	at, dst = wire.BeginEmbedded(dst, "os")
+	dst = wire.EndDocument(wire.AppendString(dst, "type", runtime.GOOS), at)
+	x.out = wire.AppendDocument(dst, "extra", emptyDocument)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getLog/
+
+// The log is the journal, as far as it concerns the member.
+func cmdGetLog(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	if x.first.Type != bson.TypeString {
+		return wrongType("getLog", "getLog", x.first.Type, "string")
+	}
+	var lines []string
+	switch name := string(x.first.Text()); name {
+	case "*":
+		x.out = wire.AppendStrings(x.out, "names", []string{"global", "startupWarnings"})
+		return nil
+	case "global":
+		for _, e := range x.set.Journal() {
+			if e.Member == x.member.index {
+				lines = append(lines, e.String())
+			}
+		}
+		lines = lines[max(0, len(lines)-logLines):]
+	case "startupWarnings":
+	default:
+		return failf(codeInvalidOptions, "no RamLog named: %s", name)
+	}
+	x.out = wire.AppendInt32(x.out, "totalLinesWritten", int32(len(lines)))
+	x.out = wire.AppendStrings(x.out, "log", lines)
+	return nil
+}
+
+// logLines is how many lines getLog has at most.
+const logLines = 1024
+
+// whatsmyuri tells a client from where it is seen.
+func cmdWhatsMyURI(x *exec) error {
+	x.out = wire.AppendString(x.out, "you", x.plain.RemoteAddr().String())
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/listCommands/
+
+func cmdListCommands(x *exec) error {
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	var names []string
+	for name, s := range specs {
+		if x.set.config.version.has(s) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, strings.Compare)
+	at, dst := wire.BeginEmbedded(x.out, "commands")
+	for _, name := range names {
+		one, d := wire.BeginEmbedded(dst, name)
+		d = wire.AppendString(d, "help", "")
+		d = wire.AppendBool(d, "requiresAuth", !specs[name].open && !specs[name].greeting)
+		dst = wire.EndDocument(d, one)
+	}
+	x.out = wire.EndDocument(dst, at)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/fsync/
+
+func cmdFsync(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	for i := range x.args {
+		switch name := string(x.args[i].Key); name {
+		case "lock":
+			if x.args[i].True() {
+				return unsupportedField("fsync", "lock")
+			}
+		case "async", "allowFsyncFailure", "lockAcquisitionTimeoutMillis":
+		default:
+			return unknownField("fsync", name)
+		}
+	}
+	x.out = wire.AppendInt32(x.out, "numFiles", 1)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/profile/
+
+func cmdProfile(x *exec) error {
+	level, ok := x.first.Integer()
+	switch {
+	case !ok:
+		return wrongType("profile", "profile", x.first.Type, "int")
+	case level > 0:
+		return unsupportedField("profile", "profile: 1 and 2")
+	}
+	for i := range x.args {
+		switch name := string(x.args[i].Key); name {
+		case "slowms", "sampleRate":
+		case "filter":
+			return unsupportedField("profile", name)
+		default:
+			return unknownField("profile", name)
+		}
+	}
+	x.out = wire.AppendInt32(x.out, "was", 0)
+	x.out = wire.AppendInt32(x.out, "slowms", 100)
+	x.out = wire.AppendDouble(x.out, "sampleRate", 1)
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/appendOplogNote/
+
+func cmdAppendOplogNote(x *exec) error {
+	if err := x.adminOfSet(); err != nil {
+		return err
+	}
+	found := false
+	for i := range x.args {
+		if string(x.args[i].Key) != "data" {
+			return unknownField(x.name, string(x.args[i].Key))
+		}
+		if found = x.args[i].Document() != nil; !found {
+			return wrongType(x.name, "data", x.args[i].Type, "object")
+		}
+	}
+	if !found {
+		return failf(codeMissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
+	}
+	note := x.note(0, nil)
+	return x.writing(func(*member) error {
+		x.appendLocked(&entry{kind: noop}, -1, note)
+		return nil
+	})
+}

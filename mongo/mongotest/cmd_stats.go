@@ -1,0 +1,166 @@
+package mongotest
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Sizes are those of the documents; storage is what files of pages would take up.
+
+// https://www.mongodb.com/docs/manual/reference/command/collStats/
+
+func cmdCollStats(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
+	scale := int64(1)
+	for i := range x.args {
+		e := &x.args[i]
+		if string(e.Key) != "scale" {
+			return unknownField(x.name, string(e.Key))
+		}
+		n, ok := query.Of(*e).Integer()
+		if !ok {
+			return wrongType(x.name, "scale", e.Type, "long")
+		}
+		if scale = n; n < 1 {
+			return failf(codeBadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", n)
+		}
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	defer x.set.mu.Unlock()
+	x.appendCollStats(x.member.collections[x.full], scale)
+	return nil
+}
+
+func (x *exec) appendCollStats(c *collection, scale int64) {
+	dst := wire.AppendString(x.out, "ns", x.full)
+	if c == nil {
+		c = &collection{def: &definition{}}
+	}
+	exists := c.byID != nil
+	dst = appendSmallest(dst, "size", c.size/scale)
+	dst = wire.AppendInt32(dst, "count", int32(c.live))
+	if c.live > 0 {
+		dst = appendSmallest(dst, "avgObjSize", c.size/int64(c.live))
+	}
+	dst = wire.AppendInt32(dst, "numOrphanDocs", 0)
+	storage := int64(0)
+	if exists {
+		storage = pages(c.size)
+	}
+	dst = appendSmallest(dst, "storageSize", storage/scale)
+	if exists {
+		dst = wire.AppendInt32(dst, "freeStorageSize", 0)
+		dst = wire.AppendBool(dst, "capped", c.def.options.capped)
+		if o := c.def.options; o.capped {
+			dst = appendSmallest(dst, "max", o.max)
+			dst = appendSmallest(dst, "maxSize", o.size/scale)
+		}
+	}
+	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.def.indexes)))
+	dst = appendSmallest(dst, "totalIndexSize", c.indexStorage()/scale)
+	dst = appendSmallest(dst, "totalSize", (storage+c.indexStorage())/scale)
+	at, dst := wire.BeginEmbedded(dst, "indexSizes")
+	for _, ix := range c.def.indexes {
+		dst = appendSmallest(dst, ix.name, page/scale)
+	}
+	dst = wire.EndDocument(dst, at)
+	x.out = appendSmallest(dst, "scaleFactor", scale)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/dbStats/
+
+func cmdDBStats(x *exec) error {
+	scale := int64(1)
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "scale":
+			n, ok := query.Of(*e).Integer()
+			if !ok || n < 1 || n > 1<<50 {
+				return failf(codeBadValue, "Scale factor must be greater than zero and less than or equal to 2^50")
+			}
+			scale = n
+		case "freeStorage":
+		default:
+			return unknownField("dbStats", string(e.Key))
+		}
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	defer x.set.mu.Unlock()
+	x.appendDBStats(scale)
+	return nil
+}
+
+func (x *exec) appendDBStats(scale int64) {
+	var collections, objects, size, storage, indexes, indexSize int64
+	for _, ns := range x.member.namespacesLocked(x.db) {
+		c := x.member.collections[ns]
+		collections++
+		objects += int64(c.live)
+		size += c.size
+		storage += pages(c.size)
+		indexes += int64(len(c.def.indexes))
+		indexSize += c.indexStorage()
+	}
+	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
+	dst := wire.AppendString(x.out, "db", x.db)
+	dst = wire.AppendInt64(dst, "collections", collections)
+	dst = wire.AppendInt64(dst, "views", 0)
+	dst = wire.AppendInt64(dst, "objects", objects)
+	dst = wire.AppendDouble(dst, "avgObjSize", float64(size)/float64(max(1, objects)))
+	dst = wire.AppendDouble(dst, "dataSize", scaled(size))
+	dst = wire.AppendDouble(dst, "storageSize", scaled(storage))
+	dst = wire.AppendInt64(dst, "indexes", indexes)
+	dst = wire.AppendDouble(dst, "indexSize", scaled(indexSize))
+	dst = wire.AppendDouble(dst, "totalSize", scaled(storage+indexSize))
+	x.out = wire.AppendInt64(dst, "scaleFactor", scale)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/dataSize/
+
+func cmdDataSize(x *exec) error {
+	if x.first.Type != bson.TypeString {
+		return wrongType("dataSize", "dataSize", x.first.Type, "string")
+	}
+	ns := string(x.first.Text())
+	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
+		return failf(codeInvalidNamespace, "Namespace %sis not a valid collection name", ns)
+	}
+	x.target = ns
+	estimate := false
+	for i := range x.args {
+		switch name := string(x.args[i].Key); name {
+		case "estimate":
+			estimate = x.args[i].True()
+		case "keyPattern", "min", "max":
+			return unsupportedField("dataSize", name)
+		default:
+			return unknownField("dataSize", name)
+		}
+	}
+	if err := x.reading(); err != nil {
+		return err
+	}
+	defer x.set.mu.Unlock()
+	c, exists := x.member.collections[ns]
+	if !exists {
+		c = &collection{}
+	}
+	x.out = wire.AppendInt64(x.out, "size", c.size)
+	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.live))
+	x.out = wire.AppendInt64(x.out, "millis", 0)
+	if exists {
+		x.out = wire.AppendBool(x.out, "estimate", estimate)
+	}
+	return nil
+}
