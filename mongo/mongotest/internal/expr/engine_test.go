@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	_ "time/tzdata" // the zones, wherever the tests run
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
