@@ -66,10 +66,11 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/pipeline": {"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "internal/wire"},
 	"mongo/mongotest/internal/expr":     {"mongo/mongotest/internal/query", "internal/wire"},
 	"mongo/mongotest/internal/query":    {"internal/wire"},
-	"internal/spectest":                 {},
 	"internal/figures":                  {},
 	"internal/prove":                    {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
 	"cmd/holdfast":                      {"internal/prove", "mongo/mongotest"},
+	"internal/spectest":                 {},
+	"internal/spectest/unified":         {},
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {

@@ -1,0 +1,76 @@
+//go:build !spec_holdfast
+
+package unified
+
+import (
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	mongoBucket            = mongo.GridFSBucket
+	mongoChangeStream      = mongo.ChangeStream
+	mongoClient            = mongo.Client
+	mongoClientBulkError   = mongo.ClientBulkWriteException
+	mongoClientBulkResult  = mongo.ClientBulkWriteResult
+	mongoClientBulkWrite   = mongo.ClientBulkWrite
+	mongoClientWriteModel  = mongo.ClientWriteModel
+	mongoCollection        = mongo.Collection
+	mongoCommandError      = mongo.CommandError
+	mongoCursor            = mongo.Cursor
+	mongoDatabase          = mongo.Database
+	mongoBulkError         = mongo.BulkWriteException
+	mongoBulkResult        = mongo.BulkWriteResult
+	mongoDeleteResult      = mongo.DeleteResult
+	mongoIndexModel        = mongo.IndexModel
+	mongoInsertManyResult  = mongo.InsertManyResult
+	mongoInsertOneResult   = mongo.InsertOneResult
+	mongoLabeledError      = mongo.LabeledError
+	mongoSearchIndexModel  = mongo.SearchIndexModel
+	mongoServerError       = mongo.ServerError
+	mongoSession           = mongo.Session
+	mongoSingleResult      = mongo.SingleResult
+	mongoUpdateResult      = mongo.UpdateResult
+	mongoWriteConcernError = mongo.WriteConcernError
+	mongoWriteError        = mongo.WriteError
+	mongoWriteException    = mongo.WriteException
+	mongoWriteModel        = mongo.WriteModel
+)
+
+var (
+	mongoConnect             = mongo.Connect
+	mongoErrClientClosed     = mongo.ErrClientDisconnected
+	mongoErrNoDocuments      = mongo.ErrNoDocuments
+	mongoErrNilDocument      = mongo.ErrNilDocument
+	mongoIsNetworkError      = mongo.IsNetworkError
+	mongoIsTimeout           = mongo.IsTimeout
+	mongoNewSessionContext   = mongo.NewSessionContext
+	mongoNewInsertOne        = mongo.NewInsertOneModel
+	mongoNewUpdateOne        = mongo.NewUpdateOneModel
+	mongoNewUpdateMany       = mongo.NewUpdateManyModel
+	mongoNewReplaceOne       = mongo.NewReplaceOneModel
+	mongoNewDeleteOne        = mongo.NewDeleteOneModel
+	mongoNewDeleteMany       = mongo.NewDeleteManyModel
+	mongoNewClientInsertOne  = mongo.NewClientInsertOneModel
+	mongoNewClientUpdateOne  = mongo.NewClientUpdateOneModel
+	mongoNewClientUpdateMany = mongo.NewClientUpdateManyModel
+	mongoNewClientReplaceOne = mongo.NewClientReplaceOneModel
+	mongoNewClientDeleteOne  = mongo.NewClientDeleteOneModel
+	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
+)
+
+// mongoSessionState tells what the client keeps to itself about a session. The official one has no accessor, so its fields
+// are read by name.
+func mongoSessionState(s *mongoSession) sessionState {
+	inner := reflect.ValueOf(s).Elem().FieldByName("clientSession").Elem()
+	states := []string{"none", "starting", "in_progress", "committed", "aborted"}
+	state := sessionState{transaction: states[inner.FieldByName("TransactionState").Uint()]}
+	if server := inner.FieldByName("Server"); !server.IsNil() {
+		state.dirty = server.Elem().FieldByName("Dirty").Bool()
+	}
+	if pinned := inner.FieldByName("PinnedServerAddr"); !pinned.IsNil() {
+		state.pinned = pinned.Elem().String()
+	}
+	return state
+}

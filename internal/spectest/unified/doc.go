@@ -1,0 +1,4 @@
+// Package unified runs files of MongoDB's unified test format against a server, with one client package. It names that
+// package's types and functions only through the aliases of bind_*.go, of which a build tag chooses one, so that every client
+// is held against the same files by the same code. Only tests import it.
+package unified
