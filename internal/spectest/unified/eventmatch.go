@@ -51,14 +51,14 @@ func (m *matcher) matchEvent(name string, want eventAssertions, got observed) er
 	switch e := got.event.(type) {
 	case *event.CommandStartedEvent:
 		return errors.Join(
-			m.matchIfWanted("command", want.Command, documentValue(e.Command)),
+			m.matchIfWanted("command", want.Command, e.Command),
 			equal("commandName", want.CommandName, e.CommandName),
 			equal("databaseName", want.DatabaseName, e.DatabaseName),
 			connection(want, e.ServiceID, e.ServerConnectionID),
 		)
 	case *event.CommandSucceededEvent:
 		return errors.Join(
-			m.matchIfWanted("reply", want.Reply, documentValue(e.Reply)),
+			m.matchIfWanted("reply", want.Reply, e.Reply),
 			finished(want, &e.CommandFinishedEvent),
 		)
 	case *event.CommandFailedEvent:
@@ -91,11 +91,15 @@ func matchServerEvent(want eventAssertions, got any) error {
 	return fmt.Errorf("events of type %T are not supported by this runner", got)
 }
 
-func (m *matcher) matchIfWanted(what string, want, got bson.RawValue) error {
+// matchIfWanted compares a command or reply. The client leaves nothing of one that is sensitive.
+func (m *matcher) matchIfWanted(what string, want bson.RawValue, got bson.Raw) error {
 	if want.Type == 0 {
 		return nil
 	}
-	if err := m.match(want, got, true); err != nil {
+	if len(got) == 0 {
+		got = bson.Raw{5, 0, 0, 0, 0}
+	}
+	if err := m.match(want, documentValue(got), true); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

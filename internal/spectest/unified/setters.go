@@ -47,7 +47,10 @@ func (r *Runner) set(builder any, name string, v bson.RawValue) error {
 	return nil
 }
 
-// setterOf finds the setter of x, or for xMS that of the duration x.
+// units are the suffixes by which files say what a duration is counted in.
+var units = map[string]time.Duration{"MS": time.Millisecond, "Seconds": time.Second}
+
+// setterOf finds the setter of x; for xMS and xSeconds also that of the duration x, with the value in milliseconds.
 func setterOf(builder any, name string, v bson.RawValue) (reflect.Value, bson.RawValue) {
 	b := reflect.ValueOf(builder)
 	method, ok := setterNames[name]
@@ -57,11 +60,19 @@ func setterOf(builder any, name string, v bson.RawValue) (reflect.Value, bson.Ra
 	if setter := b.MethodByName(method); setter.IsValid() {
 		return setter, v
 	}
-	setter := b.MethodByName(strings.TrimSuffix(method, "MS"))
-	if setter.IsValid() && setter.Type().NumIn() == 1 && setter.Type().In(0) != reflect.TypeFor[time.Duration]() {
-		return reflect.Value{}, v
+	for suffix, unit := range units {
+		short, has := strings.CutSuffix(method, suffix)
+		setter := b.MethodByName(short)
+		n, isNumber := wholeNumber(v)
+		if !has || !isNumber || !setter.IsValid() || setter.Type().In(0) != reflect.TypeFor[time.Duration]() {
+			continue
+		}
+		t, data, err := bson.MarshalValue(n * int64(unit/time.Millisecond))
+		if err == nil {
+			return setter, bson.RawValue{Type: t, Value: data}
+		}
 	}
-	return setter, v
+	return reflect.Value{}, v
 }
 
 // converters make the values of those types that are not BSON's own.
