@@ -1,6 +1,9 @@
 package spec
 
 import (
+	"maps"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
@@ -10,7 +13,7 @@ import (
 // server is a mongotest deployment.
 type server struct {
 	*mongotest.ReplicaSet
-	topology string
+	facts unified.Facts
 }
 
 var _ unified.Deployment = server{}
@@ -21,13 +24,33 @@ var topologies = map[string][]mongotest.Option{
 	"single":     {mongotest.InMemory(), mongotest.Standalone()},
 }
 
-// facts are the same for every server of a topology.
-func facts(topology string) unified.Facts {
-	return unified.Facts{Version: "7.0.0", Topology: topology}
+// versions are those that a case may be run on; the first that its file admits is taken. The official client refuses older ones.
+var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13"}
+
+// deployment chooses what a case is run on for a topology. If no version is admitted, it is the first, which says why.
+func deployment(f *unified.File, c *unified.Test, topology string) unified.Facts {
+	for _, v := range versions {
+		facts := unified.Facts{Version: v, Topology: topology}
+		if facts.Admit(f, c) == nil {
+			return facts
+		}
+	}
+	return unified.Facts{Version: versions[0], Topology: topology}
+}
+
+// runsOn returns the topologies on which a case is run: the replica set where it may, a standalone where the file asks for one.
+func runsOn(f *unified.File, c *unified.Test) []string {
+	var on []string
+	for _, topology := range slices.Sorted(maps.Keys(topologies)) {
+		if topology == "replicaset" || f.Names(c, topology) {
+			on = append(on, topology)
+		}
+	}
+	return on
 }
 
 func (s server) SingleURI() string { return s.URI() }
 
 func (s server) Configure(o *options.ClientOptions) { o.SetDialer(s.Dialer()) }
 
-func (s server) Facts() unified.Facts { return facts(s.topology) }
+func (s server) Facts() unified.Facts { return s.facts }

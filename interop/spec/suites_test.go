@@ -4,9 +4,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,22 +44,15 @@ func filesIn(t *testing.T, root, suite string) []string {
 	return files
 }
 
-// runs returns the topologies on which a case is run: the replica set where it may, and a standalone where the file asks for one.
-func runsOn(f *unified.File, c *unified.Test) []string {
-	var on []string
-	for _, topology := range slices.Sorted(maps.Keys(topologies)) {
-		if topology == "replicaset" || f.Names(c, topology) {
-			on = append(on, topology)
-		}
-	}
-	return on
-}
-
 // runCase runs a case against a server of its own, on a clock of its own.
-func runCase(t *testing.T, f *unified.File, c *unified.Test, topology string) (err error) {
+func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts) error {
+	if err := facts.Admit(f, c); err != nil {
+		return err
+	}
+	var err error
 	synctest.Test(t, func(t *testing.T) {
-		set := mongotest.RunT(t, topologies[topology]...)
-		r := unified.Runner{Deployment: server{set, topology}, SetInternal: setInternal}
+		set := mongotest.RunT(t, append([]mongotest.Option{mongotest.Version(facts.Version)}, topologies[facts.Topology]...)...)
+		r := unified.Runner{Deployment: server{set, facts}, SetInternal: setInternal}
 		err = r.Run(t.Context(), f, c)
 	})
 	return err
@@ -104,7 +95,8 @@ func runFile(t *testing.T, path, file string) []result {
 	for i := range f.Tests {
 		c := &f.Tests[i]
 		for _, topology := range runsOn(f, c) {
-			results = append(results, result{topology + " " + file, c.Description, runCase(t, f, c, topology)})
+			facts := deployment(f, c, topology)
+			results = append(results, result{topology + " " + file, c.Description, runCase(t, f, c, facts)})
 		}
 	}
 	return results

@@ -23,6 +23,17 @@ type Skipped struct{ Reason string }
 
 func (s *Skipped) Error() string { return "skipped: " + s.Reason }
 
+// Admit returns Skipped if a case is not to be run against such a deployment.
+func (f Facts) Admit(file *File, t *Test) error {
+	if err := f.require(file.RunOnRequirements); err != nil {
+		return err
+	}
+	if t.SkipReason != "" {
+		return &Skipped{"skipReason: " + t.SkipReason}
+	}
+	return f.require(t.RunOnRequirements)
+}
+
 // require returns Skipped unless one of the requirements is met or there are none.
 func (f Facts) require(requirements []requirement) error {
 	var unmet []string

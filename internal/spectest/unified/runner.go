@@ -69,14 +69,7 @@ func (r *Runner) admit(f *File, t *Test) error {
 	if err := checkSchema(f.SchemaVersion); err != nil {
 		return err
 	}
-	facts := r.Deployment.Facts()
-	if err := facts.require(f.RunOnRequirements); err != nil {
-		return err
-	}
-	if t.SkipReason != "" {
-		return &Skipped{"skipReason: " + t.SkipReason}
-	}
-	if err := facts.require(t.RunOnRequirements); err != nil {
+	if err := r.Deployment.Facts().Admit(f, t); err != nil {
 		return err
 	}
 	switch {
