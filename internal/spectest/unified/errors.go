@@ -188,8 +188,7 @@ func (m *matcher) matchBulkErrors(want *expectedError, err error) error {
 		return fmt.Errorf("want %d writeConcernErrors, got %v", len(want.WriteConcernErrors), bulk.WriteConcernErrors)
 	}
 	for i, e := range bulk.WriteConcernErrors {
-		got := bson.D{{Key: "code", Value: e.Code}, {Key: "message", Value: e.Message}, {Key: "details", Value: e.Details}}
-		if err := m.matchModel(want.WriteConcernErrors[i], got); err != nil {
+		if err := m.matchModel(want.WriteConcernErrors[i], e.Code, e.Message, e.Details); err != nil {
 			return fmt.Errorf("writeConcernErrors: %d: %w", i, err)
 		}
 	}
@@ -213,15 +212,19 @@ func (m *matcher) matchWriteErrors(want bson.Raw, got map[int]mongoWriteError) e
 		if !ok {
 			return fmt.Errorf("%d: want %v, got %v", index, e.Value(), got)
 		}
-		model := bson.D{{Key: "code", Value: one.Code}, {Key: "message", Value: one.Message}, {Key: "details", Value: one.Details}}
-		if err := m.matchModel(e.Value(), model); err != nil {
+		if err := m.matchModel(e.Value(), one.Code, one.Message, one.Details); err != nil {
 			return fmt.Errorf("%d: %w", index, err)
 		}
 	}
 	return nil
 }
 
-func (m *matcher) matchModel(want bson.RawValue, model bson.D) error {
+// matchModel compares one error of a bulk write.
+func (m *matcher) matchModel(want bson.RawValue, code int, message string, details bson.Raw) error {
+	model := bson.D{{Key: "code", Value: code}, {Key: "message", Value: message}}
+	if details != nil {
+		model = append(model, bson.E{Key: "details", Value: details})
+	}
 	got, err := resultValue(model)
 	if err != nil {
 		return err

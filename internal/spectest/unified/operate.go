@@ -162,8 +162,9 @@ func resultValue(result any) (bson.RawValue, error) {
 }
 
 func (c *run) save(name string, result any) error {
-	if on, ok := result.(cursor); ok {
-		return c.entities.add(name, on)
+	switch result.(type) {
+	case cursor, *mongoCollection:
+		return c.entities.add(name, result)
 	}
 	v, err := resultValue(result)
 	switch {

@@ -89,12 +89,12 @@ func clientBulkWrite(ctx context.Context, c *clientEntity, a *arguments) (any, e
 		return nil, err
 	}
 	result, err := c.BulkWrite(ctx, writes, opts)
-	var failed mongoClientBulkError
-	if result == nil && errors.As(err, &failed) {
-		result = failed.PartialResult
+	if err != nil { // what was done before it, if anything, is in the error
+		var failed mongoClientBulkError
+		result = nil
+		if errors.As(err, &failed) {
+			result = failed.PartialResult
+		}
 	}
-	if result == nil {
-		return nil, err
-	}
-	return clientBulkResult(result), err
+	return made(result, clientBulkResult), err
 }

@@ -52,13 +52,13 @@ func createCollection(ctx context.Context, db *mongoDatabase, a *arguments) (any
 		if err := a.rest(opts); err != nil {
 			return nil, err
 		}
-		return nil, db.CreateView(ctx, name, on, pipeline, opts)
+		return db.Collection(name), db.CreateView(ctx, name, on, pipeline, opts)
 	}
 	opts := options.CreateCollection()
 	if err := a.rest(opts); err != nil {
 		return nil, err
 	}
-	return nil, db.CreateCollection(ctx, name, opts)
+	return db.Collection(name), db.CreateCollection(ctx, name, opts)
 }
 
 func dropCollection(ctx context.Context, db *mongoDatabase, a *arguments) (any, error) {

@@ -3,6 +3,7 @@ package unified
 import (
 	"context"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
@@ -47,7 +48,8 @@ func distinct(ctx context.Context, c *mongoCollection, a *arguments) (any, error
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	return found.Raw()
+	values, err := found.Raw()
+	return bson.RawValue{Type: bson.TypeArray, Value: values}, err
 }
 
 func findDocuments(ctx context.Context, c *mongoCollection, a *arguments) (any, error) {

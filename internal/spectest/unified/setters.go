@@ -18,9 +18,10 @@ var errNoSuchOption = errors.New("the client has no such option")
 
 // setterNames are the options that the client calls differently.
 var setterNames = map[string]string{
-	"size":       "SetSizeInBytes",
-	"max":        "SetMaxDocuments",
-	"timeseries": "SetTimeSeriesOptions",
+	"max":          "SetMaxDocuments",
+	"showRecordId": "SetShowRecordID",
+	"size":         "SetSizeInBytes",
+	"timeseries":   "SetTimeSeriesOptions",
 }
 
 // set calls the builder's setter of that name. Finding it by reflection makes every option of every builder known.
@@ -53,12 +54,11 @@ var units = map[string]time.Duration{"MS": time.Millisecond, "Seconds": time.Sec
 // setterOf finds the setter of x; for xMS and xSeconds also that of the duration x, with the value in milliseconds.
 func setterOf(builder any, name string, v bson.RawValue) (reflect.Value, bson.RawValue) {
 	b := reflect.ValueOf(builder)
-	method, ok := setterNames[name]
-	if !ok {
-		method = "Set" + strings.ToUpper(name[:1]) + name[1:]
-	}
-	if setter := b.MethodByName(method); setter.IsValid() {
-		return setter, v
+	method := "Set" + strings.ToUpper(name[:1]) + name[1:]
+	for _, m := range []string{method, setterNames[name]} {
+		if setter := b.MethodByName(m); setter.IsValid() {
+			return setter, v
+		}
 	}
 	for suffix, unit := range units {
 		short, has := strings.CutSuffix(method, suffix)

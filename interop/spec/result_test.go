@@ -1,0 +1,44 @@
+package spec
+
+import (
+	"errors"
+
+	"github.com/holdfast-db/holdfast/internal/spectest/unified"
+)
+
+// result is what became of one case on one topology.
+type result struct {
+	file, name string // the file with the topology before it
+	err        error
+}
+
+type outcome int
+
+const (
+	passes outcome = iota
+	fails
+	skipped // by the file's own word
+)
+
+func (r result) outcome() outcome {
+	skip := new(unified.Skipped)
+	switch {
+	case r.err == nil:
+		return passes
+	case errors.As(r.err, &skip):
+		return skipped
+	}
+	return fails
+}
+
+// verdict is what is wrong with a result, seen from the table; empty if nothing is.
+func verdict(table []group, r result) string {
+	reason := reasonOf(table, r.file, r.name)
+	switch o := r.outcome(); {
+	case o == passes && reason != "":
+		return "it is listed (" + reason + ") and passes; -update takes it out"
+	case o == fails && reason == "":
+		return r.err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package spec
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/internal/spectest/unified"
+)
+
+// TestFilesThatMustFail runs the format's own cases that a runner must not let pass.
+func TestFilesThatMustFail(t *testing.T) {
+	root := spectest.Folder(t)
+	failed := 0
+	for _, file := range filesIn(t, root, "unified-test-format/tests/valid-fail") {
+		for _, r := range runFile(t, root, file) {
+			switch r.outcome() {
+			case passes:
+				t.Errorf("%s: %s: it passes", r.file, r.name)
+			case fails:
+				failed++
+			}
+		}
+	}
+	if failed < 20 {
+		t.Errorf("only %d cases were run", failed)
+	}
+}
+
+// TestAChangedExpectationFails changes one thing that a passing file expects.
+func TestAChangedExpectationFails(t *testing.T) {
+	for _, c := range []struct{ name, file, from, to string }{
+		{"a result", "crud/tests/unified/updateOne.json", `"modifiedCount": 1`, `"modifiedCount": 2`},
+		{"an outcome", "crud/tests/unified/updateOne.json", `"x": 22`, `"x": 23`},
+		{"the type of a number in an outcome", "crud/tests/unified/updateOne.json", `"x": 22`, `"x": 22.0`},
+		{"a command", "crud/tests/unified/find-allowdiskuse.json", `"allowDiskUse": true`, `"allowDiskUse": false`},
+		{"an error's label", "retryable-writes/tests/unified/insertOne-serverErrors.json", `"errorLabelsContain"`, `"errorLabelsOmit"`},
+		{"where an error comes from", "unified-test-format/tests/valid-pass/expectedError-isClientError.json", `"isClientError": true`, `"isClientError": false`},
+		{"a session", "sessions/tests/driver-sessions-dirty-session-errors.json", `"assertSessionDirty"`, `"assertSessionNotDirty"`},
+		{"a pool event", "unified-test-format/tests/valid-pass/entity-client-cmap-events.json", `"connectionReadyEvent"`, `"poolClearedEvent"`},
+		{"an argument that there is not", "crud/tests/unified/insertOne.json", `"document":`, `"fantasy": 1, "document":`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(spectest.Folder(t), filepath.FromSlash(c.file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := bytes.LastIndex(text, []byte(c.from))
+			if at < 0 {
+				t.Fatalf("%s does not contain %s", c.file, c.from)
+			}
+			changed := slices.Replace(slices.Clone(text), at, at+len(c.from), []byte(c.to)...)
+			before, after := failures(t, text), failures(t, changed)
+			if after <= before {
+				t.Errorf("%d cases failed before the change and %d after it", before, after)
+			}
+		})
+	}
+}
+
+func failures(t *testing.T, text []byte) int {
+	t.Helper()
+	f, err := unified.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range f.Tests {
+		r := result{err: runCase(t, f, &f.Tests[i], deployment(f, &f.Tests[i], "replicaset"))}
+		if r.outcome() == fails {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTheTableIsHeldAgainstTheResults(t *testing.T) {
+	bad := os.ErrInvalid
+	table := []group{{"a reason", map[string][]string{"f": {"one", "two"}, "g": {allCases}}}}
+	for _, c := range []struct {
+		name  string
+		r     result
+		wrong bool
+	}{
+		{"a listed case that fails", result{"f", "one", bad}, false},
+		{"a listed case that passes", result{"f", "one", nil}, true},
+		{"a case that is not listed and fails", result{"f", "three", bad}, true},
+		{"a case that is not listed and passes", result{"f", "three", nil}, false},
+		{"a listed file with a case that passes", result{"g", "any", nil}, true},
+		{"a listed file with a case that fails", result{"g", "any", bad}, false},
+		{"a case that is not run here", result{"f", "three", &unified.Skipped{}}, false},
+	} {
+		if got := verdict(table, c.r) != ""; got != c.wrong {
+			t.Errorf("%s: wrong is %t", c.name, got)
+		}
+	}
+	results := []result{{"f", "one", bad}, {"g", "any", nil}, {"g", "other", bad}}
+	if got := unknown(table, results); len(got) != 1 || got[0] != "f: two" {
+		t.Errorf("unknown cases: %q", got)
+	}
+	left := shrunk(table, results)
+	if len(left) != 1 || len(left[0].Cases["f"]) != 1 || len(left[0].Cases["g"]) != 1 || left[0].Cases["g"][0] != "other" {
+		t.Errorf("the table without what passes: %v", left)
+	}
+}
