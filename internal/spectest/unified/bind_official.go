@@ -28,7 +28,6 @@ type (
 	mongoInsertOneResult   = mongo.InsertOneResult
 	mongoLabeledError      = mongo.LabeledError
 	mongoSearchIndexModel  = mongo.SearchIndexModel
-	mongoServerError       = mongo.ServerError
 	mongoSession           = mongo.Session
 	mongoSingleResult      = mongo.SingleResult
 	mongoUpdateResult      = mongo.UpdateResult
@@ -40,10 +39,7 @@ type (
 
 var (
 	mongoConnect             = mongo.Connect
-	mongoErrClientClosed     = mongo.ErrClientDisconnected
 	mongoErrNoDocuments      = mongo.ErrNoDocuments
-	mongoErrNilDocument      = mongo.ErrNilDocument
-	mongoIsNetworkError      = mongo.IsNetworkError
 	mongoIsTimeout           = mongo.IsTimeout
 	mongoNewSessionContext   = mongo.NewSessionContext
 	mongoNewInsertOne        = mongo.NewInsertOneModel

@@ -28,8 +28,8 @@ var clientModelMakers = map[string]func() mongoClientWriteModel{
 func writeModels(a *arguments) []mongoWriteModel {
 	var models []mongoWriteModel
 	for _, doc := range a.documents("requests") {
-		if make, fields, ok := modelMaker(a, modelMakers, doc); ok {
-			m := make()
+		if newModel, fields, ok := modelMaker(a, modelMakers, doc); ok {
+			m := newModel()
 			if err := setAll(m, documentValue(fields)); err != nil {
 				a.fail("requests: %w", err)
 			}
@@ -42,14 +42,14 @@ func writeModels(a *arguments) []mongoWriteModel {
 func clientModels(a *arguments) []mongoClientBulkWrite {
 	var writes []mongoClientBulkWrite
 	for _, doc := range a.documents("models") {
-		make, fields, ok := modelMaker(a, clientModelMakers, doc)
+		newModel, fields, ok := modelMaker(a, clientModelMakers, doc)
 		if !ok {
 			continue
 		}
 		namespace, left := split(fields, "namespace")
 		text, _ := namespace.StringValueOK()
 		db, collection, _ := strings.Cut(text, ".")
-		m := make()
+		m := newModel()
 		if err := setAll(m, documentValue(left)); err != nil {
 			a.fail("models: %w", err)
 		}
@@ -66,12 +66,12 @@ func modelMaker[M any](a *arguments, makers map[string]func() M, doc bson.Raw) (
 		return nil, nil, false
 	}
 	fields, isDocument := elements[0].Value().DocumentOK()
-	make, known := makers[elements[0].Key()]
+	newModel, known := makers[elements[0].Key()]
 	if !isDocument || !known {
 		a.fail("the write model %v is not supported by this runner", doc)
 		return nil, nil, false
 	}
-	return make, fields, true
+	return newModel, fields, true
 }
 
 // split takes a field out of a document.
