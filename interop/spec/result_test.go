@@ -30,15 +30,3 @@ func (r result) outcome() outcome {
 	}
 	return fails
 }
-
-// verdict is what is wrong with a result, seen from the table; empty if nothing is.
-func verdict(table []group, r result) string {
-	reason := reasonOf(table, r.file, r.name)
-	switch o := r.outcome(); {
-	case o == passes && reason != "":
-		return "it is listed (" + reason + ") and passes; -update takes it out"
-	case o == fails && reason == "":
-		return r.err.Error()
-	}
-	return ""
-}

@@ -2,8 +2,11 @@ package spec
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -77,31 +80,36 @@ func failures(t *testing.T, text []byte) int {
 }
 
 func TestTheTableIsHeldAgainstTheResults(t *testing.T) {
-	bad := os.ErrInvalid
-	table := []group{{"a reason", map[string][]string{"f": {"one", "two"}, "g": {allCases}}}}
+	apple, pear, plum := errors.New("an apple"), errors.New("a pear"), errors.New("a plum")
+	table := []group{
+		{"apples", pattern{regexp.MustCompile("apple")}, map[string][]string{"f": {"one", "two"}, "g": {allCases}}},
+		{"pears", pattern{regexp.MustCompile("pear")}, map[string][]string{"f": {"four"}}},
+	}
 	for _, c := range []struct {
 		name  string
 		r     result
 		wrong bool
 	}{
-		{"a listed case that fails", result{"f", "one", bad}, false},
+		{"a listed case that fails", result{"f", "one", apple}, false},
+		{"a listed case that fails for another reason", result{"f", "one", pear}, true},
 		{"a listed case that passes", result{"f", "one", nil}, true},
-		{"a case that is not listed and fails", result{"f", "three", bad}, true},
+		{"a case that is not listed and fails", result{"f", "three", apple}, true},
 		{"a case that is not listed and passes", result{"f", "three", nil}, false},
 		{"a listed file with a case that passes", result{"g", "any", nil}, true},
-		{"a listed file with a case that fails", result{"g", "any", bad}, false},
+		{"a listed file with a case that fails", result{"g", "any", apple}, false},
 		{"a case that is not run here", result{"f", "three", &unified.Skipped{}}, false},
 	} {
 		if got := verdict(table, c.r) != ""; got != c.wrong {
 			t.Errorf("%s: wrong is %t", c.name, got)
 		}
 	}
-	results := []result{{"f", "one", bad}, {"g", "any", nil}, {"g", "other", bad}}
+	results := []result{{"f", "one", pear}, {"f", "three", apple}, {"f", "four", plum}, {"g", "any", nil}, {"g", "other", apple}}
 	if got := unknown(table, results); len(got) != 1 || got[0] != "f: two" {
 		t.Errorf("unknown cases: %q", got)
 	}
-	left := shrunk(table, results)
-	if len(left) != 1 || len(left[0].Cases["f"]) != 1 || len(left[0].Cases["g"]) != 1 || left[0].Cases["g"][0] != "other" {
-		t.Errorf("the table without what passes: %v", left)
+	got := updated(table, results)
+	want := []map[string][]string{{"g": {"other"}}, {"f": {"one"}}}
+	if len(got) != 2 || !reflect.DeepEqual(got[0].Cases, want[0]) || !reflect.DeepEqual(got[1].Cases, want[1]) {
+		t.Errorf("the updated table is %v", got)
 	}
 }

@@ -4,16 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 )
 
-// group is a reason for which cases do not pass. Files are paths below the suites' folder, with the topology before them;
-// their cases are named as the file does, or all at once by "*".
+// group is a reason for which cases do not pass, and what the text of each such failure must match, so that a reason stays
+// true. Files are paths below the suites' folder, with the topology before them; their cases are named as the file does, or
+// all at once by "*".
 type group struct {
 	Reason string              `json:"reason"`
+	Error  pattern             `json:"error"`
 	Cases  map[string][]string `json:"cases"`
+}
+
+// pattern is a regular expression.
+type pattern struct{ *regexp.Regexp }
+
+// matches tells whether a failure is of this kind.
+func (p pattern) matches(err error) bool { return p.MatchString(err.Error()) }
+
+func (g *group) lists(file, name string) bool {
+	return slices.Contains(g.Cases[file], name) || slices.Contains(g.Cases[file], allCases)
 }
 
 const (
@@ -21,7 +35,7 @@ const (
 	allCases  = "*"
 )
 
-var update = flag.Bool("update", false, "take the cases that pass now out of "+tableFile)
+var update = flag.Bool("update", false, "take the cases that pass now out of "+tableFile+", and put those that fail for another known reason there")
 
 func readTable(t *testing.T) []group {
 	t.Helper()
@@ -36,12 +50,26 @@ func readTable(t *testing.T) []group {
 	return groups
 }
 
-// reasonOf returns why a case does not pass; empty if it is not listed.
-func reasonOf(groups []group, file, name string) string {
-	for _, g := range groups {
-		if cases := g.Cases[file]; slices.Contains(cases, name) || slices.Contains(cases, allCases) {
-			return g.Reason
+// listing returns the group that lists a case, nil if none does.
+func listing(groups []group, file, name string) *group {
+	for i := range groups {
+		if groups[i].lists(file, name) {
+			return &groups[i]
 		}
+	}
+	return nil
+}
+
+// verdict is what is wrong with a result, seen from the table; empty if nothing is.
+func verdict(groups []group, r result) string {
+	g, o := listing(groups, r.file, r.name), r.outcome()
+	switch {
+	case o == passes && g != nil:
+		return fmt.Sprintf("it is listed (%s) and passes; -update takes it out", g.Reason)
+	case o == fails && g == nil:
+		return r.err.Error()
+	case o == fails && !g.Error.matches(r.err):
+		return fmt.Sprintf("it is listed (%s) and fails otherwise: %v", g.Reason, r.err)
 	}
 	return ""
 }
@@ -62,41 +90,50 @@ func unknown(groups []group, results []result) []string {
 	return names
 }
 
-// shrunk is the table without what passes or is not run. It never grows: a new failure is somebody's to look at.
-func shrunk(groups []group, results []result) []group {
-	var left []group
-	for _, g := range groups {
-		cases := make(map[string][]string)
-		for file, names := range g.Cases {
-			if failing := failingOf(names, file, results); len(failing) > 0 {
-				cases[file] = failing
+// updated is the table without what passes or is not run, and with each case under the reason that its failure matches. It
+// never grows: a failure that nothing in it explains, or that was not listed, is somebody's to look at.
+func updated(groups []group, results []result) []group {
+	to := make([]map[string][]string, len(groups))
+	for i := range groups {
+		to[i] = make(map[string][]string)
+	}
+	for _, r := range results {
+		was := listing(groups, r.file, r.name)
+		if was == nil || r.outcome() != fails {
+			continue
+		}
+		for i := range groups {
+			if g := &groups[i]; g.Error.matches(r.err) && (g == was || !was.Error.matches(r.err)) {
+				to[i][r.file] = append(to[i][r.file], r.name)
+				break
 			}
 		}
-		if len(cases) > 0 {
-			left = append(left, group{g.Reason, cases})
+	}
+	var left []group
+	for i, g := range groups {
+		if g.Cases = shortened(to[i], results); len(g.Cases) > 0 {
+			left = append(left, g)
 		}
 	}
 	return left
 }
 
-// failingOf returns those of a file's listed names that still fail; "*" stays if nothing in the file passes.
-func failingOf(names []string, file string, results []result) []string {
-	var failing []string
-	pass := false
-	for _, r := range results {
-		if r.file != file || r.outcome() == skipped {
-			continue
+// shortened names a file's cases all at once where nothing in it passes and nothing is skipped.
+func shortened(cases map[string][]string, results []result) map[string][]string {
+	for file, names := range cases {
+		all := 0
+		for _, r := range results {
+			if r.file == file {
+				all++
+			}
 		}
-		pass = pass || r.outcome() == passes
-		if r.outcome() == fails && (slices.Contains(names, r.name) || slices.Contains(names, allCases)) {
-			failing = append(failing, r.name)
+		slices.Sort(names)
+		cases[file] = slices.Compact(names)
+		if all > 1 && len(cases[file]) == all {
+			cases[file] = []string{allCases}
 		}
 	}
-	if slices.Contains(names, allCases) && !pass && len(failing) > 0 {
-		return []string{allCases}
-	}
-	slices.Sort(failing)
-	return slices.Compact(failing)
+	return cases
 }
 
 func writeTable(t *testing.T, groups []group) {
@@ -111,4 +148,11 @@ func writeTable(t *testing.T, groups []group) {
 	if err := os.WriteFile(tableFile, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (p pattern) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func (p *pattern) UnmarshalText(text []byte) (err error) {
+	p.Regexp, err = regexp.Compile(string(text))
+	return err
 }

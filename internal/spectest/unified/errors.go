@@ -1,6 +1,7 @@
 package unified
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ type expectedError struct {
 func (c *run) matchError(want *expectedError, result any, err error) error {
 	server := serverErrorOf(err)
 	isClient := server == nil
-	if failure := errors.Join(
+	if failure := cmp.Or(
 		equal("isClientError", want.IsClientError, isClient),
 		equal("isTimeoutError", want.IsTimeoutError, mongoIsTimeout(err)),
 		matchCodes(want, server),

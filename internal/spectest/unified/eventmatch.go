@@ -1,7 +1,7 @@
 package unified
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -50,21 +50,21 @@ func (m *matcher) matchEvent(name string, want eventAssertions, got observed) er
 	}
 	switch e := got.event.(type) {
 	case *event.CommandStartedEvent:
-		return errors.Join(
+		return cmp.Or(
 			m.matchIfWanted("command", want.Command, e.Command),
 			equal("commandName", want.CommandName, e.CommandName),
 			equal("databaseName", want.DatabaseName, e.DatabaseName),
 			connection(want, e.ServiceID, e.ServerConnectionID),
 		)
 	case *event.CommandSucceededEvent:
-		return errors.Join(
+		return cmp.Or(
 			m.matchIfWanted("reply", want.Reply, e.Reply),
 			finished(want, &e.CommandFinishedEvent),
 		)
 	case *event.CommandFailedEvent:
 		return finished(want, &e.CommandFinishedEvent)
 	case *event.PoolEvent:
-		return errors.Join(
+		return cmp.Or(
 			equal("reason", want.Reason, e.Reason),
 			equal("interruptInUseConnections", want.InterruptInUseConnections, e.Interruption),
 			hasServiceID(want, e.ServiceID),
@@ -113,7 +113,7 @@ func equal[V comparable](what string, want *V, got V) error {
 }
 
 func finished(want eventAssertions, e *event.CommandFinishedEvent) error {
-	return errors.Join(
+	return cmp.Or(
 		equal("commandName", want.CommandName, e.CommandName),
 		equal("databaseName", want.DatabaseName, e.DatabaseName),
 		connection(want, e.ServiceID, e.ServerConnectionID),
@@ -121,7 +121,7 @@ func finished(want eventAssertions, e *event.CommandFinishedEvent) error {
 }
 
 func connection(want eventAssertions, service *bson.ObjectID, id *int64) error {
-	return errors.Join(
+	return cmp.Or(
 		hasServiceID(want, service),
 		equal("hasServerConnectionId", want.HasServerConnectionID, id != nil && *id > 0),
 	)
@@ -132,14 +132,15 @@ func hasServiceID(want eventAssertions, id *bson.ObjectID) error {
 }
 
 func descriptions(want eventAssertions, before, after string) error {
-	var errs []error
-	if want.PreviousDescription != nil {
-		errs = append(errs, equal("previousDescription", want.PreviousDescription.Type, before))
+	if d := want.PreviousDescription; d != nil {
+		if err := equal("previousDescription", d.Type, before); err != nil {
+			return err
+		}
 	}
-	if want.NewDescription != nil {
-		errs = append(errs, equal("newDescription", want.NewDescription.Type, after))
+	if d := want.NewDescription; d != nil {
+		return equal("newDescription", d.Type, after)
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // describe is an event in a failure's text.
