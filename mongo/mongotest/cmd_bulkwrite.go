@@ -57,10 +57,10 @@ func cmdBulkWrite(x *exec) error {
 		return err
 	}
 	x.full = "admin.$cmd.bulkWrite"
-	x.replyCursor(docs, nil, b.batchSize, false)
+	err = x.replyCursor(docs, nil, b.batchSize, false)
 	x.full, x.coll = "", ""
 	x.appendBulk(b)
-	return nil
+	return err
 }
 
 func (x *exec) bulk() (*bulk, error) {
