@@ -130,6 +130,7 @@ func TestOutcomeIsComparedExactlyButForTheOrderOfKeys(t *testing.T) {
 	}{
 		{`{"a": 1, "b": {"c": [1, {"d": 1, "e": 2}]}}`, `{"b": {"c": [1, {"e": 2, "d": 1}]}, "a": 1}`, true},
 		{`{"a": 1}`, `{"a": 1.0}`, false},
+		{`{"a": {"$numberLong": "0"}}`, `{"a": 0.0}`, false},
 		{`{"a": 1}`, `{"a": 1, "b": 1}`, false},
 		{`{"a": [1, 2]}`, `{"a": [2, 1]}`, false},
 		{`{"a": {"$$exists": true}}`, `{"a": 1}`, false},
