@@ -18,6 +18,11 @@ func FuzzMessage(f *testing.F) {
 	for _, step := range script {
 		f.Add(message(f, step.command))
 	}
+	for _, path := range replyFiles(f) {
+		for _, c := range readReplies(f, path) {
+			f.Add(message(f, c.command))
+		}
+	}
 	hello := must[[]byte](f)(bson.Marshal(j(`{"isMaster": 1, "helloOk": true}`)))
 	f.Add(wire.AppendQuery(nil, 1, wire.SecondaryOk, "admin.$cmd", hello))
 	f.Add(sequenceMessage(f))

@@ -32,7 +32,7 @@ var record = flag.Bool("record", false, "write testdata/replies anew")
 // replyCase is one case of such a file.
 type replyCase struct{ rule, command, reply, why, ours string }
 
-func readReplies(t *testing.T, path string) []replyCase {
+func readReplies(t testing.TB, path string) []replyCase {
 	t.Helper()
 	f := must[*os.File](t)(os.Open(path))
 	defer f.Close()
@@ -98,7 +98,7 @@ func playReplies(t *testing.T, c *rawClient, db string, cases []replyCase) []str
 	return replies
 }
 
-func replyFiles(t *testing.T) []string {
+func replyFiles(t testing.TB) []string {
 	t.Helper()
 	files := must[[]string](t)(filepath.Glob(filepath.Join("testdata", "replies", "*.txt")))
 	if len(files) == 0 {
