@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // frame is a file around the operations of one case.
@@ -21,6 +23,15 @@ const frame = `{
 	"initialData": [{"databaseName": "db", "collectionName": "c", "documents": [{"_id": 1}]}],
 	"tests": [{"description": "one", "operations": [%s]}]
 }`
+
+func framed(t *testing.T, operations ...string) *unified.File {
+	t.Helper()
+	f, err := unified.Parse(fmt.Appendf(nil, frame, strings.Join(operations, ",")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
 
 func runner(name, arguments string) string {
 	return fmt.Sprintf(`{"object": "testRunner", "name": %q, "arguments": {%s}}`, name, arguments)
@@ -38,6 +49,9 @@ func TestRunnerOperations(t *testing.T) {
 	started := `"client": "client", "event": {"commandStartedEvent": {"commandName": "find"}}, "count": `
 	record := runner("recordTopologyDescription", `"client": "client", "id": "topology"`)
 	point := runner("failPoint", `"client": "client", "failPoint": {"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": {"failCommands": ["find"], "errorCode": 2}}`)
+	callback := func(op string) string {
+		return `{"object": "session", "name": "withTransaction", "arguments": {"callback": [` + op + `]}}`
+	}
 	duplicate := func(keys string) string { return insert(`, "expectError": {` + keys + `}`) }
 	for _, c := range []struct {
 		name       string
@@ -65,6 +79,8 @@ func TestRunnerOperations(t *testing.T) {
 		{"a session that is not pinned", []string{runner("assertSessionUnpinned", `"session": "session"`)}, true},
 		{"a session that should be pinned", []string{runner("assertSessionPinned", `"session": "session"`)}, false},
 		{"a session that should be in a transaction", []string{runner("assertSessionTransactionState", `"session": "session", "state": "in_progress"`)}, false},
+		{"a transaction's callback", []string{callback(runner("assertSessionNotDirty", `"session": "session"`))}, true},
+		{"a transaction's callback that fails", []string{callback(runner("assertSessionDirty", `"session": "session"`))}, false},
 		{"a collection", []string{runner("assertCollectionExists", `"databaseName": "db", "collectionName": "c"`)}, true},
 		{"a collection that should not be", []string{runner("assertCollectionNotExists", `"databaseName": "db", "collectionName": "c"`)}, false},
 		{"a collection that should be", []string{runner("assertCollectionExists", `"databaseName": "db", "collectionName": "d"`)}, false},
@@ -96,12 +112,23 @@ func TestRunnerOperations(t *testing.T) {
 			`{"object": "c", "name": "findOne", "arguments": {"filter": {}}, "saveResultAsEntity": "db"}`,
 		}, false},
 	} {
-		f, err := unified.Parse(fmt.Appendf(nil, frame, strings.Join(c.operations, ",")))
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
+		f := framed(t, c.operations...)
 		if err := runCase(t, f, &f.Tests[0], deployment(f, &f.Tests[0], "replicaset")); (err == nil) != c.passes {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+}
+
+func TestFailPointsEndWithTheirCase(t *testing.T) {
+	point := runner("failPoint", `"client": "client", "failPoint": {"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": {"failCommands": ["find"], "errorCode": 2}}`)
+	synctest.Test(t, func(t *testing.T) {
+		set := mongotest.RunT(t, topologies["replicaset"]...)
+		r := unified.Runner{Deployment: server{set, unified.Facts{Version: versions[0], Topology: "replicaset"}}}
+		for _, operation := range []string{point, `{"object": "c", "name": "find", "arguments": {"filter": {}}}`} {
+			f := framed(t, operation)
+			if err := r.Run(t.Context(), f, &f.Tests[0]); err != nil {
+				t.Errorf("%s: %v", operation, err)
+			}
+		}
+	})
 }
