@@ -108,7 +108,7 @@ func TestTheTableIsHeldAgainstTheResults(t *testing.T) {
 		t.Errorf("unknown cases: %q", got)
 	}
 	got := updated(table, results)
-	want := []map[string][]string{{"g": {"other"}}, {"f": {"one"}}}
+	want := []map[string][]string{{"g": {"other"}}, {"f": {"four", "one"}}}
 	if len(got) != 2 || !reflect.DeepEqual(got[0].Cases, want[0]) || !reflect.DeepEqual(got[1].Cases, want[1]) {
 		t.Errorf("the updated table is %v", got)
 	}

@@ -90,8 +90,8 @@ func unknown(groups []group, results []result) []string {
 	return names
 }
 
-// updated is the table without what passes or is not run, and with each case under the reason that its failure matches. It
-// never grows: a failure that nothing in it explains, or that was not listed, is somebody's to look at.
+// updated is the table without what passes or is not run, and with each case under the reason that its failure matches; one that
+// nothing explains stays where it is. The table never grows: a new failure is somebody's to look at.
 func updated(groups []group, results []result) []group {
 	to := make([]map[string][]string, len(groups))
 	for i := range groups {
@@ -102,12 +102,11 @@ func updated(groups []group, results []result) []group {
 		if was == nil || r.outcome() != fails {
 			continue
 		}
-		for i := range groups {
-			if g := &groups[i]; g.Error.matches(r.err) && (g == was || !was.Error.matches(r.err)) {
-				to[i][r.file] = append(to[i][r.file], r.name)
-				break
-			}
+		i := slices.IndexFunc(groups, func(g group) bool { return g.Error.matches(r.err) })
+		if i < 0 || was.Error.matches(r.err) {
+			i = slices.IndexFunc(groups, func(g group) bool { return g.Reason == was.Reason })
 		}
+		to[i][r.file] = append(to[i][r.file], r.name)
 	}
 	var left []group
 	for i, g := range groups {
