@@ -50,11 +50,14 @@ func median(samples []float64) float64 {
 	return samples[len(samples)/2]
 }
 
-// measureAgainst measures and holds our figure against its bar; a noisy machine gets a second chance.
+// chances is how often a figure above its bar is measured in all: what else the machine does only adds to it.
+const chances = 4
+
+// measureAgainst measures and holds our figure against its bar.
 func measureAgainst(t *testing.T, all []contender, l load, figure string, bar float64) result {
 	t.Helper()
 	r := measure(t, all, l, least)
-	if r.over(oursName) > bar {
+	for n := 1; n < chances && r.over(oursName) > bar; n++ {
 		t.Logf("%s is %.1f, above %.0f: measured again", figure, r.over(oursName), bar)
 		r = measure(t, all, l, least)
 	}
