@@ -69,7 +69,6 @@ func TestRunnerOperations(t *testing.T) {
 		{"an event that does not come", []string{runner("waitForEvent", started+"1")}, false},
 		{"the topology", []string{find, record, runner("assertTopologyType", `"topologyDescription": "topology", "topologyType": "ReplicaSetWithPrimary"`)}, true},
 		{"another topology", []string{find, record, runner("assertTopologyType", `"topologyDescription": "topology", "topologyType": "Single"`)}, false},
-		{"a first primary", []string{record, find, runner("waitForPrimaryChange", `"client": "client", "priorTopologyDescription": "topology"`)}, true},
 		{"a primary that does not change", []string{find, record, runner("waitForPrimaryChange", `"client": "client", "priorTopologyDescription": "topology", "timeoutMS": 5`)}, false},
 		{"a wait", []string{runner("wait", `"ms": 1000`)}, true},
 		{"a wait that never ends", []string{runner("wait", `"ms": 1000000000`)}, false},

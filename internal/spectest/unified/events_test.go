@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/address"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
@@ -144,4 +145,40 @@ func TestAwaitEndsWithTheEventOrTheContext(t *testing.T) {
 			t.Errorf("with the event: %v", err)
 		}
 	})
+}
+
+func TestWaitForPrimaryChange(t *testing.T) {
+	with := func(primary string) event.TopologyDescription {
+		return event.TopologyDescription{Servers: []event.ServerDescription{{Kind: "RSSecondary", Addr: "s"}, {Kind: "RSPrimary", Addr: address.Address(primary)}}}
+	}
+	for _, c := range []struct {
+		name       string
+		prior, now event.TopologyDescription
+		changed    bool
+	}{
+		{"a first primary", event.TopologyDescription{}, with("a"), true},
+		{"another primary", with("a"), with("b"), true},
+		{"the same primary", with("a"), with("a"), false},
+		{"no primary any more", with("a"), event.TopologyDescription{}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := &run{entities: newEntities()}
+			client := &clientEntity{recorder: newRecorder(nil, nil, false)}
+			for name, e := range map[string]any{"client": client, "prior": c.prior} {
+				if err := r.entities.add(name, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.AfterFunc(time.Second, func() {
+				client.recorder.serverMonitor().TopologyDescriptionChanged(&event.TopologyDescriptionChangedEvent{NewDescription: c.now})
+			})
+			a, err := newArguments(r, valueOf(t, `{"client": "client", "priorTopologyDescription": "prior"}`).Document())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := waitForPrimaryChange(t.Context(), r, a); (err == nil) != c.changed {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		})
+	}
 }
