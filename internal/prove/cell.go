@@ -76,7 +76,7 @@ func exclude(all, without []FaultKind) []FaultKind {
 }
 
 func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err error) {
-	if c.site, err = d.open(c.name(), c.settings); err != nil {
+	if c.site, err = d.open(c.settings); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.site.close()) }()

@@ -41,7 +41,7 @@ func (e *Embedded) describe() string {
 	return fmt.Sprintf("embedded replica sets of %d members, on TCP", members)
 }
 
-func (e *Embedded) open(_ string, s Settings) (site, error) {
+func (e *Embedded) open(s Settings) (site, error) {
 	opts := []mongotest.Option{
 		mongotest.Members(members), mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
 		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),

@@ -171,7 +171,7 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; what is mixed is without faults that break the cluster", s.version, kind)
 }
 
-func (s *Server) open(string, Settings) (site, error) {
+func (s *Server) open(Settings) (site, error) {
 	p, err := mongotest.Proxy(s.uri)
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)

@@ -30,6 +30,6 @@ type Deployment interface {
 	unavailable(s Strategy, f Failure) string
 	// without returns the faults of a failure that the deployment cannot have.
 	without(f Failure) []FaultKind
-	open(cell string, s Settings) (site, error)
+	open(s Settings) (site, error)
 	describe() string
 }

@@ -121,7 +121,7 @@ func parseProjection(command, field string, v query.Value, f *query.Filter) (*qu
 	if !v.IsDocument() {
 		return nil, wrongType(command, field, v.Type, "object")
 	}
-	return query.ParseProjectionWith(v.Data, f, query.Hooks{})
+	return query.ParseProjection(v.Data, f, query.Hooks{})
 }
 
 // finding marks an error that a document gave rise to while it was looked for or returned.

@@ -119,7 +119,7 @@ func (f *modification) compile(filter []byte, update, arrayFilters, fields query
 	if f.remove {
 		return nil
 	}
-	if f.update, err = query.ParseUpdateWith(update, arrayFilters, updateHooks); err != nil {
+	if f.update, err = query.ParseUpdate(update, arrayFilters, updateHooks); err != nil {
 		return err
 	}
 	if f.upsert {

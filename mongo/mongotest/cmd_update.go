@@ -144,7 +144,7 @@ func (s *updateStatement) compile(filter []byte, update, arrayFilters query.Valu
 		return err
 	}
 	var err error
-	if s.update, err = query.ParseUpdateWith(update, arrayFilters, updateHooks); err != nil {
+	if s.update, err = query.ParseUpdate(update, arrayFilters, updateHooks); err != nil {
 		return err
 	}
 	if s.upsert {
@@ -250,15 +250,18 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// matchingLocked is what an update may look at besides the document.
-func (x *exec) matchingLocked() (query.Matching, error) {
+// matchingLocked is what an update may look at besides the document; only a pipeline looks at anything.
+func (x *exec) matchingLocked(u *query.Update) (query.Matching, error) {
+	if !u.IsPipeline() {
+		return query.Matching{}, nil
+	}
 	vars, err := noLet.Vars(x.contextLocked())
 	return query.Matching{Vars: vars}, err
 }
 
 // applyLocked applies an update to a document that the filter matches, by which "$" stands for an array's element.
 func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
-	m, err := x.matchingLocked()
+	m, err := x.matchingLocked(u)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +273,7 @@ func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.
 func (x *exec) upsertLocked(m *member, command string, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
-	match, err := x.matchingLocked()
+	match, err := x.matchingLocked(u)
 	if err != nil {
 		return query.Value{}, err
 	}

@@ -34,7 +34,7 @@ func BenchmarkWideUpdate(b *testing.B) {
 	doc, v := wide(500), incrementOf("w1_17")
 	b.ReportAllocs()
 	for b.Loop() {
-		u, err := ParseUpdate(v)
+		u, err := ParseUpdate(v, Value{}, Hooks{})
 		if err != nil {
 			b.Fatal(err)
 		}

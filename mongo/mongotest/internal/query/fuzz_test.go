@@ -121,7 +121,7 @@ func FuzzParseUpdate(f *testing.F) {
 		if change.Missing() {
 			change = query.Value{Type: bson.TypeEmbeddedDocument, Data: part(s, "update")}
 		}
-		u, err := query.ParseUpdateWith(change, query.Lookup(s, "arrayFilters"), query.Hooks{})
+		u, err := query.ParseUpdate(change, query.Lookup(s, "arrayFilters"), query.Hooks{})
 		if err != nil {
 			checkError(t, err)
 			return
@@ -154,7 +154,7 @@ func FuzzParseProjection(f *testing.F) {
 		if err != nil {
 			filter = nil
 		}
-		p, err := query.ParseProjectionWith(part(data, "projection", "fields"), filter, query.Hooks{})
+		p, err := query.ParseProjection(part(data, "projection", "fields"), filter, query.Hooks{})
 		if err != nil {
 			checkError(t, err)
 			return

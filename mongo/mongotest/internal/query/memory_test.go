@@ -71,7 +71,7 @@ func find(docs []bson.Raw, command bson.Raw) string {
 	if err != nil {
 		return refusal("", err)
 	}
-	projection, err := query.ParseProjectionWith(document(command, "projection"), &f, hooks)
+	projection, err := query.ParseProjection(document(command, "projection"), &f, hooks)
 	if err != nil {
 		return refusal("", err)
 	}
@@ -114,7 +114,7 @@ func update(docs []bson.Raw, statement bson.Raw) string {
 	if err := f.ParseWith(document(statement, "q"), hooks); err != nil {
 		return refusal("", err)
 	}
-	u, err := query.ParseUpdateWith(query.Lookup(statement, "u"), query.Lookup(statement, "arrayFilters"), hooks)
+	u, err := query.ParseUpdate(query.Lookup(statement, "u"), query.Lookup(statement, "arrayFilters"), hooks)
 	if err != nil {
 		return refusal("", err)
 	}
@@ -166,7 +166,7 @@ func findAndModify(docs []bson.Raw, command bson.Raw) string {
 	if err := f.ParseWith(document(command, "query"), hooks); err != nil {
 		return refusal("", err)
 	}
-	u, err := query.ParseUpdateWith(query.Lookup(command, "update"), query.Lookup(command, "arrayFilters"), hooks)
+	u, err := query.ParseUpdate(query.Lookup(command, "update"), query.Lookup(command, "arrayFilters"), hooks)
 	if err != nil {
 		return refusal("", err)
 	}
@@ -174,7 +174,7 @@ func findAndModify(docs []bson.Raw, command bson.Raw) string {
 	if err != nil {
 		return refusal("", err)
 	}
-	projection, err := query.ParseProjectionWith(document(command, "fields"), &f, hooks)
+	projection, err := query.ParseProjection(document(command, "fields"), &f, hooks)
 	if err != nil {
 		return refusal("", err)
 	}

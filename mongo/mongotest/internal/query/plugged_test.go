@@ -34,9 +34,9 @@ var seeing = query.Hooks{
 
 func TestWithoutHooksExpressionsAreRefusedByName(t *testing.T) {
 	_, filter := query.ParseFilter(doc(t, `{"$expr": true}`))
-	_, update := query.ParseUpdate(value(t, `[{"$set": {"a": 1}}]`))
-	_, projection := query.ParseProjection(doc(t, `{"a": "$b"}`))
-	_, positional := query.ParseProjection(doc(t, `{"a.$": 1}`))
+	_, update := query.ParseUpdate(value(t, `[{"$set": {"a": 1}}]`), query.Value{}, query.Hooks{})
+	_, projection := query.ParseProjection(doc(t, `{"a": "$b"}`), nil, query.Hooks{})
+	_, positional := query.ParseProjection(doc(t, `{"a.$": 1}`), nil, query.Hooks{})
 	for what, err := range map[string]error{"$expr": filter, "a pipeline": update, "a projection": projection, "a.$": positional} {
 		var refused *query.Error
 		if !errors.As(err, &refused) || refused.Code != query.NotImplemented {
@@ -85,14 +85,14 @@ func TestVariablesReachTheExpression(t *testing.T) {
 			t.Errorf("%d: %t, %v", vars, ok, err)
 		}
 	}
-	p, err := query.ParseProjectionWith(doc(t, `{"_id": 0, "a": "$b"}`), nil, seeing)
+	p, err := query.ParseProjection(doc(t, `{"_id": 0, "a": "$b"}`), nil, seeing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := p.AppendWith(nil, doc(t, `{"_id": 1}`), int32(5)); err != nil || bson.Raw(out).String() != doc(t, `{"a": 5}`).String() {
 		t.Errorf("%v, %v", bson.Raw(out), err)
 	}
-	u, err := query.ParseUpdateWith(value(t, `[]`), query.Value{}, seeing)
+	u, err := query.ParseUpdate(value(t, `[]`), query.Value{}, seeing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestVariablesReachTheExpression(t *testing.T) {
 }
 
 func TestAProjectionIsWrittenBehindWhatIsThere(t *testing.T) {
-	p, err := query.ParseProjection(doc(t, `{"_id": 0, "a": 1}`))
+	p, err := query.ParseProjection(doc(t, `{"_id": 0, "a": 1}`), nil, query.Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +118,14 @@ func TestAProjectionIsWrittenBehindWhatIsThere(t *testing.T) {
 }
 
 func TestAFailureOfAComputedFieldOrPipelineIsReturned(t *testing.T) {
-	p, err := query.ParseProjectionWith(doc(t, `{"a.b": "$b"}`), nil, failing)
+	p, err := query.ParseProjection(doc(t, `{"a.b": "$b"}`), nil, failing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.AppendWith(nil, doc(t, `{"a": [{}]}`), nil); !errors.Is(err, errExpr) {
 		t.Errorf("the projection: %v", err)
 	}
-	u, err := query.ParseUpdateWith(value(t, `[]`), query.Value{}, failing)
+	u, err := query.ParseUpdate(value(t, `[]`), query.Value{}, failing)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
-// ParseProjection compiles a projection; nil without error if it is empty.
-func ParseProjection(doc []byte) (*Projection, error) {
-	return ParseProjectionWith(doc, nil, Hooks{})
-}
-
-// ParseProjectionWith is ParseProjection with the filter of the find, for ".$", and hooks.
-func ParseProjectionWith(doc []byte, f *Filter, h Hooks) (*Projection, error) {
+// ParseProjection compiles a projection, with the filter of the find, for ".$", nil for none, and hooks; nil without
+// error if it is empty.
+func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	if it := wire.Elements(doc); !it.Next() {
 		return nil, it.Err
 	}

@@ -167,7 +167,7 @@ func TestUpdates(t *testing.T) {
 		{`{"a": 1}`, `{"$setOnInsert": {"b": 1}}`, `{"a": 1}`},
 		{`{"_id": 1, "a": 1}`, `{"b": 2}`, `{"_id": 1, "b": 2}`},
 	} {
-		u, err := query.ParseUpdate(value(t, test.update))
+		u, err := query.ParseUpdate(value(t, test.update), query.Value{}, query.Hooks{})
 		if err != nil {
 			t.Errorf("%s: %v", test.update, err)
 			continue
@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 		{`{}`, `{"$pop": {"a": 2}}`, 9},
 		{`{"a": "x"}`, `{"$bit": {"a": {"and": 1}}}`, 2},
 	} {
-		u, err := query.ParseUpdate(value(t, test.update))
+		u, err := query.ParseUpdate(value(t, test.update), query.Value{}, query.Hooks{})
 		if err == nil {
 			_, err = u.Apply(doc(t, test.doc), query.Env{})
 		}
@@ -223,7 +223,7 @@ func TestUpsertTakesTheFiltersEqualities(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := query.ParseUpdate(value(t, test.update))
+		u, err := query.ParseUpdate(value(t, test.update), query.Value{}, query.Hooks{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,11 +33,9 @@ type Env struct {
 // field returns the last component of the path to the value that is being changed.
 func (e *Env) field() string { return e.path[len(e.path)-1] }
 
-// ParseUpdate compiles the value of an update's "u". It keeps parts of it.
-func ParseUpdate(v Value) (*Update, error) { return ParseUpdateWith(v, Value{}, Hooks{}) }
-
-// ParseUpdateWith is ParseUpdate with array filters, Missing for none, and hooks.
-func ParseUpdateWith(v, filters Value, h Hooks) (*Update, error) {
+// ParseUpdate compiles the value of an update's "u", with array filters, Missing for none, and hooks. It keeps parts of
+// it.
+func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 	switch {
 	case v.IsArray():
 		return parsePipeline(v, filters, h)
@@ -61,6 +59,9 @@ func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 	p, err := h.Pipeline(v)
 	return &Update{pipeline: p, deep: true}, err
 }
+
+// IsPipeline tells whether the update is an array of stages.
+func (u *Update) IsPipeline() bool { return u.pipeline != nil }
 
 // IsReplacement tells whether the update is a whole document.
 func (u *Update) IsReplacement() bool { return u.replacement != nil }
