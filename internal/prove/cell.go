@@ -124,7 +124,7 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 		group.Go(func() { w.run(ctx) })
 	}
 	group.Wait()
-	c.injector.mend.Wait()
+	c.injector.finish()
 	var records []record
 	for _, w := range writers {
 		records = append(records, w.records...)

@@ -24,6 +24,7 @@ type injector struct {
 	harm    error // a fault or its healing that failed
 	armed   bool  // the outage is to begin
 	dark    bool  // it has begun
+	over    bool  // the load has ended: the cluster is not broken any more
 }
 
 // hit is a fault that was done to a message.
@@ -149,6 +150,10 @@ func (i *injector) breakCluster(h *hit) mongotest.Fault {
 
 // strike breaks the cluster and has it healed. If it cannot, nothing has happened, and nothing is counted.
 func (i *injector) strike(h *hit) {
+	if !i.mayStrike() {
+		return
+	}
+	defer i.mend.Done()
 	repair, err := i.site.strike(h.kind)
 	if err != nil {
 		return
@@ -156,6 +161,24 @@ func (i *injector) strike(h *hit) {
 	i.referee.broke()
 	i.happened(h)
 	i.mend.Go(func() { i.heal(h, repair) })
+}
+
+// mayStrike tells whether the load is still on, and if so makes finish wait for the strike.
+func (i *injector) mayStrike() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.over {
+		i.mend.Add(1)
+	}
+	return !i.over
+}
+
+// finish lets no further fault break the cluster, and waits until it is healed.
+func (i *injector) finish() {
+	i.mu.Lock()
+	i.over = true
+	i.mu.Unlock()
+	i.mend.Wait()
 }
 
 // warmUp lets faults fire once every writer has been served.
