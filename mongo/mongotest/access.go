@@ -8,8 +8,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// writing runs apply as the primary, with the set's mutex held, and publishes what it wrote.
-func (x *exec) writing(apply func(m *member) error) error {
+// writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
+// transaction kept it from writing, so apply begins by forgetting what it noted before.
+func (x *exec) writing(apply func() error) error {
 	rs, m := x.set, x.member
 	if w := &x.writeConcern; rs.config.standalone && w.members > 1 {
 		return failf(codeBadValue, "cannot use 'w' > 1 when a host is not replicated")
@@ -24,12 +25,13 @@ func (x *exec) writing(apply func(m *member) error) error {
 	if x.hook.AfterApply != nil {
 		release = m.holdLocked()
 	}
-	since := m.log.last()
-	err := apply(m)
+	since, err := x.attemptLocked(apply)
 	if hangUp := x.failWriteLocked(since); hangUp != nil {
 		err = hangUp
 	}
-	x.applied = m.log.last()
+	if x.within == nil {
+		x.applied = m.log.last()
+	}
 	x.addEntries()
 	m.publishLocked()
 	rs.mu.Unlock()
@@ -40,32 +42,85 @@ func (x *exec) writing(apply func(m *member) error) error {
 	return err
 }
 
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, for which it gives up the mutex.
+// It returns from which index of the log on its writes are.
+func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
+	m, entries := x.member, x.entries
+	for {
+		since = m.log.last()
+		x.conflict, x.blocker = nil, nil
+		err = apply()
+		if x.conflict != nil {
+			err = x.conflict // the command's, not only the statement's
+		}
+		if x.blocker == nil {
+			return since, err
+		}
+		m.takeBackLocked(since)
+		x.entries = entries
+		for _, note := range entries {
+			note.Err, note.Applied, note.Deduplicated, note.RolledBack = 0, false, false, false
+		}
+		if err = x.awaitBlockerLocked(); err != nil {
+			return m.log.last(), err
+		}
+	}
+}
+
+// awaitBlockerLocked waits until the transaction that is in the way has ended, or the member takes no more writes.
+func (x *exec) awaitBlockerLocked() error {
+	blocker, m, term := x.blocker, x.member, x.member.term
+	w := newWaiter(func() bool {
+		return blocker.state != running || x.epoch != m.epoch || m.role != primary || m.term != term
+	})
+	if err := x.inTime(x.set.awaitLocked(w, x.done, x.limit())); err != nil {
+		return err
+	}
+	return x.writableLocked()
+}
+
+// takeBackLocked undoes what the primary wrote after an index and nobody has seen.
+func (m *member) takeBackLocked(since int64) {
+	for m.log.last() > since {
+		m.undoLocked()
+	}
+	m.matched[m.index] = since
+}
+
 // writableLocked tells why the member takes no write of this command, nil if it does.
 func (x *exec) writableLocked() error {
 	m := x.member
-	switch {
-	case x.epoch != m.epoch:
-		return errHangUp
-	case m.role != primary:
-		return failf(codeNotWritablePrimary, "not primary")
-	case !x.hasTxn:
-		return nil
+	if err := x.primaryLocked(); err != nil || !x.hasTxn {
+		return err
 	}
-	s := m.sessions[string(x.lsid)]
-	if s == nil {
-		s = m.sessionLocked(string(x.lsid))
+	if x.inTransaction() {
+		return x.joinLocked()
 	}
+	s := m.sessionLocked(string(x.lsid))
 	if x.txn < s.active {
 		return failf(codeTransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
+	}
+	if s.txn != nil && s.txn.number < x.txn {
+		s.txn.abortLocked()
 	}
 	s.active = x.txn
 	return nil
 }
 
+func (x *exec) primaryLocked() error {
+	switch {
+	case x.epoch != x.member.epoch:
+		return errHangUp
+	case x.member.role != primary:
+		return failf(codeNotWritablePrimary, "not primary")
+	}
+	return nil
+}
+
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
 func (x *exec) executedLocked(stmt int32) *entry {
-	if !x.hasTxn || x.set.config.mutant.NoDeduplication {
+	if !x.hasTxn || x.within != nil || x.set.config.mutant.NoDeduplication {
 		return nil
 	}
 	return x.member.sessions[string(x.lsid)].executed(x.txn, stmt)
@@ -79,30 +134,68 @@ func (x *exec) sessionRefLocked(stmt int32) *sessionRef {
 	return &sessionRef{x.member.sessions[string(x.lsid)].key, x.txn, stmt}
 }
 
-// storeLocked writes a document in place of the one that was there, if any.
-func (x *exec) storeLocked(key string, before, after []byte, stmt int32, note *Entry) {
+// storeLocked writes a document in place of the one that was there, if any. Its error is the command's, even where it is
+// that of a statement: a transaction is in the way.
+func (x *exec) storeLocked(key string, before, after []byte, stmt int32, note *Entry) error {
 	e := &entry{kind: put, ns: x.full, key: key, before: before, after: after}
 	if after == nil {
 		e.kind = remove
 	}
-	x.appendLocked(e, stmt, note)
+	if err := x.appendLocked(e, stmt, note); err != nil || x.within != nil {
+		return err
+	}
 	if c := x.member.collections[x.full]; before == nil && c.def.options.capped {
 		for r := c.oldest(); c.overflows() && r.key != key; r = c.oldest() {
 			x.member.appendLocked(&entry{kind: remove, ns: x.full, key: r.key, before: r.doc})
 		}
 	}
+	return nil
 }
 
-func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) {
-	if e.kind == put && x.member.collections[e.ns] == nil {
-		x.member.appendLocked(&entry{kind: create, ns: e.ns, change: &change{after: newDefinition(collectionOptions{})}})
+// appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
+// into it makes one.
+func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
+	c, err := x.collectionLocked(e.ns)
+	if err != nil {
+		return err
+	}
+	if e.kind == put && c == nil {
+		made := &entry{kind: create, ns: e.ns, change: &change{after: newDefinition(collectionOptions{})}}
+		if err := x.appendLocked(made, -1, nil); err != nil {
+			return err
+		}
+	}
+	e.journaled = note
+	if x.within != nil {
+		x.conflict = x.within.write(e)
+		return x.conflict
+	}
+	m := x.member
+	if len(m.open) > 0 {
+		if x.blocker = m.heldLocked(e, m.locksOf(e, c), nil); x.blocker != nil {
+			return errBlocked
+		}
 	}
 	if stmt >= 0 {
 		e.session = x.sessionRefLocked(stmt)
 	}
-	e.journaled = note
-	note.Applied = true
-	x.member.appendLocked(e)
+	if note != nil {
+		note.Applied = true
+	}
+	m.appendLocked(e)
+	return nil
+}
+
+// errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
+var errBlocked = errors.New("mongotest: a transaction is in the way")
+
+// collectionLocked returns a collection as the command sees it, nil if it sees none: in its transaction, at its read concern's
+// snapshot, or as it is.
+func (x *exec) collectionLocked(ns string) (*collection, error) {
+	if x.within != nil {
+		return x.within.collection(ns)
+	}
+	return x.member.snapshotLocked(ns, x.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
@@ -110,18 +203,58 @@ func (x *exec) reading() error {
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	err := x.readableLocked()
-	if err == nil && x.after > timestamp(m.lastTS.Load()) {
-		w := newWaiter(func() bool { return x.epoch != m.epoch || timestamp(m.lastTS.Load()) >= x.after })
+	if after := max(x.after, x.atTime); err == nil && after > timestamp(m.lastTS.Load()) {
+		w := newWaiter(func() bool { return x.epoch != m.epoch || timestamp(m.lastTS.Load()) >= after })
 		err = x.inTime(rs.awaitLocked(w, x.done, x.limit()))
 		if err == nil {
 			err = x.readableLocked()
 		}
+	}
+	if err == nil {
+		err = x.lookLocked()
 	}
 	x.term = m.term
 	if err != nil {
 		rs.mu.Unlock()
 	}
 	return err
+}
+
+// lookLocked settles what state of the data the command sees.
+func (x *exec) lookLocked() (err error) {
+	switch {
+	case x.inTransaction():
+		if err := x.primaryLocked(); err != nil {
+			return err
+		}
+		return x.joinLocked()
+	case x.readConcern == "majority":
+		x.seen = x.member.commit
+	case x.readConcern == "snapshot":
+		x.seen, err = x.snapshotIndexLocked()
+	}
+	return err
+}
+
+// snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
+// for other reads, unless the read concern names a time.
+func (x *exec) snapshotIndexLocked() (int64, error) {
+	m := x.member
+	switch {
+	case x.atTime == 0 && x.inTransaction():
+		return m.log.last(), nil
+	case x.atTime == 0:
+		x.atTime = m.log.at(m.commit).ts
+		return m.commit, nil
+	}
+	index := m.log.last()
+	for ; index > m.log.base; index-- {
+		if m.log.at(index).ts <= x.atTime {
+			return index, nil
+		}
+	}
+	return 0, failf(codeSnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.seconds(),
+		x.atTime.increment())
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
@@ -142,18 +275,13 @@ func (x *exec) readableLocked() error {
 	return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 }
 
-// eachLocked calls visit with every document of the command's collection that matches, as the read concern sees it.
+// eachLocked calls visit with every document of the command's collection that matches, as the command sees it.
 func (x *exec) eachLocked(h *hint, f *query.Filter, visit func(doc []byte) bool) error {
-	keyed := func(_ string, doc []byte) bool { return visit(doc) }
-	if x.readConcern == "majority" && x.member.commit < x.member.log.last() {
-		c := x.member.committedCollectionLocked(x.full)
-		if _, err := h.resolve(x.full, c); err != nil {
-			return err
-		}
-		x.member.matchCommittedLocked(x.full, h, f, keyed)
-		return nil
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return err
 	}
-	return x.member.collections[x.full].findBy(x.full, h, f, keyed)
+	return c.findBy(x.full, h, f, func(_ string, doc []byte) bool { return visit(doc) })
 }
 
 // simpleCollation refuses every collation but the one that compares bytes.

@@ -112,6 +112,9 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 		return nil, err
 	}
 	docs, err := a.Run(x.contextLocked(), input)
+	if x.conflict != nil {
+		return nil, x.conflict
+	}
 	if err != nil {
 		e := commandError(err)
 		e.Message = "Executor error during aggregate command on namespace: " + x.full + " :: caused by :: " + e.Message
@@ -168,17 +171,15 @@ func (x *exec) contextLocked() pipeline.Context {
 type source struct{ x *exec }
 
 func (s source) Collection(db, coll string) [][]byte {
+	c, err := s.x.collectionLocked(db + "." + coll)
+	if err != nil {
+		s.x.conflict = err
+	}
 	var docs [][]byte
-	ns := db + "." + coll
-	keep := func(doc []byte) bool {
-		docs = append(docs, doc)
+	c.scan(func(r *record) bool {
+		docs = append(docs, r.doc)
 		return true
-	}
-	if m := s.x.member; s.x.readConcern == "majority" && m.commit < m.log.last() {
-		m.committedLocked(ns, func(_ string, doc []byte) bool { return keep(doc) })
-	} else {
-		m.collections[ns].scan(func(r *record) bool { return keep(r.doc) })
-	}
+	})
 	return docs
 }
 

@@ -17,7 +17,11 @@ type bulk struct {
 	ordered    bool
 	errorsOnly bool
 	batchSize  int64
+	counts
+}
 
+// counts are what the operations of a bulkWrite did.
+type counts struct {
 	errors, inserted, matched, modified, upserted, deleted int32
 	retried                                                []int32
 }
@@ -49,8 +53,9 @@ func cmdBulkWrite(x *exec) error {
 		x.note(x.statementID(i), raw)
 	}
 	var docs [][]byte
-	err = x.writing(func(m *member) error {
-		docs = x.bulkLocked(m, b)
+	err = x.writing(func() error {
+		b.counts = counts{}
+		docs = x.bulkLocked(b)
 		return nil
 	})
 	if err != nil {
@@ -102,7 +107,7 @@ func (x *exec) bulk() (*bulk, error) {
 		if b.ops[i].namespace >= len(b.namespaces) {
 			return nil, failf(codeBadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(doc))
 		}
-		b.ops[i].checkRetry(x.hasTxn)
+		b.ops[i].checkRetry(x.retryable())
 	}
 	return b, nil
 }
@@ -239,9 +244,9 @@ func (op *bulkOp) finish(f *bulkFields) error {
 }
 
 // checkRetry refuses a statement of many documents with a transaction number.
-func (op *bulkOp) checkRetry(hasTxn bool) {
+func (op *bulkOp) checkRetry(retryable bool) {
 	switch {
-	case !hasTxn:
+	case !retryable:
 	case op.name == "update" && op.update.multi:
 		op.update.err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 	case op.name == "delete" && !op.delete.one:
@@ -250,7 +255,7 @@ func (op *bulkOp) checkRetry(hasTxn bool) {
 }
 
 // bulkLocked executes the operations and returns what the reply's cursor says of them.
-func (x *exec) bulkLocked(m *member, b *bulk) [][]byte {
+func (x *exec) bulkLocked(b *bulk) [][]byte {
 	var docs [][]byte
 	for i := range b.ops {
 		op := &b.ops[i]
@@ -258,15 +263,15 @@ func (x *exec) bulkLocked(m *member, b *bulk) [][]byte {
 		var o outcome
 		switch op.name {
 		case "insert":
-			_ = x.insertOneLocked(m, &op.insertion, i, &o) // the outcome has the error
+			_ = x.insertOneLocked(&op.insertion, i, &o) // the outcome has the error
 			b.inserted += o.n
 		case "update":
-			x.updateOneLocked(m, &op.update, i, &o)
+			x.updateOneLocked(&op.update, i, &o)
 			b.matched += o.n - int32(len(o.upserted))
 			b.modified += o.modified
 			b.upserted += int32(len(o.upserted))
 		default:
-			x.deleteOneLocked(m, &op.delete, i, &o)
+			x.deleteOneLocked(&op.delete, i, &o)
 			b.deleted += o.n
 		}
 		b.retried = append(b.retried, o.retried...)
@@ -304,6 +309,7 @@ func (o *outcome) bulkReply(name string, i int) []byte {
 }
 
 func (x *exec) appendBulk(b *bulk) {
+	x.refused = b.errors > 0
 	dst := wire.AppendInt32(x.out, "nErrors", b.errors)
 	dst = wire.AppendInt32(dst, "nInserted", b.inserted)
 	dst = wire.AppendInt32(dst, "nMatched", b.matched)

@@ -27,8 +27,8 @@ func cmdCollMod(x *exec) error {
 		changes = append(changes, c)
 	}
 	note := x.note(0, nil)
-	return x.writing(func(m *member) error {
-		err := x.modifyCollectionLocked(m, changes, note)
+	return x.writing(func() error {
+		err := x.modifyCollectionLocked(x.member, changes, note)
 		if err != nil {
 			note.Err = commandError(err).Code
 		}
@@ -48,7 +48,7 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry
 		}
 	}
 	if len(changes) > 0 {
-		x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: &after}}, -1, note)
+		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: &after}}, -1, note)
 	}
 	return nil
 }

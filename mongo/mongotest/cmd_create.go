@@ -30,16 +30,19 @@ func cmdCreate(x *exec) error {
 		return err
 	}
 	note := x.note(0, nil)
-	return x.writing(func(m *member) error {
-		if c := m.collections[x.full]; c != nil {
+	return x.writing(func() error {
+		c, err := x.collectionLocked(x.full)
+		if err != nil {
+			return err
+		}
+		if c != nil {
 			err := x.alreadyThere(c.def, &o)
 			if err != nil {
 				note.Err = commandError(err).Code
 			}
 			return err
 		}
-		x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: newDefinition(o)}}, -1, note)
-		return nil
+		return x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: newDefinition(o)}}, -1, note)
 	})
 }
 

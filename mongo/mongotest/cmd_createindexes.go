@@ -29,8 +29,8 @@ func cmdCreateIndexes(x *exec) error {
 		return err
 	}
 	note := x.note(0, nil)
-	err = x.writing(func(m *member) error {
-		err := x.createIndexesLocked(m, c, note)
+	err = x.writing(func() error {
+		err := x.createIndexesLocked(c, note)
 		if err != nil {
 			note.Err = commandError(err).Code
 		}
@@ -108,8 +108,11 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	return nil
 }
 
-func (x *exec) createIndexesLocked(m *member, c *indexCreation, note *Entry) error {
-	coll := m.collections[x.full]
+func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
+	coll, err := x.collectionLocked(x.full)
+	if err != nil {
+		return err
+	}
 	def := newDefinition(collectionOptions{})
 	if coll != nil {
 		def = coll.def
@@ -139,10 +142,14 @@ func (x *exec) createIndexesLocked(m *member, c *indexCreation, note *Entry) err
 		}
 	}
 	if coll == nil {
-		m.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}})
+		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+			return err
+		}
+	} else if x.within != nil && coll.live > 0 {
+		return failf(codeOperationNotSupportedInTransact, "Cannot create new indexes on non-empty collection %s in a multi-document "+
+			"transaction.", x.full)
 	}
-	x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
-	return nil
+	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
 }
 
 // whileBuilding says of an error that it came up between two indexes of the command, where the real server has already begun

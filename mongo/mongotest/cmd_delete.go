@@ -34,13 +34,14 @@ func cmdDelete(x *exec) error {
 		if err := list[i].parse(x.entries[i].Statement); err != nil {
 			return err
 		}
-		if x.hasTxn && !list[i].one {
+		if x.retryable() && !list[i].one {
 			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with limit=0")
 		}
 	}
 	var o outcome
-	err = x.writing(func(m *member) error {
-		x.deleteLocked(m, list, ordered, &o)
+	err = x.writing(func() error {
+		o = outcome{}
+		x.deleteLocked(list, ordered, &o)
 		return nil
 	})
 	if err != nil {
@@ -87,9 +88,9 @@ func (s *deleteStatement) parse(doc []byte) error {
 	return nil
 }
 
-func (x *exec) deleteLocked(m *member, list []deleteStatement, ordered bool, o *outcome) {
+func (x *exec) deleteLocked(list []deleteStatement, ordered bool, o *outcome) {
 	for i := range list {
-		if !x.deleteOneLocked(m, &list[i], i, o) && ordered {
+		if !x.deleteOneLocked(&list[i], i, o) && ordered {
 			x.entries = x.entries[:i+1]
 			return
 		}
@@ -97,7 +98,7 @@ func (x *exec) deleteLocked(m *member, list []deleteStatement, ordered bool, o *
 }
 
 // deleteOneLocked executes one statement and tells whether it went well.
-func (x *exec) deleteOneLocked(m *member, s *deleteStatement, i int, o *outcome) bool {
+func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
 	if x.executedLocked(stmt) != nil {
@@ -106,23 +107,35 @@ func (x *exec) deleteOneLocked(m *member, s *deleteStatement, i int, o *outcome)
 		o.n++
 		return true
 	}
-	if s.err != nil {
-		o.fail(i, note, s.err)
-		return false
+	err := s.err
+	if err == nil {
+		err = x.removeMatchesLocked(s, stmt, note, o)
 	}
+	if err != nil {
+		o.fail(i, note, err)
+	}
+	return err == nil
+}
+
+func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	err := m.collections[x.full].findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return err
+	}
+	err = c.findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
 		matches = append(matches, found{key, doc})
 		return !s.one
 	})
 	if err != nil {
-		o.fail(i, note, err)
-		return false
+		return err
 	}
 	for _, f := range matches {
-		x.storeLocked(f.key, f.doc, nil, stmt, note)
+		if err := x.storeLocked(f.key, f.doc, nil, stmt, note); err != nil {
+			return err
+		}
 		o.n++
 	}
-	return true
+	return nil
 }

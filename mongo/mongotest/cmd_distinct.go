@@ -41,6 +41,9 @@ func cmdDistinct(x *exec) error {
 		return err
 	}
 	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text())))
+	if x.snapshot() {
+		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+	}
 	return nil
 }
 

@@ -13,10 +13,10 @@ func cmdDrop(x *exec) error {
 	}
 	indexes := 0
 	note := x.note(0, nil)
-	err := x.writing(func(m *member) error {
-		if c := m.collections[x.full]; c != nil {
+	err := x.writing(func() error {
+		if c := x.member.collections[x.full]; c != nil {
 			indexes = len(c.def.indexes)
-			x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
+			return x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
 		}
 		return nil
 	})

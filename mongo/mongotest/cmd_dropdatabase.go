@@ -23,10 +23,12 @@ func cmdDropDatabase(x *exec) error {
 	}
 	existed := false
 	note := x.note(0, nil)
-	err := x.writing(func(m *member) error {
-		for _, ns := range m.namespacesLocked(x.db) {
+	err := x.writing(func() error {
+		for _, ns := range x.member.namespacesLocked(x.db) {
 			existed = true
-			x.appendLocked(&entry{kind: drop, ns: ns}, -1, note)
+			if err := x.appendLocked(&entry{kind: drop, ns: ns}, -1, note); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

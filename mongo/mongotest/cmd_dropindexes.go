@@ -27,8 +27,8 @@ func cmdDropIndexes(x *exec) error {
 	}
 	was, all := 0, isStar(wanted)
 	note := x.note(0, nil)
-	err := x.writing(func(m *member) error {
-		c := m.collections[x.full]
+	err := x.writing(func() error {
+		c := x.member.collections[x.full]
 		if c == nil {
 			return failf(codeNamespaceNotFound, "ns not found %s", x.full)
 		}
@@ -38,8 +38,7 @@ func cmdDropIndexes(x *exec) error {
 			return err
 		}
 		left := slices.DeleteFunc(slices.Clone(c.def.indexes), func(ix *index) bool { return slices.Contains(gone, ix) })
-		x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: c.def.with(left)}}, -1, note)
-		return nil
+		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: c.def.with(left)}}, -1, note)
 	})
 	if err != nil {
 		note.Err = commandError(err).Code

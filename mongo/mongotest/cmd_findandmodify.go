@@ -43,10 +43,11 @@ func cmdFindAndModify(x *exec) error {
 		return err
 	}
 	x.bypass = f.bypass
-	done := modified{retried: -1}
+	var done modified
 	note := x.note(max(x.stmtID, 0), raw)
-	err = x.writing(func(m *member) error {
-		err := x.modifyLocked(m, f, note, &done)
+	err = x.writing(func() error {
+		done = modified{retried: -1}
+		err := x.modifyLocked(f, note, &done)
 		if err != nil {
 			note.Err = commandError(err).Code
 		}
@@ -159,7 +160,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	return err
 }
 
-func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modified) error {
+func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error {
 	stmt := note.StatementN
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
@@ -167,38 +168,39 @@ func (x *exec) modifyLocked(m *member, f *modification, note *Entry, done *modif
 		f.retold(e, done)
 		return nil
 	}
-	match, err := x.firstLocked(m, f)
+	match, err := x.firstLocked(f)
 	ok := match.doc != nil
 	switch {
 	case err != nil:
 		return err
 	case !ok && f.upsert:
-		id, err := x.upsertLocked(m, "findAndModify", f.update, &f.filter, stmt, note)
+		doc, err := x.upsertLocked("findAndModify", f.update, &f.filter, stmt, note)
 		if err != nil {
 			return err
 		}
-		done.n, done.upserted = 1, id
+		done.n, done.upserted = 1, query.Lookup(doc, "_id")
 		if f.after {
-			done.value = m.log.tail().after
+			done.value = doc
 		}
 		return nil
 	case !ok:
 		return nil
 	case f.remove:
-		x.storeLocked(match.key, match.doc, nil, stmt, note)
 		done.n, done.value = 1, match.doc
-		return nil
+		return x.storeLocked(match.key, match.doc, nil, stmt, note)
 	}
 	after, err := x.applyLocked(match.doc, &f.filter, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
 	if changed {
-		err = x.admissibleLocked(m, match.key, after, false)
+		err = x.admissibleLocked(match.key, after, false)
 	}
 	if err != nil {
 		return executing("findAndModify", err)
 	}
 	if changed {
-		x.storeLocked(match.key, match.doc, after, stmt, note)
+		if err := x.storeLocked(match.key, match.doc, after, stmt, note); err != nil {
+			return err
+		}
 	}
 	done.n, done.existing, done.value = 1, true, match.doc
 	if f.after {
@@ -224,9 +226,13 @@ func (f *modification) retold(e *entry, done *modified) {
 }
 
 // firstLocked returns the first match in the sort's order.
-func (x *exec) firstLocked(m *member, f *modification) (found, error) {
+func (x *exec) firstLocked(f *modification) (found, error) {
 	var best found
-	err := m.collections[x.full].findBy(x.full, &f.hint, &f.filter, func(key string, doc []byte) bool {
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return best, err
+	}
+	err = c.findBy(x.full, &f.hint, &f.filter, func(key string, doc []byte) bool {
 		if best.doc == nil || f.sort.Compare(doc, best.doc) < 0 {
 			best = found{key, doc}
 		}

@@ -66,6 +66,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 		return nil, failf(codeUnauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
 	}
+	if err := x.belongs(c); err != nil {
+		return nil, err
+	}
 	return c, x.failGetMoreLocked(c)
 }
 

@@ -42,8 +42,9 @@ func cmdInsert(x *exec) error {
 		x.note(x.statementID(i), list[i].doc)
 	}
 	var o outcome
-	err = x.writing(func(m *member) error {
-		x.insertLocked(m, list, ordered, &o)
+	err = x.writing(func() error {
+		o = outcome{}
+		x.insertLocked(list, ordered, &o)
 		return nil
 	})
 	if err != nil {
@@ -72,16 +73,16 @@ func prepareInsertion(doc []byte) insertion {
 	return insertion{kept, key, nil}
 }
 
-func (x *exec) insertLocked(m *member, list []insertion, ordered bool, o *outcome) {
+func (x *exec) insertLocked(list []insertion, ordered bool, o *outcome) {
 	for i := range list {
-		if err := x.insertOneLocked(m, &list[i], i, o); err != nil && ordered {
+		if err := x.insertOneLocked(&list[i], i, o); err != nil && ordered {
 			x.entries = x.entries[:i+1]
 			return
 		}
 	}
 }
 
-func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) error {
+func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
 	note := x.entries[i]
 	stmt := note.StatementN
 	switch {
@@ -94,11 +95,14 @@ func (x *exec) insertOneLocked(m *member, in *insertion, i int, o *outcome) erro
 		o.fail(i, note, in.err)
 		return in.err
 	}
-	if err := x.admissibleLocked(m, in.key, in.doc, true); err != nil {
+	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
 		o.fail(i, note, err)
 		return err
 	}
-	x.storeLocked(in.key, nil, in.doc, stmt, note)
+	if err := x.storeLocked(in.key, nil, in.doc, stmt, note); err != nil {
+		o.fail(i, note, err)
+		return err
+	}
 	o.n++
 	return nil
 }

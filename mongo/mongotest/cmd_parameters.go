@@ -17,6 +17,9 @@ type parameter struct {
 	runtime bool // it can be set while the member runs
 }
 
+// transactionLifetime is the parameter that says after how many seconds a transaction is aborted.
+const transactionLifetime = "transactionLifetimeLimitSeconds"
+
 func truth(b bool) query.Value {
 	return query.Value{Type: bson.TypeBoolean, Data: wire.AppendBool(nil, "", b)[2:]}
 }
@@ -34,7 +37,7 @@ func (rs *ReplicaSet) parameters() map[string]parameter {
 		"quiet":                             {truth(false), true},
 		"ttlMonitorEnabled":                 {truth(true), true},
 		"cursorTimeoutMillis":               {query.Int64(600_000), true},
-		"transactionLifetimeLimitSeconds":   {query.Int32(60), true},
+		transactionLifetime:                 {query.Int32(60), true},
 	}
 }
 

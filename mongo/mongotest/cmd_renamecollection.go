@@ -26,8 +26,8 @@ func cmdRenameCollection(x *exec) error {
 	}
 	x.target = r.from
 	note := x.note(0, nil)
-	return x.writing(func(m *member) error {
-		err := x.renameLocked(m, r, note)
+	return x.writing(func() error {
+		err := x.renameLocked(x.member, r, note)
 		if err != nil {
 			note.Err = commandError(err).Code
 		}
@@ -102,8 +102,7 @@ func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
 		after.uuid = newUUID()
 	}
-	x.appendLocked(&entry{kind: rename, ns: r.from, change: &change{before: c.def, after: &after, to: r.to}}, -1, note)
-	return nil
+	return x.appendLocked(&entry{kind: rename, ns: r.from, change: &change{before: c.def, after: &after, to: r.to}}, -1, note)
 }
 
 // adminOnly refuses a command that only the admin database takes.

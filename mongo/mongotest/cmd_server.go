@@ -266,8 +266,7 @@ func cmdAppendOplogNote(x *exec) error {
 		return failf(codeMissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
 	}
 	note := x.note(0, nil)
-	return x.writing(func(*member) error {
-		x.appendLocked(&entry{kind: noop}, -1, note)
-		return nil
+	return x.writing(func() error {
+		return x.appendLocked(&entry{kind: noop}, -1, note)
 	})
 }

@@ -26,11 +26,13 @@ func cmdStartSession(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/endSessions/
 //
-// endSessions, refreshSessions and killSessions change nothing here: a session's record of retryable writes outlives the
-// session, as in the real server, and nothing else hangs on one.
+// endSessions and killSessions abort the sessions' transactions. Nothing else hangs on a session but its record of retryable
+// writes, which outlives it, as in the real server.
 
 func cmdSessions(x *exec) error {
-	return x.eachOfFirst(func(path string, doc []byte) error {
+	var keys []string
+	err := x.eachOfFirst(func(path string, doc []byte) error {
+		keys = append(keys, string(doc))
 		id := query.Lookup(doc, "id")
 		switch {
 		case id.Missing():
@@ -41,12 +43,23 @@ func cmdSessions(x *exec) error {
 		}
 		return nil
 	})
+	if err != nil || x.name == "refreshSessions" {
+		return err
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	for _, key := range keys {
+		if s := x.member.sessions[key]; s != nil && s.txn != nil {
+			s.txn.abortLocked()
+		}
+	}
+	return nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
 
 func cmdKillAllSessions(x *exec) error {
-	return x.eachOfFirst(func(path string, doc []byte) error {
+	err := x.eachOfFirst(func(path string, doc []byte) error {
 		for _, field := range [...]string{"user", "db"} {
 			switch v := query.Lookup(doc, field); {
 			case v.Missing():
@@ -58,6 +71,13 @@ func cmdKillAllSessions(x *exec) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	x.member.abortAllLocked()
+	return nil
 }
 
 // eachOfFirst checks the documents of the array that is the value of the command's name.

@@ -41,13 +41,14 @@ func cmdUpdate(x *exec) error {
 		if err := list[i].parse(x.entries[i].Statement); err != nil {
 			return err
 		}
-		if x.hasTxn && list[i].multi {
+		if x.retryable() && list[i].multi {
 			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
 	var o outcome
-	err = x.writing(func(m *member) error {
-		x.updateLocked(m, list, ordered, &o)
+	err = x.writing(func() error {
+		o = outcome{}
+		x.updateLocked(list, ordered, &o)
 		return nil
 	})
 	if err != nil {
@@ -158,9 +159,9 @@ func (s *updateStatement) compile(filter []byte, update, arrayFilters query.Valu
 	return nil
 }
 
-func (x *exec) updateLocked(m *member, list []updateStatement, ordered bool, o *outcome) {
+func (x *exec) updateLocked(list []updateStatement, ordered bool, o *outcome) {
 	for i := range list {
-		if !x.updateOneLocked(m, &list[i], i, o) && ordered {
+		if !x.updateOneLocked(&list[i], i, o) && ordered {
 			x.entries = x.entries[:i+1]
 			return
 		}
@@ -168,7 +169,7 @@ func (x *exec) updateLocked(m *member, list []updateStatement, ordered bool, o *
 }
 
 // updateOneLocked executes one statement and tells whether it went well.
-func (x *exec) updateOneLocked(m *member, s *updateStatement, i int, o *outcome) bool {
+func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
 	if e := x.executedLocked(stmt); e != nil {
@@ -184,7 +185,7 @@ func (x *exec) updateOneLocked(m *member, s *updateStatement, i int, o *outcome)
 	}
 	err := s.err
 	if err == nil {
-		err = x.matchAndUpdateLocked(m, s, i, stmt, note, o)
+		err = x.matchAndUpdateLocked(s, i, stmt, note, o)
 	}
 	if err != nil {
 		o.fail(i, note, err)
@@ -198,10 +199,14 @@ type found struct {
 	doc []byte
 }
 
-func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
+func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	err := m.collections[x.full].findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return err
+	}
+	err = c.findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
 		matches = append(matches, found{key, doc})
 		return s.multi
 	})
@@ -209,12 +214,12 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 		return err
 	}
 	if len(matches) == 0 && s.upsert {
-		id, err := x.upsertLocked(m, "update", s.update, &s.filter, stmt, note)
+		doc, err := x.upsertLocked("update", s.update, &s.filter, stmt, note)
 		if err != nil {
 			return err
 		}
 		o.n++
-		o.upserted = append(o.upserted, upserted{i, id})
+		o.upserted = append(o.upserted, upserted{i, query.Lookup(doc, "_id")})
 		return nil
 	}
 	modified := int32(0)
@@ -222,13 +227,15 @@ func (x *exec) matchAndUpdateLocked(m *member, s *updateStatement, i int, stmt i
 		after, err := x.applyLocked(f.doc, &s.filter, s.update)
 		changed := err == nil && &after[0] != &f.doc[0]
 		if changed {
-			err = x.admissibleLocked(m, f.key, after, false)
+			err = x.admissibleLocked(f.key, after, false)
 		}
 		if err != nil {
 			return executing("update", err) // what was done until then stays done, and is not counted
 		}
 		if changed {
-			x.storeLocked(f.key, f.doc, after, stmt, note)
+			if err := x.storeLocked(f.key, f.doc, after, stmt, note); err != nil {
+				return err
+			}
 			modified++
 		}
 	}
@@ -271,24 +278,22 @@ func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte
 	return u.Apply(doc, query.Env{Now: time.Now(), Match: &m})
 }
 
-// upsertLocked inserts what an upsert makes of its filter and update, and returns the new document's _id.
-func (x *exec) upsertLocked(m *member, command string, u *query.Update, f *query.Filter, stmt int32, note *Entry) (query.Value, error) {
+// upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
+func (x *exec) upsertLocked(command string, u *query.Update, f *query.Filter, stmt int32, note *Entry) ([]byte, error) {
 	match, err := x.matchingLocked(u)
 	if err != nil {
-		return query.Value{}, err
+		return nil, err
 	}
 	doc, err := u.Upsert(f, query.Env{Now: time.Now(), Match: &match})
 	if err != nil {
-		return query.Value{}, executing(command, err)
+		return nil, executing(command, err)
 	}
 	doc, key, err := stored(doc)
 	if err != nil {
-		return query.Value{}, err
+		return nil, err
 	}
-	id := query.Lookup(doc, "_id")
-	if err := x.admissibleLocked(m, key, doc, true); err != nil {
-		return query.Value{}, executing(command, err)
+	if err := x.admissibleLocked(key, doc, true); err != nil {
+		return nil, executing(command, err)
 	}
-	x.storeLocked(key, nil, doc, stmt, note)
-	return id, nil
+	return doc, x.storeLocked(key, nil, doc, stmt, note)
 }

@@ -11,6 +11,7 @@ const (
 	codeFailedToParse                   Code = 9
 	codeUserNotFound                    Code = 11
 	codeUnauthorized                    Code = 13
+	codeLockTimeout                     Code = 24
 	codeTypeMismatch                    Code = 14
 	codeOverflow                        Code = 15
 	codeProtocolError                   Code = 17
@@ -27,6 +28,13 @@ const (
 	codeEmptyFieldName                  Code = 56
 	codeCommandNotFound                 Code = 59
 	codeWriteConcernFailed              Code = 64
+	codeWriteConflict                   Code = 112
+	codeConflictingOperation            Code = 117
+	codeNotAReplicaSet                  Code = 123
+	codeCommandFailed                   Code = 125
+	codeSnapshotTooOld                  Code = 239
+	codeSnapshotUnavailable             Code = 246
+	codeTransactionCommitted            Code = 256
 	codeImmutableField                  Code = 66
 	codeInvalidOptions                  Code = 72
 	codeInvalidNamespace                Code = 73
@@ -89,7 +97,7 @@ var codeNames = map[Code]string{
 	codeProtocolError:                   "ProtocolError",
 	codeAuthenticationFailed:            "AuthenticationFailed",
 	codeIllegalOperation:                "IllegalOperation",
-	24:                                  "LockTimeout",
+	codeLockTimeout:                     "LockTimeout",
 	codeNamespaceNotFound:               "NamespaceNotFound",
 	codeIndexNotFound:                   "IndexNotFound",
 	codePathNotViable:                   "PathNotViable",
@@ -112,7 +120,12 @@ var codeNames = map[Code]string{
 	codeShutdownInProgress:              "ShutdownInProgress",
 	codeUnsatisfiableWriteConcern:       "UnsatisfiableWriteConcern",
 	96:                                  "OperationFailed",
-	112:                                 "WriteConflict",
+	codeWriteConflict:                   "WriteConflict",
+	codeConflictingOperation:            "ConflictingOperationInProgress",
+	codeNotAReplicaSet:                  "NotAReplicaSet",
+	codeCommandFailed:                   "CommandFailed",
+	codeSnapshotTooOld:                  "SnapshotTooOld",
+	codeSnapshotUnavailable:             "SnapshotUnavailable",
 	121:                                 "DocumentValidationFailure",
 	133:                                 "FailedToSatisfyReadPreference",
 	134:                                 "ReadConcernMajorityNotAvailableYet",
@@ -128,7 +141,7 @@ var codeNames = map[Code]string{
 	codeNotImplemented:                  "NotImplemented",
 	244:                                 "TransactionAborted",
 	codeNoSuchTransaction:               "NoSuchTransaction",
-	256:                                 "TransactionCommitted",
+	codeTransactionCommitted:            "TransactionCommitted",
 	codeExceededTimeLimit:               "ExceededTimeLimit",
 	codeOperationNotSupportedInTransact: "OperationNotSupportedInTransaction",
 	286:                                 "ChangeStreamHistoryLost",
@@ -165,6 +178,12 @@ var retryableWriteCodes = map[Code]bool{
 	codePrimarySteppedDown: true, codeExceededTimeLimit: true, codeSocketException: true, codeNotWritablePrimary: true,
 	codeInterruptedAtShutdown: true, codeInterruptedDueToReplStateChange: true, codeNotPrimaryNoSecondaryOk: true,
 	codeNotPrimaryOrSecondary: true,
+}
+
+// transientCodes get the TransientTransactionError label in a transaction, as those above do.
+var transientCodes = map[Code]bool{
+	codeLockTimeout: true, codeWriteConflict: true, codeSnapshotUnavailable: true, codeNoSuchTransaction: true,
+	267: true, // PreparedTransactionInProgress
 }
 
 // stateChangeCodes tell a client that its picture of the member is out of date; such an error carries topologyVersion.

@@ -21,7 +21,10 @@ type spec struct {
 	service    bool    // no application's work: not in the journal
 	write      bool    // takes a write concern
 	retryable  bool    // takes a transaction number
+	snapshots  bool    // takes the read concern "snapshot"
 	statements string  // the field that holds its statements
+	inTxn      version // the first in which it may be part of a transaction; zero: it may not
+	ends       bool    // it ends a transaction
 }
 
 // command is a parsed command. What it refers to lies in the connection's buffer.
@@ -38,10 +41,13 @@ type command struct {
 	lsid         []byte
 	txn          int64
 	hasTxn       bool
-	transaction  bool // it has startTransaction or autocommit
+	begins       bool // a transaction
+	autocommit   autocommit
 	secondaryOk  bool
-	readConcern  string
-	after        timestamp
+	readConcern  string    // the level
+	concerned    bool      // it has a readConcern
+	after        timestamp // afterClusterTime
+	atTime       timestamp // atClusterTime
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
@@ -49,6 +55,15 @@ type command struct {
 	stmtIDs      []byte
 	stmtID       int32
 }
+
+// autocommit is what a command says of its transaction: nothing, that it is in one (off), or what is not allowed.
+type autocommit uint8
+
+const (
+	autocommitUnset autocommit = iota
+	autocommitOff
+	autocommitOn
+)
 
 // parse takes the command apart: what every command may have, and the rest as args.
 func (x *exec) parse(doc []byte) error {
@@ -107,8 +122,14 @@ func (x *exec) generic(e *wire.Element) error {
 			return wrongType(c.name, "txnNumber", e.Type, "long")
 		}
 		c.txn, c.hasTxn = query.Of(*e).Integer()
-	case "startTransaction", "autocommit":
-		c.transaction = true
+	case "startTransaction":
+		if c.begins = e.True(); !c.begins {
+			return failf(codeInvalidOptions, "Specifying startTransaction=false is not allowed.")
+		}
+	case "autocommit":
+		if c.autocommit = autocommitOff; e.True() {
+			c.autocommit = autocommitOn
+		}
 	case "stmtId":
 		n, _ := e.Int64()
 		c.stmtID = int32(n)
@@ -156,8 +177,17 @@ func (c *command) lsidOrEmpty() []byte {
 func (x *exec) checkSession() error {
 	c := &x.command
 	switch {
-	case c.transaction:
-		return failf(codeOperationNotSupportedInTransact, "mongotest: transactions are not supported")
+	case c.autocommit != autocommitUnset && !c.hasTxn:
+		return failf(codeInvalidOptions, "'autocommit' field requires a transaction number to also be specified")
+	case c.autocommit == autocommitOn:
+		return failf(codeInvalidOptions, "Specifying autocommit=true is not allowed.")
+	case c.begins && c.autocommit == autocommitUnset:
+		return failf(codeInvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
+	case c.readConcern == "snapshot" && x.set.config.standalone:
+		return failf(codeNotAReplicaSet, "node needs to be a replica set member to use read concern")
+	case c.readConcern == "snapshot" && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
+		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
+			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case !c.hasTxn:
 		return nil
 	case c.lsid == nil:
@@ -166,9 +196,35 @@ func (x *exec) checkSession() error {
 		return failf(codeIllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
 		return failf(codeInvalidOptions, "Transaction number cannot be negative")
+	case x.inTransaction():
+		return x.checkTransaction()
 	case !c.spec.retryable:
 		return failf(50768, "txnNumber may only be provided for multi-document transactions and retryable write commands. "+
 			"autocommit:false was not provided, and %s is not a retryable write command.", c.name)
+	}
+	return nil
+}
+
+// checkTransaction refuses what may not be part of a transaction.
+func (x *exec) checkTransaction() error {
+	c := &x.command
+	switch may := c.spec.inTxn; {
+	case c.concerned && !c.begins:
+		return failf(codeInvalidOptions, "Only the first command in a transaction may specify a readConcern")
+	case c.spec.ends:
+		return nil
+	case c.writeConcern.present:
+		return failf(codeInvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
+	case c.readConcern == "linearizable" || c.readConcern == "available":
+		return failf(codeInvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
+			"in a transaction")
+	case c.name == "count":
+		return failf(codeOperationNotSupportedInTransact, "Cannot run 'count' in a multi-document transaction. Please see "+
+			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
+	case may == version{} || !x.set.config.version.atLeast(may.major, may.minor):
+		return failf(codeOperationNotSupportedInTransact, "Cannot run '%s' in a multi-document transaction.", c.name)
+	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
+		return failf(codeOperationNotSupportedInTransact, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}
 	return nil
 }
@@ -195,25 +251,34 @@ func (c *command) parseReadConcern(e *wire.Element) error {
 	if doc == nil {
 		return wrongType(c.name, "readConcern", e.Type, "object")
 	}
+	c.concerned = true
 	it := wire.Elements(doc)
 	for it.Next() {
 		switch string(it.Key) {
 		case "level":
 			switch level := string(it.Text()); level {
-			case "local", "majority", "available":
+			case "local", "majority", "available", "snapshot":
 				c.readConcern = level
 			default:
 				return failf(codeInvalidOptions, "mongotest: read concern level '%s' is not supported", level)
 			}
-		case "afterClusterTime":
+		case "afterClusterTime", "atClusterTime":
 			if it.Type != bson.TypeTimestamp {
-				return wrongType(c.name, "readConcern.afterClusterTime", it.Type, "timestamp")
+				return wrongType(c.name, "readConcern."+string(it.Key), it.Type, "timestamp")
 			}
-			c.after = timestamp(binary.LittleEndian.Uint64(it.Value))
+			at := timestamp(binary.LittleEndian.Uint64(it.Value))
+			if string(it.Key) == "atClusterTime" {
+				c.atTime = at
+			} else {
+				c.after = at
+			}
 		case "provenance":
 		default:
 			return unknownField(c.name, "readConcern."+string(it.Key))
 		}
+	}
+	if c.atTime != 0 && c.readConcern != "snapshot" {
+		return failf(codeInvalidOptions, "readConcern.atClusterTime is only allowed if readConcern.level is snapshot")
 	}
 	return it.Err
 }

@@ -138,6 +138,7 @@ func (rs *ReplicaSet) electLocked(m *member) {
 func (m *member) stepDownLocked(term int64) {
 	m.role, m.term = secondary, max(m.term, term)
 	m.held = nil
+	m.abortAllLocked()
 	m.stopTimer()
 }
 
@@ -224,6 +225,7 @@ func (rs *ReplicaSet) Kill(member int) {
 	m.up, m.role = false, secondary
 	m.epoch++
 	m.held = nil
+	m.abortAllLocked()
 	m.stopTimer()
 	var conns []*conn
 	for c := range m.conns {

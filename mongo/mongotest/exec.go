@@ -3,6 +3,7 @@ package mongotest
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -29,6 +30,11 @@ type exec struct {
 	term       int64  // in which a write was applied
 	applied    int64  // index up to which the write concern waits
 	writeError *CommandError
+	within     *transaction // in which the command runs, nil if in none
+	conflict   error        // why the transaction must be given up
+	blocker    *transaction // the one that keeps the command from writing
+	refused    bool         // a statement failed
+	seen       int64        // index of the log up to which reads see
 	shown      shown
 	streaming  bool // the reply is one of a stream of hellos
 	scripted   bool // the error is a fault's or a fail point's: the member's state does not bear it out
@@ -44,6 +50,7 @@ func (x *exec) reset() {
 	x.target, x.term = "", 0
 	x.applied = -1
 	x.writeError = nil
+	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
 	x.streaming, x.state = false, false
 	x.hook = Fault{}
 }
@@ -207,7 +214,11 @@ func (x *exec) answer(err error) error {
 
 // execute runs the command, then waits for its write concern and says in the reply what became of it.
 func (x *exec) execute(point pointAction) error {
-	if err := x.spec.run(x); err != nil {
+	err := x.spec.run(x)
+	if err != nil || x.refused {
+		x.abandon()
+	}
+	if err != nil {
 		return err
 	}
 	if x.gone() {

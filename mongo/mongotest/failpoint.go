@@ -245,10 +245,7 @@ func (x *exec) failWriteLocked(since int64) error {
 		return nil
 	}
 	if p.hasCode {
-		for m.log.last() > since {
-			m.undoLocked()
-		}
-		m.matched[m.index] = since
+		m.takeBackLocked(since)
 	}
 	return errHangUp
 }

@@ -1,16 +1,11 @@
 package mongotest
 
 import (
-	"cmp"
-	"iter"
 	"net"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // role is what a member that runs is in its set.
@@ -49,8 +44,10 @@ type member struct {
 	commit      int64 // index up to which it knows that a majority has the log
 	matched     []int64
 	held        []int64 // as primary: indexes from which on nothing may be fetched yet
-	collections map[string]*collection
+	collections catalog
 	sessions    map[string]*session
+	open        map[*transaction]struct{}
+	locks       map[lock]*transaction
 
 	config     memberConfig
 	parameters map[string]parameter // since its start
@@ -78,7 +75,7 @@ type view struct {
 
 func newMember(set *ReplicaSet, index int) *member {
 	m := &member{set: set, index: index, wake: make(chan struct{}, 1)}
-	m.collections = make(map[string]*collection)
+	m.collections = make(catalog)
 	m.sessions = make(map[string]*session)
 	m.conns = make(map[*conn]struct{})
 	m.config.priority = 1
@@ -96,6 +93,7 @@ func (m *member) startLocked() {
 	m.frozen = time.Time{}
 	m.cursors = make(map[int64]*cursor)
 	m.points = make(map[string]*failPoint)
+	m.open, m.locks = make(map[*transaction]struct{}), make(map[lock]*transaction)
 	m.processID = bson.NewObjectID()
 	m.counter = 0
 	m.changed = make(chan struct{})
@@ -188,100 +186,4 @@ func (m *member) refreshViewLocked() {
 	m.counter++
 	close(m.changed)
 	m.changed = make(chan struct{})
-}
-
-// committedLocked calls visit with the documents of a collection, in order, as a majority of the set has them: the
-// member's own with what is not yet committed undone.
-func (m *member) committedLocked(ns string, visit func(key string, doc []byte) bool) {
-	if m.commit >= m.log.last() {
-		m.collections[ns].scan(func(r *record) bool { return visit(r.key, r.doc) })
-		return
-	}
-	for _, r := range m.committedRecordsLocked(m.committedCollectionLocked(ns)) {
-		if !visit(r.key, r.doc) {
-			return
-		}
-	}
-}
-
-// pendingLocked returns the member's entries that are not committed, the newest first.
-func (m *member) pendingLocked() iter.Seq[*slot] {
-	return func(yield func(*slot) bool) {
-		for i := len(m.log.slots) - 1; i >= 0 && m.log.base+int64(i) >= m.commit; i-- {
-			if !yield(&m.log.slots[i]) {
-				return
-			}
-		}
-	}
-}
-
-// committedCollectionLocked returns the collection that had a namespace at the commit point, nil if there was none.
-func (m *member) committedCollectionLocked(ns string) *collection {
-	c := m.collections[ns]
-	for s := range m.pendingLocked() {
-		switch {
-		case s.kind == create && s.ns == ns:
-			c = nil
-		case s.kind == drop && s.ns == ns, s.kind == rename && s.ns == ns:
-			c = s.on
-		case s.kind == rename && s.change.to == ns:
-			c = s.replaced
-		}
-	}
-	return c
-}
-
-// committedRecordsLocked returns a collection's records, in order, with their documents at the commit point.
-func (m *member) committedRecordsLocked(c *collection) []record {
-	if c == nil {
-		return nil
-	}
-	undone := make(map[string][]byte)
-	removed := make(map[string]*record)
-	for s := range m.pendingLocked() {
-		if s.on != c || s.kind != put && s.kind != remove {
-			continue
-		}
-		undone[s.key] = s.before
-		if s.removed != nil {
-			removed[s.key] = s.removed
-		}
-	}
-	var list []record
-	add := func(r *record) bool {
-		doc, changed := undone[r.key]
-		if !changed {
-			doc = r.doc
-		}
-		delete(undone, r.key)
-		if doc != nil {
-			list = append(list, record{r.id, r.key, doc})
-		}
-		return true
-	}
-	for _, r := range removed { // the oldest of a key, which is in another place if it was inserted again
-		add(r)
-	}
-	c.scan(func(r *record) bool { return removed[r.key] != nil || add(r) })
-	slices.SortFunc(list, func(a, b record) int { return cmp.Compare(a.id, b.id) })
-	return list
-}
-
-// matchCommittedLocked is collection.findBy on the committed documents, with a hint that was resolved.
-func (m *member) matchCommittedLocked(ns string, h *hint, f *query.Filter, visit func(key string, doc []byte) bool) {
-	var list []found
-	m.committedLocked(ns, func(key string, doc []byte) bool {
-		if f.Match(doc) {
-			list = append(list, found{key, doc})
-		}
-		return true
-	})
-	if ix, _ := h.resolve(ns, m.committedCollectionLocked(ns)); ix != nil || h.natural < 0 {
-		list = h.arrange(ix, list)
-	}
-	for _, d := range list {
-		if !visit(d.key, d.doc) {
-			return
-		}
-	}
 }

@@ -11,7 +11,11 @@ const (
 	drop
 	alter  // the collection gets another definition
 	rename // the collection gets another namespace
+	group  // its parts, all or none: a transaction
 )
+
+// ofCatalog tells whether an entry of the kind is about a collection as a whole.
+func (k kind) ofCatalog() bool { return k == create || k == drop || k == alter || k == rename }
 
 // entry is one operation of the oplog. It is immutable, and the members that have it share it: two members' logs agree up
 // to an index exactly when they hold the same entry there.
@@ -23,7 +27,8 @@ type entry struct {
 	key    string // of the document
 	before []byte
 	after  []byte
-	change *change // of create, alter and rename
+	change *change  // of create, alter and rename
+	parts  []*entry // of a group
 
 	session   *sessionRef
 	journaled *Entry
@@ -36,12 +41,15 @@ type change struct {
 	to            string // the namespace after a rename
 }
 
-// sessionRef makes an entry the record of a retryable statement.
+// sessionRef makes an entry the record of a retryable statement, or of a transaction that was committed.
 type sessionRef struct {
 	lsid string
 	txn  int64
 	stmt int32
 }
+
+// committing stands for a transaction's commit where a statement's number is expected.
+const committing int32 = -2
 
 // slot is a place in one member's oplog: the entry, and what undoing it there needs.
 type slot struct {
@@ -50,6 +58,7 @@ type slot struct {
 	on       *collection // what it was done to
 	replaced *collection // what had the namespace that a rename gave to another
 	removed  *record     // what a remove took away
+	parts    []slot      // of a group
 }
 
 // oplog is one member's oplog. Indexes count from 1; those up to base have been trimmed.
@@ -99,6 +108,7 @@ type session struct {
 	key    string
 	active int64 // the highest transaction number that began, even if it changed nothing
 	head   *statement
+	txn    *transaction // the newest one that began here, nil if none did
 }
 
 func (s *session) record(e *entry) {
@@ -120,9 +130,15 @@ func (s *session) executed(txn int64, stmt int32) *entry {
 	return nil
 }
 
-// applyLocked appends an entry to the member's oplog and does what it says.
-func (m *member) applyLocked(e *entry) {
-	s := slot{entry: e, on: m.collections[e.ns]}
+// committed tells whether a transaction is known to have been committed, here or by an earlier primary.
+func (s *session) committed(txn int64) bool { return s.executed(txn, committing) != nil }
+
+// catalog is collections by their namespaces.
+type catalog map[string]*collection
+
+// apply does what an entry says.
+func (c catalog) apply(e *entry) slot {
+	s := slot{entry: e, on: c[e.ns]}
 	switch e.kind {
 	case put:
 		s.on.put(e.key, e.after)
@@ -130,18 +146,60 @@ func (m *member) applyLocked(e *entry) {
 		s.removed = s.on.remove(e.key)
 	case create:
 		s.on = newCollection(e.change.after)
-		m.collections[e.ns] = s.on
+		c[e.ns] = s.on
 	case drop:
-		delete(m.collections, e.ns)
+		delete(c, e.ns)
 	case alter:
 		s.on.define(e.change.after)
 	case rename:
-		s.replaced = m.collections[e.change.to]
-		delete(m.collections, e.ns)
-		m.collections[e.change.to] = s.on
+		s.replaced = c[e.change.to]
+		delete(c, e.ns)
+		c[e.change.to] = s.on
 		s.on.def = e.change.after
+	case group:
+		for _, part := range e.parts {
+			s.parts = append(s.parts, c.apply(part))
+		}
 	case noop:
 	}
+	return s
+}
+
+// undo takes back what an entry did.
+func (c catalog) undo(s *slot) {
+	switch s.kind {
+	case put:
+		if s.before == nil {
+			s.on.remove(s.key)
+		} else {
+			s.on.put(s.key, s.before)
+		}
+	case remove:
+		s.on.restore(s.removed, s.before)
+	case create:
+		delete(c, s.ns)
+	case drop:
+		c[s.ns] = s.on
+	case alter:
+		s.on.define(s.change.before)
+	case rename:
+		delete(c, s.change.to)
+		if s.replaced != nil {
+			c[s.change.to] = s.replaced
+		}
+		c[s.ns] = s.on
+		s.on.def = s.change.before
+	case group:
+		for i := len(s.parts) - 1; i >= 0; i-- {
+			c.undo(&s.parts[i])
+		}
+	case noop:
+	}
+}
+
+// applyLocked appends an entry to the member's oplog and does what it says.
+func (m *member) applyLocked(e *entry) {
+	s := m.collections.apply(e)
 	if e.session != nil {
 		known := m.sessionLocked(e.session.lsid)
 		s.previous = known.head
@@ -160,7 +218,7 @@ func (m *member) undoLocked() {
 	if last > 0 {
 		m.lastTS.Store(uint64(m.log.slots[last-1].ts))
 	}
-	m.undoChangeLocked(&s)
+	m.collections.undo(&s)
 	if s.session != nil {
 		known := m.sessionLocked(s.session.lsid)
 		known.head, known.active = s.previous, 0
@@ -168,37 +226,19 @@ func (m *member) undoLocked() {
 			known.active = s.previous.txn
 		}
 	}
-	if s.journaled != nil {
-		m.set.journal.mark([]*Entry{s.journaled}, func(e *Entry) { e.RolledBack = true })
-	}
+	m.set.journal.mark(s.notes(), func(e *Entry) { e.RolledBack = true })
 }
 
-// undoChangeLocked takes back what an entry did to the data.
-func (m *member) undoChangeLocked(s *slot) {
-	switch s.kind {
-	case put:
-		if s.before == nil {
-			s.on.remove(s.key)
-		} else {
-			s.on.put(s.key, s.before)
-		}
-	case remove:
-		s.on.restore(s.removed, s.before)
-	case create:
-		delete(m.collections, s.ns)
-	case drop:
-		m.collections[s.ns] = s.on
-	case alter:
-		s.on.define(s.change.before)
-	case rename:
-		delete(m.collections, s.change.to)
-		if s.replaced != nil {
-			m.collections[s.change.to] = s.replaced
-		}
-		m.collections[s.ns] = s.on
-		s.on.def = s.change.before
-	case noop:
+// notes returns what the journal has of the entry.
+func (e *entry) notes() []*Entry {
+	var list []*Entry
+	if e.journaled != nil {
+		list = append(list, e.journaled)
 	}
+	for _, part := range e.parts {
+		list = append(list, part.notes()...)
+	}
+	return list
 }
 
 func (m *member) sessionLocked(lsid string) *session {

@@ -305,8 +305,8 @@ func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
 		}
 	}
 	var docs []bson.Raw
-	from.committedLocked(ns, func(_ string, doc []byte) bool {
-		docs = append(docs, bson.Raw(doc))
+	from.snapshotLocked(ns, from.commit).scan(func(r *record) bool {
+		docs = append(docs, bson.Raw(r.doc))
 		return true
 	})
 	return docs

@@ -147,8 +147,20 @@ func (m *member) commitLocked() {
 		}
 	}
 	for _, other := range m.set.members {
-		other.log.trim(min(least, other.commit))
+		other.log.trim(min(least, other.commit, other.neededLocked()))
 	}
+}
+
+// retained is how many entries of its oplog a member keeps for those that look back, change streams and snapshots.
+const retained = 1 << 16
+
+// neededLocked returns from which index on the log is to be kept for those that look back.
+func (m *member) neededLocked() int64 {
+	needed := m.log.last() - retained
+	for t := range m.open {
+		needed = min(needed, t.at)
+	}
+	return needed
 }
 
 // majorityIndex returns the highest index that a majority of members has.

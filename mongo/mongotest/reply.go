@@ -17,7 +17,10 @@ func (x *exec) writeFailure(e *CommandError, point pointAction) {
 	if labels == nil {
 		labels = point.labels
 	}
-	x.writeLabels(e.Code, labels)
+	if labels == nil {
+		labels = x.labelsOf(e.Code)
+	}
+	x.writeLabels(labels)
 	x.state = x.state || stateChangeCodes[e.Code] && !x.scripted
 	x.record(e.Code)
 }

@@ -92,7 +92,6 @@ func TestSessionRules(t *testing.T) {
 		{"a number needs a session", `{"insert": "c", "documents": [{}], "txnNumber": {"$numberLong": "1"}, "$db": "test"}`, 72, "requires a session"},
 		{"a find takes no number", `{"find": "c", ` + session(6), 50768, "find is not a retryable write"},
 		{"a number is 64 bits wide", `{"insert": "c", "documents": [{}], "txnNumber": 1, "$db": "test", ` + lsid + `}`, 14, "txnNumber"},
-		{"transactions are refused", `{"find": "c", "startTransaction": true, "autocommit": false, ` + session(6), 263, "transactions"},
 		{"a session has an id", `{"find": "c", "$db": "test", "lsid": {}}`, 40414, "lsid.id"},
 	} {
 		reply := c.run("%s", test.command)

@@ -16,6 +16,7 @@ type writeConcern struct {
 	members int    // if given
 	mode    string // "majority" or another name
 	given   bool   // w was given
+	present bool   // the command has a writeConcern, be it empty
 	timeout time.Duration
 }
 
@@ -24,6 +25,7 @@ func (w *writeConcern) parse(e *wire.Element) error {
 	if doc == nil {
 		return wrongType("writeConcern", "writeConcern", e.Type, "object")
 	}
+	w.present = true
 	it := wire.Elements(doc)
 	for it.Next() {
 		if err := w.field(&it.Element); err != nil {
@@ -144,15 +146,31 @@ func (x *exec) appendLabels(point pointAction) {
 		n, _ := query.Lookup(point.writeConcernError, "code").Integer()
 		code = Code(n)
 	}
-	x.writeLabels(code, point.labels)
-}
-
-// writeLabels writes errorLabels: the given ones or, where they are nil, what a code deserves.
-func (x *exec) writeLabels(code Code, labels []string) {
-	if labels == nil && x.hasTxn && retryableWriteCodes[code] && x.set.config.version.labelsErrors() {
+	labels := point.labels
+	if labels == nil && x.repeatable(code) {
 		labels = []string{"RetryableWriteError"}
 	}
+	x.writeLabels(labels)
+}
+
+func (x *exec) writeLabels(labels []string) {
 	if len(labels) > 0 {
 		x.out = wire.AppendStrings(x.out, "errorLabels", labels)
 	}
+}
+
+// labelsOf returns the labels that the error of a command deserves.
+func (x *exec) labelsOf(code Code) []string {
+	switch ends := x.spec != nil && x.spec.ends; {
+	case x.inTransaction() && (transientCodes[code] || !ends && retryableWriteCodes[code]):
+		return []string{"TransientTransactionError"}
+	case x.repeatable(code):
+		return []string{"RetryableWriteError"}
+	}
+	return nil
+}
+
+// repeatable tells whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+func (x *exec) repeatable(code Code) bool {
+	return x.hasTxn && (!x.inTransaction() || x.spec.ends) && retryableWriteCodes[code] && x.set.config.version.labelsErrors()
 }

@@ -34,6 +34,7 @@ func (o *outcome) fail(index int, note *Entry, err error) {
 
 // appendOutcome writes the reply of a write command.
 func (x *exec) appendOutcome(o *outcome, update bool) {
+	x.refused = len(o.failures) > 0
 	dst := wire.AppendInt32(x.out, "n", o.n)
 	dst = appendUpserted(dst, o.upserted)
 	dst = appendFailures(dst, o.failures)
@@ -98,10 +99,10 @@ func appendFailures(dst []byte, list []failure) []byte {
 
 // admissibleLocked tells why a document may not be stored, as a new one or in the place of that with the same _id; nil if
 // it may.
-func (x *exec) admissibleLocked(m *member, key string, doc []byte, isNew bool) error {
-	c := m.collections[x.full]
+func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
+	c, err := x.collectionLocked(x.full)
 	if c == nil {
-		return nil
+		return err
 	}
 	r := c.byID[key]
 	if c.def.options.filter != nil && !x.bypass {
