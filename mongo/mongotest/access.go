@@ -51,7 +51,7 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		x.conflict, x.blocker = nil, nil
 		err = apply()
 		if x.conflict != nil {
-			err = x.conflict // the command's, not only the statement's
+			err = x.conflict
 		}
 		if x.blocker == nil {
 			return since, err
@@ -167,8 +167,7 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	}
 	e.journaled = note
 	if x.within != nil {
-		x.conflict = x.within.write(e)
-		return x.conflict
+		return x.conflicting(x.within.write(e))
 	}
 	m := x.member
 	if len(m.open) > 0 {
@@ -186,6 +185,14 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	return nil
 }
 
+// conflicting notes that a transaction cannot go on, so that it is the command that fails and not only a statement.
+func (x *exec) conflicting(err error) error {
+	if err != nil {
+		x.conflict = err
+	}
+	return err
+}
+
 // errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
@@ -193,7 +200,8 @@ var errBlocked = errors.New("mongotest: a transaction is in the way")
 // snapshot, or as it is.
 func (x *exec) collectionLocked(ns string) (*collection, error) {
 	if x.within != nil {
-		return x.within.collection(ns)
+		c, err := x.within.collection(ns)
+		return c, x.conflicting(err)
 	}
 	return x.member.snapshotLocked(ns, x.seen), nil
 }
