@@ -61,16 +61,17 @@ var ours = map[string][]string{
 	"internal/operation": {"internal/cluster", "internal/topology", "internal/wire", "internal/mutant", "retry"},
 	"mongo":              {"internal/operation", "internal/cluster", "internal/topology", "internal/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
-		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "internal/wire", "internal/mutant",
+		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation", "internal/wire", "internal/mutant",
 	},
-	"mongo/mongotest/internal/pipeline": {"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "internal/wire"},
-	"mongo/mongotest/internal/expr":     {"mongo/mongotest/internal/query", "internal/wire"},
-	"mongo/mongotest/internal/query":    {"internal/wire"},
-	"internal/figures":                  {},
-	"internal/prove":                    {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
-	"cmd/holdfast":                      {"internal/prove", "mongo/mongotest"},
-	"internal/spectest":                 {},
-	"internal/spectest/unified":         {},
+	"mongo/mongotest/internal/pipeline":  {"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "internal/wire"},
+	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "internal/wire"},
+	"mongo/mongotest/internal/query":     {"internal/wire"},
+	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "internal/wire"},
+	"internal/figures":                   {},
+	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
+	"cmd/holdfast":                       {"internal/prove", "mongo/mongotest"},
+	"internal/spectest":                  {},
+	"internal/spectest/unified":          {},
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
