@@ -32,13 +32,13 @@ func TestAServerWhoseCheckoutFailedIsAvoided(t *testing.T) {
 			w.must(w.set.WaitIdle(w.ctx))
 			w.pass(time.Second) // both secondaries are discovered
 			var greeted []int
-			w.set.InterceptHello(func(r *mongotest.Request) mongotest.Fault {
+			w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 				if _, err := r.Body.LookupErr("backpressure"); err != nil {
 					return mongotest.Fault{}
 				}
 				greeted = append(greeted, r.Member)
 				return mongotest.Fault{LoseRequest: len(greeted) == 1}
-			})
+			}))
 			if err := findOne(w); err != mongo.ErrNoDocuments { //nolint:errorlint // never wrapped
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ import (
 func servers(t *testing.T, f func(t *testing.T, coll *mongo.Collection)) {
 	t.Helper()
 	t.Run("mongotest", func(t *testing.T) {
-		on(t, mongotest.RunT(t).URI(), f)
+		on(t, mongotest.RunReplicaSetT(t, 3).URI(), f)
 	})
 	t.Run("HOLDFAST_MONGODB_URI", func(t *testing.T) {
 		uri := os.Getenv("HOLDFAST_MONGODB_URI")
@@ -214,11 +214,9 @@ func TestReadsGoWhereTheyArePreferred(t *testing.T) {
 		w.pass(time.Second) // both secondaries are discovered
 		secondary := w.client.Database("test").Collection("c", options.Collection().SetReadPreference(readpref.Secondary()))
 		members := map[int]bool{}
-		w.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-			if r.Command == "find" {
-				members[r.Member] = true
-			}
-			return mongotest.Fault{}
+		w.set.Use("find", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			members[r.Member] = true
+			return next(r)
 		})
 		for range 40 {
 			w.must(secondary.FindOne(w.ctx, doc("_id", 1)).Err())
@@ -233,12 +231,7 @@ func TestDisconnect(t *testing.T) {
 	in(t, nil, func(w *world) {
 		var ended int
 		w.seed()
-		w.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-			if r.Command == "endSessions" {
-				ended++
-			}
-			return mongotest.Fault{}
-		})
+		w.set.Use("endSessions", mongotest.Always(mongotest.Fault{Before: func() { ended++ }}))
 		other, err := mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
 		w.must(err)
 		w.must(other.Ping(w.ctx, nil))

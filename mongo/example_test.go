@@ -22,7 +22,7 @@ func check(err error) {
 // A reply is lost, and the counter is still incremented once: the server recognises the retried write.
 func Example() {
 	ctx := context.Background()
-	rs, err := mongotest.Run()
+	rs, err := mongotest.Run(mongotest.Members(3))
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
@@ -31,11 +31,7 @@ func Example() {
 	counters := client.Database("app").Collection("counters")
 
 	lost := false
-	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		first := r.Command == "update" && !lost
-		lost = lost || first
-		return mongotest.Fault{LoseReply: first}
-	})
+	rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true, After: func() { lost = true }}))
 	day := bson.D{{Key: "_id", Value: "2016-06-28"}}
 	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
 	_, err = counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true))
@@ -49,16 +45,14 @@ func Example() {
 // Every error can say how often, where and why, and whether the operation may have been applied.
 func Example_history() {
 	ctx := context.Background()
-	rs, err := mongotest.Run()
+	rs, err := mongotest.Run(mongotest.Members(3))
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetRetryWrites(true))
 	check(err)
 	defer client.Disconnect(ctx)
 
-	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		return mongotest.Fault{LoseReply: r.Command == "update"} // also the retry's
-	})
+	rs.Use("update", mongotest.Always(mongotest.Fault{LoseReply: true})) // also the retry's
 	_, err = client.Database("app").Collection("counters").UpdateOne(ctx,
 		bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
 	var history *retry.Error

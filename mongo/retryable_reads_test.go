@@ -181,7 +181,7 @@ func TestAnErrorInTheHandshakeOfTheFirstAttemptIsRetried(t *testing.T) {
 					_ = w.client.Ping(w.ctx, nil) // the pool has no connection any more
 					w.pass(time.Second)           // the monitors find the primary again
 					greeted := 0
-					w.set.InterceptHello(func(r *mongotest.Request) mongotest.Fault {
+					w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 						if _, err := r.Body.LookupErr("backpressure"); err != nil || r.Member != w.set.Primary() {
 							return mongotest.Fault{}
 						}
@@ -189,7 +189,7 @@ func TestAnErrorInTheHandshakeOfTheFirstAttemptIsRetried(t *testing.T) {
 							return mongotest.Fault{}
 						}
 						return fault
-					})
+					}))
 					w.must(do(w))
 					if greeted == 0 {
 						t.Error("no handshake was made")

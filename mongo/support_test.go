@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type world struct {
 	*testing.T
 	ctx    context.Context
 	set    *mongotest.ReplicaSet
+	heal   func() // takes the script out of use
 	client *mongo.Client
 	coll   *mongo.Collection
 
@@ -49,11 +51,11 @@ type world struct {
 func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), set ...mongotest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory()}, set...)...)
+		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory(), mongotest.Members(3)}, set...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{T: t, ctx: context.Background(), set: rs}
+		w := &world{T: t, ctx: context.Background(), set: rs, heal: func() {}}
 		o := options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetMonitor(w.monitor()).
 			SetPoolMonitor(&event.PoolMonitor{Event: w.pooled})
 		if configure != nil {
@@ -64,7 +66,7 @@ func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), 
 		}
 		w.coll = w.client.Database("test").Collection("c")
 		defer func() {
-			rs.Intercept(nil)
+			w.heal()
 			if err := w.client.Disconnect(w.ctx); err != nil {
 				t.Error(err)
 			}
@@ -132,17 +134,15 @@ func (w *world) forget() {
 
 // script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.
 func (w *world) script(command string, faults ...mongotest.Fault) {
-	var mu sync.Mutex
-	n := 0
-	w.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Command != command || n >= len(faults) {
+	var seen atomic.Int64
+	w.heal()
+	w.heal = w.set.Use(command, mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+		n := int(seen.Add(1))
+		if n > len(faults) {
 			return mongotest.Fault{}
 		}
-		n++
 		return faults[n-1]
-	})
+	}))
 }
 
 func (w *world) must(err error) {

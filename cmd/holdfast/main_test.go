@@ -106,14 +106,9 @@ func TestJSON(t *testing.T) {
 }
 
 func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
-	rs := mongotest.RunT(t)
+	rs := mongotest.RunReplicaSetT(t, 3)
 	ctx, interrupt := context.WithCancel(t.Context())
-	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		if r.Command == "update" {
-			interrupt()
-		}
-		return mongotest.Fault{}
-	})
+	rs.Use("update", mongotest.Always(mongotest.Fault{Before: interrupt}))
 	code, stdout, stderr := holdfast(ctx, "prove", "--failure", "reply-lost", "--uri", rs.URI())
 	if code != exitInterrupted || !strings.Contains(stdout, "interrupted") || !strings.Contains(stderr, "interrupted") {
 		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
@@ -122,7 +117,7 @@ func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
 }
 
 func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
-	rs := mongotest.RunT(t)
+	rs := mongotest.RunReplicaSetT(t, 3)
 	owner, err := prove.ConnectServer(t.Context(), rs.URI(), prove.Default())
 	if err != nil {
 		t.Fatal(err)

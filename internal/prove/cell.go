@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // Database is the only one that the experiment touches.
@@ -112,7 +114,7 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 	if err != nil {
 		return nil, err
 	}
-	c.site.intercept(c.injector.intercept)
+	release := c.site.intercept(mongotest.Decide(c.injector.intercept))
 	c.injector.warmUp()
 	c.deadline = time.Now().Add(c.settings.LoadLimit)
 	watchdog := time.AfterFunc(c.settings.LoadLimit+patience, func() {
@@ -129,6 +131,7 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 	for _, w := range writers {
 		records = append(records, w.records...)
 	}
+	release()
 	if err := c.rest(ctx, writers); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,6 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 
 // rest heals everything and closes the clients.
 func (c *cell) rest(ctx context.Context, writers []*writer) error {
-	c.site.intercept(nil)
 	healing, done := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer done()
 	err := c.site.restore(healing)

@@ -62,7 +62,7 @@ type replicaSet struct{ *mongotest.ReplicaSet }
 
 func (r *replicaSet) target() Target { return Target{URI: r.URI(), Dialer: r.Dialer()} }
 
-func (r *replicaSet) intercept(f func(*mongotest.Request) mongotest.Fault) { r.Intercept(f) }
+func (r *replicaSet) intercept(m mongotest.Middleware) func() { return r.Use("update", m) }
 
 func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
 	p := r.Primary()
@@ -97,7 +97,6 @@ func (r *replicaSet) blackout() {
 }
 
 func (r *replicaSet) restore(ctx context.Context) error {
-	r.Intercept(nil)
 	r.Heal()
 	for i := range r.Members() {
 		r.Restart(i)

@@ -46,7 +46,7 @@ func newInjector(ctx context.Context, p plan, r *referee, s site, database strin
 
 // intercept decides about one message. It runs on the connection's goroutine.
 func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
-	if r.Command != "update" || r.Database != i.database {
+	if r.Database != i.database {
 		return mongotest.Fault{}
 	}
 	p, ok := partOfCommand(r.Body)

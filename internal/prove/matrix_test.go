@@ -63,7 +63,7 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 		broken    string
 		retryable string
 	}{
-		{"replica set", nil, "n/a, not ours to break", ""},
+		{"replica set", []mongotest.Option{mongotest.Members(3)}, "n/a, not ours to break", ""},
 		{"standalone", []mongotest.Option{mongotest.Standalone()}, "n/a, standalone", "not supported: standalone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

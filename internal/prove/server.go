@@ -177,8 +177,10 @@ func (s *Server) open(Settings) (site, error) {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
 	f := &proxied{proxy: p, server: s}
-	p.InterceptHello(func(*mongotest.Request) mongotest.Fault { return mongotest.Fault{LoseRequest: f.dark.Load()} })
-	f.intercept(nil)
+	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
+	p.Use("hello", dark)
+	p.Use(mongotest.AnyCommand, f.watch)
+	p.Use(mongotest.AnyCommand, dark)
 	return f, nil
 }
 
@@ -195,20 +197,14 @@ func (f *proxied) target() Target {
 	return Target{URI: f.proxy.URI(), Standalone: f.server.standalone}
 }
 
-func (f *proxied) intercept(next func(*mongotest.Request) mongotest.Fault) {
-	f.proxy.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		if r.LSID != nil && !f.server.sessions {
-			f.sessions.Store(true)
-		}
-		switch {
-		case f.dark.Load():
-			return mongotest.Fault{LoseRequest: true}
-		case next == nil:
-			return mongotest.Fault{}
-		default:
-			return next(r)
-		}
-	})
+func (f *proxied) intercept(m mongotest.Middleware) func() { return f.proxy.Use("update", m) }
+
+// watch notes whether a command carries a session's id that the server has no use for.
+func (f *proxied) watch(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+	if r.LSID != nil && !f.server.sessions {
+		f.sessions.Store(true)
+	}
+	return next(r)
 }
 
 func (f *proxied) strike(kind FaultKind) (func(), error) {

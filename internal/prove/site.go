@@ -10,7 +10,8 @@ import (
 type site interface {
 	// target says where clients connect; the cell fills in the rest.
 	target() Target
-	intercept(f func(*mongotest.Request) mongotest.Fault)
+	// intercept puts middleware around every update, until the returned function is called.
+	intercept(m mongotest.Middleware) (remove func())
 	// strike does a fault that breaks the cluster. The repair, which may be nil, undoes it.
 	strike(kind FaultKind) (repair func(), err error)
 	// awaitPrimary waits until there is a primary that a majority follows.

@@ -26,7 +26,7 @@ type script struct {
 
 func newScript(t *testing.T, name string) *script {
 	t.Helper()
-	s := &script{t: t, set: mongotest.RunT(t)}
+	s := &script{t: t, set: mongotest.RunReplicaSetT(t, 3)}
 	seed(t, s.set)
 	s.client, s.pools = connect(t, name, s.set)
 	return s
@@ -37,13 +37,7 @@ func newScript(t *testing.T, name string) *script {
 func connect(t *testing.T, name string, set *mongotest.ReplicaSet) (driver.Client, *poolWatch) {
 	t.Helper()
 	pools, greeted := newPoolWatch(), make(chan struct{}, manyEvents)
-	set.InterceptHello(func(r *mongotest.Request) mongotest.Fault {
-		if isHandshake(r) {
-			greeted <- struct{}{}
-		}
-		return mongotest.Fault{}
-	})
-	defer set.InterceptHello(nil)
+	defer set.Use("hello", mongotest.While(isHandshake, mongotest.Fault{Before: func() { greeted <- struct{}{} }}))()
 	o := options.Client().ApplyURI(set.URI()).SetPoolMonitor(pools.monitor()).SetServerMonitoringMode("poll")
 	client, err := driver.Connect(name, o)
 	if err != nil {
@@ -95,12 +89,8 @@ func (s *script) clearPoolAtCheckOut() func() {
 		s.t.Fatal(err)
 	}
 	held, release := context.WithCancel(ctx)
-	s.set.InterceptHello(func(*mongotest.Request) mongotest.Fault {
-		return mongotest.Fault{Before: func() { <-held.Done() }}
-	})
-	s.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		return mongotest.Fault{LoseRequest: r.Command == "ping"}
-	})
+	s.set.Use("hello", mongotest.Always(mongotest.Fault{Before: func() { <-held.Done() }}))
+	s.set.Use("ping", mongotest.Always(mongotest.Fault{LoseRequest: true}))
 	s.pools.onCheckOutFailed(release)
 	s.pools.onCheckOutStarted(func() {
 		go func() { _ = s.client.Ping(ctx) }()
@@ -129,12 +119,7 @@ func (s *script) refuseHandshake() func() {
 func (s *script) failHandshake(fault mongotest.Fault) func() {
 	var failing atomic.Bool
 	failing.Store(true)
-	s.set.InterceptHello(func(r *mongotest.Request) mongotest.Fault {
-		if isHandshake(r) && failing.Load() {
-			return fault
-		}
-		return mongotest.Fault{}
-	})
+	s.set.Use("hello", mongotest.While(func(r *mongotest.Request) bool { return isHandshake(r) && failing.Load() }, fault))
 	s.pools.onCheckOutFailed(func() { failing.Store(false) })
 	return func() {
 		if failing.Load() {

@@ -43,7 +43,7 @@ func TestScenario(t *testing.T) {
 
 func newStage(t *testing.T, name string) *stage {
 	t.Helper()
-	set := mongotest.RunT(t, mongotest.ElectionTimeout(200*time.Millisecond))
+	set := mongotest.RunReplicaSetT(t, 3, mongotest.ElectionTimeout(200*time.Millisecond))
 	client, err := driver.Connect(name, options.Client().ApplyURI(set.URI()).SetWriteConcern(writeconcern.Majority()))
 	if err != nil {
 		t.Fatal(err)

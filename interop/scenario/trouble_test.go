@@ -11,10 +11,7 @@ func (s *stage) lostReply() {
 	ctx, counters := s.context(), s.collection("counters")
 	_, err := counters.InsertOne(ctx, byID("c"))
 	s.must(err)
-	var lost atomic.Bool
-	s.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		return mongotest.Fault{LoseReply: r.Command == "update" && !lost.Swap(true)}
-	})
+	s.set.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
 	modified, err := counters.UpdateOne(ctx, byID("c"), increment())
 	s.must(err)
 	expect(s, "modified", modified, 1)
@@ -37,14 +34,12 @@ func (s *stage) failOvers() {
 	s.must(err)
 	troubles := map[int64]func() mongotest.Fault{10: s.stepDownBefore, 20: s.killBefore, 30: s.killAfter}
 	var seen atomic.Int64
-	s.set.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		if r.Command == "update" {
-			if trouble := troubles[seen.Add(1)]; trouble != nil {
-				return trouble()
-			}
+	s.set.Use("update", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+		if trouble := troubles[seen.Add(1)]; trouble != nil {
+			return trouble()
 		}
 		return mongotest.Fault{}
-	})
+	}))
 	term := s.set.Term()
 	for i := range updates {
 		if _, err := counters.UpdateOne(ctx, byID("c"), increment()); err != nil {

@@ -22,7 +22,7 @@ func (x *exec) writing(apply func() error) error {
 		return err
 	}
 	release := func() {}
-	if x.hook.AfterApply != nil {
+	if x.afterApply != nil {
 		release = m.holdLocked()
 	}
 	since, err := x.attemptLocked(apply)
@@ -35,8 +35,8 @@ func (x *exec) writing(apply func() error) error {
 	x.addEntries()
 	m.publishLocked()
 	rs.mu.Unlock()
-	if x.hook.AfterApply != nil {
-		x.hook.AfterApply()
+	if x.afterApply != nil {
+		x.afterApply()
 		release()
 	}
 	return err

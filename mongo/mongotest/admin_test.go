@@ -13,7 +13,7 @@ import (
 // TestAdministration checks commands that the engine which the replies are compared with does not have, or not as a member
 // of a set.
 func TestAdministration(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.SetName("rs7"))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.SetName("rs7"))
 	c, other := dial(t, rs, 0), dial(t, rs, 1)
 	c.ok(`{"insert": "c", "documents": [{"_id": 1, "a": [1, 2]}, {"_id": 2}], "$db": "test"}`)
 	c.ok(`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a", "unique": true}], "$db": "test"}`)
@@ -137,7 +137,7 @@ func TestAFrozenMemberIsNotElected(t *testing.T) {
 }
 
 func TestABulkWriteIsExecutedOnce(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("8.0"))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Version("8.0"))
 	c := dial(t, rs, 0)
 	bulk := func(txn int) string {
 		return fmt.Sprintf(`{"bulkWrite": 1, "ops": [{"insert": 0, "document": {"_id": 1, "n": 0}}, {"update": 0, "filter": {"_id": 1},

@@ -28,7 +28,7 @@ func ping(t testing.TB, client *mongo.Client) error {
 }
 
 func TestTheOfficialDriverAuthenticates(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Users(
 		mongotest.User{Name: "alice", Password: "s3cret"},
 		mongotest.User{Name: "old", Password: "s3cret", Mechanisms: []string{"SCRAM-SHA-1"}},
 		mongotest.User{Name: "new,=", Password: "\u2168 \u00aa", Mechanisms: []string{"SCRAM-SHA-256"}},
@@ -57,7 +57,7 @@ func TestTheOfficialDriverAuthenticates(t *testing.T) {
 }
 
 func TestWhoHasNotAuthenticatedIsRefused(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
 	var refused mongo.CommandError
 	if err := ping(t, connect(t, rs)); !errors.As(err, &refused) || refused.Code != 13 ||
 		!strings.Contains(refused.Message, "Command insert requires authentication") {
@@ -84,7 +84,7 @@ func TestTheOptionUsersIsChecked(t *testing.T) {
 }
 
 func TestUsersOverTheWire(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "root", Password: "root"}))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "root", Password: "root"}))
 	ctx := within(t)
 	db := connect(t, rs, as("root", "root", "")).Database("app")
 	create := bson.D{{Key: "createUser", Value: "carol"}, {Key: "pwd", Value: "pw"}, {Key: "roles", Value: bson.A{"readWrite"}}}
@@ -118,7 +118,7 @@ func TestUsersOverTheWire(t *testing.T) {
 
 // A hello that carries the first step saves one round trip; one that is wrong is answered without it.
 func TestSpeculativeAuthentication(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
 	c := dial(t, rs, 0)
 	hello := func(user string) bson.Raw {
 		first := base64.StdEncoding.EncodeToString([]byte("n,,n=" + user + ",r=rOprNGfwEbeRWgbNEkqO"))
@@ -147,7 +147,7 @@ func TestTLSAndX509(t *testing.T) {
 		if memory {
 			opts = append(opts, mongotest.InMemory())
 		}
-		rs := mongotest.RunT(t, opts...)
+		rs := mongotest.RunReplicaSetT(t, 3, opts...)
 		config, err := rs.ClientTLS(subject)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestTLSAndX509(t *testing.T) {
 // A client without TLS gets nowhere, and a fake clock is no obstacle to TLS and SCRAM together.
 func TestTLSOnAFakeClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.TLS(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.TLS(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
 		config, err := rs.ClientTLS()
 		if err != nil {
 			t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // The engine that the replies are compared with has no collMod; its replies here are the manual's.
 func TestCollMod(t *testing.T) {
-	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	c := dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory()), 0)
 	c.ok(`{"createIndexes": "c", "indexes": [{"key": {"t": 1}, "name": "t", "expireAfterSeconds": 100}, {"key": {"b": 1}, "name": "b"},
 		{"key": {"b": 1, "c": 1}, "name": "bc"}], "$db": "test"}`)
 	c.ok(`{"create": "cap", "capped": true, "size": 1000, "$db": "test"}`)

@@ -178,7 +178,7 @@ var script = []struct{ rule, command, reply string }{
 var volatile = []string{"$clusterTime", "operationTime", "electionId", "opTime", "dropped"}
 
 func TestCommandsAnswerAsTheRealServer(t *testing.T) {
-	playScript(t, dial(t, mongotest.RunT(t, mongotest.InMemory()), 0), "mongotest_script")
+	playScript(t, dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory()), 0), "mongotest_script")
 }
 
 func TestRealServerAnswersAsTheScript(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 func TestTheOfficialDriverCompresses(t *testing.T) {
 	for _, name := range []string{"snappy", "zlib", "zstd"} {
 		t.Run(name, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.Members(1))
+			rs := mongotest.RunT(t)
 			client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(rs.URI() + "&compressors=" + name)))
 			defer func() { _ = client.Disconnect(context.Background()) }()
 			c := client.Database("db").Collection("c")
@@ -92,7 +92,7 @@ func TestAnAnswerIsCompressedAsItsQuestionWas(t *testing.T) {
 }
 
 func TestHelloNamesTheCompressorsThatBothSidesHave(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1), mongotest.Compressors("zlib", "snappy"))
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Compressors("zlib", "snappy"))
 	c := dial(t, rs, 0)
 	hello := c.ok(`{"hello": 1, "compression": ["zstd", "snappy", "lzma", "zlib"], "$db": "admin"}`)
 	if got := hello.Lookup("compression").String(); got != `["snappy","zlib"]` {
@@ -116,7 +116,7 @@ func TestAnUnknownCompressorIsRefused(t *testing.T) {
 
 // What asks for documents is told that it is too old; what does not cannot be told, and loses its connection.
 func TestOldOperations(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1))
+	rs := mongotest.RunT(t, mongotest.InMemory())
 	for op, want := range map[int32]string{2004: "OP_QUERY is no longer supported", 2005: "OP_GET_MORE is no longer supported", 2001: "", 2002: "", 2006: "", 2007: "", 999: ""} {
 		c := dial(t, rs, 0)
 		message := make([]byte, wire.HeaderLength, 64)

@@ -22,11 +22,11 @@ type conn struct {
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
-	in       []byte
-	x        exec
-	appName  string
-	consumed int64 // bytes dealt with, for WaitIdle
-	hook     Fault // for the message in hand
+	in         []byte
+	x          exec
+	appName    string
+	consumed   int64  // bytes dealt with, for WaitIdle
+	afterApply func() // for the message in hand: what a fault does once it is applied
 
 	codec      wire.Codec
 	compressor wire.Compressor // of the message in hand, if it came compressed

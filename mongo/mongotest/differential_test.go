@@ -164,7 +164,7 @@ func all(t *testing.T, c *mongo.Collection, filter bson.D, opts ...options.Liste
 
 func TestFiltersAgainstARealServer(t *testing.T) {
 	theirs := reference(t).Collection("c")
-	ours := connect(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.JournalLimit(0))).Database("d").Collection("c")
+	ours := connect(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0))).Database("d").Collection("c")
 	m := maker{rand.New(rand.NewPCG(1, 2))}
 	var docs []any
 	for i := range 150 {
@@ -202,7 +202,7 @@ func firstDifference(got, want string) string {
 
 func TestUpdatesAgainstARealServer(t *testing.T) {
 	theirs := reference(t).Collection("c")
-	ours := connect(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.JournalLimit(0))).Database("d").Collection("c")
+	ours := connect(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0))).Database("d").Collection("c")
 	m := maker{rand.New(rand.NewPCG(3, 4))}
 	for i := range 4000 {
 		doc, update, upsert := m.document(i), m.update(), m.IntN(10) == 0

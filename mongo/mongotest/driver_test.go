@@ -66,13 +66,7 @@ func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		lost := 0
-		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-			if r.Command != "update" || lost > 0 {
-				return mongotest.Fault{}
-			}
-			lost++
-			return mongotest.Fault{LoseReply: true, CutReplyAfter: 10}
-		})
+		rs.Use("update", mongotest.Once(mongotest.Fault{Before: func() { lost++ }, LoseReply: true, CutReplyAfter: 10}))
 		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if err := rs.WaitIdle(ctx); err != nil {
 			t.Fatal(err)
@@ -98,18 +92,11 @@ func TestFailoverInTheMiddle(t *testing.T) {
 	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
-		done := false
-		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-			if r.Command != "update" || done {
-				return mongotest.Fault{}
+		rs.Use("update", mongotest.Once(mongotest.Fault{AfterApply: func() {
+			if err := rs.StepDown(); err != nil {
+				t.Error(err)
 			}
-			done = true
-			return mongotest.Fault{AfterApply: func() {
-				if err := rs.StepDown(); err != nil {
-					t.Error(err)
-				}
-			}}
-		})
+		}}))
 		must[*mongo.UpdateResult](t)(c.UpdateOne(ctx, j(`{"_id": 1}`), j(`{"$inc": {"n": 1}}`)))
 		if n := rs.ReadAll("test.c")[0].Lookup("n").AsInt64(); n != 1 {
 			t.Errorf("n = %d, want 1", n)

@@ -12,20 +12,13 @@ import (
 
 // TestIncrementSurvivesALostReply is the README's example.
 func TestIncrementSurvivesALostReply(t *testing.T) {
-	rs := mongotest.RunT(t)
+	rs := mongotest.RunReplicaSetT(t, 3)
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Disconnect(t.Context())
-	lost := false
-	rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-		if r.Command != "update" || lost {
-			return mongotest.Fault{}
-		}
-		lost = true
-		return mongotest.Fault{LoseReply: true}
-	})
+	rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
 	c := client.Database("test").Collection("c")
 	_, err = c.UpdateOne(t.Context(), bson.M{"_id": 1}, bson.M{"$inc": bson.M{"n": 1}}, options.UpdateOne().SetUpsert(true))
 	if err != nil {

@@ -52,7 +52,7 @@ func (x *exec) reset() {
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
 	x.streaming, x.state = false, false
-	x.hook = Fault{}
+	x.afterApply = nil
 }
 
 // message executes an OP_MSG and answers it.
@@ -73,14 +73,12 @@ func (x *exec) message(h wire.Header, b []byte) error {
 	if x.name == "" {
 		return wire.ErrMalformed
 	}
-	if err := x.fault(); err != nil {
-		return err
-	}
-	if err := x.answer(parseErr); err != nil {
+	reply, err := x.serve(parseErr)
+	if err != nil {
 		return err
 	}
 	x.out = wire.EndMessage(x.out, at)
-	return x.send()
+	return x.send(reply)
 }
 
 // query executes an OP_QUERY, which may only be a hello, and answers with an OP_REPLY.
@@ -104,53 +102,63 @@ func (x *exec) query(h wire.Header, b []byte) error {
 		parseErr = failf(codeUnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
 			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.name)
 	}
-	if err := x.fault(); err != nil {
-		return err
-	}
-	if err := x.answer(parseErr); err != nil {
+	reply, err := x.serve(parseErr)
+	if err != nil {
 		return err
 	}
 	x.out = wire.AppendReply(nil, x.set.replies.Add(1), h.RequestID, x.out)
-	return x.send()
+	return x.send(reply)
 }
 
-// fault asks the interceptor and does what precedes the execution.
-func (x *exec) fault() error {
-	f := x.set.intercept.Load()
-	if x.spec != nil && x.spec.greeting {
-		f = x.set.greeting.Load()
-	}
-	if f == nil {
-		return nil
+// serve has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
+// is nil if there is no middleware. It returns an error if nothing is to be answered.
+func (x *exec) serve(parseErr error) (*Reply, error) {
+	at, executed := len(x.out), false
+	var failed error
+	handler := x.set.around(x.name, func(r *Request) *Reply {
+		x.afterApply, executed = r.afterApply, true
+		if failed = x.answer(parseErr); failed != nil {
+			return nil
+		}
+		return &Reply{Body: bson.Raw(x.out[x.body:])}
+	})
+	if handler == nil {
+		return nil, x.answer(parseErr)
 	}
 	request := x.request()
-	x.hook = (*f)(&request)
-	if x.hook.Before != nil {
-		x.hook.Before()
-	}
-	if sleep(x.done, x.hook.Delay) != nil {
-		return errHangUp
-	}
-	if x.hook.LoseRequest {
+	reply := handler(&request)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case reply == nil:
+		return nil, errHangUp
+	case !executed && reply.Lost && !reply.given():
 		x.journalLost()
-		return x.hangUp()
+		return nil, reply.ended()
 	}
+	return reply, x.replace(reply, at, executed)
+}
+
+// replace puts what middleware says in the place of the reply that was written at an index of out, if any.
+func (x *exec) replace(reply *Reply, at int, executed bool) error {
+	if reply.Error != nil {
+		x.out = x.out[:at]
+		return x.answer(reply.Error)
+	}
+	if executed && len(reply.Body) == len(x.out)-at && (len(reply.Body) == 0 || &reply.Body[0] == &x.out[at]) {
+		return nil
+	}
+	x.out = append(x.out[:at], slices.Clone(reply.Body)...)
+	x.record(0)
 	return nil
 }
 
-// hangUp ends the connection, or the answers on it.
-func (x *exec) hangUp() error {
-	if x.hook.Silent {
-		return errSilent
-	}
-	return errHangUp
-}
-
-// request describes the message to an interceptor.
+// request describes the message to middleware.
 func (x *exec) request() Request {
 	r := Request{
 		Member: x.member.index, ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
 		Body: bson.Raw(x.raw), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
+		done: x.done,
 	}
 	if x.lsid != nil {
 		r.LSID = bson.Raw(x.lsid)
@@ -184,9 +192,6 @@ func folded(body []byte, sequences []wire.Sequence) bson.Raw {
 
 // answer executes the command and writes the reply's document, or the error's.
 func (x *exec) answer(err error) error {
-	if err == nil && x.hook.Error != nil {
-		err = x.hook.Error
-	}
 	var point pointAction
 	if err == nil {
 		point, err = x.failPoint()
@@ -203,9 +208,6 @@ func (x *exec) answer(err error) error {
 	if err != nil {
 		x.out = x.out[:x.body+4]
 		x.writeFailure(commandError(err), point)
-	}
-	if x.hook.After != nil {
-		x.hook.After()
 	}
 	x.finish()
 	x.out = wire.EndDocument(x.out, x.body)
@@ -239,15 +241,18 @@ func (x *exec) execute(point pointAction) error {
 	return nil
 }
 
-// send hands the reply to the connection, unless a fault says otherwise or the client wants none.
-func (x *exec) send() error {
+// send hands the reply to the connection, unless middleware says otherwise or the client wants none.
+func (x *exec) send(reply *Reply) error {
 	out, err := x.wrap(x.out)
 	if err != nil {
 		return err
 	}
-	if x.hook.LoseReply {
-		x.markLost()
-		out = out[:min(x.hook.CutReplyAfter, len(out))]
+	var ended error
+	if reply != nil {
+		out, ended = reply.on(out), reply.ended()
+		if reply.Lost {
+			x.markLost()
+		}
 	}
 	if x.flags&wire.MoreToCome != 0 {
 		out = nil
@@ -257,14 +262,14 @@ func (x *exec) send() error {
 			return err
 		}
 	}
-	if x.hook.LoseReply {
-		return x.hangUp()
+	if reply != nil && reply.Lost {
+		return ended
 	}
 	x.markAnswered(len(out) > 0)
-	if x.streaming {
+	if x.streaming && ended == nil {
 		return x.stream()
 	}
-	return nil
+	return ended
 }
 
 // journalLost records a request that a fault kept from being executed.

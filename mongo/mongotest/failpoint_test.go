@@ -26,7 +26,7 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 		{"with all probability", `"mode": {"activationProbability": {"$numberDouble": "1.0"}}`, true, 2, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.InMemory())
+			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 			client := connect(t, rs)
 			ctx := within(t)
 			coll := client.Database("db").Collection("c")
@@ -61,7 +61,7 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 }
 
 func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1))
+	rs := mongotest.RunT(t, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok(`{"insert": "c", "documents": [{}, {}, {}], "$db": "db"}`)
 	id := number(c.ok(`{"find": "c", "batchSize": 1, "$db": "db"}`), "cursor", "id")
@@ -74,7 +74,7 @@ func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 }
 
 func TestBadFailPointsAreRefused(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1))
+	rs := mongotest.RunT(t, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	for command, code := range map[string]int64{
 		`{"configureFailPoint": "hangForEver", "mode": "alwaysOn", "$db": "admin"}`:                                                        238,

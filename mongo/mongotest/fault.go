@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Request is one message from a client, as the function given to Intercept sees it. It and its Body are valid only until
-// the message has been answered; what is kept longer must be copied.
+// Request is one message from a client, as middleware sees it. It and its Body are valid only until the message has been
+// answered; what is kept longer must be copied.
 type Request struct {
 	Member    int   // to which member it was sent
 	ConnID    int64 // over which connection
@@ -21,6 +21,9 @@ type Request struct {
 	Application bool
 	LSID        bson.Raw // the session's document, nil if there is none
 	TxnNumber   int64    // -1 if there is none
+
+	done       <-chan struct{} // closed when the connection is
+	afterApply func()
 }
 
 // Fault is what is done to one message. The zero Fault does nothing. Its functions run on the connection's goroutine,
@@ -47,18 +50,65 @@ type Fault struct {
 	Silent bool
 }
 
-// Intercept has f asked once for each message from a client, but for the messages of handshakes and monitors (hello and
-// its like); nil ends it. Messages that are being executed keep the fault they got.
-func (rs *ReplicaSet) Intercept(f func(*Request) Fault) { storeInterceptor(&rs.intercept, f) }
-
-// InterceptHello has f asked for those messages that Intercept leaves out: hello, isMaster and ismaster. A streamed hello is
-// one message, whatever the number of its replies. nil ends it.
-func (rs *ReplicaSet) InterceptHello(f func(*Request) Fault) { storeInterceptor(&rs.greeting, f) }
-
-func storeInterceptor(to *atomic.Pointer[func(*Request) Fault], f func(*Request) Fault) {
-	if f == nil {
-		to.Store(nil)
-		return
+// handle does the fault to a message.
+func (f *Fault) handle(r *Request, next Handler) *Reply {
+	if f.Before != nil {
+		f.Before()
 	}
-	to.Store(&f)
+	if sleep(r.done, f.Delay) != nil {
+		return nil
+	}
+	reply := f.reply(r, next)
+	if reply == nil || f.LoseRequest {
+		return reply
+	}
+	if f.After != nil {
+		f.After()
+	}
+	if f.LoseReply {
+		reply.Lost, reply.CutAfter, reply.Silent = true, f.CutReplyAfter, f.Silent
+	}
+	return reply
+}
+
+func (f *Fault) reply(r *Request, next Handler) *Reply {
+	switch {
+	case f.LoseRequest:
+		return &Reply{Lost: true, Silent: f.Silent}
+	case f.Error != nil:
+		return &Reply{Error: f.Error}
+	case f.AfterApply != nil:
+		r.afterApply = f.AfterApply
+	}
+	return next(r)
+}
+
+// Decide returns middleware that does to each message what decide says.
+func Decide(decide func(*Request) Fault) Middleware {
+	return func(r *Request, next Handler) *Reply {
+		f := decide(r)
+		return f.handle(r, next)
+	}
+}
+
+// While returns middleware that does a fault to every message for which holds is true.
+func While(holds func(*Request) bool, f Fault) Middleware {
+	return Decide(func(r *Request) Fault {
+		if holds(r) {
+			return f
+		}
+		return Fault{}
+	})
+}
+
+// Always returns middleware that does a fault to every message until it is taken out of use.
+func Always(f Fault) Middleware { return Decide(func(*Request) Fault { return f }) }
+
+// Once returns middleware that does a fault to the first message only.
+func Once(f Fault) Middleware { return Times(1, f) }
+
+// Times returns middleware that does a fault to the first n messages.
+func Times(n int, f Fault) Middleware {
+	var seen atomic.Int64
+	return While(func(*Request) bool { return seen.Add(1) <= int64(n) }, f)
 }

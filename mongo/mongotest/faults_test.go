@@ -62,12 +62,12 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
-				rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+				rs.Use(mongotest.AnyCommand, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 					if r.Command != "update" || !r.Application || r.Database != "test" || r.TxnNumber != 1 {
 						t.Errorf("the request is %+v", r)
 					}
 					return test.fault(rs)
-				})
+				}))
 				c := dial(t, rs, 0)
 				c.send(0, j("%s", retryable(1, "")))
 				_, m, err := c.receive()
@@ -92,13 +92,11 @@ var errAny = errors.New("any error")
 
 func TestAWriteThatWasNotReplicatedDiesWithItsPrimary(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
-		rs.Intercept(func(*mongotest.Request) mongotest.Fault {
-			return mongotest.Fault{AfterApply: func() { rs.Kill(0) }}
-		})
+		release := rs.Use("update", mongotest.Always(mongotest.Fault{AfterApply: func() { rs.Kill(0) }}))
 		c := dial(t, rs, 0)
 		c.send(0, j("%s", retryable(1, `, "writeConcern": {"w": 1}`)))
 		_, _, _ = c.receive()
-		rs.Intercept(nil)
+		release()
 		p := must[int](t)(rs.WaitPrimary(context.Background()))
 		dial(t, rs, p).ok("%s", retryable(1, ""))
 		rs.Restart(0)
@@ -112,7 +110,7 @@ func TestAWriteThatWasNotReplicatedDiesWithItsPrimary(t *testing.T) {
 func TestSilentFaults(t *testing.T) {
 	for _, fault := range []mongotest.Fault{{LoseRequest: true, Silent: true}, {LoseReply: true, Silent: true, CutReplyAfter: 3}} {
 		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
-			rs.Intercept(func(*mongotest.Request) mongotest.Fault { return fault })
+			rs.Use("ping", mongotest.Always(fault))
 			c := dial(t, rs, 0)
 			c.send(0, j(`{"ping": 1, "$db": "admin"}`))
 			c.send(0, j(`{"ping": 1, "$db": "admin"}`))
@@ -126,7 +124,7 @@ func TestSilentFaults(t *testing.T) {
 
 func TestDelayAndLatencyRunOnTheFakeClock(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
-		rs.Intercept(func(*mongotest.Request) mongotest.Fault { return mongotest.Fault{Delay: time.Hour} })
+		rs.Use(mongotest.AnyCommand, mongotest.Always(mongotest.Fault{Delay: time.Hour}))
 		began := time.Now()
 		c := dial(t, rs, 0)
 		c.send(0, j(`{"ping": 1, "$db": "admin"}`))
@@ -140,7 +138,7 @@ func TestDelayAndLatencyRunOnTheFakeClock(t *testing.T) {
 }
 
 func TestFailPoint(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok(`{"hello": 1, "client": {"application": {"name": "app"}}, "$db": "admin"}`)
 	configure := func(mode, data string) {
@@ -182,10 +180,10 @@ func TestFailPoint(t *testing.T) {
 }
 
 func TestCloseEndsEverything(t *testing.T) {
-	for name, opt := range map[string]mongotest.Option{"tcp": mongotest.Members(3), "memory": mongotest.InMemory()} {
+	for name, opt := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
 		t.Run(name, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			rs := must[*mongotest.ReplicaSet](t)(mongotest.Run(opt))
+			rs := must[*mongotest.ReplicaSet](t)(mongotest.Run(append(opt, mongotest.Members(3))...))
 			c := dial(t, rs, 0)
 			c.send(0, j(`{"hello": 1, "topologyVersion": %s, "maxAwaitTimeMS": 100000, "$db": "admin"}`,
 				known(t, c.ok(`{"hello": 1, "$db": "admin"}`))))

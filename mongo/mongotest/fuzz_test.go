@@ -26,7 +26,7 @@ func FuzzMessage(f *testing.F) {
 	hello := must[[]byte](f)(bson.Marshal(j(`{"isMaster": 1, "helloOk": true}`)))
 	f.Add(wire.AppendQuery(nil, 1, wire.SecondaryOk, "admin.$cmd", hello))
 	f.Add(sequenceMessage(f))
-	rs := must[*mongotest.ReplicaSet](f)(mongotest.Run(mongotest.InMemory(), mongotest.JournalLimit(10)))
+	rs := must[*mongotest.ReplicaSet](f)(mongotest.Run(mongotest.Members(3), mongotest.InMemory(), mongotest.JournalLimit(10)))
 	f.Cleanup(func() { _ = rs.Close() })
 	f.Fuzz(func(t *testing.T, b []byte) {
 		conn := must[interface {

@@ -62,7 +62,7 @@ func TestStreamedHello(t *testing.T) {
 }
 
 func TestLegacyHello(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	for command, code := range map[string]int64{`{"isMaster": 1, "helloOk": true}`: -1, `{"ismaster": 1}`: -1, `{"find": "c"}`: 352} {
 		doc := must[[]byte](t)(bson.Marshal(j("%s", command)))
@@ -76,7 +76,7 @@ func TestLegacyHello(t *testing.T) {
 }
 
 func TestMalformedMessagesEndTheirConnectionOnly(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	other := dial(t, rs, 0)
 	for name, b := range map[string][]byte{
 		"a length below the header's": {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -94,7 +94,7 @@ func TestMalformedMessagesEndTheirConnectionOnly(t *testing.T) {
 }
 
 func TestUnacknowledgedWriteIsExecutedWithoutAnAnswer(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.send(wire.MoreToCome, j(`{"insert": "c", "documents": [{"_id": 1}], "writeConcern": {"w": 0}, "$db": "test"}`))
 	if n := number(c.ok(`{"count": "c", "$db": "test"}`), "n"); n != 1 {
@@ -103,7 +103,7 @@ func TestUnacknowledgedWriteIsExecutedWithoutAnAnswer(t *testing.T) {
 }
 
 func TestReadsOnASecondary(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 2)
 	for mode, code := range map[string]int64{"primary": 13435, "primaryPreferred": -1, "secondary": -1, "nearest": -1, "frob": 9} {
 		reply := c.run(`{"find": "c", "$readPreference": {"mode": "%s"}, "$db": "test"}`, mode)

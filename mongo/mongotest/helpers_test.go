@@ -31,8 +31,8 @@ func connect(t testing.TB, rs *mongotest.ReplicaSet, more ...*options.ClientOpti
 // both runs a test on TCP and in memory.
 func both(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet)) {
 	t.Helper()
-	t.Run("tcp", func(t *testing.T) { test(t, mongotest.RunT(t)) })
-	t.Run("memory", func(t *testing.T) { test(t, mongotest.RunT(t, mongotest.InMemory())) })
+	t.Run("tcp", func(t *testing.T) { test(t, mongotest.RunReplicaSetT(t, 3)) })
+	t.Run("memory", func(t *testing.T) { test(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())) })
 }
 
 func must[T any](t testing.TB) func(T, error) T {

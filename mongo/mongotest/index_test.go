@@ -35,7 +35,7 @@ func TestUniqueIndexesAgainstARealServer(t *testing.T) {
 	reference(t)
 	uri := must[*url.URL](t)(url.Parse(os.Getenv("HOLDFAST_MONGODB_URI")))
 	theirs := dialAt(t, new(net.Dialer).DialContext, uri.Host)
-	ours := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.JournalLimit(0)), 0)
+	ours := dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0)), 0)
 	db := fmt.Sprintf("mongotest_%d_unique", os.Getpid())
 	defer theirs.run(`{"dropDatabase": 1, "$db": "%s"}`, db)
 	m := maker{rand.New(rand.NewPCG(5, 6))}
@@ -207,7 +207,7 @@ func TestAnUnreplicatedHolderOfAKeyIsRolledBack(t *testing.T) {
 }
 
 func TestARetriedStatementIsNotADuplicate(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok("%s}", uniqueA)
 	insert := `{"insert": "c", "documents": [{"_id": 1, "a": 1}], ` + session(1)

@@ -36,7 +36,7 @@ type config struct {
 }
 
 func newConfig(opts []Option) (config, error) {
-	c := config{members: 3, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
+	c := config{members: 1, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -78,7 +78,7 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// Members sets how many data-bearing, electable members the set has; three if it is not given, seven at most.
+// Members sets how many data-bearing, electable members the set has; one if it is not given, seven at most.
 func Members(n int) Option { return func(c *config) { c.members = n } }
 
 // InMemory makes the set open no socket. Only its [Dialer] reaches it.

@@ -19,14 +19,13 @@ import (
 // clients do not go round it. It takes compression out of the handshake. TLS is refused: a client that begins with it
 // gets a TLS alert. A Fault's AfterApply is not run, because a proxy does not see it.
 type FaultProxy struct {
-	dial      func(ctx context.Context, network, address string) (net.Conn, error)
-	target    *url.URL
-	hosts     []string // of the target, in its order
-	done      chan struct{}
-	wg        sync.WaitGroup
-	intercept atomic.Pointer[func(*Request) Fault]
-	greeting  atomic.Pointer[func(*Request) Fault]
-	connID    atomic.Int64
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	target *url.URL
+	hosts  []string // of the target, in its order
+	done   chan struct{}
+	wg     sync.WaitGroup
+	connID atomic.Int64
+	middlewares
 
 	mu      sync.Mutex
 	closed  bool
@@ -139,14 +138,8 @@ func (p *FaultProxy) Members() int {
 	return len(p.members)
 }
 
-// Intercept has f asked once for each message from a client, but for hello and its like; nil ends it.
-func (p *FaultProxy) Intercept(f func(*Request) Fault) { storeInterceptor(&p.intercept, f) }
-
-// InterceptHello has f asked for the messages that Intercept leaves out; nil ends it.
-func (p *FaultProxy) InterceptHello(f func(*Request) Fault) { storeInterceptor(&p.greeting, f) }
-
 // Close ends every connection and goroutine of the proxy and waits until they are gone. It must not be called from within
-// a fault's function.
+// middleware.
 func (p *FaultProxy) Close() error {
 	p.mu.Lock()
 	if !p.closed {
@@ -209,7 +202,7 @@ func (p *FaultProxy) acceptAll(m *proxyMember) {
 func (p *FaultProxy) serve(m *proxyMember, client net.Conn) {
 	c := &proxyConn{
 		proxy: p, member: m, id: p.connID.Add(1), client: client, done: make(chan struct{}),
-		pending: make(map[int32]pendingReply),
+		pending: make(map[int32]pending),
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -41,7 +41,7 @@ func proxied(t *testing.T, target string) (*mongotest.FaultProxy, *mongo.Collect
 }
 
 func TestProxyStandsInFrontOfEveryMember(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.ElectionTimeout(200*time.Millisecond))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.ElectionTimeout(200*time.Millisecond))
 	// One member is enough: the others are learned from its hello.
 	p, c, seen := proxied(t, "mongodb://"+rs.Addr(1)+"/?replicaSet=rs0&compressors=zlib")
 	ctx := within(t)
@@ -84,24 +84,20 @@ func TestProxyFaults(t *testing.T) {
 		{"a delay", mongotest.Fault{Delay: time.Millisecond}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rs := mongotest.RunT(t)
+			rs := mongotest.RunReplicaSetT(t, 3)
 			p, c, _ := proxied(t, rs.URI())
 			ctx := within(t)
 			var order []string
-			done := false
-			p.Intercept(func(r *mongotest.Request) mongotest.Fault {
-				if r.Command != "insert" || done {
-					return mongotest.Fault{}
-				}
-				done = true
+			p.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 				if n := number(r.Body, "documents", "0", "_id"); n != 1 {
 					t.Errorf("the intercepted document has _id %d, want 1", n)
 				}
-				f := test.fault
-				f.Before = func() { order = append(order, "before") }
-				f.After = func() { order = append(order, "after") }
-				return f
+				return next(r)
 			})
+			f := test.fault
+			f.Before = func() { order = append(order, "before") }
+			f.After = func() { order = append(order, "after") }
+			p.Use("insert", mongotest.Once(f))
 			must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1}`)))
 			must[any](t)(nil, rs.WaitIdle(ctx))
 			attempts, applied := 0, 0
@@ -124,12 +120,10 @@ func TestProxyFaults(t *testing.T) {
 }
 
 func TestProxySilence(t *testing.T) {
-	rs := mongotest.RunT(t)
+	rs := mongotest.RunReplicaSetT(t, 3)
 	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(rs.Addr(0)))
 	defer p.Close()
-	p.Intercept(func(*mongotest.Request) mongotest.Fault {
-		return mongotest.Fault{LoseReply: true, Silent: true, CutReplyAfter: 5}
-	})
+	p.Use("ping", mongotest.Always(mongotest.Fault{LoseReply: true, Silent: true, CutReplyAfter: 5}))
 	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
 	c.send(0, j(`{"ping": 1, "$db": "admin"}`))
 	if !c.silent(50 * time.Millisecond) {
@@ -138,7 +132,7 @@ func TestProxySilence(t *testing.T) {
 }
 
 func TestProxyRefusesTLS(t *testing.T) {
-	rs := mongotest.RunT(t)
+	rs := mongotest.RunReplicaSetT(t, 3)
 	if _, err := mongotest.Proxy(rs.URI() + "&tls=true"); err == nil || !strings.Contains(err.Error(), "TLS") {
 		t.Errorf("a target with TLS: %v", err)
 	}

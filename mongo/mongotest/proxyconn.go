@@ -2,13 +2,12 @@ package mongotest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"sync"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -27,14 +26,13 @@ type proxyConn struct {
 	writing sync.Mutex // of messages to the client
 
 	mu      sync.Mutex
-	silent  bool
-	pending map[int32]pendingReply // by the request id that the reply answers
+	pending map[int32]pending // by the request id that the reply answers
 }
 
-// pendingReply is what is to be done to a reply.
-type pendingReply struct {
+// pending is what is to be done with a reply.
+type pending struct {
 	hello bool
-	fault Fault
+	to    chan []byte // the middleware that waits for it; nil if none does
 }
 
 func (c *proxyConn) close() {
@@ -121,136 +119,70 @@ func (c *proxyConn) carryRequests(r *bufio.Reader) {
 	}
 }
 
-// request does what the interceptor says to one message, and forwards it.
+// request hands one message to the middleware that concerns it, or to the server.
 func (c *proxyConn) request(message []byte) error {
-	request, msg, err := c.describe(message)
+	in, err := describe(message)
 	if err != nil {
 		return err
 	}
-	hello := isGreeting(request.Command)
-	f := c.proxy.intercept.Load()
-	if hello {
-		f = c.proxy.greeting.Load()
-		message = withoutCompression(message, request.RequestID)
+	in.Member, in.ConnID, in.done = c.member.index, c.id, c.done
+	if isGreeting(in.Command) {
+		message = withoutCompression(message, in.RequestID)
 	}
-	var fault Fault
-	if f != nil {
-		fault = (*f)(&request)
+	var answer []byte
+	handler := c.proxy.around(in.Command, func(*Request) *Reply {
+		if answer = c.ask(in, message); answer == nil && !in.unanswered {
+			return nil
+		}
+		return &Reply{Body: body(answer)}
+	})
+	if handler == nil {
+		return c.forward(in, message, nil)
 	}
-	if fault.Before != nil {
-		fault.Before()
+	reply := handler(&in.Request)
+	if reply == nil {
+		return errHangUp
 	}
-	if err := sleep(c.done, fault.Delay); err != nil {
-		return err
+	if reply.Error != nil || !bytes.Equal(reply.Body, body(answer)) {
+		answer = in.message(reply, in.RequestID)
 	}
-	switch {
-	case fault.LoseRequest:
-		return c.lose(fault)
-	case fault.Error != nil:
-		return c.refuse(request.RequestID, fault)
+	if !in.unanswered {
+		if err := c.write(reply.on(answer)); err != nil {
+			return err
+		}
 	}
-	if msg == nil || msg.Flags&wire.MoreToCome == 0 {
+	return reply.ended()
+}
+
+// forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
+func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
+	if !in.unanswered {
 		c.mu.Lock()
-		c.pending[request.RequestID] = pendingReply{hello, fault}
+		c.pending[in.RequestID] = pending{isGreeting(in.Command), to}
 		c.mu.Unlock()
 	}
-	_, err = c.server.Write(message)
+	_, err := c.server.Write(message)
 	return err
 }
 
-// describe reads a message as far as an interceptor needs; the Msg is nil for an OP_QUERY.
-func (c *proxyConn) describe(message []byte) (Request, *wire.Msg, error) {
-	h, err := wire.ParseHeader(message)
-	if err != nil {
-		return Request{}, nil, err
+// ask sends a message to the server and returns its reply; nil if there is none.
+func (c *proxyConn) ask(in *incoming, message []byte) []byte {
+	to := make(chan []byte, 1)
+	if c.forward(in, message, to) != nil || in.unanswered {
+		return nil
 	}
-	r := Request{Member: c.member.index, ConnID: c.id, RequestID: h.RequestID, TxnNumber: -1}
-	switch h.OpCode {
-	case wire.OpMsg:
-		m, err := wire.ParseMsg(message)
-		if err != nil {
-			return r, nil, err
-		}
-		r.describe(m.Body)
-		r.Body = folded(m.Body, m.Sequences)
-		return r, &m, nil
-	case wire.OpQuery:
-		q, err := wire.ParseQuery(message)
-		if err != nil {
-			return r, nil, err
-		}
-		r.describe(q.Document)
-		r.Body = bson.Raw(q.Document)
-		return r, nil, nil
-	}
-	return r, nil, wire.ErrMalformed
-}
-
-// describe fills in what the command's own fields tell.
-func (r *Request) describe(body []byte) {
-	it := wire.Elements(body)
-	for it.Next() {
-		switch {
-		case r.Command == "":
-			r.Command = string(it.Key)
-			s := specs[r.Command]
-			r.Application = s == nil || !s.service
-		case string(it.Key) == "$db":
-			r.Database = string(it.Text())
-		case string(it.Key) == "lsid":
-			r.LSID = bson.Raw(it.Document())
-		case string(it.Key) == "txnNumber":
-			if n, ok := it.Int64(); ok {
-				r.TxnNumber = n
-			}
-		}
+	select {
+	case reply := <-to:
+		return reply
+	case <-c.done:
+		return nil
 	}
 }
 
-func isGreeting(command string) bool {
-	s := specs[command]
-	return s != nil && s.greeting
-}
-
-// lose ends the connection, or the answers on it.
-func (c *proxyConn) lose(f Fault) error {
-	if !f.Silent {
-		return errHangUp
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silent = true
-	return errSilent
-}
-
-// refuse answers an error in the server's place.
-func (c *proxyConn) refuse(id int32, f Fault) error {
-	at, dst := wire.BeginMsg(nil, id, id, 0)
-	doc, dst := wire.BeginDocument(dst)
-	dst = wire.AppendDouble(dst, "ok", 0)
-	dst = wire.AppendString(dst, "errmsg", f.Error.Message)
-	dst = wire.AppendInt32(dst, "code", f.Error.Code)
-	dst = wire.AppendString(dst, "codeName", f.Error.name())
-	if len(f.Error.Labels) > 0 {
-		dst = wire.AppendStrings(dst, "errorLabels", f.Error.Labels)
-	}
-	return c.reply(wire.EndMessage(wire.EndDocument(dst, doc), at), f)
-}
-
-// reply hands a reply to the client, unless the fault says otherwise.
-func (c *proxyConn) reply(message []byte, f Fault) error {
-	if f.After != nil {
-		f.After()
-	}
-	if f.LoseReply {
-		message = message[:min(f.CutReplyAfter, len(message))]
-	}
+func (c *proxyConn) write(b []byte) error {
 	c.writing.Lock()
-	_, err := c.client.Write(message)
-	c.writing.Unlock()
-	if f.LoseReply {
-		return c.lose(f)
-	}
+	defer c.writing.Unlock()
+	_, err := c.client.Write(b)
 	return err
 }
 
@@ -260,17 +192,13 @@ func (c *proxyConn) carryReplies(r *bufio.Reader) {
 		if err != nil {
 			return
 		}
-		switch err := c.response(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
+		if c.response(message) != nil {
 			return
 		}
 	}
 }
 
-// response does to one reply what was decided for its request.
+// response hands one reply to who waits for it.
 func (c *proxyConn) response(message []byte) error {
 	h, err := wire.ParseHeader(message)
 	if err != nil {
@@ -279,21 +207,22 @@ func (c *proxyConn) response(message []byte) error {
 	streamed := h.OpCode == wire.OpMsg && len(message) > wire.HeaderLength &&
 		message[wire.HeaderLength]&byte(wire.MoreToCome) != 0
 	c.mu.Lock()
-	p, silent := c.pending[h.ResponseTo], c.silent
+	p := c.pending[h.ResponseTo]
 	delete(c.pending, h.ResponseTo)
 	if streamed { // the next reply answers this one
-		c.pending[h.RequestID] = pendingReply{hello: p.hello}
+		c.pending[h.RequestID] = pending{hello: p.hello}
 	}
 	c.mu.Unlock()
-	if silent {
-		return errSilent
-	}
 	if p.hello {
 		if message, err = c.proxy.rewriteHello(message, h); err != nil {
 			return err
 		}
 	}
-	return c.reply(message, p.fault)
+	if p.to != nil {
+		p.to <- message
+		return nil
+	}
+	return c.write(message)
 }
 
 // withoutCompression returns a hello that offers no compression.

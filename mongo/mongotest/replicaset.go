@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ReplicaSet is a running set of servers. Its methods are safe for concurrent use.
+// ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
+// for concurrent use.
 type ReplicaSet struct {
 	config  config
 	network *memNetwork // nil on TCP
@@ -27,8 +28,7 @@ type ReplicaSet struct {
 	nextID  atomic.Int64 // connection ids
 	replies atomic.Int32 // request ids of replies
 
-	intercept atomic.Pointer[func(*Request) Fault]
-	greeting  atomic.Pointer[func(*Request) Fault]
+	middlewares
 
 	mu      sync.Mutex // guards what follows and the members; never held across a wait
 	closed  bool
@@ -41,16 +41,25 @@ type ReplicaSet struct {
 	configVersion int64 // of the replica set's configuration
 }
 
-// Tester is what RunT needs of a *testing.T.
+// Tester is what the package needs of a test framework; a *testing.T has it.
 type Tester interface {
 	Helper()
 	Cleanup(func())
 	Failed() bool
 	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// RunT runs a set for a test and closes it when the test ends. If the test failed, it logs the journal.
+// RunReplicaSetT is RunT with a number of members.
+func RunReplicaSetT(t Tester, members int, opts ...Option) *ReplicaSet {
+	t.Helper()
+	return RunT(t, append([]Option{Members(members)}, opts...)...)
+}
+
+// RunT runs a server for a test, a replica set of one member unless the options say otherwise, and closes it when the test
+// ends. If the test failed, it logs what Dump tells. A server belongs to its test: those of parallel tests have nothing in
+// common.
 func RunT(t Tester, opts ...Option) *ReplicaSet {
 	t.Helper()
 	rs, err := Run(opts...)
@@ -61,7 +70,7 @@ func RunT(t Tester, opts ...Option) *ReplicaSet {
 	t.Cleanup(func() {
 		t.Helper()
 		if t.Failed() {
-			t.Logf("the replica set's journal:\n%s", rs.Dump())
+			t.Logf("what happened at the server:\n%s", rs.Dump())
 		}
 		if err := rs.Close(); err != nil {
 			t.Logf("closing the replica set: %v", err)
@@ -70,7 +79,8 @@ func RunT(t Tester, opts ...Option) *ReplicaSet {
 	return rs
 }
 
-// Run starts a set. Its member 0 is the elected primary when Run returns.
+// Run starts a server, a replica set of one member unless the options say otherwise. Its member 0 is the elected primary
+// when Run returns.
 func Run(opts ...Option) (*ReplicaSet, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -188,7 +198,7 @@ func (rs *ReplicaSet) accept(m *member, nc net.Conn) bool {
 }
 
 // Close ends every goroutine and connection of the set, and waits until they are gone; it must not be called from
-// within a fault's function. Closing twice is harmless.
+// within middleware. Closing twice is harmless.
 func (rs *ReplicaSet) Close() error {
 	rs.mu.Lock()
 	first := !rs.closed
@@ -241,8 +251,13 @@ func (rs *ReplicaSet) URI() string {
 // Dialer returns what connects to the set's members, in memory and on TCP.
 func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs} }
 
-// Addr returns a member's address, "host:port".
-func (rs *ReplicaSet) Addr(member int) string { return rs.members[member].addr }
+// Addr returns the address of a member, "host:port"; of member 0 if none is named.
+func (rs *ReplicaSet) Addr(member ...int) string {
+	if len(member) == 0 {
+		return rs.members[0].addr
+	}
+	return rs.members[member[0]].addr
+}
 
 // Members returns how many members the set has, running or not.
 func (rs *ReplicaSet) Members() int { return len(rs.members) }

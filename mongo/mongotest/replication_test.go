@@ -18,7 +18,7 @@ import (
 func bubble(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet), opts ...mongotest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, mongotest.RunT(t, append([]mongotest.Option{mongotest.InMemory()}, opts...)...))
+		test(t, mongotest.RunReplicaSetT(t, 3, append([]mongotest.Option{mongotest.InMemory()}, opts...)...))
 	})
 }
 
@@ -153,12 +153,8 @@ func TestUnreplicatedWriteIsRolledBack(t *testing.T) {
 
 func TestStepDownWhileWaitingForTheWriteConcern(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
-		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-			if r.TxnNumber != 1 || r.Member != 0 {
-				return mongotest.Fault{}
-			}
-			return mongotest.Fault{AfterApply: func() { must[any](t)(nil, rs.StepDown()) }}
-		})
+		first := func(r *mongotest.Request) bool { return r.TxnNumber == 1 && r.Member == 0 }
+		rs.Use("update", mongotest.While(first, mongotest.Fault{AfterApply: func() { must[any](t)(nil, rs.StepDown()) }}))
 		reply := dial(t, rs, 0).ok("%s", retryable(1, ""))
 		if number(reply, "writeConcernError", "code") != 11602 || !labelled(reply, "RetryableWriteError") {
 			t.Errorf("the reply is %v, want a write concern error 11602 with the label", reply)
@@ -174,14 +170,12 @@ func TestStepDownWhileWaitingForTheWriteConcern(t *testing.T) {
 func TestAnIsolatedPrimaryInterruptsItsWritesAndAnswersAfterwards(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		c := dial(t, rs, 0)
-		rs.Intercept(func(*mongotest.Request) mongotest.Fault {
-			return mongotest.Fault{Before: func() { rs.Isolate(0) }}
-		})
+		release := rs.Use("update", mongotest.Always(mongotest.Fault{Before: func() { rs.Isolate(0) }}))
 		c.send(0, j("%s", retryable(1, "")))
 		if !c.silent(time.Minute) {
 			t.Fatal("an isolated member answered")
 		}
-		rs.Intercept(nil)
+		release()
 		rs.Heal()
 		_ = c.conn.SetReadDeadline(time.Time{})
 		_, m, err := c.receive()

@@ -113,7 +113,7 @@ func TestRepliesAreTheRealServers(t *testing.T) {
 	for _, path := range replyFiles(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			cases := readReplies(t, path)
-			c := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.JournalLimit(0), mongotest.Version("8.0")), 0)
+			c := dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0), mongotest.Version("8.0")), 0)
 			for i, got := range playReplies(t, c, repliesDB, cases) {
 				want := cases[i].reply
 				if cases[i].why != "" {

@@ -58,7 +58,7 @@ func TestRetryableStatementsAreExecutedOnce(t *testing.T) {
 		},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.InMemory())
+			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 			c := dial(t, rs, 0)
 			c.ok(`{"insert": "c", "documents": [{"_id": 1, "n": 0}, {"_id": 2, "n": 0}], "$db": "test"}`)
 			first := without(c.ok("%s", test.command+session(3)), volatile...)
@@ -80,7 +80,7 @@ func TestRetryableStatementsAreExecutedOnce(t *testing.T) {
 }
 
 func TestSessionRules(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok("%s", `{"insert": "c", "documents": [{"_id": 1}], `+session(5))
 	for _, test := range []struct {
@@ -111,7 +111,7 @@ func TestSessionRules(t *testing.T) {
 }
 
 func TestRetryableErrorsCarryTheLabel(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c := dial(t, rs, 1)
 	for command, want := range map[string]bool{
 		`{"insert": "c", "documents": [{}], ` + session(1):           true,

@@ -90,6 +90,7 @@ func verifyJournal(t *testing.T, rs *mongotest.ReplicaSet) {
 
 // trouble does random things to the members until stop is closed.
 func trouble(rs *mongotest.ReplicaSet, random *rand.Rand, stop chan struct{}) {
+	release := func() {}
 	for {
 		m := random.IntN(3)
 		switch random.IntN(8) {
@@ -102,11 +103,12 @@ func trouble(rs *mongotest.ReplicaSet, random *rand.Rand, stop chan struct{}) {
 		case 3:
 			_ = rs.StepDown()
 		case 4:
-			rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
+			release()
+			release = rs.Use(mongotest.AnyCommand, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 				return mongotest.Fault{AfterApply: func() { rs.Kill(r.Member) }}
-			})
+			}))
 		default:
-			rs.Intercept(nil)
+			release()
 			rs.Heal()
 			for m := range rs.Members() {
 				rs.Restart(m)
@@ -114,7 +116,7 @@ func trouble(rs *mongotest.ReplicaSet, random *rand.Rand, stop chan struct{}) {
 		}
 		select {
 		case <-stop:
-			rs.Intercept(nil)
+			release()
 			return
 		case <-time.After(time.Duration(random.IntN(2000)) * time.Millisecond):
 		}

@@ -27,7 +27,7 @@ func TestVersions(t *testing.T) {
 		{"8.0.1", 25, true, true, "NotWritablePrimary", true},
 	} {
 		t.Run(c.version, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Version(c.version))
+			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Version(c.version))
 			client := dial(t, rs, 1)
 			if got := number(client.run(`{"hello": 1, "$db": "admin"}`), "ok") == 1; got != c.hello {
 				t.Errorf("hello is there: %v, want %v", got, c.hello)

@@ -1,0 +1,157 @@
+package mongotest
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Handler deals with one message and returns its reply; nil if the connection ended meanwhile.
+type Handler func(*Request) *Reply
+
+// Middleware stands between a client's message and the server: it calls next, once, to have the message executed, or
+// answers it itself, and may change the reply. It runs on the connection's goroutine, with no lock held, and may call
+// anything but Close; what it waits for delays that connection only. It returns what next returned where that is nil.
+type Middleware func(r *Request, next Handler) *Reply
+
+// Reply is what is sent for one message.
+type Reply struct {
+	// Body is the reply's document. It is sent as it is, and valid only until the middleware has returned.
+	Body bson.Raw
+	// Error, if it is not nil, is answered in place of Body, in the words and with the labels of the server's version.
+	Error *CommandError
+	// Garbage, if it is not nil, are the bytes that are sent in place of a message.
+	Garbage []byte
+	// ResponseTo, if it is not 0, is the request id that the reply claims to answer.
+	ResponseTo int32
+	// Lost keeps the reply from the client and closes the connection.
+	Lost bool
+	// CutAfter, with Lost, is how many bytes of the reply are sent all the same.
+	CutAfter int
+	// Silent, with Lost, leaves the connection open and never answers on it again.
+	Silent bool
+	// Close closes the connection when the reply has been sent.
+	Close bool
+}
+
+// Answer returns a reply whose body is a document: anything that package bson encodes, with "ok: 1" added if it has no
+// such field. It panics if the document cannot be encoded.
+func Answer(doc any) *Reply {
+	body, err := bson.Marshal(doc)
+	if err != nil {
+		panic("mongotest: Answer: " + err.Error())
+	}
+	if !has(body, "ok") {
+		body = wire.EndDocument(wire.AppendDouble(body[:len(body)-1], "ok", 1), 0)
+	}
+	return &Reply{Body: body}
+}
+
+// has tells whether a document has a field.
+func has(doc []byte, name string) bool { return !query.Lookup(doc, name).Missing() }
+
+// given tells whether the reply has anything to send.
+func (r *Reply) given() bool { return r.Body != nil || r.Error != nil || r.Garbage != nil }
+
+// on returns what of a message, encoded as it should be, goes on the wire.
+func (r *Reply) on(message []byte) []byte {
+	switch {
+	case !r.given():
+		return nil
+	case r.Garbage != nil:
+		message = r.Garbage
+	case r.ResponseTo != 0:
+		message = slices.Clone(message)
+		binary.LittleEndian.PutUint32(message[8:], uint32(r.ResponseTo))
+	}
+	if r.Lost {
+		message = message[:min(r.CutAfter, len(message))]
+	}
+	return message
+}
+
+// ended is the error that ends a connection after the reply, nil if it goes on.
+func (r *Reply) ended() error {
+	switch {
+	case r.Lost && r.Silent:
+		return errSilent
+	case r.Lost || r.Close:
+		return errHangUp
+	}
+	return nil
+}
+
+// AnyCommand, given to Use, stands for all commands but hello and its older names, which monitors and handshakes send.
+const AnyCommand = "*"
+
+// middlewares are those in use, in the order in which they were added.
+type middlewares struct {
+	changing sync.Mutex
+	inUse    atomic.Pointer[[]*use]
+}
+
+type use struct {
+	command string
+	m       Middleware
+}
+
+// Use puts middleware around the messages of a command: its name, whatever the case, "hello" also for its older names
+// and a stream of hellos being one message, or AnyCommand. What was put in use earlier is outside. The returned function
+// takes it out of use; messages that are being dealt with keep it.
+func (ms *middlewares) Use(command string, m Middleware) (remove func()) {
+	u := &use{command, m}
+	ms.change(func(list []*use) []*use { return append(list, u) })
+	return func() {
+		ms.change(func(list []*use) []*use {
+			return slices.DeleteFunc(list, func(other *use) bool { return other == u })
+		})
+	}
+}
+
+func (ms *middlewares) change(f func([]*use) []*use) {
+	ms.changing.Lock()
+	defer ms.changing.Unlock()
+	var list []*use
+	if old := ms.inUse.Load(); old != nil {
+		list = slices.Clone(*old)
+	}
+	if list = f(list); len(list) == 0 {
+		ms.inUse.Store(nil)
+		return
+	}
+	ms.inUse.Store(&list)
+}
+
+// around returns the handler of a command with the middleware that concerns it around it; nil if none does.
+func (ms *middlewares) around(command string, inner Handler) Handler {
+	list := ms.inUse.Load()
+	if list == nil {
+		return nil
+	}
+	h, found := inner, false
+	for _, u := range slices.Backward(*list) {
+		if !u.concerns(command) {
+			continue
+		}
+		next := h
+		h, found = func(r *Request) *Reply { return u.m(r, next) }, true
+	}
+	if !found {
+		return nil
+	}
+	return h
+}
+
+func (u *use) concerns(command string) bool {
+	if isGreeting(command) {
+		return isGreeting(u.command)
+	}
+	return u.command == AnyCommand || strings.EqualFold(u.command, command)
+}
