@@ -153,6 +153,7 @@ func (x *exec) stream() error {
 			break
 		}
 		x.out = wire.EndMessage(x.out, at)
+		x.transcribeReply(nil)
 		err = x.write(x.out)
 	}
 	return err

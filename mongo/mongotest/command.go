@@ -13,6 +13,7 @@ import (
 
 // spec is what is known of a command.
 type spec struct {
+	index      int // among all commands
 	run        func(*exec) error
 	name       string
 	greeting   bool    // hello and its older names

@@ -26,6 +26,7 @@ type conn struct {
 	x          exec
 	appName    string
 	consumed   int64  // bytes dealt with, for WaitIdle
+	direct     bool   // the test's own hand, not a client: see Command
 	afterApply func() // for the message in hand: what a fault does once it is applied
 
 	codec      wire.Codec

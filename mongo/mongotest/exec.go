@@ -73,6 +73,7 @@ func (x *exec) message(h wire.Header, b []byte) error {
 	if x.name == "" {
 		return wire.ErrMalformed
 	}
+	x.received()
 	reply, err := x.serve(parseErr)
 	if err != nil {
 		return err
@@ -98,6 +99,7 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	if x.name == "" {
 		return wire.ErrMalformed
 	}
+	x.received()
 	if x.spec == nil || !x.spec.greeting {
 		parseErr = failf(codeUnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
 			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.name)
@@ -254,6 +256,7 @@ func (x *exec) send(reply *Reply) error {
 			x.markLost()
 		}
 	}
+	x.transcribeReply(reply)
 	if x.flags&wire.MoreToCome != 0 {
 		out = nil
 	}

@@ -17,12 +17,13 @@ import (
 
 // The fail points that there are.
 const (
-	pointFailCommand = "failCommand"
-	// pointWrite acts when a retryable write or a transaction's commit has written: it closes the connection, and with
-	// failBeforeCommitExceptionCode what was written is undone.
-	pointWrite = "onPrimaryTransactionalWrite"
-	// pointGetMore makes a getMore fail that has found its cursor, which is then gone.
-	pointGetMore = "failGetMoreAfterCursorCheckout"
+	// FailCommand acts before a command is executed, or on its reply.
+	FailCommand = "failCommand"
+	// FailWrite acts when a retryable write or a transaction's commit has written: it closes the connection, and with an
+	// error code what was written is undone.
+	FailWrite = "onPrimaryTransactionalWrite"
+	// FailGetMore makes a getMore fail that has found its cursor, which is then gone.
+	FailGetMore = "failGetMoreAfterCursorCheckout"
 )
 
 // failPoint is one of a member's fail points.
@@ -53,9 +54,7 @@ func cmdConfigureFailPoint(x *exec) error {
 		return failf(codeUnauthorized, "configureFailPoint may only be run against the admin database.")
 	}
 	name := string(x.first.Text())
-	switch name {
-	case pointFailCommand, pointWrite, pointGetMore:
-	default:
+	if !isFailPoint(name) {
 		return failf(codeNotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
 	p := &failPoint{times: -1, commands: make(map[string]bool)}
@@ -194,7 +193,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 func (x *exec) failPoint() (pointAction, error) {
 	rs := x.set
 	rs.mu.Lock()
-	p := x.member.points[pointFailCommand]
+	p := x.member.points[FailCommand]
 	if p == nil || !p.concerns(x) || !p.take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
@@ -215,7 +214,7 @@ func (x *exec) failPoint() (pointAction, error) {
 
 func (p *failPoint) concerns(x *exec) bool {
 	switch {
-	case x.name == "configureFailPoint" || !p.commands[x.name]:
+	case x.direct || x.name == "configureFailPoint" || !p.commands[x.name]:
 		return false
 	case p.appName != "" && p.appName != x.appName:
 		return false
@@ -240,7 +239,7 @@ func (p *failPoint) take() bool {
 // failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.member
-	p := m.points[pointWrite]
+	p := m.points[FailWrite]
 	if p == nil || !x.hasTxn || m.log.last() == since || !p.take() {
 		return nil
 	}
@@ -252,7 +251,7 @@ func (x *exec) failWriteLocked(since int64) error {
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.member.points[pointGetMore]
+	p := x.member.points[FailGetMore]
 	if p == nil || !p.take() {
 		return nil
 	}

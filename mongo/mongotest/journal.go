@@ -136,12 +136,18 @@ func (rs *ReplicaSet) Journal() []Entry {
 	return list
 }
 
-// Dump returns the journal as text, one line for each entry, and the members' states.
+// Dump returns, as text, the journal with one line for each entry, the transcript as lines of JSON if one is kept, and the
+// members' states and counters.
 func (rs *ReplicaSet) Dump() string {
 	var b strings.Builder
 	for _, e := range rs.Journal() {
 		b.WriteString(e.String())
 		b.WriteByte('\n')
+	}
+	b.WriteString(rs.transcript.String())
+	for i := range rs.members {
+		c := rs.Counters(i)
+		fmt.Fprintf(&b, "member %d received %v, %d of %d connections are open\n", i, c.Commands, c.Current, c.Opened)
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -53,6 +53,7 @@ type member struct {
 	parameters map[string]parameter // since its start
 	started    time.Time
 	accepted   int // connections since its start
+	tally
 
 	timer   *time.Timer // runs while it misses a primary, or as primary a majority
 	conns   map[*conn]struct{}
@@ -74,7 +75,7 @@ type view struct {
 }
 
 func newMember(set *ReplicaSet, index int) *member {
-	m := &member{set: set, index: index, wake: make(chan struct{}, 1)}
+	m := &member{set: set, index: index, wake: make(chan struct{}, 1), tally: newTally()}
 	m.collections = make(catalog)
 	m.sessions = make(map[string]*session)
 	m.conns = make(map[*conn]struct{})

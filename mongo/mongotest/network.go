@@ -53,38 +53,44 @@ func (n *memNetwork) connect(addr string) (*memConn, *memConn) {
 	return client, server
 }
 
-// Dialer connects clients to the members of one replica set. It is safe for concurrent use.
-type Dialer struct{ set *ReplicaSet }
-
-// DialContext connects to a member by the address that [ReplicaSet.Addr] and the members' hello give. A member that was
-// killed refuses; one that is isolated leaves the dial waiting until ctx ends or it is healed. On TCP any other address is
-// dialled as it is; in memory it does not exist.
-func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	m := d.set.memberAt(address)
-	switch {
-	case m != nil:
-		return d.dial(ctx, network, m)
-	case d.set.network == nil:
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}
-	return nil, dialError(network, address, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true})
+// Dialer connects clients to the members of one replica set, or to one pipe. It is safe for concurrent use.
+type Dialer struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-func (d *Dialer) dial(ctx context.Context, network string, m *member) (net.Conn, error) {
+// DialContext connects to a server by the address that Addr and hello give. A member that was killed refuses; one that is
+// isolated leaves the dial waiting until ctx ends or it is healed. On TCP any other address is dialled as it is; in memory
+// it does not exist.
+func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return d.dial(ctx, network, address)
+}
+
+func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	m := rs.memberAt(address)
+	switch {
+	case m == nil && rs.network == nil:
+		return new(net.Dialer).DialContext(ctx, network, address)
+	case m == nil:
+		return nil, unknownHost(network, address)
+	}
 	if err := m.gate.wait(ctx.Done()); err != nil {
 		return nil, dialError(network, m.addr, context.Cause(ctx))
 	}
-	if d.set.network == nil {
+	if rs.network == nil {
 		return new(net.Dialer).DialContext(ctx, network, m.addr)
 	}
-	if err := sleep(ctx.Done(), d.set.network.delay()); err != nil {
+	if err := sleep(ctx.Done(), rs.network.delay()); err != nil {
 		return nil, dialError(network, m.addr, context.Cause(ctx))
 	}
-	client, server := d.set.network.connect(m.addr)
-	if !d.set.accept(m, server) {
+	client, server := rs.network.connect(m.addr)
+	if !rs.accept(m, server) {
 		return nil, dialError(network, m.addr, syscall.ECONNREFUSED)
 	}
 	return client, nil
+}
+
+func unknownHost(network, address string) error {
+	return dialError(network, address, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true})
 }
 
 func dialError(network, address string, err error) error {

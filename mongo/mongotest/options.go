@@ -25,6 +25,8 @@ type config struct {
 	latencyMax      time.Duration
 	seed            int64
 	journalLimit    int
+	transcript      int
+	patience        time.Duration // of a pipe
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
 	users           []User
@@ -72,8 +74,8 @@ func newConfig(opts []Option) (config, error) {
 	if c.latencyMax > 0 && !c.inMemory {
 		return c, errors.New("mongotest: Latency needs InMemory")
 	}
-	if c.electionTimeout <= 0 || c.replication < 0 || c.journalLimit < 0 {
-		return c, errors.New("mongotest: ElectionTimeout must be positive, ReplicationDelay and JournalLimit not negative")
+	if c.electionTimeout <= 0 || c.replication < 0 || c.journalLimit < 0 || c.transcript < 0 {
+		return c, errors.New("mongotest: ElectionTimeout must be positive, ReplicationDelay, JournalLimit and KeepTranscript not negative")
 	}
 	return c, nil
 }

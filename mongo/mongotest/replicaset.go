@@ -16,17 +16,18 @@ import (
 // ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
 // for concurrent use.
 type ReplicaSet struct {
-	config  config
-	network *memNetwork // nil on TCP
-	members []*member
-	journal journal
-	tls     *authority    // nil without TLS
-	done    chan struct{} // closed by Close
-	wg      sync.WaitGroup
-	active  atomic.Int64 // messages being dealt with
-	idlers  atomic.Int64 // calls of WaitIdle
-	nextID  atomic.Int64 // connection ids
-	replies atomic.Int32 // request ids of replies
+	config     config
+	network    *memNetwork // nil on TCP
+	members    []*member
+	journal    journal
+	tls        *authority // nil without TLS
+	transcript transcript
+	done       chan struct{} // closed by Close
+	wg         sync.WaitGroup
+	active     atomic.Int64 // messages being dealt with
+	idlers     atomic.Int64 // calls of WaitIdle
+	nextID     atomic.Int64 // connection ids
+	replies    atomic.Int32 // request ids of replies
 
 	middlewares
 
@@ -86,7 +87,11 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs := &ReplicaSet{config: c, configVersion: 1, done: make(chan struct{}), journal: journal{limit: c.journalLimit}}
+	if c.patience != 0 {
+		return nil, errors.New("mongotest: Patience is a pipe's")
+	}
+	rs := &ReplicaSet{config: c, configVersion: 1, done: make(chan struct{}), journal: journal{limit: c.journalLimit},
+		transcript: transcript{limit: c.transcript}}
 	if c.inMemory {
 		rs.network = newMemNetwork(&c)
 	}
@@ -193,6 +198,7 @@ func (rs *ReplicaSet) accept(m *member, nc net.Conn) bool {
 	c := newConn(m, nc, rs.nextID.Add(1))
 	m.conns[c] = struct{}{}
 	m.accepted++
+	m.opened++
 	rs.wg.Go(c.serve)
 	return true
 }
@@ -249,7 +255,7 @@ func (rs *ReplicaSet) URI() string {
 }
 
 // Dialer returns what connects to the set's members, in memory and on TCP.
-func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs} }
+func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs.dial} }
 
 // Addr returns the address of a member, "host:port"; of member 0 if none is named.
 func (rs *ReplicaSet) Addr(member ...int) string {

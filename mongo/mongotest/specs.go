@@ -6,7 +6,8 @@ import "slices"
 var specs = make(map[string]*spec)
 
 func init() {
-	for _, s := range slices.Concat(dataSpecs(), serverSpecs()) {
+	for i, s := range slices.Concat(dataSpecs(), serverSpecs()) {
+		s.index = i
 		specs[s.name] = s
 	}
 }

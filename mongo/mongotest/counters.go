@@ -1,0 +1,62 @@
+package mongotest
+
+import "sync/atomic"
+
+// Counters are what members have counted since the set began to run, whether they were killed meanwhile or not.
+type Counters struct {
+	// Commands are the messages received, by the command's name. A stream of hellos is one message, and what Command and
+	// the like do is none.
+	Commands map[string]int64
+	// Opened are the connections that were accepted, and Current those that are open.
+	Opened, Current int64
+}
+
+// Counters returns what the given members have counted, all of them if none is given.
+func (rs *ReplicaSet) Counters(members ...int) Counters {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	total := Counters{Commands: make(map[string]int64)}
+	add := func(m *member) {
+		for _, s := range specs {
+			if n := m.received[s.index].Load(); n > 0 {
+				total.Commands[s.name] += n
+			}
+		}
+		for name, n := range m.unknown {
+			total.Commands[name] += n
+		}
+		total.Opened += m.opened
+		total.Current += int64(len(m.conns))
+	}
+	if len(members) == 0 {
+		for _, m := range rs.members {
+			add(m)
+		}
+	}
+	for _, i := range members {
+		add(rs.members[i])
+	}
+	return total
+}
+
+// tally counts the messages that a member receives.
+type tally struct {
+	received []atomic.Int64   // by the index of the command
+	unknown  map[string]int64 // by name; guarded by the set's mutex
+	opened   int64            // connections; guarded by the set's mutex
+}
+
+func newTally() tally {
+	return tally{received: make([]atomic.Int64, len(specs)), unknown: make(map[string]int64)}
+}
+
+// countMessage counts the message in hand.
+func (x *exec) countMessage() {
+	if x.spec != nil {
+		x.member.received[x.spec.index].Add(1)
+		return
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	x.member.unknown[x.name]++
+}

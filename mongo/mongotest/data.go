@@ -1,0 +1,236 @@
+package mongotest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Command executes a command at a member, without the wire: no middleware, fail point or authentication concerns it, and
+// neither counters nor transcript have it; the journal has its statements, with ConnID 0. A write is acknowledged as its
+// write concern says, by a majority if it has none, so that it does not return before the set has reached a state in which
+// it is. It returns the reply, and a [*CommandError] if that tells of any error: the command's own, the first of its write
+// errors, or that of its write concern.
+//
+// The command is anything that package bson encodes. It is safe to call beside clients.
+func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, error) {
+	if member < 0 || member >= len(rs.members) {
+		return nil, fmt.Errorf("mongotest: there is no member %d", member)
+	}
+	body, err := bson.Marshal(command)
+	if err != nil {
+		return nil, fmt.Errorf("mongotest: encoding the command: %w", err)
+	}
+	if !has(body, "$db") {
+		body = wire.EndDocument(wire.AppendString(body[:len(body)-1], "$db", db), 0)
+	}
+	x, err := rs.direct(rs.members[member])
+	if err != nil {
+		return nil, err
+	}
+	rs.active.Add(1)
+	defer rs.rest()
+	if err := x.answer(x.parse(body)); err != nil {
+		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
+	}
+	reply := bson.Raw(x.out)
+	return reply, replyError(reply)
+}
+
+// direct returns what executes a command of the test itself, which no client has sent.
+func (rs *ReplicaSet) direct(m *member) (*exec, error) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.closed || !m.up {
+		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
+	}
+	c := &conn{set: rs, member: m, epoch: m.epoch, done: rs.done, direct: true, who: &account{name: "__system", db: "local"}}
+	c.x.conn = c
+	c.x.waiter.ch = make(chan struct{}, 1)
+	c.x.reset()
+	return &c.x, nil
+}
+
+// replyError returns the first error that a reply tells of.
+func replyError(reply []byte) error {
+	if ok := query.Lookup(reply, "ok"); !ok.True() {
+		return errorIn(reply)
+	}
+	for _, field := range []string{"writeErrors", "writeConcernError"} {
+		switch v := query.Lookup(reply, field); {
+		case v.IsArray() && len(query.Elements(v.Data)) > 0:
+			return errorIn(query.Elements(v.Data)[0].Data)
+		case v.IsDocument():
+			return errorIn(v.Data)
+		}
+	}
+	return nil
+}
+
+func errorIn(doc []byte) *CommandError {
+	code, _ := query.Lookup(doc, "code").Integer()
+	message, name := query.Lookup(doc, "errmsg"), query.Lookup(doc, "codeName")
+	e := &CommandError{Code: Code(code), Name: string(name.Text()), Message: string(message.Text())}
+	if labels := query.Lookup(doc, "errorLabels"); labels.IsArray() {
+		for _, l := range query.Elements(labels.Data) {
+			e.Labels = append(e.Labels, string(l.Text()))
+		}
+	}
+	return e
+}
+
+// atPrimary executes a command on a collection at the primary. The namespace is "database.collection"; its collection is
+// the command's first value.
+func (rs *ReplicaSet) atPrimary(ns, command string, fields ...bson.E) (bson.Raw, error) {
+	db, coll, ok := strings.Cut(ns, ".")
+	if !ok {
+		return nil, fmt.Errorf("mongotest: the namespace %q is not database.collection", ns)
+	}
+	p := rs.Primary()
+	if p < 0 {
+		return nil, errors.New("mongotest: there is no primary")
+	}
+	return rs.Command(p, db, append(bson.D{{Key: command, Value: coll}}, fields...))
+}
+
+// Insert inserts documents at the primary, in order; a document without an _id gets one. Like all that follows it is
+// [ReplicaSet.Command] with the command of that name, and returns its errors: what indexes and validators forbid is not stored.
+func (rs *ReplicaSet) Insert(ns string, docs ...any) error {
+	_, err := rs.atPrimary(ns, "insert", bson.E{Key: "documents", Value: bson.A(docs)})
+	return err
+}
+
+// Replace stores a document, which must have an _id, in the place of that with the same _id if there is one.
+func (rs *ReplicaSet) Replace(ns string, doc any) error {
+	raw, err := bson.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("mongotest: encoding the document: %w", err)
+	}
+	id, err := bson.Raw(raw).LookupErr("_id")
+	if err != nil {
+		return errors.New("mongotest: Replace: the document has no _id")
+	}
+	_, err = rs.atPrimary(ns, "update", bson.E{Key: "updates", Value: bson.A{bson.D{
+		{Key: "q", Value: bson.D{{Key: "_id", Value: id}}},
+		{Key: "u", Value: bson.Raw(raw)},
+		{Key: "upsert", Value: true},
+	}}})
+	return err
+}
+
+// Delete deletes what a filter matches, everything if it is nil, and returns how many documents that were.
+func (rs *ReplicaSet) Delete(ns string, filter any) (int, error) {
+	reply, err := rs.atPrimary(ns, "delete", bson.E{Key: "deletes", Value: bson.A{bson.D{
+		{Key: "q", Value: orAll(filter)},
+		{Key: "limit", Value: 0},
+	}}})
+	return countIn(reply), err
+}
+
+// Find returns what a filter matches at the primary, everything if it is nil, whether a majority has it or not.
+func (rs *ReplicaSet) Find(ns string, filter any) ([]bson.Raw, error) {
+	reply, err := rs.atPrimary(ns, "find", bson.E{Key: "filter", Value: orAll(filter)}, bson.E{Key: "batchSize", Value: math.MaxInt32})
+	if err != nil {
+		return nil, err
+	}
+	var docs []bson.Raw
+	db, coll, _ := strings.Cut(ns, ".")
+	for batch := "firstBatch"; ; batch = "nextBatch" {
+		cursor := reply.Lookup("cursor").Document()
+		for _, v := range query.Elements(cursor.Lookup(batch).Value) {
+			docs = append(docs, bson.Raw(v.Data))
+		}
+		id := cursor.Lookup("id").Int64()
+		if id == 0 {
+			return docs, nil
+		}
+		member := int(id&math.MaxInt32) - 1 // that has the cursor
+		reply, err = rs.Command(member, db, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: coll}})
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Count returns how many documents a filter matches at the primary; all if it is nil.
+func (rs *ReplicaSet) Count(ns string, filter any) (int, error) {
+	reply, err := rs.atPrimary(ns, "count", bson.E{Key: "query", Value: orAll(filter)})
+	return countIn(reply), err
+}
+
+// CreateIndex creates an index. Options are those of the command createIndexes, for example {unique: true}; the name is made
+// from the keys, as drivers do, unless it is among them.
+func (rs *ReplicaSet) CreateIndex(ns string, keys any, options ...bson.E) error {
+	pattern, err := bson.Marshal(keys)
+	if err != nil {
+		return fmt.Errorf("mongotest: encoding the index's keys: %w", err)
+	}
+	index := append(bson.D{{Key: "key", Value: bson.Raw(pattern)}}, options...)
+	raw, err := bson.Marshal(index)
+	if err != nil {
+		return fmt.Errorf("mongotest: encoding the index: %w", err)
+	}
+	if !has(raw, "name") {
+		index = append(index, bson.E{Key: "name", Value: indexName(pattern)})
+	}
+	_, err = rs.atPrimary(ns, "createIndexes", bson.E{Key: "indexes", Value: bson.A{index}})
+	return err
+}
+
+// indexName is the name that drivers give to an index.
+func indexName(pattern []byte) string {
+	var parts []string
+	for it := wire.Elements(pattern); it.Next(); {
+		v := query.Of(it.Element)
+		direction := string(v.Text())
+		if n, ok := v.Integer(); ok {
+			direction = fmt.Sprint(n)
+		}
+		parts = append(parts, string(it.Key), direction)
+	}
+	return strings.Join(parts, "_")
+}
+
+// Drop drops a collection; that there is none is no error.
+func (rs *ReplicaSet) Drop(ns string) error {
+	_, err := rs.atPrimary(ns, "drop")
+	if e := (*CommandError)(nil); errors.As(err, &e) && e.Code == codeNamespaceNotFound {
+		return nil
+	}
+	return err
+}
+
+// ReadMember returns the documents that a member has, committed or not; it may be killed or cut off. They must not be
+// changed.
+func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	var docs []bson.Raw
+	rs.members[member].collections[ns].scan(func(r *record) bool {
+		docs = append(docs, bson.Raw(r.doc))
+		return true
+	})
+	return docs
+}
+
+// orAll is a filter, or the one that matches everything for nil.
+func orAll(filter any) any {
+	if filter == nil {
+		return bson.D{}
+	}
+	return filter
+}
+
+func countIn(reply []byte) int {
+	if reply == nil {
+		return 0
+	}
+	n, _ := query.Lookup(reply, "n").Integer()
+	return int(n)
+}

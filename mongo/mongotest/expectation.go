@@ -1,0 +1,129 @@
+package mongotest
+
+import (
+	"slices"
+	"time"
+)
+
+// Expectation is one message that a pipe expects, and how it is answered. Expectations are met in the order in which they
+// were made, whatever the connection. One of [Expectation.Reply], [Expectation.Fail], [Expectation.HangUp] and
+// [Expectation.Send] must be called, before the message comes or while it waits for its answer.
+type Expectation struct {
+	pipe    *Pipe
+	command string
+	where   []func(*Request) bool
+	delay   time.Duration
+	met     chan struct{} // closed when the message has come
+	sealed  chan struct{} // closed when the answer is known
+	request *Request
+	reply   *Reply
+}
+
+// Expect makes the pipe expect a command, by its exact name but for "hello", which also stands for its older names. If
+// conditions are given, all must hold; they are asked with a lock held and must not call the pipe.
+func (p *Pipe) Expect(command string, where ...func(*Request) bool) *Expectation {
+	e := &Expectation{pipe: p, command: command, where: where, met: make(chan struct{}), sealed: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.queue = append(p.queue, e); len(p.queue) == 1 {
+		p.watchLocked()
+	}
+	return e
+}
+
+func (e *Expectation) meets(r *Request) bool {
+	if r.Command != e.command && !(isGreeting(r.Command) && isGreeting(e.command)) {
+		return false
+	}
+	return !slices.ContainsFunc(e.where, func(holds func(*Request) bool) bool { return !holds(r) })
+}
+
+// After delays the answer. It must be called before the answer is given.
+func (e *Expectation) After(d time.Duration) *Expectation {
+	e.delay = d
+	return e
+}
+
+// Reply answers with a document: anything that package bson encodes, with "ok: 1" added if it has no such field.
+func (e *Expectation) Reply(doc any) *Expectation { return e.Send(Answer(doc)) }
+
+// Fail answers with an error.
+func (e *Expectation) Fail(err *CommandError) *Expectation { return e.Send(&Reply{Error: err}) }
+
+// HangUp closes the connection in place of an answer.
+func (e *Expectation) HangUp() *Expectation { return e.Send(&Reply{Lost: true}) }
+
+// Send answers as a Reply says: with a part of it, a wrong ResponseTo, garbage, silence, or by closing the connection
+// afterwards.
+func (e *Expectation) Send(r *Reply) *Expectation {
+	e.reply = r
+	close(e.sealed)
+	return e
+}
+
+// Request waits until the message has come, and returns a copy of it, which stays valid. If it does not come the test ends,
+// so that Request must be called on the test's own goroutine.
+func (e *Expectation) Request() *Request {
+	e.pipe.t.Helper()
+	select {
+	case <-e.met:
+		return e.request
+	default:
+	}
+	select {
+	case <-e.met:
+		return e.request
+	case <-e.pipe.broken:
+		e.pipe.t.Fatalf("mongotest: the pipe: %s did not come", e.command)
+		return nil
+	}
+}
+
+// respond answers a message by what is expected, or as handshakes are. It returns nil if there is no answer.
+func (p *Pipe) respond(in *incoming) *Reply {
+	p.mu.Lock()
+	if len(p.queue) > 0 && p.queue[0].meets(&in.Request) {
+		e := p.queue[0]
+		p.queue = p.queue[1:]
+		p.watchLocked()
+		e.request = in.copy()
+		close(e.met)
+		p.mu.Unlock()
+		return p.answer(e, in)
+	}
+	expected := "nothing"
+	if len(p.queue) > 0 {
+		expected = p.queue[0].command
+	}
+	p.mu.Unlock()
+	switch {
+	case isGreeting(in.Command):
+		return p.hello(in.Command)
+	case in.Command == "endSessions":
+		return &Reply{Body: okDocument}
+	}
+	p.fail("%s came on connection %d, expected was %s", in.Command, in.ConnID, expected)
+	return nil
+}
+
+// answer waits until the test has said how a message is answered.
+func (p *Pipe) answer(e *Expectation, in *incoming) *Reply {
+	if in.unanswered {
+		return &Reply{}
+	}
+	t := time.NewTimer(p.config.patience)
+	defer t.Stop()
+	select {
+	case <-e.sealed:
+	case <-p.broken:
+		return nil
+	case <-t.C:
+		p.fail("%s was not given an answer within %v", e.command, p.config.patience)
+		return nil
+	}
+	if sleep(in.done, e.delay) != nil {
+		return nil
+	}
+	reply := *e.reply
+	return &reply
+}

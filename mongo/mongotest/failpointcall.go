@@ -1,0 +1,90 @@
+package mongotest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// FailPoint is what the command configureFailPoint tells a member: the same engine does it, and either way replaces and ends
+// what the other has set.
+type FailPoint struct {
+	// Name is FailCommand, also if it is empty, FailWrite or FailGetMore.
+	Name string
+	// Times is how often it acts, always if it is 0, after it has let Skip commands pass.
+	Times, Skip int
+	// Probability is that of acting where it would, above 0 and up to 1; 1 if it is 0.
+	Probability float64
+
+	// Commands are the commands that FailCommand concerns, by their exact names; of these, only those of clients that named
+	// themselves AppName in their handshake, and only those on Namespace, where these are not empty.
+	Commands           []string
+	AppName, Namespace string
+	// Block is waited before the command is executed or fails.
+	Block time.Duration
+	// CloseConnection closes the connection in place of an answer.
+	CloseConnection bool
+	// ErrorCode is answered, if it is not 0, in place of executing.
+	ErrorCode int32
+	// ErrorLabels are the labels of the error; if they are nil, those that the server would put on.
+	ErrorLabels []string
+	// WriteConcernError, if it is not nil, is put into the reply of a command that is executed all the same.
+	WriteConcernError *CommandError
+}
+
+// SetFailPoint sets a fail point of a member, which has one of each name. A member that restarts has none.
+func (rs *ReplicaSet) SetFailPoint(member int, f FailPoint) error {
+	p, err := f.compile()
+	if err != nil {
+		return err
+	}
+	name := f.Name
+	if name == "" {
+		name = FailCommand
+	}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.members[member].points[name] = p
+	return nil
+}
+
+// ClearFailPoint ends a member's fail point of a name, if there is one.
+func (rs *ReplicaSet) ClearFailPoint(member int, name string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	delete(rs.members[member].points, name)
+}
+
+func (f *FailPoint) compile() (*failPoint, error) {
+	switch {
+	case f.Name != "" && !isFailPoint(f.Name):
+		return nil, fmt.Errorf("mongotest: the fail point %q is not supported", f.Name)
+	case f.Times < 0 || f.Skip < 0 || f.Block < 0:
+		return nil, fmt.Errorf("mongotest: Times %d, Skip %d and Block %v of a fail point must not be negative", f.Times, f.Skip, f.Block)
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return nil, fmt.Errorf("mongotest: the Probability %v of a fail point is not between 0 and 1", f.Probability)
+	}
+	p := &failPoint{
+		times: -1, skip: int64(f.Skip), probability: f.Probability,
+		commands: make(map[string]bool), appName: f.AppName, namespace: f.Namespace,
+		code: f.ErrorCode, hasCode: f.ErrorCode != 0, closes: f.CloseConnection, block: f.Block, labels: f.ErrorLabels,
+	}
+	if f.Times > 0 {
+		p.times = int64(f.Times)
+	}
+	for _, name := range f.Commands {
+		p.commands[name] = true
+	}
+	if e := f.WriteConcernError; e != nil {
+		at, dst := wire.BeginDocument(nil)
+		dst = wire.AppendInt32(dst, "code", e.Code)
+		dst = wire.AppendString(dst, "codeName", e.name())
+		p.writeConcernError = wire.EndDocument(wire.AppendString(dst, "errmsg", e.Message), at)
+	}
+	return p, nil
+}
+
+func isFailPoint(name string) bool {
+	return name == FailCommand || name == FailWrite || name == FailGetMore
+}

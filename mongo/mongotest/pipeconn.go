@@ -1,0 +1,137 @@
+package mongotest
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// pipeConn is one client's connection to a pipe, served by one goroutine.
+type pipeConn struct {
+	pipe *Pipe
+	id   int64
+	nc   net.Conn
+	done chan struct{}
+	once sync.Once
+}
+
+// accept begins to serve a connection; false if the pipe has ended.
+func (p *Pipe) accept(nc net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return false
+	}
+	c := &pipeConn{pipe: p, id: p.ids.Add(1), nc: nc, done: make(chan struct{})}
+	p.conns[c] = struct{}{}
+	p.wg.Go(c.serve)
+	return true
+}
+
+func (c *pipeConn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
+
+func (c *pipeConn) serve() {
+	defer func() {
+		c.close()
+		c.pipe.mu.Lock()
+		defer c.pipe.mu.Unlock()
+		delete(c.pipe.conns, c)
+	}()
+	r := bufio.NewReader(c.nc)
+	for {
+		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		switch err := c.handle(message); {
+		case errors.Is(err, errSilent):
+			_, _ = io.Copy(io.Discard, r)
+			return
+		case err != nil:
+			return
+		}
+	}
+}
+
+// handle answers one message.
+func (c *pipeConn) handle(message []byte) error {
+	p := c.pipe
+	in, err := describe(message)
+	if err != nil {
+		p.fail("connection %d sent %d bytes that are no message: %v", c.id, len(message), err)
+		return err
+	}
+	in.ConnID, in.done = c.id, c.done
+	p.transcript.add(Message{ConnID: c.id, RequestID: in.RequestID, Body: in.Body})
+	inner := func(*Request) *Reply { return p.respond(in) }
+	handler := p.around(in.Command, inner)
+	if handler == nil {
+		handler = inner
+	}
+	reply := handler(&in.Request)
+	if reply == nil {
+		return errHangUp
+	}
+	if in.unanswered {
+		return reply.ended()
+	}
+	out := in.message(reply, p.replies.Add(1))
+	h, _ := wire.ParseHeader(out)
+	p.transcript.add(Message{
+		ConnID: c.id, Reply: true, RequestID: h.RequestID, ResponseTo: in.RequestID, Body: body(out), Fate: reply.fate(),
+	})
+	if out = reply.on(out); len(out) > 0 {
+		if _, err := c.nc.Write(out); err != nil {
+			return err
+		}
+	}
+	return reply.ended()
+}
+
+// copy returns a request that stays valid.
+func (in *incoming) copy() *Request {
+	r := in.Request
+	r.Body, r.LSID = slices.Clone(r.Body), slices.Clone(r.LSID)
+	return &r
+}
+
+var okDocument = Answer(bson.D{}).Body
+
+// hello is what a pipe says of itself.
+func (p *Pipe) hello(command string) *Reply {
+	c := &p.config
+	writable := "isWritablePrimary"
+	if command != "hello" {
+		writable = "ismaster"
+	}
+	doc := bson.D{{Key: "helloOk", Value: true}, {Key: writable, Value: true}}
+	if !c.standalone {
+		doc = append(doc, bson.D{
+			{Key: "secondary", Value: false},
+			{Key: "hosts", Value: bson.A{p.addr}},
+			{Key: "setName", Value: c.setName},
+			{Key: "setVersion", Value: 1},
+			{Key: "primary", Value: p.addr},
+			{Key: "me", Value: p.addr},
+			{Key: "electionId", Value: bson.ObjectID(electionID(1))},
+		}...)
+	}
+	return Answer(append(doc, bson.D{
+		{Key: "maxBsonObjectSize", Value: query16MiB},
+		{Key: "maxMessageSizeBytes", Value: wire.MaxMessageLength},
+		{Key: "maxWriteBatchSize", Value: maxBatch},
+		{Key: "localTime", Value: time.Now()},
+		{Key: "logicalSessionTimeoutMinutes", Value: sessionMinutes},
+		{Key: "minWireVersion", Value: 0},
+		{Key: "maxWireVersion", Value: c.version.release().wire},
+		{Key: "readOnly", Value: false},
+	}...))
+}
