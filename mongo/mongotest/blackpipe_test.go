@@ -139,7 +139,7 @@ func TestAPipeFailsTheTestAtOnce(t *testing.T) {
 			p.Expect("find").Reply(bson.D{})
 			_, _, _ = c.receive()
 		}, "find did not come within 5s", 5 * time.Second},
-		{"the second did not come in time after the first", func(t *testing.T, p *mongotest.Pipe, c *rawClient) {
+		{"the second did not come in time after the first", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			p.Expect("getMore").Reply(bson.D{})
 			pass(3 * time.Second)

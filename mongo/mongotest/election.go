@@ -238,7 +238,8 @@ func (rs *ReplicaSet) Kill(member int) {
 	}
 }
 
-// Restart starts a killed member with the data it had. Restarting a member that runs does nothing.
+// Restart starts a killed member with the data it had; the only one of its set is primary again at once. Restarting a member
+// that runs does nothing.
 func (rs *ReplicaSet) Restart(member int) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -247,6 +248,9 @@ func (rs *ReplicaSet) Restart(member int) {
 		return
 	}
 	m.startLocked()
+	if rs.majority() == 1 && m.electable() {
+		rs.electLocked(m)
+	}
 	rs.reconsiderLocked()
 }
 

@@ -32,7 +32,7 @@ func (p *Pipe) Expect(command string, where ...func(*Request) bool) *Expectation
 }
 
 func (e *Expectation) meets(r *Request) bool {
-	if r.Command != e.command && !(isGreeting(r.Command) && isGreeting(e.command)) {
+	if r.Command != e.command && (!isGreeting(r.Command) || !isGreeting(e.command)) {
 		return false
 	}
 	return !slices.ContainsFunc(e.where, func(holds func(*Request) bool) bool { return !holds(r) })

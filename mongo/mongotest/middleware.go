@@ -88,7 +88,7 @@ func (r *Reply) ended() error {
 	return nil
 }
 
-// AnyCommand, given to Use, stands for all commands but hello and its older names, which monitors and handshakes send.
+// AnyCommand stands for all commands but hello and its older names, which monitors and handshakes send.
 const AnyCommand = "*"
 
 // middlewares are those in use, in the order in which they were added.

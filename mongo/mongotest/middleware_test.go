@@ -254,3 +254,17 @@ func TestAFailedTestGetsTheDump(t *testing.T) {
 		}
 	}
 }
+
+func TestAServerAloneIsPrimaryAgainAtOnce(t *testing.T) {
+	for name, opts := range map[string][]mongotest.Option{"set of one": nil, "standalone": {mongotest.Standalone()}} {
+		rs := mongotest.RunT(t, append(opts, mongotest.InMemory())...)
+		must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1}`)))
+		rs.Kill(0)
+		rs.Restart(0)
+		if rs.Primary() != 0 {
+			t.Errorf("%s: there is no primary", name)
+		}
+		dial(t, rs, 0).ok(`{"insert": "c", "documents": [{"_id": 2}], "$db": "test"}`)
+		rs.CheckCount(t, "test.c", 2)
+	}
+}

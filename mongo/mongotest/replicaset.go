@@ -90,8 +90,10 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	if c.patience != 0 {
 		return nil, errors.New("mongotest: Patience is a pipe's")
 	}
-	rs := &ReplicaSet{config: c, configVersion: 1, done: make(chan struct{}), journal: journal{limit: c.journalLimit},
-		transcript: transcript{limit: c.transcript}}
+	rs := &ReplicaSet{
+		config: c, configVersion: 1, done: make(chan struct{}),
+		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
+	}
 	if c.inMemory {
 		rs.network = newMemNetwork(&c)
 	}
