@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
@@ -281,15 +280,6 @@ func (x *exec) readableLocked() error {
 		return nil
 	}
 	return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
-}
-
-// eachLocked calls visit with every document of the command's collection that matches, as the command sees it.
-func (x *exec) eachLocked(h *hint, f *query.Filter, visit func(doc []byte) bool) error {
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return err
-	}
-	return c.findBy(x.full, h, f, func(_ string, doc []byte) bool { return visit(doc) })
 }
 
 // simpleCollation refuses every collation but the one that compares bytes.

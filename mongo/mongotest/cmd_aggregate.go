@@ -40,7 +40,11 @@ func cmdAggregate(x *exec) error {
 	if collectionless {
 		x.coll, x.full = "", x.db+".$cmd.aggregate"
 	}
-	if err := a.parse(x.db, x.coll); err != nil {
+	err := a.parse(x.db, x.coll)
+	if err != nil {
+		return err
+	}
+	if x.vars.values, err = a.Vars(x.context()); err != nil {
 		return err
 	}
 	docs, err := x.aggregate(&a)
@@ -111,33 +115,30 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := a.Run(x.contextLocked(), input)
+	docs, err := a.Run(x.context(), x.vars.values, input)
 	if x.conflict != nil {
 		return nil, x.conflict
 	}
 	if err != nil {
-		e := commandError(err)
-		e.Message = "Executor error during aggregate command on namespace: " + x.full + " :: caused by :: " + e.Message
-		return nil, e
+		return nil, x.executing("aggregate", err)
 	}
 	return docs, nil
 }
 
 // inputLocked is what the first stage gets.
 func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
-	var all query.Filter
-	if err := all.Parse(emptyDocument); err != nil {
+	all := criteria{hint: a.hint, vars: x.vars.values}
+	if err := all.filter.Parse(emptyDocument); err != nil {
 		return nil, err
 	}
-	filter := &all
 	if first := a.Filter(); first != nil {
 		if _, ok := first.ID(); ok {
-			filter = first // the stage looks at it again; this only finds it
+			all.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
 	var docs [][]byte
 	if a.Reads() && x.coll != "" {
-		err := x.eachLocked(&a.hint, filter, func(doc []byte) bool {
+		err := x.findLocked("aggregate", &all, func(_ string, doc []byte) bool {
 			docs = append(docs, doc)
 			return true
 		})
@@ -154,8 +155,8 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 	}, nil
 }
 
-// contextLocked is what expressions and stages may look at besides a document.
-func (x *exec) contextLocked() pipeline.Context {
+// context is what expressions and stages may look at besides a document.
+func (x *exec) context() pipeline.Context {
 	t := timestamp(x.member.lastTS.Load())
 	cluster := query.Value{}
 	if !x.set.config.standalone {

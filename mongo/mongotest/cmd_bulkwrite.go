@@ -84,7 +84,7 @@ func (x *exec) bulk() (*bulk, error) {
 		case "cursor":
 			b.batchSize, err = x.cursorOption(e, b.batchSize)
 		case "let":
-			err = unsupportedField(x.name, name)
+			err = x.letField(x.name, e)
 		default:
 			err = unknownField(x.name, name)
 		}
@@ -101,7 +101,7 @@ func (x *exec) bulk() (*bulk, error) {
 	}
 	b.ops = make([]bulkOp, len(docs))
 	for i, doc := range docs {
-		if err := b.ops[i].parse(slices.Clone(doc)); err != nil {
+		if err := b.ops[i].parse(x, slices.Clone(doc)); err != nil {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
@@ -142,7 +142,7 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 }
 
 // parse reads an operation. An error that it returns is the command's; one that a statement keeps is its own.
-func (op *bulkOp) parse(doc []byte) error {
+func (op *bulkOp) parse(x *exec, doc []byte) error {
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return failf(codeUnknownField, "BSON field 'bulkWrite' is an unknown field.")
@@ -169,16 +169,15 @@ func (op *bulkOp) parse(doc []byte) error {
 	if it.Err != nil {
 		return it.Err
 	}
-	return op.finish(&f)
+	return op.finish(x, &f)
 }
 
 // bulkFields are the fields of operations that are compiled when all are known.
 type bulkFields struct {
-	document, filter []byte
-	mods             query.Value
-	arrayFilters     query.Value
-	multi            bool
-	hint             hint
+	document []byte
+	updateParts
+	multi bool
+	hint  hint
 }
 
 func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
@@ -201,13 +200,17 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case name == "collation":
 		return simpleCollation("bulkWrite.ops", e)
 	case name == "updateMods" && update:
-		f.mods = query.Of(*e)
+		f.update = query.Of(*e)
 	case name == "upsert" && update:
 		op.update.upsert = e.True()
 	case name == "arrayFilters" && update:
 		f.arrayFilters = query.Of(*e)
 		return checkArrayFilters("bulkWrite.ops", e)
-	case update && (name == "constants" || name == "sort" || name == "upsertSupplied"), name == "sampleId":
+	case name == "constants" && update:
+		if f.constants = e.Document(); f.constants == nil {
+			return wrongType("bulkWrite.ops", "constants", e.Type, "object")
+		}
+	case update && (name == "sort" || name == "upsertSupplied"), name == "sampleId":
 		return unsupportedField("bulkWrite.ops", name)
 	default:
 		return unknownField("bulkWrite", "ops."+name)
@@ -215,14 +218,14 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	return nil
 }
 
-func (op *bulkOp) finish(f *bulkFields) error {
+func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 	missing := ""
 	switch {
 	case op.name == "insert" && f.document == nil:
 		missing = "document"
 	case op.name != "insert" && f.filter == nil:
 		missing = "filter"
-	case op.name == "update" && f.mods.Missing():
+	case op.name == "update" && f.update.Missing():
 		missing = "updateMods"
 	}
 	if missing != "" {
@@ -233,11 +236,11 @@ func (op *bulkOp) finish(f *bulkFields) error {
 		op.insertion = prepareInsertion(f.document)
 	case "update":
 		op.update.multi, op.update.hint = f.multi, f.hint
-		op.update.err = op.update.compile(f.filter, f.mods, f.arrayFilters)
+		op.update.err = op.update.compileUpdate(x, &f.updateParts)
 	default:
 		op.delete.one, op.delete.hint = !f.multi, f.hint
 		if op.delete.err = valid(op.update.raw); op.delete.err == nil {
-			op.delete.err = op.delete.filter.Parse(f.filter)
+			op.delete.err = op.delete.compile(x, f.filter)
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func cmdCount(x *exec) error {
 			return err
 		}
 	}
-	if err := s.filter.Parse(filter); err != nil {
+	if err := s.compile(x, filter); err != nil {
 		return err
 	}
 	if s.limit < 0 {

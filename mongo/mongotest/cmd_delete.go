@@ -2,18 +2,16 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/delete/
 
 // deleteStatement is one compiled statement of a delete.
 type deleteStatement struct {
-	raw    []byte
-	filter query.Filter
-	hint   hint
-	one    bool
-	err    error
+	criteria
+	raw []byte
+	one bool
+	err error
 }
 
 func cmdDelete(x *exec) error {
@@ -31,7 +29,7 @@ func cmdDelete(x *exec) error {
 	list := make([]deleteStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && !list[i].one {
@@ -51,7 +49,7 @@ func cmdDelete(x *exec) error {
 	return nil
 }
 
-func (s *deleteStatement) parse(doc []byte) error {
+func (s *deleteStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	filter, limit := []byte(nil), int64(-1)
 	err := statementFields(doc, func(e *wire.Element) error {
@@ -83,7 +81,7 @@ func (s *deleteStatement) parse(doc []byte) error {
 	}
 	s.one = limit == 1
 	if s.err = valid(doc); s.err == nil {
-		s.err = s.filter.Parse(filter)
+		s.err = s.compile(x, filter)
 	}
 	return nil
 }
@@ -120,12 +118,8 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return err
-	}
-	err = c.findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
-		matches = append(matches, found{key, doc})
+	err := x.findLocked("delete", &s.criteria, func(key string, doc []byte) bool {
+		matches = append(matches, found{key: key, doc: doc})
 		return !s.one
 	})
 	if err != nil {

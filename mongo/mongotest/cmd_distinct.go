@@ -29,7 +29,7 @@ func cmdDistinct(x *exec) error {
 	case bytes.IndexByte(key.Text(), 0) >= 0:
 		return failf(31032, "Key field cannot contain an embedded null byte")
 	}
-	if err := s.filter.Parse(filter); err != nil {
+	if err := s.compile(x, filter); err != nil {
 		return err
 	}
 	if err := x.reading(); err != nil {

@@ -33,7 +33,7 @@ func cmdExplain(x *exec) error {
 	if err := valid(inner); err != nil {
 		return err
 	}
-	p, err := planOf(inner)
+	p, err := x.planOf(inner)
 	if err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func cmdExplain(x *exec) error {
 	}
 	ns := x.db + "." + string(p.coll.Text())
 	x.target = ns
-	f, err := query.ParseFilter(p.filter)
-	if err != nil {
+	var q criteria
+	if err := q.compile(x, p.filter); err != nil {
 		return err
 	}
 	if err := x.reading(); err != nil {
@@ -58,7 +58,7 @@ func cmdExplain(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.appendPlan(ns, p, f, c != nil, ix)
+	x.appendPlan(ns, p, &q.filter, c != nil, ix)
 	return nil
 }
 
@@ -80,13 +80,18 @@ func (x *exec) verbosity() error {
 }
 
 // planOf reads the command that is to be explained.
-func planOf(command []byte) (*plan, error) {
+func (x *exec) planOf(command []byte) (*plan, error) {
 	it := wire.Elements(command)
 	if !it.Next() {
 		return nil, failf(codeBadValue, "explain command requires a nested object")
 	}
 	p := &plan{coll: query.Of(it.Element), filter: emptyDocument}
 	name := string(it.Key)
+	if let := query.Lookup(command, "let"); !let.Missing() {
+		if err := x.letField(name, &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	switch name {
 	case "find":

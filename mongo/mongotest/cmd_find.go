@@ -1,6 +1,8 @@
 package mongotest
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -11,13 +13,12 @@ import (
 
 // search is a parsed find.
 type search struct {
-	filter      query.Filter
+	criteria
 	sort        *query.Sort
 	projection  *query.Projection
 	skip, limit int64
 	batchSize   int64
 	singleBatch bool
-	hint        hint
 }
 
 // firstBatch is how many documents the first batch of a find has unless the command says otherwise.
@@ -31,22 +32,21 @@ func cmdFind(x *exec) error {
 	filter := emptyDocument
 	var projection query.Value
 	for i := range x.args {
-		if string(x.args[i].Key) == "projection" {
-			projection = query.Of(x.args[i])
-			continue
-		}
-		if err := s.field(&x.args[i], &filter); err != nil {
-			return err
-		}
-	}
-	if err := s.filter.Parse(filter); err != nil {
-		return err
-	}
-	if !projection.Missing() {
 		var err error
-		if s.projection, err = parseProjection("find", "projection", projection, &s.filter); err != nil {
+		switch e := &x.args[i]; string(e.Key) {
+		case "projection":
+			projection = query.Of(*e)
+		case "let":
+			err = x.letField("find", e)
+		default:
+			err = s.field(e, &filter)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if err := s.compileFind(x, filter, projection); err != nil {
+		return err
 	}
 	if s.limit < 0 {
 		s.limit, s.singleBatch = -s.limit, true
@@ -60,6 +60,21 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	return x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
+}
+
+// compileFind compiles what the command has of the language.
+func (s *search) compileFind(x *exec, filter []byte, projection query.Value) error {
+	if projection.Missing() {
+		return s.compile(x, filter)
+	}
+	projection.Data = slices.Clone(projection.Data) // the cursor may keep parts of both
+	if err := s.compile(x, slices.Clone(filter)); err != nil {
+		return err
+	}
+	var err error
+	s.projection, err = x.projection("find", "projection", projection, &s.filter)
+	s.vars = x.vars.values
+	return err
 }
 
 func (s *search) field(e *wire.Element, filter *[]byte) error {
@@ -89,7 +104,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		if e.True() {
 			return unsupportedField("find", string(e.Key))
 		}
-	case "let", "min", "max", "term", "readOnce":
+	case "min", "max", "term", "readOnce":
 		return unsupportedField("find", string(e.Key))
 	default:
 		return unknownField("find", string(e.Key))
@@ -116,19 +131,16 @@ func parseSort(command string, e *wire.Element) (*query.Sort, error) {
 	return query.ParseSort(e.Document())
 }
 
-// parseProjection compiles a projection of what a filter matches, which a positional one refers to.
-func parseProjection(command, field string, v query.Value, f *query.Filter) (*query.Projection, error) {
+// projection compiles a projection of what a filter matches, which a positional one refers to.
+func (x *exec) projection(command, field string, v query.Value, f *query.Filter) (*query.Projection, error) {
 	if !v.IsDocument() {
 		return nil, wrongType(command, field, v.Type, "object")
 	}
-	return query.ParseProjection(v.Data, f, query.Hooks{})
-}
-
-// finding marks an error that a document gave rise to while it was looked for or returned.
-func (x *exec) finding(err error) error {
-	e := commandError(err)
-	e.Message = "Executor error during find command: " + x.full + " :: caused by :: " + e.Message
-	return e
+	hooks, err := x.hooks()
+	if err != nil {
+		return nil, err
+	}
+	return query.ParseProjection(v.Data, f, hooks)
 }
 
 // searchLocked returns what matches, sorted, skipped and limited.
@@ -138,7 +150,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.limit > 0 && s.sort == nil {
 		enough = int(s.skip + s.limit)
 	}
-	err := x.eachLocked(&s.hint, &s.filter, func(doc []byte) bool {
+	err := x.findLocked(x.name, &s.criteria, func(_ string, doc []byte) bool {
 		docs = append(docs, doc)
 		return len(docs) != enough
 	})
@@ -148,7 +160,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.sort != nil {
 		for _, doc := range docs {
 			if err := s.sort.Check(doc); err != nil {
-				return nil, x.finding(err)
+				return nil, x.executing(x.name, err)
 			}
 		}
 		s.sort.Documents(docs)

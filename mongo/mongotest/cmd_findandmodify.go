@@ -13,11 +13,10 @@ import (
 
 // modification is a parsed findAndModify.
 type modification struct {
-	filter     query.Filter
+	criteria
 	sort       *query.Sort
 	projection *query.Projection
 	update     *query.Update
-	hint       hint
 	remove     bool
 	upsert     bool
 	bypass     bool // do not validate the document
@@ -82,6 +81,11 @@ func (x *exec) modification(raw []byte) (*modification, error) {
 				return nil, err
 			}
 			continue
+		case "let":
+			if err := x.letField("findAndModify", &it.Element); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if err := f.field(&it.Element, &filter, &update); err != nil {
 			return nil, err
@@ -101,16 +105,16 @@ func (x *exec) modification(raw []byte) (*modification, error) {
 	case !f.remove && update.Missing():
 		return nil, failf(codeFailedToParse, "Either an update or remove=true must be specified")
 	}
-	return &f, f.compile(filter, update, arrayFilters, fields)
+	return &f, f.compileAll(x, filter, update, arrayFilters, fields)
 }
 
-func (f *modification) compile(filter []byte, update, arrayFilters, fields query.Value) error {
-	if err := f.filter.Parse(filter); err != nil {
+func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, fields query.Value) error {
+	if err := f.compile(x, filter); err != nil {
 		return err
 	}
-	var err error
 	if !fields.Missing() {
-		if f.projection, err = parseProjection("findAndModify", "fields", fields, &f.filter); err != nil {
+		var err error
+		if f.projection, err = x.projection("findAndModify", "fields", fields, &f.filter); err != nil {
 			return err
 		}
 	}
@@ -120,9 +124,14 @@ func (f *modification) compile(filter []byte, update, arrayFilters, fields query
 	if f.remove {
 		return nil
 	}
-	if f.update, err = query.ParseUpdate(update, arrayFilters, updateHooks); err != nil {
+	hooks, err := x.hooks()
+	if err != nil {
 		return err
 	}
+	if f.update, err = query.ParseUpdate(update, arrayFilters, hooks); err != nil {
+		return err
+	}
+	f.vars = x.vars.values
 	if f.upsert {
 		return f.filter.CheckUpsert()
 	}
@@ -152,8 +161,6 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		f.bypass = e.True()
 	case "collation":
 		return simpleCollation("findAndModify", e)
-	case "let":
-		return unsupportedField("findAndModify", string(e.Key))
 	default:
 		return unknownField("findAndModify", string(e.Key))
 	}
@@ -174,7 +181,7 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 	case err != nil:
 		return err
 	case !ok && f.upsert:
-		doc, err := x.upsertLocked("findAndModify", f.update, &f.filter, stmt, note)
+		doc, err := x.upsertLocked("findAndModify", f.update, &f.criteria, stmt, note)
 		if err != nil {
 			return err
 		}
@@ -189,13 +196,13 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		done.n, done.value = 1, match.doc
 		return x.storeLocked(match.key, match.doc, nil, stmt, note)
 	}
-	after, err := x.applyLocked(match.doc, &f.filter, f.update)
+	after, err := x.applyLocked(&match, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
 	if changed {
 		err = x.admissibleLocked(match.key, after, false)
 	}
 	if err != nil {
-		return executing("findAndModify", err)
+		return x.executing("findAndModify", err)
 	}
 	if changed {
 		if err := x.storeLocked(match.key, match.doc, after, stmt, note); err != nil {
@@ -228,13 +235,9 @@ func (f *modification) retold(e *entry, done *modified) {
 // firstLocked returns the first match in the sort's order.
 func (x *exec) firstLocked(f *modification) (found, error) {
 	var best found
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return best, err
-	}
-	err = c.findBy(x.full, &f.hint, &f.filter, func(key string, doc []byte) bool {
+	err := x.findLocked("findAndModify", &f.criteria, func(key string, doc []byte) bool {
 		if best.doc == nil || f.sort.Compare(doc, best.doc) < 0 {
-			best = found{key, doc}
+			best = found{key, doc, x.match}
 		}
 		return f.sort != nil
 	})
@@ -256,8 +259,8 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
 	case f.projection != nil:
 		var err error
-		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, nil); err != nil {
-			return executing("findAndModify", err)
+		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.vars.values); err != nil {
+			return x.executing("findAndModify", err)
 		}
 	default:
 		dst = wire.AppendDocument(dst, "value", done.value)

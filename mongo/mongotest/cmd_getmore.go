@@ -40,7 +40,7 @@ func cmdGetMore(x *exec) error {
 	}
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
 	if dst, err = c.appendBatch(dst, "nextBatch", size); err != nil {
-		return x.finding(err)
+		return x.executing("getMore", err)
 	}
 	if len(c.docs) == 0 {
 		x.dropCursor(c.id)

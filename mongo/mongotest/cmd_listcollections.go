@@ -30,29 +30,42 @@ func cmdListCollections(x *exec) error {
 			return unknownField("listCollections", string(e.Key))
 		}
 	}
-	f, err := query.ParseFilter(filter)
+	f, err := x.matcher(filter)
 	if err != nil {
 		return err
 	}
 	return x.listCollections(f, nameOnly, size)
 }
 
-func (x *exec) listCollections(f *query.Filter, nameOnly bool, size int64) error {
-	if err := x.reading(); err != nil {
+func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
+	docs, err := x.collectionInfos(f, nameOnly)
+	if err != nil {
 		return err
 	}
+	x.full, x.coll = x.db+".$cmd.listCollections", ""
+	err = x.replyCursor(docs, nil, size, false)
+	x.full = ""
+	return err
+}
+
+func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
+	if err := x.reading(); err != nil {
+		return nil, err
+	}
+	defer x.set.mu.Unlock()
 	var docs [][]byte
 	for _, ns := range x.member.namespacesLocked(x.db) {
 		d, name := x.member.collections[ns].def, ns[len(x.db)+1:]
-		if info := d.info(name, nameOnly); f.Match(info) {
+		info := d.info(name, nameOnly)
+		ok, err := f.matches(info)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			docs = append(docs, info)
 		}
 	}
-	x.set.mu.Unlock()
-	x.full, x.coll = x.db+".$cmd.listCollections", ""
-	err := x.replyCursor(docs, nil, size, false)
-	x.full = ""
-	return err
+	return docs, nil
 }
 
 // info returns the definition as listCollections has it.

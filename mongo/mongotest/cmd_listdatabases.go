@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
@@ -31,7 +30,7 @@ func cmdListDatabases(x *exec) error {
 			return unknownField("listDatabases", string(e.Key))
 		}
 	}
-	f, err := query.ParseFilter(filter)
+	f, err := x.matcher(filter)
 	if err != nil {
 		return err
 	}
@@ -40,8 +39,7 @@ func cmdListDatabases(x *exec) error {
 	}
 	sizes := x.member.databasesLocked()
 	x.set.mu.Unlock()
-	x.appendDatabases(sizes, f, nameOnly)
-	return nil
+	return x.appendDatabases(sizes, f, nameOnly)
 }
 
 // databaseSize is a database and how many bytes it would take up.
@@ -62,12 +60,16 @@ func (m *member) databasesLocked() []databaseSize {
 	return list
 }
 
-func (x *exec) appendDatabases(list []databaseSize, f *query.Filter, nameOnly bool) {
+func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) error {
 	at, dst := wire.BeginArray(x.out, "databases")
 	i, total := 0, int64(0)
 	for _, d := range list {
 		full := d.document(false)
-		if !f.Match(full) {
+		ok, err := f.matches(full)
+		if err != nil {
+			return err
+		}
+		if !ok {
 			continue
 		}
 		if nameOnly {
@@ -83,6 +85,7 @@ func (x *exec) appendDatabases(list []databaseSize, f *query.Filter, nameOnly bo
 		dst = wire.AppendInt64(dst, "totalSizeMb", total>>20)
 	}
 	x.out = dst
+	return nil
 }
 
 func (d databaseSize) document(nameOnly bool) []byte {

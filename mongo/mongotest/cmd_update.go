@@ -6,7 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -14,10 +13,9 @@ import (
 
 // updateStatement is one compiled statement of an update.
 type updateStatement struct {
+	criteria
 	raw    []byte
-	filter query.Filter
 	update *query.Update
-	hint   hint
 	upsert bool
 	multi  bool
 	err    error
@@ -38,7 +36,7 @@ func cmdUpdate(x *exec) error {
 	list := make([]updateStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && list[i].multi {
@@ -70,7 +68,9 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 		case "ordered":
 			ordered = e.True()
 		case "let":
-			return false, unsupportedField(x.name, "let")
+			if err := x.letField(x.name, e); err != nil {
+				return false, err
+			}
 		default:
 			return false, unknownField(x.name, string(e.Key))
 		}
@@ -79,15 +79,15 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.
-func (s *updateStatement) parse(doc []byte) error {
+func (s *updateStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
-	filter, update, arrayFilters := []byte(nil), query.Value{}, query.Value{}
+	var parts updateParts
 	err := statementFields(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
-			filter = e.Document()
+			parts.filter = e.Document()
 		case "u":
-			update = query.Of(*e)
+			parts.update = query.Of(*e)
 		case "upsert":
 			s.upsert = e.True()
 		case "multi":
@@ -97,9 +97,13 @@ func (s *updateStatement) parse(doc []byte) error {
 		case "collation":
 			return simpleCollation("update.updates", e)
 		case "arrayFilters":
-			arrayFilters = query.Of(*e)
+			parts.arrayFilters = query.Of(*e)
 			return checkArrayFilters("update.updates", e)
-		case "c", "sort", "sampleId":
+		case "c":
+			if parts.constants = e.Document(); parts.constants == nil {
+				return wrongType("update.updates", "c", e.Type, "object")
+			}
+		case "sort", "sampleId":
 			return unsupportedField("update.updates", string(e.Key))
 		default:
 			return unknownField("update.updates", string(e.Key))
@@ -109,11 +113,19 @@ func (s *updateStatement) parse(doc []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case filter == nil || update.Missing():
-		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(filter))
+	case parts.filter == nil || parts.update.Missing():
+		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(parts.filter))
 	}
-	s.err = s.compile(filter, update, arrayFilters)
+	s.err = s.compileUpdate(x, &parts)
 	return nil
+}
+
+// updateParts is what a statement has of the language.
+type updateParts struct {
+	filter       []byte
+	update       query.Value
+	arrayFilters query.Value
+	constants    []byte // nil for none
 }
 
 // checkArrayFilters checks that an argument is an array of documents.
@@ -137,16 +149,30 @@ func missingOf(filter []byte) string {
 	return "u"
 }
 
-func (s *updateStatement) compile(filter []byte, update, arrayFilters query.Value) error {
+func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if err := valid(s.raw); err != nil {
 		return err
 	}
-	if err := s.filter.Parse(filter); err != nil {
+	hooks, err := x.hooks()
+	if err != nil {
 		return err
 	}
-	var err error
-	if s.update, err = query.ParseUpdate(update, arrayFilters, updateHooks); err != nil {
+	if p.constants != nil {
+		if !p.update.IsArray() {
+			return failf(51198, "Constant values may only be specified for pipeline updates")
+		}
+		if hooks, s.vars, err = x.constants(p.constants); err != nil {
+			return err
+		}
+	}
+	if err := s.filter.ParseWith(p.filter, hooks); err != nil {
 		return err
+	}
+	if s.update, err = query.ParseUpdate(p.update, p.arrayFilters, hooks); err != nil {
+		return err
+	}
+	if p.constants == nil {
+		s.vars = x.vars.values
 	}
 	if s.upsert {
 		if err := s.filter.CheckUpsert(); err != nil {
@@ -195,26 +221,23 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 
 // found is a document that a statement matched.
 type found struct {
-	key string
-	doc []byte
+	key   string
+	doc   []byte
+	match query.Matching
 }
 
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return err
-	}
-	err = c.findBy(x.full, &s.hint, &s.filter, func(key string, doc []byte) bool {
-		matches = append(matches, found{key, doc})
+	err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
+		matches = append(matches, found{key, doc, x.match})
 		return s.multi
 	})
 	if err != nil {
 		return err
 	}
 	if len(matches) == 0 && s.upsert {
-		doc, err := x.upsertLocked("update", s.update, &s.filter, stmt, note)
+		doc, err := x.upsertLocked("update", s.update, &s.criteria, stmt, note)
 		if err != nil {
 			return err
 		}
@@ -223,14 +246,15 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 		return nil
 	}
 	modified := int32(0)
-	for _, f := range matches {
-		after, err := x.applyLocked(f.doc, &s.filter, s.update)
+	for i := range matches {
+		f := &matches[i]
+		after, err := x.applyLocked(f, s.update)
 		changed := err == nil && &after[0] != &f.doc[0]
 		if changed {
 			err = x.admissibleLocked(f.key, after, false)
 		}
 		if err != nil {
-			return executing("update", err) // what was done until then stays done, and is not counted
+			return x.executing("update", err) // what was done until then stays done, and is not counted
 		}
 		if changed {
 			if err := x.storeLocked(f.key, f.doc, after, stmt, note); err != nil {
@@ -244,56 +268,25 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 	return nil
 }
 
-// updateHooks let an update be a pipeline.
-var updateHooks = query.Hooks{Pipeline: noLet.Hooks().Pipeline}
-
-// noLet is the let of a command that has none.
-var noLet = must(pipeline.ParseLet(nil))
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// matchingLocked is what an update may look at besides the document; only a pipeline looks at anything.
-func (x *exec) matchingLocked(u *query.Update) (query.Matching, error) {
-	if !u.IsPipeline() {
-		return query.Matching{}, nil
-	}
-	vars, err := noLet.Vars(x.contextLocked())
-	return query.Matching{Vars: vars}, err
-}
-
-// applyLocked applies an update to a document that the filter matches, by which "$" stands for an array's element.
-func (x *exec) applyLocked(doc []byte, f *query.Filter, u *query.Update) ([]byte, error) {
-	m, err := x.matchingLocked(u)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.MatchWith(doc, &m); err != nil {
-		return nil, err
-	}
-	return u.Apply(doc, query.Env{Now: time.Now(), Match: &m})
+// applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
+func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
+	x.match = f.match
+	return u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
-func (x *exec) upsertLocked(command string, u *query.Update, f *query.Filter, stmt int32, note *Entry) ([]byte, error) {
-	match, err := x.matchingLocked(u)
+func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
+	x.match = query.Matching{Vars: q.vars}
+	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
 	if err != nil {
-		return nil, err
-	}
-	doc, err := u.Upsert(f, query.Env{Now: time.Now(), Match: &match})
-	if err != nil {
-		return nil, executing(command, err)
+		return nil, x.executing(command, err)
 	}
 	doc, key, err := stored(doc)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.admissibleLocked(key, doc, true); err != nil {
-		return nil, executing(command, err)
+		return nil, x.executing(command, err)
 	}
 	return doc, x.storeLocked(key, nil, doc, stmt, note)
 }

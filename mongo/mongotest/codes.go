@@ -43,6 +43,7 @@ const (
 	codeShutdownInProgress              Code = 91
 	codeUnsatisfiableWriteConcern       Code = 100
 	codePrimarySteppedDown              Code = 189
+	codeQueryFeatureNotAllowed          Code = 224
 	codeTransactionTooOld               Code = 225
 	codeNotImplemented                  Code = 238
 	codeNoSuchTransaction               Code = 251
@@ -84,7 +85,7 @@ var codeNames = map[Code]string{
 	34:                                  "CannotBackfillArray",
 	54:                                  "NotSingleValueField",
 	111:                                 "NotExactValueField",
-	224:                                 "QueryFeatureNotAllowed",
+	codeQueryFeatureNotAllowed:          "QueryFeatureNotAllowed",
 	codeMissingField:                    "IDLFailedToParse",
 	codeUnknownField:                    "IDLUnknownField",
 	76:                                  "NoReplicationEnabled",
@@ -132,6 +133,7 @@ var codeNames = map[Code]string{
 	136:                                 "CappedPositionLost",
 	150:                                 "StaleEpoch",
 	160:                                 "MaxStalenessOutOfRange",
+	168:                                 "InvalidPipelineOperator",
 	175:                                 "QueryPlanKilled",
 	codePrimarySteppedDown:              "PrimarySteppedDown",
 	202:                                 "NetworkInterfaceExceededTimeLimit",
@@ -139,6 +141,7 @@ var codeNames = map[Code]string{
 	234:                                 "RetryChangeStream",
 	237:                                 "CursorKilled",
 	codeNotImplemented:                  "NotImplemented",
+	241:                                 "ConversionFailure",
 	244:                                 "TransactionAborted",
 	codeNoSuchTransaction:               "NoSuchTransaction",
 	codeTransactionCommitted:            "TransactionCommitted",

@@ -17,6 +17,7 @@ type collectionOptions struct {
 
 	validator []byte // nil for none
 	filter    *query.Filter
+	computes  bool   // the filter has expressions
 	level     string // "" for the default, strict
 	action    string // "" for the default, error
 }
@@ -107,9 +108,7 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 			o.validator, o.filter = nil, nil
 			return nil
 		}
-		f, err := query.ParseFilter(doc)
-		o.validator, o.filter = doc, f
-		return err
+		return o.compileValidator(doc)
 	}
 	if e.Type != bson.TypeString {
 		return wrongType(command, name, e.Type, "string")
@@ -122,6 +121,14 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 		return failf(codeBadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", *to, command, name)
 	}
 	return nil
+}
+
+func (o *collectionOptions) compileValidator(doc []byte) error {
+	o.validator, o.filter, o.computes = doc, &query.Filter{}, false
+	return o.filter.ParseWith(doc, query.Hooks{Expr: func(v query.Value) (query.Expr, error) {
+		o.computes = true
+		return noLetHooks.Expr(v)
+	}})
 }
 
 // check tells whether the options go together.
@@ -138,11 +145,11 @@ func (o *collectionOptions) check() error {
 // https://www.mongodb.com/docs/manual/core/schema-validation/
 
 // refuses tells why a document may not be stored in the place of another, or of none.
-func (o *collectionOptions) refuses(before, after []byte) error {
-	if o.filter == nil || o.level == "off" || o.action == "warn" || o.filter.Match(after) {
+func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
+	if o.filter == nil || o.level == "off" || o.action == "warn" || x.satisfies(o, after) {
 		return nil
 	}
-	if o.level == "moderate" && before != nil && !o.filter.Match(before) {
+	if o.level == "moderate" && before != nil && !x.satisfies(o, before) {
 		return nil
 	}
 	e := failf(codeDocumentValidationFailure, "Document failed validation")
@@ -150,6 +157,19 @@ func (o *collectionOptions) refuses(before, after []byte) error {
 	id := query.Lookup(after, "_id")
 	e.extra = wire.EndDocument(wire.AppendValue(info, "failingDocumentId", id.Type, id.Data), at)
 	return e
+}
+
+// satisfies tells whether a document is as the validator wants it. One for which an expression fails is not.
+func (x *exec) satisfies(o *collectionOptions, doc []byte) bool {
+	if !o.computes {
+		return o.filter.Match(doc)
+	}
+	vars, err := noLet.Vars(x.context())
+	if err != nil {
+		return false
+	}
+	ok, err := o.filter.MatchWith(doc, &query.Matching{Vars: vars})
+	return ok && err == nil
 }
 
 // overflows tells whether a capped collection has more than it may.

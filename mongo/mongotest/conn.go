@@ -44,6 +44,7 @@ func newConn(m *member, nc net.Conn, id int64) *conn {
 		c.nc = tls.Server(nc, m.set.tls.server)
 	}
 	c.x.conn = c
+	c.x.language = c.x.plainHooks()
 	c.x.waiter.ch = make(chan struct{}, 1)
 	return c
 }

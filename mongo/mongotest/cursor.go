@@ -11,17 +11,18 @@ type cursor struct {
 	ns         string
 	docs       [][]byte
 	projection *query.Projection
+	vars       any    // of the projection
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
 }
 
 // replyCursor writes a first batch, and keeps the rest for getMore.
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, size int64, single bool) error {
-	c := &cursor{ns: x.full, docs: docs, projection: p, lsid: string(x.lsid), txn: x.transactionNumber()}
+	c := &cursor{ns: x.full, docs: docs, projection: p, vars: x.vars.values, lsid: string(x.lsid), txn: x.transactionNumber()}
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
 	dst, err := c.appendBatch(dst, "firstBatch", size)
 	if err != nil {
-		return x.finding(err)
+		return x.executing(x.name, err)
 	}
 	if len(c.docs) > 0 && !single {
 		x.keepCursor(c)
@@ -93,7 +94,7 @@ func (c *cursor) appendBatch(dst []byte, name string, size int64) ([]byte, error
 		}
 		if c.projection != nil {
 			var err error
-			if dst, err = c.projection.AppendElementWith(dst, wire.ArrayKey(n), doc, nil); err != nil {
+			if dst, err = c.projection.AppendElementWith(dst, wire.ArrayKey(n), doc, c.vars); err != nil {
 				return nil, err
 			}
 		} else {

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // exec is the execution of one message. A connection has one and uses it again and again.
@@ -34,7 +35,10 @@ type exec struct {
 	conflict   error        // why the transaction must be given up
 	blocker    *transaction // the one that keeps the command from writing
 	refused    bool         // a statement failed
-	seen       int64        // index of the log up to which reads see
+	language   query.Hooks  // what compiles expressions where there is no let
+	vars       variables
+	match      query.Matching // of the document that was found last
+	seen       int64          // index of the log up to which reads see
 	shown      shown
 	streaming  bool // the reply is one of a stream of hellos
 	scripted   bool // the error is a fault's or a fail point's: the member's state does not bear it out
@@ -51,6 +55,7 @@ func (x *exec) reset() {
 	x.applied = -1
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
+	x.vars, x.match = variables{}, query.Matching{}
 	x.streaming, x.state = false, false
 	x.afterApply = nil
 }

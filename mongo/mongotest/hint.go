@@ -65,23 +65,23 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 		"multiple indexes, must hint by index name. Matched: %s", ns, indexTexts(list))
 }
 
-// findBy calls visit with every matching document that the hint's index has, in its order, until it returns false.
-func (c *collection) findBy(ns string, h *hint, f *query.Filter, visit func(key string, doc []byte) bool) error {
-	ix, err := h.resolve(ns, c)
+// findBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells
+// then by what the document matched.
+func (c *collection) findBy(ix *index, h *hint, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
+	if ix == nil && h.natural >= 0 {
+		return c.find(f, m, visit)
+	}
+	var list []found
+	err := c.find(f, m, func(key string, doc []byte) bool {
+		list = append(list, found{key, doc, *m})
+		return true
+	})
 	if err != nil {
 		return err
 	}
-	if ix == nil && h.natural >= 0 {
-		c.find(f, visit)
-		return nil
-	}
-	var list []found
-	c.find(f, func(key string, doc []byte) bool {
-		list = append(list, found{key, doc})
-		return true
-	})
-	for _, m := range h.arrange(ix, list) {
-		if !visit(m.key, m.doc) {
+	for _, one := range h.arrange(ix, list) {
+		*m = one.match
+		if !visit(one.key, one.doc) {
 			break
 		}
 	}

@@ -17,8 +17,8 @@ func (r *specReader) partially(e *wire.Element) error {
 	if doc == nil {
 		return failf(codeTypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", query.TypeName(e.Type))
 	}
-	f, err := query.ParseFilter(doc)
-	if err != nil {
+	f := &query.Filter{}
+	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr}); err != nil {
 		return err
 	}
 	if operator := notPartial(doc); operator != "" {
@@ -27,6 +27,11 @@ func (r *specReader) partially(e *wire.Element) error {
 	r.partial = f
 	r.rest = append(r.rest, wire.Element{Type: e.Type, Key: e.Key, Value: doc})
 	return nil
+}
+
+// noExpr refuses an $expr.
+func noExpr(query.Value) (query.Expr, error) {
+	return nil, failf(codeQueryFeatureNotAllowed, "$expr is not allowed in this context")
 }
 
 // notPartial returns the first operator of a filter that a partial index must not have, "" if there is none.

@@ -99,20 +99,32 @@ func (c *collection) scan(visit func(r *record) bool) {
 	}
 }
 
-// find calls visit with every matching document until it returns false.
-func (c *collection) find(f *query.Filter, visit func(key string, doc []byte) bool) {
+// find calls visit with every matching document until it returns false; m tells then by what the document matched.
+func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	if c == nil {
-		return
+		return nil
 	}
 	if id, ok := f.ID(); ok {
 		var buf [64]byte
 		r := c.byID[string(query.AppendKey(buf[:0], id))]
-		if r != nil && f.Match(r.doc) {
+		if r == nil {
+			return nil
+		}
+		ok, err := f.MatchWith(r.doc, m)
+		if ok {
 			visit(r.key, r.doc)
 		}
-		return
+		return err
 	}
-	c.scan(func(r *record) bool { return !f.Match(r.doc) || visit(r.key, r.doc) })
+	var err error
+	c.scan(func(r *record) bool {
+		var ok bool
+		if ok, err = f.MatchWith(r.doc, m); !ok {
+			return err == nil
+		}
+		return visit(r.key, r.doc)
+	})
+	return err
 }
 
 // page is what files grow by, in bytes.

@@ -110,7 +110,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 		if r != nil && !isNew {
 			before = r.doc
 		}
-		if err := c.def.options.refuses(before, doc); err != nil {
+		if err := x.refuses(&c.def.options, before, doc); err != nil {
 			return err
 		}
 	}
@@ -118,13 +118,6 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 		return duplicate(x.full, idIndex, indexKey{query.Lookup(doc, "_id")})
 	}
 	return c.conflict(x.full, key, doc)
-}
-
-// executing marks an error that a document, not the command, gave rise to, as the real server does.
-func executing(command string, err error) error {
-	e := commandError(err)
-	e.Message = "Plan executor error during " + command + " :: caused by :: " + e.Message
-	return e
 }
 
 // stored returns the document that is stored for one that a client sent, a copy, and the key of its _id.

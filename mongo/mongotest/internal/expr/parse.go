@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,34 +19,44 @@ const maxDepth = 200
 // error of Parse, unless the syntax is wrong elsewhere.
 func Parse(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
+	return p.finish(p.expression(v))
+}
+
+// ParseFree compiles an expression that is evaluated before there is a document, so that it must not look at one.
+func ParseFree(v Value, scope *Scope) (Expression, error) {
+	p := &parser{scope: scope}
 	e, err := p.expression(v)
-	if err == nil {
-		err = p.constantError
+	if err == nil && p.rooted {
+		err = fail(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
+			"run before the query examines any documents.")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return p.finish(e, err)
 }
 
 // ParseObject compiles a document as an object to construct, not as an operator's call: its names must be those of fields.
 func ParseObject(doc []byte, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
-	e, err := p.document(doc)
-	if err == nil {
-		err = p.constantError
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return p.finish(p.document(doc))
 }
 
 // parser is the state of one Parse.
 type parser struct {
 	scope         *Scope
 	depth         int
+	rooted        bool  // something is of the document
 	constantError error // the first error of evaluating a constant part
+}
+
+// finish returns what was compiled, or why it cannot be: an error of a constant part last.
+func (p *parser) finish(e Expression, err error) (Expression, error) {
+	var refused *query.Error
+	switch {
+	case err != nil:
+		return nil, err
+	case errors.As(p.constantError, &refused):
+		return nil, &query.Error{Code: refused.Code, Message: refused.Message, Constant: true}
+	}
+	return e, nil
 }
 
 // within parses with other variables in scope.
@@ -222,6 +233,7 @@ func (p *parser) path(s string) (Expression, error) {
 	if known != nil {
 		return constant{follow(*known, names)}, nil
 	}
+	p.rooted = p.rooted || slot == slotRoot
 	return &path{name: name, slot: slot, names: names}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -143,11 +144,20 @@ func (m memory) answer(t testing.TB, text string) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := p.Run(m.context(), slices.Values(m["c"]))
+	docs, err := run(p, m.context(), slices.Values(m["c"]))
 	if p.Target() != nil && err == nil {
 		return nil, nil
 	}
 	return docs, err
+}
+
+// run runs a pipeline whose let is evaluated first.
+func run(p *Pipeline, c Context, docs iter.Seq[[]byte]) ([][]byte, error) {
+	vars, err := p.Vars(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(c, vars, docs)
 }
 
 func (m memory) update(stages []byte) ([][]byte, error) {
@@ -185,7 +195,7 @@ var unordered = regexp.MustCompile(`"\$(group|sortByCount|sample)"`)
 
 // wrappers are what the real server says around an error, or of itself.
 var wrappers = regexp.MustCompile(`^((Plan)?Executor error during [a-zA-Z ]+(on namespace: \S+)? :: caused by :: |` +
-	`Plan executor error during [a-zA-Z]+ :: caused by :: |Failed to optimize pipeline :: caused by :: )+|\. Input document: .*$`)
+	`Plan executor error during [a-zA-Z]+ :: caused by :: |Failed to optimize (pipeline|expression) :: caused by :: )+|\. Input document: .*$`)
 
 func errorLine(code int32, message string) string {
 	return fmt.Sprintf("error %d %s", code, wrappers.ReplaceAllString(message, ""))

@@ -45,7 +45,7 @@ func (m memory) runBytes(stages []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(m.context(), slices.Values(m["c"]))
+	return run(p, m.context(), slices.Values(m["c"]))
 }
 
 // wellFormed tells whether a document is valid in all its depth, which servers check before they look further.

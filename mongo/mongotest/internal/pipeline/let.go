@@ -9,18 +9,15 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// letVariables are the variables of a let, which a stage or a command defines for a pipeline.
+// letVariables are the variables of a let.
 type letVariables struct {
 	names       []string
 	expressions []expr.Expression
 }
 
-// let compiles a let; each expression sees only the variables outside of it.
+// let compiles the let of a stage; each expression sees only the variables outside of it.
 func (p *parser) let(doc []byte) (letVariables, error) {
 	var let letVariables
-	if doc == nil {
-		return let, nil
-	}
 	for _, f := range fieldsOf(doc) {
 		if err := p.checkVariable(f.name); err != nil {
 			return let, err

@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"errors"
 	"iter"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -19,8 +19,8 @@ type Options struct {
 
 // Pipeline is a compiled aggregation.
 type Pipeline struct {
+	*Let
 	steps []step
-	let   letVariables
 }
 
 // step is one stage with what it was compiled from.
@@ -38,11 +38,11 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.survey(list); err != nil {
 		return nil, err
 	}
-	let, err := p.let(o.Let)
+	let, err := ParseLet(o.Let)
 	if err != nil {
 		return nil, err
 	}
-	p = p.within(let.names)
+	p = p.within(let.variables.names)
 	steps, err := p.steps(list)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.checkOrder(steps); err != nil {
 		return nil, err
 	}
-	return &Pipeline{steps: steps, let: let}, *p.failing
+	return &Pipeline{Let: let, steps: steps}, *p.failing
 }
 
 // First returns the name and the specification of the first stage, "" if there is none: it may be one that the server
@@ -86,13 +86,9 @@ func (p *Pipeline) Target() *Target {
 	return nil
 }
 
-// Run returns what the pipeline makes of documents. If it has a Target, these are what to write.
-func (p *Pipeline) Run(c Context, docs iter.Seq[[]byte]) ([][]byte, error) {
-	r := c.runner(nil)
-	vars, err := p.let.values(r, emptyDocument)
-	if err != nil {
-		return nil, err
-	}
+// Run returns what the pipeline makes of documents, with the values of its Let. If it has a Target, these are what to
+// write.
+func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, error) {
 	in := func(yield func([]byte, error) bool) {
 		for doc := range docs {
 			if !yield(doc, nil) {
@@ -100,7 +96,7 @@ func (p *Pipeline) Run(c Context, docs iter.Seq[[]byte]) ([][]byte, error) {
 			}
 		}
 	}
-	return collect(chain(c.runner(vars), p.steps, in))
+	return collect(chain(c.with(vars), p.steps, in))
 }
 
 // chain runs stages one behind the other.
@@ -137,21 +133,14 @@ func (p *parser) within(names []string) *parser {
 
 func (p *parser) expression(v Value) (expr.Expression, error) {
 	e, err := expr.Parse(v, p.scope)
-	if err == nil || !p.parses(v) {
+	var refused *query.Error
+	if !errors.As(err, &refused) || !refused.Constant {
 		return e, err
 	}
 	if *p.failing == nil {
 		*p.failing = err
 	}
 	return fixed{null}, nil
-}
-
-// parses tells whether an expression that Parse refuses is well written, so that it is its evaluation that fails. An error
-// of the syntax goes before one of a constant: here that of something unknown behind it.
-func (p *parser) parses(v Value) bool {
-	unknown := object{{"$mongotestUnknown", null}}.value()
-	_, err := expr.Parse(array([]Value{v, unknown}), p.scope)
-	return err != nil && strings.HasSuffix(err.Error(), "'$mongotestUnknown'")
 }
 
 // steps compiles the stages of an array that survey has seen.

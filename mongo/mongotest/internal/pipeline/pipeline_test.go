@@ -37,7 +37,7 @@ func TestTheLetOfACommandIsKnownInAllStages(t *testing.T) {
 		`[{"$limit": 1}, {"$redact": {"$cond": [{"$eq": ["$$v", 2]}, "$$KEEP", "$$PRUNE"]}}, {"$project": {"_id": "$$v", "w": "$$w"}}]`,
 	} {
 		p := parse(t, stages, Options{DB: "db", Coll: "c", Let: let})
-		docs, err := p.Run(m.context(), slices.Values(m["c"]))
+		docs, err := run(p, m.context(), slices.Values(m["c"]))
 		want := `{"_id": {"$numberInt":"2"},"w": "x"}`
 		if got := strings.Join(lines("", docs), "\n"); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", stages, got, err, want)
@@ -90,13 +90,17 @@ func TestTargets(t *testing.T) {
 }
 
 func TestAMergesPipelineSeesTheNewDocumentAndTheLet(t *testing.T) {
-	p := parse(t, `[{"$merge": {"into": "o", "let": {"v": {"$add": ["$n", 1]}}, "whenMatched": [{"$set": {"n": "$$new.n", "v": "$$v"}}]}}]`,
-		Options{DB: "db", Coll: "c"})
-	got, err := p.Target().Apply(memory{}.context(), doc(t, `{"_id": 1, "n": 1, "old": true}`), doc(t, `{"_id": 1, "n": 5}`))
+	p := parse(t, `[{"$merge": {"into": "o", "let": {"v": {"$add": ["$n", 1]}}, "whenMatched": [{"$set": {"n": "$$new.n", "v": "$$v", "one": "$$one"}}]}}]`,
+		Options{DB: "db", Coll: "c", Let: doc(t, `{"one": 1}`)})
+	vars, err := p.Vars(memory{}.context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"_id": {"$numberInt":"1"},"n": {"$numberInt":"5"},"old": true,"v": {"$numberInt":"6"}}`
+	got, err := p.Target().Apply(memory{}.context(), vars, doc(t, `{"_id": 1, "n": 1, "old": true}`), doc(t, `{"_id": 1, "n": 5}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"_id": {"$numberInt":"1"},"n": {"$numberInt":"5"},"old": true,"v": {"$numberInt":"6"},"one": {"$numberInt":"1"}}`
 	if bson.Raw(got).String() != want {
 		t.Errorf("%s, want %s", bson.Raw(got), want)
 	}
@@ -131,7 +135,7 @@ func TestUpdatesUseTheLetOfTheirCommand(t *testing.T) {
 func TestALimitAsksForNoMoreThanItNeeds(t *testing.T) {
 	p := parse(t, `[{"$project": {"r": {"$divide": [1, "$n"]}}}, {"$limit": 1}]`, Options{DB: "db", Coll: "c"})
 	asked := 0
-	docs, err := p.Run(memory{}.context(), func(yield func([]byte) bool) {
+	docs, err := run(p, memory{}.context(), func(yield func([]byte) bool) {
 		for _, d := range []string{`{"n": 1}`, `{"n": 0}`} {
 			asked++
 			if !yield(doc(t, d)) {
@@ -150,7 +154,7 @@ func TestASampleHasEachDocumentOnce(t *testing.T) {
 	orders := make(map[string]bool)
 	c := m.context()
 	for range 50 {
-		docs, err := parse(t, `[{"$sample": {"size": 3}}]`, Options{DB: "db", Coll: "c"}).Run(c, slices.Values(m["c"]))
+		docs, err := run(parse(t, `[{"$sample": {"size": 3}}]`, Options{DB: "db", Coll: "c"}), c, slices.Values(m["c"]))
 		if err != nil {
 			t.Fatal(err)
 		}

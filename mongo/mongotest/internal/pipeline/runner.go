@@ -39,6 +39,11 @@ func (c Context) runner(vars []Value) *runner {
 	return &runner{Context: c, env: env, matching: query.Matching{Vars: env}}
 }
 
+// with returns a runner with the values of a command's let.
+func (c Context) with(vars any) *runner {
+	return &runner{Context: c, env: vars.(*expr.Env), matching: query.Matching{Vars: vars}}
+}
+
 // eval returns an expression's value for a document.
 func (r *runner) eval(e expr.Expression, doc []byte) (Value, error) {
 	r.env.Root = doc

@@ -17,6 +17,7 @@ type Target struct {
 	// "insert", "discard" or "fail".
 	WhenMatched, WhenNotMatched string
 
+	outer int // how many variables are in scope outside
 	let   letVariables
 	steps []step
 }
@@ -26,13 +27,13 @@ var _ stage = (*Target)(nil)
 func (t *Target) run(_ *runner, in stream) stream { return in }
 
 // Apply returns what the pipeline of whenMatched makes of a stored document that a result matches.
-func (t *Target) Apply(c Context, stored, result []byte) ([]byte, error) {
-	r := c.runner(nil)
+func (t *Target) Apply(c Context, vars any, stored, result []byte) ([]byte, error) {
+	r := c.with(vars)
 	values, err := t.let.values(r, result)
 	if err != nil {
 		return nil, err
 	}
-	return one(c.runner(values), t.steps, stored)
+	return one(r.within(t.outer, values), t.steps, stored)
 }
 
 // one runs stages that make one document of one.
@@ -221,6 +222,7 @@ func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
 	if t.let, err = p.let(fields.set("new", reserved).bytes()); err != nil {
 		return err
 	}
+	t.outer = len(p.names)
 	t.steps, err = p.updateSteps(t.let.names, stages)
 	return err
 }

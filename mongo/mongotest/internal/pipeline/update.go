@@ -18,32 +18,6 @@ func (p *parser) updateSteps(names []string, stages Value) ([]step, error) {
 	return inner.steps(stages)
 }
 
-// Let is the variables that a command defines for its filter, its update and its projection.
-type Let struct{ variables letVariables }
-
-// ParseLet compiles a command's let; nil for none.
-func ParseLet(doc []byte) (*Let, error) {
-	let, err := newParser(Options{}).let(doc)
-	return &Let{let}, err
-}
-
-// Vars returns the variables' values for one command: what filters and updates that use Hooks need beside the document.
-func (l *Let) Vars(c Context) (any, error) {
-	values, err := l.variables.values(c.runner(nil), emptyDocument)
-	if err != nil {
-		return nil, err
-	}
-	return c.runner(values).env, nil
-}
-
-// Hooks returns what lets filters use $expr and updates be pipelines.
-func (l *Let) Hooks() query.Hooks {
-	p := newParser(Options{}).within(l.variables.names)
-	h := hooks(p.scope)
-	h.Pipeline = func(stages Value) (query.Pipeline, error) { return ParseUpdate(stages, l) }
-	return h
-}
-
 // ParseUpdate compiles an update that is an array of stages.
 func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 	if stages.Type != bson.TypeArray {

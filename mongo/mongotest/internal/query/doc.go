@@ -12,6 +12,8 @@ import "fmt"
 type Error struct {
 	Code    int32
 	Message string
+	// Constant says that evaluating a constant part of an expression failed. The real server does that after it has read all.
+	Constant bool
 }
 
 // Error returns the message.

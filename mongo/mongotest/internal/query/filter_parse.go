@@ -1,6 +1,8 @@
 package query
 
 import (
+	"errors"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -101,6 +103,10 @@ func (p *filterParser) expression(v Value) (node, error) {
 		return nil, unsupported("the query operator", "$expr")
 	}
 	e, err := p.expr(v)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Constant {
+		err = fail(refused.Code, "Failed to optimize expression :: caused by :: %s", refused.Message)
+	}
 	return exprNode{e}, err
 }
 

@@ -1,0 +1,64 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Let is the variables that a command defines for its filter, its update and its projection.
+type Let struct{ variables letVariables }
+
+// ParseLet compiles a command's let; nil for none. Each expression sees the variables before it, and no document.
+func ParseLet(doc []byte) (*Let, error) {
+	l := &Let{}
+	p := newParser(Options{})
+	for _, f := range fieldsOf(doc) {
+		if err := p.checkVariable(f.name); err != nil {
+			return nil, because("Invalid 'let' parameter", err)
+		}
+		e, err := expr.ParseFree(f.value, l.scope())
+		if err != nil {
+			return nil, err
+		}
+		l.add(f.name, e)
+	}
+	return l, nil
+}
+
+// With returns the variables with more of them, which are values as they stand: the constants of an update.
+func (l *Let) With(constants []byte) *Let {
+	all := &Let{letVariables{slices.Clone(l.variables.names), slices.Clone(l.variables.expressions)}}
+	for _, f := range fieldsOf(constants) {
+		all.add(f.name, fixed{f.value})
+	}
+	return all
+}
+
+func (l *Let) add(name string, e expr.Expression) {
+	l.variables.names = append(l.variables.names, name)
+	l.variables.expressions = append(l.variables.expressions, e)
+}
+
+func (l *Let) scope() *expr.Scope { return expr.NewScope(l.variables.names...) }
+
+// Vars returns the variables' values for one command: what filters and updates that use Hooks need beside the document.
+func (l *Let) Vars(c Context) (any, error) {
+	r := c.runner(nil)
+	for i, e := range l.variables.expressions {
+		v, err := r.eval(e, emptyDocument)
+		if err != nil {
+			return nil, err
+		}
+		r.env.Vars = append(r.env.Vars[:i], v)
+	}
+	return r.env, nil
+}
+
+// Hooks returns what lets filters use $expr and updates be pipelines.
+func (l *Let) Hooks() query.Hooks {
+	h := hooks(l.scope())
+	h.Pipeline = func(stages Value) (query.Pipeline, error) { return ParseUpdate(stages, l) }
+	return h
+}

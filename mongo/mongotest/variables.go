@@ -1,0 +1,156 @@
+package mongotest
+
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
+// have values as soon as there is an expression or a let.
+type variables struct {
+	raw    []byte // the let as it was sent, nil for none
+	let    *pipeline.Let
+	hooks  query.Hooks // that know the let
+	values any
+	err    error // why the let has no values
+}
+
+// noLet is the let of a command that has none.
+var noLet = must(pipeline.ParseLet(nil))
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// letField reads a command's let.
+func (x *exec) letField(command string, e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType(command, "let", e.Type, "object")
+	}
+	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
+	return valid(doc)
+}
+
+// hooks returns what compiles the command's expressions, or why its let cannot be.
+func (x *exec) hooks() (query.Hooks, error) {
+	v := &x.vars
+	switch {
+	case v.raw == nil:
+		return x.language, nil
+	case v.let != nil || v.err != nil:
+		return v.hooks, v.err
+	}
+	if v.let, v.err = pipeline.ParseLet(v.raw); v.err != nil {
+		return v.hooks, v.err
+	}
+	v.hooks = v.let.Hooks()
+	v.values, v.err = v.let.Vars(x.context())
+	return v.hooks, v.err
+}
+
+// plainHooks compile expressions of commands without a let, and note that there are some.
+func (x *exec) plainHooks() query.Hooks {
+	return query.Hooks{
+		Expr: func(v query.Value) (query.Expr, error) {
+			x.vars.begin(x)
+			return noLetHooks.Expr(v)
+		},
+		Pipeline: func(v query.Value) (query.Pipeline, error) {
+			x.vars.begin(x)
+			return noLetHooks.Pipeline(v)
+		},
+	}
+}
+
+var noLetHooks = noLet.Hooks()
+
+func (v *variables) begin(x *exec) {
+	if v.values == nil {
+		v.values, v.err = noLet.Vars(x.context())
+	}
+}
+
+// constants returns what compiles an update that has constants of its own, and their values with those of the let.
+func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
+	let := x.vars.let
+	if let == nil {
+		let = noLet
+	}
+	let = let.With(slices.Clone(doc))
+	values, err := let.Vars(x.context())
+	return let.Hooks(), values, err
+}
+
+// criteria say which documents a command or a statement is about.
+type criteria struct {
+	filter query.Filter
+	hint   hint
+	vars   any // the values of the variables in the filter, and of what else the statement has
+}
+
+// compile compiles the filter.
+func (c *criteria) compile(x *exec, filter []byte) error {
+	hooks, err := x.hooks()
+	if err != nil {
+		return err
+	}
+	err = c.filter.ParseWith(filter, hooks)
+	c.vars = x.vars.values
+	return err
+}
+
+// findLocked calls visit with every document of the command's collection that matches, as the command sees it and in the
+// hint's order, until it returns false. x.match tells then by which element the document matched.
+func (x *exec) findLocked(command string, q *criteria, visit func(key string, doc []byte) bool) error {
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return err
+	}
+	ix, err := q.hint.resolve(x.full, c)
+	if err != nil {
+		return err
+	}
+	x.match = query.Matching{Vars: q.vars}
+	if err := c.findBy(ix, &q.hint, &q.filter, &x.match, visit); err != nil {
+		return x.executing(command, err)
+	}
+	return nil
+}
+
+// executing marks an error that a document, not the command, gave rise to, as the real server does.
+func (x *exec) executing(command string, err error) error {
+	during := "Plan executor error during " + command
+	switch command {
+	case "find":
+		during = "Executor error during find command: " + x.full
+	case "getMore":
+		during = "Executor error during getMore"
+	case "count", "distinct", "aggregate":
+		during = "Executor error during " + command + " command on namespace: " + x.full
+	}
+	e := *commandError(err)
+	e.Message = during + " :: caused by :: " + e.Message
+	return &e
+}
+
+// matcher is a compiled filter of what is no document of a collection.
+type matcher struct {
+	filter query.Filter
+	match  query.Matching
+}
+
+func (x *exec) matcher(doc []byte) (*matcher, error) {
+	m := &matcher{}
+	err := m.filter.ParseWith(doc, x.language)
+	m.match.Vars = x.vars.values
+	return m, err
+}
+
+func (m *matcher) matches(doc []byte) (bool, error) { return m.filter.MatchWith(doc, &m.match) }
