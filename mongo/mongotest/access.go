@@ -276,7 +276,11 @@ func (x *exec) readableLocked() error {
 	switch {
 	case x.epoch != x.member.epoch:
 		return errHangUp
-	case x.member.role == primary || x.secondaryOk:
+	case x.member.role == primary:
+		return nil
+	case x.secondaryOk && x.set.initiation != initiated:
+		return failf(codeNotPrimaryOrSecondary, "node is not in primary or recovering state")
+	case x.secondaryOk:
 		return nil
 	}
 	return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")

@@ -99,7 +99,7 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 		return failf(codeFailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
 	case x.set.config.standalone:
 		return failf(codeBadValue, "Standalones can't specify commitQuorum")
-	case v.IsNumber() && n > int64(len(x.set.members)):
+	case v.IsNumber() && n > int64(x.set.Members()):
 		return failf(codeUnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
 		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())

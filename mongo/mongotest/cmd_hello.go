@@ -220,6 +220,9 @@ func (x *exec) appendHello() {
 // appendMembershipLocked writes what only a member of a set says.
 func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	rs := m.set
+	if rs.initiation != initiated {
+		return appendUninitiated(dst, writable)
+	}
 	dst = wire.AppendBool(dst, writable, m.role == primary)
 	dst = wire.AppendBool(dst, "secondary", m.role == secondary)
 	dst = rs.appendHosts(dst)

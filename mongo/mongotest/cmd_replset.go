@@ -54,6 +54,9 @@ func cmdReplSetGetStatus(x *exec) error {
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if err := x.configuredLocked("no replset config has been received"); err != nil {
+		return err
+	}
 	dst := wire.AppendString(x.out, "set", rs.config.setName)
 	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "myState", m.state())
@@ -62,7 +65,7 @@ func cmdReplSetGetStatus(x *exec) error {
 	at, dst := wire.BeginArray(dst, "members")
 	for _, other := range rs.members {
 		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(other.index))
-		d = wire.AppendInt32(d, "_id", int32(other.index))
+		d = wire.AppendInt32(d, "_id", int32(other.config.id))
 		d = wire.AppendString(d, "name", other.addr)
 		state := int32(8)
 		if m.reaches(other) {
@@ -97,7 +100,7 @@ func (x *exec) adminOfSet() error {
 	case x.db != "admin":
 		return failf(codeUnauthorized, "%s may only be run against the admin database.", x.name)
 	case x.set.config.standalone:
-		return failf(76, "not running with --replSet")
+		return failf(codeNoReplicationEnabled, "not running with --replSet")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 // memberConfig is what a replica set's configuration says of a member. Every member knows it at once.
 type memberConfig struct {
+	id       int64
 	priority float64
 	hidden   bool
 	tags     []byte // nil for none
@@ -29,6 +30,9 @@ func cmdReplSetGetConfig(x *exec) error {
 	rs := x.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if err := x.configuredLocked("no replset config has been received"); err != nil {
+		return err
+	}
 	at, dst := wire.BeginEmbedded(x.out, "config")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
 	dst = wire.AppendInt32(dst, "version", int32(rs.configVersion))
@@ -48,7 +52,7 @@ func cmdReplSetGetConfig(x *exec) error {
 
 func (m *member) appendConfig(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, wire.ArrayKey(m.index))
-	dst = wire.AppendInt32(dst, "_id", int32(m.index))
+	dst = wire.AppendInt32(dst, "_id", int32(m.config.id))
 	dst = wire.AppendString(dst, "host", m.addr)
 	dst = wire.AppendBool(dst, "arbiterOnly", false)
 	dst = wire.AppendBool(dst, "buildIndexes", true)
@@ -85,6 +89,9 @@ func cmdReplSetReconfig(x *exec) error {
 	rs := x.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
+		return err
+	}
 	if x.member.role != primary && !force {
 		return failf(codeNotWritablePrimary, "replSetReconfig should only be run on a writable PRIMARY. Current state %s;",
 			map[int32]string{1: "PRIMARY", 2: "SECONDARY"}[x.member.state()])
@@ -95,7 +102,7 @@ func cmdReplSetReconfig(x *exec) error {
 	}
 	if r.members[x.member.index].priority == 0 && x.member.role == primary {
 		return failf(codeNewConfigIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration",
-			x.member.addr, x.member.index)
+			x.member.addr, x.member.config.id)
 	}
 	rs.configVersion = r.version
 	for i, m := range rs.members {
@@ -168,8 +175,8 @@ func (r *reconfiguration) field(e *wire.Element) error {
 
 func (r *reconfiguration) member(doc []byte) error {
 	host, id := query.Lookup(doc, "host"), query.Lookup(doc, "_id")
-	m := r.rs.memberAt(string(host.Text()))
-	if n, ok := id.Integer(); m == nil || !ok || n != int64(m.index) {
+	m := r.rs.memberAtLocked(string(host.Text()))
+	if n, ok := id.Integer(); m == nil || !ok || n != m.config.id {
 		return failf(codeNotImplemented, "mongotest: the member %s with _id %s is not one of the set's, which is not supported", host, id)
 	}
 	c := memberConfig{priority: 1}
@@ -190,7 +197,9 @@ func (c *memberConfig) field(e *wire.Element) error {
 	v := query.Of(*e)
 	n, _ := v.Integer()
 	switch name := string(e.Key); name {
-	case "_id", "host":
+	case "_id":
+		c.id = n
+	case "host":
 	case "priority":
 		c.priority = float(v)
 		if !v.IsNumber() || c.priority < 0 || c.priority > 1000 {

@@ -45,10 +45,16 @@ func cmdCreateUser(x *exec) error {
 	rs := x.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if rs.initiation != initiated {
+		return failf(codeNotWritablePrimary, "not primary")
+	}
 	if rs.userLocked(a.db, a.name) != nil {
 		return failf(51003, "User \"%s@%s\" already exists", a.name, a.db)
 	}
 	rs.users = append(rs.users, a)
+	if rs.config.requireAuth {
+		rs.guarded.Store(true)
+	}
 	return nil
 }
 

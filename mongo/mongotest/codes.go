@@ -73,6 +73,10 @@ const (
 	codeInvalidLength                   Code = 16
 	codeInvalidReplicaSetConfig         Code = 93
 	codeNotSecondary                    Code = 95
+	codeNotYetInitialized               Code = 94
+	codeAlreadyInitialized              Code = 23
+	codeNodeNotFound                    Code = 74
+	codeNoReplicationEnabled            Code = 76
 	codeNewConfigIncompatible           Code = 103
 )
 
@@ -88,7 +92,10 @@ var codeNames = map[Code]string{
 	codeQueryFeatureNotAllowed:          "QueryFeatureNotAllowed",
 	codeMissingField:                    "IDLFailedToParse",
 	codeUnknownField:                    "IDLUnknownField",
-	76:                                  "NoReplicationEnabled",
+	codeNoReplicationEnabled:            "NoReplicationEnabled",
+	codeNotYetInitialized:               "NotYetInitialized",
+	codeAlreadyInitialized:              "AlreadyInitialized",
+	codeNodeNotFound:                    "NodeNotFound",
 	codeHostUnreachable:                 "HostUnreachable",
 	codeHostNotFound:                    "HostNotFound",
 	codeFailedToParse:                   "FailedToParse",

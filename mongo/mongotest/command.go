@@ -99,7 +99,7 @@ func (x *exec) parse(doc []byte) error {
 		return failf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
-	case x.who == nil && x.set.config.users != nil && !c.spec.greeting && !c.spec.open:
+	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return failf(codeUnauthorized, "Command %s requires authentication", c.name)
 	}
 	return x.checkSession()

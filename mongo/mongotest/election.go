@@ -36,7 +36,7 @@ func (rs *ReplicaSet) reconsiderLocked() {
 // watchLocked starts or stops the member's timer.
 func (m *member) watchLocked() {
 	content := m.role == primary && m.seesMajority() || m.role == secondary && m.primaryLocked() != nil
-	if !m.up || content || m.set.closed {
+	if !m.up || content || m.set.closed || m.set.initiation != initiated {
 		m.stopTimer()
 		return
 	}
@@ -216,8 +216,8 @@ func (m *member) succeed() {
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
 // and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
 func (rs *ReplicaSet) Kill(member int) {
-	m := rs.members[member]
 	rs.mu.Lock()
+	m := rs.members[member]
 	if !m.up {
 		rs.mu.Unlock()
 		return

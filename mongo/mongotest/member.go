@@ -79,7 +79,7 @@ func newMember(set *ReplicaSet, index int) *member {
 	m.collections = make(catalog)
 	m.sessions = make(map[string]*session)
 	m.conns = make(map[*conn]struct{})
-	m.config.priority = 1
+	m.config = memberConfig{id: int64(index), priority: 1}
 	m.startLocked()
 	return m
 }

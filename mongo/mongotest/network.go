@@ -66,7 +66,9 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 }
 
 func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	m := rs.memberAt(address)
+	rs.mu.Lock()
+	m := rs.memberAtLocked(address)
+	rs.mu.Unlock()
 	switch {
 	case m == nil && rs.network == nil:
 		return new(net.Dialer).DialContext(ctx, network, address)
@@ -74,17 +76,17 @@ func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Co
 		return nil, unknownHost(network, address)
 	}
 	if err := m.gate.wait(ctx.Done()); err != nil {
-		return nil, dialError(network, m.addr, context.Cause(ctx))
+		return nil, dialError(network, address, context.Cause(ctx))
 	}
 	if rs.network == nil {
-		return new(net.Dialer).DialContext(ctx, network, m.addr)
+		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 	if err := sleep(ctx.Done(), rs.network.delay()); err != nil {
-		return nil, dialError(network, m.addr, context.Cause(ctx))
+		return nil, dialError(network, address, context.Cause(ctx))
 	}
-	client, server := rs.network.connect(m.addr)
+	client, server := rs.network.connect(address)
 	if !rs.accept(m, server) {
-		return nil, dialError(network, m.addr, syscall.ECONNREFUSED)
+		return nil, dialError(network, address, syscall.ECONNREFUSED)
 	}
 	return client, nil
 }

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,8 +31,12 @@ type config struct {
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
 	users           []User
+	requireAuth     bool
 	tls             bool
 	addresses       []string
+	listeners       []net.Listener
+	uninitiated     bool
+	processes       *Processes
 	wantVersion     string
 	version         version
 	mutant          mutant.Server
@@ -67,6 +72,12 @@ func newConfig(opts []Option) (config, error) {
 		return c, errors.New("mongotest: Listen and InMemory exclude each other")
 	case len(c.addresses) > 0 && len(c.addresses) != c.members:
 		return c, fmt.Errorf("mongotest: Listen: %d addresses for %d members", len(c.addresses), c.members)
+	case c.listeners != nil && len(c.listeners) != len(c.addresses):
+		return c, fmt.Errorf("mongotest: Accept: %d listeners for the %d addresses of Listen", len(c.listeners), len(c.addresses))
+	case c.uninitiated && c.standalone:
+		return c, errors.New("mongotest: Uninitiated and Standalone exclude each other")
+	case c.processes != nil && (!c.uninitiated || c.members != 1 || c.addresses == nil):
+		return c, errors.New("mongotest: Processes needs Uninitiated, Members(1) and Listen")
 	}
 	if c.latencyMin < 0 || c.latencyMax < c.latencyMin {
 		return c, fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
@@ -89,6 +100,10 @@ func InMemory() Option { return func(c *config) { c.inMemory = true } }
 // Listen sets the TCP addresses ("host:port") at which the members listen and by which their hello names them; ports of
 // 127.0.0.1 that are free, if it is not given.
 func Listen(addresses ...string) Option { return func(c *config) { c.addresses = addresses } }
+
+// Accept makes the members accept connections from these listeners, one for each, which Close closes. The addresses of
+// Listen, which must be given, then only say how the members are named.
+func Accept(listeners ...net.Listener) Option { return func(c *config) { c.listeners = listeners } }
 
 // Standalone makes one server that is no replica set: its hello names none and it refuses transaction numbers.
 func Standalone() Option { return func(c *config) { c.standalone = true } }

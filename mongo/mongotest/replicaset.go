@@ -28,10 +28,11 @@ type ReplicaSet struct {
 	idlers     atomic.Int64 // calls of WaitIdle
 	nextID     atomic.Int64 // connection ids
 	replies    atomic.Int32 // request ids of replies
+	guarded    atomic.Bool  // who has not authenticated is refused
 
 	middlewares
 
-	mu      sync.Mutex // guards what follows and the members; never held across a wait
+	mu      sync.Mutex // guards what follows and the members, to which replSetInitiate may add; never held across a wait
 	closed  bool
 	cut     [][]bool // pairs of members between which nothing passes
 	clock   timestamp
@@ -39,6 +40,7 @@ type ReplicaSet struct {
 	waiters []*waiter
 	users   []*account
 
+	initiation    initiation
 	configVersion int64 // of the replica set's configuration
 }
 
@@ -81,7 +83,7 @@ func RunT(t Tester, opts ...Option) *ReplicaSet {
 }
 
 // Run starts a server, a replica set of one member unless the options say otherwise. Its member 0 is the elected primary
-// when Run returns.
+// when Run returns, unless the option [Uninitiated] is given.
 func Run(opts ...Option) (*ReplicaSet, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -111,14 +113,24 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	for _, m := range rs.members {
 		rs.wg.Go(m.replicate)
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	rs.electLocked(rs.members[0])
-	for _, m := range rs.members[1:] {
-		m.fetchLocked(rs.members[0], rs.members[0].log.last())
+	if !c.uninitiated {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		rs.beginLocked(rs.members[0])
+	}
+	return rs, nil
+}
+
+// beginLocked makes a member primary and gives the others what it wrote.
+func (rs *ReplicaSet) beginLocked(first *member) {
+	rs.initiation = initiated
+	rs.electLocked(first)
+	for _, m := range rs.members {
+		if m != first {
+			m.fetchLocked(first, first.log.last())
+		}
 	}
 	rs.reconsiderLocked()
-	return rs, nil
 }
 
 func (rs *ReplicaSet) listen() error {
@@ -127,18 +139,31 @@ func (rs *ReplicaSet) listen() error {
 			m.addr = rs.virtualAddr(m.index)
 			continue
 		}
-		addr := "127.0.0.1:0"
-		if rs.config.addresses != nil {
-			addr = rs.config.addresses[m.index]
-		}
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
+		if err := m.listen(); err != nil {
 			return fmt.Errorf("mongotest: listening for member %d: %w", m.index, err)
 		}
-		if m.listener, m.addr = l, l.Addr().String(); rs.config.addresses != nil {
-			m.addr = named(addr, l)
-		}
-		rs.wg.Go(func() { rs.acceptAll(m, l) })
+		rs.wg.Go(func() { rs.acceptAll(m, m.listener) })
+	}
+	return nil
+}
+
+// listen finds the member's listener and its address.
+func (m *member) listen() error {
+	c := &m.set.config
+	addr := "127.0.0.1:0"
+	if c.addresses != nil {
+		addr = c.addresses[m.index]
+	}
+	if c.listeners != nil {
+		m.listener, m.addr = c.listeners[m.index], addr
+		return nil
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	if m.listener, m.addr = l, l.Addr().String(); c.addresses != nil {
+		m.addr = named(addr, l)
 	}
 	return nil
 }
@@ -180,14 +205,13 @@ func (rs *ReplicaSet) acceptAll(m *member, l net.Listener) {
 // abort closes a connection so that the other side sees a reset.
 func abort(c net.Conn) {
 	switch c := c.(type) {
-	case *net.TCPConn:
+	case interface{ SetLinger(seconds int) error }:
 		_ = c.SetLinger(0)
-		_ = c.Close()
 	case *memConn:
 		c.abort()
-	default:
-		_ = c.Close()
+		return
 	}
+	_ = c.Close()
 }
 
 // accept begins to serve a connection; false if the member does not run.
@@ -215,7 +239,8 @@ func (rs *ReplicaSet) Close() error {
 		close(rs.done)
 	}
 	var conns []*conn
-	for _, m := range rs.members {
+	members := rs.members
+	for _, m := range members {
 		m.stopTimer()
 		for c := range m.conns {
 			conns = append(conns, c)
@@ -223,7 +248,7 @@ func (rs *ReplicaSet) Close() error {
 	}
 	rs.mu.Unlock()
 	var errs []error
-	for _, m := range rs.members {
+	for _, m := range members {
 		if first && m.listener != nil {
 			errs = append(errs, m.listener.Close())
 		}
@@ -238,6 +263,8 @@ func (rs *ReplicaSet) Close() error {
 // URI returns the connection string: all members and the set's name, or for a standalone its address alone; with TLS it says
 // so. Users and certificates are the client's to add.
 func (rs *ReplicaSet) URI() string {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	hosts := make([]string, len(rs.members))
 	for i, m := range rs.members {
 		hosts[i] = m.addr
@@ -261,6 +288,8 @@ func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs.dial} }
 
 // Addr returns the address of a member, "host:port"; of member 0 if none is named.
 func (rs *ReplicaSet) Addr(member ...int) string {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	if len(member) == 0 {
 		return rs.members[0].addr
 	}
@@ -268,7 +297,11 @@ func (rs *ReplicaSet) Addr(member ...int) string {
 }
 
 // Members returns how many members the set has, running or not.
-func (rs *ReplicaSet) Members() int { return len(rs.members) }
+func (rs *ReplicaSet) Members() int {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return len(rs.members)
+}
 
 // Primary returns the index of the primary, of the newest if an older one has not yet noticed its loss; -1 if there is none.
 func (rs *ReplicaSet) Primary() int {
@@ -307,7 +340,7 @@ func (rs *ReplicaSet) termLocked() int64 {
 
 func (rs *ReplicaSet) majority() int { return len(rs.members)/2 + 1 }
 
-func (rs *ReplicaSet) memberAt(addr string) *member {
+func (rs *ReplicaSet) memberAtLocked(addr string) *member {
 	for _, m := range rs.members {
 		if m.addr == addr {
 			return m

@@ -46,6 +46,9 @@ var noSignature = make([]byte, 20)
 // appendTimes writes $clusterTime, signed with nothing as without authentication, and operationTime.
 func (x *exec) appendTimes() {
 	t := timestamp(x.member.lastTS.Load())
+	if t == 0 {
+		return // there is no oplog yet
+	}
 	at, dst := wire.BeginEmbedded(x.out, "$clusterTime")
 	dst = wire.AppendTimestamp(dst, "clusterTime", t.seconds(), t.increment())
 	signature, dst := wire.BeginEmbedded(dst, "signature")

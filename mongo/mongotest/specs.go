@@ -86,10 +86,12 @@ func serverSpecs() []*spec {
 		{name: "profile", run: cmdProfile, service: true},
 		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 		{name: "replSetStepDown", run: cmdReplSetStepDown, service: true},
+		{name: "replSetInitiate", run: cmdReplSetInitiate, service: true},
 		{name: "replSetGetConfig", run: cmdReplSetGetConfig, service: true},
 		{name: "replSetReconfig", run: cmdReplSetReconfig, service: true},
 		{name: "replSetFreeze", run: cmdReplSetFreeze, service: true},
 		{name: "replSetGetStatus", run: cmdReplSetGetStatus, service: true},
+		{name: "shutdown", run: cmdShutdown, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
 		{name: "listCommands", run: cmdListCommands, service: true},
 	}

@@ -92,6 +92,7 @@ func (rs *ReplicaSet) secure() error {
 			return fmt.Errorf("mongotest: Users: %s is there twice", a.fullName())
 		}
 		rs.users = append(rs.users, a)
+		rs.guarded.Store(true)
 	}
 	if !rs.config.tls {
 		return nil

@@ -38,6 +38,9 @@ func Users(users ...User) Option {
 	return func(c *config) { c.users = append(c.users, users...) }
 }
 
+// RequireAuth makes servers without users let anybody in only until a user is created, as `mongod --auth` does.
+func RequireAuth() Option { return func(c *config) { c.requireAuth = true } }
+
 // account is a user as the server keeps it.
 type account struct {
 	name, db string

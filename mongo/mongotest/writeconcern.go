@@ -65,7 +65,7 @@ func (w *writeConcern) check(rs *ReplicaSet) *CommandError {
 	switch {
 	case w.mode != "" && w.mode != "majority":
 		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", w.mode)
-	case w.members > len(rs.members):
+	case w.members > rs.Members():
 		return failf(codeUnsatisfiableWriteConcern, "Not enough data-bearing nodes")
 	}
 	return nil

@@ -1,0 +1,362 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/replSetInitiate/
+
+func cmdReplSetInitiate(x *exec) error {
+	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
+		return err
+	}
+	rs := x.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	c, err := x.initialConfigLocked()
+	switch {
+	case rs.initiation != uninitiated:
+		e := failf(codeAlreadyInitialized, "already initialized")
+		e.extra = wire.AppendString(nil, "info", "try querying local.system.replset to see current configuration")
+		return e
+	case err != nil:
+		return invalidConfig(err)
+	}
+	rs.initiation = initiating
+	if err := rs.initiateLocked(x, c); err != nil {
+		rs.initiation = uninitiated
+		return err
+	}
+	return nil
+}
+
+// invalidConfig is an error about a configuration as replSetInitiate tells of it.
+func invalidConfig(err error) error {
+	e := commandError(err)
+	if e.Code == codeNotImplemented {
+		return e
+	}
+	return failf(codeInvalidReplicaSetConfig, "%s", e.Message)
+}
+
+// initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
+func (x *exec) initialConfigLocked() (*initialConfig, error) {
+	rs := x.set
+	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.config.electionTimeout.Milliseconds()}
+	if doc := x.first.Data; x.first.IsDocument() && len(doc) > len(emptyDocument) {
+		if err := valid(doc); err != nil {
+			return nil, err
+		}
+		if err := c.read(slices.Clone(doc)); err != nil {
+			return nil, err
+		}
+	} else {
+		x.out = wire.AppendString(x.out, "info2", "no configuration specified. Using a default configuration for the set")
+		x.out = wire.AppendString(x.out, "me", x.member.addr)
+		c.members = []initialMember{{host: x.member.addr, memberConfig: memberConfig{priority: 1}}}
+	}
+	if c.name != rs.config.setName {
+		return nil, failf(codeInvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
+			"rejecting", c.name, rs.config.setName)
+	}
+	return c, c.check()
+}
+
+// initialConfig is the configuration with which a set begins.
+type initialConfig struct {
+	name    string
+	version int64
+	timeout int64 // for elections, in milliseconds
+	members []initialMember
+}
+
+type initialMember struct {
+	host string
+	memberConfig
+}
+
+func (c *initialConfig) read(doc []byte) error {
+	c.name = ""
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := c.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (c *initialConfig) field(e *wire.Element) error {
+	v := query.Of(*e)
+	switch name := string(e.Key); name {
+	case "_id":
+		c.name = string(v.Text())
+	case "version":
+		c.version, _ = v.Integer()
+	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
+	case "configsvr":
+		return unsupportedField("replSetInitiate", name)
+	case "members":
+		if !v.IsArray() {
+			return wrongType("ReplSetConfig", "members", v.Type, "array")
+		}
+		for _, m := range query.Elements(v.Data) {
+			if err := c.addMember(m.Data); err != nil {
+				return err
+			}
+		}
+	case "settings":
+		return c.readSettings(v.Data)
+	default:
+		return unknownField("ReplSetConfig", name)
+	}
+	return nil
+}
+
+func (c *initialConfig) addMember(doc []byte) error {
+	m := initialMember{memberConfig: memberConfig{priority: 1}}
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := m.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	host := query.Lookup(doc, "host")
+	if m.host = withPort(string(host.Text())); m.host == "" {
+		return failf(codeInvalidReplicaSetConfig, "BSON field 'MemberConfig.host' is missing but a required field")
+	}
+	c.members = append(c.members, m)
+	return it.Err
+}
+
+// withPort adds the default port to a host that comes without.
+func withPort(host string) string {
+	if _, _, err := net.SplitHostPort(host); host == "" || err == nil {
+		return host
+	}
+	return net.JoinHostPort(host, "27017")
+}
+
+// readSettings takes what has an effect here, and refuses what would need one and has none.
+func (c *initialConfig) readSettings(doc []byte) error {
+	it := wire.Elements(doc)
+	for it.Next() {
+		v := query.Of(it.Element)
+		switch name := string(it.Key); name {
+		case "electionTimeoutMillis":
+			n, ok := v.Integer()
+			if !ok || n <= 0 {
+				return failf(codeInvalidReplicaSetConfig, "settings.electionTimeoutMillis must be a positive number")
+			}
+			c.timeout = n
+		case "getLastErrorModes":
+			if len(v.Data) > len(emptyDocument) {
+				return unsupportedField("replSetInitiate", "settings."+name)
+			}
+		case "chainingAllowed", "heartbeatIntervalMillis", "heartbeatTimeoutSecs", "catchUpTimeoutMillis",
+			"catchUpTakeoverDelayMillis", "getLastErrorDefaults", "replicaSetId":
+		default:
+			return unknownField("ReplSetConfig.settings", name)
+		}
+	}
+	return it.Err
+}
+
+// maxMembers is how many members a set has at most: as many as may vote.
+const maxMembers = 7
+
+// check refuses a configuration that no set can have.
+func (c *initialConfig) check() error {
+	electable, local := 0, 0
+	for i, m := range c.members {
+		if m.priority > 0 {
+			electable++
+		}
+		if isLocalhost(m.host) {
+			local++
+		}
+		if err := m.unlike(i, c.members[:i]); err != nil {
+			return err
+		}
+	}
+	n := len(c.members)
+	switch {
+	case n == 0:
+		return failf(codeBadValue, "Replica set configuration contains 0 members, but must have at least 1 and no more than  50")
+	case local != 0 && local != n:
+		return failf(codeBadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
+			"found %d out of %d", local, n)
+	case n > maxMembers:
+		return failf(codeBadValue, "Replica set configuration contains %d voting members, but must be at least 1 and no more than %d", n, maxMembers)
+	case electable == 0:
+		return failf(codeBadValue, "Replica set configuration must contain at least one non-arbiter member with priority > 0")
+	case c.version != 1:
+		return failf(codeNewConfigIncompatible, "Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
+	}
+	return nil
+}
+
+// unlike refuses a member that has the id or the host of one before it.
+func (m *initialMember) unlike(at int, before []initialMember) error {
+	for i, other := range before {
+		var field, value string
+		switch {
+		case other.id == m.id:
+			field, value = "_id", fmt.Sprintf("MemberId(%d)", m.id)
+		case other.host == m.host:
+			field, value = "host", m.host
+		default:
+			continue
+		}
+		return failf(codeBadValue, "Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
+			field, i, at, value)
+	}
+	return nil
+}
+
+func isLocalhost(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// initiateLocked makes the set. It gives up the mutex while other processes are asked.
+func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
+	self, err := rs.selfLocked(x.member, c)
+	if err != nil {
+		return err
+	}
+	joining, err := rs.prepareLocked(x.member, self, c)
+	if err != nil {
+		return err
+	}
+	rs.mu.Unlock()
+	err = rs.join(joining)
+	rs.mu.Lock()
+	if err == nil && (rs.closed || x.epoch != x.member.epoch) {
+		err = errHangUp
+	}
+	if err != nil {
+		closeListeners(joining)
+		return err
+	}
+	x.member.addr = c.members[self].host
+	rs.config.electionTimeout = time.Duration(c.timeout) * time.Millisecond
+	rs.admitLocked(joining)
+	for _, m := range c.members {
+		rs.memberAtLocked(m.host).config = m.memberConfig
+	}
+	rs.beginLocked(x.member)
+	return nil
+}
+
+// selfLocked returns which of a configuration's members this server is.
+func (rs *ReplicaSet) selfLocked(m *member, c *initialConfig) (int, error) {
+	isSelf := func(host string) bool { return host == m.addr }
+	if rs.config.processes != nil {
+		isSelf = rs.config.processes.IsSelf
+	}
+	const about = "new configuration with {version: 1, term: 0} for replica set"
+	self := slices.IndexFunc(c.members, func(m initialMember) bool { return isSelf(m.host) })
+	switch {
+	case self < 0:
+		return 0, failf(codeInvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
+	case c.members[self].priority == 0:
+		return 0, failf(codeInvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
+			c.members[self].host, c.members[self].id, about, c.name)
+	}
+	for _, other := range c.members[self+1:] {
+		if isSelf(other.host) {
+			return 0, failf(codeInvalidReplicaSetConfig, "The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
+				about, c.name)
+		}
+	}
+	return self, nil
+}
+
+// prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
+// servers or leaves out known ones.
+func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]*member, error) {
+	var joining []*member
+	var unknown []string
+	for i, m := range c.members {
+		switch {
+		case i == self || rs.memberAtLocked(m.host) != nil:
+		case rs.config.processes == nil:
+			unknown = append(unknown, m.host+" failed with Connection refused")
+		default:
+			member := newMember(rs, len(rs.members)+len(joining))
+			member.addr = m.host
+			joining = append(joining, member)
+		}
+	}
+	for _, m := range rs.members {
+		if m != own && !slices.ContainsFunc(c.members, func(c initialMember) bool { return c.host == m.addr }) {
+			return nil, failf(codeNotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
+		}
+	}
+	if unknown != nil {
+		return nil, noQuorum(unknown...)
+	}
+	return joining, nil
+}
+
+// quorumTimeout is how long replSetInitiate waits for other processes: as long as a heartbeat may take.
+const quorumTimeout = 10 * time.Second
+
+// join makes other processes hand their clients on to members that stand for them.
+func (rs *ReplicaSet) join(joining []*member) error {
+	if len(joining) == 0 {
+		return nil
+	}
+	list := make([]Joining, len(joining))
+	for i, m := range joining {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return noQuorum(err.Error())
+		}
+		m.listener = l
+		list[i] = Joining{Member: m.index, Address: m.addr, Served: l.Addr().String()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
+	defer cancel()
+	if err := rs.config.processes.Join(ctx, list); err != nil {
+		return noQuorum(err.Error())
+	}
+	return nil
+}
+
+func closeListeners(members []*member) {
+	for _, m := range members {
+		if m.listener != nil {
+			_ = m.listener.Close()
+		}
+	}
+}
+
+func noQuorum(reasons ...string) error {
+	return failf(codeNodeNotFound, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
+		strings.Join(reasons, ", "))
+}
+
+// admitLocked makes members part of the set and begins to serve their clients.
+func (rs *ReplicaSet) admitLocked(joining []*member) {
+	rs.members = append(rs.members, joining...)
+	rs.cut = nil
+	for range rs.members {
+		rs.cut = append(rs.cut, make([]bool, len(rs.members)))
+	}
+	for _, m := range joining {
+		rs.wg.Go(m.replicate)
+		rs.wg.Go(func() { rs.acceptAll(m, m.listener) })
+	}
+}

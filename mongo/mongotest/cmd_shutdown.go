@@ -1,0 +1,47 @@
+package mongotest
+
+import "time"
+
+// https://www.mongodb.com/docs/manual/reference/command/shutdown/
+
+// A member that shuts down is as one that was killed, but that a primary hands over first unless it is forced not to care.
+func cmdShutdown(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	force, limit := false, catchUp
+	for i := range x.args {
+		e := &x.args[i]
+		switch name := string(e.Key); name {
+		case "force":
+			force = e.True()
+		case "timeoutSecs":
+			n, ok := e.Int64()
+			if !ok || n < 0 {
+				return failf(codeBadValue, "timeoutSecs must be a number that is not negative")
+			}
+			limit = time.Duration(n) * time.Second
+		default:
+			return unknownField(x.name, name)
+		}
+	}
+	if err := x.handOver(limit, force); err != nil {
+		return err
+	}
+	x.set.Kill(x.member.index)
+	return errHangUp
+}
+
+// handOver makes a primary of a set step down.
+func (x *exec) handOver(limit time.Duration, force bool) error {
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if x.epoch != m.epoch {
+		return errHangUp
+	}
+	if m.role != primary || len(rs.members) == 1 {
+		return nil
+	}
+	return rs.stepDownLocked(m, limit, limit, force, x.done)
+}
