@@ -28,8 +28,17 @@ func truth(b bool) query.Value {
 func (rs *ReplicaSet) parameters() map[string]parameter {
 	at, version := wire.BeginDocument(nil)
 	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.feature()), at)
+	all := defaultParameters()
+	all["featureCompatibilityVersion"] = parameter{embedded(version), false}
+	for name, text := range rs.config.startParameters {
+		all[name], _ = all[name].parse(text) // checked when the set was made
+	}
+	return all
+}
+
+// defaultParameters returns the parameters that do not depend on the version.
+func defaultParameters() map[string]parameter {
 	return map[string]parameter{
-		"featureCompatibilityVersion":       {embedded(version), false},
 		"enableTestCommands":                {truth(true), false},
 		"localLogicalSessionTimeoutMinutes": {query.Int32(sessionMinutes), false},
 		"logLevel":                          {query.Int32(0), true},

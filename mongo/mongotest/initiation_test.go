@@ -221,3 +221,24 @@ func TestRequireAuthLetsTheFirstUserBeCreated(t *testing.T) {
 	c.ok(`{"createUser": "u", "pwd": "p", "roles": ["root"], "$db": "admin"}`)
 	c.has(`"codeName": "Unauthorized"`, `{"find": "c", "$db": "test"}`)
 }
+
+func TestStartParameters(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"ttlMonitorEnabled": "false", "logLevel": "2"}))
+	dial(t, rs, 1).has(`"logLevel": {"$numberInt":"2"},"ttlMonitorEnabled": false`, `{"getParameter": 1, "logLevel": 1, "ttlMonitorEnabled": 1, "$db": "admin"}`)
+	for name, text := range map[string]string{"nonsense": "1", "featureCompatibilityVersion": "7.0", "quiet": "perhaps", "logLevel": "high"} {
+		if _, err := mongotest.Run(mongotest.InMemory(), mongotest.StartParameters(map[string]string{name: text})); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s=%s: %v", name, text, err)
+		}
+	}
+}
+
+func TestServerVersion(t *testing.T) {
+	for v, want := range map[string]string{"": "7.0.25", "8.0": "8.0.15", "4.2.8": "4.2.8"} {
+		if got, err := mongotest.ServerVersion(v); got != want || err != nil {
+			t.Errorf("version %q is %s (%v), want %s", v, got, err, want)
+		}
+	}
+	if _, err := mongotest.ServerVersion("1.0"); err == nil {
+		t.Error("version 1.0 is known")
+	}
+}

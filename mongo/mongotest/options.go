@@ -32,6 +32,7 @@ type config struct {
 	compressors     []string
 	users           []User
 	requireAuth     bool
+	startParameters map[string]string
 	tls             bool
 	addresses       []string
 	listeners       []net.Listener
@@ -61,6 +62,9 @@ func newConfig(opts []Option) (config, error) {
 		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to 7 members", c.members)
 	case c.setName == "":
 		return c, errors.New("mongotest: SetName: the name is empty")
+	}
+	if err := c.checkParameters(); err != nil {
+		return c, err
 	}
 	for _, name := range c.compressors {
 		if _, ok := wire.CompressorNamed(name); !ok {

@@ -35,6 +35,15 @@ var releases = []release{
 // 5.0, 6.0, 7.0 and 8.0, each in its last patch if none is named; 7.0 if the option is not given.
 func Version(v string) Option { return func(c *config) { c.wantVersion = v } }
 
+// ServerVersion returns the version that a server made with [Version] says it is, and that of one made without for "".
+func ServerVersion(v string) (string, error) {
+	if v == "" {
+		return newestVersion.String(), nil
+	}
+	parsed, err := parseVersion(v)
+	return parsed.String(), err
+}
+
 // parseVersion reads "major.minor" or "major.minor.patch" of a known release.
 func parseVersion(s string) (version, error) {
 	var v version
