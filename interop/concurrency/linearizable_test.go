@@ -237,7 +237,7 @@ func play(t *testing.T, seed uint64, do trouble, more ...mongotest.Option) *reco
 			mongotest.InMemory(), mongotest.Latency(0, 5*time.Millisecond), mongotest.Seed(int64(seed)),
 			mongotest.ElectionTimeout(300 * time.Millisecond),
 		}, more...)
-		rs := mongotest.RunT(t, opts...)
+		rs := mongotest.RunReplicaSetT(t, 3, opts...)
 		ctx, stop := context.WithCancel(t.Context())
 		var workers, troubled sync.WaitGroup
 		for id := range 8 {

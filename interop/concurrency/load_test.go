@@ -28,7 +28,7 @@ func TestALongMixedLoad(t *testing.T) {
 		length = 3 * time.Second
 	}
 	before := runtime.NumGoroutine()
-	rs, err := mongotest.Run(mongotest.InMemory(), mongotest.ElectionTimeout(300*time.Millisecond), mongotest.JournalLimit(0))
+	rs, err := mongotest.Run(mongotest.InMemory(), mongotest.Members(3), mongotest.ElectionTimeout(300*time.Millisecond), mongotest.JournalLimit(0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ var _ unified.Deployment = server{}
 
 // topologies are the deployments that the suites are run on, and how to make one.
 var topologies = map[string][]mongotest.Option{
-	"replicaset": {mongotest.InMemory()},
+	"replicaset": {mongotest.InMemory(), mongotest.Members(3)},
 	"single":     {mongotest.InMemory(), mongotest.Standalone()},
 }
 

@@ -27,7 +27,7 @@ func (c *rawClient) has(want, command string, values ...any) {
 }
 
 func TestAnUninitiatedServerWaitsForItsConfiguration(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Uninitiated())
 	c := dial(t, rs, 0)
 	for _, test := range []struct{ rule, command, has string }{
 		{"hello names no set", `{"hello": 1, "$db": "admin"}`, `"isWritablePrimary": false,"secondary": false,"info": "Does not have a valid replica set config","isreplicaset": true,"topologyVersion"`},
@@ -53,7 +53,7 @@ func TestAnUninitiatedServerWaitsForItsConfiguration(t *testing.T) {
 
 func TestReplSetInitiateMakesTheSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated())
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Uninitiated())
 		pass(time.Minute) // nobody is elected meanwhile
 		first, second := dial(t, rs, 0), dial(t, rs, 1)
 		first.ok(initiateThree)
@@ -73,7 +73,7 @@ func TestReplSetInitiateMakesTheSet(t *testing.T) {
 }
 
 func TestTheServerThatIsInitiatedBecomesPrimary(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated())
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Uninitiated())
 	dial(t, rs, 2).ok(initiateThree)
 	if rs.Primary() != 2 {
 		t.Errorf("the primary is %d, want 2", rs.Primary())
@@ -167,7 +167,7 @@ func TestReplSetInitiateWithOtherProcesses(t *testing.T) {
 
 func TestWaitStateTellsEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated())
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Uninitiated())
 		wait := func(known, want string) {
 			t.Helper()
 			if got, err := rs.WaitState(context.Background(), 0, known); got != want || err != nil {
@@ -191,7 +191,7 @@ func TestWaitStateTellsEachChange(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.SetName("rs0"))
+		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.SetName("rs0"))
 		c := dial(t, rs, 0)
 		c.has(`"codeName": "Unauthorized"`, `{"shutdown": 1, "$db": "test"}`)
 		c.has(`unknown field`, `{"shutdown": 1, "nonsense": 1, "$db": "admin"}`)
@@ -223,7 +223,7 @@ func TestRequireAuthLetsTheFirstUserBeCreated(t *testing.T) {
 }
 
 func TestStartParameters(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"ttlMonitorEnabled": "false", "logLevel": "2"}))
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"ttlMonitorEnabled": "false", "logLevel": "2"}))
 	dial(t, rs, 1).has(`"logLevel": {"$numberInt":"2"},"ttlMonitorEnabled": false`, `{"getParameter": 1, "logLevel": 1, "ttlMonitorEnabled": 1, "$db": "admin"}`)
 	for name, text := range map[string]string{"nonsense": "1", "featureCompatibilityVersion": "7.0", "quiet": "perhaps", "logLevel": "high"} {
 		if _, err := mongotest.Run(mongotest.InMemory(), mongotest.StartParameters(map[string]string{name: text})); err == nil || !strings.Contains(err.Error(), name) {
