@@ -112,7 +112,7 @@ func TestRunnerOperations(t *testing.T) {
 		}, false},
 	} {
 		f := framed(t, c.operations...)
-		if err := runCase(t, f, &f.Tests[0], deployment(f, &f.Tests[0], "replicaset")); (err == nil) != c.passes {
+		if err := runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0]); (err == nil) != c.passes {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

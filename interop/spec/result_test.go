@@ -6,10 +6,11 @@ import (
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
 )
 
-// result is what became of one case on one topology.
+// result is what became of one case on one topology: its first failure, if there is one.
 type result struct {
 	file, name string // the file with the topology before it
 	err        error
+	runs       int // on how many versions it was run
 }
 
 type outcome int

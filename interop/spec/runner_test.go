@@ -71,7 +71,7 @@ func failures(t *testing.T, text []byte) int {
 	}
 	n := 0
 	for i := range f.Tests {
-		r := result{err: runCase(t, f, &f.Tests[i], deployment(f, &f.Tests[i], "replicaset"))}
+		r := result{err: runCase(t, f, &f.Tests[i], deployments(f, &f.Tests[i], "replicaset")[0])}
 		if r.outcome() == fails {
 			n++
 		}
@@ -90,20 +90,20 @@ func TestTheTableIsHeldAgainstTheResults(t *testing.T) {
 		r     result
 		wrong bool
 	}{
-		{"a listed case that fails", result{"f", "one", apple}, false},
-		{"a listed case that fails for another reason", result{"f", "one", pear}, true},
-		{"a listed case that passes", result{"f", "one", nil}, true},
-		{"a case that is not listed and fails", result{"f", "three", apple}, true},
-		{"a case that is not listed and passes", result{"f", "three", nil}, false},
-		{"a listed file with a case that passes", result{"g", "any", nil}, true},
-		{"a listed file with a case that fails", result{"g", "any", apple}, false},
-		{"a case that is not run here", result{"f", "three", &unified.Skipped{}}, false},
+		{"a listed case that fails", result{file: "f", name: "one", err: apple}, false},
+		{"a listed case that fails for another reason", result{file: "f", name: "one", err: pear}, true},
+		{"a listed case that passes", result{file: "f", name: "one", err: nil}, true},
+		{"a case that is not listed and fails", result{file: "f", name: "three", err: apple}, true},
+		{"a case that is not listed and passes", result{file: "f", name: "three", err: nil}, false},
+		{"a listed file with a case that passes", result{file: "g", name: "any", err: nil}, true},
+		{"a listed file with a case that fails", result{file: "g", name: "any", err: apple}, false},
+		{"a case that is not run here", result{file: "f", name: "three", err: &unified.Skipped{}}, false},
 	} {
 		if got := verdict(table, c.r) != ""; got != c.wrong {
 			t.Errorf("%s: wrong is %t", c.name, got)
 		}
 	}
-	results := []result{{"f", "one", pear}, {"f", "three", apple}, {"f", "four", plum}, {"g", "any", nil}, {"g", "other", apple}}
+	results := []result{{file: "f", name: "one", err: pear}, {file: "f", name: "three", err: apple}, {file: "f", name: "four", err: plum}, {file: "g", name: "any", err: nil}, {file: "g", name: "other", err: apple}}
 	if got := unknown(table, results); len(got) != 1 || got[0] != "f: two" {
 		t.Errorf("unknown cases: %q", got)
 	}

@@ -24,18 +24,22 @@ var topologies = map[string][]mongotest.Option{
 	"single":     {mongotest.InMemory(), mongotest.Standalone()},
 }
 
-// versions are those that a case may be run on; the first that its file admits is taken. The official client refuses older ones.
+// versions are those that a case is run on where its file admits them. The official client refuses older ones.
 var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13"}
 
-// deployment chooses what a case is run on for a topology. If no version is admitted, it is the first, which says why.
-func deployment(f *unified.File, c *unified.Test, topology string) unified.Facts {
+// deployments are what a case is run on for a topology. If no version is admitted, it is the first, which says why.
+func deployments(f *unified.File, c *unified.Test, topology string) []unified.Facts {
+	var list []unified.Facts
 	for _, v := range versions {
 		facts := unified.Facts{Version: v, Topology: topology}
 		if facts.Admit(f, c) == nil {
-			return facts
+			list = append(list, facts)
 		}
 	}
-	return unified.Facts{Version: versions[0], Topology: topology}
+	if list == nil {
+		list = []unified.Facts{{Version: versions[0], Topology: topology}}
+	}
+	return list
 }
 
 // runsOn returns the topologies on which a case is run: the replica set where it may, a standalone where the file asks for one.

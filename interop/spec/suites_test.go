@@ -2,6 +2,7 @@ package spec
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -56,16 +57,29 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	return err
 }
 
+// runVersions runs a case on every version that its file admits, until it fails, and returns how often it was run.
+func runVersions(t *testing.T, f *unified.File, c *unified.Test, topology string) (err error, runs int) {
+	for _, facts := range deployments(f, c, topology) {
+		runs++
+		if err := runCase(t, f, c, facts); err != nil {
+			return fmt.Errorf("on %s: %w", facts.Version, err), runs
+		}
+	}
+	return nil, runs
+}
+
 func runFile(t *testing.T, root, file string) []result {
 	f, err := unified.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
 	if err != nil {
-		return []result{{"replicaset " + file, allCases, err}}
+		return []result{{file: "replicaset " + file, name: allCases, err: err}}
 	}
 	var results []result
 	for i := range f.Tests {
 		c := &f.Tests[i]
 		for _, topology := range runsOn(f, c) {
-			results = append(results, result{topology + " " + file, c.Description, runCase(t, f, c, deployment(f, c, topology))})
+			r := result{file: topology + " " + file, name: c.Description}
+			r.err, r.runs = runVersions(t, f, c, topology)
+			results = append(results, r)
 		}
 	}
 	return results
