@@ -22,6 +22,8 @@ type aggregation struct {
 	hint      hint
 	stages    []byte
 	let       []byte
+	cursor    bool // the option is there
+	bypass    bool // do not validate what is written
 }
 
 func cmdAggregate(x *exec) error {
@@ -47,7 +49,16 @@ func cmdAggregate(x *exec) error {
 	if x.vars.values, err = a.Vars(x.context()); err != nil {
 		return err
 	}
+	if t := a.Target(); t != nil {
+		if err := x.checkTarget(t); err != nil {
+			return err
+		}
+	}
 	docs, err := x.aggregate(&a)
+	if err == nil && a.Target() != nil {
+		err = x.writeResults(&a, docs)
+		docs = nil
+	}
 	if err != nil {
 		return err
 	}
@@ -67,6 +78,7 @@ func (a *aggregation) field(e *wire.Element) error {
 		a.stages = e.Value
 		return valid(e.Value)
 	case "cursor":
+		a.cursor = true
 		size := query.Lookup(e.Value, "batchSize")
 		if n, ok := size.Integer(); ok {
 			a.batchSize = n
@@ -78,7 +90,9 @@ func (a *aggregation) field(e *wire.Element) error {
 		return valid(a.let)
 	case "hint":
 		return a.hint.parse(e)
-	case "allowDiskUse", "bypassDocumentValidation":
+	case "bypassDocumentValidation":
+		a.bypass = e.True()
+	case "allowDiskUse":
 	case "collation":
 		return simpleCollation("aggregate", e)
 	case "explain":
@@ -90,6 +104,9 @@ func (a *aggregation) field(e *wire.Element) error {
 }
 
 func (a *aggregation) parse(db, coll string) error {
+	if !a.cursor {
+		return failf(codeFailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+	}
 	if a.stages == nil {
 		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
 	}
@@ -98,9 +115,6 @@ func (a *aggregation) parse(db, coll string) error {
 	stages := append([]byte(nil), a.stages...)
 	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: a.let}); err != nil {
 		return err
-	}
-	if t := a.Target(); t != nil {
-		return failf(codeNotImplemented, "mongotest: a pipeline that writes to '%s.%s' is not supported", t.DB, t.Coll)
 	}
 	return nil
 }
@@ -111,6 +125,11 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 		return nil, err
 	}
 	defer x.set.mu.Unlock()
+	if t := a.Target(); t != nil {
+		if err := x.checkIndexLocked(t); err != nil {
+			return nil, err
+		}
+	}
 	input, err := x.inputLocked(a)
 	if err != nil {
 		return nil, err

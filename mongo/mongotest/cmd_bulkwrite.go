@@ -233,7 +233,7 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 	}
 	switch op.name {
 	case "insert":
-		op.insertion = prepareInsertion(f.document)
+		op.insertion = x.prepareInsertion(f.document)
 	case "update":
 		op.update.multi, op.update.hint = f.multi, f.hint
 		op.update.err = op.update.compileUpdate(x, &f.updateParts)

@@ -38,7 +38,7 @@ func cmdInsert(x *exec) error {
 	}
 	list := make([]insertion, len(docs))
 	for i, doc := range docs {
-		list[i] = prepareInsertion(doc)
+		list[i] = x.prepareInsertion(doc)
 		x.note(x.statementID(i), list[i].doc)
 	}
 	var o outcome
@@ -54,7 +54,7 @@ func cmdInsert(x *exec) error {
 	return nil
 }
 
-func prepareInsertion(doc []byte) insertion {
+func (x *exec) prepareInsertion(doc []byte) insertion {
 	if err := valid(doc); err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
@@ -65,6 +65,9 @@ func prepareInsertion(doc []byte) insertion {
 	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
 		return insertion{doc: slices.Clone(doc), err: failf(codeOverflow, "cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
+	}
+	if err := x.set.config.version.checkInsertedNames(doc); err != nil {
+		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	kept, key, err := stored(doc)
 	if err != nil {

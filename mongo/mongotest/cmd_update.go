@@ -271,13 +271,20 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	x.match = f.match
-	return u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
+	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
+	if err == nil {
+		err = x.set.config.version.checkUpdatedNames(f.doc, after)
+	}
+	return after, err
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
 func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
 	x.match = query.Matching{Vars: q.vars}
 	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
+	if err == nil {
+		err = x.set.config.version.checkUpdatedNames(nil, doc)
+	}
 	if err != nil {
 		return nil, x.executing(command, err)
 	}

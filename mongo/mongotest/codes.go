@@ -168,6 +168,7 @@ var codeNames = map[Code]string{
 	codeInterruptedAtShutdown:           "InterruptedAtShutdown",
 	11601:                               "Interrupted",
 	codeInterruptedDueToReplStateChange: "InterruptedDueToReplStateChange",
+	13113:                               "MergeStageNoMatchingDocument",
 	13388:                               "StaleConfig",
 	codeNotPrimaryNoSecondaryOk:         "NotPrimaryNoSecondaryOk",
 	codeInvalidReplicaSetConfig:         "InvalidReplicaSetConfig",

@@ -28,7 +28,7 @@ func dataSpecs() []*spec {
 		{name: "killCursors", run: cmdKillCursors, service: true, inTxn: version{4, 0, 0}},
 		{name: "count", run: cmdCount},
 		{name: "distinct", run: cmdDistinct, snapshots: true, inTxn: version{4, 0, 0}},
-		{name: "aggregate", run: cmdAggregate, snapshots: true, inTxn: version{4, 0, 0}},
+		{name: "aggregate", run: cmdAggregate, write: true, snapshots: true, inTxn: version{4, 0, 0}},
 		{name: "explain", run: cmdExplain},
 		{name: "create", run: cmdCreate, write: true, inTxn: version{4, 4, 0}},
 		{name: "collMod", run: cmdCollMod, write: true},

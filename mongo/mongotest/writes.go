@@ -130,6 +130,9 @@ func stored(doc []byte) ([]byte, string, error) {
 		oid := bson.NewObjectID()
 		id = query.Value{Type: bson.TypeObjectID, Data: oid[:]}
 	}
+	if err := checkIDNames(id); err != nil {
+		return nil, "", err
+	}
 	var buf [64]byte
 	key := string(query.AppendKey(buf[:0], id))
 	it := wire.Elements(doc)

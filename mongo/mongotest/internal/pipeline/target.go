@@ -73,6 +73,8 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 	switch {
 	case t.Coll == "":
 		return nil, fail(invalidNamespace, "Invalid $out target namespace, %s", t.DB)
+	case strings.ContainsAny(t.DB, ". $/\\\""):
+		return nil, fail(invalidNamespace, "Invalid $out target namespace, %s.%s", t.DB, t.Coll)
 	case strings.HasPrefix(t.Coll, "."):
 		return nil, fail(invalidNamespace, "Collection names cannot start with '.': %s", t.Coll)
 	case strings.HasPrefix(t.Coll, "system."):
@@ -135,8 +137,11 @@ func (t *Target) parseInto(into Value) error {
 	default:
 		return fail(51178, "$merge 'into' field  must be either a string or an object, but found %s", typeName(into))
 	}
-	if t.Coll == "" {
+	switch {
+	case t.Coll == "":
 		return fail(invalidNamespace, "Invalid $merge target namespace: '%s'", t.DB)
+	case strings.HasPrefix(t.Coll, "system."):
+		return fail(31319, "Cannot $merge to special collection: %s", t.Coll)
 	}
 	return nil
 }

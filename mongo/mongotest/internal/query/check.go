@@ -9,7 +9,7 @@ import (
 
 // check refuses a document that may not be stored in the place of another.
 func (u *Update) check(before, after []byte) error {
-	if err := checkDollars(before, after); err != nil {
+	if err := u.checkDollars(before, after); err != nil {
 		return err
 	}
 	if err := u.checkID(before, after); err != nil {
@@ -23,7 +23,7 @@ func (u *Update) checkInsert(base, doc []byte) error {
 	if err := u.checkID(base, doc); err != nil {
 		return err
 	}
-	if err := checkDollars(base, doc); err != nil {
+	if err := u.checkDollars(emptyDocument, doc); err != nil {
 		return err
 	}
 	return checkSize(doc, true, "Document to upsert is larger than %d")
@@ -88,10 +88,13 @@ func (v Value) lookup(name string) Value {
 	return Lookup(v.Data, name)
 }
 
-// checkDollars refuses new fields whose names begin with a dollar where they may not: in the document and in its _id.
-func checkDollars(before, after []byte) error {
-	if err := checkNames("", before, after); err != nil {
-		return err
+// checkDollars refuses new fields whose names begin with a dollar where they may not: in the document, unless a pipeline
+// made it, and in its _id.
+func (u *Update) checkDollars(before, after []byte) error {
+	if u.pipeline == nil {
+		if err := checkNames("", before, after); err != nil {
+			return err
+		}
 	}
 	id := Lookup(after, "_id")
 	if !id.IsDocument() {

@@ -44,7 +44,7 @@ func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 	}
 	it := wire.Elements(v.Data)
 	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
-		return &Update{replacement: v.Data, deep: true}, it.Err
+		return Replace(v.Data), it.Err
 	}
 	return parseOperators(v, filters)
 }
@@ -57,8 +57,14 @@ func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 		return nil, unsupported("an update with", "an aggregation pipeline")
 	}
 	p, err := h.Pipeline(v)
-	return &Update{pipeline: p, deep: true}, err
+	return Transform(p), err
 }
+
+// Transform returns the update that a pipeline is.
+func Transform(p Pipeline) *Update { return &Update{pipeline: p, deep: true} }
+
+// Replace returns the update that puts a document in the place of another, with the other's _id if it has none.
+func Replace(doc []byte) *Update { return &Update{replacement: doc, deep: true} }
 
 // IsPipeline tells whether the update is an array of stages.
 func (u *Update) IsPipeline() bool { return u.pipeline != nil }

@@ -1,0 +1,321 @@
+package mongotest
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// targetName is the stage by which a pipeline writes.
+func targetName(t *pipeline.Target) string {
+	if t.Merge {
+		return "$merge"
+	}
+	return "$out"
+}
+
+// checkTarget tells why the command may not write.
+func (x *exec) checkTarget(t *pipeline.Target) error {
+	name := targetName(t)
+	switch {
+	case x.inTransaction():
+		return failf(codeOperationNotSupportedInTransact, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
+			"run within a multi-document transaction.", name)
+	case x.readConcern == "linearizable" || x.readConcern == "snapshot":
+		return failf(codeInvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
+			":: caused by :: %s cannot be used with a '%s' read concern level", x.readConcern, name, x.readConcern)
+	}
+	return nil
+}
+
+// checkIndexLocked refuses a $merge by fields that do not tell documents apart.
+func (x *exec) checkIndexLocked(t *pipeline.Target) error {
+	if !t.Merge || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
+		return nil
+	}
+	if c := x.member.collections[t.DB+"."+t.Coll]; c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
+		return nil
+	}
+	return failf(51183, "Cannot find index to verify that join fields will be unique")
+}
+
+// identifies tells whether an index keeps any two documents from having the same values of some fields.
+func (ix *index) identifies(fields []string) bool {
+	if !ix.unique || ix.partial != nil || len(ix.paths) != len(fields) {
+		return false
+	}
+	return !slices.ContainsFunc(ix.paths, func(p []string) bool { return !slices.Contains(fields, strings.Join(p, ".")) })
+}
+
+// writeResults writes what a pipeline returned to where its last stage says, as the primary.
+func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
+	t := a.Target()
+	w, err := x.onPrimary()
+	if err != nil {
+		return err
+	}
+	note := w.note(0, nil)
+	w.bypass = a.bypass
+	err = w.writing(func() error {
+		full := w.full
+		defer func() { w.full = full }()
+		err := w.writeResultsLocked(t, docs, x.vars.values, note)
+		if err == nil {
+			return nil
+		}
+		note.Err = commandError(err).Code
+		w.full = full
+		return w.executing("aggregate", err)
+	})
+	if w != x && err == nil {
+		err = w.awaitWriteConcern()
+		x.writeError = w.writeError
+	}
+	return err
+}
+
+// onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
+func (x *exec) onPrimary() (*exec, error) {
+	rs := x.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	p := x.member.primaryLocked()
+	switch {
+	case p == x.member:
+		return x, nil
+	case p == nil || !rs.config.version.atLeast(5, 0):
+		return nil, failf(codeNotWritablePrimary, "not primary")
+	}
+	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.id, done: x.done}, command: x.command, applied: -1, seen: math.MaxInt64}
+	w.waiter.ch = make(chan struct{}, 1)
+	return w, nil
+}
+
+func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *Entry) error {
+	x.full = t.DB + "." + t.Coll
+	if !t.Merge {
+		return x.outLocked(t, docs, note)
+	}
+	if err := checkNamespace(t.DB, t.Coll); err != nil {
+		return err
+	}
+	return (&merge{x, t, vars, note}).allLocked(docs)
+}
+
+// outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
+func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
+	target, c := x.full, x.member.collections[x.full]
+	def := newDefinition(collectionOptions{})
+	if c != nil {
+		if c.def.options.capped {
+			return failf(17152, "namespace '%s' is capped so it can't be used for $out", target)
+		}
+		def = c.def.with(c.def.indexes)
+		def.uuid = newUUID()
+	}
+	x.full = t.DB + ".tmp.agg_out." + newUUID().String()
+	if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+		return err
+	}
+	err := x.fillLocked(docs)
+	if refused := checkNamespace(t.DB, t.Coll); err == nil && refused != nil {
+		err = failf(codeIllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
+			commandError(refused).Message)
+	}
+	if err != nil {
+		return errors.Join(err, x.appendLocked(&entry{kind: drop, ns: x.full}, -1, nil))
+	}
+	return x.appendLocked(&entry{kind: rename, ns: x.full, change: &change{before: def, after: def, to: target}}, -1, note)
+}
+
+func (x *exec) fillLocked(docs [][]byte) error {
+	for _, doc := range docs {
+		if err := x.insertResultLocked(doc, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exec) insertResultLocked(doc []byte, note *Entry) error {
+	in := x.prepareInsertion(doc)
+	if in.err != nil {
+		return in.err
+	}
+	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
+		return err
+	}
+	return x.storeLocked(in.key, nil, in.doc, -1, note)
+}
+
+// merge is the execution of a $merge.
+type merge struct {
+	*exec
+	*pipeline.Target
+	vars any // of the command
+	note *Entry
+}
+
+// mergeable is a result with the filter for what it is merged into.
+type mergeable struct {
+	doc    []byte
+	filter query.Filter
+}
+
+// allLocked merges documents, those behind one that fails as well.
+func (m *merge) allLocked(docs [][]byte) error {
+	list := make([]mergeable, len(docs))
+	for i, doc := range docs {
+		if err := m.prepare(&list[i], doc); err != nil {
+			return err
+		}
+	}
+	var first error
+	for i := range list {
+		if err := m.oneLocked(&list[i]); err != nil {
+			first = cmp.Or(first, err)
+		}
+		if m.blocker != nil {
+			break
+		}
+	}
+	return first
+}
+
+// prepare gives a result an _id, if it needs one, and makes the filter.
+func (m *merge) prepare(r *mergeable, doc []byte) error {
+	on := m.On
+	if len(on) == 0 {
+		on = []string{"_id"}
+	}
+	if slices.Contains(on, "_id") && query.Lookup(doc, "_id").Missing() {
+		id := bson.NewObjectID()
+		doc = query.FrontID(query.Value{Type: bson.TypeObjectID, Data: id[:]}, doc)
+	}
+	at, filter := wire.BeginDocument(nil)
+	for _, field := range on {
+		v := valueAt(doc, splitPath(field))
+		if v.IsArray() {
+			return failf(51185, "$merge write error: 'on' field '%s' is an array", field)
+		}
+		if v.Missing() {
+			v = query.Value{Type: bson.TypeNull}
+		}
+		equal, d := wire.BeginEmbedded(filter, field)
+		filter = wire.EndDocument(wire.AppendValue(d, "$eq", v.Type, v.Data), equal)
+	}
+	r.doc = doc
+	return r.filter.Parse(wire.EndDocument(filter, at))
+}
+
+// valueAt returns the value at a path that leads through documents only, or an array that is in the way.
+func valueAt(doc []byte, path []string) query.Value {
+	v := query.Lookup(doc, path[0])
+	if len(path) > 1 && v.IsDocument() {
+		return valueAt(v.Data, path[1:])
+	}
+	if len(path) > 1 && !v.IsArray() {
+		return query.Value{}
+	}
+	return v
+}
+
+func (m *merge) oneLocked(r *mergeable) error {
+	var match found
+	err := m.findLocked("update", &criteria{filter: r.filter}, func(key string, doc []byte) bool {
+		match = found{key: key, doc: doc}
+		return false
+	})
+	switch {
+	case err != nil:
+		return err
+	case m.WhenMatched == "fail":
+		return m.insertNewLocked(r, match.doc != nil)
+	case match.doc != nil:
+		return m.explain(m.changeLocked(r, &match))
+	case m.WhenNotMatched == "insert":
+		return m.explain(m.insertResultLocked(r.doc, m.note))
+	case m.WhenNotMatched == "fail":
+		return failf(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+	}
+	return nil
+}
+
+// insertNewLocked inserts a result that must not be there.
+func (m *merge) insertNewLocked(r *mergeable, matched bool) error {
+	err := m.insertResultLocked(r.doc, m.note)
+	if err == nil || commandError(err).Code != codeDuplicateKey {
+		return err
+	}
+	if matched {
+		return because("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+	}
+	return because("$merge failed due to a DuplicateKey error", err)
+}
+
+// changeLocked does to a stored document what the stage says.
+func (m *merge) changeLocked(r *mergeable, match *found) error {
+	u, err := m.updateOf(r)
+	if u == nil || err != nil {
+		return err
+	}
+	match.match.Vars = m.vars
+	after, err := m.applyLocked(match, u)
+	if err != nil || bytes.Equal(after, match.doc) {
+		return err
+	}
+	if err := m.admissibleLocked(match.key, after, false); err != nil {
+		return err
+	}
+	return m.storeLocked(match.key, match.doc, after, -1, m.note)
+}
+
+// updateOf returns the update that a result stands for, nil for none.
+func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
+	switch m.WhenMatched {
+	case "keepExisting":
+		return nil, nil
+	case "merge":
+		at, set := wire.BeginDocument(nil)
+		set = wire.EndDocument(wire.AppendDocument(set, "$set", r.doc), at)
+		return query.ParseUpdate(query.Value{Type: bson.TypeEmbeddedDocument, Data: set}, query.Value{}, query.Hooks{})
+	case "replace":
+		return query.Replace(r.doc), nil
+	}
+	c := m.context()
+	return query.Transform(func(doc []byte, vars any) ([]byte, error) { return m.Apply(c, vars, doc, r.doc) }), nil
+}
+
+// explain says what an error means for the stage.
+func (m *merge) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := commandError(err).Code
+	if code != codeDocumentValidationFailure || m.WhenMatched == "pipeline" {
+		err = m.executing("update", err)
+	}
+	switch code {
+	case codeDuplicateKey:
+		return because("$merge failed due to a DuplicateKey error", err)
+	case codeImmutableField:
+		return because("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+	}
+	return err
+}
+
+// because puts what failed before the text of an error.
+func because(what string, err error) error {
+	e := *commandError(err)
+	e.Message = what + " :: caused by :: " + e.Message
+	return &e
+}
