@@ -50,9 +50,8 @@ func (rs *ReplicaSet) direct(m *member) (*exec, error) {
 	if rs.closed || !m.up {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
 	}
-	c := &conn{set: rs, member: m, epoch: m.epoch, done: rs.done, direct: true, who: &account{name: "__system", db: "local"}}
-	c.x.conn = c
-	c.x.waiter.ch = make(chan struct{}, 1)
+	c := newConn(m, nil, 0)
+	c.done, c.direct, c.who = rs.done, true, &account{name: "__system", db: "local"}
 	c.x.reset()
 	return &c.x, nil
 }

@@ -1,13 +1,13 @@
-// Package mongotest is a MongoDB replica set for tests, in process: real data behind the real wire protocol, on TCP or
-// wholly in memory, that can be told to fail.
+// Package mongotest is a MongoDB server for tests, in process: real data behind the real wire protocol, one server or a
+// replica set, on TCP or wholly in memory, that can be told to fail.
 //
 //	func TestTransfer(t *testing.T) {
 //		rs := mongotest.RunT(t)
 //		client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
 //		...
-//		rs.Intercept(func(r *mongotest.Request) mongotest.Fault {
-//			return mongotest.Fault{LoseReply: r.Command == "update"}
-//		})
+//		rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
+//		...
+//		rs.CheckDocuments(t, "bank.accounts", bson.D{{"_id", 1}, {"balance", 90}})
 //	}
 //
 // Any driver may be the client. Members elect a primary, replicate asynchronously, acknowledge by write concern, roll
@@ -22,7 +22,7 @@
 //
 // # Concurrency
 //
-// All methods of [ReplicaSet], [FaultProxy] and [Dialer] may be called from any goroutine, also from within the
-// functions of a [Fault]. The functions given to Intercept and to a Fault run on the goroutine of the connection that
+// All methods of [ReplicaSet], [Pipe], [FaultProxy] and [Dialer] may be called from any goroutine, also from within the
+// functions of a [Fault]. Middleware and the functions of a Fault run on the goroutine of the connection that
 // they concern, with no lock held: what they wait for delays that connection only.
 package mongotest

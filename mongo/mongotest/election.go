@@ -248,7 +248,7 @@ func (rs *ReplicaSet) Restart(member int) {
 		return
 	}
 	m.startLocked()
-	if rs.majority() == 1 && m.electable() {
+	if rs.majority() == 1 && rs.initiation == initiated && m.electable() {
 		rs.electLocked(m)
 	}
 	rs.reconsiderLocked()
