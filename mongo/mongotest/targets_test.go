@@ -49,7 +49,7 @@ func TestPipelinesThatWrite(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Version(c.version))
+			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Version(c.version))
 			first := dial(t, rs, 0)
 			first.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db", "writeConcern": {"w": 3}}`)
 			if got := dial(t, rs, c.member).run("%s", c.command).String(); !strings.Contains(got, c.want) {
