@@ -35,7 +35,7 @@ func cmdAggregate(x *exec) error {
 	}
 	a := aggregation{batchSize: firstBatch}
 	for i := range x.args {
-		if err := a.field(&x.args[i]); err != nil {
+		if err := a.field(x, &x.args[i]); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func cmdAggregate(x *exec) error {
 	return err
 }
 
-func (a *aggregation) field(e *wire.Element) error {
+func (a *aggregation) field(x *exec, e *wire.Element) error {
 	switch string(e.Key) {
 	case "pipeline":
 		if e.Type != bson.TypeArray {
@@ -84,10 +84,9 @@ func (a *aggregation) field(e *wire.Element) error {
 			a.batchSize = n
 		}
 	case "let":
-		if a.let = e.Document(); a.let == nil {
-			return wrongType("aggregate", "let", e.Type, "object")
-		}
-		return valid(a.let)
+		err := x.letField("aggregate", e)
+		a.let = x.vars.raw
+		return err
 	case "hint":
 		return a.hint.parse(e)
 	case "bypassDocumentValidation":

@@ -64,6 +64,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		return err
 	}
 	note := w.note(0, nil)
+	w.seen = math.MaxInt64 // as it is, whatever the pipeline has read
 	w.bypass = a.bypass
 	err = w.writing(func() error {
 		full := w.full

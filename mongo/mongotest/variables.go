@@ -31,11 +31,27 @@ func must[T any](v T, err error) T {
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
 	doc := e.Document()
+	if !x.set.config.version.atLeast(5, 0) {
+		return unknownLet(command)
+	}
 	if doc == nil {
 		return wrongType(command, "let", e.Type, "object")
 	}
 	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
 	return valid(doc)
+}
+
+// unknownLet refuses a let as servers did before 5.0.
+func unknownLet(command string) error {
+	switch command {
+	case "find":
+		return failf(codeFailedToParse, "Failed to parse: Unrecognized field 'let'.")
+	case "aggregate":
+		return failf(codeFailedToParse, "unrecognized field 'let'")
+	case "findAndModify":
+		return failf(codeUnknownField, "BSON field 'let' is an unknown field.")
+	}
+	return unknownField(command, "let")
 }
 
 // hooks returns what compiles the command's expressions, or why its let cannot be.

@@ -98,6 +98,17 @@ func (v version) hasHello() bool {
 	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2
 }
 
+// comments tells whether a command may have a comment: every one since 4.4, two of them since its 14th patch.
+func (v version) comments(command string) bool {
+	switch {
+	case command == "find" || command == "aggregate":
+		return true
+	case command == "count" || command == "distinct":
+		return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 14
+	}
+	return v.atLeast(4, 4)
+}
+
 // has tells whether a version has a command.
 func (v version) has(s *spec) bool {
 	if v.major == s.since.major && v.minor == s.since.minor {
