@@ -22,6 +22,7 @@ type aggregation struct {
 	hint      hint
 	stages    []byte
 	let       []byte
+	collation query.Collation
 	cursor    bool // the option is there
 	bypass    bool // do not validate what is written
 }
@@ -93,7 +94,11 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		a.bypass = e.True()
 	case "allowDiskUse":
 	case "collation":
-		return simpleCollation("aggregate", e)
+		found, err := parseCollation(e)
+		if found != nil {
+			a.collation = found
+		}
+		return err
 	case "explain":
 		return unsupportedField("aggregate", string(e.Key))
 	default:
@@ -112,7 +117,7 @@ func (a *aggregation) parse(db, coll string) error {
 	var err error
 	// The compiled stages may be kept by a cursor's documents, the message's bytes not.
 	stages := append([]byte(nil), a.stages...)
-	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: a.let}); err != nil {
+	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: a.let, Collation: a.collation}); err != nil {
 		return err
 	}
 	return nil

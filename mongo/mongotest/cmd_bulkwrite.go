@@ -177,7 +177,7 @@ type bulkFields struct {
 	document []byte
 	updateParts
 	multi bool
-	hint  hint
+	by    criteria // its hint and its collation
 }
 
 func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
@@ -196,9 +196,9 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case name == "multi":
 		f.multi = e.True()
 	case name == "hint":
-		return f.hint.parse(e)
+		return f.by.hint.parse(e)
 	case name == "collation":
-		return simpleCollation("bulkWrite.ops", e)
+		return f.by.parseCollation(e)
 	case name == "updateMods" && update:
 		f.update = query.Of(*e)
 	case name == "upsert" && update:
@@ -235,10 +235,10 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 	case "insert":
 		op.insertion = x.prepareInsertion(f.document)
 	case "update":
-		op.update.multi, op.update.hint = f.multi, f.hint
+		op.update.multi, op.update.criteria = f.multi, f.by
 		op.update.err = op.update.compileUpdate(x, &f.updateParts)
 	default:
-		op.delete.one, op.delete.hint = !f.multi, f.hint
+		op.delete.one, op.delete.criteria = !f.multi, f.by
 		if op.delete.err = valid(op.update.raw); op.delete.err == nil {
 			op.delete.err = op.delete.compile(x, f.filter)
 		}

@@ -49,7 +49,7 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 		return s.hint.parse(e)
 	case "fields":
 	case "collation":
-		return simpleCollation("count", e)
+		return s.parseCollation(e)
 	default:
 		return unknownField("count", string(e.Key))
 	}

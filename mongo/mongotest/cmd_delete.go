@@ -61,7 +61,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
-			return simpleCollation("delete.deletes", e)
+			return s.parseCollation(e)
 		case "sampleId":
 			return unsupportedField("delete.deletes", string(e.Key))
 		default:

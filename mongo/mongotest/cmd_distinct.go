@@ -40,7 +40,7 @@ func cmdDistinct(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text())))
+	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text()), s.collation))
 	if x.snapshot() {
 		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
 	}
@@ -65,7 +65,7 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 	case "hint":
 		return s.hint.parse(e)
 	case "collation":
-		return simpleCollation("distinct", e)
+		return s.parseCollation(e)
 	default:
 		return unknownField("distinct", name)
 	}
@@ -73,11 +73,11 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 }
 
 // distinct returns the values that documents have at a path, each once and in order; of an array it takes the elements.
-func distinct(docs [][]byte, path string) []query.Value {
+func distinct(docs [][]byte, path string, c query.Collation) []query.Value {
 	seen := make(map[string]bool)
 	var values []query.Value
 	add := func(v query.Value) {
-		if key := string(query.AppendKey(nil, v)); !seen[key] {
+		if key := string(query.AppendKey(nil, collated(v, c))); !seen[key] {
 			seen[key] = true
 			values = append(values, v)
 		}
@@ -94,7 +94,7 @@ func distinct(docs [][]byte, path string) []query.Value {
 			}
 		})
 	}
-	slices.SortStableFunc(values, query.Compare)
+	slices.SortStableFunc(values, func(a, b query.Value) int { return query.Compare(collated(a, c), collated(b, c)) })
 	return values
 }
 

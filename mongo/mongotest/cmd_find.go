@@ -99,7 +99,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		return s.hint.parse(e)
 	case "noCursorTimeout", "allowDiskUse", "allowPartialResults":
 	case "collation":
-		return simpleCollation("find", e)
+		return s.parseCollation(e)
 	case "tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay", "exhaust":
 		if e.True() {
 			return unsupportedField("find", string(e.Key))
@@ -157,13 +157,13 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.sort != nil {
+	if sort := s.sort.Collated(s.collation); sort != nil {
 		for _, doc := range docs {
-			if err := s.sort.Check(doc); err != nil {
+			if err := sort.Check(doc); err != nil {
 				return nil, x.executing(x.name, err)
 			}
 		}
-		s.sort.Documents(docs)
+		sort.Documents(docs)
 	}
 	docs = docs[min(s.skip, int64(len(docs))):]
 	if s.limit > 0 {

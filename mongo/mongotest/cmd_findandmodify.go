@@ -128,6 +128,9 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if err != nil {
 		return err
 	}
+	if err := f.checkCollated(update, arrayFilters); err != nil {
+		return err
+	}
 	if f.update, err = query.ParseUpdate(update, arrayFilters, hooks); err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	case "bypassDocumentValidation":
 		f.bypass = e.True()
 	case "collation":
-		return simpleCollation("findAndModify", e)
+		return f.parseCollation(e)
 	default:
 		return unknownField("findAndModify", string(e.Key))
 	}
@@ -235,8 +238,9 @@ func (f *modification) retold(e *entry, done *modified) {
 // firstLocked returns the first match in the sort's order.
 func (x *exec) firstLocked(f *modification) (found, error) {
 	var best found
+	sort := f.sort.Collated(f.collation)
 	err := x.findLocked("findAndModify", &f.criteria, func(key string, doc []byte) bool {
-		if best.doc == nil || f.sort.Compare(doc, best.doc) < 0 {
+		if best.doc == nil || sort.Compare(doc, best.doc) < 0 {
 			best = found{key, doc, x.match}
 		}
 		return f.sort != nil

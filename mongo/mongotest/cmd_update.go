@@ -95,7 +95,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
-			return simpleCollation("update.updates", e)
+			return s.parseCollation(e)
 		case "arrayFilters":
 			parts.arrayFilters = query.Of(*e)
 			return checkArrayFilters("update.updates", e)
@@ -165,7 +165,10 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 			return err
 		}
 	}
-	if err := s.filter.ParseWith(p.filter, hooks); err != nil {
+	if err := s.filter.ParseCollated(p.filter, hooks, s.collation); err != nil {
+		return err
+	}
+	if err := s.checkCollated(p.update, p.arrayFilters); err != nil {
 		return err
 	}
 	if s.update, err = query.ParseUpdate(p.update, p.arrayFilters, hooks); err != nil {

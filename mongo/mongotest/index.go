@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -20,6 +21,7 @@ type index struct {
 	sparse  bool
 	hidden  bool
 	partial *query.Filter // nil if every document is in it
+	collate *collation.Collation
 	flaw    error         // why it cannot be built after all
 	late    bool          // and that this shows when building has begun
 }
@@ -65,7 +67,8 @@ func (ix *index) shown() []byte {
 // sameIndex tells whether two indexes would hold the same entries, so that only one of them may be.
 func sameIndex(a, b *index) bool {
 	return equalDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
-		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression"))
+		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression")) &&
+		query.Equal(query.Lookup(a.raw, "collation"), query.Lookup(b.raw, "collation"))
 }
 
 // sameOptions tells whether what sameIndex leaves out is the same too.

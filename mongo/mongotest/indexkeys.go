@@ -34,6 +34,9 @@ func (ix *index) keys(doc []byte) ([]indexKey, error) {
 	if ix.partial != nil && !ix.partial.Match(doc) {
 		return nil, nil
 	}
+	if ix.collate != nil {
+		doc = ix.collate.Document(doc)
+	}
 	parts := make([]part, len(ix.paths))
 	for i, p := range ix.paths {
 		parts[i].path = p

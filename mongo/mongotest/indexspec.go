@@ -94,7 +94,9 @@ func (r *specReader) field(e *wire.Element) error {
 	case "ns":
 		return nil
 	case "collation":
-		return simpleCollation("createIndexes.indexes", e)
+		found, err := parseCollation(e)
+		r.collate = found
+		return err
 	case "storageEngine", "prepareUnique", "wildcardProjection", "bucketSize", "clustered", "originalSpec", "disallowNewDuplicateKeys":
 		return unsupportedField("createIndexes.indexes", name)
 	case "expireAfterSeconds":
@@ -329,6 +331,9 @@ func (r *specReader) kept() []byte {
 	}
 	if r.plugin == "2dsphere" && query.Lookup(r.given, "2dsphereIndexVersion").Missing() {
 		dst = wire.AppendInt32(dst, "2dsphereIndexVersion", 3)
+	}
+	if r.collate != nil {
+		dst = wire.AppendDocument(dst, "collation", r.collate.Shown())
 	}
 	return wire.EndDocument(dst, at)
 }

@@ -1,6 +1,10 @@
 package mongotest
 
 import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
@@ -129,10 +133,22 @@ func duplicate(ns string, ix *index, k indexKey) *CommandError {
 	at, value := wire.BeginDocument(nil)
 	it := wire.Elements(ix.pattern)
 	for i := 0; it.Next(); i++ {
-		value = wire.AppendValue(value, string(it.Key), k[i].Type, k[i].Data)
+		v := k[i]
+		if ix.collate != nil && v.Type == bson.TypeString {
+			value = wire.AppendString(value, string(it.Key), fmt.Sprintf("CollationKey(0x%x)", v.Text()))
+			continue
+		}
+		value = wire.AppendValue(value, string(it.Key), v.Type, v.Data)
 	}
 	value = wire.EndDocument(value, at)
-	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, ix.name, documentText(value))
+	name := ix.name
+	if ix.collate != nil {
+		name += " collation: " + documentText(ix.collate.Shown())
+	}
+	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, documentText(value))
 	e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+	if ix.collate != nil {
+		e.extra = wire.AppendDocument(e.extra, "collation", ix.collate.Shown())
+	}
 	return e
 }

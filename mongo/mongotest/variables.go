@@ -106,8 +106,9 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 
 // criteria say which documents a command or a statement is about.
 type criteria struct {
-	filter query.Filter
-	hint   hint
+	filter    query.Filter
+	hint      hint
+	collation query.Collation // nil if strings are compared by their bytes
 	vars   any // the values of the variables in the filter, and of what else the statement has
 }
 
@@ -117,7 +118,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if err != nil {
 		return err
 	}
-	err = c.filter.ParseWith(filter, hooks)
+	err = c.filter.ParseCollated(filter, hooks, c.collation)
 	c.vars = x.vars.values
 	return err
 }

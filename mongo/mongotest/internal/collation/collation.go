@@ -135,11 +135,7 @@ func truth(name string, v query.Value, to *bool) error {
 func (s *specification) compile(doc []byte) (*Collation, error) {
 	tag, err := language.Parse(strings.ReplaceAll(s.locale, "_", "-"))
 	if err != nil {
-		how := "is invalid"
-		if strings.ContainsAny(s.locale, " ") {
-			how = "is not valid"
-		}
-		return nil, invalidLocale(how, doc)
+		return nil, invalidLocale("is invalid", doc)
 	}
 	switch {
 	case s.caseLevel:

@@ -4,7 +4,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Document returns a document with the sort key of each string in its place, to any depth.
@@ -13,13 +12,6 @@ func (c *Collation) Document(doc []byte) []byte {
 	defer c.mu.Unlock()
 	at, dst := wire.BeginDocument(make([]byte, 0, 2*len(doc)))
 	return wire.EndDocument(c.append(dst, doc, nil), at)
-}
-
-// Value returns a value with the sort key of each string in its place.
-func (c *Collation) Value(v query.Value) query.Value {
-	at, one := wire.BeginDocument(nil)
-	one = wire.EndDocument(wire.AppendValue(one, "", v.Type, v.Data), at)
-	return query.Elements(c.Document(one))[0]
 }
 
 // Filter returns a filter that compares with sort keys. What it says with strings that are no values of documents stays.
@@ -34,15 +26,18 @@ func (c *Collation) Filter(filter []byte) ([]byte, error) {
 }
 
 // plain are the operators whose strings are not compared.
-var plain = map[string]bool{"$regex": true, "$options": true, "$comment": true, "$type": true}
+var plain = map[string]bool{"$comment": true, "$type": true}
 
-// uncollated returns the first operator of a filter that would compare strings in a way of its own, "" if there is none.
+// uncollated returns the first operator of a filter that looks at the strings themselves, "" if there is none.
 func uncollated(filter []byte) string {
 	it := wire.Elements(filter)
 	for it.Next() {
 		switch name := string(it.Key); name {
-		case "$expr", "$jsonSchema", "$where", "$text":
+		case "$expr", "$jsonSchema", "$where", "$text", "$regex":
 			return name
+		}
+		if it.Type == bson.TypeRegex {
+			return "a regular expression"
 		}
 		if it.Type == bson.TypeEmbeddedDocument || it.Type == bson.TypeArray {
 			if name := uncollated(it.Value); name != "" {

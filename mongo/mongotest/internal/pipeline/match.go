@@ -17,7 +17,7 @@ func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 	if !query.Lookup(spec.Data, "$where").Missing() {
 		return nil, fail(badValue, "$where is not allowed in this context")
 	}
-	return m, m.filter.ParseWith(spec.Data, hooks(p.scope))
+	return m, m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
 }
 
 func (m *match) run(r *runner, in stream) stream {

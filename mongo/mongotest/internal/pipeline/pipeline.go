@@ -15,6 +15,8 @@ import (
 type Options struct {
 	DB, Coll string // Coll is "" in an aggregation of a database, {aggregate: 1}
 	Let      []byte // the command's let; nil for none
+
+	Collation query.Collation // nil if strings are compared by their bytes
 }
 
 // Pipeline is a compiled aggregation.
@@ -151,6 +153,9 @@ func (p *parser) steps(stages Value) ([]step, error) {
 		k := stageKinds[f.name]
 		if p.update && !k.update {
 			return nil, fail(invalidOptions, "%s is not allowed to be used within an update", f.name)
+		}
+		if err := p.checkCollated(k, f.value); err != nil {
+			return nil, err
 		}
 		s, err := k.parse(p, f.name, f.value)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sort/
 
-func parseSort(_ *parser, _ string, spec Value) (stage, error) {
+func parseSort(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
 		return nil, fail(15973, "the $sort key specification must be an object")
 	}
@@ -17,6 +17,7 @@ func parseSort(_ *parser, _ string, spec Value) (stage, error) {
 	if keys == nil {
 		return nil, fail(15976, "$sort stage must have at least one sort key")
 	}
+	keys = keys.Collated(p.Collation)
 	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(keys, docs) }), nil
 }
 

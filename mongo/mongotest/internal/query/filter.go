@@ -14,6 +14,9 @@ type Filter struct {
 	all  []node
 	id   Value // of {_id: value}
 	only bool  // the filter is that and nothing else
+
+	collation Collation // by which it compares strings, nil if by their bytes
+	written   *Filter   // what it was before it compared sort keys
 }
 
 // node is one condition on a whole document. The Matching may be nil where nothing in it is needed.
@@ -83,11 +86,14 @@ func plainID(v Value) bool {
 
 // ID returns the _id that a matching document must have, if the filter names one.
 func (f *Filter) ID() (Value, bool) {
-	return f.id, !f.id.Missing() && plainID(f.id)
+	return f.id, f.collation == nil && !f.id.Missing() && plainID(f.id)
 }
 
 // Match tells whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {
+	if f.collation != nil {
+		doc = f.collation.Document(doc)
+	}
 	if f.only {
 		return Equal(Lookup(doc, "_id"), f.id)
 	}
@@ -105,6 +111,9 @@ func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
 func (f *Filter) match(doc []byte, m *Matching) bool {
 	if f.only {
 		return f.Match(doc)
+	}
+	if f.collation != nil {
+		doc = f.collation.Document(doc)
 	}
 	return matchAll(f.all, doc, m)
 }

@@ -7,7 +7,10 @@ import (
 )
 
 // Sort is a compiled sort order.
-type Sort struct{ keys []sortKey }
+type Sort struct {
+	keys      []sortKey
+	collation Collation // nil if strings are compared by their bytes
+}
 
 type sortKey struct {
 	path path

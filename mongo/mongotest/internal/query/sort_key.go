@@ -8,6 +8,9 @@ import (
 
 // key returns what a document is sorted by: of the keys that its arrays' elements make, the first in the order.
 func (s *Sort) key(doc []byte) ([]Value, error) {
+	if s.collation != nil {
+		doc = s.collation.Document(doc)
+	}
 	g := keyGenerator{sort: s}
 	at := make([]cursor, len(s.keys))
 	for i, k := range s.keys {

@@ -4,7 +4,7 @@ import "slices"
 
 // CheckUpsert refuses a filter that an upsert may not have.
 func (f *Filter) CheckUpsert() error {
-	if slices.ContainsFunc(f.all, hasExpr) {
+	if slices.ContainsFunc(f.asWritten().all, hasExpr) {
 		return fail(queryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 	}
 	return nil
@@ -27,7 +27,7 @@ func hasExpr(n node) bool {
 // filter nor the update names one.
 func (u *Update) Upsert(f *Filter, env Env) ([]byte, error) {
 	env.Insert = true
-	base, err := f.seed(u.replacement != nil)
+	base, err := f.asWritten().seed(u.replacement != nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,56 @@
+package mongotest
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/collation/
+
+// parseCollation reads the collation by which documents are found and sorted.
+func (c *criteria) parseCollation(e *wire.Element) error {
+	found, err := parseCollation(e)
+	if found != nil {
+		c.collation = found
+	}
+	return err
+}
+
+// parseCollation compiles a collation; nil for one that compares bytes.
+func parseCollation(e *wire.Element) (*collation.Collation, error) {
+	if e.Document() == nil {
+		return nil, failf(codeTypeMismatch, "Expected field collation to be of type object")
+	}
+	return collation.Parse(e.Document())
+}
+
+// collated returns a value with sort keys in the place of its strings, itself without a collation.
+func collated(v query.Value, c query.Collation) query.Value {
+	if c == nil || v.Type != bson.TypeString && !v.IsDocument() && !v.IsArray() {
+		return v
+	}
+	at, one := wire.BeginDocument(nil)
+	one = wire.EndDocument(wire.AppendValue(one, "", v.Type, v.Data), at)
+	return query.Elements(c.Document(one))[0]
+}
+
+// checkCollated refuses what an update compares by itself: here the collation only finds the document.
+func (c *criteria) checkCollated(update, arrayFilters query.Value) error {
+	if c.collation == nil {
+		return nil
+	}
+	if !arrayFilters.Missing() || update.IsArray() {
+		return failf(codeNotImplemented, "mongotest: arrayFilters and update pipelines with a collation are not supported")
+	}
+	it := wire.Elements(update.Data)
+	for it.Next() {
+		switch name := string(it.Key); name {
+		case "$addToSet", "$pull", "$pullAll", "$push", "$min", "$max":
+			return failf(codeNotImplemented, "mongotest: %s with a collation is not supported", name)
+		}
+	}
+	return nil
+}
