@@ -101,7 +101,7 @@ func (x *exec) parse(doc []byte) error {
 		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
 	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return failf(codeUnauthorized, "Command %s requires authentication", c.name)
-	case !c.comment.Missing() && !x.set.config.version.comments(c.name):
+	case !c.comment.Missing() && !x.set.config.version.comments(c.name, c.comment.Type):
 		return unknownField(c.name, "comment")
 	}
 	return x.checkSession()

@@ -22,8 +22,8 @@ type index struct {
 	hidden  bool
 	partial *query.Filter // nil if every document is in it
 	collate *collation.Collation
-	flaw    error         // why it cannot be built after all
-	late    bool          // and that this shows when building has begun
+	flaw    error // why it cannot be built after all
+	late    bool  // and that this shows when building has begun
 }
 
 // String returns the specification as the real server writes it into errors.

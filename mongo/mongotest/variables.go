@@ -109,7 +109,7 @@ type criteria struct {
 	filter    query.Filter
 	hint      hint
 	collation query.Collation // nil if strings are compared by their bytes
-	vars   any // the values of the variables in the filter, and of what else the statement has
+	vars      any             // the values of the variables in the filter, and of what else the statement has
 }
 
 // compile compiles the filter.

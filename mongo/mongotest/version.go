@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // version is the version of the real server that this one behaves like.
@@ -98,13 +100,14 @@ func (v version) hasHello() bool {
 	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2
 }
 
-// comments tells whether a command may have a comment: every one since 4.4, two of them since its 14th patch.
-func (v version) comments(command string) bool {
-	switch {
-	case command == "find" || command == "aggregate":
+// comments tells whether a command may have a comment of a type: every one since 4.4, two of them one that is no string since
+// its 14th patch.
+func (v version) comments(command string, t bson.Type) bool {
+	switch command {
+	case "find", "aggregate":
 		return true
-	case command == "count" || command == "distinct":
-		return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 14
+	case "count", "distinct":
+		return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && (v.patch >= 14 || t == bson.TypeString)
 	}
 	return v.atLeast(4, 4)
 }

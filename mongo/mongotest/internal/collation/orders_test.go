@@ -201,7 +201,8 @@ func TestFilterKeepsWhatIsNoValue(t *testing.T) {
 			t.Errorf("%s became %v, %v, and %s %v", filter, bson.Raw(got), err, same, bson.Raw(want))
 		}
 	}
-	for _, filter := range []string{`{"$expr": {"$eq": ["$a", "X"]}}`, `{"$or": [{"a": 1}, {"$jsonSchema": {}}]}`, `{"a": {"$regex": "X"}}`,
+	for _, filter := range []string{
+		`{"$expr": {"$eq": ["$a", "X"]}}`, `{"$or": [{"a": 1}, {"$jsonSchema": {}}]}`, `{"a": {"$regex": "X"}}`,
 		`{"a": {"$in": [{"$regularExpression": {"pattern": "a", "options": ""}}]}}`,
 	} {
 		if _, err := c.Filter(parse(t, filter)); err == nil {

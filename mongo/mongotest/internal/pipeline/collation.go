@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
 )
 
 // checkCollated refuses a stage that would compare strings by their bytes although the aggregation has a collation.
@@ -44,4 +43,3 @@ func countsOnly(spec Value) bool {
 	}
 	return true
 }
-
