@@ -129,21 +129,20 @@ func withoutCommon(list, other []bson.Raw) []bson.Raw {
 
 // canonical returns a document with its fields sorted by name, to any depth.
 func canonical(doc []byte) query.Value {
-	return query.Value{Type: bson.TypeEmbeddedDocument, Data: sorted(doc, false)}
+	return query.Value{Type: bson.TypeEmbeddedDocument, Data: sorted(doc)}
 }
 
-func sorted(doc []byte, array bool) []byte {
+// sorted does the same to an array, whose keys are as many as its elements: arrays that were equal stay so, and no others are.
+func sorted(doc []byte) []byte {
 	var elements []wire.Element
 	for it := wire.Elements(doc); it.Next(); {
 		e := it.Element
 		if e.Type == bson.TypeEmbeddedDocument || e.Type == bson.TypeArray {
-			e.Value = sorted(e.Value, e.Type == bson.TypeArray)
+			e.Value = sorted(e.Value)
 		}
 		elements = append(elements, e)
 	}
-	if !array {
-		slices.SortStableFunc(elements, func(a, b wire.Element) int { return bytes.Compare(a.Key, b.Key) })
-	}
+	slices.SortStableFunc(elements, func(a, b wire.Element) int { return bytes.Compare(a.Key, b.Key) })
 	at, dst := wire.BeginDocument(nil)
 	for _, e := range elements {
 		dst = wire.AppendElement(dst, e)
