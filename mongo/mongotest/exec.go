@@ -120,20 +120,24 @@ func (x *exec) query(h wire.Header, b []byte) error {
 // serve has the command executed, by way of the middleware that concerns it, and the reply's document written; the Reply
 // is nil if there is no middleware. It returns an error if nothing is to be answered.
 func (x *exec) serve(parseErr error) (*Reply, error) {
+	if list := x.set.concerning(x.name); list != nil {
+		return x.through(list, parseErr)
+	}
+	return nil, x.answer(parseErr)
+}
+
+// through is serve by way of middleware.
+func (x *exec) through(list []Middleware, parseErr error) (*Reply, error) {
 	at, executed := len(x.out), false
 	var failed error
-	handler := x.set.around(x.name, func(r *Request) *Reply {
+	request := x.request()
+	reply := around(list, func(r *Request) *Reply {
 		x.afterApply, executed = r.afterApply, true
 		if failed = x.answer(parseErr); failed != nil {
 			return nil
 		}
 		return &Reply{Body: bson.Raw(x.out[x.body:])}
-	})
-	if handler == nil {
-		return nil, x.answer(parseErr)
-	}
-	request := x.request()
-	reply := handler(&request)
+	})(&request)
 	switch {
 	case failed != nil:
 		return nil, failed

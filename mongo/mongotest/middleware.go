@@ -129,22 +129,26 @@ func (ms *middlewares) change(f func([]*use) []*use) {
 	ms.inUse.Store(&list)
 }
 
-// around returns the handler of a command with the middleware that concerns it around it; nil if none does.
-func (ms *middlewares) around(command string, inner Handler) Handler {
-	list := ms.inUse.Load()
-	if list == nil {
+// concerning returns the middleware that concerns a command, nil if none does.
+func (ms *middlewares) concerning(command string) []Middleware {
+	inUse := ms.inUse.Load()
+	if inUse == nil {
 		return nil
 	}
-	h, found := inner, false
-	for _, u := range slices.Backward(*list) {
-		if !u.concerns(command) {
-			continue
+	var list []Middleware
+	for _, u := range *inUse {
+		if u.concerns(command) {
+			list = append(list, u.m)
 		}
-		next := h
-		h, found = func(r *Request) *Reply { return u.m(r, next) }, true
 	}
-	if !found {
-		return nil
+	return list
+}
+
+// around returns a handler with middleware around it, the first outside.
+func around(list []Middleware, h Handler) Handler {
+	for _, m := range slices.Backward(list) {
+		next := h
+		h = func(r *Request) *Reply { return m(r, next) }
 	}
 	return h
 }

@@ -268,3 +268,27 @@ func TestAServerAloneIsPrimaryAgainAtOnce(t *testing.T) {
 		rs.CheckCount(t, "test.c", 2)
 	}
 }
+
+func TestParallelServersHaveNothingInCommon(t *testing.T) {
+	for i := range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
+			p := mongotest.RunPipeT(t, mongotest.InMemory())
+			rs.Use("find", mongotest.Times(i, mongotest.Fault{Error: &mongotest.CommandError{Code: 91}}))
+			p.Expect("find").Reply(bson.D{{Key: "n", Value: i}})
+			c := dial(t, rs, 0)
+			for k := range 8 {
+				c.ok(`{"insert": "c", "documents": [{"_id": %d}], "$db": "test"}`, k)
+				if failed := number(c.run(`{"find": "c", "$db": "test"}`), "code") == 91; failed != (k < i) {
+					t.Errorf("find %d failed: %t", k, failed)
+				}
+			}
+			rs.CheckCount(t, "test.c", 8)
+			rs.CheckCommands(t, "find", 8)
+			if got := dialAt(t, p.Dialer().DialContext, p.Addr()).ok(`{"find": "c", "$db": "test"}`); number(got, "n") != int64(i) {
+				t.Errorf("the pipe answers %v", got)
+			}
+		})
+	}
+}

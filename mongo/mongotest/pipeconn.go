@@ -71,12 +71,7 @@ func (c *pipeConn) handle(message []byte) error {
 	}
 	in.ConnID, in.done = c.id, c.done
 	p.transcript.add(Message{ConnID: c.id, RequestID: in.RequestID, Body: in.Body})
-	inner := func(*Request) *Reply { return p.respond(in) }
-	handler := p.around(in.Command, inner)
-	if handler == nil {
-		handler = inner
-	}
-	reply := handler(&in.Request)
+	reply := around(p.concerning(in.Command), func(*Request) *Reply { return p.respond(in) })(&in.Request)
 	if reply == nil {
 		return errHangUp
 	}

@@ -129,17 +129,17 @@ func (c *proxyConn) request(message []byte) error {
 	if isGreeting(in.Command) {
 		message = withoutCompression(message, in.RequestID)
 	}
+	list := c.proxy.concerning(in.Command)
+	if list == nil {
+		return c.forward(in, message, nil)
+	}
 	var answer []byte
-	handler := c.proxy.around(in.Command, func(*Request) *Reply {
+	reply := around(list, func(*Request) *Reply {
 		if answer = c.ask(in, message); answer == nil && !in.unanswered {
 			return nil
 		}
 		return &Reply{Body: body(answer)}
-	})
-	if handler == nil {
-		return c.forward(in, message, nil)
-	}
-	reply := handler(&in.Request)
+	})(&in.Request)
 	if reply == nil {
 		return errHangUp
 	}
