@@ -9,7 +9,7 @@ import (
 
 // injector does what the plan says to the messages of one cell, and notes what really happened.
 type injector struct {
-	ctx      context.Context //nolint:containedctx // the interceptor is called without one; it ends when the cell is broken off
+	ctx      context.Context //nolint:containedctx // middleware is called without one; it ends when the cell is broken off
 	plan     plan
 	referee  *referee
 	site     site
