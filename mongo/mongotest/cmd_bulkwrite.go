@@ -210,7 +210,13 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 		if f.constants = e.Document(); f.constants == nil {
 			return wrongType("bulkWrite.ops", "constants", e.Type, "object")
 		}
-	case update && (name == "sort" || name == "upsertSupplied"), name == "sampleId":
+	case name == "sort" && update:
+		if f.sort = e.Document(); f.sort == nil {
+			return wrongType("bulkWrite.ops", "sort", e.Type, "object")
+		}
+	case name == "upsertSupplied" && update:
+		f.supplied = e.True()
+	case name == "sampleId":
 		return unsupportedField("bulkWrite.ops", name)
 	default:
 		return unknownField("bulkWrite", "ops."+name)
@@ -236,7 +242,9 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 		op.insertion = x.prepareInsertion(f.document)
 	case "update":
 		op.update.multi, op.update.criteria = f.multi, f.by
-		op.update.err = op.update.compileUpdate(x, &f.updateParts)
+		if op.update.err = op.update.compileUpdate(x, &f.updateParts); op.update.err == nil && f.multi && f.sort != nil {
+			op.update.err = errSortedMulti
+		}
 	default:
 		op.delete.one, op.delete.criteria = !f.multi, f.by
 		if op.delete.err = valid(op.update.raw); op.delete.err == nil {

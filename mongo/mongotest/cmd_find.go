@@ -14,11 +14,12 @@ import (
 // search is a parsed find.
 type search struct {
 	criteria
-	sort        *query.Sort
-	projection  *query.Projection
-	skip, limit int64
-	batchSize   int64
-	singleBatch bool
+	projection   *query.Projection
+	skip, limit  int64
+	batchSize    int64
+	singleBatch  bool
+	returnKey    bool
+	showRecordID bool
 }
 
 // firstBatch is how many documents the first batch of a find has unless the command says otherwise.
@@ -50,6 +51,9 @@ func cmdFind(x *exec) error {
 	}
 	if s.limit < 0 {
 		s.limit, s.singleBatch = -s.limit, true
+	}
+	if err := s.hint.checkBounds(); err != nil {
+		return err
 	}
 	if err := x.reading(); err != nil {
 		return err
@@ -100,11 +104,19 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "noCursorTimeout", "allowDiskUse", "allowPartialResults":
 	case "collation":
 		return s.parseCollation(e)
-	case "tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay", "exhaust":
+	case "returnKey", "showRecordId":
+		if e.Type != bson.TypeBoolean {
+			return failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
+		}
+		s.returnKey = s.returnKey || string(e.Key) == "returnKey" && e.True()
+		s.showRecordID = s.showRecordID || string(e.Key) == "showRecordId" && e.True()
+	case "min", "max":
+		return s.hint.bound(e)
+	case "tailable", "awaitData", "oplogReplay", "exhaust":
 		if e.True() {
 			return unsupportedField("find", string(e.Key))
 		}
-	case "min", "max", "term", "readOnce":
+	case "term", "readOnce":
 		return unsupportedField("find", string(e.Key))
 	default:
 		return unknownField("find", string(e.Key))
@@ -150,8 +162,15 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.limit > 0 && s.sort == nil {
 		enough = int(s.skip + s.limit)
 	}
-	err := x.findLocked(x.name, &s.criteria, func(_ string, doc []byte) bool {
+	var keys map[*byte]string // of the documents, where they are asked for
+	if s.returnKey || s.showRecordID {
+		keys = make(map[*byte]string)
+	}
+	err := x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
 		docs = append(docs, doc)
+		if keys != nil {
+			keys[&doc[0]] = key
+		}
 		return len(docs) != enough
 	})
 	if err != nil {
@@ -169,5 +188,40 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.limit > 0 {
 		docs = docs[:min(s.limit, int64(len(docs)))]
 	}
+	if keys != nil {
+		return x.describeLocked(s, docs, keys)
+	}
 	return docs, nil
+}
+
+// describeLocked puts what a find with returnKey or showRecordId returns in the place of documents.
+func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) ([][]byte, error) {
+	c, err := x.collectionLocked(x.full)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	ix, err := s.hint.resolve(x.full, c)
+	if err != nil {
+		return nil, err
+	}
+	if _, byID := s.filter.ID(); byID && ix == nil {
+		ix = idIndex
+	}
+	list := make([][]byte, len(docs))
+	for i, doc := range docs {
+		switch {
+		case s.returnKey:
+			list[i] = ix.keyOf(doc, &s.hint)
+			continue
+		case s.projection == nil:
+			list[i] = slices.Clone(doc)
+		default:
+			if list[i], err = s.projection.AppendWith(nil, doc, s.vars); err != nil {
+				return nil, x.executing(x.name, err)
+			}
+		}
+		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.byID[keys[&doc[0]]].id), 0)
+	}
+	s.projection = nil
+	return list, nil
 }

@@ -14,7 +14,6 @@ import (
 // modification is a parsed findAndModify.
 type modification struct {
 	criteria
-	sort       *query.Sort
 	projection *query.Projection
 	update     *query.Update
 	remove     bool
@@ -178,7 +177,7 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		f.retold(e, done)
 		return nil
 	}
-	match, err := x.firstLocked(f)
+	match, err := x.firstLocked("findAndModify", &f.criteria)
 	ok := match.doc != nil
 	switch {
 	case err != nil:
@@ -233,19 +232,6 @@ func (f *modification) retold(e *entry, done *modified) {
 	if f.after && e.kind == put {
 		done.value = e.after
 	}
-}
-
-// firstLocked returns the first match in the sort's order.
-func (x *exec) firstLocked(f *modification) (found, error) {
-	var best found
-	sort := f.sort.Collated(f.collation)
-	err := x.findLocked("findAndModify", &f.criteria, func(key string, doc []byte) bool {
-		if best.doc == nil || sort.Compare(doc, best.doc) < 0 {
-			best = found{key, doc, x.match}
-		}
-		return f.sort != nil
-	})
-	return best, err
 }
 
 func (x *exec) appendModified(f *modification, done *modified) error {

@@ -17,6 +17,7 @@ type updateStatement struct {
 	raw    []byte
 	update *query.Update
 	upsert bool
+	insert *query.Update // by which an upsert makes its document
 	multi  bool
 	err    error
 }
@@ -103,7 +104,16 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 			if parts.constants = e.Document(); parts.constants == nil {
 				return wrongType("update.updates", "c", e.Type, "object")
 			}
-		case "sort", "sampleId":
+		case "upsertSupplied":
+			parts.supplied = e.True()
+		case "sort":
+			if !x.set.config.version.atLeast(8, 0) {
+				return unknownField("update.updates", "sort")
+			}
+			if parts.sort = e.Document(); parts.sort == nil {
+				return wrongType("update.updates", "sort", e.Type, "object")
+			}
+		case "sampleId":
 			return unsupportedField("update.updates", string(e.Key))
 		default:
 			return unknownField("update.updates", string(e.Key))
@@ -116,9 +126,14 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 	case parts.filter == nil || parts.update.Missing():
 		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(parts.filter))
 	}
+	if parts.sort != nil && s.multi {
+		return errSortedMulti
+	}
 	s.err = s.compileUpdate(x, &parts)
 	return nil
 }
+
+var errSortedMulti = failf(codeFailedToParse, "Cannot specify sort with multi=true")
 
 // updateParts is what a statement has of the language.
 type updateParts struct {
@@ -126,6 +141,8 @@ type updateParts struct {
 	update       query.Value
 	arrayFilters query.Value
 	constants    []byte // nil for none
+	sort         []byte // the same
+	supplied     bool   // upsertSupplied
 }
 
 // checkArrayFilters checks that an argument is an array of documents.
@@ -157,6 +174,11 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if err != nil {
 		return err
 	}
+	if p.supplied {
+		if err := s.supply(p.constants); err != nil {
+			return err
+		}
+	}
 	if p.constants != nil {
 		if !p.update.IsArray() {
 			return failf(51198, "Constant values may only be specified for pipeline updates")
@@ -174,8 +196,16 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.update, err = query.ParseUpdate(p.update, p.arrayFilters, hooks); err != nil {
 		return err
 	}
+	if s.insert == nil {
+		s.insert = s.update
+	}
 	if p.constants == nil {
 		s.vars = x.vars.values
+	}
+	if p.sort != nil {
+		if s.sort, err = query.ParseSort(p.sort); err != nil {
+			return err
+		}
 	}
 	if s.upsert {
 		if err := s.filter.CheckUpsert(); err != nil {
@@ -185,6 +215,19 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.multi && s.update.IsReplacement() {
 		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
 	}
+	return nil
+}
+
+// supply takes the document that an upsert inserts from its constants.
+func (s *updateStatement) supply(constants []byte) error {
+	v := query.Lookup(constants, "new")
+	switch {
+	case !s.upsert:
+		return failf(codeFailedToParse, "cannot specify 'upsertSupplied: true' for a non-upsert operation")
+	case !v.IsDocument():
+		return failf(codeFailedToParse, "the parameter 'upsertSupplied' is set to 'true', but no document was supplied")
+	}
+	s.insert = query.Replace(v.Data)
 	return nil
 }
 
@@ -229,18 +272,30 @@ type found struct {
 	match query.Matching
 }
 
+// updatedLocked appends the documents that an update is of.
+func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, error) {
+	if s.sort == nil {
+		err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
+			matches = append(matches, found{key, doc, x.match})
+			return s.multi
+		})
+		return matches, err
+	}
+	first, err := x.firstLocked("update", &s.criteria)
+	if first.doc != nil {
+		matches = append(matches, first)
+	}
+	return matches, err
+}
+
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
-	matches := room[:0]
-	err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
-		matches = append(matches, found{key, doc, x.match})
-		return s.multi
-	})
+	matches, err := x.updatedLocked(s, room[:0])
 	if err != nil {
 		return err
 	}
 	if len(matches) == 0 && s.upsert {
-		doc, err := x.upsertLocked("update", s.update, &s.criteria, stmt, note)
+		doc, err := x.upsertLocked("update", s.insert, &s.criteria, stmt, note)
 		if err != nil {
 			return err
 		}

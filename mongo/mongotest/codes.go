@@ -48,6 +48,7 @@ const (
 	codeNotImplemented                  Code = 238
 	codeNoSuchTransaction               Code = 251
 	codeExceededTimeLimit               Code = 262
+	codeNoQueryExecutionPlans           Code = 291
 	codeOperationNotSupportedInTransact Code = 263
 	codeMechanismUnavailable            Code = 334
 	codeUnsupportedOpQueryCommand       Code = 352
@@ -156,6 +157,7 @@ var codeNames = map[Code]string{
 	codeOperationNotSupportedInTransact: "OperationNotSupportedInTransaction",
 	286:                                 "ChangeStreamHistoryLost",
 	290:                                 "TransactionExceededLifetimeLimitSeconds",
+	codeNoQueryExecutionPlans:           "NoQueryExecutionPlans",
 	314:                                 "ObjectIsBusy",
 	codeMechanismUnavailable:            "MechanismUnavailable",
 	codeUnsupportedOpQueryCommand:       "UnsupportedOpQueryCommand",

@@ -101,8 +101,10 @@ func (x *exec) parse(doc []byte) error {
 		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
 	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return failf(codeUnauthorized, "Command %s requires authentication", c.name)
-	case !c.comment.Missing() && !x.set.config.version.comments(c.name, c.comment.Type):
-		return unknownField(c.name, "comment")
+	case !c.comment.Missing():
+		if err := x.set.config.version.checkComment(c.name, c.comment); err != nil {
+			return err
+		}
 	}
 	return x.checkSession()
 }

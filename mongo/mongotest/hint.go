@@ -16,11 +16,13 @@ type hint struct {
 	named   bool
 	pattern []byte
 	natural int64 // 1 or -1; 0 if the hint is no $natural
+
+	min, max []byte // the bounds of the index, nil for none: from min on, before max
 }
 
 // parse reads a hint. It keeps parts of e.
 func (h *hint) parse(e *wire.Element) error {
-	*h = hint{}
+	*h = hint{min: h.min, max: h.max}
 	switch e.Type {
 	case bson.TypeString:
 		h.name, h.named = string(e.Text()), true
@@ -47,7 +49,7 @@ func (h *hint) parse(e *wire.Element) error {
 // resolve returns the index that is meant, nil if there is no hint or it is $natural.
 func (h *hint) resolve(ns string, c *collection) (*index, error) {
 	if c == nil || !h.named && h.pattern == nil {
-		return nil, nil
+		return nil, h.unbounded(ns, c)
 	}
 	list := c.def.patterned(h.pattern)
 	if h.named {
@@ -56,7 +58,7 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 	list = slices.DeleteFunc(list, func(ix *index) bool { return ix == nil || ix.hidden })
 	switch len(list) {
 	case 1:
-		return list[0], nil
+		return list[0], h.fits(ns, list[0])
 	case 0:
 		return nil, failf(codeBadValue, "error enumerating plans for query: ns=%s planner returned error :: caused by :: hint provided "+
 			"does not correspond to an existing index", ns)
@@ -94,23 +96,27 @@ func (h *hint) arrange(ix *index, list []found) []found {
 		slices.Reverse(list)
 		return list
 	}
-	list = slices.DeleteFunc(list, func(m found) bool { return !ix.holds(m.doc) })
+	list = slices.DeleteFunc(list, func(m found) bool { return !ix.holds(m.doc) || ix.least(m.doc, h) == nil && h.bounded() })
 	if !ix.ordered() {
 		return list
 	}
 	least := make(map[string]indexKey, len(list))
 	for _, m := range list {
-		least[m.key] = ix.least(m.doc)
+		least[m.key] = ix.least(m.doc, h)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return least[a.key].compare(least[b.key], ix.pattern) })
 	return list
 }
 
-// least returns the first of a document's keys.
-func (ix *index) least(doc []byte) indexKey {
+// least returns the first of a document's keys that are within the bounds, nil if there is none.
+func (ix *index) least(doc []byte, h *hint) indexKey {
 	keys, _ := ix.keys(doc)
+	least, most := ix.bound(h.min), ix.bound(h.max)
 	var first indexKey
 	for _, k := range keys {
+		if least != nil && k.compare(least, ix.pattern) < 0 || most != nil && k.compare(most, ix.pattern) >= 0 {
+			continue
+		}
 		if first == nil || k.compare(first, ix.pattern) < 0 {
 			first = k
 		}

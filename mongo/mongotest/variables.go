@@ -108,6 +108,7 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 type criteria struct {
 	filter    query.Filter
 	hint      hint
+	sort      *query.Sort     // nil for none
 	collation query.Collation // nil if strings are compared by their bytes
 	vars      any             // the values of the variables in the filter, and of what else the statement has
 }
@@ -139,6 +140,19 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 		return x.executing(command, err)
 	}
 	return nil
+}
+
+// firstLocked returns the first match in the order that is asked for.
+func (x *exec) firstLocked(command string, q *criteria) (found, error) {
+	var best found
+	order := q.sort.Collated(q.collation)
+	err := x.findLocked(command, q, func(key string, doc []byte) bool {
+		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
+			best = found{key, doc, x.match}
+		}
+		return order != nil
+	})
+	return best, err
 }
 
 // executing marks an error that a document, not the command, gave rise to, as the real server does.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // version is the version of the real server that this one behaves like.
@@ -100,16 +102,21 @@ func (v version) hasHello() bool {
 	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2
 }
 
-// comments tells whether a command may have a comment of a type: every one since 4.4, two of them one that is no string since
-// its 14th patch.
-func (v version) comments(command string, t bson.Type) bool {
+// checkComment refuses the comments that older versions do: all commands may have one since 4.4, and a few had it before as a
+// string.
+func (v version) checkComment(command string, comment query.Value) error {
 	switch command {
-	case "find", "aggregate":
-		return true
 	case "count", "distinct":
-		return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && (v.patch >= 14 || t == bson.TypeString)
+		if !v.has(&spec{since: version{4, 4, 14}}) && comment.Type != bson.TypeString {
+			return wrongType(command, "comment", comment.Type, "string")
+		}
+	case "find", "aggregate":
+	default:
+		if !v.atLeast(4, 4) {
+			return unknownField(command, "comment")
+		}
 	}
-	return v.atLeast(4, 4)
+	return nil
 }
 
 // has tells whether a version has a command.
