@@ -133,19 +133,18 @@ func (x *exec) sessionRefLocked(stmt int32) *sessionRef {
 	return &sessionRef{x.member.sessions[string(x.lsid)].key, x.txn, stmt}
 }
 
-// storeLocked writes a document in place of the one that was there, if any. Its error is the command's, even where it is
-// that of a statement: a transaction is in the way.
-func (x *exec) storeLocked(key string, before, after []byte, stmt int32, note *Entry) error {
-	e := &entry{kind: put, ns: x.full, key: key, before: before, after: after}
-	if after == nil {
-		e.kind = remove
-	}
+// storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
+// statement: a transaction is in the way.
+func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
+	e.ns = x.full
 	if err := x.appendLocked(e, stmt, note); err != nil || x.within != nil {
 		return err
 	}
-	if c := x.member.collections[x.full]; before == nil && c.def.options.capped {
-		for r := c.oldest(); c.overflows() && r.key != key; r = c.oldest() {
-			x.member.appendLocked(&entry{kind: remove, ns: x.full, key: r.key, before: r.doc})
+	if c := x.member.collections[x.full]; e.before == nil && c.def.options.capped {
+		for r := c.oldest(); c.overflows() && r.key != e.key; r = c.oldest() {
+			gone := &entry{kind: remove, ns: x.full, key: r.key, before: r.doc}
+			gone.concern(c.def)
+			x.member.appendLocked(gone)
 		}
 	}
 	return nil
@@ -158,11 +157,20 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	if err != nil {
 		return err
 	}
-	if e.kind == put && c == nil {
+	switch {
+	case c != nil:
+		e.concern(c.def)
+		if e.kind == rename {
+			e.change.replaces(x.member.collections[e.change.to])
+		}
+	case e.kind == create:
+		e.concern(e.change.after)
+	case e.kind == put:
 		made := &entry{kind: create, ns: e.ns, change: &change{after: newDefinition(collectionOptions{})}}
 		if err := x.appendLocked(made, -1, nil); err != nil {
 			return err
 		}
+		e.concern(made.change.after)
 	}
 	e.journaled = note
 	if x.within != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -50,24 +51,31 @@ func cmdAggregate(x *exec) error {
 	if x.vars.values, err = a.Vars(x.context()); err != nil {
 		return err
 	}
+	err = x.answerAggregate(&a)
+	if collectionless {
+		x.full = ""
+	}
+	return err
+}
+
+func (x *exec) answerAggregate(a *aggregation) error {
+	if name, spec := a.First(); name == changeStreamStage {
+		return x.watch(a, spec)
+	}
 	if t := a.Target(); t != nil {
 		if err := x.checkTarget(t); err != nil {
 			return err
 		}
 	}
-	docs, err := x.aggregate(&a)
+	docs, err := x.aggregate(a)
 	if err == nil && a.Target() != nil {
-		err = x.writeResults(&a, docs)
+		err = x.writeResults(a, docs)
 		docs = nil
 	}
 	if err != nil {
 		return err
 	}
-	err = x.replyCursor(docs, nil, a.batchSize, false)
-	if collectionless {
-		x.full = ""
-	}
-	return err
+	return x.replyCursor(docs, nil, a.batchSize, false)
 }
 
 func (a *aggregation) field(x *exec, e *wire.Element) error {
@@ -115,9 +123,9 @@ func (a *aggregation) parse(db, coll string) error {
 		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
 	}
 	var err error
-	// The compiled stages may be kept by a cursor's documents, the message's bytes not.
-	stages := append([]byte(nil), a.stages...)
-	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: a.let, Collation: a.collation}); err != nil {
+	// The compiled stages may be kept by a cursor, the message's bytes not.
+	stages, let := slices.Clone(a.stages), slices.Clone(a.let)
+	if a.Pipeline, err = pipeline.Parse(stages, pipeline.Options{DB: db, Coll: coll, Let: let, Collation: a.collation}); err != nil {
 		return err
 	}
 	return nil

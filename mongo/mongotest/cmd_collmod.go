@@ -20,7 +20,7 @@ func cmdCollMod(x *exec) error {
 	}
 	var changes []modifier
 	for i := range x.args {
-		c, err := collModField(&x.args[i])
+		c, err := x.collModField(&x.args[i])
 		if err != nil {
 			return err
 		}
@@ -48,15 +48,34 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry
 		}
 	}
 	if len(changes) > 0 {
-		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: &after}}, -1, note)
+		asked := &change{before: c.def, after: &after, asked: x.asked()}
+		return x.appendLocked(&entry{kind: alter, ns: x.full, change: asked}, -1, note)
 	}
 	return nil
 }
 
-func collModField(e *wire.Element) (modifier, error) {
+// asked returns the command's arguments.
+func (x *exec) asked() []byte {
+	at, dst := wire.BeginDocument(nil)
+	for i := range x.args {
+		dst = wire.AppendElement(dst, x.args[i])
+	}
+	return wire.EndDocument(dst, at)
+}
+
+func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	switch name := string(e.Key); name {
 	case "index":
 		return indexChange(e)
+	case imagesOption:
+		if !x.set.config.version.hasImages() {
+			return nil, unknownField("collMod", name)
+		}
+		on, err := imagesArg("collMod", query.Of(*e))
+		return func(_ *exec, d *definition) error {
+			d.options.images = on
+			return nil
+		}, err
 	case "validator", "validationLevel", "validationAction":
 		var o collectionOptions
 		if err := o.validation("collMod", e); err != nil {
@@ -68,8 +87,7 @@ func collModField(e *wire.Element) (modifier, error) {
 		}, nil
 	case "cappedSize", "cappedMax":
 		return cappedChange(e)
-	case "viewOn", "pipeline", "expireAfterSeconds", "timeseries", "changeStreamPreAndPostImages", "recordPreImages",
-		"dryRun":
+	case "viewOn", "pipeline", "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
 		return nil, unsupportedField("collMod", name)
 	default:
 		return nil, unknownField("collMod", name)

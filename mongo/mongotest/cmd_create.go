@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/create/
@@ -18,7 +17,7 @@ func cmdCreate(x *exec) error {
 	}
 	var o collectionOptions
 	for i := range x.args {
-		known, err := o.field("create", &x.args[i])
+		known, err := x.optionField(&o, &x.args[i])
 		if !known {
 			err = x.createField(&x.args[i])
 		}
@@ -46,6 +45,14 @@ func cmdCreate(x *exec) error {
 	})
 }
 
+// optionField reads an option that is enforced; found tells whether it was one of these that the version has.
+func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == imagesOption && !x.set.config.version.hasImages() {
+		return false, nil
+	}
+	return o.field(x.name, e)
+}
+
 // createField reads what create has beside the options that are enforced.
 func (x *exec) createField(e *wire.Element) error {
 	switch name := string(e.Key); name {
@@ -53,11 +60,6 @@ func (x *exec) createField(e *wire.Element) error {
 		return nil
 	case "storageEngine", "indexOptionDefaults":
 		if len(e.Value) != len(emptyDocument) {
-			return unsupportedField("create", name)
-		}
-		return nil
-	case "changeStreamPreAndPostImages":
-		if enabled := query.Lookup(e.Value, "enabled"); enabled.True() {
 			return unsupportedField("create", name)
 		}
 		return nil

@@ -126,7 +126,7 @@ func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, 
 		return err
 	}
 	for _, f := range matches {
-		if err := x.storeLocked(f.key, f.doc, nil, stmt, note); err != nil {
+		if err := x.storeLocked(&entry{kind: remove, key: f.key, before: f.doc}, stmt, note); err != nil {
 			return err
 		}
 		o.n++

@@ -30,6 +30,9 @@ func cmdDropDatabase(x *exec) error {
 				return err
 			}
 		}
+		if existed {
+			return x.appendLocked(&entry{kind: empty, ns: x.db}, -1, nil)
+		}
 		return nil
 	})
 	if err == nil && existed {

@@ -20,6 +20,8 @@ type search struct {
 	singleBatch  bool
 	returnKey    bool
 	showRecordID bool
+	tailable     bool
+	awaitData    bool
 }
 
 // firstBatch is how many documents the first batch of a find has unless the command says otherwise.
@@ -49,6 +51,9 @@ func cmdFind(x *exec) error {
 	if err := s.compileFind(x, filter, projection); err != nil {
 		return err
 	}
+	if s.tailable || s.awaitData {
+		return x.tail(&s)
+	}
 	if s.limit < 0 {
 		s.limit, s.singleBatch = -s.limit, true
 	}
@@ -68,11 +73,11 @@ func cmdFind(x *exec) error {
 
 // compileFind compiles what the command has of the language.
 func (s *search) compileFind(x *exec, filter []byte, projection query.Value) error {
-	if projection.Missing() {
+	if projection.Missing() && !s.tailable {
 		return s.compile(x, filter)
 	}
 	projection.Data = slices.Clone(projection.Data) // the cursor may keep parts of both
-	if err := s.compile(x, slices.Clone(filter)); err != nil {
+	if err := s.compile(x, slices.Clone(filter)); err != nil || projection.Missing() {
 		return err
 	}
 	var err error
@@ -101,7 +106,11 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		s.singleBatch = e.True()
 	case "hint":
 		return s.hint.parse(e)
-	case "noCursorTimeout", "allowDiskUse", "allowPartialResults":
+	case "tailable":
+		s.tailable, err = flagArg(e)
+	case "awaitData":
+		s.awaitData, err = flagArg(e)
+	case "noCursorTimeout", "allowDiskUse", "allowPartialResults", "oplogReplay", "exhaust":
 	case "collation":
 		return s.parseCollation(e)
 	case "returnKey", "showRecordId":
@@ -112,16 +121,20 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		s.showRecordID = s.showRecordID || string(e.Key) == "showRecordId" && e.True()
 	case "min", "max":
 		return s.hint.bound(e)
-	case "tailable", "awaitData", "oplogReplay", "exhaust":
-		if e.True() {
-			return unsupportedField("find", string(e.Key))
-		}
 	case "term", "readOnce":
 		return unsupportedField("find", string(e.Key))
 	default:
 		return unknownField("find", string(e.Key))
 	}
 	return err
+}
+
+// flagArg reads an argument that is true or false.
+func flagArg(e *wire.Element) (bool, error) {
+	if e.Type != bson.TypeBoolean {
+		return false, failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
+	}
+	return e.True(), nil
 }
 
 // countArg reads an argument that is a count.

@@ -196,7 +196,7 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		return nil
 	case f.remove:
 		done.n, done.value = 1, match.doc
-		return x.storeLocked(match.key, match.doc, nil, stmt, note)
+		return x.storeLocked(&entry{kind: remove, key: match.key, before: match.doc}, stmt, note)
 	}
 	after, err := x.applyLocked(&match, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
@@ -207,7 +207,7 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		return x.executing("findAndModify", err)
 	}
 	if changed {
-		if err := x.storeLocked(match.key, match.doc, after, stmt, note); err != nil {
+		if err := x.storeLocked(match.replaced(after, f.update), stmt, note); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package mongotest
 
 import (
+	"errors"
 	"math"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -38,20 +40,66 @@ func cmdGetMore(x *exec) error {
 	if err != nil {
 		return err
 	}
+	err = x.nextBatch(c, size)
+	x.returnCursor(c, err == nil && !c.exhausted())
+	return err
+}
+
+// nextBatch answers with what the cursor has next.
+func (x *exec) nextBatch(c *cursor, size int64) error {
+	docs, err := x.awaitBatch(c, size)
+	if err != nil {
+		return err
+	}
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
-	if dst, err = c.appendBatch(dst, "nextBatch", size); err != nil {
+	if dst, err = x.appendBatch(dst, c, "nextBatch", docs); err != nil {
 		return x.executing("getMore", err)
 	}
-	if len(c.docs) == 0 {
-		x.dropCursor(c.id)
-		c.id = 0
-	}
-	dst = wire.AppendInt64(dst, "id", c.id)
-	dst = wire.AppendString(dst, "ns", c.ns)
-	x.out = wire.EndDocument(dst, at)
+	x.out = c.appendIdentity(dst, at)
 	return nil
 }
 
+// patience is how long a getMore waits for something to return if it does not say so itself.
+const patience = time.Second
+
+// awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty, and who waits is idle.
+func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
+	rs, m := x.set, x.member
+	more := func() bool {
+		docs, err = c.batchLocked(x, size)
+		if err != nil && commandError(err).Code != codeQueryPlanKilled { // the real server tells that as it is
+			err = x.executing("getMore", err)
+		}
+		return err != nil || len(docs) > 0 || c.exhausted()
+	}
+	rs.mu.Lock()
+	ready := more()
+	rs.mu.Unlock()
+	if ready || !c.await {
+		return docs, err
+	}
+	limit := patience
+	if x.maxTime > 0 {
+		limit = x.maxTime
+	}
+	rs.rest()
+	defer rs.active.Add(1)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	w := newWaiter(func() bool {
+		if m.cursors[c.id] != c {
+			err = failf(codeCursorKilled, "operation was interrupted")
+			return true
+		}
+		return more()
+	})
+	if end := rs.awaitLocked(w, x.done, limit); errors.Is(end, errHangUp) {
+		return nil, errHangUp
+	}
+	return docs, err
+}
+
+// takeCursor returns a cursor that nobody else may use until returnCursor.
 func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
@@ -62,6 +110,8 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	switch {
 	case c == nil:
 		return nil, failf(codeCursorNotFound, "cursor id %d not found", id)
+	case c.pinned:
+		return nil, failf(codeCursorInUse, "cursor id %d is already in use", id)
 	case c.ns != ns:
 		return nil, failf(codeUnauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
@@ -69,7 +119,25 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	if err := x.belongs(c); err != nil {
 		return nil, err
 	}
-	return c, x.failGetMoreLocked(c)
+	if x.maxTime > 0 && !c.await {
+		return nil, failf(codeBadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+	}
+	_, x.watches = c.feed.(*changeStream)
+	if err := x.failGetMoreLocked(c); err != nil {
+		return nil, err
+	}
+	c.pinned = true
+	return c, nil
+}
+
+// returnCursor ends the use of a cursor, which is forgotten unless it is kept.
+func (x *exec) returnCursor(c *cursor, keep bool) {
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	c.pinned = false
+	if !keep && x.member.cursors[c.id] == c {
+		delete(x.member.cursors, c.id)
+	}
 }
 
 // dropCursor forgets a cursor and tells whether it was there.
@@ -78,5 +146,6 @@ func (x *exec) dropCursor(id int64) bool {
 	defer x.set.mu.Unlock()
 	_, ok := x.member.cursors[id]
 	delete(x.member.cursors, id)
+	x.set.changedLocked() // who waits for more of it
 	return ok
 }

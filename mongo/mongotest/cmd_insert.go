@@ -102,7 +102,7 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
 		o.fail(i, note, err)
 		return err
 	}
-	if err := x.storeLocked(in.key, nil, in.doc, stmt, note); err != nil {
+	if err := x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, stmt, note); err != nil {
 		o.fail(i, note, err)
 		return err
 	}

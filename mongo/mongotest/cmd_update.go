@@ -288,6 +288,11 @@ func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, erro
 	return matches, err
 }
 
+// replaced is the entry by which an update puts another document in the place of the one that was found.
+func (f *found) replaced(after []byte, u *query.Update) *entry {
+	return &entry{kind: put, key: f.key, before: f.doc, after: after, whole: u.IsReplacement()}
+}
+
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
 	matches, err := x.updatedLocked(s, room[:0])
@@ -315,7 +320,7 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 			return x.executing("update", err) // what was done until then stays done, and is not counted
 		}
 		if changed {
-			if err := x.storeLocked(f.key, f.doc, after, stmt, note); err != nil {
+			if err := x.storeLocked(f.replaced(after, s.update), stmt, note); err != nil {
 				return err
 			}
 			modified++
@@ -353,5 +358,5 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	if err := x.admissibleLocked(key, doc, true); err != nil {
 		return nil, x.executing(command, err)
 	}
-	return doc, x.storeLocked(key, nil, doc, stmt, note)
+	return doc, x.storeLocked(&entry{kind: put, key: key, after: doc}, stmt, note)
 }

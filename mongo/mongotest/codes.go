@@ -79,6 +79,14 @@ const (
 	codeNodeNotFound                    Code = 74
 	codeNoReplicationEnabled            Code = 76
 	codeNewConfigIncompatible           Code = 103
+	codeNoMatchingDocument              Code = 47
+	codeCappedPositionLost              Code = 136
+	codeCursorInUse                     Code = 143
+	codeQueryPlanKilled                 Code = 175
+	codeCursorKilled                    Code = 237
+	codeInvalidResumeToken              Code = 260
+	codeChangeStreamFatalError          Code = 280
+	codeChangeStreamHistoryLost         Code = 286
 )
 
 // codeNames are the names that belong to codes. It is never written to. A code that is not here is named "LocationN".
@@ -138,16 +146,18 @@ var codeNames = map[Code]string{
 	121:                                 "DocumentValidationFailure",
 	133:                                 "FailedToSatisfyReadPreference",
 	134:                                 "ReadConcernMajorityNotAvailableYet",
-	136:                                 "CappedPositionLost",
+	codeNoMatchingDocument:              "NoMatchingDocument",
+	codeCappedPositionLost:              "CappedPositionLost",
+	codeCursorInUse:                     "CursorInUse",
 	150:                                 "StaleEpoch",
 	160:                                 "MaxStalenessOutOfRange",
 	168:                                 "InvalidPipelineOperator",
-	175:                                 "QueryPlanKilled",
+	codeQueryPlanKilled:                 "QueryPlanKilled",
 	codePrimarySteppedDown:              "PrimarySteppedDown",
 	202:                                 "NetworkInterfaceExceededTimeLimit",
 	codeTransactionTooOld:               "TransactionTooOld",
 	234:                                 "RetryChangeStream",
-	237:                                 "CursorKilled",
+	codeCursorKilled:                    "CursorKilled",
 	codeNotImplemented:                  "NotImplemented",
 	241:                                 "ConversionFailure",
 	244:                                 "TransactionAborted",
@@ -155,7 +165,9 @@ var codeNames = map[Code]string{
 	codeTransactionCommitted:            "TransactionCommitted",
 	codeExceededTimeLimit:               "ExceededTimeLimit",
 	codeOperationNotSupportedInTransact: "OperationNotSupportedInTransaction",
-	286:                                 "ChangeStreamHistoryLost",
+	codeInvalidResumeToken:              "InvalidResumeToken",
+	codeChangeStreamFatalError:          "ChangeStreamFatalError",
+	codeChangeStreamHistoryLost:         "ChangeStreamHistoryLost",
 	290:                                 "TransactionExceededLifetimeLimitSeconds",
 	codeNoQueryExecutionPlans:           "NoQueryExecutionPlans",
 	314:                                 "ObjectIsBusy",
@@ -197,6 +209,16 @@ var retryableWriteCodes = map[Code]bool{
 var transientCodes = map[Code]bool{
 	codeLockTimeout: true, codeWriteConflict: true, codeSnapshotUnavailable: true, codeNoSuchTransaction: true,
 	267: true, // PreparedTransactionInProgress
+}
+
+// resumableCodes get the ResumableChangeStreamError label in a change stream, as those of retryable writes do.
+var resumableCodes = map[Code]bool{
+	63:    true, // StaleShardVersion
+	133:   true, // FailedToSatisfyReadPreference
+	134:   true, // ReadConcernMajorityNotAvailableYet
+	150:   true, // StaleEpoch
+	234:   true, // RetryChangeStream
+	13388: true, // StaleConfig
 }
 
 // stateChangeCodes tell a client that its picture of the member is out of date; such an error carries topologyVersion.

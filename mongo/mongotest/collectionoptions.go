@@ -20,6 +20,8 @@ type collectionOptions struct {
 	computes  bool   // the filter has expressions
 	level     string // "" for the default, strict
 	action    string // "" for the default, error
+
+	images bool // change streams can tell what documents were before and after
 }
 
 // shown returns the options as listCollections has them.
@@ -40,6 +42,10 @@ func (o *collectionOptions) shown() []byte {
 	}
 	if o.action != "" {
 		dst = wire.AppendString(dst, "validationAction", o.action)
+	}
+	if o.images {
+		at, images := wire.BeginEmbedded(dst, imagesOption)
+		dst = wire.EndDocument(wire.AppendBool(images, "enabled", true), at)
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -73,10 +79,41 @@ func (o *collectionOptions) field(command string, e *wire.Element) (found bool, 
 		}
 	case "validator", "validationLevel", "validationAction":
 		err = o.validation(command, e)
+	case imagesOption:
+		o.images, err = imagesArg(command, v)
 	default:
 		return false, nil
 	}
 	return true, err
+}
+
+const imagesOption = "changeStreamPreAndPostImages"
+
+// https://www.mongodb.com/docs/manual/changeStreams/#change-streams-with-document-pre--and-post-images
+
+// imagesArg reads {enabled: <bool>}.
+func imagesArg(command string, v query.Value) (bool, error) {
+	field := command + "." + imagesOption
+	if !v.IsDocument() {
+		return false, wrongType(command, imagesOption, v.Type, "object")
+	}
+	var enabled query.Value
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if string(it.Key) != "enabled" {
+			return false, unknownField(field, string(it.Key))
+		}
+		enabled = query.Of(it.Element)
+	}
+	switch {
+	case it.Err != nil:
+		return false, it.Err
+	case enabled.Missing():
+		return false, failf(codeMissingField, "BSON field '%s.enabled' is missing but a required field", field)
+	case enabled.Type != bson.TypeBoolean:
+		return false, wrongType(field, "enabled", enabled.Type, "bool")
+	}
+	return enabled.True(), nil
 }
 
 // limitOf reads a number of bytes or documents.

@@ -5,35 +5,125 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// cursor is what a client has not yet fetched of a result, which was fixed when the command ran.
+// cursor is a result that a client fetches in batches.
 type cursor struct {
 	id         int64
 	ns         string
-	docs       [][]byte
+	feed       feed
+	ahead      []byte // the document that was taken from the feed and did not fit into the last batch
 	projection *query.Projection
 	vars       any    // of the projection
+	await      bool   // a getMore waits for something to return
+	pinned     bool   // a getMore is under way
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
 }
 
-// replyCursor writes a first batch, and keeps the rest for getMore.
+// feed is where a cursor's documents come from.
+type feed interface {
+	// nextLocked returns the next document, nil if there is none now.
+	nextLocked(x *exec) ([]byte, error)
+	// over tells whether there will never be another.
+	over() bool
+}
+
+// fixed is a result that was complete when its command ran.
+type fixed struct{ docs [][]byte }
+
+func (f *fixed) nextLocked(*exec) ([]byte, error) {
+	if len(f.docs) == 0 {
+		return nil, nil
+	}
+	doc := f.docs[0]
+	f.docs = f.docs[1:]
+	return doc, nil
+}
+
+func (f *fixed) over() bool { return len(f.docs) == 0 }
+
+// exhausted tells whether the client has everything that there will ever be.
+func (c *cursor) exhausted() bool { return c.ahead == nil && c.feed.over() }
+
+// batchLocked takes documents for a batch: at most size of them, and at most 16 MiB but always one.
+func (c *cursor) batchLocked(x *exec, size int64) ([][]byte, error) {
+	var docs [][]byte
+	bytes := 0
+	for int64(len(docs)) < size {
+		doc := c.ahead
+		if c.ahead = nil; doc == nil {
+			var err error
+			if doc, err = c.feed.nextLocked(x); doc == nil || err != nil {
+				return docs, err
+			}
+		}
+		if bytes += len(doc); len(docs) > 0 && bytes > query.MaxDocumentSize {
+			c.ahead = doc
+			break
+		}
+		docs = append(docs, doc)
+	}
+	return docs, nil
+}
+
+// replyCursor writes the first batch of a result, and keeps the rest for getMore.
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, size int64, single bool) error {
-	c := &cursor{ns: x.full, docs: docs, projection: p, vars: x.vars.values, lsid: string(x.lsid), txn: x.transactionNumber()}
+	c := &cursor{feed: &fixed{docs}, projection: p}
+	x.set.mu.Lock()
+	first, err := c.batchLocked(x, size)
+	x.set.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return x.open(c, first, single)
+}
+
+// open writes a cursor's first batch, and keeps the cursor if there is or may be more.
+func (x *exec) open(c *cursor, first [][]byte, single bool) error {
+	c.ns, c.vars, c.lsid, c.txn = x.full, x.vars.values, string(x.lsid), x.transactionNumber()
 	at, dst := wire.BeginEmbedded(x.out, "cursor")
-	dst, err := c.appendBatch(dst, "firstBatch", size)
+	dst, err := x.appendBatch(dst, c, "firstBatch", first)
 	if err != nil {
 		return x.executing(x.name, err)
 	}
-	if len(c.docs) > 0 && !single {
+	if !c.exhausted() && !single {
 		x.keepCursor(c)
 	}
 	if x.snapshot() {
 		dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
 	}
-	dst = wire.AppendInt64(dst, "id", c.id)
-	dst = wire.AppendString(dst, "ns", c.ns)
-	x.out = wire.EndDocument(dst, at)
+	x.out = c.appendIdentity(dst, at)
 	return nil
+}
+
+// appendBatch writes a batch and, of a change stream, behind what it stands.
+func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([]byte, error) {
+	at, dst := wire.BeginArray(dst, name)
+	for i, doc := range docs {
+		if c.projection == nil {
+			dst = wire.AppendDocument(dst, wire.ArrayKey(i), doc)
+			continue
+		}
+		var err error
+		if dst, err = c.projection.AppendElementWith(dst, wire.ArrayKey(i), doc, c.vars); err != nil {
+			return nil, err
+		}
+	}
+	dst = wire.EndDocument(dst, at)
+	if s, ok := c.feed.(*changeStream); ok && x.set.config.version.tellsPosition() {
+		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.position(c, docs))
+	}
+	return dst, nil
+}
+
+// appendIdentity writes what ends the reply's cursor, which began at an index: the id is 0 when there is no more.
+func (c *cursor) appendIdentity(dst []byte, at int) []byte {
+	id := c.id
+	if c.exhausted() {
+		id = 0
+	}
+	dst = wire.AppendInt64(dst, "id", id)
+	dst = wire.AppendString(dst, "ns", c.ns)
+	return wire.EndDocument(dst, at)
 }
 
 // snapshot tells whether the reply says at which time it was read.
@@ -81,27 +171,4 @@ func (x *exec) keepCursor(c *cursor) {
 	if x.epoch == x.member.epoch {
 		x.member.cursors[c.id] = c
 	}
-}
-
-// appendBatch takes documents off the cursor: at most size of them, and at most 16 MiB but always one.
-func (c *cursor) appendBatch(dst []byte, name string, size int64) ([]byte, error) {
-	at, dst := wire.BeginArray(dst, name)
-	n := 0
-	for int64(n) < size && len(c.docs) > 0 {
-		doc := c.docs[0]
-		if n > 0 && len(dst)-at+len(doc) > query.MaxDocumentSize {
-			break
-		}
-		if c.projection != nil {
-			var err error
-			if dst, err = c.projection.AppendElementWith(dst, wire.ArrayKey(n), doc, c.vars); err != nil {
-				return nil, err
-			}
-		} else {
-			dst = wire.AppendDocument(dst, wire.ArrayKey(n), doc)
-		}
-		c.docs = c.docs[1:]
-		n++
-	}
-	return wire.EndDocument(dst, at), nil
 }

@@ -35,6 +35,7 @@ type exec struct {
 	conflict   error        // why the transaction must be given up
 	blocker    *transaction // the one that keeps the command from writing
 	refused    bool         // a statement failed
+	watches    bool         // the cursor in hand is that of a change stream
 	language   query.Hooks  // what compiles expressions where there is no let
 	vars       variables
 	match      query.Matching // of the document that was found last
@@ -56,7 +57,7 @@ func (x *exec) reset() {
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
 	x.vars, x.match = variables{}, query.Matching{}
-	x.streaming, x.state = false, false
+	x.streaming, x.state, x.watches = false, false, false
 	x.afterApply = nil
 }
 

@@ -12,6 +12,7 @@ const (
 	alter  // the collection gets another definition
 	rename // the collection gets another namespace
 	group  // its parts, all or none: a transaction
+	empty  // the database, which ns is, has lost its last collection by dropDatabase
 )
 
 // ofCatalog tells whether an entry of the kind is about a collection as a whole.
@@ -30,15 +31,31 @@ type entry struct {
 	change *change  // of create, alter and rename
 	parts  []*entry // of a group
 
+	collection uuid
+	whole      bool // it puts another document in the place of one, instead of changing fields
+	images     bool // the collection keeps what change streams tell of documents before and after
+
 	session   *sessionRef
 	journaled *Entry
-	written   int64 // nanoseconds of the clock, for the replication delay
+	written   int64 // nanoseconds of the clock
 }
+
+// replaces notes which collection a rename replaces, nil for none.
+func (c *change) replaces(target *collection) {
+	if target != nil {
+		c.target = &target.def.uuid
+	}
+}
+
+// concern notes what readers of the entry must know of its collection.
+func (e *entry) concern(d *definition) { e.collection, e.images = d.uuid, d.options.images }
 
 // change is what an entry does to a collection as a whole.
 type change struct {
 	before, after *definition
 	to            string // the namespace after a rename
+	target        *uuid  // of the collection that a rename replaces, nil for none
+	asked         []byte // the arguments of a collMod
 }
 
 // sessionRef makes an entry the record of a retryable statement, or of a transaction that was committed.
@@ -160,7 +177,7 @@ func (c catalog) apply(e *entry) slot {
 		for _, part := range e.parts {
 			s.parts = append(s.parts, c.apply(part))
 		}
-	case noop:
+	case noop, empty:
 	}
 	return s
 }
@@ -193,7 +210,7 @@ func (c catalog) undo(s *slot) {
 		for i := len(s.parts) - 1; i >= 0; i-- {
 			c.undo(&s.parts[i])
 		}
-	case noop:
+	case noop, empty:
 	}
 }
 

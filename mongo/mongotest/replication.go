@@ -6,9 +6,7 @@ import "time"
 func (m *member) appendLocked(e *entry) {
 	e.term = m.term
 	e.ts = m.set.tickLocked()
-	if m.set.config.replication > 0 {
-		e.written = time.Now().UnixNano()
-	}
+	e.written = time.Now().UnixNano()
 	m.applyLocked(e)
 	m.matched[m.index] = m.log.last()
 }
@@ -19,6 +17,7 @@ func (m *member) publishLocked() {
 	if m.set.majority() == 1 {
 		m.commitLocked()
 	}
+	m.set.changedLocked() // who tails a collection
 }
 
 // wakeLocked wakes the goroutines that replicate.

@@ -155,7 +155,7 @@ func (x *exec) insertResultLocked(doc []byte, note *Entry) error {
 	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
 		return err
 	}
-	return x.storeLocked(in.key, nil, in.doc, -1, note)
+	return x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.
@@ -277,7 +277,7 @@ func (m *merge) changeLocked(r *mergeable, match *found) error {
 	if err := m.admissibleLocked(match.key, after, false); err != nil {
 		return err
 	}
-	return m.storeLocked(match.key, match.doc, after, -1, m.note)
+	return m.storeLocked(match.replaced(after, u), -1, m.note)
 }
 
 // updateOf returns the update that a result stands for, nil for none.

@@ -98,6 +98,12 @@ func (v version) feature() string { return fmt.Sprintf("%d.%d", v.major, v.minor
 func (v version) hasTopologyVersion() bool { return v.atLeast(4, 4) }
 func (v version) labelsErrors() bool       { return v.atLeast(4, 4) }
 
+// What change streams have: since 4.0.7 each batch says behind what it stands, since 5.0 they tell how arrays were cut, and
+// since 6.0 they tell the time, documents before and after, and more kinds of events.
+func (v version) tellsPosition() bool { return v.hasFrom(version{4, 0, 7}) }
+func (v version) tellsCuts() bool     { return v.atLeast(5, 0) }
+func (v version) hasImages() bool     { return v.atLeast(6, 0) }
+
 func (v version) hasHello() bool {
 	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2
 }
@@ -120,11 +126,14 @@ func (v version) checkComment(command string, comment query.Value) error {
 }
 
 // has tells whether a version has a command.
-func (v version) has(s *spec) bool {
-	if v.major == s.since.major && v.minor == s.since.minor {
-		return v.patch >= s.since.patch
+func (v version) has(s *spec) bool { return v.hasFrom(s.since) }
+
+// hasFrom tells whether a version has what there is since another.
+func (v version) hasFrom(since version) bool {
+	if v.major == since.major && v.minor == since.minor {
+		return v.patch >= since.patch
 	}
-	return v.atLeast(s.since.major, s.since.minor)
+	return v.atLeast(since.major, since.minor)
 }
 
 // legacyNames are the names and texts that errors had before "not master" became "not primary" (4.4.2 and 5.0).

@@ -166,6 +166,11 @@ func (x *exec) labelsOf(code Code) []string {
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
+	case !x.set.config.version.labelsErrors():
+	case x.watching() && (resumableCodes[code] || retryableWriteCodes[code]):
+		return []string{"ResumableChangeStreamError"}
+	case code == codeChangeStreamFatalError || code == codeChangeStreamHistoryLost:
+		return []string{"NonResumableChangeStreamError"}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ const (
 	badValue         int32 = 2
 	failedToParse    int32 = 9
 	typeMismatch     int32 = 14
+	illegalOperation int32 = 20
 	invalidOptions   int32 = 72
 	invalidNamespace int32 = 73
 	notImplemented         = query.NotImplemented

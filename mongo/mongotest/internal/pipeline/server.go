@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
 // describing is a stage that describes the server, or whose documents come from it: the Source knows them.
 type describing struct {
 	name     string
@@ -39,6 +41,35 @@ func parseIndexStats(p *parser, name string, spec Value) (stage, error) {
 	return parseDescribing(p, name, spec)
 }
 
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStream/
+
+// changeStream is the stage whose documents are events, which the Source has one by one.
+const changeStream = "$changeStream"
+
+func surveyChangeStream(_ *parser, name string, spec Value) error {
+	if !spec.IsDocument() {
+		return fail(6188500, "$changeStream must take a nested object but found: %s", written(name, spec))
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStreamSplitLargeEvent/
+
+// splitEvents is the stage that splits events which are too large. Smaller ones pass.
+const splitEvents = "$changeStreamSplitLargeEvent"
+
+func parseSplitEvents(_ *parser, name string, spec Value) (stage, error) {
+	if !spec.IsDocument() || len(fieldsOf(spec.Data)) > 0 {
+		return nil, fail(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
+	}
+	return perDocument(func(_ *runner, event []byte) ([]byte, error) {
+		if len(event) > query.MaxDocumentSize {
+			return nil, unsupported(name + " of an event of more than 16 MB")
+		}
+		return event, nil
+	}), nil
+}
+
 func parseDescribing(p *parser, name string, spec Value) (stage, error) {
 	return &describing{name, p.DB, p.Coll, spec}, nil
 }
@@ -56,8 +87,9 @@ func serverKinds() []kind {
 	kinds := []kind{
 		{name: "$collStats", survey: surveyCollStats, parse: parseDescribing},
 		{name: "$indexStats", parse: parseIndexStats},
+		{name: changeStream, survey: surveyChangeStream, parse: parseDescribing},
 	}
-	for _, name := range []string{"$changeStream", "$currentOp", "$listSessions", "$listLocalSessions", "$planCacheStats", "$listCatalog"} {
+	for _, name := range []string{"$currentOp", "$listSessions", "$listLocalSessions", "$planCacheStats", "$listCatalog"} {
 		kinds = append(kinds, kind{name: name, parse: parseDescribing})
 	}
 	for i := range kinds {
@@ -66,9 +98,10 @@ func serverKinds() []kind {
 	for _, name := range []string{"$search", "$searchMeta", "$vectorSearch"} {
 		kinds = append(kinds, kind{name: name, parse: refusing(fail(31082, searchRefused))})
 	}
+	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true})
 	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(fail(31082, searchIndexesRefused))})
 	for _, name := range []string{
-		"$geoNear", "$changeStreamSplitLargeEvent", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
+		"$geoNear", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
 		"$listSampledQueries", "$listClusterCatalog", "$shardedDataDistribution",
 	} {
 		kinds = append(kinds, kind{name: name, parse: refusing(unsupported("the stage " + name))})

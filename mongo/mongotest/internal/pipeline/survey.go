@@ -46,8 +46,15 @@ func (p *parser) surveyInner(stages Value) error {
 
 // checkOrder refuses a stage that stands where it may not.
 func (p *parser) checkOrder(steps []step) error {
+	watching := len(steps) > 0 && steps[0].name == changeStream
 	for i, s := range steps {
 		switch {
+		case watching && i > 0 && !s.events:
+			return fail(illegalOperation, "%s is not permitted in a $changeStream pipeline", s.name)
+		case s.name == splitEvents && !watching:
+			return fail(illegalOperation, "%s can only be used in a $changeStream pipeline", s.name)
+		case s.name == splitEvents && i < len(steps)-1:
+			return fail(7182802, "%s must be the last stage in the pipeline", s.name)
 		case s.first && i > 0:
 			return fail(40602, "%s is only valid as the first stage in a pipeline", s.name)
 		case s.last && i < len(steps)-1:

@@ -15,6 +15,7 @@ type kind struct {
 	source bool                                           // makes documents of its own
 	update bool                                           // may be in an update
 	alone  bool                                           // not in a $facet
+	events bool                                           // may follow $changeStream
 }
 
 // stageKinds are the stages by name. It is never written to after init.
@@ -23,20 +24,20 @@ var stageKinds = make(map[string]*kind)
 // init fills the table; it is no initializer, because stages with pipelines inside look stages up.
 func init() {
 	for _, k := range []kind{
-		{name: "$match", parse: parseMatch},
+		{name: "$match", parse: parseMatch, events: true},
 		{name: "$limit", parse: parseLimit},
 		{name: "$skip", parse: parseSkip},
 		{name: "$count", parse: parseCount},
 		{name: "$sort", parse: parseSort},
 		{name: "$sample", parse: parseSample},
 		{name: "$unwind", parse: parseUnwind},
-		{name: "$project", parse: parseProject, update: true},
-		{name: "$addFields", parse: parseAddFields, update: true},
-		{name: "$set", parse: parseAddFields, update: true},
-		{name: "$unset", parse: parseUnset, update: true},
-		{name: "$replaceRoot", parse: parseReplaceRoot, update: true},
-		{name: "$replaceWith", parse: parseReplaceWith, update: true},
-		{name: "$redact", parse: parseRedact},
+		{name: "$project", parse: parseProject, update: true, events: true},
+		{name: "$addFields", parse: parseAddFields, update: true, events: true},
+		{name: "$set", parse: parseAddFields, update: true, events: true},
+		{name: "$unset", parse: parseUnset, update: true, events: true},
+		{name: "$replaceRoot", parse: parseReplaceRoot, update: true, events: true},
+		{name: "$replaceWith", parse: parseReplaceWith, update: true, events: true},
+		{name: "$redact", parse: parseRedact, events: true},
 		{name: "$facet", parse: parseFacet, survey: surveyFacet, alone: true},
 		{name: "$unionWith", parse: parseUnionWith, survey: surveyUnionWith},
 		{name: "$lookup", parse: parseLookup, survey: surveyLookup},
