@@ -150,7 +150,10 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 	}
 	dst = s.appendOperation(dst, e, m.set.config.version)
 	dst, err := s.appendImagesLocked(dst, m, e)
-	return wire.EndDocument(dst, at), err
+	if err != nil {
+		return nil, err
+	}
+	return wire.EndDocument(dst, at), nil
 }
 
 // appendOperation writes what was done to what.

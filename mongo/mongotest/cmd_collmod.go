@@ -47,11 +47,8 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry
 			return err
 		}
 	}
-	if len(changes) > 0 {
-		asked := &change{before: c.def, after: &after, asked: x.asked()}
-		return x.appendLocked(&entry{kind: alter, ns: x.full, change: asked}, -1, note)
-	}
-	return nil
+	asked := &change{before: c.def, after: &after, asked: x.asked()}
+	return x.appendLocked(&entry{kind: alter, ns: x.full, change: asked}, -1, note)
 }
 
 // asked returns the command's arguments.
