@@ -34,6 +34,10 @@ func (o *collectionOptions) shown() []byte {
 			dst = appendSmallest(dst, "max", o.max)
 		}
 	}
+	if o.images {
+		at, images := wire.BeginEmbedded(dst, imagesOption)
+		dst = wire.EndDocument(wire.AppendBool(images, "enabled", true), at)
+	}
 	if o.validator != nil {
 		dst = wire.AppendDocument(dst, "validator", o.validator)
 	}
@@ -42,10 +46,6 @@ func (o *collectionOptions) shown() []byte {
 	}
 	if o.action != "" {
 		dst = wire.AppendString(dst, "validationAction", o.action)
-	}
-	if o.images {
-		at, images := wire.BeginEmbedded(dst, imagesOption)
-		dst = wire.EndDocument(wire.AppendBool(images, "enabled", true), at)
 	}
 	return wire.EndDocument(dst, at)
 }

