@@ -223,7 +223,14 @@ func (s *changeStream) covers(ns string) bool {
 	case strings.HasPrefix(coll, "system."):
 		return false
 	}
-	return db == s.db || s.cluster && !internalDB(db)
+	return s.coversDatabase(db)
+}
+
+func (s *changeStream) coversDatabase(db string) bool {
+	if s.cluster {
+		return !internalDB(db)
+	}
+	return db == s.db
 }
 
 // eventsOf returns the events that an entry of the log stands for.
@@ -241,7 +248,7 @@ func (s *changeStream) eventsOf(e *entry) []event {
 // eventsOfPart returns the events of one operation, which an entry of the log is or has in it.
 func (s *changeStream) eventsOfPart(e, part *entry, index int) []event {
 	renamed := part.kind == rename && s.covers(part.change.to)
-	dropped := part.kind == empty && s.coll == "" && (s.cluster && !internalDB(part.ns) || part.ns == s.db)
+	dropped := part.kind == empty && s.coll == "" && s.coversDatabase(part.ns)
 	if !dropped && (part.kind == empty || !renamed && !s.covers(part.ns)) {
 		return nil
 	}

@@ -1,0 +1,623 @@
+package mongotest_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// stream is a change stream on a raw connection.
+type stream struct {
+	c     *rawClient
+	db    string
+	coll  string
+	id    int64
+	token bson.Raw // behind which it stands
+}
+
+// watching returns the command that opens a change stream on a collection ("db.c"), a database ("db") or, with "", everything.
+func watching(on, spec string, stages ...string) string {
+	db, coll, found := strings.Cut(on, ".")
+	target := `"` + coll + `"`
+	if !found {
+		target = "1"
+	}
+	if on == "" {
+		db, spec = "admin", strings.Replace(spec, "{", `{"allChangesForCluster": true, `, 1)
+		spec = strings.Replace(spec, ", }", "}", 1)
+	}
+	pipeline := strings.Join(append([]string{`{"$changeStream": ` + spec + `}`}, stages...), ", ")
+	return fmt.Sprintf(`{"aggregate": %s, "pipeline": [%s], "cursor": {}, "$db": "%s"}`, target, pipeline, db)
+}
+
+// watch opens a change stream and returns it with its first events.
+func watch(c *rawClient, on, spec string, stages ...string) (*stream, []bson.Raw) {
+	c.t.Helper()
+	s := &stream{c: c}
+	return s, s.read(c.ok("%s", watching(on, spec, stages...)), "firstBatch")
+}
+
+func (s *stream) read(reply bson.Raw, field string) []bson.Raw {
+	s.c.t.Helper()
+	s.id = number(reply, "cursor", "id")
+	s.db, s.coll, _ = strings.Cut(reply.Lookup("cursor", "ns").StringValue(), ".")
+	s.token, _ = reply.Lookup("cursor", "postBatchResumeToken").DocumentOK()
+	return elements(reply.Lookup("cursor", field))
+}
+
+func elements(array bson.RawValue) []bson.Raw {
+	values, _ := array.Array().Values()
+	var docs []bson.Raw
+	for _, v := range values {
+		docs = append(docs, v.Document())
+	}
+	return docs
+}
+
+// more fetches the next batch; it waits a second for one that is not empty.
+func (s *stream) more() []bson.Raw {
+	s.c.t.Helper()
+	return s.read(s.c.ok(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "$db": "%s"}`, s.id, s.coll, s.db), "nextBatch")
+}
+
+// rest fetches events until there are no more or the stream has ended.
+func (s *stream) rest() []bson.Raw {
+	s.c.t.Helper()
+	var events []bson.Raw
+	for s.id != 0 {
+		batch := s.more()
+		if len(batch) == 0 {
+			break
+		}
+		events = append(events, batch...)
+	}
+	return events
+}
+
+var uuids = regexp.MustCompile(`{"\$binary":{"base64":"[^"]*","subType":"04"}}`)
+
+// told returns events as text, without what differs from run to run.
+func told(events []bson.Raw) []string {
+	var list []string
+	for _, e := range events {
+		var doc bson.D
+		if err := bson.Unmarshal(e, &doc); err != nil {
+			panic(err)
+		}
+		doc = slices.DeleteFunc(doc, func(f bson.E) bool { return f.Key == "_id" || f.Key == "clusterTime" || f.Key == "wallTime" })
+		text, err := bson.MarshalExtJSON(doc, false, false)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, uuids.ReplaceAllString(string(text), "UUID"))
+	}
+	return list
+}
+
+const ofC = `"ns":{"db":"db","coll":"c"}`
+
+// changesOf are what commands do and what a stream tells of it.
+var changesOf = []struct {
+	rule     string
+	on, spec string
+	before   []string // the commands that run before the stream begins, all on db
+	commands []string
+	want     []string
+}{
+	{
+		"an insert has the document and its key", "db.c", `{}`, nil, []string{`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 2}]}`},
+		[]string{
+			`{"operationType":"insert","fullDocument":{"_id":1,"a":1},` + ofC + `,"documentKey":{"_id":1}}`,
+			`{"operationType":"insert","fullDocument":{"_id":2},` + ofC + `,"documentKey":{"_id":2}}`,
+		},
+	},
+	{
+		"an update has the fields that changed", "db.c", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1, "a": {"x": 1, "y": 1}, "l": [1, {"z": 1}, 3], "b": 1}]}`},
+		[]string{
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"a.x": 2, "n": 1, "l.1.z": 2, "l.3": 4}, "$unset": {"b": 1, "a.y": 1}}}]}`,
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"l": [1, 2]}}}]}`,
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]}`,
+			`{"findAndModify": "c", "query": {"_id": 1}, "update": [{"$set": {"n": 2}}]}`,
+		},
+		[]string{
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1,"a.x":2,"l.1.z":2,"l.3":4},` +
+				`"removedFields":["b","a.y"],"truncatedArrays":[]}}`,
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"l.1":2},` +
+				`"removedFields":[],"truncatedArrays":[{"field":"l","newSize":2}]}}`,
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":2},` +
+				`"removedFields":[],"truncatedArrays":[]}}`,
+		},
+	},
+	{
+		"paths that could be read in two ways are told part by part", "db.c", `{"showExpandedEvents": true}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1, "a": {"1": 1}, "l": [{"x.y": 1, "2": [1, 2]}], "0": 1}]}`},
+		[]string{`{"update": "c", "updates": [{"q": {}, "u": [{"$replaceWith": {"$literal": {"_id": 1, "a": {"1": 2}, "l": [{"x.y": 2, "2": [1]}], "0": 2}}}]}]}`},
+		[]string{`{"operationType":"update","collectionUUID":UUID,` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"0":2,"a.1":2,"l.0.x.y":2},` +
+			`"removedFields":[],"truncatedArrays":[{"field":"l.0.2","newSize":1}],` +
+			`"disambiguatedPaths":{"a.1":["a","1"],"l.0.x.y":["l",0,"x.y"],"l.0.2":["l",0,"2"]}}}`},
+	},
+	{
+		"a replacement is told as one", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"b": 1}}]}`, `{"findAndModify": "c", "query": {}, "update": {"b": 2}}`},
+		[]string{
+			`{"operationType":"replace","fullDocument":{"_id":1,"b":1},` + ofC + `,"documentKey":{"_id":1}}`,
+			`{"operationType":"replace","fullDocument":{"_id":1,"b":2},` + ofC + `,"documentKey":{"_id":1}}`,
+		},
+	},
+	{
+		"an upsert is an insert", "db.c", `{}`, nil, []string{`{"update": "c", "updates": [{"q": {"_id": 5}, "u": {"a": 1}, "upsert": true}]}`},
+		[]string{`{"operationType":"insert","fullDocument":{"_id":5,"a":1},` + ofC + `,"documentKey":{"_id":5}}`},
+	},
+	{
+		"a delete has the key", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`}, []string{`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`},
+		[]string{`{"operationType":"delete",` + ofC + `,"documentKey":{"_id":1}}`},
+	},
+	{
+		"a drop ends the stream of a collection", "db.c", `{}`, []string{`{"create": "c"}`}, []string{`{"drop": "c"}`, `{"insert": "c", "documents": [{}]}`},
+		[]string{`{"operationType":"drop",` + ofC + `}`, `{"operationType":"invalidate"}`},
+	},
+	{
+		"a rename ends the stream of a collection", "db.c", `{}`, []string{`{"create": "c"}`}, []string{`{"renameCollection": "db.c", "to": "db.d", "$db": "admin"}`},
+		[]string{`{"to":{"db":"db","coll":"d"},"operationType":"rename",` + ofC + `}`, `{"operationType":"invalidate"}`},
+	},
+	{
+		"a rename ends the stream of the collection that it replaces", "db.c", `{"showExpandedEvents": true}`, []string{`{"create": "c"}`, `{"create": "d"}`},
+		[]string{`{"renameCollection": "db.d", "to": "db.c", "dropTarget": true, "$db": "admin"}`},
+		[]string{
+			`{"to":{"db":"db","coll":"c"},"operationType":"rename","collectionUUID":UUID,"ns":{"db":"db","coll":"d"},` +
+				`"operationDescription":{"to":{"db":"db","coll":"c"},"dropTarget":UUID}}`,
+			`{"operationType":"invalidate"}`,
+		},
+	},
+	{
+		"the end of a database ends its stream", "db", `{}`, []string{`{"create": "c"}`, `{"create": "d"}`}, []string{`{"dropDatabase": 1}`},
+		[]string{
+			`{"operationType":"drop",` + ofC + `}`, `{"operationType":"drop","ns":{"db":"db","coll":"d"}}`,
+			`{"operationType":"dropDatabase","ns":{"db":"db"}}`, `{"operationType":"invalidate"}`,
+		},
+	},
+	{
+		"nothing ends the stream of a cluster, which does not see internal databases", "", `{}`, []string{`{"create": "c"}`},
+		[]string{
+			`{"insert": "c", "documents": [{"_id": 1}], "$db": "admin"}`, `{"dropDatabase": 1}`, `{"insert": "e", "documents": [{"_id": 1}], "$db": "other"}`,
+		},
+		[]string{
+			`{"operationType":"drop",` + ofC + `}`, `{"operationType":"dropDatabase","ns":{"db":"db"}}`,
+			`{"operationType":"insert","fullDocument":{"_id":1},"ns":{"db":"other","coll":"e"},"documentKey":{"_id":1}}`,
+		},
+	},
+	{
+		"other collections are not seen", "db.c", `{}`, nil, []string{`{"insert": "cc", "documents": [{"_id": 1}]}`, `{"insert": "c", "documents": [{"_id": 1}], "$db": "dbb"}`}, nil,
+	},
+	{
+		"what is done to collections is told to who asks for it", "db", `{"showExpandedEvents": true}`, nil,
+		[]string{
+			`{"create": "c", "capped": true, "size": 4096}`,
+			`{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a_1"}, {"key": {"b": 1}, "name": "b_1"}]}`,
+			`{"collMod": "c", "index": {"name": "a_1", "hidden": true}}`,
+			`{"dropIndexes": "c", "index": "*"}`,
+		},
+		[]string{
+			`{"operationType":"create","collectionUUID":UUID,` + ofC + `,"operationDescription":{"capped":true,"size":4096,"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}}}`,
+			`{"operationType":"createIndexes","collectionUUID":UUID,` + ofC + `,"operationDescription":{"indexes":[{"v":2,"key":{"a":1},"name":"a_1"},` +
+				`{"v":2,"key":{"b":1},"name":"b_1"}]}}`,
+			`{"operationType":"modify","collectionUUID":UUID,` + ofC + `,"operationDescription":{"index":{"name":"a_1","hidden":true}},` +
+				`"stateBeforeChange":{"collectionOptions":{"uuid":UUID,"capped":true,"size":4096},"indexOptions":{"hidden":false}}}`,
+			`{"operationType":"dropIndexes","collectionUUID":UUID,` + ofC + `,"operationDescription":{"indexes":[{"v":2,"key":{"a":1},"name":"a_1","hidden":true}]}}`,
+			`{"operationType":"dropIndexes","collectionUUID":UUID,` + ofC + `,"operationDescription":{"indexes":[{"v":2,"key":{"b":1},"name":"b_1"}]}}`,
+		},
+	},
+	{
+		"what a majority has now", "db.c", `{"fullDocument": "updateLookup"}`, []string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
+		[]string{
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}, "multi": true}]}`, `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"z": 9}}]}`,
+			`{"delete": "c", "deletes": [{"q": {"_id": 2}, "limit": 1}]}`,
+		},
+		[]string{
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]},"fullDocument":{"_id":1,"z":9}}`,
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":2},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]},"fullDocument":null}`,
+			`{"operationType":"replace","fullDocument":{"_id":1,"z":9},` + ofC + `,"documentKey":{"_id":1}}`,
+			`{"operationType":"delete",` + ofC + `,"documentKey":{"_id":2}}`,
+		},
+	},
+	{
+		"images, from when on the collection keeps them", "db.c", `{"fullDocument": "whenAvailable", "fullDocumentBeforeChange": "whenAvailable"}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]}`, `{"collMod": "c", "changeStreamPreAndPostImages": {"enabled": true}}`,
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 2}}}]}`, `{"update": "c", "updates": [{"q": {}, "u": {"n": 3}}]}`, `{"delete": "c", "deletes": [{"q": {}, "limit": 1}]}`,
+		},
+		[]string{
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]},"fullDocumentBeforeChange":null,"fullDocument":null}`,
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":2},"removedFields":[],"truncatedArrays":[]},"fullDocumentBeforeChange":{"_id":1,"n":1},"fullDocument":{"_id":1,"n":2}}`,
+			`{"operationType":"replace","fullDocument":{"_id":1,"n":3},` + ofC + `,"documentKey":{"_id":1},"fullDocumentBeforeChange":{"_id":1,"n":2}}`,
+			`{"operationType":"delete",` + ofC + `,"documentKey":{"_id":1},"fullDocumentBeforeChange":{"_id":1,"n":3}}`,
+		},
+	},
+	{
+		"a transaction's events come together, with its session and number", "db.c", `{}`, []string{`{"create": "c"}`},
+		[]string{
+			`{"insert": "c", "documents": [{"_id": 1}], "startTransaction": true` + transactionFields + `}`,
+			`{"insert": "other", "documents": [{"_id": 1}]` + transactionFields + `}`, `{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]` + transactionFields + `}`,
+			`{"commitTransaction": 1, "$db": "admin"` + transactionFields + `}`,
+		},
+		[]string{
+			`{"txnNumber":3,"lsid":{"id":UUID},"operationType":"insert","fullDocument":{"_id":1},` + ofC + `,"documentKey":{"_id":1}}`,
+			`{"txnNumber":3,"lsid":{"id":UUID},"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]}}`,
+		},
+	},
+	{
+		"a capped collection gives up documents by deletes", "db.c", `{}`, []string{`{"create": "c", "capped": true, "size": 4096, "max": 1}`},
+		[]string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
+		[]string{
+			`{"operationType":"insert","fullDocument":{"_id":1},` + ofC + `,"documentKey":{"_id":1}}`,
+			`{"operationType":"insert","fullDocument":{"_id":2},` + ofC + `,"documentKey":{"_id":2}}`,
+			`{"operationType":"delete",` + ofC + `,"documentKey":{"_id":1}}`,
+		},
+	},
+}
+
+const transactionFields = `, "lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}, "txnNumber": {"$numberLong": "3"}, "autocommit": false`
+
+func TestChangeEvents(t *testing.T) {
+	for _, c := range changesOf {
+		t.Run(c.rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+				client := dial(t, rs, 0)
+				run := func(commands []string) {
+					for _, command := range commands {
+						if !strings.Contains(command, `"$db"`) {
+							command = strings.TrimSuffix(command, "}") + `, "$db": "db"}`
+						}
+						if reply := client.ok("%s", command); reply.Lookup("writeErrors").Type != 0 {
+						t.Fatalf("%s: %s", command, reply)
+					}
+					}
+				}
+				run(c.before)
+				s, got := watch(client, c.on, c.spec)
+				run(c.commands)
+				got = append(got, s.rest()...)
+				if list := told(got); !slices.Equal(list, c.want) {
+					t.Errorf("the events are\n%s\nwant\n%s", strings.Join(list, "\n"), strings.Join(c.want, "\n"))
+				}
+				last := ""
+				for _, e := range got {
+					token := e.Lookup("_id", "_data").StringValue()
+					if token <= last {
+						t.Errorf("the token %s comes behind %s", token, last)
+					}
+					last = token
+				}
+				ended := len(c.want) > 0 && strings.Contains(c.want[len(c.want)-1], "invalidate")
+				if ended != (s.id == 0) {
+					t.Errorf("the cursor's id is %d at the end; the stream was invalidated: %v", s.id, ended)
+				}
+			})
+		})
+	}
+}
+
+func TestRefusedChangeStreams(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		client.ok(`{"create": "c", "$db": "db"}`)
+		s, _ := watch(client, "db.c", `{}`)
+		client.ok(`{"drop": "c", "$db": "db"}`)
+		ended := s.more()[1].Lookup("_id").String()
+		for _, c := range []struct{ rule, command, want string }{
+			{"a document", watching("db.c", `3`), "6188500"},
+			{"a known option", watching("db.c", `{"depth": 1}`), `$changeStream.depth' is an unknown field.","code": {"$numberInt":"40415"}`},
+			{"a mode", watching("db.c", `{"fullDocument": "x"}`), "Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
+			{"a text", watching("db.c", `{"fullDocumentBeforeChange": 1}`), `wrong type 'int', expected type 'string'`},
+			{"a timestamp", watching("db.c", `{"startAtOperationTime": 1}`), `wrong type 'int', expected type 'timestamp'`},
+			{"a boolean", watching("db.c", `{"showExpandedEvents": 1}`), "Field 'showExpandedEvents' should be a boolean value, but found: int"},
+			{"a token", watching("db.c", `{"resumeAfter": {}}`), "Bad resume token: _data of missing or of wrong type. Expected string, got {}"},
+			{"type bits", watching("db.c", `{"resumeAfter": {"_data": "82", "_typeBits": 1}}`), `"code": {"$numberInt":"40648"}`},
+			{"hexadecimal digits", watching("db.c", `{"resumeAfter": {"_data": "zz"}}`), `not a valid hex string","code": {"$numberInt":"9"}`},
+			{"a whole token", watching("db.c", `{"resumeAfter": {"_data": "8265"}}`), `"code": {"$numberInt":"260"}`},
+			{"no system events", watching("db.c", `{"showSystemEvents": true}`), `"code": {"$numberInt":"238"}`},
+			{"one point to begin at", watching("db.c", `{"resumeAfter": `+ended+`, "startAfter": `+ended+`}`), "50865"},
+			{"one kind of point", watching("db.c", `{"startAfter": `+ended+`, "startAtOperationTime": {"$timestamp": {"t": 1, "i": 1}}}`), "40674"},
+			{"not behind an end", watching("db.c", `{"resumeAfter": `+ended+`}`), `from an invalidate notification","code": {"$numberInt":"260"},"codeName": "InvalidResumeToken"`},
+			{"the first stage", strings.Replace(watching("db.c", `{}`), "[", `[{"$match": {}}, `, 1), "$changeStream is only valid as the first stage in a pipeline"},
+			{"stages that keep events", watching("db.c", `{}`, `{"$sort": {"a": 1}}`), `$sort is not permitted in a $changeStream pipeline","code": {"$numberInt":"20"}`},
+			{"split events last", watching("db.c", `{}`, `{"$changeStreamSplitLargeEvent": {}}`, `{"$match": {}}`), "7182802"},
+			{"split events of streams", `{"aggregate": "c", "pipeline": [{"$changeStreamSplitLargeEvent": {}}], "cursor": {}, "$db": "db"}`, "can only be used in a $changeStream pipeline"},
+			{"no internal database", watching("admin.c", `{}`), `may not be opened on the internal admin database","code": {"$numberInt":"73"}`},
+			{"no system collection", watching("db.system.users", `{}`), "may not be opened on the internal db.system.users collection"},
+			{"the cluster at admin", watching("db", `{"allChangesForCluster": true}`), "may only be opened on the 'admin' database"},
+			{
+				"read concern majority", strings.TrimSuffix(watching("db.c", `{}`), "}") + `, "readConcern": {"level": "local"}}`,
+				"cannot run with a readConcern other than 'majority'. Current readConcern: local",
+			},
+			{
+				"no transaction", strings.TrimSuffix(watching("db.c", `{}`), "}") + `, "startTransaction": true` + transactionFields + `}`,
+				`Stage not supported inside of a multi-document transaction: $changeStream","code": {"$numberInt":"263"}`,
+			},
+		} {
+			if got := client.run("%s", c.command).String(); !strings.Contains(got, c.want) {
+				t.Errorf("%s: the reply is %s; want %q in it", c.rule, got, c.want)
+			}
+		}
+		for _, stages := range []string{
+			`{"$project": {"operationType": 1}}`, `{"$addFields": {"x": 1}}`, `{"$set": {"x": 1}}`, `{"$unset": "ns"}`, `{"$replaceRoot": {"newRoot": "$$ROOT"}}`,
+			`{"$replaceWith": "$$ROOT"}`, `{"$redact": "$$KEEP"}`, `{"$match": {"x": {"$ne": 1}}}`, `{"$changeStreamSplitLargeEvent": {}}`,
+		} {
+			s, _ := watch(client, "db.stages", `{}`, stages)
+			client.ok(`{"insert": "stages", "documents": [{}], "$db": "db"}`)
+			if got := s.more(); len(got) != 1 {
+				t.Errorf("%s lets %d events pass, want 1", stages, len(got))
+			}
+		}
+	})
+	alone := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone()), 0)
+	if got := alone.run("%s", watching("db.c", `{}`)).String(); !strings.Contains(got, "The $changeStream stage is only supported on replica sets") {
+		t.Errorf("on a standalone the reply is %s", got)
+	}
+}
+
+// TestChangeStreamsByVersion checks what older servers know of change streams.
+func TestChangeStreamsByVersion(t *testing.T) {
+	for version, want := range map[string][5]bool{ // startAfter, postBatchResumeToken, truncatedArrays, wallTime, images
+		"3.6": {}, "4.0.6": {}, "4.0": {false, true}, "4.2": {true, true}, "5.0": {true, true, true}, "6.0": {true, true, true, true, true},
+	} {
+		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			client := dial(t, rs, 0)
+			client.ok(`{"insert": "c", "documents": [{"_id": 1, "l": [1, 2]}], "$db": "db"}`)
+			s, _ := watch(client, "db.c", `{}`)
+			client.ok(`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"l": [1]}}}], "$db": "db"}`)
+			e := s.more()[0]
+			has := func(path ...string) bool { return e.Lookup(path...).Type != 0 }
+			got := [5]bool{
+				number(client.run("%s", watching("db.c", `{"startAfter": {}}`)), "code") != 40415, s.token != nil,
+				has("updateDescription", "truncatedArrays") && !has("updateDescription", "updatedFields", "l"), has("wallTime"),
+				number(client.run(`{"create": "i", "changeStreamPreAndPostImages": {"enabled": true}, "$db": "db"}`), "ok") == 1,
+			}
+			if got != want {
+				t.Errorf("version %s has %v, want %v", version, got, want)
+			}
+		}, mongotest.Version(version))
+	}
+}
+
+// TestWhereChangeStreamsBegin checks the points from which a stream can begin again.
+func TestWhereChangeStreamsBegin(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		start := client.ok(`{"ping": 1, "$db": "db"}`).Lookup("operationTime").String()
+		s, _ := watch(client, "db.c", `{}`)
+		for i := range 4 {
+			client.ok(`{"insert": "c", "documents": [{"_id": %d}], "$db": "db"}`, i)
+		}
+		client.ok(`{"insert": "other", "documents": [{}], "$db": "db"}`)
+		events := s.rest()
+		client.ok(`{"drop": "c", "$db": "db"}`)
+		client.ok(`{"insert": "c", "documents": [{"_id": 9}], "$db": "db"}`)
+		end := s.rest()
+		token := func(e bson.Raw) string { return e.Lookup("_id").String() }
+		for _, c := range []struct {
+			rule, spec string
+			want       []string
+		}{
+			{"behind an event", `{"resumeAfter": ` + token(events[1]) + `}`, []string{"2", "3", "drop", "invalidate"}},
+			{"behind the last one", `{"startAfter": ` + token(events[3]) + `}`, []string{"drop", "invalidate"}},
+			{"at a time", `{"startAtOperationTime": ` + events[2].Lookup("clusterTime").String() + `}`, []string{"2", "3", "drop", "invalidate"}},
+			{"at the beginning", `{"startAtOperationTime": ` + start + `}`, []string{"0", "1", "2", "3", "drop", "invalidate"}},
+			{"at a time to come", `{"startAtOperationTime": {"$timestamp": {"t": 2000000000, "i": 1}}}`, nil},
+			{"between a drop and the end", `{"resumeAfter": ` + token(end[0]) + `}`, []string{"invalidate"}},
+			{"behind the end", `{"startAfter": ` + token(end[1]) + `}`, []string{"9"}},
+		} {
+			s, got := watch(dial(t, rs, 0), "db.c", c.spec)
+			got = append(got, s.rest()...)
+			if list := names(got); !slices.Equal(list, c.want) {
+				t.Errorf("%s the events are %q, want %q", c.rule, list, c.want)
+			}
+		}
+		for member := range rs.Members() {
+			secondary := dial(t, rs, member)
+			command := strings.TrimSuffix(watching("db.c", `{"resumeAfter": `+token(events[2])+`}`), "}") + `, "$readPreference": {"mode": "nearest"}}`
+			if got := names(elements(secondary.ok("%s", command).Lookup("cursor", "firstBatch"))); !slices.Equal(got, []string{"3", "drop", "invalidate"}) {
+				t.Errorf("member %d goes on with %q", member, got)
+			}
+		}
+	})
+}
+
+// names returns of each event the _id of its document, or its kind.
+func names(events []bson.Raw) []string {
+	var list []string
+	for _, e := range events {
+		if n := number(e, "documentKey", "_id"); n >= 0 {
+			list = append(list, fmt.Sprint(n))
+		} else {
+			list = append(list, e.Lookup("operationType").StringValue())
+		}
+	}
+	return list
+}
+
+// TestThePositionOfAChangeStream checks what the replies say about where a stream stands.
+func TestThePositionOfAChangeStream(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		client.ok(`{"create": "c", "$db": "db"}`)
+		s, _ := watch(client, "db.c", `{}`, `{"$match": {"documentKey._id": {"$ne": 2}}}`)
+		first := s.token.String()
+		client.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "db"}`)
+		client.ok(`{"insert": "other", "documents": [{}], "$db": "db"}`)
+		reply := client.ok(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "batchSize": 1, "$db": "db"}`, s.id)
+		batch := s.read(reply, "nextBatch")
+		if got := s.token.String(); got != batch[0].Lookup("_id").String() || got <= first {
+			t.Errorf("behind a full batch the position is %s, want the event's %s", got, batch[0].Lookup("_id"))
+		}
+		if batch, last := s.more(), s.token.String(); len(batch) != 0 || s.token.String() <= last && last <= first {
+			t.Errorf("at the end there are %d events and the position %s", len(batch), last)
+		}
+		behind := s.token.String()
+		s, got := watch(client, "db.c", `{"resumeAfter": `+behind+`}`)
+		client.ok(`{"insert": "c", "documents": [{"_id": 3}], "$db": "db"}`)
+		if got = append(got, s.rest()...); !slices.Equal(names(got), []string{"3"}) {
+			t.Errorf("behind the position of what was seen last there are %q, want only 3", names(got))
+		}
+	})
+}
+
+// TestErrorsOfChangeStreams checks what ends a stream, and what the error tells a driver.
+func TestErrorsOfChangeStreams(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
+		get := func(s *stream) string {
+			return client.run(`{"getMore": {"$numberLong": "%d"}, "collection": "%s", "$db": "%s"}`, s.id, s.coll, s.db).String()
+		}
+		update := func() { client.ok(`{"update": "c", "updates": [{"q": {}, "u": {"$inc": {"n": 1}}}], "$db": "db"}`) }
+		for _, c := range []struct {
+			rule, spec string
+			stages     []string
+			point      string
+			want       []string
+		}{
+			{
+				"the token must stay", `{}`, []string{`{"$project": {"_id": 0}}`}, "",
+				[]string{"Executor error during getMore :: caused by :: Encountered an event whose _id field", `"codeName": "ChangeStreamFatalError"`, `"errorLabels": ["NonResumableChangeStreamError"]`},
+			},
+			{
+				"no document before", `{"fullDocumentBeforeChange": "required"}`, nil, "",
+				[]string{`the pre-image was not found for event: { operationType: \"update\", ns: { db: \"db\", coll: \"c\" }, clusterTime: `, `"code": {"$numberInt":"47"}`},
+			},
+			{"no document after", `{"fullDocument": "required"}`, nil, "", []string{"the post-image was not found for event: ", `"codeName": "NoMatchingDocument"`}},
+			{"a code to go on from", `{}`, nil, `"errorCode": 11602`, []string{`"errorLabels": ["ResumableChangeStreamError"]`}},
+			{"another one", `{}`, nil, `"errorCode": 234`, []string{`"errorLabels": ["ResumableChangeStreamError"]`}},
+		} {
+			s, _ := watch(client, "db.c", c.spec, c.stages...)
+			if c.point != "" {
+				client.ok(`{"configureFailPoint": "failGetMoreAfterCursorCheckout", "mode": {"times": 1}, "data": {%s}, "$db": "admin"}`, c.point)
+			}
+			update()
+			reply := get(s)
+			for _, want := range c.want {
+				if !strings.Contains(reply, want) {
+					t.Errorf("%s: the reply is %s; want %q in it", c.rule, reply, want)
+				}
+			}
+			if reply := get(s); !strings.Contains(reply, `"codeName": "CursorNotFound"`) {
+				t.Errorf("%s: then the reply is %s; want no cursor", c.rule, reply)
+			}
+		}
+		client.ok(`{"configureFailPoint": "failGetMoreAfterCursorCheckout", "mode": {"times": 1}, "data": {"errorCode": 11602}, "$db": "admin"}`)
+		find := client.ok(`{"find": "c", "batchSize": 0, "$db": "db"}`)
+		if reply := get(&stream{id: number(find, "cursor", "id"), db: "db", coll: "c"}); strings.Contains(reply, "errorLabels") {
+			t.Errorf("another cursor's error has labels: %s", reply)
+		}
+	})
+}
+
+// TestTokensOfOtherLogs checks streams that are to begin behind what is not, or no longer, in the log.
+func TestTokensOfOtherLogs(t *testing.T) {
+	var foreign bson.Raw
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		s, _ := watch(client, "db.c", `{}`)
+		client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
+		foreign = s.more()[0].Lookup("_id").Document()
+	})
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client := dial(t, rs, 0)
+		client.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "db"}`)
+		reply := client.run("%s", watching("db.c", `{"resumeAfter": `+foreign.String()+`}`)).String()
+		if !strings.Contains(reply, "cannot resume stream; the resume token was not found. ") || !strings.Contains(reply, `"code": {"$numberInt":"280"}`) ||
+			!strings.Contains(reply, `"errorLabels": ["NonResumableChangeStreamError"]`) {
+			t.Errorf("behind another log's event the reply is %s", reply)
+		}
+		s, _ := watch(client, "db.c", `{}`)
+		client.ok(`{"insert": "c", "documents": [{"_id": 3}], "$db": "db"}`)
+		old := s.more()[0].Lookup("_id").String()
+		docs := strings.Repeat(`{}, `, 9999) + `{}`
+		for range 8 {
+			client.ok(`{"insert": "many", "documents": [%s], "$db": "db"}`, docs)
+		}
+		reply = client.run("%s", watching("db.c", `{"resumeAfter": `+old+`}`)).String()
+		if !strings.Contains(reply, `"codeName": "ChangeStreamHistoryLost"`) || !strings.Contains(reply, `"errorLabels": ["NonResumableChangeStreamError"]`) {
+			t.Errorf("behind what was forgotten the reply is %s", reply)
+		}
+		reply = client.run(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "db"}`, s.id).String()
+		if !strings.Contains(reply, `"codeName": "CappedPositionLost"`) {
+			t.Errorf("a stream that was overtaken is answered %s", reply)
+		}
+	})
+}
+
+// TestAChangeStreamWaits checks how long a getMore waits and what ends it.
+func TestAChangeStreamWaits(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		client, writer := dial(t, rs, 0), dial(t, rs, 0)
+		s, _ := watch(client, "db.c", `{}`)
+		get := func(more string) {
+			client.send(0, j(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "db"%s}`, s.id, more))
+		}
+		answer := func() (string, time.Duration) {
+			start := time.Now()
+			_, m, err := client.receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bson.Raw(m.Body).String(), time.Since(start)
+		}
+		for more, want := range map[string]time.Duration{"": time.Second, `, "maxTimeMS": 5000`: 5 * time.Second, `, "maxTimeMS": 20`: 20 * time.Millisecond} {
+			get(more)
+			if reply, took := answer(); took != want || !strings.Contains(reply, `"nextBatch": []`) {
+				t.Errorf("an empty batch (%s) took %v: %s", more, took, reply)
+			}
+		}
+		get("")
+		pass(100 * time.Millisecond)
+		writer.ok(`{"insert": "other", "documents": [{}], "$db": "db"}`)
+		writer.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
+		if reply, took := answer(); took > time.Millisecond || !strings.Contains(reply, `"operationType": "insert"`) {
+			t.Errorf("the event took %v: %s", took, reply)
+		}
+		get("")
+		pass(100 * time.Millisecond)
+		if reply := writer.run(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "db"}`, s.id); number(reply, "code") != 143 {
+			t.Errorf("a second getMore is answered %s, want 143", reply)
+		}
+		writer.ok(`{"killCursors": "c", "cursors": [{"$numberLong": "%d"}], "$db": "db"}`, s.id)
+		if reply, took := answer(); took > time.Millisecond || !strings.Contains(reply, `"codeName": "CursorKilled"`) {
+			t.Errorf("a killed cursor's getMore took %v: %s", took, reply)
+		}
+	})
+}
+
+// TestOnlyCommittedChangesAreTold checks that a stream neither tells what may be rolled back nor loses what replaces it.
+func TestOnlyCommittedChangesAreTold(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		old := dial(t, rs, 0)
+		s, _ := watch(old, "db.c", `{}`)
+		rs.Partition([]int{0})
+		old.ok(`{"insert": "c", "documents": [{"_id": 1}], "writeConcern": {"w": 1}, "$db": "db"}`)
+		opened, _ := watch(old, "db.c", `{}`) // behind the insert
+		if got := s.more(); len(got) != 0 {
+			t.Errorf("an uncommitted insert was told: %q", told(got))
+		}
+		pass(30 * time.Second)
+		client := dial(t, rs, max(0, rs.Primary()))
+		client.ok(`{"insert": "c", "documents": [{"_id": 2}], "$db": "db"}`)
+		rs.Heal()
+		pass(time.Second)
+		client.ok(`{"insert": "c", "documents": [{"_id": 3}], "$db": "db"}`)
+		for _, s := range []*stream{s, opened} {
+			if got := names(s.rest()); !slices.Equal(got, []string{"2", "3"}) {
+				t.Errorf("after the rollback the events are %q, want 2 and 3", got)
+			}
+		}
+	})
+}
