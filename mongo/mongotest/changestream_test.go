@@ -229,6 +229,19 @@ var changesOf = []struct {
 		},
 	},
 	{
+		"a field that moved is told as set", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1, "a": 1, "b": 2}]}`},
+		[]string{`{"update": "c", "updates": [{"q": {}, "u": [{"$replaceWith": {"_id": 1, "b": 2, "a": 1}}]}]}`},
+		[]string{`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[]}}`},
+	},
+	{
+		"a document of a new collection is not looked up", "db", `{"fullDocument": "updateLookup"}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]}`, `{"drop": "c"}`, `{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{
+			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]},"fullDocument":null}`,
+			`{"operationType":"drop",` + ofC + `}`, `{"operationType":"insert","fullDocument":{"_id":1},` + ofC + `,"documentKey":{"_id":1}}`,
+		},
+	},
+	{
 		"images, from when on the collection keeps them", "db.c", `{"fullDocument": "whenAvailable", "fullDocumentBeforeChange": "whenAvailable"}`,
 		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
 		[]string{
@@ -432,6 +445,39 @@ func TestWhereChangeStreamsBegin(t *testing.T) {
 	})
 }
 
+// TestALookupSeesWhatAMajorityHas checks that updateLookup does not find what may be rolled back.
+func TestALookupSeesWhatAMajorityHas(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		c := dial(t, rs, 0)
+		c.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
+		s, _ := watch(c, "db.c", `{"fullDocument": "updateLookup"}`)
+		c.ok(`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}], "$db": "db"}`)
+		rs.Partition([]int{0})
+		c.ok(`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 2}}}], "writeConcern": {"w": 1}, "$db": "db"}`)
+		if got := s.more(); len(got) != 1 || number(got[0], "fullDocument", "n") != 1 {
+			t.Errorf("the events are %q, want one with n = 1", told(got))
+		}
+	})
+}
+
+// TestALargeBatch checks the position behind a batch that had no room for the next event.
+func TestALargeBatch(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		c := dial(t, rs, 0)
+		s, _ := watch(c, "db.c", `{}`)
+		for i := range 2 {
+			c.ok(`{"insert": "c", "documents": [{"_id": %d, "s": "%s"}], "$db": "db"}`, i, strings.Repeat("x", 9<<20))
+		}
+		first := s.more()
+		if len(first) != 1 || s.token.String() != first[0].Lookup("_id").String() {
+			t.Fatalf("behind %d events the position is %s", len(first), s.token)
+		}
+		if second := s.more(); !slices.Equal(names(second), []string{"1"}) {
+			t.Errorf("then there are %q", names(second))
+		}
+	})
+}
+
 // names returns of each event the _id of its document, or its kind.
 func names(events []bson.Raw) []string {
 	var list []string
@@ -603,7 +649,7 @@ func TestOnlyCommittedChangesAreTold(t *testing.T) {
 		old := dial(t, rs, 0)
 		s, _ := watch(old, "db.c", `{}`)
 		rs.Partition([]int{0})
-		old.ok(`{"insert": "c", "documents": [{"_id": 1}], "writeConcern": {"w": 1}, "$db": "db"}`)
+		old.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 11}, {"_id": 12}, {"_id": 13}], "writeConcern": {"w": 1}, "$db": "db"}`)
 		opened, _ := watch(old, "db.c", `{}`) // behind the insert
 		if got := s.more(); len(got) != 0 {
 			t.Errorf("an uncommitted insert was told: %q", told(got))

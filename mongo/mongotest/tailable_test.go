@@ -88,12 +88,15 @@ func TestEndsOfTailableCursors(t *testing.T) {
 		},
 		{"the position is gone", `{"delete": "cap", "deletes": [{"q": {"_id": 2}, "limit": 1}], "$db": "db"}`, "Last seen record id: RecordId(2)"},
 		{"the collection is dropped", `{"drop": "cap", "$db": "db"}`, `"errmsg": "collection dropped. UUID `},
+		{"another collection takes its place", `{"renameCollection": "db.other", "to": "db.cap", "dropTarget": true, "$db": "admin"}`, `"codeName": "QueryPlanKilled"`},
 		{"the collection is renamed", `{"renameCollection": "db.cap", "to": "db.x", "$db": "admin"}`, `"codeName": "QueryPlanKilled"`},
 	} {
 		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 			c := dial(t, rs, 0)
 			c.ok(`{"create": "cap", "capped": true, "size": 4096, "max": 3, "$db": "db"}`)
 			insertInto(c, "", "1", "2")
+			c.ok(`{"create": "other", "capped": true, "size": 4096, "$db": "db"}`)
+			c.ok(`{"insert": "other", "documents": [{"_id": 1}, {"_id": 2}], "$db": "db"}`)
 			cursor, _ := tail(c, `, "awaitData": true`)
 			c.ok("%s", one.command)
 			if reply := cursor.get("").String(); !strings.Contains(reply, one.want) {
