@@ -30,6 +30,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
+	if isMongod(os.Args[0]) {
+		os.Exit(runMongod(&session{ctx: ctx, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}, os.Args[1:]))
+	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
@@ -45,6 +48,7 @@ type session struct {
 	ctx            context.Context //nolint:containedctx // kong calls the commands with one value of ours
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	ineffective    []string // flags that were given and change nothing
 }
 
 // failure is an error with the exit code that it means.
@@ -62,30 +66,43 @@ func cannotRun(err error) error  { return &failure{exitCannotRun, err} }
 // exited is what kong's help panics with, so that printing it ends the parsing.
 type exited int
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) (code int) {
+// run is the program by its own name.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	var c cli
+	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
+	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description),
+		kong.Vars{
+			"strategies": strings.Join(prove.StrategyNames(), ", "),
+			"failures":   strings.Join(prove.FailureNames(), ", "),
+			"port":       "0",
+		})
+}
+
+// parseAndRun parses a command line into a target and runs what it asks for: the command that it names, or where there are no
+// commands, command.
+func parseAndRun(s *session, args []string, target any, command func() error, opts ...kong.Option) (code int) {
 	defer func() {
 		if e, ok := recover().(exited); ok {
 			code = int(e)
 		}
 	}()
-	var c cli
-	parser, err := kong.New(&c, kong.Name("holdfast"), kong.Description(description), kong.Writers(stdout, stderr),
-		kong.Vars{
-			"strategies": strings.Join(prove.StrategyNames(), ", "),
-			"failures":   strings.Join(prove.FailureNames(), ", "),
-		},
+	parser, err := kong.New(target, append(opts, kong.Writers(s.stdout, s.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Exit(func(code int) { panic(exited(code)) }))
+		kong.Exit(func(code int) { panic(exited(code)) }))...)
 	if err != nil {
-		fmt.Fprintln(stderr, "holdfast:", err)
+		fmt.Fprintln(s.stderr, "holdfast:", err)
 		return exitCannotRun
 	}
-	command, err := parser.Parse(args)
+	parsed, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "holdfast: %v\nTry: holdfast --help\n", err)
+		fmt.Fprintf(s.stderr, "holdfast: %v\nTry: %s --help\n", err, parser.Model.Name)
 		return exitUsage
 	}
-	return exitCode(command.Run(&session{ctx, stdout, stderr, getenv}), stderr)
+	s.ineffective = ineffectiveGiven(parsed.Path)
+	if command != nil {
+		return exitCode(command(), s.stderr)
+	}
+	return exitCode(parsed.Run(s), s.stderr)
 }
 
 // exitCode tells of an error and returns the code that it means.
@@ -107,4 +124,5 @@ const description = `A MongoDB client, servers for tests, and the experiment tha
 "holdfast prove" needs nothing: it brings its own three-member replica sets. With --uri it uses a server of yours, through
 a proxy that injects the faults, and there touches only the database "holdfast_prove".
 
-"holdfast mock" runs a server to test against until it is interrupted. Nothing is stored.`
+"holdfast mock" runs a server to test against until it is interrupted. Nothing is stored. It takes mongod's own flags; under
+the name "mongod" (a symbolic link will do) the program is "holdfast mock", for tools that start a mongod.`

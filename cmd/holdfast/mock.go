@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -16,67 +17,99 @@ type mockCommand struct {
 	Standalone      bool          `help:"One server that is no replica set."`
 	Members         int           `default:"3" help:"How many members the replica set has, 1 to 7."`
 	Set             string        `default:"rs0" placeholder:"NAME" help:"The replica set's name."`
-	Host            string        `default:"127.0.0.1" help:"The host to listen on, and by which the members name themselves."`
-	Port            int           `default:"0" help:"The first member's port; the others have the ones after it. 0: any that are free."`
+	Host            string        `placeholder:"HOST" help:"The host by which the members name themselves, and on which they listen; 127.0.0.1 if it is not given."`
+	Port            int           `default:"${port}" help:"The first member's port; the others have the ones after it. 0: any that are free."`
 	User            []string      `placeholder:"NAME:PASSWORD" help:"Somebody who may authenticate; may be repeated. Without any, everybody may do everything."`
 	TLSCAFile       string        `name:"tls-ca-file" placeholder:"FILE" help:"Speak TLS, and write the certificate of the authority that clients must trust to this file."`
 	ElectionTimeout time.Duration `default:"10s" help:"How long a set is without its primary before it elects another one."`
+	ServerVersion   string        `placeholder:"VERSION" help:"Behave like this version of MongoDB: 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0 or 8.0."`
+
+	Mongod mongodFlags `embed:"" group:"As mongod has them:"`
+
+	format logFormat
 }
 
 // Run runs the servers until the program is told to end.
 func (c *mockCommand) Run(s *session) error {
-	opts, err := c.options()
+	if err := errors.Join(c.check(), c.Mongod.check()); err != nil {
+		return usageError(err)
+	}
+	version, err := mongotest.ServerVersion(c.ServerVersion)
+	switch {
+	case err != nil:
+		return usageError(err)
+	case c.Mongod.Version:
+		return printServerVersion(s.stdout, version)
+	case c.Mongod.Shutdown:
+		return shutDown(s, c.Mongod.DBPath)
+	}
+	opts, unknown, err := c.options()
 	if err != nil {
 		return usageError(err)
 	}
-	rs, err := mongotest.Run(opts...)
-	if err != nil {
-		return cannotRun(err)
-	}
-	if c.TLSCAFile != "" {
-		if err := os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600); err != nil {
-			return cannotRun(errors.Join(err, rs.Close()))
-		}
-	}
-	fmt.Fprintln(s.stdout, rs.URI())
-	fmt.Fprintln(s.stdout, "Waiting for connections. Nothing is stored: it is gone when this ends.")
-	<-s.ctx.Done()
-	return rs.Close()
+	c.tellWhatHasNoEffect(s, unknown)
+	return c.serve(s, opts)
 }
 
-func (c *mockCommand) options() ([]mongotest.Option, error) {
-	if c.Standalone {
+// printServerVersion writes what mongod does, as far as it is true here.
+func printServerVersion(w io.Writer, version string) error {
+	_, err := fmt.Fprintf(w, "db version v%s\nBuild Info: {\n    \"version\": \"%[1]s\",\n    \"modules\": [],\n    \"environment\": {\n"+
+		"        \"program\": \"holdfast mock, in place of mongod\"\n    }\n}\n", version)
+	return err
+}
+
+// tellWhatHasNoEffect says once which flags are there only because tools pass them.
+func (c *mockCommand) tellWhatHasNoEffect(s *session, unknown []string) {
+	if c.Mongod.DBPath != "" {
+		fmt.Fprintf(s.stderr, "holdfast: nothing is stored: of --dbpath %s only the lock file is used\n", c.Mongod.DBPath)
+	}
+	if names := append(s.ineffective, unknown...); len(names) > 0 {
+		fmt.Fprintf(s.stderr, "holdfast: without effect here: %s\n", strings.Join(names, ", "))
+	}
+}
+
+func (c *mockCommand) check() error {
+	if c.Standalone || c.Mongod.ReplSet != "" {
 		c.Members = 1
 	}
-	if c.Members < 1 || c.Members > 7 {
-		return nil, fmt.Errorf("--members is %d; it must be 1 to 7", c.Members)
+	switch {
+	case c.Standalone && c.Mongod.ReplSet != "":
+		return errors.New("--standalone and --replSet exclude each other")
+	case c.TLSCAFile != "" && (c.Mongod.speaksTLS() || c.Mongod.ReplSet != ""):
+		return errors.New("--tls-ca-file excludes --tlsMode and --replSet; with --replSet there is --tlsMode")
+	case c.Members < 1 || c.Members > 7:
+		return fmt.Errorf("--members is %d; it must be 1 to 7", c.Members)
+	case c.Port < 0 || c.Port > 65535-c.Members:
+		return fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65535-c.Members)
+	case c.ElectionTimeout <= 0:
+		return fmt.Errorf("--election-timeout is %v; it must be positive", c.ElectionTimeout)
 	}
-	if c.Port < 0 || c.Port > 65535-c.Members {
-		return nil, fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65535-c.Members)
+	return nil
+}
+
+func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
+	opts, unknown, err := c.Mongod.options()
+	if err != nil {
+		return nil, nil, err
 	}
-	if c.ElectionTimeout <= 0 {
-		return nil, fmt.Errorf("--election-timeout is %v; it must be positive", c.ElectionTimeout)
+	name := c.Set
+	if c.Mongod.ReplSet != "" {
+		name = c.Mongod.ReplSet
+		opts = append(opts, mongotest.Uninitiated())
 	}
-	addresses := make([]string, c.Members)
-	for i := range addresses {
-		port := c.Port
-		if port != 0 {
-			port += i
-		}
-		addresses[i] = net.JoinHostPort(c.Host, strconv.Itoa(port))
-	}
-	opts := []mongotest.Option{
-		mongotest.Listen(addresses...), mongotest.Members(c.Members), mongotest.SetName(c.Set),
-		mongotest.ElectionTimeout(c.ElectionTimeout), mongotest.JournalLimit(0),
-	}
+	opts = append(opts, mongotest.Members(c.Members), mongotest.SetName(name), mongotest.ElectionTimeout(c.ElectionTimeout),
+		mongotest.JournalLimit(0))
 	if c.Standalone {
 		opts = append(opts, mongotest.Standalone())
 	}
 	if c.TLSCAFile != "" {
 		opts = append(opts, mongotest.TLS())
 	}
+	if c.ServerVersion != "" {
+		opts = append(opts, mongotest.Version(c.ServerVersion))
+	}
 	users, err := c.users()
-	return append(opts, mongotest.Users(users...)), err
+	return append(opts, mongotest.Users(users...)), unknown, err
 }
 
 func (c *mockCommand) users() ([]mongotest.User, error) {
@@ -89,4 +122,55 @@ func (c *mockCommand) users() ([]mongotest.User, error) {
 		users = append(users, mongotest.User{Name: name, Password: password})
 	}
 	return users, nil
+}
+
+// fronts listens for the members, and returns where, with the addresses by which they name themselves.
+func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
+	secure, err := c.Mongod.frontTLS()
+	if err != nil {
+		return nil, nil, err
+	}
+	host := c.Host
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	hosts := c.Mongod.hosts(host)
+	if c.Host == "" {
+		host = named(hosts)
+	}
+	for i := range c.Members {
+		port := c.Port
+		if port != 0 {
+			port += i
+		}
+		f, err := newFront(hosts, port, c.Mongod.UnixSocketPrefix, secure)
+		if err != nil {
+			closeFronts(fronts)
+			return nil, nil, err
+		}
+		fronts = append(fronts, f)
+		names = append(names, net.JoinHostPort(host, strconv.Itoa(f.port())))
+	}
+	return fronts, names, nil
+}
+
+func closeFronts(fronts []*front) {
+	for _, f := range fronts {
+		f.close()
+	}
+}
+
+// openLog returns where the servers' log goes to, and what closes it.
+func (c *mockCommand) openLog(s *session) (*serverLog, func(), error) {
+	path := c.Mongod.LogPath
+	if path == "" {
+		return &serverLog{w: s.stdout, as: c.format}, func() {}, nil
+	}
+	if !c.Mongod.LogAppend {
+		if err := os.Rename(path, path+"."+time.Now().UTC().Format("2006-01-02T15-04-05")); err != nil && !os.IsNotExist(err) {
+			return nil, nil, err
+		}
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	return &serverLog{w: file, as: c.format}, func() { _ = file.Close() }, err
 }

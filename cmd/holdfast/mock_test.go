@@ -32,6 +32,10 @@ func startMock(t *testing.T, args ...string) (uri string, end func() int) {
 			uri = lines.Text()
 		}
 	}
+	go func() {
+		for lines.Scan() { // what it says later has to go somewhere
+		}
+	}()
 	return uri, func() int {
 		cancel()
 		return <-done

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// mongodFlags are the flags of mongod that mean something here, by their own names.
+// https://www.mongodb.com/docs/manual/reference/program/mongod/
+type mongodFlags struct {
+	ReplSet            string   `name:"replSet" placeholder:"NAME" help:"Start one member of a replica set that replSetInitiate makes. Of the members' processes, the one that it is sent to hosts the whole set; the others hand their clients on to it, and end when it does."`
+	BindIP             []string `name:"bind_ip" placeholder:"HOST,..." help:"The addresses to listen on, instead of --host."`
+	BindIPAll          bool     `name:"bind_ip_all" help:"Listen on all addresses."`
+	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, listen on those of IPv6 as well."`
+	UnixSocketPrefix   string   `name:"unixSocketPrefix" placeholder:"FOLDER" help:"Also listen on a Unix socket in this folder."`
+	NoUnixSocket       bool     `name:"nounixsocket" help:"Do not, which is the default."`
+	Auth               bool     `name:"auth" help:"Let in only who authenticates, as soon as a user has been created."`
+	NoAuth             bool     `name:"noauth" help:"Let everybody in, which is the default."`
+	KeyFile            string   `name:"keyFile" placeholder:"FILE" help:"The same as --auth. The key is not needed."`
+	SetParameter       []string `name:"setParameter" sep:"none" placeholder:"NAME=VALUE" help:"A server parameter; may be repeated. Those that are not known are told on standard error."`
+	Compressors        string   `name:"networkMessageCompressors" placeholder:"NAME,..." help:"The compressors to offer, or disabled."`
+	TLSMode            string   `name:"tlsMode" enum:",disabled,allowTLS,preferTLS,requireTLS" default:"" placeholder:"MODE" help:"disabled, allowTLS, preferTLS or requireTLS."`
+	TLSCertificateFile string   `name:"tlsCertificateKeyFile" placeholder:"FILE" help:"The server's certificate and key, as PEM."`
+	TLSClientCAFile    string   `name:"tlsCAFile" placeholder:"FILE" help:"The authorities of which clients must show a certificate."`
+	TLSNoClientCert    bool     `name:"tlsAllowConnectionsWithoutCertificates" help:"Clients may show none."`
+	DBPath             string   `name:"dbpath" placeholder:"FOLDER" help:"Nothing is stored there but a lock file, which --shutdown needs."`
+	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. One that is there already is renamed."`
+	LogAppend          bool     `name:"logappend" help:"Do not rename it, append to it."`
+	PIDFile            string   `name:"pidfilepath" placeholder:"FILE" help:"Write the process's id to this file."`
+	Shutdown           bool     `name:"shutdown" help:"End the process that runs with this --dbpath."`
+	Version            bool     `name:"version" help:"Print the version that the server says it is, as mongod does."`
+	Fork               bool     `name:"fork" hidden:""`
+	Config             string   `name:"config" short:"f" hidden:""`
+
+	Ineffective ineffectiveFlags `embed:""`
+}
+
+// ineffective is the group of flags that are accepted because tools pass them.
+const ineffective = "ineffective"
+
+// ineffectiveFlags are flags of mongod for which there is nothing here that they could change.
+type ineffectiveFlags struct {
+	StorageEngine          string `name:"storageEngine" hidden:"" group:"ineffective"`
+	WTCacheSize            string `name:"wiredTigerCacheSizeGB" hidden:"" group:"ineffective"`
+	WTCachePct             string `name:"wiredTigerCacheSizePct" hidden:"" group:"ineffective"`
+	WTJournalCompressor    string `name:"wiredTigerJournalCompressor" hidden:"" group:"ineffective"`
+	WTCollectionCompressor string `name:"wiredTigerCollectionBlockCompressor" hidden:"" group:"ineffective"`
+	WTPrefixCompression    string `name:"wiredTigerIndexPrefixCompression" hidden:"" group:"ineffective"`
+	WTEngineConfig         string `name:"wiredTigerEngineConfigString" hidden:"" group:"ineffective"`
+	WTIndexFolders         bool   `name:"wiredTigerDirectoryForIndexes" hidden:"" group:"ineffective"`
+	InMemorySize           string `name:"inMemorySizeGB" hidden:"" group:"ineffective"`
+	OplogSize              string `name:"oplogSize" hidden:"" group:"ineffective"`
+	OplogHours             string `name:"oplogMinRetentionHours" hidden:"" group:"ineffective"`
+	MajorityReadConcern    string `name:"enableMajorityReadConcern" hidden:"" group:"ineffective"`
+	DirectoryPerDB         bool   `name:"directoryperdb" hidden:"" group:"ineffective"`
+	Journal                bool   `name:"journal" hidden:"" group:"ineffective"`
+	NoJournal              bool   `name:"nojournal" hidden:"" group:"ineffective"`
+	JournalInterval        string `name:"journalCommitInterval" hidden:"" group:"ineffective"`
+	SyncDelay              string `name:"syncdelay" hidden:"" group:"ineffective"`
+	NoPrealloc             bool   `name:"noprealloc" hidden:"" group:"ineffective"`
+	SmallFiles             bool   `name:"smallfiles" hidden:"" group:"ineffective"`
+	MaxConns               string `name:"maxConns" hidden:"" group:"ineffective"`
+	NoScripting            bool   `name:"noscripting" hidden:"" group:"ineffective"`
+	Quiet                  bool   `name:"quiet" hidden:"" group:"ineffective"`
+	Verbose                int    `name:"verbose" short:"v" type:"counter" hidden:"" group:"ineffective"`
+	SlowMS                 string `name:"slowms" hidden:"" group:"ineffective"`
+	SlowOpSampleRate       string `name:"slowOpSampleRate" hidden:"" group:"ineffective"`
+	Profile                string `name:"profile" hidden:"" group:"ineffective"`
+	TimeStampFormat        string `name:"timeStampFormat" hidden:"" group:"ineffective"`
+	LogRotate              string `name:"logRotate" hidden:"" group:"ineffective"`
+	FilePermissions        string `name:"filePermissions" hidden:"" group:"ineffective"`
+	ClusterAuthMode        string `name:"clusterAuthMode" hidden:"" group:"ineffective"`
+	TransitionToAuth       bool   `name:"transitionToAuth" hidden:"" group:"ineffective"`
+	RedactClientLogData    bool   `name:"redactClientLogData" hidden:"" group:"ineffective"`
+}
+
+// ineffectiveGiven returns the flags of a command line that change nothing here.
+func ineffectiveGiven(path []*kong.Path) []string {
+	var names []string
+	for _, p := range path {
+		if p.Flag == nil || p.Flag.Group == nil || p.Flag.Group.Key != ineffective {
+			continue
+		}
+		if name := "--" + p.Flag.Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// check refuses flags that would promise what there is not.
+func (f *mongodFlags) check() error {
+	switch {
+	case f.Fork:
+		return errors.New("--fork is not supported; start the program in the background instead")
+	case f.Config != "":
+		return errors.New("--config is not supported; give its settings as flags")
+	case f.Auth && f.NoAuth, f.KeyFile != "" && f.NoAuth:
+		return errors.New("--noauth excludes --auth and --keyFile")
+	case f.BindIPAll && len(f.BindIP) > 0:
+		return errors.New("--bind_ip and --bind_ip_all exclude each other")
+	case f.UnixSocketPrefix != "" && f.NoUnixSocket:
+		return errors.New("--unixSocketPrefix and --nounixsocket exclude each other")
+	case f.Shutdown && f.DBPath == "":
+		return errors.New("--shutdown needs the --dbpath of the process that it is to end")
+	case f.speaksTLS() && f.TLSCertificateFile == "":
+		return fmt.Errorf("--tlsMode %s needs a --tlsCertificateKeyFile", f.TLSMode)
+	case !f.speaksTLS() && f.TLSCertificateFile+f.TLSClientCAFile != "":
+		return errors.New("--tlsCertificateKeyFile and --tlsCAFile need a --tlsMode")
+	}
+	return nil
+}
+
+func (f *mongodFlags) speaksTLS() bool { return f.TLSMode != "" && f.TLSMode != "disabled" }
+
+// hosts returns what to listen on.
+func (f *mongodFlags) hosts(otherwise string) []string {
+	switch {
+	case f.BindIPAll && f.IPv6:
+		return []string{"0.0.0.0", "::"}
+	case f.BindIPAll:
+		return []string{"0.0.0.0"}
+	case len(f.BindIP) > 0:
+		return f.BindIP
+	}
+	return []string{otherwise}
+}
+
+// named returns the host by which a server that listens on hosts names itself.
+func named(hosts []string) string {
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); h != "*" && (ip == nil || !ip.IsUnspecified()) {
+			return h
+		}
+	}
+	return "127.0.0.1"
+}
+
+// frontTLS reads what is needed to speak TLS; nil if it is not to be spoken.
+func (f *mongodFlags) frontTLS() (*frontTLS, error) {
+	if !f.speaksTLS() {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(f.TLSCertificateFile, f.TLSCertificateFile)
+	if err != nil {
+		return nil, fmt.Errorf("--tlsCertificateKeyFile: %w", err)
+	}
+	t := &frontTLS{
+		config:   &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		required: f.TLSMode == "requireTLS",
+	}
+	if f.TLSClientCAFile == "" {
+		return t, nil
+	}
+	text, err := os.ReadFile(f.TLSClientCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("--tlsCAFile: %w", err)
+	}
+	t.config.ClientCAs, t.config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if f.TLSNoClientCert {
+		t.config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	if !t.config.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tlsCAFile: there is no certificate in %s", f.TLSClientCAFile)
+	}
+	return t, nil
+}
+
+// options returns what the flags mean to the servers, and the parameters that mean nothing to them.
+func (f *mongodFlags) options() (opts []mongotest.Option, unknown []string, err error) {
+	values := make(map[string]string)
+	for _, p := range f.SetParameter {
+		name, value, ok := strings.Cut(p, "=")
+		switch {
+		case !ok || name == "":
+			return nil, nil, fmt.Errorf("--setParameter is %q; it must be NAME=VALUE", p)
+		case slices.Contains(mongotest.ParameterNames(), name):
+			values[name] = value
+		default:
+			unknown = append(unknown, "--setParameter "+name)
+		}
+	}
+	opts = append(opts, mongotest.StartParameters(values))
+	switch f.Compressors {
+	case "":
+	case "disabled":
+		opts = append(opts, mongotest.Compressors())
+	default:
+		opts = append(opts, mongotest.Compressors(strings.Split(f.Compressors, ",")...))
+	}
+	if f.Auth || f.KeyFile != "" {
+		opts = append(opts, mongotest.RequireAuth())
+	}
+	return opts, unknown, nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// serve runs the servers until the program is told to end, or all of them were told to shut down.
+func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
+	log, closeLog, err := c.openLog(s)
+	if err != nil {
+		return cannotRun(err)
+	}
+	defer closeLog()
+	unlock, err := lock(c.Mongod.DBPath)
+	if err != nil {
+		return cannotRun(err)
+	}
+	defer unlock()
+	if path := c.Mongod.PIDFile; path != "" {
+		if err := writePID(path); err != nil {
+			return cannotRun(err)
+		}
+		defer func() { _ = os.Remove(path) }()
+	}
+	fronts, names, err := c.fronts()
+	if err != nil {
+		return cannotRun(err)
+	}
+	defer closeFronts(fronts)
+	listeners := make([]net.Listener, len(fronts))
+	for i, f := range fronts {
+		listeners[i] = &f.own
+	}
+	opts = append(opts, mongotest.Listen(names...), mongotest.Accept(listeners...))
+	if c.Mongod.ReplSet != "" {
+		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), log: log}
+		return p.run(s.ctx, names[0], opts)
+	}
+	return c.serveSet(s, opts, fronts, log)
+}
+
+// serveSet runs servers that need no other process.
+func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, log *serverLog) error {
+	rs, err := mongotest.Run(opts...)
+	if err != nil {
+		return usageError(err)
+	}
+	if c.TLSCAFile != "" {
+		if err := os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600); err != nil {
+			return cannotRun(errors.Join(err, rs.Close()))
+		}
+	}
+	for _, f := range fronts {
+		f.open()
+	}
+	log.ready(rs.URI(), fronts[0].port())
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	var members sync.WaitGroup
+	for i := range fronts {
+		members.Go(func() { awaitShutdown(ctx, rs, i) })
+	}
+	members.Wait()
+	log.ended(endReason(s.ctx))
+	return rs.Close()
+}
+
+func endReason(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return "signal"
+	}
+	return "shutdown"
+}
+
+// awaitShutdown waits until a member was told to shut down, or ctx ends.
+func awaitShutdown(ctx context.Context, rs *mongotest.ReplicaSet, member int) {
+	var err error
+	for state := ""; err == nil && state != stateDown; {
+		state, err = rs.WaitState(ctx, member, state)
+	}
+}
+
+// process is one that was started with --replSet: it waits for replSetInitiate, which makes it the host of a set, or for a
+// host that makes it a guest.
+type process struct {
+	name  string
+	front *front
+	hosts []string
+	log   *serverLog
+	set   *mongotest.ReplicaSet
+	host  host
+}
+
+// farewell is how long a host that was told to end stays for the others, so that they can be told in their turn.
+const farewell = 2 * time.Second
+
+func (p *process) run(ctx context.Context, address string, opts []mongotest.Option) error {
+	hosting, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	p.host = host{name: p.name, ctx: hosting, changed: make(chan struct{})}
+	var err error
+	p.set, err = mongotest.Run(append(opts, mongotest.WithProcesses(mongotest.Processes{IsSelf: p.isSelf, Join: p.host.join}))...)
+	if err != nil {
+		return usageError(err)
+	}
+	p.host.set = p.set
+	left, down := make(chan error, 1), make(chan struct{})
+	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
+	p.front.open()
+	p.log.ready("mongodb://"+address+"/?directConnection=true", p.front.port())
+	var peers sync.WaitGroup
+	own, forget := context.WithCancel(hosting)
+	defer forget()
+	peers.Go(func() {
+		if p.watch(own, &peers) {
+			close(down)
+		}
+	})
+	select {
+	case err := <-left:
+		return err
+	case <-ctx.Done():
+	case <-down:
+	}
+	p.log.ended(endReason(ctx))
+	forget()
+	p.set.Kill(0)
+	p.host.alone(farewell)
+	end()
+	peers.Wait()
+	return p.set.Close()
+}
+
+// free tells whether the process belongs to no set yet.
+func (p *process) free() bool { return p.state() == stateStartup }
+
+func (p *process) state() string {
+	state, _ := p.set.WaitState(context.Background(), 0, "")
+	return state
+}
+
+// watch logs what becomes of the process's own member, and has the others looked after as soon as there is a set. It returns
+// true when the member was told to shut down.
+func (p *process) watch(ctx context.Context, peers *sync.WaitGroup) bool {
+	before := stateStartup
+	for {
+		state, err := p.set.WaitState(ctx, 0, before)
+		switch {
+		case err != nil:
+			return false
+		case state == stateDown:
+			return true
+		case before == stateStartup:
+			p.host.attend(peers)
+		}
+		p.log.became(state, before)
+		before = state
+	}
+}
+
+// isSelf tells whether an address leads to this process.
+func (p *process) isSelf(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != strconv.Itoa(p.front.port()) {
+		return false
+	}
+	if slices.Contains(p.hosts, host) {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupIP(ctx, "ip", host)
+	return err == nil && slices.ContainsFunc(found, p.listensOn)
+}
+
+// listensOn tells whether the process listens on an address of this machine.
+func (p *process) listensOn(ip net.IP) bool {
+	for _, l := range p.front.listeners {
+		at, ok := l.Addr().(*net.TCPAddr)
+		if ok && (at.IP.Equal(ip) || at.IP.IsUnspecified() && isLocal(ip)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLocal(ip net.IP) bool {
+	addresses, _ := net.InterfaceAddrs()
+	return ip.IsLoopback() || slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
+}

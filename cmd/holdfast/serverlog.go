@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// serverLog tells what happens to a server: in lines of text, or as mongod does, one JSON document a line, by which tools know
+// that it is ready or has become primary.
+type serverLog struct {
+	mu sync.Mutex
+	w  io.Writer
+	as logFormat
+}
+
+type logFormat uint8
+
+const (
+	asText logFormat = iota
+	asJSON
+)
+
+// line is one event. Component, id and message are mongod's where it has the event too.
+type line struct {
+	component string
+	id        int
+	message   string
+	attr      map[string]any
+	text      string // instead, where the log is of text
+}
+
+func (l *serverLog) print(e line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.as == asText {
+		fmt.Fprintln(l.w, e.text)
+		return
+	}
+	type date struct {
+		At string `json:"$date"`
+	}
+	b, _ := json.Marshal(struct {
+		T         date           `json:"t"`
+		Severity  string         `json:"s"`
+		Component string         `json:"c"`
+		ID        int            `json:"id"`
+		Context   string         `json:"ctx"`
+		Message   string         `json:"msg"`
+		Attr      map[string]any `json:"attr,omitempty"`
+	}{date{time.Now().Format("2006-01-02T15:04:05.000-07:00")}, "I", e.component, e.id, "main", e.message, e.attr})
+	fmt.Fprintf(l.w, "%s\n", b)
+}
+
+// The ids of events that mongod has, too.
+const (
+	idStarting   = 4615611
+	idWaiting    = 23016
+	idTransition = 21358
+	idPrimary    = 21331
+	idExiting    = 23138
+)
+
+const volatile = "Nothing is stored: it is gone when this ends."
+
+// ready tells the address, and that the server is reached there.
+func (l *serverLog) ready(uri string, port int) {
+	l.print(line{"CONTROL", idStarting, "MongoDB starting", map[string]any{"port": port, "uri": uri, "by": "holdfast mock. " + volatile}, uri})
+	l.print(line{"NETWORK", idWaiting, "Waiting for connections", map[string]any{"port": port, "ssl": "off"}, "Waiting for connections. " + volatile})
+}
+
+// became tells that a member's state is another one.
+func (l *serverLog) became(state, before string) {
+	l.print(line{
+		"REPL", idTransition, "Replica set state transition", map[string]any{"newState": state, "oldState": before},
+		fmt.Sprintf("Transition to %s from %s", state, before),
+	})
+	if state == statePrimary {
+		const done = "Transition to primary complete; database writes are now permitted"
+		l.print(line{"REPL", idPrimary, done, nil, done})
+	}
+}
+
+// ended tells why the server ends.
+func (l *serverLog) ended(reason string) {
+	l.print(line{"CONTROL", idExiting, "Shutting down", map[string]any{"exitCode": exitOK, "reason": reason}, "Ends: " + reason})
+}
+
+// The states of a member that mean something here.
+const (
+	stateStartup = "STARTUP"
+	statePrimary = "PRIMARY"
+	stateDown    = "DOWN"
+)
