@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ func (c *mockCommand) tellWhatHasNoEffect(s *session, unknown []string) {
 	if c.Mongod.DBPath != "" {
 		fmt.Fprintf(s.stderr, "holdfast: nothing is stored: of --dbpath %s only the lock file is used\n", c.Mongod.DBPath)
 	}
-	if names := append(s.ineffective, unknown...); len(names) > 0 {
+	if names := slices.Concat(s.ineffective, unknown); len(names) > 0 {
 		fmt.Fprintf(s.stderr, "holdfast: without effect here: %s\n", strings.Join(names, ", "))
 	}
 }

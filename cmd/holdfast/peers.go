@@ -44,7 +44,6 @@ const patience = 5 * time.Second
 type host struct {
 	set     *mongotest.ReplicaSet
 	name    string
-	ctx     context.Context //nolint:containedctx // it ends with the set
 	mu      sync.Mutex
 	peers   []*peer
 	changed chan struct{} // closed when a peer has gone
@@ -132,22 +131,22 @@ func (p *peer) leave() {
 	}
 }
 
-// attend begins to keep members and processes alike.
-func (h *host) attend(all *sync.WaitGroup) {
+// attend begins to keep members and processes alike, until ctx ends and with it the set.
+func (h *host) attend(ctx context.Context, all *sync.WaitGroup) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.peers {
-		all.Go(func() { h.keep(p) })
+		all.Go(func() { h.keep(ctx, p) })
 	}
 }
 
 // keep kills the member whose process has gone, and starts it again when the process is there again.
-func (h *host) keep(p *peer) {
+func (h *host) keep(ctx context.Context, p *peer) {
 	for {
-		h.follow(p)
+		h.follow(ctx, p)
 		h.set.Kill(p.Member)
 		h.lose(p)
-		if !h.await(p) {
+		if !h.await(ctx, p) {
 			return
 		}
 		h.set.Restart(p.Member)
@@ -155,8 +154,8 @@ func (h *host) keep(p *peer) {
 }
 
 // follow tells the process what becomes of its member until it goes.
-func (h *host) follow(p *peer) {
-	ctx, cancel := context.WithCancel(h.ctx)
+func (h *host) follow(ctx context.Context, p *peer) {
+	there, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		_, _ = io.Copy(io.Discard, p.conn) // it says nothing: this waits for its end
@@ -164,12 +163,12 @@ func (h *host) follow(p *peer) {
 	})
 	for state := ""; ; {
 		var err error
-		if state, err = h.set.WaitState(ctx, p.Member, state); err != nil {
+		if state, err = h.set.WaitState(there, p.Member, state); err != nil {
 			break
 		}
 		p.tell(news{State: state})
 	}
-	if h.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		p.tell(news{End: true})
 	}
 	cancel()
@@ -189,17 +188,17 @@ func (h *host) lose(p *peer) {
 const again = 500 * time.Millisecond
 
 // await waits until a process is there again and has accepted; false if the set ends first.
-func (h *host) await(p *peer) bool {
+func (h *host) await(ctx context.Context, p *peer) bool {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for {
 		select {
-		case <-h.ctx.Done():
+		case <-ctx.Done():
 			return false
 		case <-tick.C:
 		}
 		found := &peer{Joining: p.Joining}
-		if found.invite(h.ctx, h.name) == nil {
+		if found.invite(ctx, h.name) == nil {
 			found.tell(news{Begin: true})
 			h.mu.Lock()
 			p.conn = found.conn

@@ -106,7 +106,7 @@ const farewell = 2 * time.Second
 func (p *process) run(ctx context.Context, address string, opts []mongotest.Option) error {
 	hosting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	p.host = host{name: p.name, ctx: hosting, changed: make(chan struct{})}
+	p.host = host{name: p.name, changed: make(chan struct{})}
 	var err error
 	p.set, err = mongotest.Run(append(opts, mongotest.WithProcesses(mongotest.Processes{IsSelf: p.isSelf, Join: p.host.join}))...)
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	own, forget := context.WithCancel(hosting)
 	defer forget()
 	peers.Go(func() {
-		if p.watch(own, &peers) {
+		if p.watch(own, func() { p.host.attend(hosting, &peers) }) {
 			close(down)
 		}
 	})
@@ -148,9 +148,9 @@ func (p *process) state() string {
 	return state
 }
 
-// watch logs what becomes of the process's own member, and has the others looked after as soon as there is a set. It returns
-// true when the member was told to shut down.
-func (p *process) watch(ctx context.Context, peers *sync.WaitGroup) bool {
+// watch logs what becomes of the process's own member, and calls begun as soon as there is a set. It returns true when the
+// member was told to shut down.
+func (p *process) watch(ctx context.Context, begun func()) bool {
 	before := stateStartup
 	for {
 		state, err := p.set.WaitState(ctx, 0, before)
@@ -160,7 +160,7 @@ func (p *process) watch(ctx context.Context, peers *sync.WaitGroup) bool {
 		case state == stateDown:
 			return true
 		case before == stateStartup:
-			p.host.attend(peers)
+			begun()
 		}
 		p.log.became(state, before)
 		before = state

@@ -74,7 +74,8 @@ func (l *serverLog) ready(uri string, port int) {
 // became tells that a member's state is another one.
 func (l *serverLog) became(state, before string) {
 	l.print(line{
-		"REPL", idTransition, "Replica set state transition", map[string]any{"newState": state, "oldState": before},
+		"REPL", idTransition, "Replica set state transition",
+		map[string]any{"newState": state, "oldState": before},
 		fmt.Sprintf("Transition to %s from %s", state, before),
 	})
 	if state == statePrimary {
