@@ -45,6 +45,7 @@ func (g *guest) welcome(c net.Conn) {
 	}
 	g.front.elsewhere.Store(&invited.Served)
 	g.begun()
+	_ = json.NewEncoder(c).Encode(answer{})
 	g.ended <- g.belong(r, c)
 }
 

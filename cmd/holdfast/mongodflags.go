@@ -19,7 +19,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/program/mongod/
 type mongodFlags struct {
 	ReplSet            string   `name:"replSet" placeholder:"NAME" help:"Start one member of a replica set that replSetInitiate makes. Of the members' processes, the one that it is sent to hosts the whole set; the others hand their clients on to it, and end when it does."`
-	BindIP             []string `name:"bind_ip" placeholder:"HOST,..." help:"The addresses to listen on, instead of --host."`
+	BindIP             []string `name:"bind_ip" placeholder:"HOST" help:"The addresses to listen on, instead of --host."`
 	BindIPAll          bool     `name:"bind_ip_all" help:"Listen on all addresses."`
 	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, listen on those of IPv6 as well."`
 	UnixSocketPrefix   string   `name:"unixSocketPrefix" placeholder:"FOLDER" help:"Also listen on a Unix socket in this folder."`
@@ -28,7 +28,7 @@ type mongodFlags struct {
 	NoAuth             bool     `name:"noauth" help:"Let everybody in, which is the default."`
 	KeyFile            string   `name:"keyFile" placeholder:"FILE" help:"The same as --auth. The key is not needed."`
 	SetParameter       []string `name:"setParameter" sep:"none" placeholder:"NAME=VALUE" help:"A server parameter; may be repeated. Those that are not known are told on standard error."`
-	Compressors        string   `name:"networkMessageCompressors" placeholder:"NAME,..." help:"The compressors to offer, or disabled."`
+	Compressors        string   `name:"networkMessageCompressors" placeholder:"NAMES" help:"The compressors to offer, or disabled."`
 	TLSMode            string   `name:"tlsMode" enum:",disabled,allowTLS,preferTLS,requireTLS" default:"" placeholder:"MODE" help:"disabled, allowTLS, preferTLS or requireTLS."`
 	TLSCertificateFile string   `name:"tlsCertificateKeyFile" placeholder:"FILE" help:"The server's certificate and key, as PEM."`
 	TLSClientCAFile    string   `name:"tlsCAFile" placeholder:"FILE" help:"The authorities of which clients must show a certificate."`

@@ -15,8 +15,8 @@ import (
 )
 
 // The processes of one set talk over a connection of their own, from the one that hosts the set to each of the others, in
-// lines of JSON: first an invitation and its answer, then, if all have accepted, that the set has begun; after that what
-// becomes of the member that the other process stands for. A connection that ends is the end of the process behind it.
+// lines of JSON: first an invitation and its answer, then, if all have accepted, that the set begins, and the answer that
+// clients are handed on from now on; after that what becomes of the member that the other process stands for. A connection that ends is the end of the process behind it.
 
 // invitation asks a process to stand for a member.
 type invitation struct {
@@ -52,7 +52,8 @@ type host struct {
 // peer is another process and the member for which it stands.
 type peer struct {
 	mongotest.Joining
-	conn net.Conn // nil while the process is not there
+	conn    net.Conn // nil while the process is not there
+	answers *json.Decoder
 }
 
 // join invites the processes, and if all accept, begins.
@@ -73,7 +74,7 @@ func (h *host) join(ctx context.Context, members []mongotest.Joining) error {
 	}
 	for _, p := range peers {
 		if reasons == nil {
-			p.tell(news{Begin: true})
+			p.begin()
 		} else {
 			p.leave()
 		}
@@ -102,8 +103,9 @@ func (p *peer) invite(ctx context.Context, set string) error {
 		err = json.NewEncoder(c).Encode(invitation{Set: set, Address: p.Address, Served: p.Served})
 	}
 	var a answer
+	p.answers = json.NewDecoder(c)
 	if err == nil {
-		err = json.NewDecoder(c).Decode(&a)
+		err = p.answers.Decode(&a)
 	}
 	switch {
 	case a.Refused != "":
@@ -116,7 +118,15 @@ func (p *peer) invite(ctx context.Context, set string) error {
 		return err
 	}
 	p.conn = c
-	return c.SetDeadline(time.Time{})
+	return nil
+}
+
+// begin tells the process to stand for its member and waits until it does. A process that does not is about to be missed.
+func (p *peer) begin() {
+	_ = p.conn.SetDeadline(time.Now().Add(patience))
+	p.tell(news{Begin: true})
+	_ = p.answers.Decode(&answer{})
+	_ = p.conn.SetReadDeadline(time.Time{})
 }
 
 // tell sends news; a process that cannot be told is about to be missed.
@@ -199,7 +209,7 @@ func (h *host) await(ctx context.Context, p *peer) bool {
 		}
 		found := &peer{Joining: p.Joining}
 		if found.invite(ctx, h.name) == nil {
-			found.tell(news{Begin: true})
+			found.begin()
 			h.mu.Lock()
 			p.conn = found.conn
 			h.mu.Unlock()

@@ -43,5 +43,9 @@ func (x *exec) handOver(limit time.Duration, force bool) error {
 	if m.role != primary || len(rs.members) == 1 {
 		return nil
 	}
-	return rs.stepDownLocked(m, limit, limit, force, x.done)
+	err := rs.stepDownLocked(m, limit, limit, force, x.done)
+	if m.role != primary {
+		return nil // it lost its majority meanwhile
+	}
+	return err
 }
