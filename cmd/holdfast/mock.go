@@ -30,6 +30,19 @@ type mockCommand struct {
 	format logFormat
 }
 
+// Help is the part of the help that is of no flag.
+func (*mockCommand) Help() string {
+	return `It prints the URI, and "Waiting for connections" when it is ready. It ends at an interrupt, at SIGTERM, or when its members are sent
+the shutdown command. Nothing is stored: the data is gone then.
+
+In place of mongod: under that name (a symbolic link to this program will do) it is a standalone on port 27017 unless its flags say
+otherwise, and logs as mongod does. Other flags of mongod that tools pass, --storageEngine or --oplogSize for example, are accepted and named
+on standard error.
+
+With --replSet, of the processes that replSetInitiate names, the one that it is sent to hosts all members in its memory, and the others hand
+their clients' bytes on to it. When the host ends, the set is gone and they end too. All of them run on one machine.`
+}
+
 // Run runs the servers until the program is told to end.
 func (c *mockCommand) Run(s *session) error {
 	if err := errors.Join(c.check(), c.Mongod.check()); err != nil {
