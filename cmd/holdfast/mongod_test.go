@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -41,6 +40,39 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// output is what a process has written so far.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // closed when there is more
+}
+
+// Write adds to the output.
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.more != nil {
+		close(o.more)
+		o.more = nil
+	}
+	return o.text.Write(b)
+}
+
+// String returns the output.
+func (o *output) String() string {
+	text, _ := o.read()
+	return text
+}
+
+func (o *output) read() (text string, more <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.more == nil {
+		o.more = make(chan struct{})
+	}
+	return o.text.String(), o.more
+}
+
 // running is a process of the program.
 type running struct {
 	t      *testing.T
@@ -49,9 +81,7 @@ type running struct {
 	ready  chan struct{} // closed when it waits for connections
 	exited chan struct{}
 
-	mu     sync.Mutex
-	log    bytes.Buffer // what it writes to standard output
-	errors bytes.Buffer
+	log, errors output // what it writes to standard output and standard error
 }
 
 // mongodProcess starts the program by the name of mongod, without waiting for it.
@@ -75,7 +105,7 @@ func mongodProcess(t *testing.T, args ...string) *running {
 		_ = p.cmd.Process.Kill()
 		<-p.exited
 		if t.Failed() {
-			t.Logf("mongod %s:\n%s%s", strings.Join(args, " "), p.said(), p.errors.String())
+			t.Logf("mongod %s:\n%s%s", strings.Join(args, " "), p.log.String(), p.errors.String())
 		}
 	})
 	return p
@@ -96,9 +126,7 @@ func startMongod(t *testing.T, args ...string) *running {
 // follow keeps the log and notes the port.
 func (p *running) follow(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		p.mu.Lock()
 		fmt.Fprintln(&p.log, lines.Text())
-		p.mu.Unlock()
 		var event struct {
 			Message string             `json:"msg"`
 			Attr    struct{ Port int } `json:"attr"`
@@ -110,12 +138,6 @@ func (p *running) follow(out io.Reader) {
 	}
 	_ = p.cmd.Wait()
 	close(p.exited)
-}
-
-func (p *running) said() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
 }
 
 func (p *running) address() string { return fmt.Sprintf("127.0.0.1:%d", p.port) }
@@ -211,9 +233,7 @@ func TestProcessesBecomeASet(t *testing.T) {
 		if me != p.address() || primary != (i == 1) {
 			t.Errorf("process %d at %s says it is %s, primary: %t", i, p.address(), me, primary)
 		}
-		if told := strings.Contains(p.said(), "Transition to primary complete; database writes are now permitted"); told != (i == 1) {
-			t.Errorf("process %d logs that it has become primary: %t", i, told)
-		}
+		p.awaitLog(map[bool]string{true: "Transition to primary complete; database writes are now permitted", false: `"newState":"SECONDARY"`}[primary])
 		if n, err := p.client().Database("db").Collection("c").CountDocuments(t.Context(), bson.D{}); n != 1 || err != nil {
 			t.Errorf("process %d has %d documents (%v), want 1", i, n, err)
 		}
@@ -249,11 +269,13 @@ func TestTheMemberOfAProcessThatDiesIsDeadUntilItIsStartedAgain(t *testing.T) {
 // awaitState waits until the set says that a member is in a state.
 func awaitState(t *testing.T, p *running, member int, want string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	c := p.client().Database("admin")
 	for {
-		status, err := c.RunCommand(t.Context(), bson.D{{Key: "replSetGetStatus", Value: 1}}).Raw()
+		status, err := c.RunCommand(ctx, bson.D{{Key: "replSetGetStatus", Value: 1}}).Raw()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("member %d does not become %s: %v", member, want, err)
 		}
 		for _, m := range must(status.Lookup("members").Array().Values()) {
 			if doc := m.Document(); doc.Lookup("_id").AsInt64() == int64(10+member) && doc.Lookup("stateStr").StringValue() == want {
@@ -311,11 +333,16 @@ func TestProcessesEnd(t *testing.T) {
 
 // awaitLog waits until the process has logged something.
 func (p *running) awaitLog(text string) {
-	for !strings.Contains(p.said(), text) {
-		select {
-		case <-p.exited:
+	p.t.Helper()
+	for {
+		said, more := p.log.read()
+		if strings.Contains(said, text) {
 			return
-		default:
+		}
+		select {
+		case <-more:
+		case <-p.exited:
+			p.t.Fatalf("the process on port %d ends without saying %q", p.port, text)
 		}
 	}
 }
@@ -347,7 +374,7 @@ func TestReplSetInitiateTellsWhoIsMissing(t *testing.T) {
 func TestMongodIsAStandaloneWithoutReplSet(t *testing.T) {
 	folder := t.TempDir()
 	p := startMongod(t, "--port", "0", "--dbpath", folder, "--wiredTigerCacheSizeGB", "0.25", "-vvv", "--setParameter", "ttlMonitorEnabled=false",
-		"--setParameter", "diagnosticDataCollectionEnabled=false", "--nounixsocket", "--unixSocketPrefix="+"", "--pidfilepath", filepath.Join(folder, "pid"))
+		"--setParameter", "diagnosticDataCollectionEnabled=false", "--nounixsocket", "--pidfilepath", filepath.Join(folder, "pid"))
 	c := p.client()
 	if _, err := c.Database("db").Collection("c").InsertOne(t.Context(), bson.D{}); err != nil {
 		t.Fatal(err)
@@ -388,8 +415,8 @@ func TestMongodSaysThatItsPortIsInUse(t *testing.T) {
 func TestServerVersionIsPrintedAsMongodDoes(t *testing.T) {
 	p := mongodProcess(t, "--version")
 	p.ends(exitOK)
-	if !strings.HasPrefix(p.said(), "db version v7.0.25\n") {
-		t.Errorf("mongod --version says %q", p.said())
+	if !strings.HasPrefix(p.log.String(), "db version v7.0.25\n") {
+		t.Errorf("mongod --version says %q", p.log.String())
 	}
 	if code, stdout, _ := holdfast(t.Context(), "mock", "--version", "--server-version", "8.0"); code != exitOK || !strings.HasPrefix(stdout, "db version v8.0.15\n") {
 		t.Errorf("exit code %d, %q", code, stdout)
