@@ -350,6 +350,7 @@ func (p *running) awaitLog(text string) {
 func TestReplSetInitiateTellsWhoIsMissing(t *testing.T) {
 	other := startMongod(t, "--port", "0", "--replSet", "duo")
 	alone := startMongod(t, "--port", "0")
+	willing := startMongod(t, "--port", "0", "--replSet", "trio")
 	p := startMongod(t, "--port", "0", "--replSet", "trio")
 	for _, c := range []struct{ host, says string }{
 		{other.address(), other.address() + " failed with it was started with --replSet duo"},
@@ -359,15 +360,18 @@ func TestReplSetInitiateTellsWhoIsMissing(t *testing.T) {
 		_, err := p.command(bson.D{{Key: "replSetInitiate", Value: bson.D{{Key: "_id", Value: "trio"}, {Key: "members", Value: bson.A{
 			bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: fmt.Sprintf("localhost:%d", p.port)}},
 			bson.D{{Key: "_id", Value: 1}, {Key: "host", Value: c.host}},
+			bson.D{{Key: "_id", Value: 2}, {Key: "host", Value: willing.address()}},
 		}}}}})
-		if !hasCode(err, 74) || !strings.Contains(err.Error(), c.says) {
+		if !hasCode(err, 74) || !strings.Contains(err.Error(), "responded affirmatively: "+c.says) || strings.Contains(err.Error(), willing.address()) {
 			t.Errorf("with %s: %v\nwant %s", c.host, err, c.says)
 		}
 	}
 	// Who was not needed is free for the next set.
-	reply, err := other.command(bson.D{{Key: "replSetInitiate", Value: bson.D{}}})
-	if err != nil || reply.Lookup("me").StringValue() != other.address() {
-		t.Errorf("%v, %v", reply, err)
+	for _, free := range []*running{other, willing} {
+		reply, err := free.command(bson.D{{Key: "replSetInitiate", Value: bson.D{}}})
+		if err != nil || reply.Lookup("me").StringValue() != free.address() {
+			t.Errorf("%v, %v", reply, err)
+		}
 	}
 }
 

@@ -135,10 +135,15 @@ func (p *peer) tell(n news) {
 	_ = json.NewEncoder(p.conn).Encode(n)
 }
 
+// leave tells a process that has accepted that the set does not begin, and waits until it is free again.
 func (p *peer) leave() {
-	if p.conn != nil {
-		_ = p.conn.Close()
+	if p.conn == nil {
+		return
 	}
+	_ = p.conn.SetReadDeadline(time.Now().Add(patience))
+	p.tell(news{})
+	_, _ = io.Copy(io.Discard, p.conn)
+	_ = p.conn.Close()
 }
 
 // attend begins to keep members and processes alike, until ctx ends and with it the set.

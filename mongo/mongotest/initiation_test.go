@@ -54,7 +54,12 @@ func TestAnUninitiatedServerWaitsForItsConfiguration(t *testing.T) {
 func TestReplSetInitiateMakesTheSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Uninitiated())
-		pass(time.Minute) // nobody is elected meanwhile
+		rs.Kill(1)
+		rs.Restart(1)
+		pass(time.Minute)
+		if p := rs.Primary(); p != -1 {
+			t.Errorf("member %d was elected before there was a set", p)
+		}
 		first, second := dial(t, rs, 0), dial(t, rs, 1)
 		first.ok(initiateThree)
 		first.ok(`{"insert": "c", "documents": [{"_id": 1}], "writeConcern": {"w": 3}, "$db": "test"}`)
