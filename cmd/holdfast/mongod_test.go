@@ -165,7 +165,8 @@ func (p *running) signal(s os.Signal) {
 // client connects with one URI's servers.
 func client(t *testing.T, uri string, more ...*options.ClientOptions) *official.Client {
 	t.Helper()
-	c, err := official.Connect(append([]*options.ClientOptions{options.Client().ApplyURI(uri).SetServerSelectionTimeout(15 * time.Second)}, more...)...)
+	c, err := official.Connect(append([]*options.ClientOptions{options.Client().ApplyURI(uri).SetServerSelectionTimeout(15 * time.Second).
+		SetHeartbeatInterval(500 * time.Millisecond)}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
