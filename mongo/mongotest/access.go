@@ -286,12 +286,12 @@ func (x *exec) readableLocked() error {
 		return errHangUp
 	case x.member.role == primary:
 		return nil
-	case x.secondaryOk && x.set.initiation != initiated:
+	case !x.secondaryOk:
+		return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	case !x.member.config.bearsData():
 		return failf(codeNotPrimaryOrSecondary, "node is not in primary or recovering state")
-	case x.secondaryOk:
-		return nil
 	}
-	return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	return nil
 }
 
 // simpleCollation refuses every collation but the one that compares bytes.

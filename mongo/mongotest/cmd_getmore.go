@@ -107,6 +107,9 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 		return nil, errHangUp
 	}
 	c := x.member.cursors[id]
+	if x.mongos != nil && x.mongos.cursors[id] == nil {
+		c = nil // it was opened through another one
+	}
 	switch {
 	case c == nil:
 		return nil, failf(codeCursorNotFound, "cursor id %d not found", id)
@@ -144,8 +147,16 @@ func (x *exec) returnCursor(c *cursor, keep bool) {
 func (x *exec) dropCursor(id int64) bool {
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	_, ok := x.member.cursors[id]
-	delete(x.member.cursors, id)
+	m := x.member
+	if x.mongos != nil {
+		m = x.mongos.cursors[id]
+		delete(x.mongos.cursors, id)
+	}
+	if m == nil {
+		return false
+	}
+	_, ok := m.cursors[id]
+	delete(m.cursors, id)
 	x.set.changedLocked() // who waits for more of it
 	return ok
 }

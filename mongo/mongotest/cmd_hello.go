@@ -118,9 +118,9 @@ func (x *exec) noteClient(e *wire.Element) {
 
 // awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
 func (x *exec) awaitChange(a *helloArgs) error {
-	rs, m := x.set, x.member
+	rs, s := x.set, x.server
 	rs.mu.Lock()
-	known, counter, changed := a.processID == m.processID, m.counter, m.changed
+	known, counter, changed := a.processID == s.processID, s.counter, s.changed
 	rs.mu.Unlock()
 	if known && a.counter > counter {
 		return failf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
@@ -185,7 +185,7 @@ func (x *exec) streamOne(a *helloArgs) (bool, error) {
 
 // appendHello writes what the member says of itself.
 func (x *exec) appendHello() {
-	rs, m := x.set, x.member
+	rs, s := x.set, x.server
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	v := rs.config.version
@@ -197,14 +197,17 @@ func (x *exec) appendHello() {
 	if x.name != "hello" {
 		writable = "ismaster"
 	}
-	if rs.config.standalone {
+	switch {
+	case s.mongos != nil:
+		dst = appendMongos(dst, writable)
+	case rs.config.standalone:
 		dst = wire.AppendBool(dst, writable, true)
-	} else {
-		dst = m.appendMembershipLocked(dst, writable)
+	default:
+		dst = s.member.appendMembershipLocked(dst, writable)
 	}
-	x.shown.processID, x.shown.counter = m.processID, m.counter
+	x.shown.processID, x.shown.counter = s.processID, s.counter
 	if v.hasTopologyVersion() {
-		dst = appendTopologyVersion(dst, m.processID, m.counter)
+		dst = appendTopologyVersion(dst, s.processID, s.counter)
 	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
 	dst = wire.AppendInt32(dst, "maxMessageSizeBytes", wire.MaxMessageLength)
@@ -220,15 +223,16 @@ func (x *exec) appendHello() {
 // appendMembershipLocked writes what only a member of a set says.
 func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	rs := m.set
-	if rs.initiation != initiated {
-		return appendUninitiated(dst, writable)
-	}
 	dst = wire.AppendBool(dst, writable, m.role == primary)
-	dst = wire.AppendBool(dst, "secondary", m.role == secondary)
+	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.bearsData())
+	if m.config.removed {
+		dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
+		return wire.AppendBool(dst, "isreplicaset", true)
+	}
 	dst = rs.appendHosts(dst)
 	dst = wire.AppendString(dst, "setName", rs.config.setName)
 	dst = wire.AppendInt32(dst, "setVersion", int32(rs.configVersion))
-	dst = m.config.appendShown(dst)
+	dst = m.config.appendShown(dst, rs.config.version)
 	if p := m.primaryLocked(); p != nil {
 		dst = wire.AppendString(dst, "primary", p.addr)
 	}
@@ -239,12 +243,14 @@ func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	return m.appendLastWriteLocked(dst)
 }
 
-// appendHosts writes who can be elected and who cannot, but for those that are hidden.
+// appendHosts writes who can be elected, who cannot and who only votes, but for those that are hidden.
 func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
-	var hosts, passives []string
+	var hosts, passives, arbiters []string
 	for _, m := range rs.members {
 		switch {
-		case m.config.hidden:
+		case m.config.hidden || m.config.removed:
+		case m.config.arbiter:
+			arbiters = append(arbiters, m.addr)
 		case m.config.priority == 0:
 			passives = append(passives, m.addr)
 		default:
@@ -255,16 +261,25 @@ func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
 	if len(passives) > 0 {
 		dst = wire.AppendStrings(dst, "passives", passives)
 	}
+	if len(arbiters) > 0 {
+		dst = wire.AppendStrings(dst, "arbiters", arbiters)
+	}
 	return dst
 }
 
 // appendShown writes what a member says of its own configuration.
-func (c *memberConfig) appendShown(dst []byte) []byte {
-	if c.priority == 0 {
+func (c *memberConfig) appendShown(dst []byte, v version) []byte {
+	if c.arbiter {
+		dst = wire.AppendBool(dst, "arbiterOnly", true)
+	}
+	if c.priority == 0 && !c.arbiter {
 		dst = wire.AppendBool(dst, "passive", true)
 	}
 	if c.hidden {
 		dst = wire.AppendBool(dst, "hidden", true)
+	}
+	if c.delay > 0 {
+		dst = wire.AppendInt64(dst, v.delayField(), int64(c.delay.Seconds()))
 	}
 	if c.tags != nil {
 		dst = wire.AppendDocument(dst, "tags", c.tags)
@@ -274,19 +289,28 @@ func (c *memberConfig) appendShown(dst []byte) []byte {
 
 func (m *member) appendLastWriteLocked(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "lastWrite")
-	last, committed := m.log.tail(), m.log.at(m.commit)
+	last, committed := m.opTimes()
+	dst = appendOpTime(dst, "opTime", last)
+	dst = wire.AppendDateTime(dst, "lastWriteDate", last.wall())
+	dst = appendOpTime(dst, "majorityOpTime", committed)
+	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.wall())
+	return wire.EndDocument(dst, at)
+}
+
+// opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
+func (m *member) opTimes() (last, committed *entry) {
+	last, committed = m.log.tail(), m.log.at(m.commit)
 	if last == nil {
 		last = &entry{}
 	}
 	if committed == nil {
 		committed = last
 	}
-	dst = appendOpTime(dst, "opTime", last)
-	dst = wire.AppendDateTime(dst, "lastWriteDate", int64(last.ts.seconds())*1000)
-	dst = appendOpTime(dst, "majorityOpTime", committed)
-	dst = wire.AppendDateTime(dst, "majorityWriteDate", int64(committed.ts.seconds())*1000)
-	return wire.EndDocument(dst, at)
+	return last, committed
 }
+
+// wall is when the entry was written, in milliseconds and to the second.
+func (e *entry) wall() int64 { return int64(e.ts.seconds()) * 1000 }
 
 func appendOpTime(dst []byte, key string, e *entry) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)

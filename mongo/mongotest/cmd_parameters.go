@@ -71,7 +71,7 @@ func cmdGetParameter(x *exec) error {
 		}
 	}
 	x.set.mu.Lock()
-	known := maps.Clone(x.member.parameters)
+	known := maps.Clone(x.server.parameters)
 	x.set.mu.Unlock()
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
@@ -109,7 +109,7 @@ func cmdSetParameter(x *exec) error {
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	known := x.member.parameters
+	known := x.server.parameters
 	for i := range x.args {
 		e := &x.args[i]
 		p, ok := known[string(e.Key)]

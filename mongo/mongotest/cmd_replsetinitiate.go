@@ -51,7 +51,7 @@ func invalidConfig(err error) error {
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
 func (x *exec) initialConfigLocked() (*initialConfig, error) {
 	rs := x.set
-	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.config.electionTimeout.Milliseconds()}
+	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.electionTimeout.Milliseconds()}
 	if doc := x.first.Data; x.first.IsDocument() && len(doc) > len(emptyDocument) {
 		if err := valid(doc); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (x *exec) initialConfigLocked() (*initialConfig, error) {
 	} else {
 		x.out = wire.AppendString(x.out, "info2", "no configuration specified. Using a default configuration for the set")
 		x.out = wire.AppendString(x.out, "me", x.member.addr)
-		c.members = []initialMember{{host: x.member.addr, memberConfig: memberConfig{priority: 1}}}
+		c.members = []initialMember{{host: x.member.addr, memberConfig: newMemberConfig(0)}}
 	}
 	if c.name != rs.config.setName {
 		return nil, failf(codeInvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
@@ -123,7 +123,7 @@ func (c *initialConfig) field(e *wire.Element) error {
 }
 
 func (c *initialConfig) addMember(doc []byte) error {
-	m := initialMember{memberConfig: memberConfig{priority: 1}}
+	m := initialMember{memberConfig: newMemberConfig(0)}
 	it := wire.Elements(doc)
 	for it.Next() {
 		if err := m.field(&it.Element); err != nil {
@@ -134,8 +134,14 @@ func (c *initialConfig) addMember(doc []byte) error {
 	if m.host = withPort(string(host.Text())); m.host == "" {
 		return failf(codeInvalidReplicaSetConfig, "BSON field 'MemberConfig.host' is missing but a required field")
 	}
+	if it.Err != nil {
+		return it.Err
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
 	c.members = append(c.members, m)
-	return it.Err
+	return nil
 }
 
 // withPort adds the default port to a host that comes without.
@@ -171,16 +177,12 @@ func (c *initialConfig) readSettings(doc []byte) error {
 	return it.Err
 }
 
-// maxMembers is how many members a set has at most: as many as may vote.
-const maxMembers = 7
-
 // check refuses a configuration that no set can have.
 func (c *initialConfig) check() error {
-	electable, local := 0, 0
+	local := 0
+	var list []memberConfig
 	for i, m := range c.members {
-		if m.priority > 0 {
-			electable++
-		}
+		list = append(list, m.memberConfig)
 		if isLocalhost(m.host) {
 			local++
 		}
@@ -189,16 +191,14 @@ func (c *initialConfig) check() error {
 		}
 	}
 	n := len(c.members)
-	switch {
-	case n == 0:
-		return failf(codeBadValue, "Replica set configuration contains 0 members, but must have at least 1 and no more than  50")
+	switch err := checkMembers(list); {
+	case n == 0 || n > maxMembers:
+		return failf(codeBadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, maxMembers)
 	case local != 0 && local != n:
 		return failf(codeBadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
 			"found %d out of %d", local, n)
-	case n > maxMembers:
-		return failf(codeBadValue, "Replica set configuration contains %d voting members, but must be at least 1 and no more than %d", n, maxMembers)
-	case electable == 0:
-		return failf(codeBadValue, "Replica set configuration must contain at least one non-arbiter member with priority > 0")
+	case err != nil:
+		return err
 	case c.version != 1:
 		return failf(codeNewConfigIncompatible, "Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
 	}
@@ -250,10 +250,10 @@ func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
 		return err
 	}
 	x.member.addr = c.members[self].host
-	rs.config.electionTimeout = time.Duration(c.timeout) * time.Millisecond
+	rs.electionTimeout = time.Duration(c.timeout) * time.Millisecond
 	rs.admitLocked(joining)
 	for _, m := range c.members {
-		rs.memberAtLocked(m.host).config = m.memberConfig
+		rs.serverAtLocked(m.host).member.config = m.memberConfig
 	}
 	rs.beginLocked(x.member)
 	return nil
@@ -270,7 +270,7 @@ func (rs *ReplicaSet) selfLocked(m *member, c *initialConfig) (int, error) {
 	switch {
 	case self < 0:
 		return 0, failf(codeInvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
-	case c.members[self].priority == 0:
+	case !c.members[self].electable():
 		return 0, failf(codeInvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
 			c.members[self].host, c.members[self].id, about, c.name)
 	}
@@ -290,11 +290,12 @@ func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]
 	var unknown []string
 	for i, m := range c.members {
 		switch {
-		case i == self || rs.memberAtLocked(m.host) != nil:
+		case i == self || rs.serverAtLocked(m.host) != nil:
 		case rs.config.processes == nil:
 			unknown = append(unknown, m.host+" failed with Connection refused")
 		default:
 			member := newMember(rs, len(rs.members)+len(joining))
+			member.config.removed = true
 			member.addr = m.host
 			joining = append(joining, member)
 		}
@@ -350,13 +351,15 @@ func noQuorum(reasons ...string) error {
 
 // admitLocked makes members part of the set and begins to serve their clients.
 func (rs *ReplicaSet) admitLocked(joining []*member) {
-	rs.members = append(rs.members, joining...)
+	for _, m := range joining {
+		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
+	}
 	rs.cut = nil
 	for range rs.members {
 		rs.cut = append(rs.cut, make([]bool, len(rs.members)))
 	}
 	for _, m := range joining {
 		rs.wg.Go(m.replicate)
-		rs.wg.Go(func() { rs.acceptAll(m, m.listener) })
+		rs.wg.Go(func() { rs.acceptAll(&m.server, m.listener) })
 	}
 }

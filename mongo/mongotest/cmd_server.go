@@ -18,30 +18,30 @@ import (
 
 // Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
 func cmdServerStatus(x *exec) error {
-	rs, m := x.set, x.member
+	rs, s := x.set, x.server
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	up := time.Since(m.started)
-	dst := wire.AppendString(x.out, "host", m.addr)
+	up := time.Since(s.started)
+	dst := wire.AppendString(x.out, "host", s.addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
-	dst = wire.AppendString(dst, "process", "mongod")
+	dst = wire.AppendString(dst, "process", s.process())
 	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
 	dst = wire.AppendDouble(dst, "uptime", up.Truncate(time.Second).Seconds())
 	dst = wire.AppendInt64(dst, "uptimeMillis", up.Milliseconds())
 	dst = wire.AppendInt64(dst, "uptimeEstimate", int64(up.Seconds()))
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	at, dst := wire.BeginEmbedded(dst, "connections")
-	dst = wire.AppendInt32(dst, "current", int32(len(m.conns)))
-	dst = wire.AppendInt32(dst, "totalCreated", int32(m.accepted))
+	dst = wire.AppendInt32(dst, "current", int32(len(s.conns)))
+	dst = wire.AppendInt32(dst, "totalCreated", int32(s.accepted))
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginEmbedded(dst, "metrics")
 	cursor, dst := wire.BeginEmbedded(dst, "cursor")
 	open, dst := wire.BeginEmbedded(dst, "open")
-	dst = wire.AppendInt64(dst, "total", int64(len(m.cursors)))
+	dst = wire.AppendInt64(dst, "total", int64(s.cursors()))
 	dst = wire.EndDocument(wire.EndDocument(wire.EndDocument(dst, open), cursor), at)
-	if !rs.config.standalone {
+	if s.mongos == nil && !rs.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "repl")
-		dst = wire.EndDocument(m.appendMembershipLocked(dst, "isWritablePrimary"), at)
+		dst = wire.EndDocument(s.member.appendMembershipLocked(dst, "isWritablePrimary"), at)
 	}
 	at, dst = wire.BeginEmbedded(dst, "storageEngine")
 	dst = wire.AppendString(dst, "name", "mongotest")
@@ -51,22 +51,38 @@ func cmdServerStatus(x *exec) error {
 	return nil
 }
 
+// process is the name of the program that the server stands for.
+func (s *server) process() string {
+	if s.mongos != nil {
+		return "mongos"
+	}
+	return "mongod"
+}
+
+// cursors returns how many are open.
+func (s *server) cursors() int {
+	if s.mongos != nil {
+		return len(s.mongos.cursors)
+	}
+	return len(s.member.cursors)
+}
+
 // https://www.mongodb.com/docs/manual/reference/command/getCmdLineOpts/
 
 func cmdGetCmdLineOpts(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(x.member.addr)
-	argv := []string{"mongod", "--port", port}
-	if !x.set.config.standalone {
+	_, port, _ := net.SplitHostPort(x.server.addr)
+	argv := []string{x.server.process(), "--port", port}
+	if x.mongos == nil && !x.set.config.standalone {
 		argv = append(argv, "--replSet", x.set.config.setName)
 	}
 	dst := wire.AppendStrings(x.out, "argv", argv)
 	parsed, dst := wire.BeginEmbedded(dst, "parsed")
 	at, dst := wire.BeginEmbedded(dst, "net")
 	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
-	if !x.set.config.standalone {
+	if x.mongos == nil && !x.set.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "replication")
 		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.set.config.setName), at)
 	}
@@ -84,7 +100,7 @@ func cmdCurrentOp(x *exec) error {
 	list, dst := wire.BeginArray(x.out, "inprog")
 	at, dst := wire.BeginEmbedded(dst, "0")
 	dst = wire.AppendString(dst, "type", "op")
-	dst = wire.AppendString(dst, "host", x.member.addr)
+	dst = wire.AppendString(dst, "host", x.server.addr)
 	dst = wire.AppendInt64(dst, "connectionId", x.id)
 	dst = wire.AppendBool(dst, "active", true)
 	dst = wire.AppendInt32(dst, "opid", x.replyID)
@@ -123,7 +139,7 @@ func cmdHostInfo(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(x.member.addr)
+	host, _, _ := net.SplitHostPort(x.server.addr)
 	at, dst := wire.BeginEmbedded(x.out, "system")
 	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
 	dst = wire.AppendString(dst, "hostname", host)
@@ -154,7 +170,7 @@ func cmdGetLog(x *exec) error {
 		return nil
 	case "global":
 		for _, e := range x.set.Journal() {
-			if e.Member == x.member.index {
+			if e.Member == x.at() {
 				lines = append(lines, e.String())
 			}
 		}
@@ -185,7 +201,7 @@ func cmdListCommands(x *exec) error {
 	}
 	var names []string
 	for name, s := range specs {
-		if x.set.config.version.has(s) {
+		if x.has(s) {
 			names = append(names, name)
 		}
 	}

@@ -48,12 +48,22 @@ func cmdSessions(x *exec) error {
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	for _, key := range keys {
-		if s := x.member.sessions[key]; s != nil && s.txn != nil {
-			s.txn.abortLocked()
+	for _, m := range x.keepers() {
+		for _, key := range keys {
+			if s := m.sessions[key]; s != nil && s.txn != nil {
+				s.txn.abortLocked()
+			}
 		}
 	}
 	return nil
+}
+
+// keepers are the members whose sessions a command is about.
+func (x *exec) keepers() []*member {
+	if x.member == nil {
+		return x.set.members
+	}
+	return []*member{x.member}
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
@@ -76,7 +86,9 @@ func cmdKillAllSessions(x *exec) error {
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	x.member.abortAllLocked()
+	for _, m := range x.keepers() {
+		m.abortAllLocked()
+	}
 	return nil
 }
 

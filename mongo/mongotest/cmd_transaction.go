@@ -4,6 +4,9 @@ package mongotest
 
 func cmdCommitTransaction(x *exec) error {
 	return x.endTransaction(func(t *transaction) error {
+		if t != nil && x.recovers {
+			t.abortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
+		}
 		switch {
 		case t == nil: // an earlier primary committed it
 			x.applied = x.member.log.last()

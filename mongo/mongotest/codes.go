@@ -74,6 +74,7 @@ const (
 	codeInvalidLength                   Code = 16
 	codeInvalidReplicaSetConfig         Code = 93
 	codeNotSecondary                    Code = 95
+	codeFailedToSatisfyReadPreference   Code = 133
 	codeNotYetInitialized               Code = 94
 	codeAlreadyInitialized              Code = 23
 	codeNodeNotFound                    Code = 74
@@ -144,7 +145,7 @@ var codeNames = map[Code]string{
 	codeSnapshotTooOld:                  "SnapshotTooOld",
 	codeSnapshotUnavailable:             "SnapshotUnavailable",
 	121:                                 "DocumentValidationFailure",
-	133:                                 "FailedToSatisfyReadPreference",
+	codeFailedToSatisfyReadPreference:   "FailedToSatisfyReadPreference",
 	134:                                 "ReadConcernMajorityNotAvailableYet",
 	codeNoMatchingDocument:              "NoMatchingDocument",
 	codeCappedPositionLost:              "CappedPositionLost",

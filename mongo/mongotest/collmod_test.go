@@ -93,7 +93,7 @@ func TestACappedCollectionIsRolledBackInOrder(t *testing.T) {
 			insert(id, `, "writeConcern": {"w": 1}`)
 		}
 		committed := c.ok(`{"find": "c", "readConcern": {"level": "majority"}, "$db": "test"}`)
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		rs.Heal()
 		must[any](t)(nil, rs.WaitIdle(context.Background()))
 		after := c.ok(`{"find": "c", "$db": "test", "$readPreference": {"mode": "nearest"}}`)

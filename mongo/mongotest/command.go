@@ -11,9 +11,29 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
+// place is which servers have a command, and where those that a mongos takes are executed.
+type place uint8
+
+const (
+	atShard  place = iota // at a member, also for a mongos
+	atServer              // by every server itself
+	atMember              // no mongos has it
+	atMongos              // no member has it
+)
+
+// has tells whether the server has a command.
+func (x *exec) has(s *spec) bool {
+	wrong := atMongos
+	if x.mongos != nil {
+		wrong = atMember
+	}
+	return s.place != wrong && x.set.config.version.has(s)
+}
+
 // spec is what is known of a command.
 type spec struct {
 	index      int // among all commands
+	place      place
 	run        func(*exec) error
 	name       string
 	greeting   bool    // hello and its older names
@@ -43,8 +63,12 @@ type command struct {
 	txn          int64
 	hasTxn       bool
 	begins       bool // a transaction
+	recovers     bool // the outcome of a transaction that another mongos began
 	autocommit   autocommit
 	secondaryOk  bool
+	readMode     string        // of the read preference, empty if there is none
+	readTags     []query.Value // the tag sets
+	staleness    time.Duration
 	readConcern  string    // the level
 	concerned    bool      // it has a readConcern
 	after        timestamp // afterClusterTime
@@ -74,7 +98,7 @@ func (x *exec) parse(doc []byte) error {
 	if !it.Next() {
 		return it.Err
 	}
-	if c.spec = specs[string(it.Key)]; c.spec != nil && !x.set.config.version.has(c.spec) {
+	if c.spec = specs[string(it.Key)]; c.spec != nil && !x.has(c.spec) {
 		c.spec = nil
 	}
 	if c.spec != nil {
@@ -230,23 +254,6 @@ func (x *exec) checkTransaction() error {
 		return failf(codeOperationNotSupportedInTransact, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
 		return failf(codeOperationNotSupportedInTransact, "Cannot run command against the '%s' database in a transaction.", c.db)
-	}
-	return nil
-}
-
-func (c *command) readPreference(e *wire.Element) error {
-	doc := e.Document()
-	if doc == nil {
-		return wrongType(c.name, "$readPreference", e.Type, "object")
-	}
-	mode := query.Lookup(doc, "mode")
-	switch string(mode.Text()) {
-	case "primary":
-	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
-		c.secondaryOk = true
-	default:
-		return failf(codeFailedToParse, "Could not parse $readPreference mode '%s'. Only the modes 'primary', "+
-			"'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported.", mode.Text())
 	}
 	return nil
 }

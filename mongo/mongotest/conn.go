@@ -11,11 +11,13 @@ import (
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
-// conn is one client's connection to a member, served by one goroutine.
+// conn is one client's connection to a server, served by one goroutine.
 type conn struct {
 	set    *ReplicaSet
-	member *member
-	epoch  int64 // of the member when the connection was accepted
+	server *server
+	mongos *mongos // nil if the server is a member
+	member *member // who executes its commands; of a mongos, the one that the command in hand was routed to
+	epoch  int64   // of the member's run in which it does so
 	id     int64
 	nc     net.Conn      // with TLS around it, if there is TLS
 	plain  net.Conn      // without
@@ -38,10 +40,10 @@ type conn struct {
 }
 
 // newConn is called with the set's mutex held.
-func newConn(m *member, nc net.Conn, id int64) *conn {
-	c := &conn{set: m.set, member: m, epoch: m.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
-	if m.set.tls != nil {
-		c.nc = tls.Server(nc, m.set.tls.server)
+func newConn(s *server, nc net.Conn, id int64) *conn {
+	c := &conn{set: s.set, server: s, mongos: s.mongos, member: s.member, epoch: s.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	if s.set.tls != nil {
+		c.nc = tls.Server(nc, s.set.tls.server)
 	}
 	c.x.conn = c
 	c.x.language = c.x.plainHooks()
@@ -49,17 +51,17 @@ func newConn(m *member, nc net.Conn, id int64) *conn {
 	return c
 }
 
-// Read reads from the client, and holds back what came while the member is isolated.
+// Read reads from the client, and holds back what came while the server is isolated.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.nc.Read(b)
-	if gateErr := c.member.gate.wait(c.done); gateErr != nil {
+	if gateErr := c.server.gate.wait(c.done); gateErr != nil {
 		return 0, gateErr
 	}
 	return n, err
 }
 
 func (c *conn) write(b []byte) error {
-	if err := c.member.gate.wait(c.done); err != nil {
+	if err := c.server.gate.wait(c.done); err != nil {
 		return err
 	}
 	_, err := c.nc.Write(b)
@@ -132,7 +134,7 @@ func (c *conn) account(n int64) {
 	}
 }
 
-// forget closes the connection and takes it from the member's list.
+// forget closes the connection and takes it from the server's list.
 func (c *conn) forget() {
 	c.close()
 	if mc, ok := c.plain.(*memConn); ok {
@@ -141,7 +143,7 @@ func (c *conn) forget() {
 	rs := c.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	delete(c.member.conns, c)
+	delete(c.server.conns, c)
 	rs.changedLocked()
 }
 

@@ -2,7 +2,7 @@ package mongotest
 
 import "sync/atomic"
 
-// Counters are what members have counted since the set began to run, whether they were killed meanwhile or not.
+// Counters are what servers have counted since the set began to run, whether they were killed meanwhile or not.
 type Counters struct {
 	// Commands are the messages received, by the command's name. A stream of hellos is one message, and what Command and
 	// the like do is none.
@@ -11,12 +11,12 @@ type Counters struct {
 	Opened, Current int64
 }
 
-// Counters returns what the given members have counted, all of them if none is given.
+// Counters returns what the given members have counted, all servers together if none is given.
 func (rs *ReplicaSet) Counters(members ...int) Counters {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	total := Counters{Commands: make(map[string]int64)}
-	add := func(m *member) {
+	add := func(m *server) {
 		for _, s := range specs {
 			if n := m.received[s.index].Load(); n > 0 {
 				total.Commands[s.name] += n
@@ -29,17 +29,17 @@ func (rs *ReplicaSet) Counters(members ...int) Counters {
 		total.Current += int64(len(m.conns))
 	}
 	if len(members) == 0 {
-		for _, m := range rs.members {
-			add(m)
+		for _, s := range rs.servers {
+			add(s)
 		}
 	}
 	for _, i := range members {
-		add(rs.members[i])
+		add(&rs.members[i].server)
 	}
 	return total
 }
 
-// tally counts the messages that a member receives.
+// tally counts the messages that a server receives.
 type tally struct {
 	received []atomic.Int64   // by the index of the command
 	unknown  map[string]int64 // by name; guarded by the set's mutex
@@ -53,10 +53,10 @@ func newTally() tally {
 // countMessage counts the message in hand.
 func (x *exec) countMessage() {
 	if x.spec != nil {
-		x.member.received[x.spec.index].Add(1)
+		x.server.received[x.spec.index].Add(1)
 		return
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	x.member.unknown[x.name]++
+	x.server.unknown[x.name]++
 }

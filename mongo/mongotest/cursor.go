@@ -168,7 +168,11 @@ func (x *exec) keepCursor(c *cursor) {
 	rs.cursors++
 	// The ids are spread so that a client which cuts them to 32 bits is found out.
 	c.id = rs.cursors<<32 | int64(x.member.index+1)
-	if x.epoch == x.member.epoch {
-		x.member.cursors[c.id] = c
+	if x.epoch != x.member.epoch {
+		return
+	}
+	x.member.cursors[c.id] = c
+	if x.mongos != nil {
+		x.mongos.cursors[c.id] = x.member
 	}
 }

@@ -50,7 +50,7 @@ func (rs *ReplicaSet) direct(m *member) (*exec, error) {
 	if rs.closed || !m.up {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
 	}
-	c := newConn(m, nil, 0)
+	c := newConn(&m.server, nil, 0)
 	c.done, c.direct, c.who = rs.done, true, &account{name: "__system", db: "local"}
 	c.x.reset()
 	return &c.x, nil

@@ -3,7 +3,6 @@ package mongotest
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -13,15 +12,23 @@ const handover = 2 * time.Millisecond
 // catchUp is how long a step-down waits for a secondary to catch up.
 const catchUp = 10 * time.Second
 
-// reconsiderLocked lets every member draw its conclusions from a change of roles, terms or connections: an outdated
-// primary gives up, who misses a primary or a majority starts a timer, who waits is told.
+// freshness is how far behind the primary a member may be that takes over for its priority, in seconds.
+const freshness = 2
+
+// errand is what a member does when its timer is up.
+type errand uint8
+
+const (
+	none     errand = iota
+	giveUp          // a primary without a majority steps down
+	stand           // a member without a primary stands for election
+	takeOver        // a member stands because its priority is higher than the primary's
+)
+
+// reconsiderLocked lets every member draw its conclusions from a change of roles, terms, connections or the configuration:
+// an outdated primary gives up, who misses a primary or a majority starts a timer, who waits is told.
 func (rs *ReplicaSet) reconsiderLocked() {
-	for _, m := range rs.members {
-		for _, other := range m.reachable() {
-			if m.role == primary && other.term > m.term {
-				m.stepDownLocked(other.term)
-			}
-		}
+	for rs.spreadTermsLocked() {
 	}
 	for _, m := range rs.members {
 		m.watchLocked()
@@ -33,22 +40,95 @@ func (rs *ReplicaSet) reconsiderLocked() {
 	rs.changedLocked()
 }
 
-// watchLocked starts or stops the member's timer.
+// spreadTermsLocked lets every member hear the terms of those whose messages get to it, and tells whether one was news.
+func (rs *ReplicaSet) spreadTermsLocked() bool {
+	news := false
+	for _, m := range rs.members {
+		for _, other := range rs.members {
+			if other.term > m.term && other.passes(m) {
+				m.learnLocked(other.term)
+				news = true
+			}
+		}
+	}
+	return news
+}
+
+// learnLocked takes note of a term; a primary of an older one steps down.
+func (m *member) learnLocked(term int64) {
+	if term <= m.term {
+		return
+	}
+	m.term = term
+	if m.role == primary {
+		m.stepDownLocked()
+	}
+}
+
+// watchLocked starts the timer of what the member has to do, or stops it.
 func (m *member) watchLocked() {
-	content := m.role == primary && m.seesMajority() || m.role == secondary && m.primaryLocked() != nil
-	if !m.up || content || m.set.closed || m.set.initiation != initiated {
-		m.stopTimer()
+	wanted := m.dutyLocked()
+	if wanted == m.errand {
 		return
 	}
-	if m.timer != nil {
+	m.stopTimer()
+	if m.errand = wanted; wanted == none {
 		return
 	}
-	// Members of a set do not stand at the same moment; the lower one goes first.
-	d := m.set.config.electionTimeout
-	if m.role == secondary {
-		d += time.Duration(m.index+1) * time.Millisecond
+	m.timers++
+	n := m.timers
+	m.timer = time.AfterFunc(m.patienceLocked(), func() { m.timeUp(n) })
+}
+
+// dutyLocked returns what the member has to do unless its situation changes.
+func (m *member) dutyLocked() errand {
+	known := m
+	if m.role != primary {
+		_, known = m.sourceLocked()
 	}
-	m.timer = time.AfterFunc(d, m.timeUp)
+	switch {
+	case !m.up || m.set.closed || m.set.initiation != initiated, m.role == primary && m.seesMajority():
+		return none
+	case m.role == primary:
+		return giveUp
+	case !m.config.electable():
+		return none
+	case known == nil:
+		return stand
+	case known.config.priority < m.config.priority:
+		return takeOver
+	}
+	return none
+}
+
+// patienceLocked is how long the member waits before it runs its errand.
+func (m *member) patienceLocked() time.Duration {
+	switch timeout := m.set.electionTimeout; {
+	case m.errand == stand && m.set.votes == 1:
+		return time.Until(m.frozen) // there is nobody else to wait for
+	case m.errand == stand:
+		return timeout + m.offset()
+	case m.errand == takeOver:
+		return m.rankLocked()*timeout + m.offset()
+	default:
+		return timeout
+	}
+}
+
+// offset is what keeps members from standing at the same moment: up to 15 % of the election timeout.
+func (m *member) offset() time.Duration {
+	return time.Duration(m.random.Int64N(int64(m.set.electionTimeout)*15/100 + 1))
+}
+
+// rankLocked is the member's place when all are sorted by priority, the highest first, counted from 1.
+func (m *member) rankLocked() time.Duration {
+	rank := time.Duration(1)
+	for _, other := range m.set.members {
+		if !other.config.removed && other.config.priority > m.config.priority {
+			rank++
+		}
+	}
+	return rank
 }
 
 func (m *member) stopTimer() {
@@ -56,87 +136,106 @@ func (m *member) stopTimer() {
 		m.timer.Stop()
 		m.timer = nil
 	}
+	m.errand = none
 }
 
-func (m *member) timeUp() {
+// timeUp runs the errand of the n-th timer, unless that was stopped meanwhile.
+func (m *member) timeUp(n int) {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	m.timer = nil
-	if rs.closed || !m.up {
+	errand := m.errand
+	if errand == none || m.timers != n {
 		return
 	}
-	switch {
-	case m.role == primary && !m.seesMajority():
-		m.stepDownLocked(m.term)
-	case m.role == secondary && m.primaryLocked() == nil:
-		rs.holdElectionLocked(m)
+	m.timer, m.errand = nil, none
+	switch errand {
+	case giveUp:
+		m.stepDownLocked()
+	case stand:
+		m.standLocked()
+	case takeOver:
+		if p := m.primaryLocked(); p != nil && m.freshLocked(p) {
+			m.standLocked()
+		}
+	case none:
 	}
 	rs.reconsiderLocked()
 }
 
-// holdElectionLocked elects the best of the members that the caller reaches, if they are a majority.
-func (rs *ReplicaSet) holdElectionLocked(caller *member) {
-	voters := caller.reachable()
-	if len(voters) < rs.majority() {
+// freshLocked tells whether the member is close enough behind the primary to take over from it.
+func (m *member) freshLocked(p *member) bool {
+	mine, its := m.log.tail(), p.log.tail()
+	return mine != nil && mine.ts.seconds()+freshness >= its.ts.seconds()
+}
+
+// standLocked makes the member a candidate: it asks for votes without obligation first, so that one who cannot win does not
+// disturb the others with a new term.
+func (m *member) standLocked() {
+	term := m.term + 1
+	if m.role == primary || !m.electable() || m.pollLocked(term, true) < m.set.voteMajority {
 		return
 	}
-	candidates := slices.Clone(voters)
-	slices.SortStableFunc(candidates, func(a, b *member) int {
-		switch {
-		case a.newerThan(b):
-			return -1
-		case b.newerThan(a):
-			return 1
-		case a == caller:
-			return -1
-		case b == caller:
-			return 1
-		}
-		return a.index - b.index
-	})
-	for _, c := range candidates {
-		if !c.electable() {
-			continue
-		}
-		votes := 0
-		for _, v := range voters {
-			if !v.newerThan(c) {
-				votes++
-			}
-		}
-		if votes >= rs.majority() {
-			rs.electLocked(c)
-			return
-		}
+	if m.pollLocked(term, false) >= m.set.voteMajority {
+		m.winLocked(term)
 	}
 }
 
-// electLocked makes m primary in a new term, which begins with a no-op in its log.
-func (rs *ReplicaSet) electLocked(m *member) {
-	term := int64(0)
-	for _, v := range m.reachable() {
-		term = max(term, v.term)
+// pollLocked asks every voter that a request gets to, and returns how many votes get back.
+func (m *member) pollLocked(term int64, dry bool) int {
+	votes := 0
+	for _, v := range m.set.members {
+		if v.config.voter() && m.passes(v) && v.voteLocked(m, term, dry) && v.passes(m) {
+			votes++
+		}
 	}
-	m.role, m.term = primary, term+1
-	m.matched = make([]int64, len(rs.members))
+	return votes
+}
+
+// voteLocked tells whether the member votes for a candidate. It does so only for who has all that it has, and once in a term,
+// because with its vote it learns the term.
+func (m *member) voteLocked(candidate *member, term int64, dry bool) bool {
+	switch p := m.primaryLocked(); {
+	case term <= m.term, m.newerThan(candidate):
+		return false
+	case m.config.arbiter && p != nil && p.config.priority >= candidate.config.priority:
+		return false
+	}
+	if !dry {
+		m.learnLocked(term)
+	}
+	return true
+}
+
+// winLocked makes m the primary of a term, which begins with a no-op in its log.
+func (m *member) winLocked(term int64) {
+	m.role, m.term, m.elected = primary, term, time.Now()
+	m.matched = make([]int64, len(m.set.members))
 	m.held = nil
-	if rs.config.mutant.DeduplicationLostAtFailover && term > 0 {
+	if m.set.config.mutant.DeduplicationLostAtFailover && term > 1 {
 		clear(m.sessions)
 	}
-	for _, v := range m.reachable() {
-		if v != m && v.role == primary {
-			v.stepDownLocked(m.term)
-		}
-		v.term = m.term
-	}
+	m.catchUpLocked()
 	m.appendLocked(&entry{kind: noop})
 	m.publishLocked()
 }
 
+// catchUpLocked brings a new primary what others know beyond its log, so that as little as possible is rolled back.
+func (m *member) catchUpLocked() {
+	best := m
+	for _, other := range m.set.members {
+		if m.reaches(other) && other.newerThan(best) && m.log.last() > 0 && other.log.at(m.log.last()) == m.log.tail() {
+			best = other
+		}
+	}
+	for i := m.log.last() + 1; i <= best.log.last(); i++ {
+		m.applyLocked(best.log.at(i))
+	}
+}
+
 // stepDownLocked makes a primary a secondary. What waits for its writes to be acknowledged is told by changedLocked.
-func (m *member) stepDownLocked(term int64) {
-	m.role, m.term = secondary, max(m.term, term)
+func (m *member) stepDownLocked() {
+	m.role = secondary
 	m.held = nil
 	m.abortAllLocked()
 	m.stopTimer()
@@ -176,9 +275,9 @@ func (rs *ReplicaSet) stepDownLocked(m *member, freeze, limit time.Duration, for
 			"command with the argument {force: true} to force node to step down.", time.Now().UTC().Format(time.RFC3339))
 	}
 	if heir != nil {
-		heir.fetchLocked(m, m.log.last())
+		heir.fetchLocked(m, m, m.log.last())
 	}
-	m.stepDownLocked(m.term)
+	m.stepDownLocked()
 	m.frozen = time.Now().Add(freeze)
 	if heir != nil {
 		time.AfterFunc(handover, heir.succeed)
@@ -187,18 +286,21 @@ func (rs *ReplicaSet) stepDownLocked(m *member, freeze, limit time.Duration, for
 	return nil
 }
 
-// heirLocked returns a secondary that could be elected and has the log up to an index. What was written since then it
-// gets in the moment of the step-down, when nothing more can be written.
+// heirLocked returns who is to be the next primary: of those that can be elected and have the log up to an index, as a
+// majority must, the one of the highest priority. What was written since then it gets in the moment of the step-down, when
+// nothing more can be written.
 func (m *member) heirLocked(index int64) *member {
-	if m.role != primary || !m.seesMajority() {
+	if m.role != primary || !m.seesMajority() || m.majorityIndex() < index {
 		return nil
 	}
+	var heir *member
 	for _, other := range m.set.members {
-		if other != m && m.reaches(other) && other.electable() && m.matched[other.index] >= index {
-			return other
+		if other != m && m.reaches(other) && other.electable() && m.matched[other.index] >= index &&
+			(heir == nil || other.config.priority > heir.config.priority) {
+			heir = other
 		}
 	}
-	return nil
+	return heir
 }
 
 // succeed makes the heir of a primary that stepped down stand for election at once.
@@ -206,10 +308,10 @@ func (m *member) succeed() {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if rs.closed || !m.up || m.role == primary || m.primaryLocked() != nil {
+	if rs.closed || !m.up || m.primaryLocked() != nil {
 		return
 	}
-	rs.holdElectionLocked(m)
+	m.standLocked()
 	rs.reconsiderLocked()
 }
 
@@ -222,15 +324,8 @@ func (rs *ReplicaSet) Kill(member int) {
 		rs.mu.Unlock()
 		return
 	}
-	m.up, m.role = false, secondary
-	m.epoch++
-	m.held = nil
-	m.abortAllLocked()
-	m.stopTimer()
-	var conns []*conn
-	for c := range m.conns {
-		conns = append(conns, c)
-	}
+	m.stepDownLocked()
+	conns := m.stopLocked()
 	rs.reconsiderLocked()
 	rs.mu.Unlock()
 	for _, c := range conns {
@@ -248,8 +343,8 @@ func (rs *ReplicaSet) Restart(member int) {
 		return
 	}
 	m.startLocked()
-	if rs.majority() == 1 && rs.initiation == initiated && m.electable() {
-		rs.electLocked(m)
+	if rs.votes == 1 {
+		m.standLocked()
 	}
 	rs.reconsiderLocked()
 }
@@ -280,6 +375,27 @@ func (rs *ReplicaSet) Partition(groups ...[]int) {
 		}
 	}
 	rs.reconsiderLocked()
+}
+
+// PartitionOneWay loses the messages of one member to another; those in the other direction and clients' are not concerned.
+// As heartbeats, votes and fetching the oplog are requests with a response, the two members do not see each other: neither
+// counts the other towards a majority, votes for it or replicates from it. But a request that gets through is read: a term
+// that it carries is learned, so that an outdated primary steps down at once. A secondary cut off from the primary replicates
+// from another one that both reach. It adds to the partition there is.
+func (rs *ReplicaSet) PartitionOneWay(from, to int) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.cut[from][to] = from != to
+	rs.reconsiderLocked()
+}
+
+// SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
+// What was written before and is due by the new lag is fetched at once.
+func (rs *ReplicaSet) SetLag(member int, lag time.Duration) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.members[member].lag = max(0, lag)
+	rs.wakeLocked()
 }
 
 // Heal ends every isolation and partition. It does not restart killed members.

@@ -51,14 +51,39 @@ func (x *exec) reset() {
 	if cap(x.out) > keep {
 		x.out = nil
 	}
+	x.begin()
+	x.streaming = false
+	x.afterApply = nil
+	if x.mongos != nil {
+		x.member = nil
+	}
+}
+
+// begin forgets what an execution of the command has left.
+func (x *exec) begin() {
 	x.entries, x.journaled = x.entries[:0], false
 	x.target, x.term = "", 0
 	x.applied = -1
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
 	x.vars, x.match = variables{}, query.Matching{}
-	x.streaming, x.state, x.watches = false, false, false
-	x.afterApply = nil
+	x.state, x.watches = false, false
+}
+
+// at returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
+func (x *exec) at() int {
+	if x.member == nil {
+		return -1
+	}
+	return x.member.index
+}
+
+// through returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
+func (x *exec) through() int {
+	if x.mongos == nil {
+		return -1
+	}
+	return x.mongos.index
 }
 
 // message executes an OP_MSG and answers it.
@@ -168,7 +193,7 @@ func (x *exec) replace(reply *Reply, at int, executed bool) error {
 // request describes the message to middleware.
 func (x *exec) request() Request {
 	r := Request{
-		Member: x.member.index, ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
+		Member: x.at(), Mongos: x.through(), ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
 		Body: bson.Raw(x.raw), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
 		done: x.done,
 	}
@@ -226,8 +251,8 @@ func (x *exec) answer(err error) error {
 	return nil
 }
 
-// execute runs the command, then waits for its write concern and says in the reply what became of it.
-func (x *exec) execute(point pointAction) error {
+// perform runs the command, then waits for its write concern.
+func (x *exec) perform() error {
 	err := x.spec.run(x)
 	if err != nil || x.refused {
 		x.abandon()
@@ -239,9 +264,19 @@ func (x *exec) execute(point pointAction) error {
 		return errHangUp
 	}
 	if x.spec.write && x.applied >= 0 {
-		if err := x.awaitWriteConcern(); err != nil {
-			return err
-		}
+		return x.awaitWriteConcern()
+	}
+	return nil
+}
+
+// execute performs the command, by way of a member if this is a mongos, and says in the reply what became of it.
+func (x *exec) execute(point pointAction) error {
+	perform := x.perform
+	if x.mongos != nil && x.spec.place == atShard {
+		perform = x.route
+	}
+	if err := perform(); err != nil {
+		return err
 	}
 	if point.writeConcernError != nil {
 		x.out = wire.AppendDocument(x.out, "writeConcernError", point.writeConcernError)
@@ -337,7 +372,7 @@ func (x *exec) addEntries() {
 func (x *exec) note(stmt int32, raw []byte) *Entry {
 	e := x.set.journal.allocate()
 	e.Time = time.Now()
-	e.Member, e.ConnID, e.RequestID = x.member.index, x.id, x.requestID
+	e.Member, e.ConnID, e.RequestID = x.at(), x.id, x.requestID
 	e.Command, e.Namespace = x.name, x.ns()
 	e.StatementN, e.TxnNumber = stmt, -1
 	if x.lsid != nil {

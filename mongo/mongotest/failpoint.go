@@ -77,9 +77,9 @@ func cmdConfigureFailPoint(x *exec) error {
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
 	if off {
-		delete(x.member.points, name)
+		delete(x.server.points, name)
 	} else {
-		x.member.points[name] = p
+		x.server.points[name] = p
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 func (x *exec) failPoint() (pointAction, error) {
 	rs := x.set
 	rs.mu.Lock()
-	p := x.member.points[FailCommand]
+	p := x.server.points[FailCommand]
 	if p == nil || !p.concerns(x) || !p.take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
@@ -251,7 +251,10 @@ func (x *exec) failWriteLocked(since int64) error {
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.member.points[FailGetMore]
+	p := x.server.points[FailGetMore]
+	if p == nil {
+		p = x.member.points[FailGetMore] // of the member behind a mongos
+	}
 	if p == nil || !p.take() {
 		return nil
 	}

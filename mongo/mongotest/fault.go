@@ -10,7 +10,8 @@ import (
 // Request is one message from a client, as middleware sees it. It and its Body are valid only until the message has been
 // answered; what is kept longer must be copied.
 type Request struct {
-	Member    int   // to which member it was sent
+	Member    int   // to which member it was sent, -1 if it was sent to a mongos
+	Mongos    int   // to which mongos, -1 if it was sent to a member
 	ConnID    int64 // over which connection
 	RequestID int32
 	Command   string // its name, as the client wrote it

@@ -58,7 +58,7 @@ func TestStreamedHello(t *testing.T) {
 		if id := last.Lookup("electionId").ObjectID(); id.Hex() != "7fffffff0000000000000002" {
 			t.Errorf("the election id of term 2 is %s", id.Hex())
 		}
-	})
+	}, mongotest.Member(2, mongotest.Priority(0)))
 }
 
 func TestLegacyHello(t *testing.T) {

@@ -149,7 +149,7 @@ func TestIndexesAreRolledBack(t *testing.T) {
 				must[any](t)(nil, rs.WaitIdle(context.Background()))
 				rs.Partition([]int{0}, []int{1, 2})
 				c.ok("%s%s}", test.alone, lonely)
-				pass(11 * time.Second)
+				pass(12 * time.Second)
 				rs.Heal()
 				must[any](t)(nil, rs.WaitIdle(context.Background()))
 				if names := indexNames(rs, t, 0); names != test.names {
@@ -185,7 +185,7 @@ func TestAnUnreplicatedHolderOfAKeyIsRolledBack(t *testing.T) {
 		if code := insertA(c, 3, 2, `, "writeConcern": {"w": 1}`); code != -1 {
 			t.Errorf("a key that an update gave up is answered %d", code)
 		}
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		rs.Heal()
 		must[any](t)(nil, rs.WaitIdle(context.Background()))
 		must[any](t)(nil, rs.StepDown())
@@ -247,7 +247,7 @@ func TestARenameIsSeenByMajoritiesAndRolledBack(t *testing.T) {
 			}
 		}
 		check("committed", "majority")
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		rs.Heal()
 		must[any](t)(nil, rs.WaitIdle(context.Background()))
 		check("after the rollback", "local")

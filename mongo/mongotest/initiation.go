@@ -1,10 +1,6 @@
 package mongotest
 
-import (
-	"context"
-
-	"github.com/holdfast-db/holdfast/internal/wire"
-)
+import "context"
 
 // initiation is how far the servers are on the way to being a replica set.
 type initiation uint8
@@ -42,16 +38,8 @@ type Joining struct {
 // WithProcesses lets replSetInitiate name servers of other processes. It needs [Uninitiated], one member, and [Listen].
 func WithProcesses(p Processes) Option { return func(c *config) { c.processes = &p } }
 
-// The states of a member, by the names of replSetGetStatus.
-const (
-	stateStartup   = "STARTUP"
-	statePrimary   = "PRIMARY"
-	stateSecondary = "SECONDARY"
-	stateDown      = "DOWN"
-)
-
 // WaitState waits until the state of a member is another one than known, and returns it: "STARTUP" before replSetInitiate,
-// "PRIMARY", "SECONDARY", or "DOWN" once it is killed or was told to shut down. It returns ctx's error if ctx ends first.
+// "PRIMARY", "SECONDARY", "ARBITER", "REMOVED", or "DOWN" once it is killed or was told to shut down. It returns ctx's error if ctx ends first.
 func (rs *ReplicaSet) WaitState(ctx context.Context, member int, known string) (string, error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -64,29 +52,19 @@ func (rs *ReplicaSet) WaitState(ctx context.Context, member int, known string) (
 }
 
 func (m *member) stateNameLocked() string {
-	switch {
-	case !m.up:
-		return stateDown
-	case m.set.initiation != initiated:
-		return stateStartup
-	case m.role == primary:
-		return statePrimary
+	if !m.up {
+		return "DOWN"
 	}
-	return stateSecondary
+	return stateNames[m.state()]
 }
 
-// appendUninitiated writes what a member says of itself that has no configuration.
-func appendUninitiated(dst []byte, writable string) []byte {
-	dst = wire.AppendBool(dst, writable, false)
-	dst = wire.AppendBool(dst, "secondary", false)
-	dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
-	return wire.AppendBool(dst, "isreplicaset", true)
-}
-
-// configuredLocked refuses a command that needs a replica set's configuration while there is none.
+// configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
 func (x *exec) configuredLocked(text string) error {
-	if x.set.initiation == initiated {
-		return nil
+	switch {
+	case x.set.initiation != initiated:
+		return failf(codeNotYetInitialized, "%s", text)
+	case x.member.config.removed:
+		return failf(codeInvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
-	return failf(codeNotYetInitialized, "%s", text)
+	return nil
 }

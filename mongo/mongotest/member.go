@@ -1,11 +1,10 @@
 package mongotest
 
 import (
-	"net"
+	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // role is what a member that runs is in its set.
@@ -24,21 +23,18 @@ func (r role) String() string {
 	return "secondary"
 }
 
-// member is one server of the set. Its fields are guarded by the set's mutex but for those that never change.
+// member is one member of the set. Its fields are guarded by the set's mutex but for those that never change.
 type member struct {
-	set      *ReplicaSet
-	index    int
-	addr     string
-	listener net.Listener  // nil in memory
-	wake     chan struct{} // tells the replicating goroutine that there may be something to fetch
-	gate     gate
-	lastTS   atomic.Uint64 // of the newest oplog entry
+	server
+	index  int
+	wake   chan struct{} // tells the replicating goroutine that there may be something to fetch
+	lastTS atomic.Uint64 // of the newest oplog entry
+	random *rand.Rand    // makes its elections' offsets
 
-	up     bool
-	epoch  int64 // counts the member's starts
-	role   role
-	term   int64
-	frozen time.Time // until when it does not stand for election
+	role    role
+	term    int64
+	elected time.Time // when it became primary
+	frozen  time.Time // until when it does not stand for election
 
 	log         oplog
 	commit      int64 // index up to which it knows that a majority has the log
@@ -49,21 +45,14 @@ type member struct {
 	open        map[*transaction]struct{}
 	locks       map[lock]*transaction
 
-	config     memberConfig
-	parameters map[string]parameter // since its start
-	started    time.Time
-	accepted   int // connections since its start
-	tally
+	config memberConfig
+	lag    time.Duration // how long after a write it fetches it, beside what the configuration says
+	errand errand
+	timer  *time.Timer // for the errand, nil if there is none
+	timers int         // how many it has started
 
-	timer   *time.Timer // runs while it misses a primary, or as primary a majority
-	conns   map[*conn]struct{}
 	cursors map[int64]*cursor
-	points  map[string]*failPoint
-
-	view      view
-	processID bson.ObjectID
-	counter   int64
-	changed   chan struct{} // closed when view changes
+	view    view
 }
 
 // view is what of a member's state its hello shows.
@@ -75,54 +64,55 @@ type view struct {
 }
 
 func newMember(set *ReplicaSet, index int) *member {
-	m := &member{set: set, index: index, wake: make(chan struct{}, 1), tally: newTally()}
+	m := &member{index: index, wake: make(chan struct{}, 1)}
+	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
+	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))
 	m.collections = make(catalog)
 	m.sessions = make(map[string]*session)
-	m.conns = make(map[*conn]struct{})
-	m.config = memberConfig{id: int64(index), priority: 1}
 	m.startLocked()
 	return m
 }
 
 // startLocked makes the member run, with the data that it has.
 func (m *member) startLocked() {
-	m.up = true
-	m.epoch++
-	m.parameters, m.started, m.accepted = m.set.parameters(), time.Now(), 0
+	m.server.startLocked()
 	m.role = secondary
 	m.held = nil
 	m.frozen = time.Time{}
 	m.cursors = make(map[int64]*cursor)
-	m.points = make(map[string]*failPoint)
 	m.open, m.locks = make(map[*transaction]struct{}), make(map[lock]*transaction)
-	m.processID = bson.NewObjectID()
-	m.counter = 0
-	m.changed = make(chan struct{})
 	m.view = view{primary: -2}
 }
 
-// reaches tells whether messages pass between two members.
-func (m *member) reaches(other *member) bool {
-	if m == other {
+// passes tells whether a message of m gets to another member.
+func (m *member) passes(to *member) bool {
+	return m.linked(to) && (m == to || !m.config.removed && !to.config.removed)
+}
+
+// linked tells whether bytes of m get to another server.
+func (m *member) linked(to *member) bool {
+	if m == to {
 		return m.up
 	}
-	return m.up && other.up && !m.gate.shut.Load() && !other.gate.shut.Load() && !m.set.cut[m.index][other.index]
+	return m.up && to.up && !m.gate.shut.Load() && !to.gate.shut.Load() && !m.set.cut[m.index][to.index]
 }
 
-// reachable returns the members that m reaches, itself included.
-func (m *member) reachable() []*member {
-	var list []*member
+// reaches tells whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
+// what is cut one way ends them both ways.
+func (m *member) reaches(other *member) bool { return m.passes(other) && other.passes(m) }
+
+// seesMajority tells whether the member reaches, itself included, a majority of those who vote.
+func (m *member) seesMajority() bool {
+	votes := 0
 	for _, other := range m.set.members {
-		if m.reaches(other) {
-			list = append(list, other)
+		if other.config.voter() && m.reaches(other) {
+			votes++
 		}
 	}
-	return list
+	return votes >= m.set.voteMajority
 }
 
-func (m *member) seesMajority() bool { return len(m.reachable()) >= m.set.majority() }
-
-// primaryLocked returns the primary that m follows, nil if there is none.
+// primaryLocked returns the primary that m reaches, nil if there is none.
 func (m *member) primaryLocked() *member {
 	var found *member
 	for _, other := range m.set.members {
@@ -184,7 +174,5 @@ func (m *member) refreshViewLocked() {
 		return
 	}
 	m.view = now
-	m.counter++
-	close(m.changed)
-	m.changed = make(chan struct{})
+	m.showLocked()
 }

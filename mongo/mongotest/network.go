@@ -67,15 +67,15 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 
 func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	rs.mu.Lock()
-	m := rs.memberAtLocked(address)
+	s := rs.serverAtLocked(address)
 	rs.mu.Unlock()
 	switch {
-	case m == nil && rs.network == nil:
+	case s == nil && rs.network == nil:
 		return new(net.Dialer).DialContext(ctx, network, address)
-	case m == nil:
+	case s == nil:
 		return nil, unknownHost(network, address)
 	}
-	if err := m.gate.wait(ctx.Done()); err != nil {
+	if err := s.gate.wait(ctx.Done()); err != nil {
 		return nil, dialError(network, address, context.Cause(ctx))
 	}
 	if rs.network == nil {
@@ -85,7 +85,7 @@ func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Co
 		return nil, dialError(network, address, context.Cause(ctx))
 	}
 	client, server := rs.network.connect(address)
-	if !rs.accept(m, server) {
+	if !rs.accept(s, server) {
 		return nil, dialError(network, address, syscall.ECONNREFUSED)
 	}
 	return client, nil

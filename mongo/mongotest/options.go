@@ -3,6 +3,7 @@ package mongotest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"time"
 
@@ -38,6 +39,11 @@ type config struct {
 	listeners       []net.Listener
 	uninitiated     bool
 	processes       *Processes
+	sharded         bool
+	mongos          int
+	setups          map[int][]MemberOption
+	initial         []memberSetup // of all members
+	modes           map[string]map[string]int
 	wantVersion     string
 	version         version
 	mutant          mutant.Server
@@ -58,12 +64,15 @@ func newConfig(opts []Option) (config, error) {
 	switch {
 	case c.standalone:
 		c.members = 1
-	case c.members < 1 || c.members > 7:
-		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to 7 members", c.members)
+	case c.members < 1 || c.members > maxMembers:
+		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, maxMembers)
 	case c.setName == "":
 		return c, errors.New("mongotest: SetName: the name is empty")
 	}
 	if err := c.checkParameters(); err != nil {
+		return c, err
+	}
+	if err := c.setUpMembers(); err != nil {
 		return c, err
 	}
 	for _, name := range c.compressors {
@@ -74,8 +83,12 @@ func newConfig(opts []Option) (config, error) {
 	switch {
 	case len(c.addresses) > 0 && c.inMemory:
 		return c, errors.New("mongotest: Listen and InMemory exclude each other")
-	case len(c.addresses) > 0 && len(c.addresses) != c.members:
-		return c, fmt.Errorf("mongotest: Listen: %d addresses for %d members", len(c.addresses), c.members)
+	case len(c.addresses) > 0 && len(c.addresses) != c.members+c.mongos:
+		return c, fmt.Errorf("mongotest: Listen: %d addresses for %d members and %d mongos", len(c.addresses), c.members, c.mongos)
+	case c.sharded && c.mongos < 1:
+		return c, fmt.Errorf("mongotest: Sharded(%d): a sharded cluster has at least 1 mongos", c.mongos)
+	case c.sharded && (c.standalone || c.uninitiated):
+		return c, errors.New("mongotest: Sharded excludes Standalone and Uninitiated")
 	case c.listeners != nil && len(c.listeners) != len(c.addresses):
 		return c, fmt.Errorf("mongotest: Accept: %d listeners for the %d addresses of Listen", len(c.listeners), len(c.addresses))
 	case c.uninitiated && c.standalone:
@@ -95,7 +108,37 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// Members sets how many data-bearing, electable members the set has; one if it is not given, seven at most.
+// setUpMembers works out what the members begin with.
+func (c *config) setUpMembers() error {
+	list := make([]memberConfig, c.members)
+	c.initial = make([]memberSetup, c.members)
+	for i := range c.initial {
+		s := &c.initial[i]
+		s.memberConfig = newMemberConfig(int64(i))
+		for _, o := range c.setups[i] {
+			o(s)
+		}
+		if err := s.check(); err != nil {
+			return fmt.Errorf("mongotest: Member(%d): %s", i, err.Message)
+		}
+		if s.lag < 0 {
+			return fmt.Errorf("mongotest: Member(%d): Lag must not be negative; found %v", i, s.lag)
+		}
+		list[i] = s.memberConfig
+	}
+	for i := range c.setups {
+		if i < 0 || i >= c.members || c.standalone {
+			return fmt.Errorf("mongotest: Member(%d): there is no such member of a set", i)
+		}
+	}
+	if err := checkMembers(list); err != nil {
+		return fmt.Errorf("mongotest: %s", err.Message)
+	}
+	return checkModes(c.modes)
+}
+
+// Members sets how many members the set has, spares included; one if it is not given, 50 at most, of which seven vote. What
+// they are is said by [Member].
 func Members(n int) Option { return func(c *config) { c.members = n } }
 
 // InMemory makes the set open no socket. Only its [Dialer] reaches it.
@@ -115,11 +158,23 @@ func Standalone() Option { return func(c *config) { c.standalone = true } }
 // SetName sets the replica set's name; "rs0" if it is not given.
 func SetName(name string) Option { return func(c *config) { c.setName = name } }
 
-// ElectionTimeout sets after how long without a primary the others elect one, and after how long without a majority a
-// primary steps down; 10 s, as in a real set, if it is not given.
+// ElectionTimeout sets after how long without a majority a primary steps down, and after how long without a primary another
+// member stands for election, up to 15 % later as the Seed has it; 10 s, as in a real set, if it is not given.
 func ElectionTimeout(d time.Duration) Option { return func(c *config) { c.electionTimeout = d } }
 
-// ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given.
+// WriteConcernMode names a write concern, as the configuration's settings.getLastErrorModes: a write that asks for it is
+// acknowledged when, for each of the tags, members with that many different values have it.
+func WriteConcernMode(name string, tags map[string]int) Option {
+	return func(c *config) {
+		if c.modes == nil {
+			c.modes = make(map[string]map[string]int)
+		}
+		c.modes[name] = maps.Clone(tags)
+	}
+}
+
+// ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given. [Lag] and
+// [ReplicaSet.SetLag] add to it for one member.
 func ReplicationDelay(d time.Duration) Option { return func(c *config) { c.replication = d } }
 
 // Latency sets how long bytes travel on the in-memory network, each way: a random time from least to most for each
@@ -131,7 +186,7 @@ func Latency(least, most time.Duration) Option {
 // Compressors sets which compressors the servers have: snappy, zstd and zlib if it is not given, none with no names.
 func Compressors(names ...string) Option { return func(c *config) { c.compressors = names } }
 
-// Seed sets what random numbers (latencies) are made from; 1 if it is not given.
+// Seed sets what random numbers (latencies, the offsets of elections) are made from; 1 if it is not given.
 func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }
 
 // JournalLimit sets how many entries the journal keeps, the newest ones; 100,000 if it is not given, none with 0.

@@ -19,6 +19,8 @@ type ReplicaSet struct {
 	config     config
 	network    *memNetwork // nil on TCP
 	members    []*member
+	mongos     []*mongos
+	servers    []*server // the members, then the mongos
 	journal    journal
 	tls        *authority // nil without TLS
 	transcript transcript
@@ -34,14 +36,22 @@ type ReplicaSet struct {
 
 	mu      sync.Mutex // guards what follows and the members, to which replSetInitiate may add; never held across a wait
 	closed  bool
-	cut     [][]bool // pairs of members between which nothing passes
+	cut     [][]bool // from which member to which nothing passes
 	clock   timestamp
 	cursors int64
 	waiters []*waiter
 	users   []*account
 
-	initiation    initiation
-	configVersion int64 // of the replica set's configuration
+	initiation initiation
+
+	// The replica set's configuration, beside the members' own, and what follows from it.
+	configVersion     int64
+	electionTimeout   time.Duration
+	modes             map[string]map[string]int // write concern modes: how many values of which tags
+	votes             int
+	voteMajority      int
+	writeMajority     int  // of the members that vote and have data
+	majorityByDefault bool // of writes that do not say how many members must have them
 }
 
 // Tester is what the package needs of a test framework; a *testing.T has it.
@@ -82,8 +92,8 @@ func RunT(t Tester, opts ...Option) *ReplicaSet {
 	return rs
 }
 
-// Run starts a server, a replica set of one member unless the options say otherwise. Its member 0 is the elected primary
-// when Run returns, unless the option [Uninitiated] is given.
+// Run starts a server, a replica set of one member unless the options say otherwise. The member of the highest priority, the
+// first of them, is the elected primary when Run returns, unless the option [Uninitiated] is given.
 func Run(opts ...Option) (*ReplicaSet, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -93,15 +103,22 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 		return nil, errors.New("mongotest: Patience is a pipe's")
 	}
 	rs := &ReplicaSet{
-		config: c, configVersion: 1, done: make(chan struct{}),
+		config: c, configVersion: 1, electionTimeout: c.electionTimeout, modes: c.modes, done: make(chan struct{}),
 		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
 	}
 	if c.inMemory {
 		rs.network = newMemNetwork(&c)
 	}
 	for i := range c.members {
-		rs.members = append(rs.members, newMember(rs, i))
+		m := newMember(rs, i)
+		m.config, m.lag = c.initial[i].memberConfig, c.initial[i].lag
+		m.config.removed = m.config.removed || c.uninitiated
+		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
 		rs.cut = append(rs.cut, make([]bool, c.members))
+	}
+	for i := range c.mongos {
+		r := newMongos(rs, i)
+		rs.mongos, rs.servers = append(rs.mongos, r), append(rs.servers, &r.server)
 	}
 	if err := rs.secure(); err != nil {
 		return nil, err
@@ -116,54 +133,74 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	if !c.uninitiated {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
-		rs.beginLocked(rs.members[0])
+		rs.beginLocked(rs.foremostLocked())
 	}
 	return rs, nil
 }
 
-// beginLocked makes a member primary and gives the others what it wrote.
-func (rs *ReplicaSet) beginLocked(first *member) {
-	rs.initiation = initiated
-	rs.electLocked(first)
+// foremostLocked returns the member of the highest priority, the first of them.
+func (rs *ReplicaSet) foremostLocked() *member {
+	p := rs.members[0]
 	for _, m := range rs.members {
-		if m != first {
-			m.fetchLocked(first, first.log.last())
+		if m.config.electable() && (!p.config.electable() || m.config.priority > p.config.priority) {
+			p = m
+		}
+	}
+	return p
+}
+
+// beginLocked elects the first primary, whose first entry everybody has.
+func (rs *ReplicaSet) beginLocked(p *member) {
+	rs.initiation = initiated
+	rs.configureLocked()
+	p.standLocked()
+	if rs.config.sharded {
+		rs.describeShardLocked(p)
+	}
+	for _, m := range rs.members {
+		if m != p && m.config.bearsData() {
+			m.fetchLocked(p, p, p.log.last())
 		}
 	}
 	rs.reconsiderLocked()
 }
 
 func (rs *ReplicaSet) listen() error {
-	for _, m := range rs.members {
+	for i, s := range rs.servers {
 		if rs.network != nil {
-			m.addr = rs.virtualAddr(m.index)
+			s.addr = s.virtualAddr()
 			continue
 		}
-		if err := m.listen(); err != nil {
-			return fmt.Errorf("mongotest: listening for member %d: %w", m.index, err)
+		if err := s.listen(i); err != nil {
+			return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
 		}
-		rs.wg.Go(func() { rs.acceptAll(m, m.listener) })
+		rs.wg.Go(func() { rs.acceptAll(s, s.listener) })
 	}
 	return nil
 }
 
-// listen finds the member's listener and its address.
-func (m *member) listen() error {
-	c := &m.set.config
+// virtualAddr is the server's address in memory.
+func (s *server) virtualAddr() string {
+	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, strings.ToLower(s.set.config.setName))
+}
+
+// listen finds the listener and the address of the i-th server.
+func (s *server) listen(i int) error {
+	c := &s.set.config
 	addr := "127.0.0.1:0"
 	if c.addresses != nil {
-		addr = c.addresses[m.index]
+		addr = c.addresses[i]
 	}
 	if c.listeners != nil {
-		m.listener, m.addr = c.listeners[m.index], addr
+		s.listener, s.addr = c.listeners[i], addr
 		return nil
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	if m.listener, m.addr = l, l.Addr().String(); c.addresses != nil {
-		m.addr = named(addr, l)
+	if s.listener, s.addr = l, l.Addr().String(); c.addresses != nil {
+		s.addr = named(addr, l)
 	}
 	return nil
 }
@@ -178,14 +215,9 @@ func named(addr string, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// virtualAddr is a member's address in memory.
-func (rs *ReplicaSet) virtualAddr(member int) string {
-	return fmt.Sprintf("m%d.%s.mongotest:27017", member, strings.ToLower(rs.config.setName))
-}
-
-// acceptAll serves the connections of one member. A killed member's port stays bound, so that Restart finds it free;
-// whoever connects meanwhile is reset.
-func (rs *ReplicaSet) acceptAll(m *member, l net.Listener) {
+// acceptAll serves the connections of one server. A killed one's port stays bound, so that Restart finds it free; whoever
+// connects meanwhile is reset.
+func (rs *ReplicaSet) acceptAll(s *server, l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -196,7 +228,7 @@ func (rs *ReplicaSet) acceptAll(m *member, l net.Listener) {
 				continue
 			}
 		}
-		if !rs.accept(m, c) {
+		if !rs.accept(s, c) {
 			abort(c)
 		}
 	}
@@ -214,17 +246,17 @@ func abort(c net.Conn) {
 	_ = c.Close()
 }
 
-// accept begins to serve a connection; false if the member does not run.
-func (rs *ReplicaSet) accept(m *member, nc net.Conn) bool {
+// accept begins to serve a connection; false if the server does not run.
+func (rs *ReplicaSet) accept(s *server, nc net.Conn) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if rs.closed || !m.up {
+	if rs.closed || !s.up {
 		return false
 	}
-	c := newConn(m, nc, rs.nextID.Add(1))
-	m.conns[c] = struct{}{}
-	m.accepted++
-	m.opened++
+	c := newConn(s, nc, rs.nextID.Add(1))
+	s.conns[c] = struct{}{}
+	s.accepted++
+	s.opened++
 	rs.wg.Go(c.serve)
 	return true
 }
@@ -239,18 +271,20 @@ func (rs *ReplicaSet) Close() error {
 		close(rs.done)
 	}
 	var conns []*conn
-	members := rs.members
-	for _, m := range members {
+	servers := rs.servers
+	for _, m := range rs.members {
 		m.stopTimer()
-		for c := range m.conns {
+	}
+	for _, s := range servers {
+		for c := range s.conns {
 			conns = append(conns, c)
 		}
 	}
 	rs.mu.Unlock()
 	var errs []error
-	for _, m := range members {
-		if first && m.listener != nil {
-			errs = append(errs, m.listener.Close())
+	for _, s := range servers {
+		if first && s.listener != nil {
+			errs = append(errs, s.listener.Close())
 		}
 	}
 	for _, c := range conns {
@@ -260,17 +294,25 @@ func (rs *ReplicaSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// URI returns the connection string: all members and the set's name, or for a standalone its address alone; with TLS it says
-// so. Users and certificates are the client's to add.
+// URI returns the connection string: the members that clients are to find, all of them before replSetInitiate, and the set's
+// name; a standalone's address alone; or the mongos. With TLS it says so. Users and certificates are the client's to add.
 func (rs *ReplicaSet) URI() string {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	hosts := make([]string, len(rs.members))
-	for i, m := range rs.members {
-		hosts[i] = m.addr
+	var hosts []string
+	for _, m := range rs.members {
+		if rs.initiation != initiated || !m.config.hidden && m.config.bearsData() {
+			hosts = append(hosts, m.addr)
+		}
+	}
+	if rs.config.sharded {
+		hosts = nil
+	}
+	for _, r := range rs.mongos {
+		hosts = append(hosts, r.addr)
 	}
 	var opts []string
-	if !rs.config.standalone {
+	if !rs.config.standalone && !rs.config.sharded {
 		opts = append(opts, "replicaSet="+rs.config.setName)
 	}
 	if rs.tls != nil {
@@ -338,12 +380,11 @@ func (rs *ReplicaSet) termLocked() int64 {
 	return term
 }
 
-func (rs *ReplicaSet) majority() int { return len(rs.members)/2 + 1 }
-
-func (rs *ReplicaSet) memberAtLocked(addr string) *member {
-	for _, m := range rs.members {
-		if m.addr == addr {
-			return m
+// serverAtLocked returns the server that has an address, nil if none has.
+func (rs *ReplicaSet) serverAtLocked(addr string) *server {
+	for _, s := range rs.servers {
+		if s.addr == addr {
+			return s
 		}
 	}
 	return nil
@@ -369,7 +410,8 @@ func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
 }
 
 // WaitIdle waits until no command is being executed, no bytes from clients are on their way in memory, and every
-// secondary that reaches a primary has all that it wrote. An isolated member's silent bytes keep it waiting. On TCP, bytes
+// secondary that reaches a primary, and is not configured to stay behind, has all that it wrote. An isolated member's silent
+// bytes keep it waiting. On TCP, bytes
 // that the operating system still holds are not seen. It returns ctx's error if ctx ends first.
 func (rs *ReplicaSet) WaitIdle(ctx context.Context) error {
 	rs.idlers.Add(1)
@@ -391,7 +433,7 @@ func (rs *ReplicaSet) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if p := m.primaryLocked(); p != nil && p != m && p.matched[m.index] < p.log.last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.log.last() {
 			return false
 		}
 	}

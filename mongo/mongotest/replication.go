@@ -14,7 +14,7 @@ func (m *member) appendLocked(e *entry) {
 // publishLocked lets the secondaries know of new entries, and commits at once where the primary is a majority by itself.
 func (m *member) publishLocked() {
 	m.set.wakeLocked()
-	if m.set.majority() == 1 {
+	if m.set.writeMajority == 1 {
 		m.commitLocked()
 	}
 	m.set.changedLocked() // who tails a collection
@@ -23,30 +23,54 @@ func (m *member) publishLocked() {
 // wakeLocked wakes the goroutines that replicate.
 func (rs *ReplicaSet) wakeLocked() {
 	for _, m := range rs.members {
-		if m.role == primary {
-			continue
-		}
-		select {
-		case m.wake <- struct{}{}:
-		default:
+		if m.role != primary {
+			m.rouse()
 		}
 	}
 }
 
-// replicate fetches what the primary has until the set is closed.
+func (m *member) rouse() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// replicate fetches what there is until the set is closed.
 func (m *member) replicate() {
-	for {
-		select {
-		case <-m.wake:
-		case <-m.set.done:
-			return
-		}
+	for m.doze() == nil {
 		for m.fetch() {
-			if sleep(m.set.done, m.untilNext()) != nil {
+			if m.nap(m.untilNext()) != nil {
 				return
 			}
 		}
 	}
+}
+
+// doze waits until there may be something to fetch.
+func (m *member) doze() error {
+	select {
+	case <-m.wake:
+		return nil
+	case <-m.set.done:
+		return errHangUp
+	}
+}
+
+// nap waits until the next entry is due, or the member is woken because that may be earlier now.
+func (m *member) nap(d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-m.wake:
+	case <-m.set.done:
+		return errHangUp
+	}
+	return nil
 }
 
 // batch is how many entries are fetched while the set's mutex is held.
@@ -57,26 +81,41 @@ func (m *member) fetch() bool {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	from := m.sourceLocked()
-	if from == nil {
+	from, of := m.sourceLocked()
+	if from == nil || !m.config.bearsData() || from != of && !from.newerThan(m) {
 		return false
 	}
 	m.rollBackLocked(from)
-	m.fetchLocked(from, min(m.dueLocked(from), m.log.last()+batch))
+	m.fetchLocked(from, of, min(m.dueLocked(from), m.log.last()+batch))
 	return m.log.last() < from.fetchLimit() && from.fetchLimit() > 0
 }
 
-// sourceLocked returns whom a secondary fetches from.
-func (m *member) sourceLocked() *member {
+// sourceLocked returns whom a secondary fetches from and whose log it follows that way: the primary, or a secondary that
+// reaches the primary where the member itself does not.
+func (m *member) sourceLocked() (from, of *member) {
 	if m.set.closed || !m.up || m.role == primary {
-		return nil
+		return nil, nil
 	}
-	return m.primaryLocked()
+	if p := m.primaryLocked(); p != nil {
+		return p, p
+	}
+	for _, other := range m.set.members {
+		if other == m || other.config.arbiter || !m.reaches(other) {
+			continue
+		}
+		if p := other.primaryLocked(); p != nil && p.term >= m.term {
+			return other, p
+		}
+	}
+	return nil, nil
 }
 
-// dueLocked returns up to which index the source's entries have waited out the replication delay.
+// delay is how long after a write the member fetches it.
+func (m *member) delay() time.Duration { return m.set.config.replication + m.lag + m.config.delay }
+
+// dueLocked returns up to which index the source's entries have waited out the member's delay.
 func (m *member) dueLocked(from *member) int64 {
-	limit, delay := from.fetchLimit(), m.set.config.replication
+	limit, delay := from.fetchLimit(), m.delay()
 	if delay == 0 {
 		return limit
 	}
@@ -95,27 +134,43 @@ func (m *member) untilNext() time.Duration {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	from := m.sourceLocked()
-	if from == nil || rs.config.replication == 0 {
+	from, _ := m.sourceLocked()
+	if from == nil || m.delay() == 0 {
 		return 0
 	}
 	next := from.log.at(m.log.last() + 1)
 	if next == nil {
 		return 0
 	}
-	return time.Until(time.Unix(0, next.written).Add(rs.config.replication))
+	return time.Until(time.Unix(0, next.written).Add(m.delay()))
 }
 
-// fetchLocked brings the member's log to what from has up to an index: first what from does not have is rolled back.
-func (m *member) fetchLocked(from *member, limit int64) {
-	m.term = from.term
+// fetchLocked brings the member's log to what from has up to an index, and tells the primary whose log that is: first what
+// from does not have is rolled back.
+func (m *member) fetchLocked(from, of *member, limit int64) {
+	m.term = max(m.term, of.term)
 	m.rollBackLocked(from)
-	for i := m.log.last() + 1; i <= limit; i++ {
+	had := m.log.last()
+	for i := had + 1; i <= limit; i++ {
 		m.applyLocked(from.log.at(i))
 	}
-	from.matched[m.index] = m.log.last()
-	from.commitLocked()
+	if last := m.log.last(); from == of || of.log.at(last) == m.log.tail() {
+		of.matched[m.index] = last
+	}
+	of.commitLocked()
+	if m.log.last() > had {
+		m.feedLocked()
+	}
 	m.set.changedLocked()
+}
+
+// feedLocked wakes who can only fetch from this secondary.
+func (m *member) feedLocked() {
+	for _, other := range m.set.members {
+		if other != m && m.reaches(other) && other.role != primary && other.primaryLocked() == nil {
+			other.rouse()
+		}
+	}
 }
 
 // rollBackLocked undoes the entries that from does not have.
@@ -128,8 +183,8 @@ func (m *member) rollBackLocked(from *member) {
 	}
 }
 
-// commitLocked moves the primary's commit point to what a majority has, if that is of its own term, and tells the
-// members that it reaches.
+// commitLocked moves the primary's commit point to what a majority has, if that is of its own term, and tells those that
+// follow it.
 func (m *member) commitLocked() {
 	if m.role != primary {
 		return
@@ -140,8 +195,11 @@ func (m *member) commitLocked() {
 	}
 	least := m.commit
 	for _, other := range m.set.members {
+		if other.config.arbiter {
+			continue
+		}
 		least = min(least, m.matched[other.index])
-		if other != m && m.reaches(other) && other.term == m.term {
+		if other != m && other.term == m.term && other.followsLocked(m) {
 			other.commit = max(other.commit, min(m.commit, m.matched[other.index]))
 		}
 	}
@@ -162,23 +220,38 @@ func (m *member) neededLocked() int64 {
 	return needed
 }
 
-// majorityIndex returns the highest index that a majority of members has.
-func (m *member) majorityIndex() int64 {
-	var sorted [8]int64
-	n := copy(sorted[:], m.matched)
-	for i := 1; i < n; i++ {
-		for j := i; j > 0 && sorted[j] > sorted[j-1]; j-- {
-			sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
-		}
+// followsLocked tells whether the member gets a primary's log.
+func (m *member) followsLocked(p *member) bool {
+	if m.reaches(p) {
+		return true
 	}
-	return sorted[m.set.majority()-1]
+	_, of := m.sourceLocked()
+	return of == p
+}
+
+// majorityIndex returns the highest index that a majority has of the members that vote and have data.
+func (m *member) majorityIndex() int64 {
+	var sorted [maxMembers]int64
+	n := 0
+	for _, other := range m.set.members {
+		if !other.config.voter() || other.config.arbiter {
+			continue
+		}
+		at := n
+		for ; at > 0 && sorted[at-1] < m.matched[other.index]; at-- {
+			sorted[at] = sorted[at-1]
+		}
+		sorted[at] = m.matched[other.index]
+		n++
+	}
+	return sorted[m.set.writeMajority-1]
 }
 
 // countLocked returns how many members have the primary's log up to an index.
 func (m *member) countLocked(index int64) int {
 	n := 0
-	for _, have := range m.matched {
-		if have >= index {
+	for _, other := range m.set.members {
+		if other.config.bearsData() && m.matched[other.index] >= index {
 			n++
 		}
 	}

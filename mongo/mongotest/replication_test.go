@@ -111,7 +111,7 @@ func TestUnreplicatedWriteIsRolledBack(t *testing.T) {
 		c.ok("%s", retryable(1, `, "writeConcern": {"w": 1}`))
 		c.ok(`{"create": "gone", "writeConcern": {"w": 1}, "$db": "test"}`)
 		c.ok(`{"drop": "c", "writeConcern": {"w": 1}, "$db": "test"}`)
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		if p, term := rs.Primary(), rs.Term(); p != 1 || term != 2 {
 			t.Fatalf("after the election timeout the primary is %d in term %d, want 1 in term 2", p, term)
 		}
@@ -148,7 +148,7 @@ func TestUnreplicatedWriteIsRolledBack(t *testing.T) {
 		if number(old, "cursor", "firstBatch", "0", "n") != 2 {
 			t.Errorf("the old primary has %v, want n = 2", old)
 		}
-	})
+	}, mongotest.Member(2, mongotest.Priority(0)))
 }
 
 func TestStepDownWhileWaitingForTheWriteConcern(t *testing.T) {
@@ -218,7 +218,7 @@ func TestKilledMemberComesBackWithItsData(t *testing.T) {
 		if _, err := rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(1)); err == nil {
 			t.Error("a dead member was reached")
 		}
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		if p := rs.Primary(); p != -1 {
 			t.Errorf("the primary is %d, though one of three is no majority", p)
 		}

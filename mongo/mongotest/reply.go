@@ -35,7 +35,7 @@ func (x *exec) finish() {
 	if x.set.config.standalone {
 		return
 	}
-	if x.state && x.set.config.version.hasTopologyVersion() {
+	if x.state && x.mongos == nil && x.set.config.version.hasTopologyVersion() {
 		x.appendTopologyVersion()
 	}
 	x.appendTimes()
@@ -45,7 +45,7 @@ var noSignature = make([]byte, 20)
 
 // appendTimes writes $clusterTime, signed with nothing as without authentication, and operationTime.
 func (x *exec) appendTimes() {
-	t := timestamp(x.member.lastTS.Load())
+	t := x.clusterTime()
 	if t == 0 {
 		return // there is no oplog yet
 	}
@@ -59,9 +59,19 @@ func (x *exec) appendTimes() {
 	x.out = wire.AppendTimestamp(dst, "operationTime", t.seconds(), t.increment())
 }
 
+// clusterTime is that of the member that executed the command, or of the newest one.
+func (x *exec) clusterTime() timestamp {
+	if x.member != nil {
+		return timestamp(x.member.lastTS.Load())
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	return x.set.clock
+}
+
 func (x *exec) appendTopologyVersion() {
 	x.set.mu.Lock()
-	id, counter := x.member.processID, x.member.counter
+	id, counter := x.server.processID, x.server.counter
 	x.set.mu.Unlock()
 	x.out = appendTopologyVersion(x.out, id, counter)
 }

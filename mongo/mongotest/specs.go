@@ -1,18 +1,18 @@
 package mongotest
 
-import "slices"
-
 // specs are the commands by name. It is never written to after the program began.
 var specs = make(map[string]*spec)
 
 func init() {
-	for i, s := range slices.Concat(dataSpecs(), serverSpecs()) {
-		s.index = i
-		specs[s.name] = s
+	for p, list := range [][]*spec{atShard: dataSpecs(), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
+		for _, s := range list {
+			s.index, s.place = len(specs), place(p)
+			specs[s.name] = s
+		}
 	}
 }
 
-// dataSpecs are the commands on data.
+// dataSpecs are the commands on data, also on users, who are data.
 func dataSpecs() []*spec {
 	return []*spec{
 		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents", inTxn: version{4, 0, 0}},
@@ -48,10 +48,14 @@ func dataSpecs() []*spec {
 		{name: "dataSize", run: cmdDataSize},
 		{name: "datasize", run: cmdDataSize},
 		{name: "validate", run: cmdValidate},
+		{name: "createUser", run: cmdCreateUser, service: true},
+		{name: "dropUser", run: cmdDropUser, service: true},
+		{name: "usersInfo", run: cmdUsersInfo, service: true},
+		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 	}
 }
 
-// serverSpecs are the commands on the server, its set and its users.
+// serverSpecs are the commands on the server itself.
 func serverSpecs() []*spec {
 	return []*spec{
 		{name: "hello", since: version{4, 4, 2}, run: cmdHello, greeting: true, service: true},
@@ -65,9 +69,6 @@ func serverSpecs() []*spec {
 		{name: "authenticate", run: cmdAuthenticate, open: true, service: true},
 		{name: "logout", run: cmdLogout, open: true, service: true},
 		{name: "connectionStatus", run: cmdConnectionStatus, open: true, service: true},
-		{name: "createUser", run: cmdCreateUser, service: true},
-		{name: "dropUser", run: cmdDropUser, service: true},
-		{name: "usersInfo", run: cmdUsersInfo, service: true},
 		{name: "startSession", run: cmdStartSession, service: true},
 		{name: "endSessions", run: cmdSessions, open: true, service: true},
 		{name: "refreshSessions", run: cmdSessions, service: true},
@@ -84,7 +85,14 @@ func serverSpecs() []*spec {
 		{name: "whatsmyuri", run: cmdWhatsMyURI, open: true, service: true},
 		{name: "fsync", run: cmdFsync, service: true},
 		{name: "profile", run: cmdProfile, service: true},
-		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
+		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
+		{name: "listCommands", run: cmdListCommands, service: true},
+	}
+}
+
+// memberSpecs are the commands on a replica set and its members.
+func memberSpecs() []*spec {
+	return []*spec{
 		{name: "replSetStepDown", run: cmdReplSetStepDown, service: true},
 		{name: "replSetInitiate", run: cmdReplSetInitiate, service: true},
 		{name: "replSetGetConfig", run: cmdReplSetGetConfig, service: true},
@@ -92,7 +100,20 @@ func serverSpecs() []*spec {
 		{name: "replSetFreeze", run: cmdReplSetFreeze, service: true},
 		{name: "replSetGetStatus", run: cmdReplSetGetStatus, service: true},
 		{name: "shutdown", run: cmdShutdown, service: true},
-		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
-		{name: "listCommands", run: cmdListCommands, service: true},
+	}
+}
+
+// mongosSpecs are the commands on a sharded cluster.
+func mongosSpecs() []*spec {
+	return []*spec{
+		{name: "listShards", run: cmdListShards, service: true},
+		{name: "getShardMap", run: cmdGetShardMap, service: true},
+		{name: "isdbgrid", run: cmdIsDBGrid, service: true},
+		{name: "balancerStart", run: cmdRouting, service: true},
+		{name: "balancerStop", run: cmdRouting, service: true},
+		{name: "flushRouterConfig", run: cmdRouting, service: true},
+		{name: "checkMetadataConsistency", since: version{7, 0, 0}, run: cmdCheckMetadataConsistency, service: true},
+		{name: "enableSharding", run: cmdEnableSharding, service: true},
+		{name: "shardCollection", run: cmdShardCollection, service: true},
 	}
 }

@@ -108,8 +108,8 @@ func (rs *ReplicaSet) hosts() []string {
 	addresses := rs.config.addresses
 	if rs.network != nil {
 		hosts = nil
-		for i := range rs.members {
-			addresses = append(addresses, rs.virtualAddr(i))
+		for _, s := range rs.servers {
+			addresses = append(addresses, s.virtualAddr())
 		}
 	}
 	for _, a := range addresses {

@@ -453,7 +453,7 @@ func TestTransactionsAreRolledBackWhole(t *testing.T) {
 		        A  | {"insert": "d", "documents": [{"_id": 2, "n": 2}]} | n 1
 		        A  | {"commitTransaction": 1, "$db": "admin", "writeConcern": {"w": 1}} | ok
 		        -  | FIND | 1:5`)
-		pass(11 * time.Second)
+		pass(12 * time.Second)
 		rs.Heal()
 		must[any](t)(nil, rs.WaitIdle(t.Context()))
 		p.play(`- | {"find": "c", "$readPreference": {"mode": "secondary"}} | 1:1

@@ -114,7 +114,7 @@ func (x *exec) received() {
 	x.countMessage()
 	if x.set.transcript.limit > 0 {
 		x.set.transcript.add(Message{
-			Member: x.member.index, ConnID: x.id, RequestID: x.requestID, Body: folded(x.raw, x.sequences),
+			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: folded(x.raw, x.sequences),
 		})
 	}
 }
@@ -124,7 +124,7 @@ func (x *exec) transcribeReply(reply *Reply) {
 	if x.set.transcript.limit > 0 {
 		h, _ := wire.ParseHeader(x.out)
 		x.set.transcript.add(Message{
-			Member: x.member.index, ConnID: x.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.out),
+			Member: x.at(), ConnID: x.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.out),
 			Fate: reply.fate(),
 		})
 	}

@@ -125,6 +125,14 @@ func (v version) checkComment(command string, comment query.Value) error {
 	return nil
 }
 
+// delayField is what a configuration calls the delay of a member.
+func (v version) delayField() string {
+	if v.atLeast(5, 0) {
+		return "secondaryDelaySecs"
+	}
+	return "slaveDelay"
+}
+
 // has tells whether a version has a command.
 func (v version) has(s *spec) bool { return v.hasFrom(s.since) }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// writeConcern says how many members must have a write before it is acknowledged. The zero value is the real server's
-// default, a majority.
+// writeConcern says how many members must have a write before it is acknowledged. The zero value is the set's default.
 type writeConcern struct {
 	members int    // if given
 	mode    string // "majority" or another name
@@ -60,28 +59,20 @@ func (w *writeConcern) field(e *wire.Element) error {
 	return nil
 }
 
-// check refuses a write concern that the set can never satisfy.
-func (w *writeConcern) check(rs *ReplicaSet) *CommandError {
-	switch {
-	case w.mode != "" && w.mode != "majority":
-		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", w.mode)
-	case w.members > rs.Members():
-		return failf(codeUnsatisfiableWriteConcern, "Not enough data-bearing nodes")
-	}
-	return nil
-}
-
 // awaitWriteConcern waits until the write concern of what was applied is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
-	w := &x.writeConcern
-	if w.given && w.mode == "" && w.members <= 1 {
+	w, rs := &x.writeConcern, x.set
+	rs.mu.Lock()
+	enough := w.given && w.mode == "" && w.members <= 1 || !w.given && !rs.majorityByDefault
+	if !enough {
+		x.writeError = w.checkLocked(rs)
+		enough = x.writeError != nil
+	}
+	rs.mu.Unlock()
+	if enough {
 		return nil
 	}
-	x.writeError = w.check(x.set)
-	if x.writeError == nil {
-		return x.awaitMembers(w)
-	}
-	return nil
+	return x.awaitMembers(w)
 }
 
 // awaitMembers waits until as many members as asked for have what was applied.
@@ -117,8 +108,11 @@ func (x *exec) interruptedLocked() bool {
 
 func (x *exec) replicatedLocked() bool {
 	w, m := &x.writeConcern, x.member
-	if w.mode == "" && w.given {
+	switch {
+	case w.mode == "" && w.given:
 		return m.countLocked(x.applied) >= w.members
+	case w.mode != "" && w.mode != majorityMode:
+		return x.set.satisfiesLocked(w.mode, func(other *member) bool { return m.matched[other.index] >= x.applied })
 	}
 	return m.commit >= x.applied || x.set.config.mutant.AcknowledgeBeforeMajority
 }

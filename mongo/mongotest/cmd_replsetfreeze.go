@@ -1,0 +1,34 @@
+package mongotest
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
+
+func cmdReplSetFreeze(x *exec) error {
+	if err := x.adminOfSet(); err != nil {
+		return err
+	}
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	seconds, ok := x.first.Integer()
+	if !ok || seconds < 0 {
+		return failf(codeBadValue, "replSetFreeze must be called with a number of seconds that is not negative")
+	}
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if m.role == primary {
+		return failf(codeNotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+	}
+	m.frozen = time.Now().Add(time.Duration(seconds) * time.Second)
+	if seconds == 0 {
+		m.frozen = time.Time{}
+		x.out = wire.AppendString(x.out, "info", "unfreezing")
+	}
+	return nil
+}

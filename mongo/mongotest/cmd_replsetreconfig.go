@@ -1,0 +1,376 @@
+package mongotest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/replSetReconfig/
+
+func cmdReplSetReconfig(x *exec) error {
+	if err := x.adminOfSet(); err != nil {
+		return err
+	}
+	force := false
+	for i := range x.args {
+		if string(x.args[i].Key) != "force" {
+			return unknownField(x.name, string(x.args[i].Key))
+		}
+		force = x.args[i].True()
+	}
+	if !x.first.IsDocument() {
+		return wrongType(x.name, x.name, x.first.Type, "object")
+	}
+	if err := valid(x.first.Data); err != nil {
+		return err
+	}
+	rs := x.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
+		return err
+	}
+	if x.member.role != primary && !force {
+		return failf(codeNotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
+			"writable PRIMARY. Current state %s;", stateNames[x.member.state()])
+	}
+	r := newReconfiguration(x.member, force)
+	if err := r.read(slices.Clone(x.first.Data)); err != nil {
+		return err
+	}
+	if err := r.checkLocked(); err != nil {
+		return err
+	}
+	r.applyLocked()
+	return nil
+}
+
+// reconfiguration is a configuration that is to replace the set's.
+type reconfiguration struct {
+	rs      *ReplicaSet
+	self    *member // where the command is run
+	force   bool
+	version int64
+	timeout time.Duration
+	modes   map[string]map[string]int
+	members []memberConfig
+}
+
+// newReconfiguration returns one with no members and the settings' defaults.
+func newReconfiguration(self *member, force bool) *reconfiguration {
+	r := &reconfiguration{rs: self.set, self: self, force: force, timeout: 10 * time.Second}
+	for _, m := range r.rs.members {
+		r.members = append(r.members, memberConfig{id: m.config.id, removed: true})
+	}
+	return r
+}
+
+func (r *reconfiguration) read(doc []byte) error {
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := r.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (r *reconfiguration) field(e *wire.Element) error {
+	v := query.Of(*e)
+	switch name := string(e.Key); name {
+	case "_id":
+		if string(v.Text()) != r.rs.config.setName {
+			return failf(codeNewConfigIncompatible, "New and old configurations differ in replica set name; old was %s, and new is %s",
+				r.rs.config.setName, v.Text())
+		}
+	case "version":
+		r.version, _ = v.Integer()
+	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
+	case "members":
+		if !v.IsArray() {
+			return wrongType("ReplSetConfig", "members", v.Type, "array")
+		}
+		for _, m := range query.Elements(v.Data) {
+			if err := r.member(m.Data); err != nil {
+				return err
+			}
+		}
+	case "settings":
+		return r.settings(v.Data)
+	default:
+		return unknownField("ReplSetConfig", name)
+	}
+	return nil
+}
+
+// member reads one of the members. It must be one of the set's servers: there are no others.
+func (r *reconfiguration) member(doc []byte) error {
+	host := query.Lookup(doc, "host")
+	s := r.rs.serverAtLocked(string(host.Text()))
+	if s == nil || s.member == nil {
+		return failf(codeNotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
+	}
+	c := newMemberConfig(-1)
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := c.field(&it.Element); err != nil {
+			return err
+		}
+	}
+	if it.Err != nil {
+		return it.Err
+	}
+	if err := c.check(); err != nil {
+		return failf(codeInvalidReplicaSetConfig, "%s", err.Message)
+	}
+	if err := r.unique(s.member, &c); err != nil {
+		return err
+	}
+	r.members[s.member.index] = c
+	return nil
+}
+
+// unique refuses a member without an _id, and what the configuration has twice.
+func (r *reconfiguration) unique(m *member, c *memberConfig) error {
+	switch {
+	case c.id < 0 || c.id > 255:
+		return failf(codeInvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.id)
+	case !r.members[m.index].removed:
+		return failf(codeNewConfigIncompatible, "Found two member configurations with same host field, %s", m.addr)
+	}
+	for i := range r.members {
+		if !r.members[i].removed && r.members[i].id == c.id {
+			return failf(codeNewConfigIncompatible, "Found two member configurations with same _id field, %d", c.id)
+		}
+	}
+	return nil
+}
+
+func (c *memberConfig) field(e *wire.Element) error {
+	v := query.Of(*e)
+	n, number := v.Integer()
+	switch name := string(e.Key); name {
+	case "host":
+	case "_id":
+		if number {
+			c.id = n
+		}
+	case "priority":
+		if c.priority = float(v); !v.IsNumber() {
+			return wrongType("MemberConfig", name, v.Type, "double")
+		}
+	case "votes":
+		if c.votes = n; !number {
+			return wrongType("MemberConfig", name, v.Type, "int")
+		}
+	case "secondaryDelaySecs", "slaveDelay":
+		if c.delay = time.Duration(n) * time.Second; !number {
+			return wrongType("MemberConfig", name, v.Type, "long")
+		}
+	case "hidden":
+		c.hidden = v.True()
+	case "arbiterOnly":
+		c.arbiter = v.True()
+	case "tags":
+		return c.readTags(e)
+	case "buildIndexes":
+		if !v.True() {
+			return unsupportedField("replSetReconfig", "buildIndexes: false")
+		}
+	case "horizons":
+		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(emptyDocument) {
+			return unsupportedField("replSetReconfig", name)
+		}
+	default:
+		return unknownField("MemberConfig", name)
+	}
+	return nil
+}
+
+func (c *memberConfig) readTags(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType("MemberConfig", "tags", e.Type, "object")
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		if it.Type != bson.TypeString {
+			return failf(codeInvalidReplicaSetConfig, "tags.%s field has non-string value of type %s", it.Key, query.TypeName(it.Type))
+		}
+		c.tags = doc
+	}
+	return it.Err
+}
+
+func (r *reconfiguration) settings(doc []byte) error {
+	it := wire.Elements(doc)
+	for it.Next() {
+		if err := r.setting(&it.Element); err != nil {
+			return err
+		}
+	}
+	return it.Err
+}
+
+func (r *reconfiguration) setting(e *wire.Element) error {
+	v := query.Of(*e)
+	n, _ := v.Integer()
+	name := string(e.Key)
+	for _, s := range fixedSettings {
+		if s.name == name && (v.IsNumber() && n != int64(s.value) || !v.IsNumber() && v.True() != (s.value == 1)) {
+			return unsupportedField("replSetReconfig", "settings."+name)
+		} else if s.name == name {
+			return nil
+		}
+	}
+	switch name {
+	case "electionTimeoutMillis":
+		if n < 1 {
+			return failf(codeInvalidReplicaSetConfig, "BSON field 'electionTimeoutMillis' value must be >= 1, actual value '%d'", n)
+		}
+		r.timeout = time.Duration(n) * time.Millisecond
+	case "getLastErrorModes":
+		return r.readModes(v)
+	case "getLastErrorDefaults":
+		w, timeout := query.Lookup(v.Data, "w"), query.Lookup(v.Data, "wtimeout")
+		members, _ := w.Integer()
+		if limit, _ := timeout.Integer(); members != 1 || limit != 0 {
+			return failf(5624102, "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, which has been "+
+				"deprecated and is now ignored. Use setDefaultRWConcern instead to set a cluster-wide default writeConcern.")
+		}
+	case "replicaSetId":
+	default:
+		return unknownField("ReplSetConfigSettings", name)
+	}
+	return nil
+}
+
+func (r *reconfiguration) readModes(v query.Value) error {
+	r.modes = make(map[string]map[string]int)
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		tags := make(map[string]int)
+		mode := wire.Elements(it.Value)
+		for it.Document() != nil && mode.Next() {
+			n, _ := mode.Int64()
+			tags[string(mode.Key)] = int(n)
+		}
+		r.modes[string(it.Key)] = tags
+	}
+	if err := checkModes(r.modes); err != nil {
+		return failf(codeInvalidReplicaSetConfig, "%s", err)
+	}
+	return it.Err
+}
+
+// checkLocked tells why the configuration cannot replace the one that the set has.
+func (r *reconfiguration) checkLocked() error {
+	rs := r.rs
+	if r.force {
+		r.version = max(r.version, rs.configVersion+1)
+	} else if r.version <= rs.configVersion {
+		return failf(codeNewConfigIncompatible, "New replica set configuration version and term must be greater than old, but %s is not "+
+			"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
+	}
+	if err := checkMembers(r.members); err != nil {
+		return failf(codeNewConfigIncompatible, "%s", err.Message)
+	}
+	if err := r.checkChangesLocked(); err != nil {
+		return err
+	}
+	mine := &r.members[r.self.index]
+	switch {
+	case mine.removed:
+		return failf(codeNewConfigIncompatible, "No host described in new configuration with %s for replica set %s maps to this node",
+			r.named(r.version), rs.config.setName)
+	case !r.force && !mine.electable():
+		return failf(codeNewConfigIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
+			"%s for replica set %s", r.self.addr, mine.id, r.named(r.version), rs.config.setName)
+	case !r.force:
+		return r.checkQuorumLocked()
+	}
+	return nil
+}
+
+// named is how the real server writes a configuration's version and term.
+func (r *reconfiguration) named(version int64) string {
+	return fmt.Sprintf("{version: %d, term: %d}", version, r.self.term)
+}
+
+// checkChangesLocked compares each member with what it was.
+func (r *reconfiguration) checkChangesLocked() error {
+	changed := 0
+	for i, m := range r.rs.members {
+		was, is := &m.config, &r.members[i]
+		if was.voter() != is.voter() {
+			changed++
+		}
+		switch {
+		case was.removed || is.removed:
+		case was.id != is.id:
+			return failf(codeNewConfigIncompatible, "New and old configurations both have members with host of %s but in the new "+
+				"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
+				is.id, was.id, r.rs.config.setName)
+		case was.arbiter != is.arbiter:
+			return failf(codeNewConfigIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
+				"%s; to make this change, remove then re-add the member", m.addr)
+		}
+		if is.arbiter && !is.removed && m.log.last() > 0 {
+			return failf(codeNotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
+		}
+	}
+	if changed > 1 && !r.force {
+		return failf(codeNewConfigIncompatible, "Non force replica set reconfig can only add or remove at most 1 voting member.")
+	}
+	return nil
+}
+
+// checkQuorumLocked refuses what a majority of the new voters does not hear of.
+func (r *reconfiguration) checkQuorumLocked() error {
+	voters := 0
+	var there, missing []string
+	for i, m := range r.rs.members {
+		if !r.members[i].voter() {
+			continue
+		}
+		voters++
+		if r.self.linked(m) && m.linked(r.self) {
+			there = append(there, m.addr)
+		} else {
+			missing = append(missing, m.addr)
+		}
+	}
+	if len(there) > voters/2 {
+		return nil
+	}
+	return failf(codeNodeNotFound, "Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
+		"voting nodes responded: %s; the following nodes did not respond affirmatively: %s", voters/2+1, len(there),
+		strings.Join(there, ", "), strings.Join(missing, ", "))
+}
+
+// applyLocked makes every member know the configuration. A primary that could not be elected any more steps down.
+func (r *reconfiguration) applyLocked() {
+	rs := r.rs
+	rs.configVersion, rs.electionTimeout, rs.modes = r.version, r.timeout, r.modes
+	for i, m := range rs.members {
+		m.config = r.members[i]
+		m.stopTimer()
+		if m.role == primary && !m.config.electable() {
+			m.stepDownLocked()
+		}
+	}
+	rs.configureLocked()
+	for _, m := range rs.members {
+		if m.role == primary {
+			m.commitLocked()
+		}
+	}
+	rs.reconsiderLocked()
+}

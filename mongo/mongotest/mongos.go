@@ -1,0 +1,162 @@
+package mongotest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Sharded puts n mongos in front of the replica set, which is the only shard. Clients find them by the URI; the members are
+// still reached by their own addresses. The addresses of Listen are those of the members first, then those of the mongos.
+func Sharded(mongos int) Option { return func(c *config) { c.sharded, c.mongos = true, mongos } }
+
+// mongos is a server that has no data: it executes commands at the shard's members. Its fields are guarded by the set's
+// mutex but for those that never change.
+type mongos struct {
+	server
+	index        int
+	turn         int               // of the members that may answer a read
+	cursors      map[int64]*member // who holds the cursors that were opened through it
+	transactions map[string]int64  // the newest transaction of each session that began through it
+}
+
+func newMongos(set *ReplicaSet, index int) *mongos {
+	r := &mongos{index: index}
+	r.server = server{set: set, mongos: r, name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}
+	r.conns, r.tally = make(map[*conn]struct{}), newTally()
+	r.startLocked()
+	return r
+}
+
+// startLocked makes the mongos run; it remembers nothing.
+func (r *mongos) startLocked() {
+	r.server.startLocked()
+	r.cursors, r.transactions = make(map[int64]*member), make(map[string]int64)
+}
+
+// Mongos returns how many mongos there are, running or not.
+func (rs *ReplicaSet) Mongos() int { return len(rs.mongos) }
+
+// MongosAddr returns the address of a mongos, "host:port".
+func (rs *ReplicaSet) MongosAddr(mongos int) string { return rs.mongos[mongos].addr }
+
+// KillMongos ends a mongos as Kill does a member. Killing a dead one does nothing.
+func (rs *ReplicaSet) KillMongos(mongos int) {
+	r := rs.mongos[mongos]
+	rs.mu.Lock()
+	if !r.up {
+		rs.mu.Unlock()
+		return
+	}
+	conns := r.stopLocked()
+	rs.mu.Unlock()
+	for _, c := range conns {
+		c.abort()
+	}
+}
+
+// RestartMongos starts a killed mongos. Restarting one that runs does nothing.
+func (rs *ReplicaSet) RestartMongos(mongos int) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if r := rs.mongos[mongos]; !r.up && !rs.closed {
+		r.startLocked()
+	}
+}
+
+// appendMongos writes what a mongos says of itself.
+func appendMongos(dst []byte, writable string) []byte {
+	return wire.AppendString(wire.AppendBool(dst, writable, true), "msg", "isdbgrid")
+}
+
+// pickLocked returns the member that a command is for, nil if there is none now.
+func (r *mongos) pickLocked(c *command) *member {
+	p := r.set.newestPrimaryLocked()
+	if p != nil && p.gate.shut.Load() {
+		p = nil
+	}
+	if !c.secondaryOk || c.spec.write || c.autocommit == autocommitOff {
+		return p
+	}
+	switch c.readMode {
+	case "primaryPreferred":
+		if p != nil {
+			return p
+		}
+		return r.readerLocked(c, nil)
+	case "secondaryPreferred":
+		if m := r.readerLocked(c, nil); m != nil {
+			return m
+		}
+		return p
+	case "secondary":
+		return r.readerLocked(c, nil)
+	}
+	return r.readerLocked(c, p)
+}
+
+// readerLocked returns one of the secondaries, or the given member besides, that a command's tags and staleness admit: each
+// in its turn.
+func (r *mongos) readerLocked(c *command, besides *member) *member {
+	var able []*member
+	for _, m := range r.set.members {
+		if m.up && !m.gate.shut.Load() && m.config.bearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
+			able = append(able, m)
+		}
+	}
+	sets := c.readTags
+	if len(sets) == 0 {
+		sets = []query.Value{{Data: emptyDocument}}
+	}
+	for _, tags := range sets {
+		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.hasTags(tags.Data) })
+		if len(suitable) > 0 {
+			r.turn++
+			return suitable[r.turn%len(suitable)]
+		}
+	}
+	return nil
+}
+
+// freshEnoughLocked tells whether a member is no further behind the newest entry than a limit, 0 for none.
+func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
+	newest, mine := rs.clock, m.log.tail()
+	return limit == 0 || mine != nil && time.Duration(newest.seconds()-mine.ts.seconds())*time.Second <= limit
+}
+
+// hasTags tells whether a member has all of some tags.
+func (c *memberConfig) hasTags(tags []byte) bool {
+	it := wire.Elements(tags)
+	for it.Next() {
+		if c.tag(string(it.Key)) != string(it.Text()) {
+			return false
+		}
+	}
+	return true
+}
+
+// shardLocked is how the shard is named to clients: the set's name and its members.
+func (rs *ReplicaSet) shardLocked() string {
+	var hosts []string
+	for _, m := range rs.members {
+		if m.config.bearsData() && !m.config.hidden {
+			hosts = append(hosts, m.addr)
+		}
+	}
+	return rs.config.setName + "/" + strings.Join(hosts, ",")
+}
+
+// describeShardLocked writes config.shards, which every mongos reads.
+func (rs *ReplicaSet) describeShardLocked(p *member) {
+	const ns = "config.shards"
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.AppendString(doc, "_id", rs.config.setName)
+	doc = wire.AppendString(doc, "host", rs.shardLocked())
+	doc, key, _ := stored(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
+	p.appendLocked(&entry{kind: create, ns: ns, change: &change{after: newDefinition(collectionOptions{})}})
+	p.appendLocked(&entry{kind: put, ns: ns, key: key, after: doc})
+}

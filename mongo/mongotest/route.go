@@ -1,0 +1,160 @@
+package mongotest
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+const (
+	// routePatience is how long a mongos waits for a member that may take a command.
+	routePatience = 15 * time.Second
+	// routeAttempts is how often a mongos tries what may be repeated.
+	routeAttempts = 3
+)
+
+// route performs the command of a mongos at one of the shard's members, again at another one where that is safe.
+func (x *exec) route() error {
+	if err := x.knownTransaction(); err != nil {
+		return err
+	}
+	at := len(x.out)
+	for attempt := 1; ; attempt++ {
+		if err := x.approach(); err != nil {
+			return err
+		}
+		err := x.perform()
+		if x.gone() {
+			return errHangUp
+		}
+		if errors.Is(err, errHangUp) || x.member.gate.shut.Load() {
+			err = failf(codeHostUnreachable, "mongotest: the connection to %s was lost", x.member.addr)
+		}
+		if err == nil || attempt == routeAttempts || !x.repeats(err) {
+			x.appendRecoveryToken(err)
+			return err
+		}
+		x.record(commandError(err).Code)
+		x.out = x.out[:at]
+		x.begin()
+	}
+}
+
+// approach makes the member that the command is for the one that executes it, and waits until there is one.
+func (x *exec) approach() error {
+	rs := x.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	var m *member
+	w := newWaiter(func() bool {
+		m = x.mongos.destinationLocked(x)
+		return m != nil
+	})
+	limit := routePatience
+	if x.maxTime > 0 {
+		limit = min(limit, x.maxTime)
+	}
+	switch err := rs.awaitLocked(w, x.done, limit); {
+	case errors.Is(err, errHangUp):
+		return err
+	case err != nil && x.maxTime > 0 && limit == x.maxTime:
+		return x.inTime(err)
+	case err != nil:
+		mode := x.readMode
+		if mode == "" {
+			mode = "primary"
+		}
+		return failf(codeFailedToSatisfyReadPreference, "Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
+			rs.config.setName)
+	}
+	x.member, x.epoch = m, m.epoch
+	return nil
+}
+
+// destinationLocked returns who executes the command: who holds the cursor of a getMore, or who the read preference selects.
+func (r *mongos) destinationLocked(x *exec) *member {
+	if x.name != "getMore" {
+		return r.pickLocked(&x.command)
+	}
+	id, _ := x.first.Integer()
+	if m := r.cursors[id]; m != nil {
+		return m
+	}
+	return r.set.members[0] // which has no such cursor either
+}
+
+// repeats tells whether a mongos performs the command once more after an error.
+func (x *exec) repeats(err error) bool {
+	if !retryableWriteCodes[commandError(err).Code] || x.inTransaction() || x.name == "getMore" {
+		return false
+	}
+	return x.retryable() || !x.spec.write
+}
+
+// knownTransaction refuses to go on with a transaction that began at another mongos, unless the command commits it and says
+// where to find its outcome.
+func (x *exec) knownTransaction() error {
+	if !x.inTransaction() {
+		return nil
+	}
+	x.set.mu.Lock()
+	defer x.set.mu.Unlock()
+	key := string(x.lsid)
+	if x.begins {
+		x.mongos.transactions[key] = x.txn
+	}
+	known, ok := x.mongos.transactions[key]
+	if ok && known == x.txn {
+		return nil
+	}
+	for i := range x.args {
+		if x.name == "commitTransaction" && string(x.args[i].Key) == "recoveryToken" && len(x.args[i].Document()) > len(emptyDocument) {
+			x.recovers = true
+			return nil
+		}
+	}
+	if !ok {
+		known = -1
+	}
+	return failf(codeNoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.lsid), x.txn)
+}
+
+// appendRecoveryToken tells the client by what any mongos finds the outcome of its transaction.
+func (x *exec) appendRecoveryToken(err error) {
+	if err != nil || !x.inTransaction() || x.spec.ends {
+		return
+	}
+	at, dst := wire.BeginEmbedded(x.out, "recoveryToken")
+	x.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.set.config.setName), at)
+}
+
+// readPreference notes which members may answer the command.
+func (c *command) readPreference(e *wire.Element) error {
+	doc := e.Document()
+	if doc == nil {
+		return wrongType(c.name, "$readPreference", e.Type, "object")
+	}
+	mode := query.Lookup(doc, "mode")
+	switch string(mode.Text()) {
+	case "primary":
+	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
+		c.secondaryOk = true
+	default:
+		return failf(codeFailedToParse, "Could not parse $readPreference mode '%s'. Only the modes 'primary', "+
+			"'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported.", mode.Text())
+	}
+	c.readMode = string(mode.Text())
+	if tags := query.Lookup(doc, "tags"); tags.Type == bson.TypeArray {
+		c.readTags = query.Elements(tags.Data)
+	}
+	staleness := query.Lookup(doc, "maxStalenessSeconds")
+	if n, ok := staleness.Integer(); ok && n > 0 && n < math.MaxInt32 {
+		c.staleness = time.Duration(n) * time.Second
+	}
+	return nil
+}
