@@ -21,6 +21,7 @@ var _ unified.Deployment = server{}
 // topologies are the deployments that the suites are run on, and how to make one.
 var topologies = map[string][]mongotest.Option{
 	"replicaset": {mongotest.InMemory(), mongotest.Members(3)},
+	"sharded":    {mongotest.InMemory(), mongotest.Members(3), mongotest.Sharded(2)},
 	"single":     {mongotest.InMemory(), mongotest.Standalone()},
 }
 
@@ -42,7 +43,8 @@ func deployments(f *unified.File, c *unified.Test, topology string) []unified.Fa
 	return list
 }
 
-// runsOn returns the topologies on which a case is run: the replica set where it may, a standalone where the file asks for one.
+// runsOn returns the topologies on which a case is run: the replica set where it may, a standalone or a sharded
+// cluster where the file asks for one.
 func runsOn(f *unified.File, c *unified.Test) []string {
 	var on []string
 	for _, topology := range slices.Sorted(maps.Keys(topologies)) {
@@ -53,7 +55,12 @@ func runsOn(f *unified.File, c *unified.Test) []string {
 	return on
 }
 
-func (s server) SingleURI() string { return s.URI() }
+func (s server) SingleURI() string {
+	if s.Mongos() > 0 {
+		return "mongodb://" + s.MongosAddr(0) + "/"
+	}
+	return s.URI()
+}
 
 func (s server) Configure(o *options.ClientOptions) { o.SetDialer(s.Dialer()) }
 
