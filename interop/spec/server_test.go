@@ -3,6 +3,7 @@ package spec
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -18,11 +19,14 @@ type server struct {
 
 var _ unified.Deployment = server{}
 
+const latency = 10 * time.Microsecond
+
 // topologies are the deployments that the suites are run on, and how to make one.
 var topologies = map[string][]mongotest.Option{
 	"replicaset": {mongotest.InMemory(), mongotest.Members(3)},
-	"sharded":    {mongotest.InMemory(), mongotest.Members(3), mongotest.Sharded(2)},
-	"single":     {mongotest.InMemory(), mongotest.Standalone()},
+	// Bytes take time so that the client has cleared a pool before its monitor can make that pool ready again.
+	"sharded": {mongotest.InMemory(), mongotest.Members(3), mongotest.Sharded(2), mongotest.Latency(latency, latency)},
+	"single":  {mongotest.InMemory(), mongotest.Standalone()},
 }
 
 // versions are those that a case is run on where its file admits them. The official client refuses older ones.

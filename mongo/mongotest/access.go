@@ -288,6 +288,8 @@ func (x *exec) readableLocked() error {
 		return nil
 	case !x.secondaryOk:
 		return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+	case x.readConcern == linearizable:
+		return failf(codeNotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
 	case !x.member.config.bearsData():
 		return failf(codeNotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}

@@ -108,7 +108,9 @@ func (ch *changer) value() string {
 	return ch.pick(`1`, `2`, `"t"`, `{"x": 1}`, `{"x": {"y": 1}, "z": 2}`, `{"z": 3, "x": 2}`, `{}`, `null`)
 }
 
-func (ch *changer) list() string { return ch.pick(`[]`, `[1]`, `[1, 2, 3]`, `[{"x": 1}, {"x": 2}, 5, 6]`, `[[1, 2], {"x": [1]}]`) }
+func (ch *changer) list() string {
+	return ch.pick(`[]`, `[1]`, `[1, 2, 3]`, `[{"x": 1}, {"x": 2}, 5, 6]`, `[[1, 2], {"x": [1]}]`)
+}
 
 func (ch *changer) transaction() {
 	ch.txn++

@@ -112,7 +112,8 @@ var changesOf = []struct {
 	want     []string
 }{
 	{
-		"an insert has the document and its key", "db.c", `{}`, nil, []string{`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 2}]}`},
+		"an insert has the document and its key", "db.c", `{}`, nil,
+		[]string{`{"insert": "c", "documents": [{"_id": 1, "a": 1}, {"_id": 2}]}`},
 		[]string{
 			`{"operationType":"insert","fullDocument":{"_id":1,"a":1},` + ofC + `,"documentKey":{"_id":1}}`,
 			`{"operationType":"insert","fullDocument":{"_id":2},` + ofC + `,"documentKey":{"_id":2}}`,
@@ -145,7 +146,8 @@ var changesOf = []struct {
 			`"disambiguatedPaths":{"a.1":["a","1"],"l.0.x.y":["l",0,"x.y"],"l.0.2":["l",0,"2"]}}}`},
 	},
 	{
-		"a replacement is told as one", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		"a replacement is told as one", "db.c", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
 		[]string{`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"b": 1}}]}`, `{"findAndModify": "c", "query": {}, "update": {"b": 2}}`},
 		[]string{
 			`{"operationType":"replace","fullDocument":{"_id":1,"b":1},` + ofC + `,"documentKey":{"_id":1}}`,
@@ -153,23 +155,31 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"an upsert is an insert", "db.c", `{}`, nil, []string{`{"update": "c", "updates": [{"q": {"_id": 5}, "u": {"a": 1}, "upsert": true}]}`},
+		"an upsert is an insert", "db.c", `{}`, nil,
+		[]string{`{"update": "c", "updates": [{"q": {"_id": 5}, "u": {"a": 1}, "upsert": true}]}`},
 		[]string{`{"operationType":"insert","fullDocument":{"_id":5,"a":1},` + ofC + `,"documentKey":{"_id":5}}`},
 	},
 	{
-		"a delete has the key", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`}, []string{`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`},
+		"a delete has the key", "db.c", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		[]string{`{"delete": "c", "deletes": [{"q": {}, "limit": 0}]}`},
 		[]string{`{"operationType":"delete",` + ofC + `,"documentKey":{"_id":1}}`},
 	},
 	{
-		"a drop ends the stream of a collection", "db.c", `{}`, []string{`{"create": "c"}`}, []string{`{"drop": "c"}`, `{"insert": "c", "documents": [{}]}`},
+		"a drop ends the stream of a collection", "db.c", `{}`,
+		[]string{`{"create": "c"}`},
+		[]string{`{"drop": "c"}`, `{"insert": "c", "documents": [{}]}`},
 		[]string{`{"operationType":"drop",` + ofC + `}`, `{"operationType":"invalidate"}`},
 	},
 	{
-		"a rename ends the stream of a collection", "db.c", `{}`, []string{`{"create": "c"}`}, []string{`{"renameCollection": "db.c", "to": "db.d", "$db": "admin"}`},
+		"a rename ends the stream of a collection", "db.c", `{}`,
+		[]string{`{"create": "c"}`},
+		[]string{`{"renameCollection": "db.c", "to": "db.d", "$db": "admin"}`},
 		[]string{`{"to":{"db":"db","coll":"d"},"operationType":"rename",` + ofC + `}`, `{"operationType":"invalidate"}`},
 	},
 	{
-		"a rename ends the stream of the collection that it replaces", "db.c", `{"showExpandedEvents": true}`, []string{`{"create": "c"}`, `{"create": "d"}`},
+		"a rename ends the stream of the collection that it replaces", "db.c", `{"showExpandedEvents": true}`,
+		[]string{`{"create": "c"}`, `{"create": "d"}`},
 		[]string{`{"renameCollection": "db.d", "to": "db.c", "dropTarget": true, "$db": "admin"}`},
 		[]string{
 			`{"to":{"db":"db","coll":"c"},"operationType":"rename","collectionUUID":UUID,"ns":{"db":"db","coll":"d"},` +
@@ -178,14 +188,17 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"the end of a database ends its stream", "db", `{}`, []string{`{"create": "c"}`, `{"create": "d"}`}, []string{`{"dropDatabase": 1}`},
+		"the end of a database ends its stream", "db", `{}`,
+		[]string{`{"create": "c"}`, `{"create": "d"}`},
+		[]string{`{"dropDatabase": 1}`},
 		[]string{
 			`{"operationType":"drop",` + ofC + `}`, `{"operationType":"drop","ns":{"db":"db","coll":"d"}}`,
 			`{"operationType":"dropDatabase","ns":{"db":"db"}}`, `{"operationType":"invalidate"}`,
 		},
 	},
 	{
-		"nothing ends the stream of a cluster, which does not see internal databases", "", `{}`, []string{`{"create": "c"}`},
+		"nothing ends the stream of a cluster, which does not see internal databases", "", `{}`,
+		[]string{`{"create": "c"}`},
 		[]string{
 			`{"insert": "c", "documents": [{"_id": 1}], "$db": "admin"}`, `{"dropDatabase": 1}`, `{"insert": "e", "documents": [{"_id": 1}], "$db": "other"}`,
 		},
@@ -216,7 +229,8 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"what a majority has now", "db.c", `{"fullDocument": "updateLookup"}`, []string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
+		"what a majority has now", "db.c", `{"fullDocument": "updateLookup"}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
 		[]string{
 			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}, "multi": true}]}`, `{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"z": 9}}]}`,
 			`{"delete": "c", "deletes": [{"q": {"_id": 2}, "limit": 1}]}`,
@@ -229,12 +243,14 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"a field that moved is told as set", "db.c", `{}`, []string{`{"insert": "c", "documents": [{"_id": 1, "a": 1, "b": 2}]}`},
+		"a field that moved is told as set", "db.c", `{}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1, "a": 1, "b": 2}]}`},
 		[]string{`{"update": "c", "updates": [{"q": {}, "u": [{"$replaceWith": {"_id": 1, "b": 2, "a": 1}}]}]}`},
 		[]string{`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[]}}`},
 	},
 	{
-		"a document of a new collection is not looked up", "db", `{"fullDocument": "updateLookup"}`, []string{`{"insert": "c", "documents": [{"_id": 1}]}`},
+		"a document of a new collection is not looked up", "db", `{"fullDocument": "updateLookup"}`,
+		[]string{`{"insert": "c", "documents": [{"_id": 1}]}`},
 		[]string{`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]}`, `{"drop": "c"}`, `{"insert": "c", "documents": [{"_id": 1}]}`},
 		[]string{
 			`{"operationType":"update",` + ofC + `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]},"fullDocument":null}`,
@@ -256,7 +272,8 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"a transaction's events come together, with its session and number", "db.c", `{}`, []string{`{"create": "c"}`},
+		"a transaction's events come together, with its session and number", "db.c", `{}`,
+		[]string{`{"create": "c"}`},
 		[]string{
 			`{"insert": "c", "documents": [{"_id": 1}], "startTransaction": true` + transactionFields + `}`,
 			`{"insert": "other", "documents": [{"_id": 1}]` + transactionFields + `}`, `{"update": "c", "updates": [{"q": {}, "u": {"$set": {"n": 1}}}]` + transactionFields + `}`,
@@ -268,7 +285,8 @@ var changesOf = []struct {
 		},
 	},
 	{
-		"a capped collection gives up documents by deletes", "db.c", `{}`, []string{`{"create": "c", "capped": true, "size": 4096, "max": 1}`},
+		"a capped collection gives up documents by deletes", "db.c", `{}`,
+		[]string{`{"create": "c", "capped": true, "size": 4096, "max": 1}`},
 		[]string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
 		[]string{
 			`{"operationType":"insert","fullDocument":{"_id":1},` + ofC + `,"documentKey":{"_id":1}}`,
@@ -291,8 +309,8 @@ func TestChangeEvents(t *testing.T) {
 							command = strings.TrimSuffix(command, "}") + `, "$db": "db"}`
 						}
 						if reply := client.ok("%s", command); reply.Lookup("writeErrors").Type != 0 {
-						t.Fatalf("%s: %s", command, reply)
-					}
+							t.Fatalf("%s: %s", command, reply)
+						}
 					}
 				}
 				run(c.before)
@@ -533,7 +551,9 @@ func TestErrorsOfChangeStreams(t *testing.T) {
 			want       []string
 		}{
 			{
-				"the token must stay", `{}`, []string{`{"$project": {"_id": 0}}`}, "",
+				"the token must stay", `{}`,
+				[]string{`{"$project": {"_id": 0}}`},
+				"",
 				[]string{"Executor error during getMore :: caused by :: Encountered an event whose _id field", `"codeName": "ChangeStreamFatalError"`, `"errorLabels": ["NonResumableChangeStreamError"]`},
 			},
 			{

@@ -43,6 +43,7 @@ type spec struct {
 	write      bool    // takes a write concern
 	retryable  bool    // takes a transaction number
 	snapshots  bool    // takes the read concern "snapshot"
+	linearizes bool    // takes the read concern "linearizable"
 	statements string  // the field that holds its statements
 	inTxn      version // the first in which it may be part of a transaction; zero: it may not
 	ends       bool    // it ends a transaction
@@ -217,6 +218,8 @@ func (x *exec) checkSession() error {
 	case c.readConcern == "snapshot" && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
 		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
+	case c.readConcern == linearizable && c.autocommit == autocommitUnset:
+		return x.checkLinearizable()
 	case !c.hasTxn:
 		return nil
 	case c.lsid == nil:
@@ -244,7 +247,7 @@ func (x *exec) checkTransaction() error {
 		return nil
 	case c.writeConcern.present:
 		return failf(codeInvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
-	case c.readConcern == "linearizable" || c.readConcern == "available":
+	case c.readConcern == linearizable || c.readConcern == "available":
 		return failf(codeInvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
 			"in a transaction")
 	case c.name == "count":
@@ -269,7 +272,7 @@ func (c *command) parseReadConcern(e *wire.Element) error {
 		switch string(it.Key) {
 		case "level":
 			switch level := string(it.Text()); level {
-			case "local", "majority", "available", "snapshot":
+			case "local", "majority", "available", "snapshot", linearizable:
 				c.readConcern = level
 			default:
 				return failf(codeInvalidOptions, "mongotest: read concern level '%s' is not supported", level)

@@ -78,8 +78,8 @@ func (x *exec) at() int {
 	return x.member.index
 }
 
-// through returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
-func (x *exec) through() int {
+// front returns the index of the mongos that the command was sent to, -1 if it was sent to a member.
+func (x *exec) front() int {
 	if x.mongos == nil {
 		return -1
 	}
@@ -193,7 +193,7 @@ func (x *exec) replace(reply *Reply, at int, executed bool) error {
 // request describes the message to middleware.
 func (x *exec) request() Request {
 	r := Request{
-		Member: x.at(), Mongos: x.through(), ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
+		Member: x.at(), Mongos: x.front(), ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
 		Body: bson.Raw(x.raw), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
 		done: x.done,
 	}
@@ -263,8 +263,11 @@ func (x *exec) perform() error {
 	if x.gone() {
 		return errHangUp
 	}
-	if x.spec.write && x.applied >= 0 {
+	switch {
+	case x.spec.write && x.applied >= 0:
 		return x.awaitWriteConcern()
+	case x.readConcern == linearizable:
+		return x.confirm()
 	}
 	return nil
 }

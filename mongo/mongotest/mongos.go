@@ -79,7 +79,7 @@ func (r *mongos) pickLocked(c *command) *member {
 	if p != nil && p.gate.shut.Load() {
 		p = nil
 	}
-	if !c.secondaryOk || c.spec.write || c.autocommit == autocommitOff {
+	if !c.secondaryOk || c.writes() || c.autocommit == autocommitOff {
 		return p
 	}
 	switch c.readMode {

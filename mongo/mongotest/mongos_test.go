@@ -60,6 +60,7 @@ func TestCommandsOfAMongos(t *testing.T) {
 			{`{"getCmdLineOpts": 1, "$db": "admin"}`, `"argv": ["mongos"`},
 			{`{"startSession": 1, "$db": "admin"}`, `"timeoutMinutes"`},
 			{`{"killAllSessions": [], "$db": "admin"}`, `"ok": {"$numberDouble":"1.0"}`},
+			{`{"aggregate": "shards", "pipeline": [{"$count": "n"}], "cursor": {}, "$readPreference": {"mode": "secondary"}, "$db": "config"}`, `"n": {"$numberInt":"1"}`},
 			{`{"count": "shards", "$db": "config"}`, `"n": {"$numberInt":"1"}`},
 			{`{"buildInfo": 1, "$db": "admin"}`, `"version": "7.0.25"`},
 		} {

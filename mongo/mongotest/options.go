@@ -144,7 +144,7 @@ func Members(n int) Option { return func(c *config) { c.members = n } }
 // InMemory makes the set open no socket. Only its [Dialer] reaches it.
 func InMemory() Option { return func(c *config) { c.inMemory = true } }
 
-// Listen sets the TCP addresses ("host:port") at which the members listen and by which their hello names them; ports of
+// Listen sets the TCP addresses ("host:port") at which the servers listen and by which their hello names them; ports of
 // 127.0.0.1 that are free, if it is not given.
 func Listen(addresses ...string) Option { return func(c *config) { c.addresses = addresses } }
 

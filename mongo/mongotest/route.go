@@ -93,7 +93,23 @@ func (x *exec) repeats(err error) bool {
 	if !retryableWriteCodes[commandError(err).Code] || x.inTransaction() || x.name == "getMore" {
 		return false
 	}
-	return x.retryable() || !x.spec.write
+	return x.retryable() || !x.writes()
+}
+
+// writes tells whether the command is one for the primary; an aggregate is if its last stage says where to.
+func (c *command) writes() bool {
+	if c.name != "aggregate" {
+		return c.spec.write
+	}
+	for i := range c.args {
+		stages := query.Elements(c.args[i].Value)
+		if string(c.args[i].Key) != "pipeline" || len(stages) == 0 {
+			continue
+		}
+		it := wire.Elements(stages[len(stages)-1].Data)
+		return it.Next() && (string(it.Key) == "$out" || string(it.Key) == "$merge")
+	}
+	return false
 }
 
 // knownTransaction refuses to go on with a transaction that began at another mongos, unless the command commits it and says

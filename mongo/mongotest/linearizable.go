@@ -1,0 +1,40 @@
+package mongotest
+
+const linearizable = "linearizable"
+
+// checkLinearizable refuses the read concern where it means nothing.
+func (x *exec) checkLinearizable() error {
+	switch {
+	case x.set.config.standalone:
+		return failf(codeNotAReplicaSet, "node needs to be a replica set member to use read concern")
+	case !x.spec.linearizes:
+		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
+			"\"clientSupplied\" } } :: caused by :: read concern not supported", x.name)
+	case x.after != 0:
+		return failf(codeInvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
+	}
+	return nil
+}
+
+// confirm waits until a majority has a no-op written after the read: then no newer primary had acknowledged anything else
+// when the member read.
+func (x *exec) confirm() error {
+	rs, m := x.set, x.member
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	index := int64(0)
+	if !x.interruptedLocked() {
+		m.appendLocked(&entry{kind: noop})
+		index = m.log.last()
+		m.publishLocked()
+	}
+	w := newWaiter(func() bool { return x.interruptedLocked() || m.commit >= index })
+	err := x.inTime(rs.awaitLocked(w, x.done, x.limit()))
+	switch {
+	case x.epoch != m.epoch:
+		return errHangUp
+	case x.interruptedLocked():
+		return failf(codeInterruptedDueToReplStateChange, "operation was interrupted")
+	}
+	return err
+}
