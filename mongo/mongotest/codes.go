@@ -60,6 +60,7 @@ const (
 	codeInterruptedDueToReplStateChange Code = 11602
 	codeNotPrimaryNoSecondaryOk         Code = 13435
 	codeNotPrimaryOrSecondary           Code = 13436
+	codeSearchNotEnabled                Code = 31082
 	codeUnknownField                    Code = 40415
 	codeMissingField                    Code = 40414
 	codeIndexOptionsConflict            Code = 85
@@ -177,6 +178,7 @@ var codeNames = map[Code]string{
 	391:                                 "ReauthenticationRequired",
 	462:                                 "IngressRequestRateLimitExceeded",
 	codeSocketException:                 "SocketException",
+	codeSearchNotEnabled:                "SearchNotEnabled",
 	codeNotWritablePrimary:              "NotWritablePrimary",
 	codeBSONObjectTooLarge:              "BSONObjectTooLarge",
 	codeDuplicateKey:                    "DuplicateKey",

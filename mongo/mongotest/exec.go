@@ -253,7 +253,9 @@ func (x *exec) answer(err error) error {
 
 // perform runs the command, then waits for its write concern.
 func (x *exec) perform() error {
+	began := time.Now()
 	err := x.spec.run(x)
+	x.use(began)
 	if err != nil || x.refused {
 		x.abandon()
 	}

@@ -42,6 +42,7 @@ type member struct {
 	held        []int64 // as primary: indexes from which on nothing may be fetched yet
 	collections catalog
 	sessions    map[string]*session
+	usage       usage
 	open        map[*transaction]struct{}
 	locks       map[lock]*transaction
 

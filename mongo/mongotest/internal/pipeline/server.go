@@ -78,7 +78,8 @@ const searchRefused = "Using $search and $vectorSearch aggregation stages requir
 	"or an AtlasCLI local deployment to enable.For more information on how to connect, see " +
 	"https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
-const searchIndexesRefused = "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional " +
+// SearchIndexesRefused is how a server without a search engine beside it refuses what is about search indexes.
+const SearchIndexesRefused = "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional " +
 	"configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see " +
 	"https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
@@ -99,7 +100,7 @@ func serverKinds() []kind {
 		kinds = append(kinds, kind{name: name, parse: refusing(fail(31082, searchRefused))})
 	}
 	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true})
-	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(fail(31082, searchIndexesRefused))})
+	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(fail(31082, SearchIndexesRefused))})
 	for _, name := range []string{
 		"$geoNear", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
 		"$listSampledQueries", "$listClusterCatalog", "$shardedDataDistribution",

@@ -1,0 +1,39 @@
+package mongotest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/wire"
+)
+
+// https://www.mongodb.com/docs/manual/reference/command/top/
+
+func cmdTop(x *exec) error {
+	if err := x.adminOnly(); err != nil {
+		return err
+	}
+	if err := x.noArgs(); err != nil {
+		return err
+	}
+	at, dst := wire.BeginEmbedded(x.out, "totals")
+	dst = wire.AppendString(dst, "note", "all times in microseconds")
+	x.set.mu.Lock()
+	namespaces := x.member.namespacesLocked("")
+	x.set.mu.Unlock()
+	for _, ns := range namespaces {
+		if used, ok := x.member.usage.byNamespace.Load(ns); ok {
+			dst = used.(*namespaceUsage).append(dst, ns)
+		}
+	}
+	x.out = wire.EndDocument(dst, at)
+	return nil
+}
+
+func (used *namespaceUsage) append(dst []byte, ns string) []byte {
+	at, dst := wire.BeginEmbedded(dst, ns)
+	for kind, name := range usageNames {
+		one, d := wire.BeginEmbedded(dst, name)
+		d = wire.AppendInt64(d, "time", used[kind].nanoseconds.Load()/1000)
+		d = wire.AppendInt64(d, "count", used[kind].count.Load())
+		dst = wire.EndDocument(d, one)
+	}
+	return wire.EndDocument(dst, at)
+}

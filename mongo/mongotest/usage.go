@@ -1,0 +1,73 @@
+package mongotest
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// usage is how often and for how long a server has executed what, by namespace.
+type usage struct{ byNamespace sync.Map } // the values are of type *namespaceUsage
+
+// The kinds of use that the command top tells apart, in its order.
+const (
+	usedAtAll = iota
+	usedToRead
+	usedToWrite
+	usedByFind
+	usedByGetMore
+	usedByInsert
+	usedByUpdate
+	usedByDelete
+	usedByOthers
+	usageKinds
+)
+
+var usageNames = [usageKinds]string{"total", "readLock", "writeLock", "queries", "getmore", "insert", "update", "remove", "commands"}
+
+// occasions are how often something was done, and how long it took together.
+type occasions struct{ count, nanoseconds atomic.Int64 }
+
+type namespaceUsage [usageKinds]occasions
+
+// use notes that a command on data was executed.
+func (x *exec) use(began time.Time) {
+	ns := x.full
+	if x.target != "" {
+		ns = x.target
+	}
+	if x.member == nil || x.spec.service || ns == "" {
+		return
+	}
+	used, ok := x.member.usage.byNamespace.Load(ns)
+	if !ok {
+		used, _ = x.member.usage.byNamespace.LoadOrStore(ns, new(namespaceUsage))
+	}
+	took := time.Since(began).Nanoseconds()
+	lock := usedToRead
+	if x.spec.write {
+		lock = usedToWrite
+	}
+	for _, kind := range [...]int{usedAtAll, lock, x.spec.usage()} {
+		o := &used.(*namespaceUsage)[kind]
+		o.count.Add(1)
+		o.nanoseconds.Add(took)
+	}
+}
+
+// usage returns the kind that a command counts as.
+func (s *spec) usage() int {
+	switch s.name {
+	case "find":
+		return usedByFind
+	case "getMore":
+		return usedByGetMore
+	case "insert":
+		return usedByInsert
+	case "update":
+		return usedByUpdate
+	case "delete":
+		return usedByDelete
+	}
+	return usedByOthers
+}
