@@ -140,6 +140,9 @@ func (x *exec) returnCursor(c *cursor, keep bool) {
 	c.pinned = false
 	if !keep && x.member.cursors[c.id] == c {
 		delete(x.member.cursors, c.id)
+		if x.mongos != nil {
+			delete(x.mongos.cursors, c.id)
+		}
 	}
 }
 

@@ -185,6 +185,14 @@ func TestCursorsOfAMongos(t *testing.T) {
 			t.Errorf("a killed cursor: %v", got)
 		}
 		id = open()
+		rs.Kill(1)
+		rs.Kill(2)
+		if got := c.run(more, id); number(got, "code") != 43 {
+			t.Errorf("after its member died: %v", got)
+		}
+		rs.Restart(1)
+		rs.Restart(2)
+		id = open()
 		rs.KillMongos(0)
 		rs.RestartMongos(0)
 		if got := front(t, rs, 0).run(more, id); number(got, "code") != 43 {

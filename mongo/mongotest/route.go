@@ -82,10 +82,11 @@ func (r *mongos) destinationLocked(x *exec) *member {
 		return r.pickLocked(&x.command)
 	}
 	id, _ := x.first.Integer()
-	if m := r.cursors[id]; m != nil {
+	if m := r.cursors[id]; m != nil && m.up && !m.gate.shut.Load() {
 		return m
 	}
-	return r.set.members[0] // which has no such cursor either
+	delete(r.cursors, id) // it is lost with its member, if it was there
+	return r.set.members[0]
 }
 
 // repeats tells whether a mongos performs the command once more after an error.
