@@ -1,0 +1,136 @@
+package languages
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// client is a driver and how its program is made and run. The commands run in the folder dir; in them ${OUT} is a folder
+// of the client's own that is kept from one run to the next.
+type client struct {
+	name string
+	dir  string
+	// driver is what the driver says of itself in its handshake, or how that begins where the version is the system's.
+	driver string
+	// crashAtFind has the primary of the fail-over step killed at a find, not at an insert.
+	crashAtFind bool
+	setup       [][]string
+	run         []string
+}
+
+// crashAt is the command of the fail-over step at which the primary is killed.
+func (c *client) crashAt() string {
+	if c.crashAtFind {
+		return "find"
+	}
+	return "insert"
+}
+
+func clients() []client {
+	return []client{
+		golang("go1", "mongo-go-driver 1.17.10"),
+		golang("go2", "mongo-go-driver 2.9.3"),
+		node("6.22.0", "mongodb6"),
+		node("7.8.0", "mongodb"),
+		{
+			name: "python", driver: "PyMongo|c 4.20.0", dir: "python",
+			setup: [][]string{
+				{"sh", "-c", "test -x '${OUT}/bin/pip' || python3 -m venv '${OUT}'"},
+				{"${OUT}/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", "requirements.txt"},
+			},
+			run: []string{"${OUT}/bin/python", "scenario.py"},
+		},
+		java("4.11.5"),
+		java("5.14.0"),
+		{
+			name: "c", driver: "mongoc 1.", dir: "c",
+			setup: [][]string{{"sh", "-c", "cc -std=gnu11 -Wall -Wextra -Werror -o '${OUT}/scenario' *.c $(pkg-config --cflags --libs libmongoc-1.0)"}},
+			run:   []string{"${OUT}/scenario"},
+		},
+	}
+}
+
+func golang(dir, driver string) client {
+	return client{
+		name: dir, driver: driver, dir: dir,
+		setup: [][]string{{"go", "build", "-o", "${OUT}/scenario", "."}},
+		run:   []string{"${OUT}/scenario"},
+	}
+}
+
+// node is the Node driver, which package.json has under a name for each of its majors. It does not retry a write whose
+// connection broke when its monitor was the first to notice that the server is gone; a read it does.
+func node(version, module string) client {
+	return client{
+		name: "node-" + version, driver: "nodejs " + version, dir: "node", crashAtFind: true,
+		setup: [][]string{
+			{"cp", "package.json", "package-lock.json", "scenario.mjs", "${OUT}"},
+			{"npm", "ci", "--prefix", "${OUT}", "--silent", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"},
+		},
+		run: []string{"node", "${OUT}/scenario.mjs", module},
+	}
+}
+
+func java(version string) client {
+	return client{
+		name: "java-" + version, driver: "mongo-java-driver|sync " + version, dir: "java",
+		setup: [][]string{
+			{"sh", "-c", "test -f '${OUT}/jars/mongodb-driver-sync-" + version + ".jar' || " +
+				"mvn --quiet --batch-mode dependency:copy-dependencies -Ddriver=" + version + " -DoutputDirectory='${OUT}/jars'"},
+			{"javac", "-Xlint:all", "-Werror", "-d", "${OUT}", "-cp", "${OUT}/jars/*", "Scenario.java"},
+		},
+		run: []string{"java", "-cp", "${OUT}:${OUT}/jars/*", "Scenario"},
+	}
+}
+
+// prepare installs what the client needs and builds its program.
+func (c *client) prepare(t *testing.T) {
+	t.Helper()
+	if err := os.MkdirAll(c.out(t), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range c.setup {
+		if out, err := c.command(t, words, 5*time.Minute).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(words, " "), err, out)
+		}
+	}
+}
+
+// play runs the client's program against a set and returns what it printed and how it ended.
+func (c *client) play(t *testing.T, uri string) (stdout, stderr string, err error) {
+	t.Helper()
+	var complaints strings.Builder
+	cmd := c.command(t, c.run, 2*time.Minute)
+	cmd.Env = append(os.Environ(), "MONGODB_URI="+uri)
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	return string(out), complaints.String(), err
+}
+
+func (c *client) command(t *testing.T, words []string, limit time.Duration) *exec.Cmd {
+	t.Helper()
+	out := c.out(t)
+	expanded := make([]string, len(words))
+	for i, word := range words {
+		expanded[i] = strings.ReplaceAll(word, "${OUT}", out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, expanded[0], expanded[1:]...)
+	cmd.Dir = c.dir
+	return cmd
+}
+
+func (c *client) out(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join(".out", c.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

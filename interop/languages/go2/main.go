@@ -1,0 +1,78 @@
+// Command go2 plays the scenario with the official Go driver, version 2.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+func main() {
+	if err := play(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func play() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	client, err := mongo.Connect(options.Client().ApplyURI(os.Getenv("MONGODB_URI")))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	db := client.Database("interop")
+	for _, step := range []struct {
+		name string
+		run  func(context.Context, *mongo.Database) error
+	}{
+		{"crud", crud},
+		{"cursor", cursor},
+		{"transaction", transaction},
+		{"lost reply", lostReply},
+		{"fail-over", failOver},
+	} {
+		if err := step.run(ctx, db); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		fmt.Println("ok", step.name)
+	}
+	return nil
+}
+
+// outcome gathers what went wrong in a step; after the first error the rest of the step is not looked at.
+type outcome struct{ err error }
+
+func (o *outcome) must(err error) {
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// expect compares what an operation gave with what it should have given.
+func expect[T comparable](o *outcome, what string, got, want T) {
+	if o.err == nil && got != want {
+		o.err = fmt.Errorf("%s: %v; want %v", what, got, want)
+	}
+}
+
+type item struct {
+	ID   int    `bson:"_id"`
+	Kind string `bson:"kind,omitempty"`
+	Name string `bson:"name,omitempty"`
+	N    int    `bson:"n"`
+}
+
+func byID(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
+
+func set(fields bson.D) bson.D { return bson.D{{Key: "$set", Value: fields}} }
+
+func increment(by int) bson.D { return bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: by}}}} }
+
+func kind(name string) bson.D { return bson.D{{Key: "kind", Value: name}} }
