@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-var steps = []string{"crud", "cursor", "transaction", "lost reply", "fail-over"}
+var steps = []string{"crud", "cursor", "transaction", "change stream", "lost reply", "fail-over"}
 
 // TestScenario plays the scenario with each client and looks, from the server's side, whether what it was about happened.
 func TestScenario(t *testing.T) {
@@ -36,10 +36,11 @@ func (c *client) allSteps(t *testing.T) {
 	if want := "ok " + strings.Join(steps, "\nok ") + "\n"; stdout != want {
 		t.Errorf("it printed %q, want %q", stdout, want)
 	}
-	v := verifier{t, set}
-	v.driver(w.drivers(), c.driver)
+	v := verifier{t, set, w}
+	v.driver(c.driver)
 	v.documents()
 	v.commands()
+	v.reading()
 	v.lostReply()
 	v.failOvers(term, c.crashAt())
 }
@@ -48,7 +49,7 @@ func (c *client) allSteps(t *testing.T) {
 func (c *client) appliedTwice(t *testing.T) {
 	set := newSet(t, mongotest.WithMutant(mutant.Server{NoDeduplication: true}))
 	stdout, stderr, err := c.play(t, credentials(set))
-	if err == nil || !strings.HasSuffix(stdout, "ok transaction\n") || !strings.HasPrefix(stderr, "lost reply: ") {
+	if err == nil || !strings.HasSuffix(stdout, "ok change stream\n") || !strings.HasPrefix(stderr, "lost reply: ") {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)
 	}
 }

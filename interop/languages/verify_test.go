@@ -14,12 +14,24 @@ import (
 type verifier struct {
 	t   *testing.T
 	set *mongotest.ReplicaSet
+	w   *witness
 }
 
 // driver checks that the handshakes were this driver's, and nobody else's.
-func (v verifier) driver(said []string, want string) {
-	if len(said) != 1 || !strings.HasPrefix(said[0], want) {
+func (v verifier) driver(want string) {
+	if said := v.w.drivers(); len(said) != 1 || !strings.HasPrefix(said[0], want) {
 		v.t.Errorf("the handshakes were those of %q, want %q", said, want)
+	}
+}
+
+// reading checks that the cursor was read in batches, and that there was a third change stream besides the two that the
+// program opens: the one that the driver opened when its connection had been broken.
+func (v verifier) reading() {
+	if got := v.w.count(batch); got != 12 {
+		v.t.Errorf("the cursor was asked for more %d times, want 12", got)
+	}
+	if got := v.w.count(stream); got != 3 {
+		v.t.Errorf("%d change streams were opened, want 3", got)
 	}
 }
 
@@ -37,6 +49,7 @@ func (v verifier) documents() {
 		"cursor":   numbered(250),
 		"accounts": {counter(1, 70), counter(2, 30)},
 		"ledger":   {counter(1, 30)},
+		"stream":   {counter(1, 10), bson.M{"_id": 3}, bson.M{"_id": 4}, bson.M{"_id": 5}, bson.M{"_id": 6}, bson.M{"_id": 7}},
 		"lost":     {counter(1, 1)},
 		"failover": numbered(200),
 	} {
@@ -62,7 +75,7 @@ func numbered(n int) []any {
 func (v verifier) commands() {
 	v.t.Helper()
 	for name, want := range map[string]int{
-		"getMore": 12, "commitTransaction": 1, "abortTransaction": 1, "configureFailPoint": 1, "replSetStepDown": 1,
+		"commitTransaction": 1, "abortTransaction": 1, "configureFailPoint": 2, "replSetStepDown": 1,
 	} {
 		v.set.CheckCommands(v.t, name, want)
 	}

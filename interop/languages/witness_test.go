@@ -6,47 +6,63 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// What a witness counts.
+const (
+	batch  = "getMore of the collection cursor"
+	stream = "aggregate that opens a change stream"
 )
 
 // witness sees what the set's counters and its journal do not tell.
 type witness struct {
-	mu   sync.Mutex
-	seen map[string]int // what the handshakes say that the driver is
+	mu     sync.Mutex
+	counts map[string]int // messages
+	names  map[string]bool
 }
 
 // watch has a witness look at the set's messages.
 func watch(set *mongotest.ReplicaSet) *witness {
-	w := &witness{seen: make(map[string]int)}
-	set.Use("hello", w.note(func(body bson.Raw) string {
-		name, ok := body.Lookup("client", "driver", "name").StringValueOK()
-		if !ok {
-			return ""
-		}
-		return name + " " + body.Lookup("client", "driver", "version").StringValue()
-	}))
+	w := &witness{counts: make(map[string]int), names: make(map[string]bool)}
+	for _, command := range []string{"hello", "getMore", "aggregate"} {
+		set.Use(command, func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			w.see(r)
+			return next(r)
+		})
+	}
 	return w
 }
 
-// note counts messages by what describe says of them; "" does not count.
-func (w *witness) note(describe func(bson.Raw) string) mongotest.Middleware {
-	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-		if what := describe(r.Body); what != "" {
-			w.mu.Lock()
-			w.seen[what]++
-			w.mu.Unlock()
+func (w *witness) see(r *mongotest.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if name, ok := r.Body.Lookup("client", "driver", "name").StringValueOK(); ok {
+		w.names[name+" "+r.Body.Lookup("client", "driver", "version").StringValue()] = true
+	}
+	switch r.Command {
+	case "getMore":
+		if r.Body.Lookup("collection").StringValue() == "cursor" {
+			w.counts[batch]++
 		}
-		return next(r)
+	case "aggregate":
+		if _, err := r.Body.LookupErr("pipeline", "0", "$changeStream"); err == nil {
+			w.counts[stream]++
+		}
 	}
 }
 
-// drivers returns the different drivers that were seen.
+// drivers returns what the handshakes said that the driver is.
 func (w *witness) drivers() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Sorted(maps.Keys(w.seen))
+	return slices.Sorted(maps.Keys(w.names))
+}
+
+func (w *witness) count(what string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.counts[what]
 }
 
 // crash is the _id of the fail-over step's document at which the primary is killed.

@@ -49,6 +49,12 @@ int64_t number(const bson_t *doc, const char *field) {
   return bson_iter_as_int64(&it);
 }
 
+void command(mongoc_client_t *client, bson_t *words) {
+  bson_error_t error;
+  must(mongoc_client_command_simple(client, "admin", words, NULL, NULL, &error), "command", &error);
+  bson_destroy(words);
+}
+
 void insert(mongoc_collection_t *c, bson_t *doc, const bson_t *opts) {
   bson_error_t error;
   must(mongoc_collection_insert_one(c, doc, opts, NULL, &error), "insert", &error);
@@ -93,6 +99,7 @@ int main(void) {
       {"crud", crud},
       {"cursor", cursor},
       {"transaction", transaction},
+      {"change stream", change_stream},
       {"lost reply", lost_reply},
       {"fail-over", fail_over},
   };

@@ -1,11 +1,5 @@
 #include "scenario.h"
 
-static void command(mongoc_client_t *client, bson_t *words) {
-  bson_error_t error;
-  must(mongoc_client_command_simple(client, "admin", words, NULL, NULL, &error), "command", &error);
-  bson_destroy(words);
-}
-
 void lost_reply(mongoc_client_t *client) {
   bson_t reply;
   mongoc_collection_t *c = mongoc_client_get_collection(client, "interop", "lost");

@@ -35,6 +35,7 @@ func play() error {
 		{"crud", crud},
 		{"cursor", cursor},
 		{"transaction", transaction},
+		{"change stream", changeStream},
 		{"lost reply", lostReply},
 		{"fail-over", failOver},
 	} {

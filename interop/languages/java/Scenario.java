@@ -5,6 +5,7 @@ import static com.mongodb.client.model.Updates.set;
 
 import com.mongodb.MongoWriteException;
 import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoChangeStreamCursor;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
@@ -19,12 +20,13 @@ import com.mongodb.client.model.Sorts;
 import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.logging.Level;
-import java.util.logging.Logger;
+import java.util.logging.LogManager;
+import org.bson.BsonDocument;
 import org.bson.Document;
 
 /** Plays the scenario with the Java sync driver. */
@@ -38,13 +40,14 @@ public final class Scenario {
     }
 
     public static void main(String[] args) {
-        Logger.getLogger("org.mongodb.driver").setLevel(Level.OFF);
+        LogManager.getLogManager().reset();
         try (MongoClient client = MongoClients.create(System.getenv("MONGODB_URI"))) {
             Scenario scenario = new Scenario(client);
             Map<String, Runnable> steps = new LinkedHashMap<>();
             steps.put("crud", scenario::crud);
             steps.put("cursor", scenario::cursor);
             steps.put("transaction", scenario::transaction);
+            steps.put("change stream", scenario::changeStream);
             steps.put("lost reply", scenario::lostReply);
             steps.put("fail-over", scenario::failOver);
             steps.forEach(Scenario::play);
@@ -157,6 +160,48 @@ public final class Scenario {
         db.getCollection("accounts").updateOne(session, eq(1), inc("n", -n));
         db.getCollection("accounts").updateOne(session, eq(2), inc("n", n));
         db.getCollection("ledger").insertOne(session, account(entry, n));
+    }
+
+    private void changeStream() {
+        MongoCollection<Document> c = db.getCollection("stream");
+        BsonDocument token;
+        try (var stream = c.watch().cursor()) {
+            insert(c, 1, 2, 3);
+            expectEvents(stream, "insert 1 {}", "insert 2 {}", "insert 3 {}");
+            client.getDatabase("admin").runCommand(new Document("configureFailPoint", "failCommand")
+                    .append("mode", new Document("times", 1))
+                    .append("data", new Document("failCommands", List.of("getMore")).append("closeConnection", true)));
+            insert(c, 4, 5);
+            token = expectEvents(stream, "insert 4 {}");
+        }
+        insert(c, 6);
+        c.updateOne(eq(1), set("n", 10));
+        c.deleteOne(eq(2));
+        try (var stream = c.watch().resumeAfter(token).cursor()) {
+            expectEvents(stream, "insert 5 {}", "insert 6 {}", "update 1 {\"n\": 10}", "delete 2 {}");
+            insert(c, 7);
+            expectEvents(stream, "insert 7 {}");
+        }
+    }
+
+    private static void insert(MongoCollection<Document> c, int... ids) {
+        for (int id : ids) {
+            c.insertOne(new Document("_id", id));
+        }
+    }
+
+    /** Waits for events, each written as its operation, its document's _id and the fields that were updated. */
+    private static BsonDocument expectEvents(
+            MongoChangeStreamCursor<ChangeStreamDocument<Document>> stream, String... want) {
+        BsonDocument token = null;
+        for (String event : want) {
+            var got = stream.next();
+            var updated = got.getUpdateDescription() == null ? null : got.getUpdateDescription().getUpdatedFields();
+            expect("event", got.getOperationType().getValue() + " " + got.getDocumentKey().getInt32("_id").getValue() + " "
+                    + (updated == null ? "{}" : updated.toJson()), event);
+            token = got.getResumeToken();
+        }
+        return token;
     }
 
     private void lostReply() {

@@ -7,6 +7,7 @@ const steps = {
   crud,
   cursor,
   transaction,
+  'change stream': changeStream,
   'lost reply': lostReply,
   'fail-over': failOver,
 };
@@ -92,6 +93,41 @@ async function transfer(db, session, entry, n) {
 }
 
 const balance = async (db, session) => (await db.collection('accounts').findOne({ _id: 1 }, { session })).n;
+
+async function changeStream(db) {
+  const c = db.collection('stream');
+  let stream = c.watch([], { maxAwaitTimeMS: 10 });
+  expect('events before there were any', await stream.tryNext(), null); // opens the stream
+  await insert(c, 1, 2, 3);
+  await expectEvents(stream, ['insert', 1], ['insert', 2], ['insert', 3]);
+  const breakAGetMore = { failCommands: ['getMore'], closeConnection: true };
+  await db.admin().command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: breakAGetMore });
+  await insert(c, 4, 5);
+  await expectEvents(stream, ['insert', 4]);
+  const resumeAfter = stream.resumeToken;
+  await stream.close();
+  await insert(c, 6);
+  await c.updateOne({ _id: 1 }, { $set: { n: 10 } });
+  await c.deleteOne({ _id: 2 });
+  stream = c.watch([], { resumeAfter });
+  await expectEvents(stream, ['insert', 5], ['insert', 6], ['update', 1, { n: 10 }], ['delete', 2]);
+  await insert(c, 7);
+  await expectEvents(stream, ['insert', 7]);
+  await stream.close();
+}
+
+async function insert(c, ...ids) {
+  for (const _id of ids) {
+    await c.insertOne({ _id });
+  }
+}
+
+async function expectEvents(stream, ...want) {
+  for (const [operation, id, fields] of want) {
+    const got = await stream.next();
+    expect('event', [got.operationType, got.documentKey._id, got.updateDescription?.updatedFields], [operation, id, fields]);
+  }
+}
 
 async function lostReply(db) {
   const c = db.collection('lost');

@@ -94,6 +94,37 @@ def balance(db, session=None):
     return db.accounts.find_one({"_id": 1}, session=session)["n"]
 
 
+def change_stream(db):
+    c = db.stream
+    with c.watch() as stream:
+        insert(c, 1, 2, 3)
+        expect_events(stream, ("insert", 1, None), ("insert", 2, None), ("insert", 3, None))
+        break_a_get_more = {"failCommands": ["getMore"], "closeConnection": True}
+        db.client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=break_a_get_more)
+        insert(c, 4, 5)
+        expect_events(stream, ("insert", 4, None))
+        token = stream.resume_token
+    insert(c, 6)
+    c.update_one({"_id": 1}, {"$set": {"n": 10}})
+    c.delete_one({"_id": 2})
+    with c.watch(resume_after=token) as stream:
+        expect_events(stream, ("insert", 5, None), ("insert", 6, None), ("update", 1, {"n": 10}), ("delete", 2, None))
+        insert(c, 7)
+        expect_events(stream, ("insert", 7, None))
+
+
+def insert(c, *ids):
+    for id in ids:
+        c.insert_one({"_id": id})
+
+
+def expect_events(stream, *want):
+    for event in want:
+        got = stream.next()
+        updated = got.get("updateDescription", {}).get("updatedFields")
+        expect("event", (got["operationType"], got["documentKey"]["_id"], updated), event)
+
+
 def lost_reply(db):
     db.lost.insert_one({"_id": 1, "n": 0})
     db.client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 1})
@@ -114,6 +145,7 @@ STEPS = {
     "crud": crud,
     "cursor": cursor,
     "transaction": transaction,
+    "change stream": change_stream,
     "lost reply": lost_reply,
     "fail-over": fail_over,
 }
