@@ -153,7 +153,11 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
 func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
-	c, err := x.collectionLocked(e.ns)
+	see := x.collectionLocked
+	if e.kind.ofCatalog() {
+		see = x.lookupLocked
+	}
+	c, err := see(e.ns)
 	if err != nil {
 		return err
 	}
@@ -203,9 +207,19 @@ func (x *exec) conflicting(err error) error {
 // errBlocked ends an attempt to write what a transaction has locked. Nobody else sees it.
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
-// collectionLocked returns a collection as the command sees it, nil if it sees none: in its transaction, at its read concern's
-// snapshot, or as it is.
+// collectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
 func (x *exec) collectionLocked(ns string) (*collection, error) {
+	c, err := x.lookupLocked(ns)
+	if c.isView() {
+		x.onView = true
+		return nil, notOnView(ns)
+	}
+	return c, err
+}
+
+// lookupLocked returns what has a namespace as the command sees it, nil if nothing has: in its transaction, at its read concern's
+// snapshot, or as it is.
+func (x *exec) lookupLocked(ns string) (*collection, error) {
 	if x.within != nil {
 		c, err := x.within.collection(ns)
 		return c, x.conflicting(err)

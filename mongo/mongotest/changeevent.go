@@ -68,7 +68,9 @@ func (c *change) creation() []byte {
 	at, dst := wire.BeginDocument(nil)
 	shown := c.after.options.shown()
 	dst = append(dst, shown[4:len(shown)-1]...)
-	dst = wire.AppendDocument(dst, "idIndex", idIndex.raw)
+	if c.after.options.viewOn == "" {
+		dst = wire.AppendDocument(dst, "idIndex", idIndex.raw)
+	}
 	return wire.EndDocument(dst, at)
 }
 

@@ -143,9 +143,16 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 		}
 	}
 	input, err := x.inputLocked(a)
-	if err != nil {
+	switch {
+	case x.onView:
+		return x.runOnViewLocked(a)
+	case err != nil:
 		return nil, err
 	}
+	return x.runLocked(a, input)
+}
+
+func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, error) {
 	docs, err := a.Run(x.context(), x.vars.values, input)
 	if x.conflict != nil {
 		return nil, x.conflict
@@ -201,16 +208,6 @@ func (x *exec) context() pipeline.Context {
 
 // source is what the other stages read of the server. Its methods are called with the set's mutex held.
 type source struct{ x *exec }
-
-func (s source) Collection(db, coll string) [][]byte {
-	c, _ := s.x.collectionLocked(db + "." + coll) // who runs the pipeline looks at x.conflict
-	var docs [][]byte
-	c.scan(func(r *record) bool {
-		docs = append(docs, r.doc)
-		return true
-	})
-	return docs
-}
 
 func (s source) Stage(_, _, name string, _ query.Value) ([][]byte, error) {
 	return nil, failf(codeNotImplemented, "mongotest: the stage '%s' is not supported", name)

@@ -41,9 +41,20 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry
 	if c == nil {
 		return failf(codeNamespaceNotFound, "ns does not exist")
 	}
+	if err := x.checkViewChange(c); err != nil {
+		return err
+	}
 	after := *c.def
 	for _, change := range changes {
 		if err := change(x, &after); err != nil {
+			return err
+		}
+	}
+	if c.isView() {
+		if err := m.checkView(x.full, &after.options); err != nil {
+			return err
+		}
+		if err := x.checkViewPipeline(&after.options); err != nil {
 			return err
 		}
 	}
@@ -73,9 +84,9 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 			d.options.images = on
 			return nil
 		}, err
-	case "validator", "validationLevel", "validationAction":
+	case "validator", "validationLevel", "validationAction", "viewOn", "pipeline":
 		var o collectionOptions
-		if err := o.validation("collMod", e); err != nil {
+		if _, err := o.field("collMod", e); err != nil {
 			return nil, err
 		}
 		return func(_ *exec, d *definition) error {
@@ -84,7 +95,7 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 		}, nil
 	case "cappedSize", "cappedMax":
 		return cappedChange(e)
-	case "viewOn", "pipeline", "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
+	case "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
 		return nil, unsupportedField("collMod", name)
 	default:
 		return nil, unknownField("collMod", name)

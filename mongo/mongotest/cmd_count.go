@@ -26,6 +26,9 @@ func cmdCount(x *exec) error {
 	}
 	docs, err := x.searchLocked(&s)
 	x.set.mu.Unlock()
+	if x.onView {
+		docs, err = x.readView("query", "")
+	}
 	if err != nil {
 		return err
 	}

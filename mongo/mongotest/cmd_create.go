@@ -30,18 +30,11 @@ func cmdCreate(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		c, err := x.collectionLocked(x.full)
+		err := x.createLocked(&o, note)
 		if err != nil {
-			return err
+			note.Err = commandError(err).Code
 		}
-		if c != nil {
-			err := x.alreadyThere(c.def, &o)
-			if err != nil {
-				note.Err = commandError(err).Code
-			}
-			return err
-		}
-		return x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: newDefinition(o)}}, -1, note)
+		return err
 	})
 }
 
@@ -51,6 +44,27 @@ func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, e
 		return false, nil
 	}
 	return o.field(x.name, e)
+}
+
+func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
+	c, err := x.lookupLocked(x.full)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return x.alreadyThere(c.def, o)
+	}
+	def := newDefinition(*o)
+	if o.viewOn != "" {
+		def.indexes = nil
+		if err := x.member.checkView(x.full, o); err != nil {
+			return err
+		}
+		if err := x.checkViewPipeline(o); err != nil {
+			return err
+		}
+	}
+	return x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.
@@ -68,7 +82,7 @@ func (x *exec) createField(e *wire.Element) error {
 	case "expireAfterSeconds":
 		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
 			"'clusteredIndex' option is specified")
-	case "timeseries", "clusteredIndex", "viewOn", "pipeline", "encryptedFields", "flags", "temp":
+	case "timeseries", "clusteredIndex", "encryptedFields", "flags", "temp":
 		return unsupportedField("create", name)
 	default:
 		return unknownField("create", name)
@@ -79,6 +93,9 @@ func (x *exec) createField(e *wire.Element) error {
 func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
 	if !x.set.config.version.atLeast(7, 0) {
 		return failf(codeNamespaceExists, "Collection already exists. NS: %s", x.full)
+	}
+	if err := x.otherView(&d.options, wanted); err != nil {
+		return err
 	}
 	has, want := d.options.shown(), wanted.shown()
 	if equalDocuments(has, want) {

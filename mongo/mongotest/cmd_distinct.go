@@ -37,6 +37,9 @@ func cmdDistinct(x *exec) error {
 	}
 	docs, err := x.searchLocked(&s)
 	x.set.mu.Unlock()
+	if x.onView {
+		docs, err = x.readView("query", "")
+	}
 	if err != nil {
 		return err
 	}

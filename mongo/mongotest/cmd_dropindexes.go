@@ -28,7 +28,10 @@ func cmdDropIndexes(x *exec) error {
 	was, all := 0, isStar(wanted)
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		c := x.member.collections[x.full]
+		c, err := x.member.storedLocked(x.full)
+		if err != nil {
+			return err
+		}
 		if c == nil {
 			return failf(codeNamespaceNotFound, "ns not found %s", x.full)
 		}

@@ -65,6 +65,10 @@ func cmdFind(x *exec) error {
 	}
 	docs, err := x.searchLocked(&s)
 	x.set.mu.Unlock()
+	if x.onView {
+		s.projection = nil
+		docs, err = x.readView("filter", "projection")
+	}
 	if err != nil {
 		return err
 	}

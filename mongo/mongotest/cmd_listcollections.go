@@ -72,13 +72,20 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 func (d *definition) info(name string, nameOnly bool) []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "name", name)
-	dst = wire.AppendString(dst, "type", "collection")
+	kind, isView := "collection", d.options.viewOn != ""
+	if isView {
+		kind = "view"
+	}
+	dst = wire.AppendString(dst, "type", kind)
 	if nameOnly {
 		return wire.EndDocument(dst, at)
 	}
 	dst = wire.AppendDocument(dst, "options", d.options.shown())
 	info, dst := wire.BeginEmbedded(dst, "info")
-	dst = wire.AppendBool(dst, "readOnly", false)
+	dst = wire.AppendBool(dst, "readOnly", isView)
+	if isView {
+		return wire.EndDocument(wire.EndDocument(dst, info), at)
+	}
 	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
 	dst = wire.EndDocument(dst, info)
 	dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())

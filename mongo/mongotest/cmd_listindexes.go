@@ -28,10 +28,14 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	var def *definition
-	if c := x.member.collections[x.full]; c != nil {
+	c, err := x.member.storedLocked(x.full)
+	if c != nil {
 		def = c.def
 	}
 	x.set.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	if def == nil {
 		return failf(codeNamespaceNotFound, "ns does not exist: %s", x.full)
 	}

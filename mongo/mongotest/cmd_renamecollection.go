@@ -93,6 +93,10 @@ func (r *renaming) check() error {
 func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
 	c := m.collections[r.from]
 	switch {
+	case c.isView():
+		return failf(codeCommandNotSupportedOnView, "cannot rename view: %s", r.from)
+	case m.collections[r.to].isView():
+		return failf(codeNamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
 		return failf(codeNamespaceNotFound, "Source collection %s does not exist", r.from)
 	case m.collections[r.to] != nil && !r.dropTarget:

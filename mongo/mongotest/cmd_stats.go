@@ -35,8 +35,11 @@ func cmdCollStats(x *exec) error {
 		return err
 	}
 	defer x.set.mu.Unlock()
-	x.appendCollStats(x.member.collections[x.full], scale)
-	return nil
+	c, err := x.member.storedLocked(x.full)
+	if err == nil {
+		x.appendCollStats(c, scale)
+	}
+	return err
 }
 
 func (x *exec) appendCollStats(c *collection, scale int64) {
@@ -102,9 +105,13 @@ func cmdDBStats(x *exec) error {
 }
 
 func (x *exec) appendDBStats(scale int64) {
-	var collections, objects, size, storage, indexes, indexSize int64
+	var views, collections, objects, size, storage, indexes, indexSize int64
 	for _, ns := range x.member.namespacesLocked(x.db) {
 		c := x.member.collections[ns]
+		if c.isView() {
+			views++
+			continue
+		}
 		collections++
 		objects += int64(c.live)
 		size += c.size
@@ -115,7 +122,7 @@ func (x *exec) appendDBStats(scale int64) {
 	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
 	dst := wire.AppendString(x.out, "db", x.db)
 	dst = wire.AppendInt64(dst, "collections", collections)
-	dst = wire.AppendInt64(dst, "views", 0)
+	dst = wire.AppendInt64(dst, "views", views)
 	dst = wire.AppendInt64(dst, "objects", objects)
 	dst = wire.AppendDouble(dst, "avgObjSize", float64(size)/float64(max(1, objects)))
 	dst = wire.AppendDouble(dst, "dataSize", scaled(size))
@@ -152,7 +159,11 @@ func cmdDataSize(x *exec) error {
 		return err
 	}
 	defer x.set.mu.Unlock()
-	c, exists := x.member.collections[ns]
+	c, err := x.member.storedLocked(ns)
+	if err != nil {
+		return err
+	}
+	exists := c != nil
 	if !exists {
 		c = &collection{}
 	}

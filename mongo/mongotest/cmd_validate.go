@@ -35,7 +35,10 @@ func cmdValidate(x *exec) error {
 		return err
 	}
 	defer x.set.mu.Unlock()
-	c := x.member.collections[x.full]
+	c, err := x.member.storedLocked(x.full)
+	if err != nil {
+		return err
+	}
 	if c == nil {
 		return failf(codeNamespaceNotFound, "Collection '%s' does not exist to validate.", x.full)
 	}

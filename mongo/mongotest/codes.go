@@ -49,6 +49,11 @@ const (
 	codeNoSuchTransaction               Code = 251
 	codeExceededTimeLimit               Code = 262
 	codeNoQueryExecutionPlans           Code = 291
+	codeGraphContainsCycle              Code = 5
+	codeViewDepthLimitExceeded          Code = 165
+	codeCommandNotSupportedOnView       Code = 166
+	codeOptionNotSupportedOnView        Code = 167
+	codeInvalidPipelineOperator         Code = 168
 	codeOperationNotSupportedInTransact Code = 263
 	codeMechanismUnavailable            Code = 334
 	codeUnsupportedOpQueryCommand       Code = 352
@@ -153,7 +158,11 @@ var codeNames = map[Code]string{
 	codeCursorInUse:                     "CursorInUse",
 	150:                                 "StaleEpoch",
 	160:                                 "MaxStalenessOutOfRange",
-	168:                                 "InvalidPipelineOperator",
+	codeGraphContainsCycle:              "GraphContainsCycle",
+	codeViewDepthLimitExceeded:          "ViewDepthLimitExceeded",
+	codeCommandNotSupportedOnView:       "CommandNotSupportedOnView",
+	codeOptionNotSupportedOnView:        "OptionNotSupportedOnView",
+	codeInvalidPipelineOperator:         "InvalidPipelineOperator",
 	codeQueryPlanKilled:                 "QueryPlanKilled",
 	codePrimarySteppedDown:              "PrimarySteppedDown",
 	202:                                 "NetworkInterfaceExceededTimeLimit",

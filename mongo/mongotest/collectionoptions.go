@@ -19,6 +19,8 @@ type collectionOptions struct {
 	filter    *query.Filter
 	computes  bool   // the filter has expressions
 	level     string // "" for the default, strict
+	viewOn    string // of a view; "" for a collection
+	pipeline  []byte // of a view: an array
 	action    string // "" for the default, error
 
 	images bool // change streams can tell what documents were before and after
@@ -46,6 +48,10 @@ func (o *collectionOptions) shown() []byte {
 	}
 	if o.action != "" {
 		dst = wire.AppendString(dst, "validationAction", o.action)
+	}
+	if o.viewOn != "" {
+		dst = wire.AppendString(dst, "viewOn", o.viewOn)
+		dst = wire.AppendValue(dst, "pipeline", bson.TypeArray, o.pipeline)
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -81,6 +87,8 @@ func (o *collectionOptions) field(command string, e *wire.Element) (found bool, 
 		err = o.validation(command, e)
 	case imagesOption:
 		o.images, err = imagesArg(command, v)
+	case "viewOn", "pipeline":
+		err = o.view(command, e)
 	default:
 		return false, nil
 	}
@@ -160,6 +168,30 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 	return nil
 }
 
+// view reads what makes a view.
+func (o *collectionOptions) view(command string, e *wire.Element) error {
+	name := string(e.Key)
+	if name == "viewOn" {
+		if e.Type != bson.TypeString {
+			return wrongType(command, name, e.Type, "string")
+		}
+		if o.viewOn = string(e.Text()); o.viewOn == "" {
+			return failf(codeBadValue, "'viewOn' cannot be empty")
+		}
+		return nil
+	}
+	if e.Type != bson.TypeArray {
+		return wrongType(command, name, e.Type, "array")
+	}
+	o.pipeline = slices.Clone(e.Value)
+	for i, stage := range query.Elements(o.pipeline) {
+		if !stage.IsDocument() {
+			return wrongType(command, name+"."+wire.ArrayKey(i), stage.Type, "object")
+		}
+	}
+	return valid(o.pipeline)
+}
+
 func (o *collectionOptions) compileValidator(doc []byte) error {
 	o.validator, o.filter, o.computes = doc, &query.Filter{}, false
 	return o.filter.ParseWith(doc, query.Hooks{Expr: func(v query.Value) (query.Expr, error) {
@@ -171,10 +203,18 @@ func (o *collectionOptions) compileValidator(doc []byte) error {
 // check tells whether the options go together.
 func (o *collectionOptions) check() error {
 	switch {
+	case o.viewOn == "" && o.pipeline != nil:
+		return failf(codeInvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
 	case !o.capped && (o.size != 0 || o.max != 0):
 		return failf(codeInvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
 	case o.capped && o.size == 0:
 		return failf(codeInvalidOptions, "the 'size' field is required when 'capped' is true")
+	}
+	if o.viewOn != "" {
+		if o.pipeline == nil {
+			o.pipeline = emptyDocument
+		}
+		*o = collectionOptions{viewOn: o.viewOn, pipeline: o.pipeline}
 	}
 	return nil
 }

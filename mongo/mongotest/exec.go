@@ -36,6 +36,7 @@ type exec struct {
 	blocker    *transaction // the one that keeps the command from writing
 	refused    bool         // a statement failed
 	watches    bool         // the cursor in hand is that of a change stream
+	onView     bool         // what the command looked for is a view
 	language   query.Hooks  // what compiles expressions where there is no let
 	vars       variables
 	match      query.Matching // of the document that was found last
@@ -66,7 +67,7 @@ func (x *exec) begin() {
 	x.applied = -1
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
-	x.vars, x.match = variables{}, query.Matching{}
+	x.vars, x.match, x.onView = variables{}, query.Matching{}, false
 	x.state, x.watches = false, false
 }
 

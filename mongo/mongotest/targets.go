@@ -39,10 +39,14 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 
 // checkIndexLocked refuses a $merge by fields that do not tell documents apart.
 func (x *exec) checkIndexLocked(t *pipeline.Target) error {
-	if !t.Merge || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
+	if !t.Merge {
 		return nil
 	}
-	if c := x.member.collections[t.DB+"."+t.Coll]; c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
+	c, err := x.member.storedLocked(t.DB + "." + t.Coll)
+	if err != nil || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
+		return err
+	}
+	if c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
 		return nil
 	}
 	return failf(51183, "Cannot find index to verify that join fields will be unique")
@@ -114,7 +118,11 @@ func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, n
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
 func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
-	target, c := x.full, x.member.collections[x.full]
+	target := x.full
+	c, err := x.member.storedLocked(target)
+	if err != nil {
+		return err
+	}
 	def := newDefinition(collectionOptions{})
 	if c != nil {
 		if c.def.options.capped {
@@ -127,7 +135,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
 	if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
 		return err
 	}
-	err := x.fillLocked(docs)
+	err = x.fillLocked(docs)
 	if refused := checkNamespace(t.DB, t.Coll); err == nil && refused != nil {
 		err = failf(codeIllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
 			commandError(refused).Message)
