@@ -117,12 +117,10 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "noCursorTimeout", "allowDiskUse", "allowPartialResults", "oplogReplay", "exhaust":
 	case "collation":
 		return s.parseCollation(e)
-	case "returnKey", "showRecordId":
-		if e.Type != bson.TypeBoolean {
-			return failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
-		}
-		s.returnKey = s.returnKey || string(e.Key) == "returnKey" && e.True()
-		s.showRecordID = s.showRecordID || string(e.Key) == "showRecordId" && e.True()
+	case "returnKey":
+		s.returnKey, err = flagArg(e)
+	case "showRecordId":
+		s.showRecordID, err = flagArg(e)
 	case "min", "max":
 		return s.hint.bound(e)
 	case "term", "readOnce":

@@ -12,9 +12,9 @@ import (
 // tailing is the feed of a tailable cursor: a capped collection's documents in the order of their insertion, from the oldest
 // to those that will be inserted.
 type tailing struct {
+	criteria
 	ns       string
 	id       uuid
-	filter   query.Filter
 	majority bool // only what a majority has
 	skip     int64
 	left     int64 // how many documents it may still give; negative for any number
@@ -26,7 +26,7 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
-	t := &tailing{ns: x.full, filter: s.filter, majority: x.readConcern == "majority", skip: s.skip, left: s.limit}
+	t := &tailing{criteria: s.criteria, ns: x.full, majority: x.readConcern == "majority", skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
 	}
@@ -49,7 +49,7 @@ func (x *exec) tail(s *search) error {
 			"collection", x.full)
 	}
 	if err != nil {
-		return err
+		return x.executing("find", err)
 	}
 	return x.open(c, docs, false)
 }
@@ -69,6 +69,8 @@ func (s *search) checkTail(x *exec) error {
 		return failf(codeBadValue, "BSON field 'limit' value must be >= 0, actual value '%d'", s.limit)
 	case x.readConcern == "snapshot":
 		return failf(codeNotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
+	case s.hint.named || s.hint.pattern != nil || s.hint.natural < 0 || s.hint.min != nil || s.hint.max != nil || s.returnKey || s.showRecordID:
+		return failf(codeNotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
 	}
 	return nil
 }
@@ -90,13 +92,16 @@ func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 		return nil, failf(codeCappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
 			"record id: RecordId(%d)", t.last)
 	}
+	match := query.Matching{Vars: t.vars}
 	for _, r := range c.order[at:] {
 		if r.doc == nil || t.left == 0 {
 			continue
 		}
 		t.last = r.id
-		switch {
-		case !t.filter.Match(r.doc):
+		switch ok, err := t.filter.MatchWith(r.doc, &match); {
+		case err != nil:
+			return nil, err
+		case !ok:
 		case t.skip > 0:
 			t.skip--
 		default:

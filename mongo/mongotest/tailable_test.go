@@ -58,6 +58,7 @@ func TestTailableCursors(t *testing.T) {
 			{"it stays open at the end", ``, []int64{1, 2}, []int64{3}},
 			{"a filter", `, "filter": {"_id": {"$gte": 2}}`, []int64{2}, []int64{3}},
 			{"a filter that matches nothing yet", `, "filter": {"_id": 3}`, nil, []int64{3}},
+			{"a filter that computes", `, "filter": {"$expr": {"$gte": ["$_id", "$$least"]}}, "let": {"least": 2}`, []int64{2}, []int64{3}},
 			{"what is skipped is skipped once", `, "skip": 1`, []int64{2}, []int64{3}},
 			{"a limit is one on all", `, "limit": 2`, []int64{1, 2}, nil},
 			{"batches", `, "batchSize": 1`, []int64{1}, []int64{2, 3}},
@@ -71,6 +72,11 @@ func TestTailableCursors(t *testing.T) {
 				t.Errorf("%s: first %v, then %v, id %d; want %v and %v", one.rule, first, then, cursor.id, one.first, one.then)
 			}
 			c.ok(`{"delete": "cap", "deletes": [{"q": {"_id": 3}, "limit": 1}], "$db": "db"}`)
+		}
+		for _, more := range []string{`"hint": {"_id": 1}`, `"hint": {"$natural": -1}`, `"returnKey": true`, `"showRecordId": true`} {
+			if reply := c.run(`{"find": "cap", "tailable": true, %s, "$db": "db"}`, more); number(reply, "code") != 238 {
+				t.Errorf("a tailable cursor with %s is answered %s, want 238", more, reply)
+			}
 		}
 		must[any](t)(nil, rs.WaitIdle(context.Background()))
 		_, secondaries := tail(dial(t, rs, 1), `, "$readPreference": {"mode": "secondary"}`)
