@@ -76,6 +76,9 @@ func (c *change) creation() []byte {
 
 // alterations returns the events of a change of a definition: all new indexes are one event, each that is gone is one.
 func (c *change) alterations() []event {
+	if c.sharded != nil {
+		return []event{{operation: "shardCollection", expanded: true, about: c.sharded}}
+	}
 	if c.asked != nil {
 		return []event{{operation: "modify", expanded: true, about: c.asked}}
 	}

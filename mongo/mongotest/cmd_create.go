@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/create/
@@ -28,6 +29,9 @@ func cmdCreate(x *exec) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.timeseries.checkWith(x.full, &o); err != nil {
+		return err
+	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
 		err := x.createLocked(&o, note)
@@ -43,6 +47,21 @@ func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, e
 	if string(e.Key) == imagesOption && !x.set.config.version.hasImages() {
 		return false, nil
 	}
+	switch v := query.Of(*e); string(e.Key) {
+	case "clusteredIndex":
+		if x.set.config.version.atLeast(5, 3) {
+			o.clustered, err = clusteredArg(v)
+			return true, err
+		}
+	case "timeseries":
+		if x.set.config.version.atLeast(5, 0) {
+			o.timeseries, err = timeseriesArg(v)
+			return true, err
+		}
+	case "expireAfterSeconds":
+		o.expires, err = countArg(x.name, e)
+		return true, err
+	}
 	return o.field(x.name, e)
 }
 
@@ -55,6 +74,12 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 		return x.alreadyThere(c.def, o)
 	}
 	def := newDefinition(*o)
+	switch {
+	case o.clustered != nil:
+		def.indexes = []*index{clusteredIndex(o.clustered)}
+	case o.timeseries != nil:
+		def.indexes = o.timeseries.indexes()
+	}
 	if o.viewOn != "" {
 		def.indexes = nil
 		if err := x.member.checkView(x.full, o); err != nil {
@@ -79,10 +104,7 @@ func (x *exec) createField(e *wire.Element) error {
 		return nil
 	case "collation":
 		return simpleCollation("create", e)
-	case "expireAfterSeconds":
-		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
-			"'clusteredIndex' option is specified")
-	case "timeseries", "clusteredIndex", "encryptedFields", "flags", "temp":
+	case "encryptedFields", "flags", "temp":
 		return unsupportedField("create", name)
 	default:
 		return unknownField("create", name)

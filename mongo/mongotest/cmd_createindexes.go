@@ -127,6 +127,9 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 		if exists {
 			continue
 		}
+		if def.options.timeseries != nil && ix.unique {
+			return failf(codeInvalidOptions, "Unique indexes are not supported on time-series collections")
+		}
 		if ix.flaw != nil && !ix.late {
 			return ix.flaw
 		}

@@ -177,6 +177,11 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		f.retold(e, done)
 		return nil
 	}
+	if !f.remove {
+		if err := x.updatableLocked(false); err != nil {
+			return err
+		}
+	}
 	match, err := x.firstLocked("findAndModify", &f.criteria)
 	ok := match.doc != nil
 	switch {

@@ -98,6 +98,10 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
 		o.fail(i, note, in.err)
 		return in.err
 	}
+	if err := x.measuredLocked(in); err != nil {
+		o.fail(i, note, err)
+		return err
+	}
 	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
 		o.fail(i, note, err)
 		return err
@@ -108,4 +112,18 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
 	}
 	o.n++
 	return nil
+}
+
+// measuredLocked gives a document that goes into a time-series collection a key of its own.
+func (x *exec) measuredLocked(in *insertion) error {
+	c, err := x.collectionLocked(x.full)
+	if c == nil || c.def.options.timeseries == nil {
+		return err
+	}
+	if x.within != nil {
+		return failf(codeOperationNotSupportedInTransact, "Cannot insert into a time-series collection in a multi-document transaction: %s",
+			x.full)
+	}
+	in.key, err = c.def.options.timeseries.keyOf(in.doc)
+	return err
 }

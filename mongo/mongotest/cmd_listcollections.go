@@ -75,6 +75,8 @@ func (d *definition) info(name string, nameOnly bool) []byte {
 	kind, isView := "collection", d.options.viewOn != ""
 	if isView {
 		kind = "view"
+	} else if d.options.timeseries != nil {
+		kind = "timeseries"
 	}
 	dst = wire.AppendString(dst, "type", kind)
 	if nameOnly {

@@ -162,5 +162,27 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 			return err
 		}
 	}
-	return x.describe("collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}})
+	if err := x.describe("collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}}); err != nil {
+		return err
+	}
+	return x.set.noteSharding(db+"."+coll, key, unique)
+}
+
+// noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
+func (rs *ReplicaSet) noteSharding(ns string, key bson.Raw, unique bool) error {
+	at, about := wire.BeginDocument(nil)
+	about = wire.AppendDocument(about, "shardKey", key)
+	about = wire.EndDocument(wire.AppendBool(about, "unique", unique), at)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	m := rs.newestPrimaryLocked()
+	if m == nil || m.collections[ns] == nil {
+		return failf(codeNotWritablePrimary, "not primary")
+	}
+	def := m.collections[ns].def
+	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: def, sharded: about}}
+	e.concern(def)
+	m.appendLocked(e)
+	m.publishLocked()
+	return nil
 }

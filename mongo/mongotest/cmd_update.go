@@ -295,6 +295,9 @@ func (f *found) replaced(after []byte, u *query.Update) *entry {
 
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
 	var room [1]found
+	if err := x.updatableLocked(s.multi); err != nil {
+		return err
+	}
 	matches, err := x.updatedLocked(s, room[:0])
 	if err != nil {
 		return err

@@ -24,6 +24,10 @@ type collectionOptions struct {
 	action    string // "" for the default, error
 
 	images bool // change streams can tell what documents were before and after
+
+	clustered  []byte // the clustered index as it is shown, nil for none
+	timeseries *timeseries
+	expires    int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
 }
 
 // shown returns the options as listCollections has them.
@@ -35,6 +39,15 @@ func (o *collectionOptions) shown() []byte {
 		if o.max > 0 {
 			dst = appendSmallest(dst, "max", o.max)
 		}
+	}
+	if o.clustered != nil {
+		dst = wire.AppendDocument(dst, "clusteredIndex", o.clustered)
+	}
+	if o.expires > 0 {
+		dst = wire.AppendInt64(dst, "expireAfterSeconds", o.expires)
+	}
+	if o.timeseries != nil {
+		dst = o.timeseries.append(dst)
 	}
 	if o.images {
 		at, images := wire.BeginEmbedded(dst, imagesOption)
@@ -203,6 +216,12 @@ func (o *collectionOptions) compileValidator(doc []byte) error {
 // check tells whether the options go together.
 func (o *collectionOptions) check() error {
 	switch {
+	case o.expires > 0 && o.timeseries == nil && o.clustered == nil:
+		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
+			"'clusteredIndex' option is specified")
+	case o.clustered != nil && o.size != 0:
+		return failf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+			"with 'expireAfterSeconds'?")
 	case o.viewOn == "" && o.pipeline != nil:
 		return failf(codeInvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
 	case !o.capped && (o.size != 0 || o.max != 0):

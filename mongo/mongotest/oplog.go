@@ -56,6 +56,7 @@ type change struct {
 	to            string // the namespace after a rename
 	target        *uuid  // of the collection that a rename replaces, nil for none
 	asked         []byte // the arguments of a collMod
+	sharded       []byte // how the collection was sharded
 }
 
 // sessionRef makes an entry the record of a retryable statement, or of a transaction that was committed.

@@ -92,7 +92,11 @@ func (c *collection) scan(visit func(r *record) bool) {
 	if c == nil {
 		return
 	}
-	for _, r := range c.order {
+	order := c.order
+	if c.def.options.clustered != nil {
+		order = c.clustered()
+	}
+	for _, r := range order {
 		if r.doc != nil && !visit(r) {
 			return
 		}
@@ -104,7 +108,7 @@ func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key str
 	if c == nil {
 		return nil
 	}
-	if id, ok := f.ID(); ok {
+	if id, ok := f.ID(); ok && c.def.options.timeseries == nil {
 		var buf [64]byte
 		r := c.byID[string(query.AppendKey(buf[:0], id))]
 		if r == nil {

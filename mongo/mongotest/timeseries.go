@@ -1,0 +1,137 @@
+package mongotest
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/core/timeseries-collections/
+
+// timeseries is what create says of a time-series collection. Its documents are kept one by one, not in buckets.
+type timeseries struct {
+	timeField, metaField string
+	granularity          string
+	span, rounding       int64 // seconds; 0 if not given
+}
+
+// maxSpans are how many seconds a bucket spans, by the granularity.
+var maxSpans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000}
+
+func timeseriesArg(v query.Value) (*timeseries, error) {
+	const field = "create.timeseries"
+	if !v.IsDocument() {
+		return nil, wrongType("create", "timeseries", v.Type, "object")
+	}
+	ts := &timeseries{}
+	texts := map[string]*string{"timeField": &ts.timeField, "metaField": &ts.metaField, "granularity": &ts.granularity}
+	numbers := map[string]*int64{"bucketMaxSpanSeconds": &ts.span, "bucketRoundingSeconds": &ts.rounding}
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		name := string(it.Key)
+		text, number := texts[name], numbers[name]
+		switch {
+		case text != nil && it.Type != bson.TypeString:
+			return nil, wrongType(field, name, it.Type, "string")
+		case text != nil:
+			*text = string(it.Text())
+		case number != nil:
+			*number, _ = query.Of(it.Element).Integer()
+			if *number < 1 {
+				return nil, failf(codeBadValue, "BSON field '%s' value must be >= 1, actual value '%d'", name, *number)
+			}
+		default:
+			return nil, unknownField(field, name)
+		}
+	}
+	if it.Err != nil {
+		return nil, it.Err
+	}
+	return ts, ts.check()
+}
+
+func (ts *timeseries) check() error {
+	switch {
+	case ts.timeField == "":
+		return failf(codeMissingField, "BSON field 'create.timeseries.timeField' is missing but a required field")
+	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
+		return failf(codeBadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
+	case ts.metaField == "_id":
+		return failf(codeInvalidOptions, "'metaField' cannot be \"_id\"")
+	case ts.metaField == ts.timeField:
+		return failf(codeInvalidOptions, "'metaField' cannot be the same as 'timeField'")
+	case ts.span != ts.rounding:
+		return failf(codeInvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
+			"be equal to 'bucketMaxSpanSeconds'")
+	}
+	return nil
+}
+
+// checkWith tells whether the options of a collection go with its being a time series.
+func (ts *timeseries) checkWith(ns string, o *collectionOptions) error {
+	switch {
+	case ts == nil:
+	case o.capped:
+		return failf(codeInvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
+	case strings.Contains(ts.timeField, "."):
+		return failf(codeInvalidOptions, "%s: 'timeField' must be a top-level field and not contain a '.'", ns)
+	case strings.Contains(ts.metaField, "."):
+		return failf(codeInvalidOptions, "%s: 'metaField' must be a top-level field and not contain a '.'", ns)
+	}
+	return nil
+}
+
+func (ts *timeseries) append(dst []byte) []byte {
+	at, dst := wire.BeginEmbedded(dst, "timeseries")
+	dst = wire.AppendString(dst, "timeField", ts.timeField)
+	if ts.metaField != "" {
+		dst = wire.AppendString(dst, "metaField", ts.metaField)
+	}
+	if ts.span != 0 {
+		dst = wire.AppendInt32(dst, "bucketRoundingSeconds", int32(ts.rounding))
+		return wire.EndDocument(wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.span)), at)
+	}
+	granularity := ts.granularity
+	if granularity == "" {
+		granularity = "seconds"
+	}
+	dst = wire.AppendString(dst, "granularity", granularity)
+	return wire.EndDocument(wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(maxSpans[granularity])), at)
+}
+
+// indexes returns what listIndexes shows of a new time-series collection.
+func (ts *timeseries) indexes() []*index {
+	if ts.metaField == "" {
+		return nil
+	}
+	at, pattern := wire.BeginDocument(nil)
+	pattern = wire.EndDocument(wire.AppendInt32(wire.AppendInt32(pattern, ts.metaField, 1), ts.timeField, 1), at)
+	at, spec := wire.BeginDocument(nil)
+	spec = wire.AppendDocument(spec, "key", pattern)
+	spec = wire.EndDocument(wire.AppendString(spec, "name", ts.metaField+"_1_"+ts.timeField+"_1"), at)
+	return []*index{must(parseIndex(spec, false))}
+}
+
+// keyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
+func (ts *timeseries) keyOf(doc []byte) (string, error) {
+	if query.Lookup(doc, ts.timeField).Type != bson.TypeDateTime {
+		return "", failf(codeBadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
+	}
+	id := bson.NewObjectID()
+	return "measurement " + string(id[:]), nil
+}
+
+// updatableLocked tells why an update is not executed if it is one of a time-series collection.
+func (x *exec) updatableLocked(multi bool) error {
+	c, err := x.collectionLocked(x.full)
+	switch {
+	case err != nil || c == nil || c.def.options.timeseries == nil:
+		return err
+	case !multi:
+		return failf(codeInvalidOptions, "Cannot perform a non-multi update on a time-series collection")
+	}
+	return failf(codeNotImplemented, "mongotest: updates of time-series collections are not supported")
+}
