@@ -251,7 +251,12 @@ func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
 	e := failf(codeDocumentValidationFailure, "Document failed validation")
 	at, info := wire.BeginEmbedded(nil, "errInfo")
 	id := query.Lookup(after, "_id")
-	e.extra = wire.EndDocument(wire.AppendValue(info, "failingDocumentId", id.Type, id.Data), at)
+	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
+	if x.set.config.version.atLeast(5, 0) {
+		vars, _ := noLet.Vars(x.context()) // without a let nothing can fail
+		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, noLetHooks, vars, codeName))
+	}
+	e.extra = wire.EndDocument(info, at)
 	return e
 }
 

@@ -56,7 +56,7 @@ func TestCollMod(t *testing.T) {
 		{"a validator", `{"collMod": "c", "validator": {"a": {"$gt": 0}}, "validationLevel": "moderate"`, `{"ok": 1.0}`},
 		{
 			"which has effect", `{"insert": "c", "documents": [{"_id": 1}]`,
-			`{"n": 0, "writeErrors": [{"index": 0, "code": 121, "errmsg": "Document failed validation", "errInfo": {"failingDocumentId": 1}}], "ok": 1.0}`,
+			`{"n": 0, "writeErrors": [{"index": 0, "code": 121, "errmsg": "Document failed validation", "errInfo": {"failingDocumentId": 1, "details": {"operatorName": "$gt", "specifiedAs": {"a": {"$gt": 0}}, "reason": "field was missing"}}}], "ok": 1.0}`,
 		},
 		{"and no longer when it is empty", `{"collMod": "c", "validator": {}`, `{"ok": 1.0}`},
 		{"", `{"insert": "c", "documents": [{"_id": 1}]`, `{"n": 1, "ok": 1.0}`},
