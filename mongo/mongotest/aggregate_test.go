@@ -44,6 +44,30 @@ func TestPipelinesInCommands(t *testing.T) {
 			`"firstBatch": [],"id": {"$numberLong":"0"},"ns": "db.orders"`,
 		},
 		{
+			"a collection's size", `{"aggregate": "people", "pipeline": [{"$collStats": {"count": {}, "storageStats": {}}}, {"$project": {"ns": 1, "count": 1, "n": "$storageStats.nindexes"}}], "cursor": {}, "$db": "db"}`,
+			`"firstBatch": [{"ns": "db.people","count": {"$numberInt":"2"},"n": {"$numberInt":"1"}}]`,
+		},
+		{
+			"the size of none", `{"aggregate": "nosuch", "pipeline": [{"$collStats": {"count": {}}}], "cursor": {}, "$db": "db"}`,
+			`Unable to retrieve count in $collStats stage :: caused by :: Collection [db.nosuch] not found.`,
+		},
+		{
+			"its indexes", `{"aggregate": "people", "pipeline": [{"$indexStats": {}}, {"$project": {"name": 1, "key": 1, "ops": "$accesses.ops"}}], "cursor": {}, "$db": "db"}`,
+			`"firstBatch": [{"name": "_id_","key": {"_id": {"$numberInt":"1"}},"ops": {"$numberLong":"0"}}]`,
+		},
+		{
+			"what runs", `{"aggregate": 1, "pipeline": [{"$currentOp": {}}, {"$project": {"ns": 1, "n": "$command.aggregate"}}], "cursor": {}, "$db": "admin"}`,
+			`"firstBatch": [{"ns": "admin.$cmd.aggregate","n": {"$numberInt":"1"}}]`,
+		},
+		{
+			"what runs, elsewhere", `{"aggregate": 1, "pipeline": [{"$currentOp": {}}], "cursor": {}, "$db": "db"}`,
+			`$currentOp must be run against the 'admin' database with {aggregate: 1}`,
+		},
+		{
+			"sessions", `{"aggregate": 1, "pipeline": [{"$listLocalSessions": {}}, {"$project": {"_id": 0, "id": "$_id.id"}}], "cursor": {}, "$db": "db", ` + lsid + `}`,
+			`"firstBatch": [{"id": {"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}]`,
+		},
+		{
 			"an update that is one", `{"findAndModify": "orders", "query": {"_id": 1}, "update": [{"$set": {"n": {"$multiply": ["$n", 10]}}}], "new": true, "$db": "db"}`,
 			`"n": {"$numberInt":"20"}`,
 		},

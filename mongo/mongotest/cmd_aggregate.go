@@ -208,7 +208,3 @@ func (x *exec) context() pipeline.Context {
 
 // source is what the other stages read of the server. Its methods are called with the set's mutex held.
 type source struct{ x *exec }
-
-func (s source) Stage(_, _, name string, _ query.Value) ([][]byte, error) {
-	return nil, failf(codeNotImplemented, "mongotest: the stage '%s' is not supported", name)
-}

@@ -98,7 +98,13 @@ func cmdCurrentOp(x *exec) error {
 		return err
 	}
 	list, dst := wire.BeginArray(x.out, "inprog")
-	at, dst := wire.BeginEmbedded(dst, "0")
+	x.out = wire.EndDocument(wire.AppendDocument(dst, "0", x.operation()), list)
+	return nil
+}
+
+// operation describes the command itself, which is all that this server finds running.
+func (x *exec) operation() []byte {
+	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "type", "op")
 	dst = wire.AppendString(dst, "host", x.server.addr)
 	dst = wire.AppendInt64(dst, "connectionId", x.id)
@@ -107,8 +113,7 @@ func cmdCurrentOp(x *exec) error {
 	dst = wire.AppendString(dst, "op", "command")
 	dst = wire.AppendString(dst, "ns", "admin.$cmd.aggregate")
 	dst = wire.AppendDocument(dst, "command", x.raw)
-	x.out = wire.EndDocument(wire.EndDocument(dst, at), list)
-	return nil
+	return wire.EndDocument(dst, at)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killOp/

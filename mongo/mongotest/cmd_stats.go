@@ -37,13 +37,13 @@ func cmdCollStats(x *exec) error {
 	defer x.set.mu.Unlock()
 	c, err := x.member.storedLocked(x.full)
 	if err == nil {
-		x.appendCollStats(c, scale)
+		x.out = appendCollStats(wire.AppendString(x.out, "ns", x.full), c, scale)
 	}
 	return err
 }
 
-func (x *exec) appendCollStats(c *collection, scale int64) {
-	dst := wire.AppendString(x.out, "ns", x.full)
+// appendCollStats writes the sizes of a collection, nil for none, in units of scale.
+func appendCollStats(dst []byte, c *collection, scale int64) []byte {
 	if c == nil {
 		c = &collection{def: &definition{}}
 	}
@@ -75,7 +75,7 @@ func (x *exec) appendCollStats(c *collection, scale int64) {
 		dst = appendSmallest(dst, ix.name, page/scale)
 	}
 	dst = wire.EndDocument(dst, at)
-	x.out = appendSmallest(dst, "scaleFactor", scale)
+	return appendSmallest(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/

@@ -1,0 +1,109 @@
+package mongotest
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Stage implements pipeline.Source: the stages that describe the server.
+func (s source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
+	x := s.x
+	switch name {
+	case "$collStats":
+		return x.collStatsLocked(db+"."+coll, spec)
+	case "$indexStats":
+		return x.indexStatsLocked(db + "." + coll)
+	case "$currentOp":
+		if db != "admin" || coll != "" {
+			return nil, failf(codeInvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+		}
+		return [][]byte{x.operation()}, nil
+	case "$listLocalSessions":
+		if coll != "" {
+			return nil, failf(codeInvalidNamespace, "$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
+		}
+		return x.localSessionsLocked(), nil
+	}
+	return nil, failf(codeNotImplemented, "mongotest: the stage '%s' is not supported", name)
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
+
+func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
+	c, err := x.collectionLocked(ns)
+	if err != nil {
+		return nil, err
+	}
+	whole, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(dst, "ns", ns)
+	dst = wire.AppendString(dst, "host", x.member.addr)
+	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
+	it := wire.Elements(spec.Data)
+	for it.Next() {
+		switch option := string(it.Key); option {
+		case "storageStats":
+			at, d := wire.BeginEmbedded(dst, option)
+			dst = wire.EndDocument(appendCollStats(d, c, 1), at)
+		case "count":
+			if c == nil {
+				return nil, failf(codeNamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
+			}
+			dst = appendSmallest(dst, "count", int64(c.live))
+		default:
+			return nil, unsupportedField("$collStats", option)
+		}
+	}
+	return [][]byte{wire.EndDocument(dst, whole)}, nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
+
+// indexStatsLocked describes the indexes. How often they are used is not counted.
+func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
+	c, err := x.collectionLocked(ns)
+	if c == nil {
+		return nil, err
+	}
+	var docs [][]byte
+	for _, ix := range c.def.indexes {
+		whole, dst := wire.BeginDocument(nil)
+		dst = wire.AppendString(dst, "name", ix.name)
+		dst = wire.AppendDocument(dst, "key", ix.pattern)
+		dst = wire.AppendString(dst, "host", x.member.addr)
+		at, dst := wire.BeginEmbedded(dst, "accesses")
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.member.started.UnixMilli())
+		dst = wire.EndDocument(dst, at)
+		dst = wire.AppendDocument(dst, "spec", ix.shown())
+		docs = append(docs, wire.EndDocument(dst, whole))
+	}
+	return docs, nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/listLocalSessions/
+
+// localSessionsLocked returns the sessions that have written, and the command's own.
+func (x *exec) localSessionsLocked() [][]byte {
+	known := make(map[string]bool)
+	for lsid := range x.member.sessions {
+		known[lsid] = true
+	}
+	if x.lsid != nil {
+		known[string(x.lsid)] = true
+	}
+	nobody := sha256.Sum256(nil)
+	var docs [][]byte
+	for _, lsid := range slices.Sorted(maps.Keys(known)) {
+		whole, dst := wire.BeginDocument(nil)
+		at, dst := wire.BeginEmbedded(dst, "_id")
+		id := query.Lookup([]byte(lsid), "id")
+		dst = wire.AppendBinary(wire.AppendValue(dst, "id", id.Type, id.Data), "uid", 0, nobody[:])
+		dst = wire.EndDocument(dst, at)
+		docs = append(docs, wire.EndDocument(wire.AppendDateTime(dst, "lastUse", time.Now().UnixMilli()), whole))
+	}
+	return docs
+}
