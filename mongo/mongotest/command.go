@@ -38,6 +38,7 @@ type spec struct {
 	name       string
 	greeting   bool    // hello and its older names
 	since      version // the first that has it; zero: all have
+	gone       version // the first that has it no more; zero: none
 	open       bool    // may be run by who has not authenticated
 	service    bool    // no application's work: not in the journal
 	write      bool    // takes a write concern

@@ -68,6 +68,7 @@ func serverSpecs() []*spec {
 		{name: "ping", run: cmdPing, open: true, service: true},
 		{name: "buildInfo", run: cmdBuildInfo, open: true, service: true},
 		{name: "buildinfo", run: cmdBuildInfo, open: true, service: true},
+		{name: "getnonce", gone: version{6, 2, 0}, run: cmdGetNonce, open: true, service: true},
 		{name: "saslStart", run: cmdSaslStart, open: true, service: true},
 		{name: "saslContinue", run: cmdSaslContinue, open: true, service: true},
 		{name: "authenticate", run: cmdAuthenticate, open: true, service: true},

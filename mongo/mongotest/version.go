@@ -134,7 +134,9 @@ func (v version) delayField() string {
 }
 
 // has tells whether a version has a command.
-func (v version) has(s *spec) bool { return v.hasFrom(s.since) }
+func (v version) has(s *spec) bool {
+	return v.hasFrom(s.since) && (s.gone == version{} || !v.hasFrom(s.gone))
+}
 
 // hasFrom tells whether a version has what there is since another.
 func (v version) hasFrom(since version) bool {
