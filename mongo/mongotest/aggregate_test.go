@@ -68,6 +68,18 @@ func TestPipelinesInCommands(t *testing.T) {
 			`"firstBatch": [{"id": {"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}]`,
 		},
 		{
+			"a stage that the stable API has not", `{"aggregate": 1, "pipeline": [{"$currentOp": {}}], "cursor": {}, "$db": "admin", "apiVersion": "1", "apiStrict": true}`,
+			`"codeName": "APIStrictError"`,
+		},
+		{
+			"a command that it has not", `{"distinct": "people", "key": "name", "$db": "db", "apiVersion": "1", "apiStrict": true}`,
+			`command distinct is not in API Version 1.`,
+		},
+		{
+			"what the stable API has", `{"aggregate": "people", "pipeline": [{"$count": "n"}], "cursor": {}, "$db": "db", "apiVersion": "1", "apiStrict": true}`,
+			`"n": {"$numberInt":"2"}`,
+		},
+		{
 			"an update that is one", `{"findAndModify": "orders", "query": {"_id": 1}, "update": [{"$set": {"n": {"$multiply": ["$n", 10]}}}], "new": true, "$db": "db"}`,
 			`"n": {"$numberInt":"20"}`,
 		},

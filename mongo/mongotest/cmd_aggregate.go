@@ -59,7 +59,11 @@ func cmdAggregate(x *exec) error {
 }
 
 func (x *exec) answerAggregate(a *aggregation) error {
-	if name, spec := a.First(); name == changeStreamStage {
+	name, spec := a.First()
+	if err := x.checkStage(name); err != nil {
+		return err
+	}
+	if name == changeStreamStage {
 		return x.watch(a, spec)
 	}
 	if t := a.Target(); t != nil {

@@ -49,6 +49,7 @@ const (
 	codeNoSuchTransaction               Code = 251
 	codeExceededTimeLimit               Code = 262
 	codeNoQueryExecutionPlans           Code = 291
+	codeAPIStrictError                  Code = 323
 	codeGraphContainsCycle              Code = 5
 	codeViewDepthLimitExceeded          Code = 165
 	codeCommandNotSupportedOnView       Code = 166
@@ -158,6 +159,7 @@ var codeNames = map[Code]string{
 	codeCursorInUse:                     "CursorInUse",
 	150:                                 "StaleEpoch",
 	160:                                 "MaxStalenessOutOfRange",
+	codeAPIStrictError:                  "APIStrictError",
 	codeGraphContainsCycle:              "GraphContainsCycle",
 	codeViewDepthLimitExceeded:          "ViewDepthLimitExceeded",
 	codeCommandNotSupportedOnView:       "CommandNotSupportedOnView",

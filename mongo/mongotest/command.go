@@ -78,6 +78,7 @@ type command struct {
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
+	strict       bool // nothing but what the API's version 1 has
 	maxTime      time.Duration
 	stmtIDs      []byte
 	stmtID       int32
@@ -131,6 +132,9 @@ func (x *exec) parse(doc []byte) error {
 		if err := x.set.config.version.checkComment(c.name, c.comment); err != nil {
 			return err
 		}
+	}
+	if err := c.checkAPI(); err != nil {
+		return err
 	}
 	return x.checkSession()
 }
@@ -189,7 +193,9 @@ func (c *command) genericOption(e *wire.Element) error {
 			return failf(codeBadValue, "%d value for maxTimeMS is out of range", n)
 		}
 		c.maxTime = time.Duration(n) * time.Millisecond
-	case "apiVersion", "apiStrict", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
+	case "apiStrict":
+		c.strict = e.True()
+	case "apiVersion", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
 		"mayBypassWriteBlocking", "$configTime", "$topologyTime":
 	default:
 		c.args = append(c.args, *e)
