@@ -127,6 +127,8 @@ type indexModification struct {
 	pattern []byte
 	hidden  query.Value
 	expiry  query.Value
+
+	prepared, unique query.Value
 }
 
 func indexChange(e *wire.Element) (modifier, error) {
@@ -147,7 +149,7 @@ func indexChange(e *wire.Element) (modifier, error) {
 		return nil, failf(codeInvalidOptions, "Must specify either index name or key pattern.")
 	case !im.name.Missing() && im.pattern != nil:
 		return nil, failf(codeInvalidOptions, "Cannot specify both key pattern and name.")
-	case im.hidden.Missing() && im.expiry.Missing():
+	case im.hidden.Missing() && im.expiry.Missing() && im.prepared.Missing() && im.unique.Missing():
 		return nil, failf(codeInvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
 	}
 	return im.apply, nil
@@ -178,7 +180,16 @@ func (im *indexModification) field(e *wire.Element) error {
 			return failf(codeInvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
 		}
 		im.expiry = v
-	case "unique", "prepareUnique", "forceNonUnique":
+	case "unique", "prepareUnique":
+		if v.Type != bson.TypeBoolean && !v.IsNumber() {
+			return wrongType("collMod", "index."+name, v.Type, "bool")
+		}
+		if name == "unique" {
+			im.unique = v
+		} else {
+			im.prepared = v
+		}
+	case "forceNonUnique":
 		return unsupportedField("collMod.index", name)
 	default:
 		return unknownField("collMod.index", name)
@@ -232,9 +243,15 @@ func (im *indexModification) apply(x *exec, d *definition) error {
 		changed.hidden = hide
 		truth := query.Value{}
 		if hide {
-			truth = query.Value{Type: bson.TypeBoolean, Data: []byte{1}}
+			truth = trueValue
 		}
 		changed.raw = replaced(changed.raw, "hidden", truth)
+	}
+	if err := im.prepare(x, ix, &changed); err != nil {
+		return err
+	}
+	if err := im.makeUnique(x, ix, &changed); err != nil {
+		return err
 	}
 	d.indexes = slices.Clone(d.indexes)
 	d.indexes[slices.Index(d.indexes, ix)] = &changed

@@ -219,7 +219,7 @@ func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) (
 	if err != nil {
 		return nil, err
 	}
-	if _, byID := s.filter.ID(); byID && ix == nil {
+	if _, byID := s.filter.ID(); ix == nil && (byID || s.sort.Only("_id")) {
 		ix = idIndex
 	}
 	list := make([][]byte, len(docs))

@@ -66,6 +66,7 @@ const (
 	codeInterruptedDueToReplStateChange Code = 11602
 	codeNotPrimaryNoSecondaryOk         Code = 13435
 	codeNotPrimaryOrSecondary           Code = 13436
+	codeCannotConvertIndexToUnique      Code = 359
 	codeSearchNotEnabled                Code = 31082
 	codeUnknownField                    Code = 40415
 	codeMissingField                    Code = 40414
@@ -189,6 +190,7 @@ var codeNames = map[Code]string{
 	391:                                 "ReauthenticationRequired",
 	462:                                 "IngressRequestRateLimitExceeded",
 	codeSocketException:                 "SocketException",
+	codeCannotConvertIndexToUnique:      "CannotConvertIndexToUnique",
 	codeSearchNotEnabled:                "SearchNotEnabled",
 	codeNotWritablePrimary:              "NotWritablePrimary",
 	codeBSONObjectTooLarge:              "BSONObjectTooLarge",

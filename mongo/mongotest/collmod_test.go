@@ -50,8 +50,8 @@ func TestCollMod(t *testing.T) {
 			`{"ok": 0.0, "errmsg": "can't hide _id index", "code": 2, "codeName": "BadValue"}`,
 		},
 		{
-			"what would make an index unique is refused", `{"collMod": "c", "index": {"name": "b", "prepareUnique": true}`,
-			`{"ok": 0.0, "errmsg": "mongotest: the field 'prepareUnique' of collMod.index is not supported", "code": 238, "codeName": "NotImplemented"}`,
+			"an index cannot be kept from being unique", `{"collMod": "c", "index": {"name": "b", "forceNonUnique": true}`,
+			`{"ok": 0.0, "errmsg": "mongotest: the field 'forceNonUnique' of collMod.index is not supported", "code": 238, "codeName": "NotImplemented"}`,
 		},
 		{"a validator", `{"collMod": "c", "validator": {"a": {"$gt": 0}}, "validationLevel": "moderate"`, `{"ok": 1.0}`},
 		{
@@ -106,4 +106,32 @@ func TestACappedCollectionIsRolledBackInOrder(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestIndexesBecomeUnique makes an index unique that has duplicates at first.
+func TestIndexesBecomeUnique(t *testing.T) {
+	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+	p.play(`- | {"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]} | ok
+	        - | PUT 1 1 | n 1
+	        - | PUT 2 1 | n 1
+	        - | PUT 3 1 | n 1
+	        - | {"collMod": "c", "index": {"name": "n", "unique": true}} | 72
+	        - | {"collMod": "c", "index": {"name": "_id_", "prepareUnique": true}} | 72
+	        - | {"collMod": "c", "index": {"name": "n", "prepareUnique": true}} | ok
+	        - | PUT 4 1 | write error 11000
+	        - | PUT 4 4 | n 1
+	        - | SET 4 1 | write error 11000
+	        - | {"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"m": 1}}}]} | n 1
+	        - | DEL 3   | n 1
+	        - | PUT 5 1 | write error 11000`)
+	reply := p.run("-", `{"collMod": "c", "index": {"name": "n", "unique": true}}`)
+	if brief(reply) != "359" || reply.Lookup("violations").String() != `[{"ids": [{"$numberInt":"1"},{"$numberInt":"2"}]}]` {
+		t.Errorf("with duplicates: %v", reply)
+	}
+	p.play(`- | DEL 2   | n 1
+	        - | PUT 5 1 | write error 11000
+	        - | {"collMod": "c", "index": {"name": "n", "unique": true}} | ok
+	        - | PUT 5 1 | write error 11000
+	        - | DEL 1   | n 1
+	        - | PUT 5 1 | n 1`)
 }

@@ -12,18 +12,19 @@ import (
 
 // index is one index's specification. It never changes.
 type index struct {
-	name    string
-	raw     []byte // the specification as it is kept
-	pattern []byte // its key
-	plugin  string // "text", "hashed" and so on; "" if the keys are ordered values
-	paths   [][]string
-	unique  bool
-	sparse  bool
-	hidden  bool
-	partial *query.Filter // nil if every document is in it
-	collate *collation.Collation
-	flaw    error // why it cannot be built after all
-	late    bool  // and that this shows when building has begun
+	name     string
+	raw      []byte // the specification as it is kept
+	pattern  []byte // its key
+	plugin   string // "text", "hashed" and so on; "" if the keys are ordered values
+	paths    [][]string
+	unique   bool
+	prepared bool // it takes no further duplicates
+	sparse   bool
+	hidden   bool
+	partial  *query.Filter // nil if every document is in it
+	collate  *collation.Collation
+	flaw     error // why it cannot be built after all
+	late     bool  // and that this shows when building has begun
 }
 
 // String returns the specification as the real server writes it into errors.
@@ -34,8 +35,10 @@ func (ix *index) ordered() bool { return ix.plugin == "" }
 
 // constrains tells whether a document may be refused because of the index.
 func (ix *index) constrains() bool {
-	return ix.ordered() && ix != idIndex && (ix.unique || len(ix.paths) > 1)
+	return ix.ordered() && ix != idIndex && (ix.refusesDuplicates() || len(ix.paths) > 1)
 }
+
+func (ix *index) refusesDuplicates() bool { return ix.unique || ix.prepared }
 
 // holds tells whether the index has an entry for a document.
 func (ix *index) holds(doc []byte) bool {

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -18,7 +19,7 @@ type uniqueness struct {
 func (c *collection) define(d *definition) {
 	var list []*uniqueness
 	for _, ix := range d.indexes {
-		if ix.unique && ix.ordered() {
+		if ix.refusesDuplicates() && ix.ordered() {
 			list = append(list, c.uniquenessOf(ix))
 		}
 	}
@@ -61,11 +62,38 @@ func (c *collection) reindex(r *record, before, after []byte) {
 	for _, u := range c.uniques {
 		if before != nil {
 			u.remove(r, before)
+			u.find(c, r, before)
 		}
 		if after != nil {
 			u.add(r, after)
 		}
 	}
+}
+
+// find enters another document that has the keys which one gave up: an index that only takes no further duplicates may have
+// some.
+func (u *uniqueness) find(c *collection, gone *record, before []byte) {
+	if !u.prepared {
+		return
+	}
+	given, _ := u.keys(before)
+	c.scan(func(r *record) bool {
+		keys, _ := u.keys(r.doc)
+		for _, k := range keys {
+			if r != gone && slices.ContainsFunc(given, func(g indexKey) bool { return g.compare(k, u.pattern) == 0 }) {
+				u.holders[k.encode()] = r
+			}
+		}
+		return true
+	})
+}
+
+// withoutThose returns the keys that the document with an _id does not have already.
+func (c *collection) withoutThose(keys []indexKey, ix *index, id string) []indexKey {
+	had, _ := ix.keys(c.at(id))
+	return slices.DeleteFunc(slices.Clone(keys), func(k indexKey) bool {
+		return slices.ContainsFunc(had, func(h indexKey) bool { return h.compare(k, ix.pattern) == 0 })
+	})
 }
 
 // conflict tells why a document cannot be in the collection's indexes in the place of the one with the same _id, nil if it
@@ -79,8 +107,11 @@ func (c *collection) conflict(ns, id string, doc []byte) error {
 		if err != nil {
 			return err
 		}
-		if !ix.unique {
+		if !ix.refusesDuplicates() {
 			continue
+		}
+		if ix.prepared {
+			keys = c.withoutThose(keys, ix, id)
 		}
 		u := c.uniquenessOf(ix)
 		if k := u.taken(keys, id); k != nil {
