@@ -39,7 +39,7 @@ func main() {
 // cli is the command line.
 type cli struct {
 	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every strategy of retrying against every failure."`
-	Mock    mockCommand    `cmd:"" help:"Run a MongoDB replica set or standalone server for tests, in memory, for clients in any language."`
+	Mock    mockCommand    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

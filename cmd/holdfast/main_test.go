@@ -40,6 +40,8 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		{"mock --nonsense", "unknown flag --nonsense"},
 		{"mock --fork", "--fork is not supported; start the program in the background instead"},
 		{"mock -f mongod.conf", "--config is not supported; give its settings as flags"},
+		{"mock --mongos=-1", "--mongos is -1; it must be 0 to 10"},
+		{"mock --mongos 2 --standalone", "--mongos excludes --standalone and --replSet"},
 		{"mock --standalone --replSet rs0", "--standalone and --replSet exclude each other"},
 		{"mock --auth --noauth", "--noauth excludes --auth"},
 		{"mock --bind_ip 127.0.0.1 --bind_ip_all", "--bind_ip and --bind_ip_all exclude each other"},

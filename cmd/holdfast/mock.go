@@ -17,9 +17,10 @@ import (
 type mockCommand struct {
 	Standalone      bool          `help:"One server that is no replica set."`
 	Members         int           `default:"3" help:"How many members the replica set has, 1 to 7."`
+	Mongos          int           `help:"A sharded cluster of one shard, the replica set, with this many mongos in front, which the URI names."`
 	Set             string        `default:"rs0" placeholder:"NAME" help:"The replica set's name."`
 	Host            string        `placeholder:"HOST" help:"The host by which the members name themselves, and on which they listen; 127.0.0.1 if it is not given."`
-	Port            int           `default:"${port}" help:"The first member's port; the others have the ones after it. 0: any that are free."`
+	Port            int           `default:"${port}" help:"The first server's port; the others have the ones after it, mongos before members. 0: any that are free."`
 	User            []string      `placeholder:"NAME:PASSWORD" help:"Somebody who may authenticate; may be repeated. Without any, everybody may do everything."`
 	TLSCAFile       string        `name:"tls-ca-file" placeholder:"FILE" help:"Speak TLS, and write the certificate of the authority that clients must trust to this file."`
 	ElectionTimeout time.Duration `default:"10s" help:"How long a set is without its primary before it elects another one."`
@@ -93,8 +94,12 @@ func (c *mockCommand) check() error {
 		return errors.New("--tls-ca-file excludes --tlsMode and --replSet; with --replSet there is --tlsMode")
 	case c.Members < 1 || c.Members > 7:
 		return fmt.Errorf("--members is %d; it must be 1 to 7", c.Members)
-	case c.Port < 0 || c.Port > 65535-c.Members:
-		return fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65535-c.Members)
+	case c.Mongos < 0 || c.Mongos > 10:
+		return fmt.Errorf("--mongos is %d; it must be 0 to 10", c.Mongos)
+	case c.Mongos > 0 && (c.Standalone || c.Mongod.ReplSet != ""):
+		return errors.New("--mongos excludes --standalone and --replSet")
+	case c.Port < 0 || c.Port > 65535-c.Members-c.Mongos:
+		return fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65535-c.Members-c.Mongos)
 	case c.ElectionTimeout <= 0:
 		return fmt.Errorf("--election-timeout is %v; it must be positive", c.ElectionTimeout)
 	}
@@ -115,6 +120,9 @@ func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
 		mongotest.JournalLimit(0))
 	if c.Standalone {
 		opts = append(opts, mongotest.Standalone())
+	}
+	if c.Mongos > 0 {
+		opts = append(opts, mongotest.Sharded(c.Mongos))
 	}
 	if c.TLSCAFile != "" {
 		opts = append(opts, mongotest.TLS())
@@ -138,7 +146,7 @@ func (c *mockCommand) users() ([]mongotest.User, error) {
 	return users, nil
 }
 
-// fronts listens for the members, and returns where, with the addresses by which they name themselves.
+// fronts listens for the members and then the mongos, and returns where, with the addresses by which they name themselves.
 func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
 	secure, err := c.Mongod.frontTLS()
 	if err != nil {
@@ -152,10 +160,10 @@ func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
 	if c.Host == "" {
 		host = named(hosts)
 	}
-	for i := range c.Members {
+	for i := range c.Members + c.Mongos {
 		port := c.Port
 		if port != 0 {
-			port += i
+			port += (i + c.Mongos) % (c.Members + c.Mongos)
 		}
 		f, err := newFront(hosts, port, c.Mongod.UnixSocketPrefix, secure)
 		if err != nil {

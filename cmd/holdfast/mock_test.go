@@ -59,6 +59,7 @@ func TestMockServesAnyClientAndEndsWhenTold(t *testing.T) {
 		{"", "replicaSet=rs0"},
 		{"--members 1 --set other", "replicaSet=other"},
 		{"--standalone", "mongodb://127.0.0.1:"},
+		{"--mongos 2 --members 1", "mongodb://127.0.0.1:"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			uri, end := startMock(t, strings.Fields(c.args)...)

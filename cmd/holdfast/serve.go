@@ -62,16 +62,24 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	for _, f := range fronts {
 		f.open()
 	}
-	log.ready(rs.URI(), fronts[0].port())
+	log.ready(rs.URI(), fronts[c.entrance()].port())
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var members sync.WaitGroup
-	for i := range fronts {
+	for i := range c.Members {
 		members.Go(func() { awaitShutdown(ctx, rs, i) })
 	}
 	members.Wait()
 	log.ended(endReason(s.ctx))
 	return rs.Close()
+}
+
+// entrance is which of the servers clients go to first.
+func (c *mockCommand) entrance() int {
+	if c.Mongos > 0 {
+		return c.Members
+	}
+	return 0
 }
 
 func endReason(ctx context.Context) string {
