@@ -88,7 +88,12 @@ func (c *conn) gone() bool {
 const keep = 1 << 20
 
 func (c *conn) serve() {
-	defer c.forget()
+	defer func() {
+		if failure := recover(); failure != nil {
+			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
+		}
+		c.forget()
+	}()
 	r := bufio.NewReaderSize(c, 16<<10)
 	for {
 		if cap(c.in) > keep {
