@@ -58,14 +58,14 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 }
 
 // runVersions runs a case on every version that its file admits, until it fails, and returns how often it was run.
-func runVersions(t *testing.T, f *unified.File, c *unified.Test, topology string) (err error, runs int) {
+func runVersions(t *testing.T, f *unified.File, c *unified.Test, topology string) (runs int, err error) {
 	for _, facts := range deployments(f, c, topology) {
 		runs++
 		if err := runCase(t, f, c, facts); err != nil {
-			return fmt.Errorf("on %s: %w", facts.Version, err), runs
+			return runs, fmt.Errorf("on %s: %w", facts.Version, err)
 		}
 	}
-	return nil, runs
+	return runs, nil
 }
 
 func runFile(t *testing.T, root, file string) []result {
@@ -78,7 +78,7 @@ func runFile(t *testing.T, root, file string) []result {
 		c := &f.Tests[i]
 		for _, topology := range runsOn(f, c) {
 			r := result{file: topology + " " + file, name: c.Description}
-			r.err, r.runs = runVersions(t, f, c, topology)
+			r.runs, r.err = runVersions(t, f, c, topology)
 			results = append(results, r)
 		}
 	}
