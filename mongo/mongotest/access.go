@@ -150,6 +150,12 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
 	return nil
 }
 
+// makeLocked makes a collection without options.
+func (x *exec) makeLocked(ns string) (*definition, error) {
+	def := newDefinition(collectionOptions{})
+	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
+}
+
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
 func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
@@ -170,11 +176,11 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	case e.kind == create:
 		e.concern(e.change.after)
 	case e.kind == put:
-		made := &entry{kind: create, ns: e.ns, change: &change{after: newDefinition(collectionOptions{})}}
-		if err := x.appendLocked(made, -1, nil); err != nil {
+		made, err := x.makeLocked(e.ns)
+		if err != nil {
 			return err
 		}
-		e.concern(made.change.after)
+		e.concern(made)
 	}
 	e.journaled = note
 	if x.within != nil {

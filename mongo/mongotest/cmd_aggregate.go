@@ -79,18 +79,21 @@ func (x *exec) answerAggregate(a *aggregation) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, nil, a.batchSize, false)
+	return x.replyCursor(docs, nil, cursorReply{size: a.batchSize, single: a.Target() != nil})
 }
 
 func (a *aggregation) field(x *exec, e *wire.Element) error {
 	switch string(e.Key) {
 	case "pipeline":
 		if e.Type != bson.TypeArray {
-			return wrongType("aggregate", "pipeline", e.Type, "array")
+			return failf(codeTypeMismatch, "A pipeline must be an array of objects")
 		}
 		a.stages = e.Value
 		return valid(e.Value)
 	case "cursor":
+		if e.Document() == nil {
+			return failf(codeTypeMismatch, "cursor field must be missing or an object")
+		}
 		a.cursor = true
 		size := query.Lookup(e.Value, "batchSize")
 		if n, ok := size.Integer(); ok {

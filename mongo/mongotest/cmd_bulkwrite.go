@@ -62,7 +62,7 @@ func cmdBulkWrite(x *exec) error {
 		return err
 	}
 	x.full = "admin.$cmd.bulkWrite"
-	err = x.replyCursor(docs, nil, b.batchSize, false)
+	err = x.replyCursor(docs, nil, cursorReply{size: b.batchSize, ends: true, order: batchMiddle})
 	x.full, x.coll = "", ""
 	x.appendBulk(b)
 	return err

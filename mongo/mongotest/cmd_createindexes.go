@@ -18,6 +18,7 @@ type indexCreation struct {
 	before  int
 	after   int
 	created bool // the collection was
+	there   bool // an index was already
 }
 
 func cmdCreateIndexes(x *exec) error {
@@ -117,16 +118,29 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	if coll != nil {
 		def = coll.def
 	}
-	c.before, c.created = len(def.indexes), coll == nil
+	c.before, c.created, c.there = len(def.indexes), coll == nil, false
 	list := slices.Clone(def.indexes)
+	for _, ix := range c.wanted { // first against what the collection has, then against one another
+		there, err := def.clash(ix)
+		if err != nil {
+			return err
+		}
+		c.there = c.there || there
+	}
 	for _, ix := range c.wanted {
 		exists, err := def.with(list).clash(ix)
 		if err != nil {
-			return x.whileBuilding(def, list, ix, err)
+			return x.buildFailed(def, err)
 		}
-		if exists {
-			continue
+		before, _ := def.clash(ix)
+		switch {
+		case !exists:
+			list = append(list, ix)
+		case !before && coll != nil && coll.live > 0:
+			return x.buildFailed(def, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
 		}
+	}
+	for _, ix := range list[c.before:] {
 		if def.options.timeseries != nil && ix.unique {
 			return failf(codeInvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
@@ -136,7 +150,6 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 		if err := coll.buildable(x.full, ix); err != nil {
 			return x.buildFailed(def, err)
 		}
-		list = append(list, ix)
 	}
 	if c.after = len(list); c.after == c.before {
 		c.created = false
@@ -153,15 +166,6 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 			"transaction.", x.full)
 	}
 	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
-}
-
-// whileBuilding says of an error that it came up between two indexes of the command, where the real server has already begun
-// to build.
-func (x *exec) whileBuilding(def *definition, list []*index, ix *index, err error) error {
-	if _, before := def.clash(ix); before != nil || len(list) == len(def.indexes) {
-		return err
-	}
-	return x.buildFailed(def, err)
 }
 
 func (x *exec) buildFailed(def *definition, err error) error {
@@ -222,6 +226,9 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 	}
 	if !x.set.config.standalone && x.set.config.version.atLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
+	}
+	if c.there {
+		dst = wire.AppendString(dst, "note", "index already exists")
 	}
 	x.out = dst
 }

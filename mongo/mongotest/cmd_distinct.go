@@ -125,6 +125,7 @@ func eachWithin(array []byte, path []string, visit func(query.Value)) {
 		case place.IsArray():
 			eachWithin(place.Data, path[1:], visit)
 		}
+		return
 	}
 	for _, element := range query.Elements(array) {
 		if element.IsDocument() {

@@ -18,6 +18,7 @@ type search struct {
 	skip, limit  int64
 	batchSize    int64
 	singleBatch  bool
+	byID         bool // it is sorted by _id alone, for which there is an index
 	returnKey    bool
 	showRecordID bool
 	tailable     bool
@@ -64,6 +65,8 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	docs, err := x.searchLocked(&s)
+	s.singleBatch = s.singleBatch || !x.onView && x.member.collections[x.full] == nil
+	ends := s.ends(docs) && !x.onView
 	x.set.mu.Unlock()
 	if x.onView {
 		s.projection = nil
@@ -72,7 +75,13 @@ func cmdFind(x *exec) error {
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, s.projection, s.batchSize, s.singleBatch)
+	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch, ends: ends})
+}
+
+// ends tells whether the real server knows without looking further that the result ends: it was sorted, its limit is
+// reached, or its _id is.
+func (s *search) ends(docs [][]byte) bool {
+	return s.sort != nil && !s.byID || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
 }
 
 // compileFind compiles what the command has of the language.
@@ -95,10 +104,11 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	switch string(e.Key) {
 	case "filter":
 		if *filter = e.Document(); *filter == nil {
-			return wrongType("find", "filter", e.Type, "object")
+			return failf(codeTypeMismatch, "Expected field filter to be of type object")
 		}
 		return valid(*filter)
 	case "sort":
+		s.byID = onlyID(e.Document())
 		s.sort, err = parseSort("find", e)
 	case "skip":
 		s.skip, err = countArg("find", e)
@@ -151,8 +161,17 @@ func countArg(command string, e *wire.Element) (int64, error) {
 	return n, nil
 }
 
+// onlyID tells whether a document's only field is _id.
+func onlyID(doc []byte) bool {
+	it := wire.Elements(doc)
+	return doc != nil && it.Next() && string(it.Key) == "_id" && !it.Next()
+}
+
 func parseSort(command string, e *wire.Element) (*query.Sort, error) {
 	if e.Document() == nil {
+		if command == "find" {
+			return nil, failf(codeTypeMismatch, "Expected field sort to be of type object")
+		}
 		return nil, wrongType(command, "sort", e.Type, "object")
 	}
 	return query.ParseSort(e.Document())

@@ -43,7 +43,7 @@ func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
 		return err
 	}
 	x.full, x.coll = x.db+".$cmd.listCollections", ""
-	err = x.replyCursor(docs, nil, size, false)
+	err = x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
 	x.full = ""
 	return err
 }

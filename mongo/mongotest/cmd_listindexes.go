@@ -43,7 +43,7 @@ func cmdListIndexes(x *exec) error {
 	for i, ix := range def.indexes {
 		docs[i] = ix.shown()
 	}
-	return x.replyCursor(docs, nil, size, false)
+	return x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
 }
 
 // cursorOption reads {batchSize: n}.

@@ -63,7 +63,7 @@ func cmdRouting(x *exec) error { return x.adminOnly() }
 // With one shard nothing can be inconsistent.
 func cmdCheckMetadataConsistency(x *exec) error {
 	x.full = x.db + ".$cmd.aggregate"
-	return x.replyCursor(nil, nil, 0, true)
+	return x.replyCursor(nil, nil, cursorReply{single: true})
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/enableSharding/

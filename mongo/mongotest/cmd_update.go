@@ -256,6 +256,11 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 		return true
 	}
 	err := s.err
+	if err != nil && s.upsert && x.member.collections[x.full] == nil && x.within == nil {
+		if _, failed := x.makeLocked(x.full); failed != nil {
+			err = failed
+		}
+	}
 	if err == nil {
 		err = x.matchAndUpdateLocked(s, i, stmt, note, o)
 	}
@@ -346,6 +351,11 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
 func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
+	if x.member.collections[x.full] == nil && x.within == nil { // it stays, even if there is no document for it
+		if _, err := x.makeLocked(x.full); err != nil {
+			return nil, err
+		}
+	}
 	x.match = query.Matching{Vars: q.vars}
 	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
 	if err == nil {

@@ -41,6 +41,7 @@ const (
 	codeUnknownReplWriteConcern         Code = 79
 	codeNetworkTimeout                  Code = 89
 	codeShutdownInProgress              Code = 91
+	codeOperationFailed                 Code = 96
 	codeUnsatisfiableWriteConcern       Code = 100
 	codePrimarySteppedDown              Code = 189
 	codeQueryFeatureNotAllowed          Code = 224
@@ -145,13 +146,15 @@ var codeNames = map[Code]string{
 	codeNetworkTimeout:                  "NetworkTimeout",
 	codeShutdownInProgress:              "ShutdownInProgress",
 	codeUnsatisfiableWriteConcern:       "UnsatisfiableWriteConcern",
-	96:                                  "OperationFailed",
+	codeOperationFailed:                 "OperationFailed",
 	codeWriteConflict:                   "WriteConflict",
 	codeConflictingOperation:            "ConflictingOperationInProgress",
 	codeNotAReplicaSet:                  "NotAReplicaSet",
 	codeCommandFailed:                   "CommandFailed",
 	codeSnapshotTooOld:                  "SnapshotTooOld",
 	codeSnapshotUnavailable:             "SnapshotUnavailable",
+	146:                                 "ExceededMemoryLimit",
+	159:                                 "DurationOverflow",
 	121:                                 "DocumentValidationFailure",
 	codeFailedToSatisfyReadPreference:   "FailedToSatisfyReadPreference",
 	134:                                 "ReadConcernMajorityNotAvailableYet",

@@ -12,9 +12,12 @@ type cursor struct {
 	feed       feed
 	ahead      []byte // the document that was taken from the feed and did not fit into the last batch
 	projection *query.Projection
-	vars       any    // of the projection
-	await      bool   // a getMore waits for something to return
-	pinned     bool   // a getMore is under way
+	vars       any  // of the projection
+	await      bool // a getMore waits for something to return
+	pinned     bool // a getMore is under way
+	ends       bool // the server knows without looking further that the last document is the last
+	full       bool // so was the last batch, which does not show that there is nothing behind it
+	order      batchPlace
 	lsid       string // of the session that made it, "" if none did
 	txn        int64  // the transaction's number, -1 if it was made in none
 }
@@ -42,12 +45,13 @@ func (f *fixed) nextLocked(*exec) ([]byte, error) {
 func (f *fixed) over() bool { return len(f.docs) == 0 }
 
 // exhausted tells whether the client has everything that there will ever be.
-func (c *cursor) exhausted() bool { return c.ahead == nil && c.feed.over() }
+func (c *cursor) exhausted() bool { return c.ahead == nil && !c.full && c.feed.over() }
 
 // batchLocked takes documents for a batch: at most size of them, and at most 16 MiB but always one.
 func (c *cursor) batchLocked(x *exec, size int64) ([][]byte, error) {
 	var docs [][]byte
 	bytes := 0
+	c.full = false
 	for int64(len(docs)) < size {
 		doc := c.ahead
 		if c.ahead = nil; doc == nil {
@@ -62,37 +66,77 @@ func (c *cursor) batchLocked(x *exec, size int64) ([][]byte, error) {
 		}
 		docs = append(docs, doc)
 	}
+	c.full = int64(len(docs)) == size && (size == 0 || !c.ends)
 	return docs, nil
 }
 
+// cursorReply is how a command answers with its first batch.
+type cursorReply struct {
+	size   int64
+	single bool // there is no other
+	ends   bool // as in cursor
+	order  batchPlace
+}
+
+// batchPlace is where among the fields of a reply's cursor the batch is, which differs from command to command.
+type batchPlace uint8
+
+const (
+	batchFirst  batchPlace = iota // firstBatch, id, ns
+	batchMiddle                   // id, firstBatch, ns: bulkWrite
+	batchLast                     // id, ns, firstBatch: lists of collections and indexes
+)
+
 // replyCursor writes the first batch of a result, and keeps the rest for getMore.
-func (x *exec) replyCursor(docs [][]byte, p *query.Projection, size int64, single bool) error {
-	c := &cursor{feed: &fixed{docs}, projection: p}
+func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
+	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
 	x.set.mu.Lock()
-	first, err := c.batchLocked(x, size)
+	first, err := c.batchLocked(x, b.size)
 	x.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return x.open(c, first, single)
+	return x.open(c, first, b.single)
 }
 
 // open writes a cursor's first batch, and keeps the cursor if there is or may be more.
 func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 	c.ns, c.vars, c.lsid, c.txn = x.full, x.vars.values, string(x.lsid), x.transactionNumber()
-	at, dst := wire.BeginEmbedded(x.out, "cursor")
-	dst, err := x.appendBatch(dst, c, "firstBatch", first)
+	list, err := x.appendBatch(nil, c, "firstBatch", first)
 	if err != nil {
 		return x.executing(x.name, err)
+	}
+	if single {
+		c.full = false
 	}
 	if !c.exhausted() && !single {
 		x.keepCursor(c)
 	}
-	if x.snapshot() {
-		dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+	at, dst := wire.BeginEmbedded(x.out, "cursor")
+	switch c.order {
+	case batchMiddle:
+		dst = append(wire.AppendInt64(dst, "id", c.known()), list...)
+		dst = wire.AppendString(dst, "ns", c.ns)
+	case batchLast:
+		dst = wire.AppendString(wire.AppendInt64(dst, "id", c.known()), "ns", c.ns)
+		dst = append(dst, list...)
+	default:
+		if dst = append(dst, list...); x.snapshot() {
+			dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+		}
+		x.out = c.appendIdentity(dst, at)
+		return nil
 	}
-	x.out = c.appendIdentity(dst, at)
+	x.out = wire.EndDocument(dst, at)
 	return nil
+}
+
+// known is the id by which a client goes on: 0 when there is no more.
+func (c *cursor) known() int64 {
+	if c.exhausted() {
+		return 0
+	}
+	return c.id
 }
 
 // appendBatch writes a batch and, of a change stream, behind what it stands.
@@ -115,13 +159,9 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 	return dst, nil
 }
 
-// appendIdentity writes what ends the reply's cursor, which began at an index: the id is 0 when there is no more.
+// appendIdentity writes what ends the reply's cursor, which began at an index.
 func (c *cursor) appendIdentity(dst []byte, at int) []byte {
-	id := c.id
-	if c.exhausted() {
-		id = 0
-	}
-	dst = wire.AppendInt64(dst, "id", id)
+	dst = wire.AppendInt64(dst, "id", c.known())
 	dst = wire.AppendString(dst, "ns", c.ns)
 	return wire.EndDocument(dst, at)
 }

@@ -75,7 +75,9 @@ func sameIndex(a, b *index) bool {
 }
 
 // sameOptions tells whether what sameIndex leaves out is the same too.
-func sameOptions(a, b *index) bool { return hasOptionsOf(a, b) && hasOptionsOf(b, a) }
+func sameOptions(a, b *index) bool {
+	return a.hidden == b.hidden && hasOptionsOf(a, b) && hasOptionsOf(b, a)
+}
 
 // hasOptionsOf tells whether b has every option that a has.
 func hasOptionsOf(a, b *index) bool {

@@ -36,7 +36,7 @@ func (x *exec) tail(s *search) error {
 	on := t.collectionLocked(x.member)
 	if on == nil || on.live == 0 { // there is no position to stay at
 		x.set.mu.Unlock()
-		return x.replyCursor(nil, nil, 0, true)
+		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
 	t.id = on.def.uuid
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}

@@ -145,13 +145,22 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var best found
+	var unsortable error
 	order := q.sort.Collated(q.collation)
 	err := x.findLocked(command, q, func(key string, doc []byte) bool {
+		if order != nil {
+			if unsortable = order.Check(doc); unsortable != nil {
+				return false
+			}
+		}
 		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
 			best = found{key, doc, x.match}
 		}
 		return order != nil
 	})
+	if err == nil && unsortable != nil {
+		err = x.executing(command, unsortable)
+	}
 	return best, err
 }
 

@@ -56,13 +56,20 @@ var accumulators = map[string]func() collector{
 func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
 	p := &parser{scope: scope}
 	a, err := p.accumulator(name, v)
-	if err == nil {
-		err = p.constantError
-	}
-	if err != nil {
+	if _, err = p.finish(nil, err); err != nil {
 		return nil, err
 	}
 	return a, nil
+}
+
+// ParseWindowAccumulator compiles one of a window, where a plain accumulator may be of an array.
+func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
+	start, ok := accumulators[name]
+	if !ok || !v.IsArray() {
+		return ParseAccumulator(name, v, scope)
+	}
+	input, err := Parse(v, scope)
+	return &Accumulator{input, start}, err
 }
 
 func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {

@@ -14,7 +14,7 @@ var arrayOperators = []operator{
 	{name: "$isArray", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(args[0].IsArray()), nil }},
 	{name: "$concatArrays", max: -1, lazy: concatArrays},
 	{name: "$in", min: 2, max: 2, apply: in},
-	{name: "$indexOfArray", min: 2, max: 4, parse: parseIndexOfArray, apply: indexOfArray},
+	{name: "$indexOfArray", min: 2, max: 4, parse: parseIndexOfArray, apply: indexOfArray, nullFirst: true},
 	{name: "$range", min: 2, max: 3, apply: rangeOf},
 	{name: "$reverseArray", min: 1, max: 1, apply: reverseArray},
 	{name: "$slice", min: 2, max: 3, lazy: slice},

@@ -169,6 +169,11 @@ func (c *call) eval(env *Env) (Value, error) {
 	if c.op.lazy != nil {
 		return c.op.lazy(env, c.args)
 	}
+	if c.op.nullFirst {
+		if first, err := c.args[0].Eval(env); err != nil || nullish(first) {
+			return null, err
+		}
+	}
 	args, err := evalAll(env, c.args)
 	if err != nil {
 		return missing, err

@@ -12,6 +12,7 @@ type operator struct {
 	parse         func(p *parser, op *operator, v Value) (Expression, error)
 	apply         func(args []Value) (Value, error)
 	lazy          func(env *Env, args []Expression) (Value, error)
+	nullFirst     bool // null as the first argument is the result, and those behind it are not evaluated
 	late          bool // never evaluated ahead of time, even if all its arguments are constant
 	prefix        bool // the constant arguments that it begins with are evaluated ahead of time
 	constantsLast bool // its constant arguments are evaluated after the others

@@ -139,7 +139,7 @@ func indexOfCP(args []Value) (Value, error) {
 		return missing, err
 	}
 	for i := from; i < to; i++ {
-		if strings.HasPrefix(strings.Join(points[i:to], ""), find) {
+		if strings.HasPrefix(strings.Join(points[i:], ""), find) {
 			return query.Int32(int32(i)), nil
 		}
 	}

@@ -24,7 +24,9 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	output := missing
 	for _, f := range fieldsOf(spec.Data) {
 		if f.name == "output" {
-			output = f.value
+			if output = f.value; len(output.Data) == len(emptyDocument) {
+				output = missing // as without one
+			}
 		}
 		if err := s.option(p, f); err != nil {
 			return nil, err

@@ -9,7 +9,7 @@ import (
 func parseDocuments(p *parser, _ string, spec Value) (stage, error) {
 	e, err := p.expression(spec)
 	if err != nil {
-		return nil, err
+		return nil, because("Invalid $documents", err)
 	}
 	return blocking(func(r *runner, _ [][]byte) ([][]byte, error) {
 		v, err := r.eval(e, emptyDocument)

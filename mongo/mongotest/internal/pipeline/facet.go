@@ -44,7 +44,11 @@ func checkFacet(f field) error {
 func parseFacet(p *parser, _ string, spec Value) (stage, error) {
 	s := &facet{}
 	for _, f := range fieldsOf(spec.Data) {
-		steps, err := p.inner(p.Coll, nil, f.value)
+		var steps []step
+		err := p.inside(func(inner *parser) (err error) {
+			steps, err = inner.inner(p.Coll, nil, f.value)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

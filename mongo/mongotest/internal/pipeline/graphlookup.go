@@ -58,7 +58,7 @@ func (s *graphLookup) option(p *parser, f field) (err error) {
 	case "from":
 		s.coll = string(f.value.Text())
 	case "startWith":
-		s.start, err = p.expression(f.value)
+		s.start, err = p.late().expression(f.value)
 	case "maxDepth":
 		err = s.parseMaxDepth(f.value)
 	case "restrictSearchWithMatch":
@@ -128,7 +128,7 @@ func (s *graphLookup) search(nodes [][]byte, next []Value) ([][]byte, error) {
 	var found [][]byte
 	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
 	for depth := int64(0); len(next) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
-		f, err := equalsAny(s.to, next)
+		f, err := s.reaches(next)
 		if err != nil {
 			return nil, err
 		}
@@ -144,6 +144,19 @@ func (s *graphLookup) search(nodes [][]byte, next []Value) ([][]byte, error) {
 		next = unasked(asked, further)
 	}
 	return found, nil
+}
+
+// reaches returns the filter of the nodes that have any of the values. Unlike elsewhere null is nothing that is not there.
+func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
+	var branches []Value
+	for _, v := range values {
+		if v.Type == bson.TypeUndefined {
+			return nil, fail(badValue, "Cannot insert undefined into InListData")
+		}
+		branches = append(branches, object{{s.to.String(), object{{"$eq", v}, {"$exists", query.Int32(1)}}.value()}}.value())
+	}
+	f := &query.Filter{}
+	return f, f.Parse(object{{"$or", array(branches)}}.bytes())
 }
 
 func (s *graphLookup) at(node []byte, depth int64) []byte {

@@ -30,7 +30,7 @@ func (a *accumulators) add(p *parser, f field) error {
 	case len(inner) > 1:
 		return fail(40238, "The field '%s' must specify one accumulator: %s", f.name, written(f.name, f.value))
 	}
-	acc, err := expr.ParseAccumulator(inner[0].name, inner[0].value, p.scope)
+	acc, err := p.accumulator(expr.ParseAccumulator, inner[0].name, inner[0].value)
 	a.names, a.fields = append(a.names, f.name), append(a.fields, acc)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 type lookup struct {
 	subPipeline
 	as, local, foreign fieldPath // local and foreign are nil without an equality
+	failing            error     // of the pipeline inside, which is optimized when the first document comes
 }
 
 var lookupOptions = []option{
@@ -69,13 +70,16 @@ func parseLookup(p *parser, _ string, spec Value) (stage, error) {
 	if err := s.paths(fields); err != nil {
 		return nil, err
 	}
-	let, err := p.let(fields.get("let").Data)
+	let, err := p.late().let(fields.get("let").Data)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.parse(p, let, fields.get("pipeline"), func(name string) error {
+	inner := p.late()
+	err = s.parse(inner, let, fields.get("pipeline"), func(name string) error {
 		return fail(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
 	})
+	s.failing = inner.optimized()
+	return s, err
 }
 
 func (s *lookup) checkForm(fields object) error {
@@ -110,6 +114,9 @@ func (s *lookup) paths(fields object) (err error) {
 func (s *lookup) run(r *runner, in stream) stream {
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
 		f, err := s.filter(doc)
+		if err == nil {
+			err = s.failing
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +134,7 @@ func (s *lookup) filter(doc []byte) (*query.Filter, error) {
 		return nil, nil
 	}
 	var values []Value
-	s.local.each(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
+	s.local.eachIndexed(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
 	if len(values) == 0 { // nothing there equals what is not there
 		values = []Value{null}
 	}

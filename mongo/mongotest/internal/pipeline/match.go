@@ -17,7 +17,11 @@ func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 	if !query.Lookup(spec.Data, "$where").Missing() {
 		return nil, fail(badValue, "$where is not allowed in this context")
 	}
-	return m, m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
+	err := m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
+	if !p.fails(err) {
+		return m, err
+	}
+	return perDocument(func(*runner, []byte) ([]byte, error) { return nil, err }), nil
 }
 
 func (m *match) run(r *runner, in stream) stream {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -76,6 +77,41 @@ func elementsOrSelf(v Value) []Value {
 		return query.Elements(v.Data)
 	}
 	return []Value{v}
+}
+
+// eachIndexed is each, but that behind an array a number is the place of one of its elements, and only that.
+func (p fieldPath) eachIndexed(doc []byte, visit func(v Value)) {
+	v := query.Lookup(doc, p[0])
+	for p = p[1:]; len(p) > 0 && v.IsArray(); p = p[1:] {
+		at, isPlace := place(p[0])
+		if !isPlace {
+			break
+		}
+		elements := query.Elements(v.Data)
+		if v = missing; at < len(elements) {
+			v = elements[at]
+		}
+	}
+	switch {
+	case len(p) == 0:
+		visit(v)
+	case v.IsDocument():
+		p.eachIndexed(v.Data, visit)
+	case v.IsArray():
+		for _, e := range query.Elements(v.Data) {
+			if e.IsDocument() {
+				p.eachIndexed(e.Data, visit)
+			}
+		}
+	default:
+		visit(missing)
+	}
+}
+
+// place reads the number of an array's element.
+func place(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == name
 }
 
 // each calls visit with every value that the path leads to, entering arrays of documents on the way.

@@ -52,7 +52,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	if err := p.checkOrder(steps); err != nil {
 		return nil, err
 	}
-	return &Pipeline{Let: let, steps: steps}, *p.failing
+	return &Pipeline{Let: let, steps: steps}, p.optimized()
 }
 
 // First returns the name and the specification of the first stage, "" if there is none: it may be one that the server
@@ -135,15 +135,65 @@ func (p *parser) within(names []string) *parser {
 
 func (p *parser) expression(v Value) (expr.Expression, error) {
 	e, err := expr.Parse(v, p.scope)
+	if p.fails(err) {
+		return broken{err}, nil
+	}
+	return e, err
+}
+
+type accumulatorParser func(name string, v Value, scope *expr.Scope) (*expr.Accumulator, error)
+
+// accumulator is to accumulators what expression is to expressions.
+func (p *parser) accumulator(parse accumulatorParser, name string, v Value) (*expr.Accumulator, error) {
+	acc, err := parse(name, v, p.scope)
+	if p.fails(err) {
+		return expr.ParseAccumulator("$sum", int64Value(0), p.scope)
+	}
+	return acc, err
+}
+
+// fails tells whether an error is that of a constant, and keeps the first.
+func (p *parser) fails(err error) bool {
 	var refused *query.Error
 	if !errors.As(err, &refused) || !refused.Constant {
-		return e, err
+		return false
 	}
 	if *p.failing == nil {
 		*p.failing = err
 	}
-	return fixed{null}, nil
+	return true
 }
+
+// optimized is the error of a constant expression, nil for none.
+func (p *parser) optimized() error {
+	if *p.failing == nil {
+		return nil
+	}
+	return because("Failed to optimize pipeline", *p.failing)
+}
+
+// inside optimizes what is inside a stage, with a parser of its own, before the whole.
+func (p *parser) inside(parse func(inner *parser) error) error {
+	inner := p.late()
+	err := parse(inner)
+	if failed := inner.optimized(); *p.failing == nil {
+		*p.failing = failed
+	}
+	return err
+}
+
+// late returns a parser whose constant expressions are evaluated no sooner than others.
+func (p *parser) late() *parser {
+	other := *p
+	other.failing = new(error)
+	return &other
+}
+
+// broken is a constant expression that has no value.
+type broken struct{ err error }
+
+// Eval returns the error.
+func (b broken) Eval(*expr.Env) (Value, error) { return missing, b.err }
 
 // steps compiles the stages of an array that survey has seen.
 func (p *parser) steps(stages Value) ([]step, error) {

@@ -121,6 +121,9 @@ func (j *projection) decide(m mode) { j.decided, j.shape.mode = true, m }
 
 func (j *projection) computed(path fieldPath, f field) error {
 	if j.decided && j.shape.mode == keepOthers {
+		if f.value.IsDocument() {
+			return fail(31252, "Cannot use expression other than $meta in exclusion projection")
+		}
 		return fail(31310, "Cannot use an expression %s in an exclusion projection", written(f.name, f.value))
 	}
 	e, err := j.expressionOf(f.value)

@@ -38,8 +38,10 @@ func parseUnionWith(p *parser, _ string, spec Value) (stage, error) {
 	}
 	fields := fieldsOf(spec.Data)
 	s.coll = string(fields.get("coll").Text())
-	return s, s.parse(p, letVariables{}, fields.get("pipeline"), func(name string) error {
-		return fail(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
+	return s, p.inside(func(inner *parser) error {
+		return s.parse(inner, letVariables{}, fields.get("pipeline"), func(name string) error {
+			return fail(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
+		})
 	})
 }
 

@@ -25,9 +25,6 @@ func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 	}
 	p := newParser(Options{})
 	steps, err := p.updateSteps(l.variables.names, stages)
-	if err == nil {
-		err = *p.failing
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,13 +73,16 @@ func (d derivative) values(r *runner, part *partition) ([]Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if end-first < 2 {
+		if first == end {
 			continue
 		}
 		for _, j := range []int{first, end - 1} {
 			if err := d.check(part.keyOf(j), all[j]); err != nil {
 				return nil, err
 			}
+		}
+		if query.Compare(part.keyOf(first), part.keyOf(end-1)) == 0 {
+			continue
 		}
 		slope, err := part.slope(all, first, end-1)
 		if err != nil {
@@ -116,6 +119,9 @@ func parseIntegral(s *windowStage, p *parser, f field, w window) (windowFunction
 func (g integral) values(r *runner, part *partition) ([]Value, error) {
 	all, err := inputs(r, g.input, part.docs)
 	if err != nil {
+		return nil, err
+	}
+	if _, _, err := g.window.span(part, 0); err != nil {
 		return nil, err
 	}
 	for i := range all {

@@ -54,21 +54,26 @@ func (s *windowStage) function(p *parser, f field, w window) (windowFunction, er
 	if unsupportedFunctions[f.name] {
 		return nil, unsupported("the window function " + f.name)
 	}
-	acc, err := expr.ParseAccumulator(f.name, f.value, p.scope)
+	acc, err := p.accumulator(expr.ParseWindowAccumulator, f.name, f.value)
 	if err != nil {
 		if err.Error() == "unknown group operator '"+f.name+"'" {
 			return nil, fail(failedToParse, "Unrecognized window function, %s", f.name)
 		}
 		return nil, err
 	}
-	return &windowAccumulator{acc, w, f.name == "$sum" && !w.lower.open}, nil
+	removable := !w.lower.open
+	if removable && f.name == "$mergeObjects" {
+		return nil, fail(5461500, "Window function %s is not supported with a removable window", f.name)
+	}
+	return &windowAccumulator{f.name, acc, w, removable}, nil
 }
 
 // windowAccumulator is an accumulator over a window.
 type windowAccumulator struct {
+	name        string
 	accumulator *expr.Accumulator
 	window      window
-	narrow      bool // a sum that documents leave again is an int where it fits
+	removable   bool // documents leave it again
 }
 
 func (a *windowAccumulator) values(r *runner, part *partition) ([]Value, error) {
@@ -85,13 +90,22 @@ func (a *windowAccumulator) values(r *runner, part *partition) ([]Value, error) 
 				return nil, err
 			}
 		}
-		v := state.Result()
-		if v.Type == bson.TypeInt64 && a.narrow {
-			v = count(int(long(v)))
-		}
-		values[i] = v
+		values[i] = a.result(state.Result(), end-first)
 	}
 	return values, nil
+}
+
+// result is what the real server makes of a result where documents leave the window: a sum is an int where it fits, and so
+// is the deviation of a single document.
+func (a *windowAccumulator) result(v Value, documents int) Value {
+	switch {
+	case !a.removable:
+	case a.name == "$sum" && v.Type == bson.TypeInt64:
+		return count(int(long(v)))
+	case a.name == "$stdDevPop" && documents == 1 && v.IsNumber() && double(v) == 0:
+		return query.Int32(0)
+	}
+	return v
 }
 
 // inputs returns an expression's value for each document of a partition.
@@ -204,7 +218,9 @@ func (k *shift) values(r *runner, part *partition) ([]Value, error) {
 	for i := range all {
 		values[i] = k.fallback
 		if at := int64(i) + k.by; at >= 0 && at < int64(len(all)) {
-			values[i] = orNull(all[at])
+			if v := all[at]; !v.Missing() { // what is not there is like a document that is not there
+				values[i] = v
+			}
 		}
 	}
 	return values, nil

@@ -89,6 +89,9 @@ func (f *Filter) ID() (Value, bool) {
 	return f.id, f.collation == nil && !f.id.Missing() && plainID(f.id)
 }
 
+// OnlyID tells whether the filter asks for an _id and nothing else.
+func (f *Filter) OnlyID() bool { return f.only }
+
 // Match tells whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {
 	if f.collation != nil {

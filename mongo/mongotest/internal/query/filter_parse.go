@@ -105,7 +105,7 @@ func (p *filterParser) expression(v Value) (node, error) {
 	e, err := p.expr(v)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Constant {
-		err = fail(refused.Code, "Failed to optimize expression :: caused by :: %s", refused.Message)
+		err = &Error{Code: refused.Code, Message: "Failed to optimize expression :: caused by :: " + refused.Message, Constant: true}
 	}
 	return exprNode{e}, err
 }

@@ -14,7 +14,7 @@ import (
 
 // regex is a regular expression; PCRE's syntax as far as Go has it.
 type regex struct {
-	source Value
+	source []byte // pattern and options, as in BSON
 	re     *regexp.Regexp
 }
 
@@ -23,7 +23,7 @@ func (r regex) test(v Value) bool {
 	case bson.TypeString, bson.TypeSymbol:
 		return r.re.Match(stringBytes(v.Data))
 	case bson.TypeRegex:
-		return bytes.Equal(v.Data, r.source.Data)
+		return bytes.Equal(v.Data, r.source)
 	}
 	return false
 }
@@ -31,7 +31,7 @@ func (r regex) test(v Value) bool {
 func parseRegexValue(v Value) (*leaf, error) {
 	pattern, rest, _ := bytes.Cut(v.Data, []byte{0})
 	options, _, _ := bytes.Cut(rest, []byte{0})
-	return compileRegex(v, string(pattern), string(options))
+	return compileRegex(string(pattern), string(options))
 }
 
 // parseRegex compiles $regex, with the $options that stand before or behind it in the whole expression.
@@ -45,7 +45,7 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 	}
 	switch v.Type {
 	case bson.TypeString:
-		return compileRegex(v, string(v.Text()), flags)
+		return compileRegex(string(v.Text()), flags)
 	case bson.TypeRegex:
 		pattern, rest, _ := bytes.Cut(v.Data, []byte{0})
 		own, _, _ := bytes.Cut(rest, []byte{0})
@@ -56,12 +56,13 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 			}
 			return nil, fail(code, "options set in both $regex and $options")
 		}
-		return compileRegex(v, string(pattern), string(own)+flags)
+		return compileRegex(string(pattern), string(own)+flags)
 	}
 	return nil, fail(BadValue, "$regex has to be a string")
 }
 
-func compileRegex(source Value, pattern, options string) (*leaf, error) {
+func compileRegex(pattern, options string) (*leaf, error) {
+	source := []byte(pattern + "\x00" + options + "\x00")
 	flags, free := "", false
 	for _, o := range options {
 		switch o {

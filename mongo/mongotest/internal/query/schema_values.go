@@ -123,7 +123,7 @@ func schemaPattern(v Value, _ []byte) (rule, error) {
 	if v.Type != bson.TypeString {
 		return nil, keyword("pattern", "must be a string")
 	}
-	c, err := compileRegex(v, string(v.Text()), "")
+	c, err := compileRegex(string(v.Text()), "")
 	if err != nil {
 		return nil, err
 	}

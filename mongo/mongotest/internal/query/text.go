@@ -59,7 +59,24 @@ func (v Value) String() string {
 		}
 		return fmt.Sprintf("BinData(%d, %X)", subtype, data)
 	}
-	return raw.String()
+	return outdatedText(raw)
+}
+
+// outdatedText writes a value of a type that new data does not have.
+func outdatedText(v bson.RawValue) string {
+	switch v.Type {
+	case bson.TypeSymbol:
+		return fmt.Sprintf("%q", v.Symbol())
+	case bson.TypeDBPointer:
+		ns, id := v.DBPointer()
+		return "DBRef('" + ns + "'," + id.Hex() + ")"
+	case bson.TypeJavaScript:
+		return v.JavaScript()
+	case bson.TypeCodeWithScope:
+		code, scope := v.CodeWithScope()
+		return "CodeWScope( " + code + ", " + shellDocument(scope) + ")"
+	}
+	return v.String()
 }
 
 func shellDocument(doc []byte) string {
