@@ -1,0 +1,84 @@
+package differential
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// coverage counts what is in the commands that were compared.
+type coverage struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (c *coverage) add(s statement) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range s.names {
+		c.counts[name]++
+	}
+}
+
+// rarest returns the names of supported, the least often first.
+func (c *coverage) rarest(supported []string) []string {
+	return slices.SortedStableFunc(slices.Values(supported), func(a, b string) int { return c.counts[a] - c.counts[b] })
+}
+
+// rows are the rows of the README's table of the language, whose operators are in the grammar's files of these names.
+var rows = map[string]string{
+	"filter": "filters", "update": "updates", "projection": "projections", "stages": "stages", "expressions": "expressions",
+	"accumulators": "accumulators",
+}
+
+var operatorWord = regexp.MustCompile(`\$[a-zA-Z]+`)
+
+// supported returns the operators that the README calls supported, which other tests hold against the code, by the names
+// that they have in a coverage, and the commands of the grammar.
+func supported(t testing.TB, g grammar) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 || rows[strings.TrimSpace(cells[1])] == "" {
+			continue
+		}
+		listed, _, _ := strings.Cut(cells[2], "Refused by name")
+		for _, operator := range operatorWord.FindAllString(listed, -1) {
+			if operator != "$setWindowFields" || strings.TrimSpace(cells[1]) == "stages" {
+				names = append(names, place(rows[strings.TrimSpace(cells[1])], operator))
+			}
+		}
+	}
+	if len(names) < 250 {
+		t.Fatalf("the README lists only %d operators", len(names))
+	}
+	seen := make(map[string]bool)
+	for _, s := range g {
+		for _, a := range s.alternatives {
+			for _, name := range a.names {
+				if strings.HasPrefix(name, "commands ") && !seen[name] {
+					seen[name] = true
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// place returns the name of an operator in a coverage; some stages are written where the commands are.
+func place(file, operator string) string {
+	switch operator {
+	case "$documents", "$out", "$merge":
+		return "commands" + operator
+	}
+	return file + operator
+}

@@ -1,0 +1,274 @@
+package differential
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// difference is one kind of reply in which the two servers differ and go on differing.
+type difference struct {
+	reason string
+	// example is a sequence whose last command shows it. It is asked whenever the tests run, so that a row which is needed no
+	// more fails them.
+	example []string
+	// command, ours and theirs are what the three look like.
+	command, ours, theirs *regexp.Regexp
+	same                  func(a *answer) bool // tells whether they say the same otherwise; nil if they need not
+	// seldom is how often it may be met in 1,000 commands, where the patterns cannot tell it from other differences; 0 for
+	// as often as may be.
+	seldom int
+	parts  bool // their data differ from then on
+	used   atomic.Int64
+}
+
+var differences = []*difference{
+	{
+		reason:  "since 9.0 an index that is not there is dropped without an error",
+		example: []string{`{"create": "c"}`, `{"dropIndexes": "c", "index": "i1"}`},
+		command: regexp.MustCompile(`^\{"dropIndexes":`),
+		ours:    regexp.MustCompile(`"code": 27,"codeName": "IndexNotFound"\}$`),
+		theirs:  regexp.MustCompile(`^\{"nIndexesWas": \d+,"ok": 1.0\}$`),
+	},
+	{
+		reason: "the real server's alpha fails at some schemas inside other conditions",
+		example: []string{
+			`{"insert": "c", "documents": [{"a": 1}]}`,
+			`{"aggregate": "c", "pipeline": [{"$match": {"$jsonSchema": {"anyOf": [{"dependencies": {"a": ["b"]}}]}}}, {"$sort": {"_id": 1}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`\$jsonSchema`),
+		ours:    regexp.MustCompile(`.`),
+		theirs:  regexp.MustCompile(`"Unexpected child count!","code": 10360111`),
+		parts:   true,
+	},
+	{
+		reason:  "collations but the simple one are refused",
+		example: []string{`{"find": "c", "collation": {"locale": "en"}}`},
+		command: regexp.MustCompile(`"collation":\{"locale"`),
+		ours:    regexp.MustCompile(`mongotest: the field 'collation' of .* is not supported`),
+		theirs:  regexp.MustCompile(`.`),
+		parts:   true,
+	},
+	{
+		reason: "the sort of an update, new in 8.0, is refused",
+		example: []string{
+			`{"insert": "c", "documents": [{"_id": 1}]}`,
+			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"a": 1}}, "sort": {"_id": -1}}]}`,
+		},
+		command: regexp.MustCompile(`^\{"(update|bulkWrite)":.*"sort":`),
+		ours:    regexp.MustCompile(`mongotest: the field 'sort' of .* is not supported`),
+		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
+		parts:   true,
+	},
+	{
+		reason:  "views, clustered collections, time series and pre-images are refused",
+		example: []string{`{"create": "c", "viewOn": "d", "pipeline": []}`},
+		command: regexp.MustCompile(`^\{"create":.*"(viewOn|clusteredIndex|timeseries|changeStreamPreAndPostImages)"`),
+		ours:    regexp.MustCompile(`mongotest: the field '.*' of create is not supported|'expireAfterSeconds' is only supported`),
+		theirs:  regexp.MustCompile(`^\{"ok": 1.0\}$`),
+		parts:   true,
+	},
+	{
+		reason:  "the real server's alpha has no $$NOW in count and distinct",
+		example: []string{`{"insert": "c", "documents": [{"_id": 1}]}`, `{"count": "c", "query": {"$expr": "$$NOW"}}`},
+		command: regexp.MustCompile(`^\{"(count|distinct)":.*"\$\$NOW`),
+		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
+		theirs:  regexp.MustCompile(`Builtin variable '\$\$NOW' is not available`),
+	},
+	{
+		reason:  "why a text is no date is said in other words",
+		example: []string{`{"aggregate": "c", "pipeline": [{"$set": {"a": {"$toDate": " x "}}}], "cursor": {}}`},
+		command: regexp.MustCompile(`"\$(toDate|dateFromString|convert)"`),
+		ours:    regexp.MustCompile(`Error parsing date string '.*"code": 241`),
+		theirs:  regexp.MustCompile(`(Error parsing date string '|an incomplete date/time string).*"code": 241`),
+	},
+	{
+		reason: "of two parts of an expression, or of a stage, that fail, the real server reports another",
+		example: []string{
+			`{"insert": "c", "documents": [{"n": 0, "l": [1]}]}`,
+			`{"aggregate": "c", "pipeline": [{"$project": {"e": {"$indexOfArray": [{"$ifNull": ["$l", []]}, {"$minN": {"n": "$n", "input": "$l"}}, -2]}}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find)":`),
+		ours:    regexp.MustCompile(`(Failed to optimize pipeline|Executor error during .*|Plan executor error during \w+) :: caused by ::`),
+		theirs:  regexp.MustCompile(`(Failed to optimize pipeline|Executor error during .*|Plan executor error during \w+) :: caused by ::`),
+		seldom:  3,
+	},
+	{
+		reason: "the real server does not evaluate an argument that no longer matters, where this one does",
+		example: []string{
+			`{"insert": "c", "documents": [{"a": 2.0}]}`,
+			`{"aggregate": "c", "pipeline": [{"$project": {"e": {"$atan2": ["$gone", {"$strLenBytes": "$gone"}]}}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find|count)":`),
+		ours:    regexp.MustCompile(`(Executor error during .*|Plan executor error during \w+) :: caused by ::`),
+		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
+		parts:   true,
+		seldom:  3,
+	},
+	{
+		reason: "the real server evaluates for all documents what windows need, even for those in no window",
+		example: []string{
+			`{"insert": "c", "documents": [{"_id": 1}]}`,
+			`{"aggregate": "c", "pipeline": [{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"u": {"$sum": {"$minN": {"n": 1, "input": "$gone"}}, "window": {"documents": [1, 2]}}}}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`\$setWindowFields`),
+		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
+		theirs:  regexp.MustCompile(`Executor error during .* :: caused by ::`),
+		seldom:  1,
+	},
+	{
+		reason: "text that is no UTF-8, made by replacing between bytes, is looked at by the real server",
+		example: []string{
+			`{"insert": "c", "documents": [{"s": "héllo"}]}`,
+			`{"aggregate": "c", "pipeline": [{"$project": {"e": {"$ltrim": {"input": "$s", "chars": {"$replaceAll": {"input": "$s", "find": "", "replacement": "x"}}}}}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`"\$replace(One|All)"`),
+		ours:    regexp.MustCompile(`.`),
+		theirs:  regexp.MustCompile(`(invalid|bad) UTF-8|UTF-8 error|\\ufffd`),
+	},
+	{
+		reason: "taking away an element that is null already counts as a change",
+		example: []string{
+			`{"insert": "c", "documents": [{"a": [null]}]}`,
+			`{"update": "c", "updates": [{"q": {}, "u": {"$unset": {"a.$[]": ""}}}]}`,
+		},
+		command: regexp.MustCompile(`"\$unset":\{"[^"]*\.(\$|\d)`),
+		ours:    regexp.MustCompile(`"nModified": \d`),
+		theirs:  regexp.MustCompile(`"nModified": \d`),
+		same: func(a *answer) bool {
+			return modified.ReplaceAllString(a.ours.text, "") == modified.ReplaceAllString(a.theirs.text, "")
+		},
+	},
+	{
+		reason:  "sessions are not listed",
+		example: []string{`{"aggregate": 1, "pipeline": [{"$listLocalSessions": {}}], "cursor": {}}`},
+		command: regexp.MustCompile(`\$listLocalSessions`),
+		ours:    regexp.MustCompile(`mongotest: the stage '\$listLocalSessions' is not supported`),
+		theirs:  regexp.MustCompile(`missing a LogicalSessionCache`),
+	},
+	{
+		reason: "to the real server a field that a stage took away, or set to nothing, keeps its place when a later one sets it",
+		example: []string{
+			`{"insert": "c", "documents": [{"_id": 1, "a": 1}]}`,
+			`{"aggregate": "c", "pipeline": [{"$set": {"z": "$gone", "y": 1}}, {"$set": {"z": 2}}], "cursor": {}}`,
+		},
+		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find)":`),
+		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
+		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
+		same:    onlyMoved,
+		parts:   true,
+	},
+}
+
+// explanation returns the row that says why the answers differ, nil if there is none.
+func (p *pair) explanation(a *answer) *difference {
+	text := p.show(a.command)
+	for _, d := range differences {
+		if d.command.MatchString(text) && d.ours.MatchString(a.ours.text) && d.theirs.MatchString(a.theirs.text) &&
+			(d.same == nil || d.same(a)) {
+			d.used.Add(1)
+			return d
+		}
+	}
+	return nil
+}
+
+// TestDifferencesAreThere asks each row's example, which must be one of that row.
+func TestDifferencesAreThere(t *testing.T) {
+	p := newPair(t, "rows")
+	for _, d := range differences {
+		if err := p.clear(); err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range d.example {
+			command, err := p.parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := p.ask(command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := i == len(d.example)-1; a.same() == last || last && p.explanation(&a) != d {
+				t.Errorf("%s: %s\ngot  %s\nwant %s", d.reason, text, a.ours.text, a.theirs.text)
+			}
+		}
+	}
+}
+
+var modified = regexp.MustCompile(`"nModified": \d+`)
+
+// onlyMoved tells whether two replies are the same but for the places of fields that the command names twice or more.
+func onlyMoved(a *answer) bool {
+	names := make(map[string]int)
+	countNames(a.command, names)
+	named := func(key string) bool { return names[key] > 1 }
+	return fmt.Sprint(without(a.ours.doc, named)) == fmt.Sprint(without(a.theirs.doc, named)) &&
+		fmt.Sprint(inOrder(a.ours.doc)) == fmt.Sprint(inOrder(a.theirs.doc))
+}
+
+func countNames(v any, names map[string]int) {
+	switch v := v.(type) {
+	case bson.D:
+		for _, e := range v {
+			for part := range strings.SplitSeq(e.Key, ".") {
+				names[part]++
+			}
+			countNames(e.Value, names)
+		}
+	case bson.A:
+		for _, each := range v {
+			countNames(each, names)
+		}
+	case string:
+		for part := range strings.SplitSeq(strings.TrimLeft(v, "$"), ".") {
+			names[part]++
+		}
+	}
+}
+
+// without leaves fields out of a document, at any depth.
+func without(v any, left func(key string) bool) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			if !left(e.Key) {
+				out = append(out, bson.E{Key: e.Key, Value: without(e.Value, left)})
+			}
+		}
+		return out
+	case bson.A:
+		out := bson.A{}
+		for _, each := range v {
+			out = append(out, without(each, left))
+		}
+		return out
+	}
+	return v
+}
+
+// inOrder sorts the fields of a document by name, at any depth.
+func inOrder(v any) any {
+	switch v := v.(type) {
+	case bson.D:
+		out := bson.D{}
+		for _, e := range v {
+			out = append(out, bson.E{Key: e.Key, Value: inOrder(e.Value)})
+		}
+		slices.SortStableFunc(out, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
+		return out
+	case bson.A:
+		out := bson.A{}
+		for _, each := range v {
+			out = append(out, inOrder(each))
+		}
+		return out
+	}
+	return v
+}

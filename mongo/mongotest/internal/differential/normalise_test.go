@@ -1,0 +1,138 @@
+package differential
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var began = time.Now()
+
+var randomNumber = regexp.MustCompile(`0\.\d{6,}`)
+
+// rewritten are the parts of replies that differ from run to run, and what is written instead.
+var rewritten = []struct {
+	pattern *regexp.Regexp
+	as      string
+}{
+	{regexp.MustCompile(`\{"\$numberInt":"(-?\d+)"\}`), "$1"},
+	{regexp.MustCompile(`\{"\$numberDouble":"([^"]+)"\}`), "$1"},
+	{regexp.MustCompile(`\{"\$numberLong":"(-?\d+)"\}`), "${1}L"},
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
+	{regexp.MustCompile(`cursor id \d+`), "cursor id"},
+	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
+	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
+	{regexp.MustCompile(`,"collation": \{"locale": "simple"\}`), ""},                        // which listIndexes shows since 9.0
+	{regexp.MustCompile(`Tree: .*?(\\n)* planner returned`), " planner returned"},           // how a filter was understood
+	{regexp.MustCompile(` Input document: \{.*?\}","code"`), ` Input document: {}","code"`}, // without what is not needed
+}
+
+// normalised writes a reply without what may differ between two servers that say the same.
+func (p *pair) normalised(command bson.D, raw bson.Raw) reply {
+	doc := stable(raw)
+	for i := range doc {
+		if cursor, ok := doc[i].Value.(bson.D); ok && doc[i].Key == "cursor" {
+			asFarAsTold(command, cursor)
+		}
+	}
+	b, err := bson.Marshal(doc)
+	if err != nil {
+		return reply{text: err.Error()}
+	}
+	text := bson.Raw(b).String()
+	for _, r := range rewritten {
+		text = r.pattern.ReplaceAllString(text, r.as)
+	}
+	if strings.Contains(fmt.Sprint(command), "$rand") {
+		text = randomNumber.ReplaceAllString(text, "RANDOM")
+	}
+	return reply{doc, strings.ReplaceAll(text, p.db, "DB")}
+}
+
+func stable(doc bson.Raw) bson.D {
+	out := bson.D{}
+	elements, _ := doc.Elements()
+	for _, e := range elements {
+		if e.Key() == "errInfo" {
+			out = append(out, bson.E{Key: e.Key(), Value: e.Value().Document().Lookup("failingDocumentId").Type == 0})
+			continue // the rules that a document breaks are not told here
+		}
+		v := stableValue(e.Value())
+		if e.Key() == "id" {
+			if id, ok := v.(bson.RawValue); ok && id.Type == bson.TypeInt64 && id.Int64() != 0 {
+				v = cursorHere
+			}
+		}
+		out = append(out, bson.E{Key: e.Key(), Value: v})
+	}
+	return out
+}
+
+func stableValue(v bson.RawValue) any {
+	switch v.Type {
+	case bson.TypeEmbeddedDocument:
+		return stable(v.Document())
+	case bson.TypeArray:
+		list := bson.A{}
+		values, _ := v.Array().Values()
+		for _, each := range values {
+			list = append(list, stableValue(each))
+		}
+		return list
+	case bson.TypeDateTime:
+		if recent(v.Time()) {
+			return "NOW"
+		}
+	case bson.TypeTimestamp:
+		if t, _ := v.Timestamp(); recent(time.Unix(int64(t), 0)) {
+			return "NOW"
+		}
+	case bson.TypeObjectID:
+		if recent(v.ObjectID().Timestamp()) {
+			return "OBJECTID"
+		}
+	}
+	return v
+}
+
+// asFarAsTold takes out of a cursor what no document tells: the order of collections, and whether an aggregation that filled
+// its batch is known to have come to its end, which depends on how it was optimised.
+func asFarAsTold(command, cursor bson.D) {
+	var list bson.A
+	for _, e := range cursor {
+		if e.Key == "firstBatch" {
+			list = e.Value.(bson.A)
+		}
+	}
+	switch command[0].Key {
+	case "listCollections":
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	case "aggregate":
+		for i, e := range cursor {
+			if e.Key == "id" && int64(len(list)) == batchSize(command) {
+				cursor[i].Value = "OPEN OR NOT"
+			}
+		}
+	}
+}
+
+// batchSize returns what an aggregate says of it, -1 for nothing.
+func batchSize(command bson.D) int64 {
+	for _, e := range command {
+		if options, ok := e.Value.(bson.D); ok && e.Key == "cursor" && len(options) == 1 {
+			if n, ok := options[0].Value.(int32); ok {
+				return int64(n)
+			}
+		}
+	}
+	return -1
+}
+
+// recent tells whether a time lies within the run.
+func recent(t time.Time) bool {
+	return t.After(began.Add(-time.Minute)) && t.Before(time.Now().Add(time.Minute))
+}

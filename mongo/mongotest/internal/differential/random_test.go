@@ -1,0 +1,234 @@
+package differential
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	commands = flag.Int("commands", 0, "how many random commands are compared; 5,000 if it is not given, and 100,000 in CI")
+	seed     = flag.Uint64("seed", 1, "what the random commands are made from")
+	noShrink = flag.Bool("noshrink", false, "do not look for a shorter case of a difference")
+)
+
+func wanted() int64 {
+	switch {
+	case *commands > 0:
+		return int64(*commands)
+	case os.Getenv("CI") == "true" && !raceDetector:
+		return 100_000
+	}
+	return 5_000
+}
+
+const (
+	workers     = 4
+	perSequence = 60
+	// atLeast is how often each operator must be in 100,000 commands.
+	atLeast = 200
+	// shown is how many differences are made shorter and shown, of one kind and in all.
+	shownOfAKind, shownInAll = 1, 40
+)
+
+// campaign is one run of random commands.
+type campaign struct {
+	t       *testing.T
+	grammar grammar
+	coverage
+
+	next, asked, fine, unexplained atomic.Int64
+	kindsMu                        sync.Mutex
+	kinds                          map[string]int
+}
+
+func TestRandomCommands(t *testing.T) {
+	c := &campaign{t: t, grammar: readGrammar(t), coverage: coverage{counts: make(map[string]int)}, kinds: make(map[string]int)}
+	var wg sync.WaitGroup
+	for w := range workers {
+		p := newPair(t, fmt.Sprint(w))
+		wg.Go(func() {
+			for c.asked.Load() < wanted() && !t.Failed() || c.unexplained.Load() > 0 && c.asked.Load() < wanted() {
+				if err := c.sequence(p, uint64(c.next.Add(1))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	c.report()
+}
+
+// report prints the figures and checks what was asked of the commands themselves.
+func (c *campaign) report() {
+	asked, fine := c.asked.Load(), c.fine.Load()
+	rarest := c.rarest(supported(c.t, c.grammar))
+	name, least := rarest[0], c.counts[rarest[0]]
+	fmt.Printf("figure differential-commands %d\n", asked)
+	fmt.Printf("figure differential-succeeded-percent %.1f\n", 100*float64(fine)/float64(asked))
+	fmt.Printf("figure differential-rarest-operator %d\n", least)
+	fmt.Printf("figure differential-unexplained %d\n", c.unexplained.Load())
+	for _, name := range rarest[:20] {
+		c.t.Logf("seldom: %s, %d times", name, c.counts[name])
+	}
+	for _, d := range differences {
+		if used := d.used.Load(); d.seldom > 0 && used*1000 > int64(d.seldom)*max(asked, 5000) {
+			c.t.Errorf("%d times: %s", used, d.reason)
+		}
+		c.t.Logf("%d times: %s", d.used.Load(), d.reason)
+	}
+	if fine*2 < asked {
+		c.t.Errorf("only %d of %d commands succeeded", fine, asked)
+	}
+	if int64(least)*100_000 < atLeast*asked {
+		c.t.Errorf("%s is in only %d of %d commands", name, least, asked)
+	}
+}
+
+// sequence asks one random sequence of commands, and again where the real server goes away: it is being started anew.
+func (c *campaign) sequence(p *pair, stream uint64) error {
+	s := newSource(c.grammar, *seed, stream)
+	list := s.sequence(stream%5 == 0)
+	var err error
+	for range 4 {
+		if err = c.run(p, list); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (c *campaign) run(p *pair, list []statement) error {
+	if err := p.clear(); err != nil {
+		return err
+	}
+	var history []bson.D
+	for _, s := range list {
+		command, err := p.parse(s.text)
+		if err != nil {
+			return err
+		}
+		a, err := p.ask(command)
+		if err != nil {
+			return err
+		}
+		history = append(history, command)
+		c.add(s)
+		c.asked.Add(1)
+		if a.succeeded {
+			c.fine.Add(1)
+		}
+		if a.same() {
+			continue
+		}
+		if d := p.explanation(&a); d != nil {
+			if d.parts {
+				return nil // from here on they have other data
+			}
+			continue
+		}
+		c.unexplained.Add(1)
+		c.show(p, history, &a)
+		return nil
+	}
+	return nil
+}
+
+// show reports a difference, as short as it can be made, unless enough of its kind have been.
+func (c *campaign) show(p *pair, history []bson.D, a *answer) {
+	kind := a.kind()
+	c.kindsMu.Lock()
+	c.kinds[kind]++
+	enough := c.kinds[kind] > shownOfAKind || len(c.kinds) > shownInAll
+	c.kindsMu.Unlock()
+	if enough {
+		c.t.Fail()
+		return
+	}
+	if !*noShrink {
+		history = shrink(history, 60, func(h []bson.D) bool {
+			b, n, err := p.replay(h)
+			return err == nil && n == len(h) && !b.same() && p.explanation(&b) == nil && b.kind() == kind
+		})
+		if b, n, err := p.replay(history); err == nil && n == len(history) {
+			a = &b
+		}
+	}
+	var b strings.Builder
+	for _, command := range history {
+		b.WriteString(p.show(command) + "\n")
+	}
+	got, want := apart(a.ours.text, a.theirs.text)
+	c.t.Errorf("%s\n%sgot  %s\nwant %s", kind, b.String(), got, want)
+}
+
+// apart cuts off what two texts begin with in common, but for the last of it.
+func apart(a, b string) (string, string) {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	i = max(0, i-60)
+	return a[i:], b[i:]
+}
+
+// sequence returns commands that begin with an empty database.
+func (s *source) sequence(indexed bool) []statement {
+	list := []statement{s.insertion("c", 8), s.insertion("d", 4)}
+	symbol := "command"
+	if indexed {
+		symbol = "indexed"
+	}
+	for len(list) < perSequence {
+		one := s.statement(symbol, 5+s.IntN(5))
+		list = append(list, one)
+		if strings.HasPrefix(one.text, `{"find"`) && strings.Contains(one.text, `"batchSize"`) {
+			list = append(list, s.statement("cursor", 4))
+		}
+	}
+	return list
+}
+
+// insertion returns an insert of n documents.
+func (s *source) insertion(collection string, n int) statement {
+	docs := make([]string, n)
+	for i := range docs {
+		docs[i] = fmt.Sprintf(`{"_id": %d, %s}`, i, s.statement("fields", 6).text)
+	}
+	return statement{text: fmt.Sprintf(`{"insert": %q, "documents": [%s]}`, collection, strings.Join(docs, ", "))}
+}
+
+var (
+	vague      = regexp.MustCompile(`[0-9]+|"[a-zA-Z]"|\[.*\]|\{.*\}`)
+	firstStage = regexp.MustCompile(`"\$(setWindowFields|densify|fill|graphLookup|lookup|bucket\w*|facet|redact|group|project|set|addFields|unset|replace\w*)"`)
+)
+
+// kind tells differences of one cause from others, as far as commands and replies do.
+func (a *answer) kind() string {
+	k := errorKind(a.ours.text) + " | " + errorKind(a.theirs.text)
+	if k == "ok | ok" {
+		b, _ := bson.MarshalExtJSON(a.command, false, false)
+		k += " " + a.command[0].Key + firstStage.FindString(string(b))
+	}
+	return k
+}
+
+func errorKind(reply string) string {
+	_, text, failed := strings.Cut(reply, `"errmsg": `)
+	if !failed {
+		return "ok"
+	}
+	text = vague.ReplaceAllString(text, "")
+	if i := strings.LastIndex(text, ":: caused by ::"); i >= 0 {
+		text = text[i:]
+	}
+	return text
+}

@@ -1,0 +1,116 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// server is a connection to one of the two servers.
+type server struct {
+	dial   func() (net.Conn, error)
+	conn   net.Conn
+	id     int32
+	cursor int64 // the one that the last reply left open
+	read   []byte
+}
+
+// authority returns how the real server is reached. Without one the test is skipped, and fails in CI.
+func authority(t testing.TB) func() (net.Conn, error) {
+	t.Helper()
+	uri := os.Getenv("HOLDFAST_MONGODB_URI")
+	if uri == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("HOLDFAST_MONGODB_URI is not set")
+		}
+		t.Skip("HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
+	}
+	u, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (net.Conn, error) { return net.DialTimeout("tcp", u.Host, time.Minute) }
+}
+
+// ours starts a server under test and returns how it is reached.
+func ours(t testing.TB) func() (net.Conn, error) {
+	t.Helper()
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone(), mongotest.JournalLimit(0), mongotest.Version("8.0"))
+	return func() (net.Conn, error) { return rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)) }
+}
+
+// cursorHere stands in a command for the cursor that the server's last reply left open.
+const cursorHere = "CURSOR"
+
+// run sends a command and returns the reply, which holds until the next.
+func (s *server) run(command bson.D) (bson.Raw, error) {
+	if s.conn == nil {
+		conn, err := s.dial()
+		for tries := 0; err != nil && tries < 600; tries++ {
+			<-time.After(100 * time.Millisecond) // it is being started again
+			conn, err = s.dial()
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.conn = conn
+	}
+	body, err := bson.Marshal(s.withCursor(command))
+	if err != nil {
+		return nil, err
+	}
+	reply, err := s.roundTrip(body)
+	if err != nil {
+		_ = s.conn.Close()
+		s.conn = nil
+		return nil, fmt.Errorf("%v: %w", command, err)
+	}
+	if id, err := reply.LookupErr("cursor", "id"); err == nil {
+		s.cursor = id.AsInt64()
+	}
+	return reply, nil
+}
+
+func (s *server) roundTrip(body []byte) (bson.Raw, error) {
+	s.id++
+	at, msg := wire.BeginMsg(nil, s.id, 0, 0)
+	_ = s.conn.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := s.conn.Write(wire.EndMessage(append(msg, body...), at)); err != nil {
+		return nil, err
+	}
+	b, err := wire.ReadMessage(s.conn, s.read, wire.MaxMessageLength)
+	if err != nil {
+		return nil, err
+	}
+	s.read = b
+	m, err := wire.ParseMsg(b)
+	return m.Body, err
+}
+
+// withCursor puts the open cursor where a command has a place for one.
+func (s *server) withCursor(command bson.D) bson.D {
+	out := make(bson.D, len(command))
+	for i, e := range command {
+		switch v := e.Value.(type) {
+		case string:
+			if v == cursorHere {
+				e.Value = s.cursor
+			}
+		case bson.A:
+			if len(v) == 1 && v[0] == cursorHere {
+				e.Value = bson.A{s.cursor}
+			}
+		}
+		out[i] = e
+	}
+	return out
+}
