@@ -47,33 +47,6 @@ var differences = []*difference{
 		parts:   true,
 	},
 	{
-		reason:  "collations but the simple one are refused",
-		example: []string{`{"find": "c", "collation": {"locale": "en"}}`},
-		command: regexp.MustCompile(`"collation":\{"locale"`),
-		ours:    regexp.MustCompile(`mongotest: the field 'collation' of .* is not supported`),
-		theirs:  regexp.MustCompile(`.`),
-		parts:   true,
-	},
-	{
-		reason: "the sort of an update, new in 8.0, is refused",
-		example: []string{
-			`{"insert": "c", "documents": [{"_id": 1}]}`,
-			`{"update": "c", "updates": [{"q": {}, "u": {"$set": {"a": 1}}, "sort": {"_id": -1}}]}`,
-		},
-		command: regexp.MustCompile(`^\{"(update|bulkWrite)":.*"sort":`),
-		ours:    regexp.MustCompile(`mongotest: the field 'sort' of .* is not supported`),
-		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
-		parts:   true,
-	},
-	{
-		reason:  "views, clustered collections, time series and pre-images are refused",
-		example: []string{`{"create": "c", "viewOn": "d", "pipeline": []}`},
-		command: regexp.MustCompile(`^\{"create":.*"(viewOn|clusteredIndex|timeseries|changeStreamPreAndPostImages)"`),
-		ours:    regexp.MustCompile(`mongotest: the field '.*' of create is not supported|'expireAfterSeconds' is only supported`),
-		theirs:  regexp.MustCompile(`^\{"ok": 1.0\}$`),
-		parts:   true,
-	},
-	{
 		reason:  "the real server's alpha has no $$NOW in count and distinct",
 		example: []string{`{"insert": "c", "documents": [{"_id": 1}]}`, `{"count": "c", "query": {"$expr": "$$NOW"}}`},
 		command: regexp.MustCompile(`^\{"(count|distinct)":.*"\$\$NOW`),
@@ -143,13 +116,6 @@ var differences = []*difference{
 		same: func(a *answer) bool {
 			return modified.ReplaceAllString(a.ours.text, "") == modified.ReplaceAllString(a.theirs.text, "")
 		},
-	},
-	{
-		reason:  "sessions are not listed",
-		example: []string{`{"aggregate": 1, "pipeline": [{"$listLocalSessions": {}}], "cursor": {}}`},
-		command: regexp.MustCompile(`\$listLocalSessions`),
-		ours:    regexp.MustCompile(`mongotest: the stage '\$listLocalSessions' is not supported`),
-		theirs:  regexp.MustCompile(`missing a LogicalSessionCache`),
 	},
 	{
 		reason: "to the real server a field that a stage took away, or set to nothing, keeps its place when a later one sets it",
