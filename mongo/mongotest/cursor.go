@@ -120,7 +120,7 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 	case batchLast:
 		dst = wire.AppendString(wire.AppendInt64(dst, "id", c.known()), "ns", c.ns)
 		dst = append(dst, list...)
-	default:
+	case batchFirst:
 		if dst = append(dst, list...); x.snapshot() {
 			dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
 		}

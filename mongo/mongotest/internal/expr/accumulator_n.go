@@ -113,8 +113,8 @@ func (p *parser) some(name string, v Value) (*Accumulator, error) {
 // constantCount returns the number of values that an accumulator keeps. The real server evaluates it for the group's
 // _id; here it sees no document.
 func (p *parser) constantCount(e Expression) (int, error) {
-	if failed := p.constantError != nil; failed {
-		return 1, nil // that is reported when all is parsed
+	if p.constantError != nil {
+		return 1, nil //nolint:nilerr // it is reported when all is parsed
 	}
 	v, err := e.Eval(&Env{Root: emptyDocument})
 	if err != nil {
