@@ -15,13 +15,15 @@ type T interface {
 	Skipf(format string, args ...any)
 }
 
-// Folder returns the folder of the suites: the one that HOLDFAST_SPECS names or, seen from a package two levels below the
-// repository's root, ../shared/specifications beside that. Without one the test is skipped, and in CI it fails.
+// Folder returns the folder of the suites: the one that HOLDFAST_SPECS names or, beside the repository or a folder above it,
+// shared/specifications. Without one the test is skipped, and in CI it fails.
 func Folder(t T) string {
 	t.Helper()
 	root := os.Getenv("HOLDFAST_SPECS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "specifications")
+	for up := "."; root == "" && len(up) < 32; up = filepath.Join(up, "..") {
+		if beside := filepath.Join(up, "shared", "specifications"); isFolder(beside) {
+			root = beside
+		}
 	}
 	if _, err := os.Stat(root); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -30,6 +32,11 @@ func Folder(t T) string {
 		t.Skipf("the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
 	}
 	return root
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Load reads a suite's file, which is extended JSON, into a value.

@@ -90,6 +90,8 @@ func (d *definition) info(name string, nameOnly bool) []byte {
 	}
 	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
 	dst = wire.EndDocument(dst, info)
-	dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
+	if d.options.clustered == nil && d.options.timeseries == nil {
+		dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
+	}
 	return wire.EndDocument(dst, at)
 }

@@ -188,9 +188,9 @@ func jsonText(v Value) (string, error) {
 
 func jsonValue(v Value) (string, error) {
 	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128, bson.TypeBoolean, bson.TypeNull, bson.TypeEmbeddedDocument, bson.TypeArray:
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeNull, bson.TypeEmbeddedDocument, bson.TypeArray:
 		return converted(v)
-	case bson.TypeDouble:
+	case bson.TypeDouble, bson.TypeDecimal128:
 		if f := asDouble(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return converted(v)
 		}

@@ -88,6 +88,8 @@ func (e *explainer) rule(name string, schema []byte, v Value) []byte {
 		return e.items(r, arg, v)
 	case "allOf", "anyOf", "oneOf":
 		return e.schemas(r, name, arg, v)
+	case "dependencies":
+		return r.list("failingDependencies", e.dependencies(arg.Data, v)).end()
 	case "not":
 		return r.text("reason", "child expression matched").end()
 	}
@@ -193,6 +195,26 @@ func (e *explainer) schemas(r report, name string, schemas, v Value) []byte {
 		return r.text("reason", "more than one subschema matched").list("matchingSchemaIndexes", right).end()
 	}
 	return r.list("schemasNotSatisfied", wrong).end()
+}
+
+// dependencies explains which fields a document has without what they ask for.
+func (e *explainer) dependencies(asked []byte, v Value) []Value {
+	var list []Value
+	it := wire.Elements(asked)
+	for it.Next() {
+		name, wanted := string(it.Key), Of(it.Element)
+		r := newReport().text("conditionalProperty", name)
+		switch {
+		case v.lookup(name).Missing():
+		case wanted.IsDocument() && !e.holds(wanted.Data, v):
+			list = append(list, documentValue(r.list("details", e.rules(wanted.Data, v)).end()))
+		case wanted.IsArray():
+			if missing := missingProperties(wanted, v); len(missing) > 0 {
+				list = append(list, documentValue(r.list("missingProperties", missing).end()))
+			}
+		}
+	}
+	return list
 }
 
 func missingProperties(required, v Value) []Value {
