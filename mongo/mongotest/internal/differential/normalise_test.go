@@ -26,6 +26,7 @@ var rewritten = []struct {
 	{regexp.MustCompile(`\{"\$numberLong":"(-?\d+)"\}`), "${1}L"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`cursor id \d+`), "cursor id"},
+	{regexp.MustCompile(`collection scan stopped\. totalRecords: .*? :: caused by :: `), ""}, // how far it had come
 	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
 	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
 	{regexp.MustCompile(`,"collation": \{"locale": "simple"\}`), ""},                        // which listIndexes shows since 9.0
