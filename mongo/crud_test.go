@@ -3,7 +3,6 @@ package mongo_test
 import (
 	"context"
 	"errors"
-	"os"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -22,15 +22,7 @@ func servers(t *testing.T, f func(t *testing.T, coll *mongo.Collection)) {
 		on(t, mongotest.RunReplicaSetT(t, 3).URI(), f)
 	})
 	t.Run("HOLDFAST_MONGODB_URI", func(t *testing.T) {
-		uri := os.Getenv("HOLDFAST_MONGODB_URI")
-		switch {
-		case uri != "":
-			on(t, uri, f)
-		case os.Getenv("CI") == "true":
-			t.Fatal("HOLDFAST_MONGODB_URI names no server")
-		default:
-			t.Skip("HOLDFAST_MONGODB_URI names no server")
-		}
+		on(t, spectest.Server(t), f)
 	})
 }
 

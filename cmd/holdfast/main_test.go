@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/prove"
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -163,13 +163,7 @@ func checkNothingIsLeft(t *testing.T, uri string) {
 
 // On a real server: the engine that ../shared/mongodb-engine starts, or any other.
 func TestARealServer(t *testing.T) {
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	switch {
-	case uri == "" && os.Getenv("CI") == "true":
-		t.Fatal("HOLDFAST_MONGODB_URI is not set")
-	case uri == "":
-		t.Skip("skipped, 1 test: HOLDFAST_MONGODB_URI names no server")
-	}
+	uri := spectest.Server(t)
 	code, stdout, stderr := holdfast(t.Context(), "prove", "--check", "--uri", uri)
 	if code != exitOK {
 		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)

@@ -1,4 +1,5 @@
-// Package spectest finds and reads the published test suites of the MongoDB specifications. Only tests import it.
+// Package spectest finds what tests compare with: the published suites of the MongoDB specifications, and a real server. Only
+// tests import it.
 package spectest
 
 import (
@@ -26,12 +27,29 @@ func Folder(t T) string {
 		}
 	}
 	if _, err := os.Stat(root); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the published suites are required in CI: %v", err)
-		}
-		t.Skipf("the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
+		need(t, "the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
 	}
 	return root
+}
+
+// Server returns the address of the real server to compare with, which HOLDFAST_MONGODB_URI names. Without one the test is
+// skipped, and in CI it fails.
+func Server(t T) string {
+	t.Helper()
+	uri := os.Getenv("HOLDFAST_MONGODB_URI")
+	if uri == "" {
+		need(t, "HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
+	}
+	return uri
+}
+
+// need ends a test for which something is missing: in CI it must not be.
+func need(t T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
 }
 
 func isFolder(path string) bool {

@@ -21,19 +21,25 @@ func cmdCount(x *exec) error {
 	if s.limit < 0 {
 		s.limit = -s.limit
 	}
-	if err := x.reading(); err != nil {
-		return err
-	}
-	docs, err := x.searchLocked(&s)
-	x.set.mu.Unlock()
-	if x.onView {
-		docs, err = x.readView("query", "")
-	}
+	docs, err := x.matching(&s)
 	if err != nil {
 		return err
 	}
 	x.out = wire.AppendInt32(x.out, "n", int32(len(docs)))
 	return nil
+}
+
+// matching returns what a count or distinct is about, in a collection or a view.
+func (x *exec) matching(s *search) ([][]byte, error) {
+	if err := x.reading(); err != nil {
+		return nil, err
+	}
+	docs, err := x.searchLocked(s)
+	x.set.mu.Unlock()
+	if x.onView {
+		return x.readView("query", "")
+	}
+	return docs, err
 }
 
 func (s *search) countField(e *wire.Element, filter *[]byte) error {

@@ -32,14 +32,7 @@ func cmdDistinct(x *exec) error {
 	if err := s.compile(x, filter); err != nil {
 		return err
 	}
-	if err := x.reading(); err != nil {
-		return err
-	}
-	docs, err := x.searchLocked(&s)
-	x.set.mu.Unlock()
-	if x.onView {
-		docs, err = x.readView("query", "")
-	}
+	docs, err := x.matching(&s)
 	if err != nil {
 		return err
 	}

@@ -210,7 +210,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sort := s.sort.Collated(s.collation); sort != nil {
+	if sort := s.order(); sort != nil {
 		for _, doc := range docs {
 			if err := sort.Check(doc); err != nil {
 				return nil, x.executing(x.name, err)

@@ -12,7 +12,7 @@ func cmdCommitTransaction(x *exec) error {
 			x.applied = x.member.log.last()
 			return nil
 		case t.state == aborted:
-			return x.noTransaction("Transaction with { txnNumber: %d } has been aborted.", t.number)
+			return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		case t.state == running:
 			t.commitLocked()
 		}
@@ -29,7 +29,7 @@ func cmdAbortTransaction(x *exec) error {
 		case t == nil || t.state == committed:
 			return failf(codeTransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
 		case t.state == aborted:
-			return x.noTransaction("Transaction with { txnNumber: %d } has been aborted.", t.number)
+			return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		}
 		t.abortLocked()
 		x.applied = x.member.log.last()
@@ -102,7 +102,7 @@ func (x *exec) joinLocked() error {
 	case t == nil || t.number != x.txn:
 		return x.noSuchTransaction(s)
 	case t.state == aborted:
-		return x.noTransaction("Transaction with { txnNumber: %d } has been aborted.", x.txn)
+		return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.txn)
 	}
 	x.within = t
 	return nil
@@ -114,12 +114,8 @@ func (x *exec) tooOld(s *session) error {
 }
 
 func (x *exec) noSuchTransaction(s *session) error {
-	return x.noTransaction("Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
+	return failf(codeNoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
 		x.txn, s.active)
-}
-
-func (x *exec) noTransaction(format string, args ...any) error {
-	return failf(codeNoSuchTransaction, format, args...)
 }
 
 // abandon ends the transaction in which a statement failed.

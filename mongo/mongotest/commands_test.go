@@ -3,10 +3,10 @@ package mongotest_test
 import (
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -182,8 +182,7 @@ func TestCommandsAnswerAsTheRealServer(t *testing.T) {
 }
 
 func TestRealServerAnswersAsTheScript(t *testing.T) {
-	reference(t)
-	uri, err := url.Parse(os.Getenv("HOLDFAST_MONGODB_URI"))
+	uri, err := url.Parse(spectest.Server(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,19 +13,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // reference returns a database of the real server that HOLDFAST_MONGODB_URI names.
 func reference(t *testing.T) *mongo.Database {
 	t.Helper()
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HOLDFAST_MONGODB_URI is not set")
-		}
-		t.Skip("HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
-	}
+	uri := spectest.Server(t)
 	client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(uri)))
 	db := client.Database(fmt.Sprintf("mongotest_%d_%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "_")))
 	t.Cleanup(func() {

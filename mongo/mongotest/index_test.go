@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -32,8 +33,7 @@ var randomIndexes = []string{
 // TestUniqueIndexesAgainstARealServer writes random documents, by insert, update and upsert, into a collection with an
 // index, and builds the index over them afterwards: both servers must take and refuse the same.
 func TestUniqueIndexesAgainstARealServer(t *testing.T) {
-	reference(t)
-	uri := must[*url.URL](t)(url.Parse(os.Getenv("HOLDFAST_MONGODB_URI")))
+	uri := must[*url.URL](t)(url.Parse(spectest.Server(t)))
 	theirs := dialAt(t, new(net.Dialer).DialContext, uri.Host)
 	ours := dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0)), 0)
 	db := fmt.Sprintf("mongotest_%d_unique", os.Getpid())

@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -133,8 +134,7 @@ func TestRepliesAreTheRealServers(t *testing.T) {
 }
 
 func TestRealServerGivesTheReplies(t *testing.T) {
-	reference(t)
-	uri := must[*url.URL](t)(url.Parse(os.Getenv("HOLDFAST_MONGODB_URI")))
+	uri := must[*url.URL](t)(url.Parse(spectest.Server(t)))
 	for _, path := range replyFiles(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			cases := readReplies(t, path)

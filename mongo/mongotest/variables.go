@@ -142,11 +142,14 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 	return nil
 }
 
+// order is the order that is asked for, nil for none.
+func (c *criteria) order() *query.Sort { return c.sort.Collated(c.collation) }
+
 // firstLocked returns the first match in the order that is asked for.
 func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var best found
 	var unsortable error
-	order := q.sort.Collated(q.collation)
+	order := q.order()
 	err := x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {
 			if unsortable = order.Check(doc); unsortable != nil {

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -110,13 +111,7 @@ func TestOrdersAreTheRealServers(t *testing.T) {
 
 // TestTheRealServerOrdersSo asks a real server again.
 func TestTheRealServerOrdersSo(t *testing.T) {
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HOLDFAST_MONGODB_URI is not set")
-		}
-		t.Skip("HOLDFAST_MONGODB_URI is not set")
-	}
+	uri := spectest.Server(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
 		t.Fatal(err)

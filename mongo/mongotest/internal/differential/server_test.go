@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -27,13 +27,7 @@ type server struct {
 // authority returns how the real server is reached. Without one the test is skipped, and fails in CI.
 func authority(t testing.TB) func() (net.Conn, error) {
 	t.Helper()
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HOLDFAST_MONGODB_URI is not set")
-		}
-		t.Skip("HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
-	}
+	uri := spectest.Server(t)
 	u, err := url.Parse(uri)
 	if err != nil {
 		t.Fatal(err)

@@ -62,16 +62,12 @@ func cond(env *Env, args []Expression) (Value, error) {
 }
 
 func parseIfNull(p *parser, op *operator, v Value) (Expression, error) {
-	args := []Value{v}
-	if v.IsArray() {
-		args = query.Elements(v.Data)
-	}
-	parsed, err := p.expressions(args)
+	parsed, err := p.arguments(v)
 	if err != nil {
 		return nil, err
 	}
-	if len(args) < 2 {
-		return nil, fail(1257300, "$ifNull needs at least two arguments, had: %d", len(args))
+	if len(parsed) < 2 {
+		return nil, fail(1257300, "$ifNull needs at least two arguments, had: %d", len(parsed))
 	}
 	if c, ok := parsed[0].(constant); ok && !nullish(c.value) {
 		return c, nil

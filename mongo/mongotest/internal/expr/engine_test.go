@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -26,13 +27,7 @@ type engine struct {
 
 func newEngine(t *testing.T) *engine {
 	t.Helper()
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HOLDFAST_MONGODB_URI is not set")
-		}
-		t.Skip("HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
-	}
+	uri := spectest.Server(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,5 @@
 package expr
 
-import (
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
-)
-
 // operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply and
 // lazy is set, unless parse makes an Expression of its own.
 type operator struct {
@@ -49,15 +45,11 @@ var unsupported = map[string]bool{
 
 // positional parses arguments in an array, or a single one without.
 func positional(p *parser, op *operator, v Value) (Expression, error) {
-	args := []Value{v}
-	if v.IsArray() {
-		args = query.Elements(v.Data)
-	}
-	parsed, err := p.expressions(args)
+	parsed, err := p.arguments(v)
 	if err != nil {
 		return nil, err
 	}
-	switch n := len(args); {
+	switch n := len(parsed); {
 	case op.min == op.max && n != op.min:
 		return nil, fail(16020, "Expression %s takes exactly %d arguments. %d were passed in.", op.name, op.min, n)
 	case op.min <= op.max && (n < op.min || n > op.max):

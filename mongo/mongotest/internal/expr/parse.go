@@ -102,6 +102,14 @@ func (p *parser) expressions(values []Value) ([]Expression, error) {
 	return parsed, nil
 }
 
+// arguments parses the arguments in an array, or a single one without.
+func (p *parser) arguments(v Value) ([]Expression, error) {
+	if v.IsArray() {
+		return p.expressions(query.Elements(v.Data))
+	}
+	return p.expressions([]Value{v})
+}
+
 func (p *parser) list(v Value) (Expression, error) {
 	elements, err := p.expressions(query.Elements(v.Data))
 	if err != nil {

@@ -90,16 +90,12 @@ func setDifference(args []Value) (Value, error) {
 }
 
 func parseSetEquals(p *parser, op *operator, v Value) (Expression, error) {
-	args := []Value{v}
-	if v.IsArray() {
-		args = query.Elements(v.Data)
-	}
-	parsed, err := p.expressions(args)
+	parsed, err := p.arguments(v)
 	if err != nil {
 		return nil, err
 	}
-	if len(args) < 2 {
-		return nil, fail(17045, "$setEquals needs at least two arguments had: %d", len(args))
+	if len(parsed) < 2 {
+		return nil, fail(17045, "$setEquals needs at least two arguments had: %d", len(parsed))
 	}
 	for i, arg := range parsed {
 		if c, ok := arg.(constant); ok && !c.value.IsArray() && p.constantError == nil {

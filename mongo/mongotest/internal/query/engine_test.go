@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
 // engine is a collection of a real server: run executes a command on the given documents and returns the answer as text,
@@ -20,13 +22,7 @@ type engine struct{ c *mongo.Collection }
 // reference returns a collection of the real server that HOLDFAST_MONGODB_URI names.
 func reference(t *testing.T) engine {
 	t.Helper()
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("HOLDFAST_MONGODB_URI is not set")
-		}
-		t.Skip("HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
-	}
+	uri := spectest.Server(t)
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
 		t.Fatal(err)
