@@ -1,0 +1,280 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// guarded returns an engine whose breaker opens at the first failure, for five seconds.
+func guarded(t *testing.T, s retry.Strategy, change func(*retry.BreakerOptions)) *retry.Engine {
+	t.Helper()
+	o := retry.DefaultBreaker()
+	o.Volume = 1
+	if change != nil {
+		change(o)
+	}
+	return engine(t, retry.Options{Strategy: s, Breaker: o})
+}
+
+// trip opens an engine's breaker.
+func trip(t *testing.T, e *retry.Engine) {
+	t.Helper()
+	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
+		return inFlight
+	})
+	if whyOf(err) != retry.AttemptsUsed {
+		t.Fatal(err)
+	}
+}
+
+func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
+	const sleep = 5 * time.Second
+	for _, c := range []struct {
+		name     string
+		strategy retry.Strategy
+		attempts int // that were let through
+		took     time.Duration
+		why      retry.Why // Retried: it succeeds
+	}{
+		{"a delay up to the canary's time is waited for", afterEach(sleep), 1, sleep, retry.Retried},
+		{"a longer one too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.Retried},
+		{"one that ends before it is not", afterEach(sleep - 1), 0, 0, retry.BreakerOpen},
+		{"no delay is none that reaches it", retry.Once(), 0, 0, retry.BreakerOpen},
+		{"a strategy that declines is the reason", retry.Limited{Attempts: 1}, 0, 0, retry.AttemptsUsed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := guarded(t, retry.Once(), nil)
+				trip(t, e)
+				var asked []retry.Reason
+				strategy := retry.StrategyFunc(func(ctx context.Context, r retry.Request, f retry.Failure) (retry.Action, error) {
+					asked = append(asked, f.Reason)
+					return c.strategy.RetryAfter(ctx, r, f)
+				})
+				attempts, start := 0, time.Now()
+				err := e.Do(t.Context(), retry.Operation{Strategy: strategy}, func(context.Context, int) retry.Failure {
+					attempts++
+					return retry.Failure{}
+				})
+				if took := time.Since(start); attempts != c.attempts || took != c.took {
+					t.Errorf("%d attempts in %v, want %d in %v", attempts, took, c.attempts, c.took)
+				}
+				if !slices.Equal(asked, []retry.Reason{retry.CircuitBreakerOpen}) {
+					t.Errorf("the strategy was asked about %v", asked)
+				}
+				if c.why == retry.Retried {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				var got *retry.Error
+				if !errors.As(err, &got) || got.Why() != c.why || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() {
+					t.Errorf("error: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
+	e := guarded(t, retry.Once(), nil)
+	attempt, made := script(inFlight)
+	err := e.Do(t.Context(), retry.Operation{}, attempt)
+	if *made != 1 || whyOf(err) != retry.BreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
+		t.Errorf("%d attempts: %v", *made, err)
+	}
+}
+
+// let reports whether an engine lets an attempt through.
+func let(t *testing.T, e *retry.Engine) (through bool) {
+	t.Helper()
+	_ = e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
+		through = true
+		return retry.Failure{}
+	})
+	return through
+}
+
+func cancelledWhileUnderWay(t *testing.T, e *retry.Engine) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	err := e.Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
+		cancel()
+		return inFlight
+	})
+	if why := whyOf(err); why != retry.Cancelled {
+		t.Errorf("because %v, want cancelled", why)
+	}
+}
+
+func TestACallersCancellationTellsTheBreakerNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := guarded(t, retry.Once(), nil)
+		for range 100 {
+			cancelledWhileUnderWay(t, e)
+		}
+		if !let(t, e) {
+			t.Fatal("cancellations opened it")
+		}
+		trip(t, e)
+		pass(5 * time.Second)
+		cancelledWhileUnderWay(t, e)
+		if !let(t, e) {
+			t.Error("after a cancelled canary the next one must wait")
+		}
+	})
+}
+
+func TestADeadlineThatPassesTellsTheBreakerOfAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := guarded(t, retry.Once(), nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := e.Do(ctx, retry.Operation{}, func(ctx context.Context, _ int) retry.Failure {
+			<-ctx.Done()
+			return inFlight
+		})
+		if whyOf(err) != retry.DeadlineWouldPass || let(t, e) {
+			t.Errorf("it is closed after: %v", err)
+		}
+	})
+}
+
+func TestAPanicInTheCanaryDoesNotLockTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := guarded(t, retry.Once(), nil)
+		trip(t, e)
+		pass(5 * time.Second)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { panic("canary") })
+		}()
+		pass(5*time.Second - 1)
+		if let(t, e) {
+			t.Error("a second canary went before Sleep was over")
+		}
+		pass(1)
+		if !let(t, e) {
+			t.Error("no canary goes after Sleep")
+		}
+		if !let(t, e) {
+			t.Error("its success does not close the breaker")
+		}
+	})
+}
+
+func TestACanaryCanBeARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var changes []change
+		e := guarded(t, afterEach(5*time.Second), func(o *retry.BreakerOptions) {
+			o.OnChange = func(from, to retry.BreakerState) { changes = append(changes, change{from, to}) }
+		})
+		attempt, made := script(inFlight, inFlight)
+		if err := e.Do(t.Context(), retry.Operation{}, attempt); err != nil || *made != 3 {
+			t.Errorf("%d attempts: %v", *made, err)
+		}
+		if want := []change{legal[0], legal[1], legal[3], legal[1], legal[2]}; !slices.Equal(changes, want) {
+			t.Errorf("changes %v, want %v", changes, want)
+		}
+	})
+}
+
+func TestABreakerCanBeGivenAnotherJudge(t *testing.T) {
+	for _, c := range []struct {
+		judged retry.Outcome
+		opens  bool
+	}{{retry.Failed, true}, {retry.Succeeded, false}, {retry.Neutral, false}} {
+		t.Run(fmt.Sprint(c.judged), func(t *testing.T) {
+			var asked []retry.Failure
+			e := guarded(t, retry.Once(), func(o *retry.BreakerOptions) {
+				o.Judge = func(f retry.Failure) retry.Outcome {
+					asked = append(asked, f)
+					return c.judged
+				}
+			})
+			trip(t, e)
+			if !slices.Equal(asked, []retry.Failure{inFlight}) {
+				t.Errorf("it was asked about %v", asked)
+			}
+			if open := !let(t, e); open != c.opens {
+				t.Errorf("open is %v, want %v", open, c.opens)
+			}
+		})
+	}
+}
+
+// endpoints is a client of two servers with a breaker for each: it goes to the first whose breaker lets it.
+type endpoints struct {
+	names    []string
+	breakers []*retry.Breaker
+	down     map[string]bool
+	sent     map[string]int
+}
+
+func (c *endpoints) attempt(context.Context, int) retry.Failure {
+	for i, b := range c.breakers {
+		permit, ok := b.Allow()
+		if !ok {
+			continue
+		}
+		c.sent[c.names[i]]++
+		if c.down[c.names[i]] {
+			f := retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.ConnectionFailed, Endpoint: c.names[i]}
+			b.Done(permit, retry.JudgeFailure(f))
+			return f
+		}
+		b.Done(permit, retry.Succeeded)
+		return retry.Failure{}
+	}
+	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.Dispatch, Reason: retry.CircuitBreakerOpen}
+}
+
+func TestABreakerForEachEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &endpoints{names: []string{"a", "b"}, down: map[string]bool{"a": true}, sent: map[string]int{}}
+		for range c.names {
+			o := *retry.DefaultBreaker()
+			o.Volume = 3
+			c.breakers = append(c.breakers, newBreaker(t, o))
+		}
+		e := engine(t, retry.Options{Strategy: retry.Limited{Attempts: 4}})
+		do := func() error { return e.Do(t.Context(), retry.Operation{}, c.attempt) }
+		for range 10 {
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.sent["a"] != 3 || c.sent["b"] != 10 {
+			t.Errorf("sent %v, want 3 to a, whose breaker then opened, and 10 to b", c.sent)
+		}
+		c.down["b"] = true
+		err := do()
+		if why := whyOf(err); why != retry.AttemptsUsed || !errors.Is(err, io.EOF) {
+			t.Errorf("while b's breaker is not open: %v", err)
+		}
+		for range 3 {
+			err = do()
+		}
+		if !errors.Is(err, retry.ErrBreakerOpen) {
+			t.Errorf("while both are open: %v", err)
+		}
+		clear(c.down)
+		pass(5 * time.Second)
+		if err := do(); err != nil || c.breakers[0].State() != retry.Closed {
+			t.Errorf("after Sleep: %v, and a's breaker is %v", err, c.breakers[0].State())
+		}
+	})
+}

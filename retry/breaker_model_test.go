@@ -1,0 +1,145 @@
+package retry_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// model is a breaker whose window forgets nothing.
+type model struct {
+	retry.BreakerOptions
+	state             retry.BreakerState
+	age               int // grows with each change of state, and with each canary
+	succeeded, failed int
+	until             time.Time
+	changes           []change
+}
+
+func (m *model) become(to retry.BreakerState) {
+	if to != m.state {
+		m.changes = append(m.changes, change{m.state, to})
+	}
+	m.state = to
+	m.age++
+}
+
+func (m *model) allow(now time.Time) bool {
+	if m.state == retry.Closed {
+		return true
+	}
+	if now.Before(m.until) {
+		return false
+	}
+	m.become(retry.HalfOpen)
+	m.until = now.Add(m.Sleep)
+	return true
+}
+
+func (m *model) tooManyFailed() bool {
+	all := m.succeeded + m.failed
+	return all >= m.Volume && float64(m.failed)*100 >= m.Percent*float64(all)
+}
+
+func (m *model) done(age int, o retry.Outcome, now time.Time) {
+	switch {
+	case age != m.age || m.state == retry.Open:
+	case m.state == retry.HalfOpen && o == retry.Succeeded:
+		m.become(retry.Closed)
+		m.succeeded, m.failed = 0, 0
+	case m.state == retry.HalfOpen:
+		m.become(retry.Open)
+		if m.until = now; o == retry.Failed {
+			m.until = now.Add(m.Sleep)
+		}
+	case o == retry.Succeeded:
+		m.succeeded++
+	case o == retry.Failed:
+		m.failed++
+		if m.tooManyFailed() {
+			m.until = now.Add(m.Sleep)
+			m.become(retry.Open)
+		}
+	}
+}
+
+// held is a permit that was granted when the model had that age.
+type held struct {
+	permit retry.Permit
+	age    int
+}
+
+func modelOptions(t *rapid.T) retry.BreakerOptions {
+	return retry.BreakerOptions{
+		Volume:  rapid.IntRange(1, 12).Draw(t, "volume"),
+		Percent: rapid.OneOf(rapid.SampledFrom([]float64{25, 50, 100}), rapid.Float64Range(0.1, 100)).Draw(t, "percent"),
+		Window:  1000 * time.Hour, // so much that all of a run is in its first slot
+		Sleep:   time.Duration(rapid.IntRange(1, 10).Draw(t, "sleep")) * time.Second,
+	}
+}
+
+// both is a breaker and its model.
+type both struct {
+	*model
+	real    *retry.Breaker
+	changes []change
+	out     []held
+}
+
+func (b *both) ask(t *rapid.T) {
+	p, ok := b.real.Allow()
+	if want := b.allow(time.Now()); ok != want {
+		t.Fatalf("let through is %v, want %v, in state %v", ok, want, b.state)
+	}
+	if ok {
+		b.out = append(b.out, held{p, b.age})
+	}
+}
+
+func (b *both) report(t *rapid.T) {
+	if len(b.out) == 0 {
+		t.Skip("nothing is under way")
+	}
+	i := rapid.IntRange(0, len(b.out)-1).Draw(t, "which")
+	o := rapid.SampledFrom([]retry.Outcome{retry.Succeeded, retry.Failed, retry.Failed, retry.Neutral}).Draw(t, "outcome")
+	h := b.out[i]
+	b.out = slices.Delete(b.out, i, i+1)
+	b.real.Done(h.permit, o)
+	b.done(h.age, o, time.Now())
+}
+
+func (b *both) check(t *rapid.T) {
+	if got := b.real.State(); got != b.state {
+		t.Fatalf("it is %v, want %v", got, b.state)
+	}
+	if !slices.Equal(b.changes, b.model.changes) {
+		t.Fatalf("it changed %v, want %v", b.changes, b.model.changes)
+	}
+	checkChanges(t, b.changes)
+}
+
+func TestABreakerDoesWhatItsModelDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := modelOptions(t)
+		rapid.SyncTest(t, func(t *rapid.T) {
+			b := &both{model: &model{BreakerOptions: o}}
+			o.OnChange = func(from, to retry.BreakerState) { b.changes = append(b.changes, change{from, to}) }
+			b.real = newBreaker(t, o)
+			t.Repeat(map[string]func(*rapid.T){
+				"ask": b.ask, "ask again": b.ask, "report": b.report, "report again": b.report,
+				"pass": func(t *rapid.T) {
+					pass(rapid.OneOf(
+						rapid.Just(o.Sleep), rapid.Just(o.Sleep-1), rapid.Custom(func(t *rapid.T) time.Duration {
+							return time.Duration(rapid.IntRange(1, 12).Draw(t, "seconds")) * time.Second
+						}),
+					).Draw(t, "passed"))
+				},
+				"": b.check,
+			})
+		})
+	})
+}
