@@ -33,7 +33,7 @@ func (c *client) crashAt() string {
 
 func clients() []client {
 	return []client{
-		golang("go1", "mongo-go-driver 1.17.10"),
+		golang("go1", "mongo-go-driver 1.17.10", "-tags", "mongo_driver_v1"),
 		golang("go2", "mongo-go-driver 2.9.3"),
 		node("6.22.0", "mongodb6"),
 		node("7.8.0", "mongodb"),
@@ -55,10 +55,10 @@ func clients() []client {
 	}
 }
 
-func golang(dir, driver string) client {
+func golang(name, driver string, flags ...string) client {
 	return client{
-		name: dir, driver: driver, dir: dir,
-		setup: [][]string{{"go", "build", "-o", "${OUT}/scenario", "."}},
+		name: name, driver: driver, dir: "golang",
+		setup: [][]string{append(append([]string{"go", "build"}, flags...), "-o", "${OUT}/scenario", ".")},
 		run:   []string{"${OUT}/scenario"},
 	}
 }

@@ -1,4 +1,4 @@
-// Command go1 plays the scenario with the official Go driver, version 1.
+// Command golang plays the scenario with the official Go driver: version 2, or with the build tag mongo_driver_v1 version 1.
 package main
 
 import (
@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/mongo"
-	"go.mongodb.org/mongo-driver/mongo/options"
 )
 
 func main() {
@@ -22,7 +18,7 @@ func main() {
 func play() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	client, err := mongo.Connect(ctx, options.Client().ApplyURI(os.Getenv("MONGODB_URI")))
+	client, err := connect(ctx, os.Getenv("MONGODB_URI"))
 	if err != nil {
 		return err
 	}
@@ -30,7 +26,7 @@ func play() error {
 	db := client.Database("interop")
 	for _, step := range []struct {
 		name string
-		run  func(context.Context, *mongo.Database) error
+		run  func(context.Context, *Database) error
 	}{
 		{"crud", crud},
 		{"cursor", cursor},
@@ -70,10 +66,10 @@ type item struct {
 	N    int    `bson:"n"`
 }
 
-func byID(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
+func byID(id any) D { return D{{Key: "_id", Value: id}} }
 
-func set(fields bson.D) bson.D { return bson.D{{Key: "$set", Value: fields}} }
+func set(fields D) D { return D{{Key: "$set", Value: fields}} }
 
-func increment(by int) bson.D { return bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: by}}}} }
+func increment(by int) D { return D{{Key: "$inc", Value: D{{Key: "n", Value: by}}}} }
 
-func kind(name string) bson.D { return bson.D{{Key: "kind", Value: name}} }
+func kind(name string) D { return D{{Key: "kind", Value: name}} }

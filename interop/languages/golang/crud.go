@@ -3,30 +3,26 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-func crud(ctx context.Context, db *mongo.Database) error {
+func crud(ctx context.Context, db *Database) error {
 	c, o := db.Collection("crud"), &outcome{}
 	writeOne(ctx, c, o)
 	ask(ctx, c, o)
 	writeMany(ctx, c, o)
 	_, err := c.InsertOne(ctx, item{1, "fruit", "apple again", 1})
-	if o.err == nil && !mongo.IsDuplicateKeyError(err) {
+	if o.err == nil && !isDuplicateKeyError(err) {
 		return fmt.Errorf("inserting an _id twice: %w; want a duplicate key error", err)
 	}
 	return o.err
 }
 
-func writeOne(ctx context.Context, c *mongo.Collection, o *outcome) {
+func writeOne(ctx context.Context, c *Collection, o *outcome) {
 	_, err := c.InsertOne(ctx, item{1, "fruit", "apple", 1})
 	o.must(err)
-	many, err := c.InsertMany(ctx, []item{
+	many, err := c.InsertMany(ctx, asMany([]item{
 		{2, "fruit", "pear", 2}, {3, "fruit", "plum", 3}, {4, "vegetable", "leek", 4}, {5, "vegetable", "kale", 5},
-	})
+	}))
 	o.must(err)
 	if o.err != nil {
 		return
@@ -34,9 +30,9 @@ func writeOne(ctx context.Context, c *mongo.Collection, o *outcome) {
 	expect(o, "inserted", len(many.InsertedIDs), 4)
 	updated, err := c.UpdateOne(ctx, byID(1), increment(10))
 	o.must(err)
-	upserted, err := c.UpdateOne(ctx, byID(6), set(bson.D{
+	upserted, err := c.UpdateOne(ctx, byID(6), set(D{
 		{Key: "kind", Value: "vegetable"}, {Key: "name", Value: "beet"}, {Key: "n", Value: 6},
-	}), options.UpdateOne().SetUpsert(true))
+	}), updateOptions().SetUpsert(true))
 	o.must(err)
 	replaced, err := c.ReplaceOne(ctx, byID(2), item{2, "fruit", "quince", 2})
 	o.must(err)
@@ -51,18 +47,18 @@ func writeOne(ctx context.Context, c *mongo.Collection, o *outcome) {
 	expect(o, "deleted", deleted.DeletedCount, 1)
 }
 
-func ask(ctx context.Context, c *mongo.Collection, o *outcome) {
+func ask(ctx context.Context, c *Collection, o *outcome) {
 	var found item
 	o.must(c.FindOne(ctx, byID(3)).Decode(&found))
 	expect(o, "found", found, item{3, "fruit", "plum", 3})
 	count, err := c.CountDocuments(ctx, kind("fruit"))
 	o.must(err)
 	expect(o, "fruit", count, 3)
-	var kinds []string
-	o.must(c.Distinct(ctx, "kind", bson.D{}).Decode(&kinds))
+	kinds, err := distinct(ctx, c, "kind")
+	o.must(err)
 	expect(o, "kinds", fmt.Sprint(kinds), "[fruit vegetable]")
-	sums, err := c.Aggregate(ctx, mongo.Pipeline{
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$kind"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: "$n"}}}}}},
+	sums, err := c.Aggregate(ctx, Pipeline{
+		{{Key: "$group", Value: D{{Key: "_id", Value: "$kind"}, {Key: "n", Value: D{{Key: "$sum", Value: "$n"}}}}}},
 		{{Key: "$sort", Value: byID(1)}},
 	})
 	o.must(err)
@@ -77,12 +73,12 @@ func ask(ctx context.Context, c *mongo.Collection, o *outcome) {
 	expect(o, "groups", fmt.Sprint(groups), "[{fruit 16} {vegetable 10}]")
 }
 
-func writeMany(ctx context.Context, c *mongo.Collection, o *outcome) {
-	done, err := c.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewInsertOneModel().SetDocument(item{7, "herb", "dill", 7}),
-		mongo.NewUpdateOneModel().SetFilter(byID(7)).SetUpdate(set(bson.D{{Key: "n", Value: 70}})),
-		mongo.NewUpdateManyModel().SetFilter(kind("fruit")).SetUpdate(increment(1)),
-		mongo.NewDeleteOneModel().SetFilter(byID(4)),
+func writeMany(ctx context.Context, c *Collection, o *outcome) {
+	done, err := c.BulkWrite(ctx, []WriteModel{
+		newInsertOneModel().SetDocument(item{7, "herb", "dill", 7}),
+		newUpdateOneModel().SetFilter(byID(7)).SetUpdate(set(D{{Key: "n", Value: 70}})),
+		newUpdateManyModel().SetFilter(kind("fruit")).SetUpdate(increment(1)),
+		newDeleteOneModel().SetFilter(byID(4)),
 	})
 	o.must(err)
 	if o.err != nil {
@@ -90,6 +86,6 @@ func writeMany(ctx context.Context, c *mongo.Collection, o *outcome) {
 	}
 	expect(o, "bulk: inserted, modified, deleted", fmt.Sprint(done.InsertedCount, done.ModifiedCount, done.DeletedCount), "1 4 1")
 	var after item
-	o.must(c.FindOneAndUpdate(ctx, byID(6), increment(1), options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&after))
+	o.must(c.FindOneAndUpdate(ctx, byID(6), increment(1), findOneAndUpdateOptions().SetReturnDocument(returnAfter)).Decode(&after))
 	expect(o, "updated", after, item{6, "vegetable", "beet", 7})
 }

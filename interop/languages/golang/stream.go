@@ -3,13 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-func changeStream(ctx context.Context, db *mongo.Database) error {
+func changeStream(ctx context.Context, db *Database) error {
 	c := db.Collection("stream")
 	token, err := firstHalf(ctx, c)
 	if err != nil {
@@ -17,11 +13,11 @@ func changeStream(ctx context.Context, db *mongo.Database) error {
 	}
 	o := &outcome{}
 	insert(ctx, c, o, 6)
-	_, err = c.UpdateOne(ctx, byID(1), set(bson.D{{Key: "n", Value: 10}}))
+	_, err = c.UpdateOne(ctx, byID(1), set(D{{Key: "n", Value: 10}}))
 	o.must(err)
 	_, err = c.DeleteOne(ctx, byID(2))
 	o.must(err)
-	stream, err := c.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetResumeAfter(token))
+	stream, err := c.Watch(ctx, Pipeline{}, changeStreamOptions().SetResumeAfter(token))
 	o.must(err)
 	if o.err != nil {
 		return o.err
@@ -34,8 +30,8 @@ func changeStream(ctx context.Context, db *mongo.Database) error {
 }
 
 // firstHalf reads some of the events, across a broken connection, and returns the token to go on from.
-func firstHalf(ctx context.Context, c *mongo.Collection) (bson.Raw, error) {
-	stream, err := c.Watch(ctx, mongo.Pipeline{})
+func firstHalf(ctx context.Context, c *Collection) (Raw, error) {
+	stream, err := c.Watch(ctx, Pipeline{})
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +39,17 @@ func firstHalf(ctx context.Context, c *mongo.Collection) (bson.Raw, error) {
 	o := &outcome{}
 	insert(ctx, c, o, 1, 2, 3)
 	expectEvents(ctx, stream, o, "insert 1 map[]", "insert 2 map[]", "insert 3 map[]")
-	o.must(c.Database().Client().Database("admin").RunCommand(ctx, bson.D{
+	o.must(c.Database().Client().Database("admin").RunCommand(ctx, D{
 		{Key: "configureFailPoint", Value: "failCommand"},
-		{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
-		{Key: "data", Value: bson.D{{Key: "failCommands", Value: bson.A{"getMore"}}, {Key: "closeConnection", Value: true}}},
+		{Key: "mode", Value: D{{Key: "times", Value: 1}}},
+		{Key: "data", Value: D{{Key: "failCommands", Value: A{"getMore"}}, {Key: "closeConnection", Value: true}}},
 	}).Err())
 	insert(ctx, c, o, 4, 5)
 	expectEvents(ctx, stream, o, "insert 4 map[]")
 	return stream.ResumeToken(), o.err
 }
 
-func insert(ctx context.Context, c *mongo.Collection, o *outcome, ids ...int) {
+func insert(ctx context.Context, c *Collection, o *outcome, ids ...int) {
 	for _, id := range ids {
 		_, err := c.InsertOne(ctx, byID(id))
 		o.must(err)
@@ -61,7 +57,7 @@ func insert(ctx context.Context, c *mongo.Collection, o *outcome, ids ...int) {
 }
 
 // expectEvents waits for events, each written as its operation, its document's _id and the fields that were updated.
-func expectEvents(ctx context.Context, stream *mongo.ChangeStream, o *outcome, want ...string) {
+func expectEvents(ctx context.Context, stream *ChangeStream, o *outcome, want ...string) {
 	for _, event := range want {
 		if o.err != nil {
 			return

@@ -3,18 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"go.mongodb.org/mongo-driver/bson"
-	"go.mongodb.org/mongo-driver/mongo"
 )
 
-func lostReply(ctx context.Context, db *mongo.Database) error {
+func lostReply(ctx context.Context, db *Database) error {
 	c, o := db.Collection("lost"), &outcome{}
 	_, err := c.InsertOne(ctx, item{ID: 1})
 	o.must(err)
-	o.must(db.Client().Database("admin").RunCommand(ctx, bson.D{
+	o.must(db.Client().Database("admin").RunCommand(ctx, D{
 		{Key: "configureFailPoint", Value: "onPrimaryTransactionalWrite"},
-		{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+		{Key: "mode", Value: D{{Key: "times", Value: 1}}},
 	}).Err())
 	if o.err != nil {
 		return o.err
@@ -30,11 +27,11 @@ func lostReply(ctx context.Context, db *mongo.Database) error {
 	return o.err
 }
 
-func failOver(ctx context.Context, db *mongo.Database) error {
+func failOver(ctx context.Context, db *Database) error {
 	c := db.Collection("failover")
 	for i := range 200 {
 		if i == 100 {
-			err := db.Client().Database("admin").RunCommand(ctx, bson.D{
+			err := db.Client().Database("admin").RunCommand(ctx, D{
 				{Key: "replSetStepDown", Value: 2}, {Key: "secondaryCatchUpPeriodSecs", Value: 2},
 			}).Err()
 			if err != nil {
@@ -49,7 +46,7 @@ func failOver(ctx context.Context, db *mongo.Database) error {
 		}
 	}
 	o := &outcome{}
-	count, err := c.CountDocuments(ctx, bson.D{})
+	count, err := c.CountDocuments(ctx, D{})
 	o.must(err)
 	expect(o, "documents", count, 200)
 	return o.err

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func transaction(ctx context.Context, db *mongo.Database) error {
-	if _, err := db.Collection("accounts").InsertMany(ctx, []item{{ID: 1, N: 100}, {ID: 2}}); err != nil {
+func transaction(ctx context.Context, db *Database) error {
+	if _, err := db.Collection("accounts").InsertMany(ctx, asMany([]item{{ID: 1, N: 100}, {ID: 2}})); err != nil {
 		return err
 	}
 	session, err := db.Client().StartSession()
@@ -16,11 +13,11 @@ func transaction(ctx context.Context, db *mongo.Database) error {
 		return err
 	}
 	defer session.EndSession(ctx)
-	_, err = session.WithTransaction(ctx, func(within context.Context) (any, error) {
+	err = withTransaction(ctx, session, func(within context.Context) error {
 		if err := transfer(within, db, 1, 30); err != nil {
-			return nil, err
+			return err
 		}
-		return nil, expectBalance(ctx, db, "the balance outside before the commit", 100)
+		return expectBalance(ctx, db, "the balance outside before the commit", 100)
 	})
 	if err != nil {
 		return err
@@ -30,18 +27,18 @@ func transaction(ctx context.Context, db *mongo.Database) error {
 	}
 	o := &outcome{}
 	o.must(expectBalance(ctx, db, "the balance at the end", 70))
-	entries, err := db.Collection("ledger").CountDocuments(ctx, bson.D{})
+	entries, err := db.Collection("ledger").CountDocuments(ctx, D{})
 	o.must(err)
 	expect(o, "entries of the ledger", entries, 1)
 	return o.err
 }
 
 // abort begins a transfer and thinks better of it.
-func abort(ctx context.Context, db *mongo.Database, session *mongo.Session) error {
+func abort(ctx context.Context, db *Database, session Session) error {
 	if err := session.StartTransaction(); err != nil {
 		return err
 	}
-	within := mongo.NewSessionContext(ctx, session)
+	within := newSessionContext(ctx, session)
 	if err := transfer(within, db, 2, 50); err != nil {
 		return err
 	}
@@ -51,7 +48,7 @@ func abort(ctx context.Context, db *mongo.Database, session *mongo.Session) erro
 	return session.AbortTransaction(ctx)
 }
 
-func transfer(ctx context.Context, db *mongo.Database, entry, n int) error {
+func transfer(ctx context.Context, db *Database, entry, n int) error {
 	accounts := db.Collection("accounts")
 	if _, err := accounts.UpdateOne(ctx, byID(1), increment(-n)); err != nil {
 		return err
@@ -63,7 +60,7 @@ func transfer(ctx context.Context, db *mongo.Database, entry, n int) error {
 	return err
 }
 
-func expectBalance(ctx context.Context, db *mongo.Database, what string, want int) error {
+func expectBalance(ctx context.Context, db *Database, what string, want int) error {
 	var (
 		o       outcome
 		account item

@@ -2,22 +2,18 @@ package main
 
 import (
 	"context"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-func cursor(ctx context.Context, db *mongo.Database) error {
+func cursor(ctx context.Context, db *Database) error {
 	c, o := db.Collection("cursor"), &outcome{}
-	docs := make([]bson.D, 250)
+	docs := make([]D, 250)
 	for i := range docs {
 		docs[i] = byID(i)
 	}
-	if _, err := c.InsertMany(ctx, docs); err != nil {
+	if _, err := c.InsertMany(ctx, asMany(docs)); err != nil {
 		return err
 	}
-	cur, err := c.Find(ctx, bson.D{}, options.Find().SetSort(byID(1)).SetBatchSize(20))
+	cur, err := c.Find(ctx, D{}, findOptions().SetSort(byID(1)).SetBatchSize(20))
 	if err != nil {
 		return err
 	}
