@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,15 +195,18 @@ func FuzzReconfig(f *testing.F) {
 	})
 }
 
-// eachCommand calls add with the commands of the other tests.
+// eachCommand calls add with the commands of the cases that are compared with a real server.
 func eachCommand(f *testing.F, add func(command string)) {
 	f.Helper()
-	for _, step := range script {
-		add(step.command)
+	paths := must[[]string](f)(filepath.Glob("internal/differential/testdata/cases/commands/*.txt"))
+	if len(paths) == 0 {
+		f.Fatal("there are no cases")
 	}
-	for _, path := range replyFiles(f) {
-		for _, c := range readReplies(f, path) {
-			add(c.command)
+	for _, path := range paths {
+		for line := range strings.Lines(string(must[[]byte](f)(os.ReadFile(path)))) {
+			if line[0] == '{' {
+				add(strings.TrimSpace(line))
+			}
 		}
 	}
 }

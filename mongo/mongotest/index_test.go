@@ -3,88 +3,12 @@ package mongotest_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
-
-// indexes are what the random documents are held against: one at a time.
-var randomIndexes = []string{
-	`{"key": {"a": 1}, "name": "i", "unique": true}`,
-	`{"key": {"a": 1}, "name": "i", "unique": true, "sparse": true}`,
-	`{"key": {"a.x": 1}, "name": "i", "unique": true}`,
-	`{"key": {"a.0": -1}, "name": "i", "unique": true}`,
-	`{"key": {"a.0.x": 1}, "name": "i", "unique": true}`,
-	`{"key": {"a.x.0": 1}, "name": "i", "unique": true}`,
-	`{"key": {"a": 1, "b": -1}, "name": "i", "unique": true}`,
-	`{"key": {"a.x": 1, "a.y": 1}, "name": "i", "unique": true, "sparse": true}`,
-	`{"key": {"a.0": 1, "a.x": 1}, "name": "i", "unique": true}`,
-	`{"key": {"a.x": 1, "b.x": 1}, "name": "i"}`,
-	`{"key": {"b": 1}, "name": "i", "unique": true, "partialFilterExpression": {"a": {"$gt": 1}}}`,
-}
-
-// TestUniqueIndexesAgainstARealServer writes random documents, by insert, update and upsert, into a collection with an
-// index, and builds the index over them afterwards: both servers must take and refuse the same.
-func TestUniqueIndexesAgainstARealServer(t *testing.T) {
-	uri := must[*url.URL](t)(url.Parse(spectest.Server(t)))
-	theirs := dialAt(t, new(net.Dialer).DialContext, uri.Host)
-	ours := dial(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.JournalLimit(0)), 0)
-	db := fmt.Sprintf("mongotest_%d_unique", os.Getpid())
-	defer theirs.run(`{"dropDatabase": 1, "$db": "%s"}`, db)
-	m := maker{rand.New(rand.NewPCG(5, 6))}
-	for n, ix := range randomIndexes {
-		for range 4 {
-			compareIndex(t, m, ix, db, n, ours, theirs)
-		}
-	}
-}
-
-func compareIndex(t *testing.T, m maker, ix, db string, n int, servers ...*rawClient) {
-	t.Helper()
-	var replies [2]string
-	ask := func(command string) {
-		for i, c := range servers {
-			replies[i] = typeless(normalise(c.run(`%s, "$db": "%s"}`, strings.TrimSuffix(command, "}"), db)))
-		}
-		if replies[0] != replies[1] {
-			t.Errorf("index %d %s: %s\ngot  %s\nwant %s", n, ix, command, replies[0], replies[1])
-		}
-	}
-	ask(`{"drop": "c"}`)
-	ask(`{"createIndexes": "c", "indexes": [` + ix + `]}`)
-	for id := range 20 {
-		ask(`{"insert": "c", "documents": [` + m.document(id) + `]}`)
-	}
-	for range 20 {
-		ask(fmt.Sprintf(`{"update": "c", "updates": [{"q": {"_id": %d}, "u": {"$set": {"%s": %s}}, "upsert": true}]}`,
-			m.IntN(24), m.one([]string{"a", "b"}), m.one(values)))
-	}
-	ask(`{"find": "c", "hint": "i", "projection": {"_id": 1}}`)
-	ask(`{"dropIndexes": "c", "index": "i"}`)
-	for id := range 3 {
-		ask(`{"insert": "c", "documents": [` + m.document(100+id) + `]}`)
-	}
-	ask(`{"createIndexes": "c", "indexes": [` + ix + `]}`)
-}
-
-// typeless cuts what is said about a value in a text, for rare types are written in other ways.
-func typeless(reply string) string {
-	at := strings.Index(reply, "dup key: ")
-	if end := strings.Index(reply, `","key`); at >= 0 && end > at {
-		reply = reply[:at] + reply[end:]
-	}
-	if at := strings.Index(reply, "Ambiguous field name"); at >= 0 {
-		reply = reply[:at]
-	}
-	return reply
-}
 
 const uniqueA = `{"createIndexes": "c", "indexes": [{"key": {"a": 1}, "name": "a", "unique": true}], "$db": "test"`
 

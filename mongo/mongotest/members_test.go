@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -103,7 +105,7 @@ func TestHelloOfSuchMembers(t *testing.T) {
 			`{"isWritablePrimary": false, "secondary": false, "isreplicaset": true, "info": "Does not have a valid replica set config"}`,
 		} {
 			hello := dial(t, rs, i).ok(`{"hello": 1, "$db": "admin"}`)
-			for _, e := range must2(raw(t, want).Elements()) {
+			for _, e := range must[[]bson.RawElement](t)(raw(t, want).Elements()) {
 				if got := hello.Lookup(e.Key()); !got.Equal(e.Value()) {
 					t.Errorf("member %d says %s of %s, want %s", i, got, e.Key(), e.Value())
 				}

@@ -116,6 +116,9 @@ func number(doc bson.Raw, path ...string) int64 {
 	return n
 }
 
+// volatile are the fields of replies that differ from run to run.
+var volatile = []string{"$clusterTime", "operationTime", "electionId", "opTime"}
+
 // without returns a document's text without some fields that differ from run to run.
 func without(doc bson.Raw, names ...string) string {
 	elements, _ := doc.Elements()

@@ -219,7 +219,7 @@ func TestDifferencesAreThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, text := range d.example {
-			command, err := p.parse(text)
+			command, err := parseCommand(text, p.db)
 			if err != nil {
 				t.Fatal(err)
 			}

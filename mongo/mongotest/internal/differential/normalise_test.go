@@ -35,13 +35,17 @@ var rewritten = []struct {
 }
 
 // normalised writes a reply without what may differ between two servers that say the same.
-func (p *pair) normalised(command bson.D, raw bson.Raw) reply {
+func normalised(db string, command bson.D, raw bson.Raw) reply {
 	doc := stable(raw)
 	for i := range doc {
 		if cursor, ok := doc[i].Value.(bson.D); ok && doc[i].Key == "cursor" {
 			asFarAsTold(command, cursor)
 		}
 	}
+	if command[0].Key == "collStats" { // what a storage engine says of itself
+		doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "wiredTiger" || e.Key == "indexDetails" })
+	}
+	inAnyOrder(command, doc)
 	b, err := bson.Marshal(doc)
 	if err != nil {
 		return reply{text: err.Error()}
@@ -53,13 +57,16 @@ func (p *pair) normalised(command bson.D, raw bson.Raw) reply {
 	if strings.Contains(fmt.Sprint(command), "$rand") {
 		text = randomNumber.ReplaceAllString(text, "RANDOM")
 	}
-	return reply{doc, strings.ReplaceAll(text, p.db, "DB")}
+	return reply{doc, strings.ReplaceAll(text, db, "DB")}
 }
 
 func stable(doc bson.Raw) bson.D {
 	out := bson.D{}
 	elements, _ := doc.Elements()
 	for _, e := range elements {
+		if strings.HasPrefix(e.Key(), "fs") && strings.HasSuffix(e.Key(), "Size") { // the disk's
+			continue
+		}
 		v := stableValue(e.Value())
 		if e.Key() == "id" {
 			if id, ok := v.(bson.RawValue); ok && id.Type == bson.TypeInt64 && id.Int64() != 0 {
@@ -124,6 +131,59 @@ func asFarAsTold(command, cursor bson.D) {
 			}
 		}
 	}
+}
+
+var (
+	noOrderOfDocuments = regexp.MustCompile(`"\$(group|sortByCount|sample)"`)
+	noOrderOfElements  = regexp.MustCompile(`"\$group":.*"\$(addToSet|setUnion)"`)
+	someOrder          = regexp.MustCompile(`"\$sort"`)
+)
+
+// inAnyOrder sorts what the server gives in no order: the groups of a pipeline without a sort, and the sets that they gather.
+func inAnyOrder(command, reply bson.D) {
+	if command[0].Key != "aggregate" {
+		return
+	}
+	b, err := bson.MarshalExtJSON(command, false, false)
+	if err != nil {
+		return
+	}
+	text := string(b)
+	if noOrderOfElements.MatchString(text) {
+		sortLists(reply)
+	}
+	if noOrderOfDocuments.MatchString(text) && !someOrder.MatchString(text) {
+		for _, e := range reply {
+			if cursor, ok := e.Value.(bson.D); ok && e.Key == "cursor" {
+				for _, f := range cursor {
+					if batch, ok := f.Value.(bson.A); ok {
+						sortByText(batch)
+					}
+				}
+			}
+		}
+	}
+}
+
+// sortLists sorts the arrays inside the documents of an array, at any depth.
+func sortLists(v any) {
+	switch v := v.(type) {
+	case bson.D:
+		for _, e := range v {
+			if list, ok := e.Value.(bson.A); ok && e.Key != "firstBatch" {
+				sortByText(list)
+			}
+			sortLists(e.Value)
+		}
+	case bson.A:
+		for _, each := range v {
+			sortLists(each)
+		}
+	}
+}
+
+func sortByText(list bson.A) {
+	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
 // batchSize returns what an aggregate says of it, -1 for nothing.

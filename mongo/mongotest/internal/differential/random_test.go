@@ -125,10 +125,11 @@ func (c *campaign) run(p *pair, list []statement) error {
 	}
 	var history []bson.D
 	for _, s := range list {
-		command, err := p.parse(s.text)
+		command, err := parseCommand(s.text, p.db)
 		if err != nil {
 			return err
 		}
+		command = withoutRepeats(command).(bson.D)
 		a, err := p.ask(command)
 		if err != nil {
 			return err

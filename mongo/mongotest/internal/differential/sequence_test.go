@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func (p *pair) ask(command bson.D) (answer, error) {
 	}
 	a := answer{command: command, succeeded: succeeded(want)}
 	if !bytes.Equal(got, want) {
-		a.ours, a.theirs = p.normalised(command, got), p.normalised(command, want)
+		a.ours, a.theirs = normalised(p.db, command, got), normalised(p.db, command, want)
 	}
 	return a, nil
 }
@@ -65,19 +66,21 @@ func succeeded(reply bson.Raw) bool {
 	return ok == 1 && failed != nil && errors == 0
 }
 
-// parse reads a command for the pair's database, which is written DB, and puts $db behind all else.
-func (p *pair) parse(text string) (bson.D, error) {
+// parseCommand reads a command for a database, which is written DB, and puts $db behind all else.
+func parseCommand(text, db string) (bson.D, error) {
 	var d bson.D
-	if err := bson.UnmarshalExtJSON([]byte(strings.ReplaceAll(text, "DB.", p.db+".")), false, &d); err != nil {
+	if err := bson.UnmarshalExtJSON([]byte(database.ReplaceAllString(text, db+"$1")), false, &d); err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
 	}
-	d = withoutRepeats(d).(bson.D)
 	at := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == "$db" })
-	if at >= 0 {
-		return append(slices.Delete(d, at, at+1), bson.E{Key: "$db", Value: "admin"}), nil
+	if at < 0 {
+		return append(d, bson.E{Key: "$db", Value: db}), nil
 	}
-	return append(d, bson.E{Key: "$db", Value: p.db}), nil
+	last := d[at]
+	return append(slices.Delete(d, at, at+1), last), nil
 }
+
+var database = regexp.MustCompile(`\bDB(\b|_other)`)
 
 // withoutRepeats takes the second of two fields of the same name out of every document.
 func withoutRepeats(v any) any {

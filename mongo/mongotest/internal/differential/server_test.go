@@ -47,16 +47,8 @@ const cursorHere = "CURSOR"
 
 // run sends a command and returns the reply, which holds until the next.
 func (s *server) run(command bson.D) (bson.Raw, error) {
-	if s.conn == nil {
-		conn, err := s.dial()
-		for tries := 0; err != nil && tries < 600; tries++ {
-			<-time.After(100 * time.Millisecond) // it is being started again
-			conn, err = s.dial()
-		}
-		if err != nil {
-			return nil, err
-		}
-		s.conn = conn
+	if err := s.connect(); err != nil {
+		return nil, err
 	}
 	body, err := bson.Marshal(s.withCursor(command))
 	if err != nil {
@@ -72,6 +64,29 @@ func (s *server) run(command bson.D) (bson.Raw, error) {
 		s.cursor = id.AsInt64()
 	}
 	return reply, nil
+}
+
+// connect makes the connection if there is none. It waits for a server that is being started anew, which may still accept
+// connections while it dies.
+func (s *server) connect() error {
+	if s.conn != nil {
+		return nil
+	}
+	ping, err := bson.Marshal(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}})
+	if err != nil {
+		return err
+	}
+	for range 600 {
+		if s.conn, err = s.dial(); err == nil {
+			if _, err = s.roundTrip(ping); err == nil {
+				return nil
+			}
+			_ = s.conn.Close()
+			s.conn = nil
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+	return err
 }
 
 func (s *server) roundTrip(body []byte) (bson.Raw, error) {

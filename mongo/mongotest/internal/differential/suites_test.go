@@ -115,7 +115,7 @@ func (p *pair) suiteTest(t *testing.T, f *suiteFile, i int, skipped map[string]b
 		list = append(list, bson.D{{Key: "find", Value: d.CollectionName}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}})
 	}
 	for _, command := range list {
-		a, err := p.ask(append(command, bson.E{Key: "$db", Value: database(command, p.db)}))
+		a, err := p.ask(append(command, bson.E{Key: "$db", Value: databaseOf(command, p.db)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,8 +133,8 @@ func (p *pair) suiteTest(t *testing.T, f *suiteFile, i int, skipped map[string]b
 	return len(list)
 }
 
-// database is where a command goes: bulkWrite to admin.
-func database(command bson.D, db string) string {
+// databaseOf is where a command goes: bulkWrite to admin.
+func databaseOf(command bson.D, db string) string {
 	if command[0].Key == "bulkWrite" {
 		return "admin"
 	}

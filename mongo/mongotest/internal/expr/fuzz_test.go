@@ -10,6 +10,15 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
+// standard is the document that expressions are evaluated for.
+const standard = `{
+	"_id": 1, "i": 5, "l": {"$numberLong": "7"}, "f": 2.5, "d": {"$numberDecimal": "1.50"}, "s": "abc", "a": [1, 2, 3],
+	"o": {"x": 1, "y": {"z": 2}}, "n": null, "t": {"$date": "2024-02-29T13:14:15.678Z"}, "b": true,
+	"oa": [{"x": 1}, {"x": 2}, {"y": 3}], "bin": {"$binary": {"base64": "AQI=", "subType": "00"}},
+	"ts": {"$timestamp": {"t": 1700000000, "i": 3}}, "oid": {"$oid": "507f1f77bcf86cd799439011"},
+	"re": {"$regularExpression": {"pattern": "a", "options": "i"}}
+}`
+
 // FuzzExpression gives any BSON as an expression and a document: Parse and Eval end, do not panic, and fail with a code.
 func FuzzExpression(f *testing.F) {
 	doc := document(f, standard)

@@ -2,8 +2,9 @@ package pipeline
 
 import (
 	"errors"
-	"math/rand/v2"
-	"slices"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -12,17 +13,12 @@ import (
 
 // FuzzPipeline parses and runs any array of stages: it must end, without a panic, in documents or in an error of its own.
 func FuzzPipeline(f *testing.F) {
-	for _, file := range caseFiles(f) {
-		for _, line := range file.lines {
-			if line.text[0] == '[' {
-				f.Add(parseJSON(f, line.text))
-			}
-		}
+	for _, stages := range casesOfStages(f) {
+		f.Add(parseJSON(f, stages))
 	}
-	m := maker{rand.New(rand.NewPCG(9, 10))}
 	in := memory{}
-	in.fill(f, "@c "+m.documents(4))
-	in.fill(f, "@d "+m.documents(3))
+	in.fill(f, `@c [{"_id": 1, "a": 1, "b": [1, {"x": 2}], "t": {"$date": 5}}, {"_id": 2, "a": "s", "b": null}, {"_id": 3, "a": [], "b": {"x": [1, 2]}}]`)
+	in.fill(f, `@d [{"_id": 1, "a": 1}, {"_id": 2, "a": [1, "s"]}]`)
 	f.Fuzz(func(t *testing.T, stages []byte) {
 		if !wellFormed(stages, 0) {
 			t.Skip()
@@ -40,12 +36,28 @@ func FuzzPipeline(f *testing.F) {
 	})
 }
 
-func (m memory) runBytes(stages []byte) ([][]byte, error) {
-	p, err := Parse(stages, Options{DB: "db", Coll: "c"})
-	if err != nil {
-		return nil, err
+// casesOfStages returns the pipelines of the cases that are compared with a real server.
+func casesOfStages(f *testing.F) []string {
+	f.Helper()
+	paths, err := filepath.Glob("../differential/testdata/cases/stages/*.txt")
+	if err != nil || len(paths) == 0 {
+		f.Fatalf("%d files of cases, %v", len(paths), err)
 	}
-	return run(p, m.context(), slices.Values(m["c"]))
+	var list []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			_, rest, found := strings.Cut(line, `"pipeline": `)
+			stages, _, ended := strings.Cut(rest, `, "cursor": `)
+			if found && ended && line[0] == '{' {
+				list = append(list, stages)
+			}
+		}
+	}
+	return list
 }
 
 // wellFormed tells whether a document is valid in all its depth, which servers check before they look further.

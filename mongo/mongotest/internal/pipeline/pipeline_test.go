@@ -39,7 +39,7 @@ func TestTheLetOfACommandIsKnownInAllStages(t *testing.T) {
 		p := parse(t, stages, Options{DB: "db", Coll: "c", Let: let})
 		docs, err := run(p, m.context(), slices.Values(m["c"]))
 		want := `{"_id": {"$numberInt":"2"},"w": "x"}`
-		if got := strings.Join(lines("", docs), "\n"); err != nil || got != want {
+		if got := strings.Join(lines(docs), "\n"); err != nil || got != want {
 			t.Errorf("%s: %s, %v; want %s", stages, got, err, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestASampleHasEachDocumentOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := lines("", docs)
+		got := lines(docs)
 		orders[strings.Join(got, "")] = true
 		if slices.Sort(got); len(slices.Compact(got)) != 3 {
 			t.Errorf("the sample %s", got)

@@ -2,7 +2,11 @@ package query_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -32,29 +36,46 @@ func wellFormed(data []byte) bool {
 	return it.Err == nil
 }
 
+// cases returns the lines of the language's cases, which are compared with a real server, that begin with some text.
+func cases(tb testing.TB, prefix string) []string {
+	tb.Helper()
+	paths, err := filepath.Glob("../differential/testdata/cases/language/*.txt")
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("%d files of cases, %v", len(paths), err)
+	}
+	var list []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, prefix) {
+				list = append(list, strings.TrimPrefix(strings.TrimSpace(line), "@ "))
+			}
+		}
+	}
+	return list
+}
+
 // samples are documents of many shapes.
 func samples(tb testing.TB) []bson.Raw {
 	tb.Helper()
 	var all []bson.Raw
-	for _, list := range sections {
-		for _, s := range list {
-			all = append(all, array(tb, s.docs)...)
+	for _, insert := range cases(tb, "@ {") {
+		for _, v := range query.Elements(query.Lookup(doc(tb, insert), "documents").Data) {
+			all = append(all, v.Data)
 		}
 	}
 	return all
 }
 
-// seed adds the commands of some cases.
+// seed adds some of the commands of the cases.
 func seed(f *testing.F) {
 	f.Helper()
-	n := 0
-	for _, list := range sections {
-		for _, s := range list {
-			for _, c := range s.commands {
-				if n++; n%9 == 0 {
-					f.Add(full(c))
-				}
-			}
+	for i, command := range cases(f, "{") {
+		if i%9 == 0 {
+			f.Add(command)
 		}
 	}
 }
@@ -128,7 +149,7 @@ func FuzzParseUpdate(f *testing.F) {
 		}
 		for _, doc := range docs {
 			before := string(doc)
-			after, err := u.Apply(doc, query.Env{Now: now})
+			after, err := u.Apply(doc, query.Env{Now: time.UnixMilli(1_700_000_000_000)})
 			switch {
 			case err != nil:
 				checkError(t, err)
