@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,35 +85,4 @@ func uniqueOperators(text string) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// documented returns the operators of each row of the README's table of the language, and the commands.
-func documented(t testing.TB) map[string][]string {
-	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists := make(map[string][]string)
-	commands := false
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 4 {
-			commands = false
-			continue
-		}
-		first := strings.TrimSpace(cells[1])
-		switch {
-		case first == "command":
-			commands = true
-		case commands && !strings.HasPrefix(first, "-"):
-			for name := range strings.SplitSeq(strings.NewReplacer("(", ", ", ")", "").Replace(first), ", ") {
-				lists["command"] = append(lists["command"], strings.TrimSpace(name))
-			}
-		case caseFolders[first] != nil:
-			listed, _, _ := strings.Cut(cells[2], "Refused by name")
-			lists[first] = append(lists[first], operatorWord.FindAllString(listed, -1)...)
-		}
-	}
-	return lists
 }

@@ -1,8 +1,6 @@
 package differential
 
 import (
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,32 +32,15 @@ var rows = map[string]string{
 	"accumulators": "accumulators",
 }
 
-// aboutServer are the stages that tell about the server, not about documents: other tests have cases of them.
-var aboutServer = map[string]bool{
-	"$changeStream": true, "$changeStreamSplitLargeEvent": true, "$collStats": true, "$indexStats": true, "$currentOp": true,
-	"$listLocalSessions": true, "$listSessions": true,
-}
-
-var operatorWord = regexp.MustCompile(`\$[a-zA-Z]+`)
-
-// supported returns the operators that the README calls supported, which other tests hold against the code, by the names
-// that they have in a coverage, and the commands of the grammar.
+// supported returns the operators that the README calls supported, by the names that they have in a coverage, and the commands
+// of the grammar.
 func supported(t testing.TB, g grammar) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 4 || rows[strings.TrimSpace(cells[1])] == "" {
-			continue
-		}
-		listed, _, _ := strings.Cut(cells[2], "Refused by name")
-		for _, operator := range operatorWord.FindAllString(listed, -1) {
-			if !aboutServer[operator] && (operator != "$setWindowFields" || strings.TrimSpace(cells[1]) == "stages") {
-				names = append(names, place(rows[strings.TrimSpace(cells[1])], operator))
+	for row, operators := range documented(t) {
+		for _, operator := range operators {
+			if rows[row] != "" && !aboutServer[operator] && (operator != "$setWindowFields" || row == "stages") {
+				names = append(names, place(rows[row], operator))
 			}
 		}
 	}
