@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"fmt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -166,6 +167,10 @@ func wellFormed(doc []byte, levels int) error {
 		case bson.TypeEmbeddedDocument, bson.TypeArray:
 			if err := wellFormed(it.Value, levels-1); err != nil {
 				return err
+			}
+		case bson.TypeBoolean:
+			if it.Value[0] > 1 {
+				return fmt.Errorf("%w: a boolean of %d", wire.ErrMalformed, it.Value[0])
 			}
 		}
 	}

@@ -184,18 +184,6 @@ var differences = []*difference{
 		theirs:  regexp.MustCompile(`missing a LogicalSessionCache`),
 		parts:   true,
 	},
-	{
-		reason: "to the real server a field that a stage took away, or set to nothing, keeps its place when a later one sets it",
-		example: []string{
-			`{"insert": "c", "documents": [{"_id": 1, "a": 1}]}`,
-			`{"aggregate": "c", "pipeline": [{"$set": {"z": "$gone", "y": 1}}, {"$set": {"z": 2}}], "cursor": {}}`,
-		},
-		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find)":`),
-		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
-		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
-		same:    onlyMoved,
-		parts:   true,
-	},
 }
 
 // explanation returns the row that says why the answers differ, nil if there is none.
@@ -235,56 +223,6 @@ func TestDifferencesAreThere(t *testing.T) {
 }
 
 var modified = regexp.MustCompile(`"nModified": \d+`)
-
-// onlyMoved tells whether two replies are the same but for the places of fields that the command names twice or more.
-func onlyMoved(a *answer) bool {
-	names := make(map[string]int)
-	countNames(a.command, names)
-	named := func(key string) bool { return names[key] > 1 }
-	return fmt.Sprint(without(a.ours.doc, named)) == fmt.Sprint(without(a.theirs.doc, named)) &&
-		fmt.Sprint(inOrder(a.ours.doc)) == fmt.Sprint(inOrder(a.theirs.doc))
-}
-
-func countNames(v any, names map[string]int) {
-	switch v := v.(type) {
-	case bson.D:
-		for _, e := range v {
-			for part := range strings.SplitSeq(e.Key, ".") {
-				names[part]++
-			}
-			countNames(e.Value, names)
-		}
-	case bson.A:
-		for _, each := range v {
-			countNames(each, names)
-		}
-	case string:
-		for part := range strings.SplitSeq(strings.TrimLeft(v, "$"), ".") {
-			names[part]++
-		}
-	}
-}
-
-// without leaves fields out of a document, at any depth.
-func without(v any, left func(key string) bool) any {
-	switch v := v.(type) {
-	case bson.D:
-		out := bson.D{}
-		for _, e := range v {
-			if !left(e.Key) {
-				out = append(out, bson.E{Key: e.Key, Value: without(e.Value, left)})
-			}
-		}
-		return out
-	case bson.A:
-		out := bson.A{}
-		for _, each := range v {
-			out = append(out, without(each, left))
-		}
-		return out
-	}
-	return v
-}
 
 // inOrder sorts the fields of a document by name, at any depth.
 func inOrder(v any) any {

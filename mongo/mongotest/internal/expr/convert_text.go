@@ -162,7 +162,7 @@ func converted(v Value) (string, error) {
 	case bson.TypeBoolean:
 		return strconv.FormatBool(v.True()), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return jsonText(v)
+		return jsonText(query.PlainValue(v))
 	}
 	return plainText(v), nil
 }

@@ -42,7 +42,9 @@ func mergeInto(o object, v Value) (object, error) {
 		return o, fail(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
 	}
 	for _, f := range fieldsOf(v.Data) {
-		o = o.set(f.name, f.value)
+		if !f.value.Missing() {
+			o = o.set(f.name, f.value)
+		}
 	}
 	return o, nil
 }
@@ -56,7 +58,9 @@ func objectToArray(args []Value) (Value, error) {
 	}
 	var pairs []Value
 	for _, f := range fieldsOf(args[0].Data) {
-		pairs = append(pairs, object{{"k", text(f.name)}, {"v", f.value}}.value())
+		if !f.value.Missing() {
+			pairs = append(pairs, object{{"k", text(f.name)}, {"v", f.value}}.value())
+		}
 	}
 	return array(pairs), nil
 }

@@ -51,7 +51,9 @@ func spelledAll(v Value) string {
 	var parts []string
 	if v.IsDocument() {
 		for _, f := range fieldsOf(v.Data) {
-			parts = append(parts, f.name+": "+spelled(f.value))
+			if !f.value.Missing() {
+				parts = append(parts, f.name+": "+spelled(f.value))
+			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}

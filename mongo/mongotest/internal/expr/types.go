@@ -34,7 +34,7 @@ func bsonSize(args []Value) (Value, error) {
 	if !args[0].IsDocument() {
 		return missing, fail(31393, "$bsonSize requires a document input, found: %s", typeName(args[0]))
 	}
-	return query.Int32(int32(len(args[0].Data))), nil
+	return query.Int32(int32(len(query.Plain(args[0].Data)))), nil
 }
 
 func subtype(args []Value) (Value, error) {

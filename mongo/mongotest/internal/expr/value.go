@@ -68,10 +68,7 @@ type object []field
 // fieldsOf returns the fields of a document.
 func fieldsOf(doc []byte) object {
 	var o object
-	it := wire.Elements(doc)
-	for it.Next() {
-		o = append(o, field{string(it.Key), query.Of(it.Element)})
-	}
+	query.Fields(doc, func(name []byte, v Value) { o = append(o, field{string(name), v}) })
 	return o
 }
 
@@ -86,13 +83,11 @@ func (o object) set(name string, v Value) object {
 	return append(o, field{name, v})
 }
 
-// value returns the document; fields whose value is Missing are left out.
+// value returns the document, with the places of fields whose value is Missing.
 func (o object) value() Value {
-	at, data := wire.BeginDocument(nil)
+	at, data := query.BeginMade(nil)
 	for _, f := range o {
-		if !f.value.Missing() {
-			data = wire.AppendValue(data, f.name, f.value.Type, f.value.Data)
-		}
+		data = query.AppendField(data, f.name, f.value)
 	}
 	return Value{Type: bson.TypeEmbeddedDocument, Data: wire.EndDocument(data, at)}
 }

@@ -135,7 +135,7 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 // fill makes a bucket of the first n documents, up to where the next bucket begins.
 func (s *bucketAuto) fill(r *runner, rest []keyed, n int) (*bucket, error) {
 	upper := rest[min(n, len(rest)-1)].key
-	g := s.open(object{{"min", rest[0].key}, {"max", upper}}.value())
+	g := s.open(document(object{{"min", rest[0].key}, {"max", upper}}.made()))
 	for _, k := range rest[:n] {
 		if err := g.add(r, k.doc); err != nil {
 			return nil, err

@@ -25,6 +25,6 @@ func parseCount(_ *parser, _ string, spec Value) (stage, error) {
 		if len(docs) == 0 {
 			return nil, nil
 		}
-		return [][]byte{object{{name, count(len(docs))}}.bytes()}, nil
+		return [][]byte{object{{name, count(len(docs))}}.made()}, nil
 	}), nil
 }

@@ -91,6 +91,6 @@ func (s *facet) run(r *runner, in stream) stream {
 			}
 			out = out.set(name, documents(found))
 		}
-		return [][]byte{out.bytes()}, nil
+		return [][]byte{out.made()}, nil
 	})
 }

@@ -153,7 +153,7 @@ func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
 		if v.Type == bson.TypeUndefined {
 			return nil, fail(badValue, "Cannot insert undefined into InListData")
 		}
-		branches = append(branches, object{{s.to.String(), object{{"$eq", v}, {"$exists", query.Int32(1)}}.value()}}.value())
+		branches = append(branches, object{{s.to.String(), object{{"$eq", query.PlainValue(v)}, {"$exists", query.Int32(1)}}.value()}}.value())
 	}
 	f := &query.Filter{}
 	return f, f.Parse(object{{"$or", array(branches)}}.bytes())

@@ -64,7 +64,7 @@ func (a *accumulators) close(b *bucket) []byte {
 	for i, s := range b.states {
 		out = out.set(a.names[i], s.Result())
 	}
-	return out.bytes()
+	return out.made()
 }
 
 type group struct {
@@ -123,7 +123,7 @@ type singleField struct {
 // Eval returns the document.
 func (s singleField) Eval(env *expr.Env) (Value, error) {
 	v, err := s.value.Eval(env)
-	return object{{s.name, orNull(v)}}.value(), err
+	return document(object{{s.name, orNull(v)}}.made()), err
 }
 
 // groups returns one document for each value of the _id, in the order in which they come up.

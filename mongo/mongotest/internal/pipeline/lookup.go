@@ -148,7 +148,7 @@ func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
 		if v.Type == bson.TypeUndefined {
 			v = null
 		}
-		branches = append(branches, object{{path.String(), object{{"$eq", v}}.value()}}.value())
+		branches = append(branches, object{{path.String(), object{{"$eq", query.PlainValue(v)}}.value()}}.value())
 	}
 	f := &query.Filter{}
 	return f, f.Parse(object{{"$or", array(branches)}}.bytes())

@@ -26,7 +26,7 @@ func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 
 func (m *match) run(r *runner, in stream) stream {
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
-		ok, err := m.filter.MatchWith(doc, &r.matching)
+		ok, err := m.filter.MatchWith(query.Plain(doc), &r.matching)
 		if !ok {
 			return nil, err
 		}
@@ -44,7 +44,8 @@ func hooks(scope *expr.Scope) query.Hooks {
 		return func(doc []byte, vars any) (Value, error) {
 			env := vars.(*expr.Env)
 			env.Root = doc
-			return e.Eval(env)
+			v, err := e.Eval(env)
+			return query.PlainValue(v), err
 		}, nil
 	}}
 }

@@ -57,13 +57,13 @@ func (p fieldPath) get(doc []byte) Value {
 func (p fieldPath) set(doc []byte, v Value) []byte {
 	o := fieldsOf(doc)
 	if len(p) == 1 {
-		return o.set(p[0], v).bytes()
+		return o.set(p[0], v).made()
 	}
 	inner := emptyDocument
 	if was := o.get(p[0]); was.IsDocument() {
 		inner = was.Data
 	}
-	return o.set(p[0], document(p[1:].set(inner, v))).bytes()
+	return o.set(p[0], document(p[1:].set(inner, v))).made()
 }
 
 var emptyDocument = []byte{5, 0, 0, 0, 0}

@@ -98,7 +98,11 @@ func (p *Pipeline) Run(c Context, vars any, docs iter.Seq[[]byte]) ([][]byte, er
 			}
 		}
 	}
-	return collect(chain(c.with(vars), p.steps, in))
+	out, err := collect(chain(c.with(vars), p.steps, in))
+	for i := range out {
+		out[i] = query.Plain(out[i])
+	}
+	return out, err
 }
 
 // chain runs stages one behind the other.

@@ -51,14 +51,17 @@ func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
 }
 
 func (s *redact) descend(r *runner, root, doc []byte) (Value, error) {
-	fields := fieldsOf(doc)
-	for i := range fields {
-		var err error
-		if fields[i].value, err = s.value(r, root, fields[i].value); err != nil {
+	var fields object
+	for _, f := range fieldsOf(doc) {
+		v, err := s.value(r, root, f.value)
+		if err != nil {
 			return missing, err
 		}
+		if !v.Missing() {
+			fields = append(fields, field{f.name, v})
+		}
 	}
-	return fields.value(), nil
+	return document(fields.made()), nil
 }
 
 func (s *redact) value(r *runner, root []byte, v Value) (Value, error) {

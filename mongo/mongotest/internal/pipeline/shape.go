@@ -65,9 +65,14 @@ func (s *shape) collision(path fieldPath) (at, rest fieldPath, found bool) {
 	return nil, nil, false
 }
 
-// apply returns what the shape makes of a document.
+// apply returns what the shape makes of a document. To leave fields out of a document that was read, or to keep only some, the
+// real server copies the bytes of the others; otherwise it takes values out of a document in memory.
 func (s *shape) apply(r *runner, doc []byte) ([]byte, error) {
-	return s.document(r, doc, doc)
+	out, err := s.document(r, doc, doc)
+	if err == nil && !s.computes && !query.IsMade(doc) {
+		out = query.Plain(out)
+	}
+	return out, err
 }
 
 // document shapes a document that is root or inside it.
@@ -76,13 +81,14 @@ func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 	for _, f := range fieldsOf(doc) {
 		c := s.children[f.name]
 		switch {
-		case c == nil && s.mode == dropOthers:
+		case s.mode == dropOthers && (c == nil || f.value.Missing()):
 			continue
-		case c != nil && c.leaf && s.mode == keepOthers:
-			continue
-		case c != nil && c.value != nil && s.mode == dropOthers:
+		case c == nil || f.value.Missing():
+		case c.leaf && s.mode == keepOthers:
+			f.value = missing
+		case c.value != nil && s.mode == dropOthers:
 			continue // computed values come behind those kept
-		case c != nil && !c.isEnd():
+		case !c.isEnd():
 			v, err := c.within(r, root, f.value)
 			if err != nil {
 				return nil, err
@@ -94,7 +100,7 @@ func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 	if s.computes {
 		return s.compute(r, root, doc, out)
 	}
-	return out.bytes(), nil
+	return out.made(), nil
 }
 
 // compute adds the computed values, and the documents that hold such where doc has nothing.
@@ -116,7 +122,7 @@ func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error)
 		}
 		out = out.set(name, v)
 	}
-	return out.bytes(), nil
+	return out.made(), nil
 }
 
 // within shapes the value of a field that the tree goes beyond.

@@ -42,7 +42,7 @@ func one(r *runner, steps []step, doc []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return docs[0], nil
+	return query.Plain(docs[0]), nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/out/

@@ -62,10 +62,7 @@ type object []field
 
 func fieldsOf(doc []byte) object {
 	var o object
-	it := wire.Elements(doc)
-	for it.Next() {
-		o = append(o, field{string(it.Key), query.Of(it.Element)})
-	}
+	query.Fields(doc, func(name []byte, v Value) { o = append(o, field{string(name), v}) })
 	return o
 }
 
@@ -107,6 +104,15 @@ func (o object) bytes() []byte {
 
 func (o object) value() Value { return document(o.bytes()) }
 
+// made returns the bytes of a document that a stage makes, with the places of fields whose value is Missing.
+func (o object) made() []byte {
+	at, data := query.BeginMade(nil)
+	for _, f := range o {
+		data = query.AppendField(data, f.name, f.value)
+	}
+	return wire.EndDocument(data, at)
+}
+
 // lastOfEach returns a specification in which each name is written once: with its last value, in its first place. That is
 // how the real server reads them.
 func lastOfEach(v Value) Value {
@@ -146,7 +152,9 @@ func spelled(v Value) string {
 		return "MISSING"
 	case bson.TypeEmbeddedDocument:
 		for _, f := range fieldsOf(v.Data) {
-			parts = append(parts, fmt.Sprintf("%s: %s", f.name, spelled(f.value)))
+			if !f.value.Missing() {
+				parts = append(parts, fmt.Sprintf("%s: %s", f.name, spelled(f.value)))
+			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case bson.TypeArray:

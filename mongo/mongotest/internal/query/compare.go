@@ -91,7 +91,7 @@ func compareBinary(a, b []byte) int {
 func compareDocuments(a, b []byte, names bool) int {
 	ia, ib := wire.Elements(a), wire.Elements(b)
 	for {
-		more, other := ia.Next(), ib.Next()
+		more, other := nextField(&ia), nextField(&ib)
 		if !more || !other {
 			return boolCompare(more, other)
 		}

@@ -17,7 +17,7 @@ func AppendKey(dst []byte, v Value) []byte {
 	case 20, 25:
 		dst = append(dst, byte(r))
 		it := wire.Elements(v.Data)
-		for it.Next() {
+		for nextField(&it) {
 			if r == 20 {
 				dst = append(append(dst, it.Key...), 0)
 			}

@@ -82,7 +82,7 @@ func outdatedText(v bson.RawValue) string {
 func shellDocument(doc []byte) string {
 	var parts []string
 	it := wire.Elements(doc)
-	for it.Next() {
+	for nextField(&it) {
 		parts = append(parts, fmt.Sprintf("%s: %s", it.Key, Of(it.Element).String()))
 	}
 	if len(parts) == 0 {

@@ -20,8 +20,13 @@ func (v Value) Missing() bool { return v.Type == 0 }
 
 var emptyDocument = []byte{5, 0, 0, 0, 0}
 
-// Of returns an element's value.
-func Of(e wire.Element) Value { return Value{Type: e.Type, Data: e.Value} }
+// Of returns an element's value, a Missing one if there is only its place.
+func Of(e wire.Element) Value {
+	if isMark(&e) {
+		return Value{}
+	}
+	return Value{Type: e.Type, Data: e.Value}
+}
 
 // Lookup returns the value of a top-level field of doc, the zero Value if it has none.
 func Lookup(doc []byte, key string) Value {
@@ -106,7 +111,7 @@ func (v Value) elements() []Value { return Elements(v.Data) }
 func Elements(doc []byte) []Value {
 	var values []Value
 	it := wire.Elements(doc)
-	for it.Next() {
+	for nextField(&it) {
 		values = append(values, Of(it.Element))
 	}
 	return values
