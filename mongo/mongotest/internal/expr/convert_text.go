@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -204,4 +206,19 @@ func jsonValue(v Value) (string, error) {
 
 var jsonEscapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`, "\b", `\b`, "\f", `\f`)
 
-func jsonString(s string) string { return `"` + jsonEscapes.Replace(s) + `"` }
+func jsonString(s string) string {
+	var b strings.Builder
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteString(`\ufffd`)
+		case strings.ContainsRune("\n\t\r\b\f", r) || !unicode.IsControl(r):
+			b.WriteString(jsonEscapes.Replace(s[:n]))
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		s = s[n:]
+	}
+	return `"` + b.String() + `"`
+}

@@ -57,7 +57,11 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		if nullish(input) {
 			return none, nil
 		}
-		return apply(re, string(input.Text())), nil
+		s := string(input.Text())
+		if err := checkSubject(name, s); err != nil {
+			return missing, err
+		}
+		return apply(re, s), nil
 	}}
 }
 
@@ -110,6 +114,9 @@ func compile(name, pattern, options string) (*regexp.Regexp, error) {
 	}
 	if flags != "" {
 		pattern = "(?" + flags + ")" + pattern
+	}
+	if fault := utf8Fault(pattern); fault != "" {
+		return nil, fail(51111, "Invalid Regex in %s: %s", name, fault)
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -200,6 +207,9 @@ func splitRegex(s string, by Value) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
+	if err := checkSubject("$split", s); err != nil {
+		return missing, err
+	}
 	var parts []string
 	at := 0
 	for _, found := range findAll(re, s) {
@@ -221,6 +231,9 @@ func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
 	pattern, options := regexParts(find)
 	re, err := compile(name, pattern, options)
 	if err != nil {
+		return missing, err
+	}
+	if err := checkSubject(name, s); err != nil {
 		return missing, err
 	}
 	var b strings.Builder

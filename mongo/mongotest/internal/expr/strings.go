@@ -23,9 +23,9 @@ var stringOperators = []operator{
 	{name: "$indexOfBytes", min: 2, max: 4, apply: indexOfBytes, nullFirst: true},
 	{name: "$indexOfCP", min: 2, max: 4, apply: indexOfCP, nullFirst: true},
 	{name: "$split", min: 2, max: 2, apply: split},
-	trimmer("$trim", strings.TrimFunc),
-	trimmer("$ltrim", strings.TrimLeftFunc),
-	trimmer("$rtrim", strings.TrimRightFunc),
+	trimmer("$trim", trimBoth),
+	trimmer("$ltrim", trimLeft),
+	trimmer("$rtrim", trimRight),
 	replacer("$replaceOne", 1),
 	replacer("$replaceAll", -1),
 }

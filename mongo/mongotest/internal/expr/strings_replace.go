@@ -6,40 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// spaces are what $trim and its kin take away if no characters are given.
-const spaces = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-
-func trimmer(name string, trim func(string, func(rune) bool) string) operator {
-	s := signature{
-		notObject: refusal{50696, "%[1]s only supports an object as an argument, found %[2]s"},
-		unknown:   refusal{50694, "%[1]s found an unknown argument: %[2]s"},
-		params:    []parameter{{name: "input", absent: refusal{50695, "%[1]s requires an 'input' field"}}, {name: "chars"}},
-	}
-	return operator{name: name, parse: s.parse, lazy: func(env *Env, args []Expression) (Value, error) {
-		input, err := args[0].Eval(env)
-		if err != nil || nullish(input) {
-			return null, err
-		}
-		chars, err := args[1].Eval(env)
-		if err != nil {
-			return missing, err
-		}
-		chars = otherwise(chars, text(spaces))
-		switch {
-		case !isText(input):
-			return missing, fail(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, spelled(input),
-				typeName(input))
-		case nullish(chars):
-			return null, nil
-		case !isText(chars):
-			return missing, fail(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, spelled(chars),
-				typeName(chars))
-		}
-		cut := string(chars.Text())
-		return text(trim(string(input.Text()), func(r rune) bool { return strings.ContainsRune(cut, r) })), nil
-	}}
-}
-
 func replacer(name string, n int) operator {
 	required := func(code int32) refusal { return refusal{code, "%[1]s requires '%[2]s' to be specified"} }
 	s := signature{

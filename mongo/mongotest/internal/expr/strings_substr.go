@@ -48,16 +48,6 @@ func substrBytes(args []Value) (Value, error) {
 	return text(s[from:to]), nil
 }
 
-// splitPoints returns the code points of a string, each as it is written.
-func splitPoints(s string) []string {
-	points := make([]string, 0, len(s))
-	for len(s) > 0 {
-		_, n := utf8.DecodeRuneInString(s)
-		points, s = append(points, s[:n]), s[n:]
-	}
-	return points
-}
-
 func substrCP(args []Value) (Value, error) {
 	s, err := coerced(args[0])
 	if err != nil {
@@ -77,9 +67,15 @@ func substrCP(args []Value) (Value, error) {
 	if start < 0 {
 		return missing, fail(34455, "$substrCP: the starting index must be nonnegative integer.")
 	}
-	points := splitPoints(s)
-	from := min(start, len(points))
-	return text(strings.Join(points[from:min(from+count, len(points))], "")), nil
+	rest, ok := skipPoints(s, start)
+	if !ok {
+		return missing, fail(34456, "$substrCP: invalid UTF-8 string")
+	}
+	behind, ok := skipPoints(rest, count)
+	if !ok {
+		return missing, fail(34458, "$substrCP: invalid UTF-8 string")
+	}
+	return text(strings.TrimSuffix(rest, behind)), nil
 }
 
 func substrBound(v Value, code int32, what string) (int, error) {
@@ -133,10 +129,17 @@ func indexOfCP(args []Value) (Value, error) {
 	if err := searchStrings("$indexOfCP", 40093, args); err != nil {
 		return missing, err
 	}
-	points, find := splitPoints(string(args[0].Text())), string(args[1].Text())
+	points, ok := splitPoints(string(args[0].Text()))
+	find := string(args[1].Text())
 	from, to, err := bounds("$indexOfCP", searchCodes, args[2:], len(points))
 	if err != nil {
 		return missing, err
+	}
+	if !ok {
+		return missing, fail(40095, "$indexOfCP found bad UTF-8 in the input")
+	}
+	if from == 0 && len(points) == 0 && find == "" {
+		return query.Int32(0), nil
 	}
 	for i := from; i < to; i++ {
 		if strings.HasPrefix(strings.Join(points[i:], ""), find) {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -21,7 +22,8 @@ type regex struct {
 func (r regex) test(v Value) bool {
 	switch v.Type {
 	case bson.TypeString, bson.TypeSymbol:
-		return r.re.Match(stringBytes(v.Data))
+		text := stringBytes(v.Data)
+		return r.re.Match(text) && utf8.Valid(text)
 	case bson.TypeRegex:
 		return bytes.Equal(v.Data, r.source)
 	}

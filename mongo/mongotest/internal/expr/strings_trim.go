@@ -1,0 +1,71 @@
+package expr
+
+import "strings"
+
+// spaces are what $trim and its kin take away if no characters are given.
+const spaces = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+
+func trimmer(name string, trim func(s string, points []string) string) operator {
+	s := signature{
+		notObject: refusal{50696, "%[1]s only supports an object as an argument, found %[2]s"},
+		unknown:   refusal{50694, "%[1]s found an unknown argument: %[2]s"},
+		params:    []parameter{{name: "input", absent: refusal{50695, "%[1]s requires an 'input' field"}}, {name: "chars"}},
+	}
+	return operator{name: name, parse: s.parse, lazy: func(env *Env, args []Expression) (Value, error) {
+		input, err := args[0].Eval(env)
+		if err != nil || nullish(input) {
+			return null, err
+		}
+		chars, err := args[1].Eval(env)
+		if err != nil {
+			return missing, err
+		}
+		chars = otherwise(chars, text(spaces))
+		switch {
+		case !isText(input):
+			return missing, fail(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, spelled(input),
+				typeName(input))
+		case nullish(chars):
+			return null, nil
+		case !isText(chars):
+			return missing, fail(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, spelled(chars),
+				typeName(chars))
+		}
+		points, err := trimSet(string(chars.Text()))
+		return text(trim(string(input.Text()), points)), err
+	}}
+}
+
+// trimSet returns the characters to cut off.
+func trimSet(chars string) ([]string, error) {
+	points, ok := splitPoints(chars)
+	if !ok {
+		return nil, fail(5156305, trimFault+"Got continuation byte when expecting the start of a new code point.")
+	}
+	if len(points) > 0 {
+		last := points[len(points)-1]
+		if n, _ := pointLength(last[0]); n > len(last) {
+			return nil, fail(5156304, trimFault+"Missing expected continuation byte at end of string.")
+		}
+	}
+	return points, nil
+}
+
+const trimFault = `Failed to parse "chars" argument to $trim/$ltrim/$rtrim: Detected invalid UTF-8. `
+
+// trimWith cuts characters off with strings.CutPrefix or strings.CutSuffix as long as one of them is there.
+func trimWith(s string, points []string, cut func(s, point string) (string, bool)) string {
+	for again := true; again; {
+		again = false
+		for _, point := range points {
+			if s, again = cut(s, point); again {
+				break
+			}
+		}
+	}
+	return s
+}
+
+func trimLeft(s string, points []string) string  { return trimWith(s, points, strings.CutPrefix) }
+func trimRight(s string, points []string) string { return trimWith(s, points, strings.CutSuffix) }
+func trimBoth(s string, points []string) string  { return trimLeft(trimRight(s, points), points) }
