@@ -106,17 +106,38 @@ func dateAdd(name string, direction int64) func([]Value) (Value, error) {
 	}
 }
 
+// dateRange is how long the time is that dates are of, in days and in years: no more units are added.
+const (
+	dateRangeDays  = 213_503_982_335
+	dateRangeYears = 584_942_418
+)
+
+// mostUnits is the number of units that is too many.
+func mostUnits(unit string) int64 {
+	switch {
+	case unitMonths[unit] > 0:
+		return dateRangeYears * 12 / unitMonths[unit]
+	case unitDays[unit] > 0:
+		return dateRangeDays / unitDays[unit]
+	case unit == "millisecond":
+		return math.MaxInt64
+	}
+	return dateRangeDays * (dayLength / unitLengths[unit])
+}
+
 // addUnits adds a number of units. Days and months are those of the zone's calendar; a day that a month has not becomes
 // its last.
 func addUnits(start int64, unit string, amount int64, zone *time.Location) (Value, error) {
-	length := max(unitLengths[unit], unitDays[unit]*dayLength, unitMonths[unit]*28*dayLength)
-	if limit := int64(math.MaxInt64) / length; unit != "millisecond" && (amount/2 > limit || amount/2 < -limit) {
+	if most := mostUnits(unit); unit != "millisecond" && (amount >= most || amount <= -most) {
 		return missing, fail(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, unit)
 	}
-	if length := unitLengths[unit]; length > 0 {
-		return addDuration(start, amount, length)
-	}
 	t := time.UnixMilli(start).In(zone)
+	if unit == "millisecond" {
+		return addMilliseconds(start, amount)
+	}
+	if length := unitLengths[unit]; length > 0 {
+		return dateOf(time.Unix(t.Unix()+amount*(length/1000), int64(t.Nanosecond())))
+	}
 	year, month, day := t.Date()
 	if n := unitMonths[unit]; n > 0 {
 		months := int64(year)*12 + int64(month-1) + amount*n
@@ -125,21 +146,23 @@ func addUnits(start int64, unit string, amount int64, zone *time.Location) (Valu
 	} else {
 		day += int(amount * unitDays[unit])
 	}
-	moved := localTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
-	if moved.Year() > 292278994 || moved.Year() < -292275055 {
-		return missing, fail(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, unit)
-	}
-	return date(moved.UnixMilli()), nil
+	return dateOf(localTime(year, month, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone))
 }
 
-func addDuration(start, amount, length int64) (Value, error) {
-	ms, ok := multiplyLong(amount, length)
-	if !ok {
-		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
+// dateOf returns a time as a date, if one can be as far away.
+func dateOf(t time.Time) (Value, error) {
+	ms, ok := multiplyLong(t.Unix(), 1000)
+	ms, fits := addLong(ms, int64(millisecond(t)))
+	if !ok || !fits {
+		return missing, fail(5166406, "dateAdd overflowed")
 	}
-	sum, ok := addLong(start, ms)
+	return date(ms), nil
+}
+
+func addMilliseconds(start, amount int64) (Value, error) {
+	sum, ok := addLong(start, amount)
 	if !ok {
-		return missing, fail(159, "Overflow while adding %dms to %dms", ms, sum)
+		return missing, fail(159, "Overflow while adding %dms to %dms", amount, sum)
 	}
 	return date(sum), nil
 }
@@ -200,6 +223,9 @@ func dateDiff(args []Value) (Value, error) {
 		return missing, err
 	}
 	start, end := time.UnixMilli(ends[0]).In(zone), time.UnixMilli(ends[1]).In(zone)
+	if _, ok := subtractLong(ends[1], ends[0]); !ok && unit == "millisecond" {
+		return missing, fail(5166308, "dateDiff overflowed")
+	}
 	return query.Int64(unitsBetween(start, end, unit, first)), nil
 }
 

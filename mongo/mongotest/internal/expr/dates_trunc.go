@@ -80,36 +80,46 @@ func dateTrunc(args []Value) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	return date(truncate(time.UnixMilli(ms).In(zone), unit, bin, first)), nil
+	return truncate(time.UnixMilli(ms).In(zone), unit, bin, first)
 }
 
+// mostDateBins is the largest bin of units of the calendar.
+const mostDateBins = 100_000_000_000
+
 // truncate returns the start of the bin of units that holds the time; bins are counted from the year 2000.
-func truncate(t time.Time, unit string, bin int64, first time.Weekday) int64 {
+func truncate(t time.Time, unit string, bin int64, first time.Weekday) (Value, error) {
 	zone := t.Location()
 	reference := time.Date(2000, 1, 1, 0, 0, 0, 0, zone)
-	if n, ok := unitMonths[unit]; ok {
-		if n, ok = multiplyLong(n, bin); !ok || n > 1<<40 {
-			n = 1 << 40
-		}
-		from := monthNumber(reference)
-		months := from + floorDiv(monthNumber(t)-from, n)*n
-		return time.Date(int(floorDiv(months, 12)), time.Month(floorMod(months, 12)+1), 1, 0, 0, 0, 0, zone).UnixMilli()
+	if length := unitLengths[unit]; length > 0 {
+		return truncateDuration(t.UnixMilli(), reference.UnixMilli(), length, bin)
 	}
-	if n := unitDays[unit]; n > 0 {
-		from := dayNumber(reference)
-		if unit == "week" {
-			from += (int64(first) - int64(reference.Weekday()) + 7) % 7
-		}
-		if bin > 1<<40 {
-			bin = 1 << 40
-		}
-		days := from + floorDiv(dayNumber(t)-from, n*bin)*n*bin
-		return time.Date(1970, 1, 1+int(days), 0, 0, 0, 0, zone).UnixMilli()
+	if bin > mostDateBins {
+		return missing, fail(5439006, "dateTrunc unsupported binSize value")
 	}
-	length, ok := multiplyLong(unitLengths[unit], bin)
+	var units int64
+	switch n := unitMonths[unit]; {
+	case n > 0:
+		units = floorDiv(monthNumber(t)-monthNumber(reference), n)
+	case unit == "week":
+		reference = reference.AddDate(0, 0, (int(first)-int(reference.Weekday())+7)%7)
+		units = floorDiv(dayNumber(t)-dayNumber(reference), 7)
+	default:
+		units = dayNumber(t) - dayNumber(reference)
+	}
+	return addUnits(reference.UnixMilli(), unit, floorDiv(units, bin)*bin, zone)
+}
+
+// truncateDuration is for units whose length is always the same.
+func truncateDuration(ms, reference, length, bin int64) (Value, error) {
+	length, ok := multiplyLong(length, bin)
 	if !ok {
-		length = 1 << 62
+		return missing, fail(5439002, "dateTrunc overflowed")
 	}
-	from := reference.UnixMilli()
-	return from + floorDiv(t.UnixMilli()-from, length)*length
+	distance, ok := subtractLong(ms, reference)
+	bins, fits := multiplyLong(floorDiv(distance, length), length)
+	start, reaches := addLong(reference, bins)
+	if !ok || !fits || !reaches {
+		return missing, fail(5439000, "dateTrunc overflowed")
+	}
+	return date(start), nil
 }
