@@ -63,11 +63,12 @@ func (p path) walkValue(v Value, nested bool, at spot, visit visitor) bool {
 }
 
 // walkArray follows the path into an array. Where it leads nowhere depends on the kind of component: an index that the
-// array has not, unless it is itself an element, or for a name each element that is no document, and emptiness.
+// array has not, unless it is itself an element, or for a name each element that is neither a document nor an array, and an
+// array of nothing but arrays.
 func (p path) walkArray(array []byte, nested bool, at spot, visit visitor) bool {
 	named, numeric := index(p[0])
 	it := wire.Elements(array)
-	n := 0
+	n, arrays := 0, 0
 	for ; it.Next(); n++ {
 		v := Of(it.Element)
 		switch {
@@ -75,6 +76,8 @@ func (p path) walkArray(array []byte, nested bool, at spot, visit visitor) bool 
 			if p.walkFrom(v.Data, at.into(n), visit) {
 				return true
 			}
+		case v.IsArray():
+			arrays++
 		case !numeric:
 			if visit(Value{}, at) {
 				return true
@@ -84,7 +87,7 @@ func (p path) walkArray(array []byte, nested bool, at spot, visit visitor) bool 
 			return true
 		}
 	}
-	missing := n == 0
+	missing := n == arrays
 	if numeric {
 		missing = named >= n
 	}
