@@ -36,7 +36,10 @@ func cmdDropIndexes(x *exec) error {
 			return failf(codeNamespaceNotFound, "ns not found %s", x.full)
 		}
 		was = len(c.def.indexes)
-		gone, err := c.def.chosen(wanted)
+		if c.def.options.clustered != nil {
+			was--
+		}
+		gone, err := c.def.chosen(wanted, x.set.config.version.needsIndexesToDrop())
 		if err != nil || len(gone) == 0 {
 			return err
 		}
@@ -71,59 +74,78 @@ func checkIndexChoice(v query.Value) error {
 	return nil
 }
 
-// isStar tells whether all indexes are meant.
+// isStar tells whether all indexes are meant: by a "*", or by a list that has it first.
 func isStar(v query.Value) bool {
 	if v.IsArray() {
 		list := query.Elements(v.Data)
-		return len(list) == 1 && isStar(list[0])
+		return len(list) > 0 && string(list[0].Text()) == "*"
 	}
 	return string(v.Text()) == "*"
 }
 
-// chosen returns the indexes that a name, a key pattern or several names stand for.
-func (d *definition) chosen(v query.Value) ([]*index, error) {
-	var list []*index
-	switch {
-	case isStar(v):
-		return d.indexes[1:], nil
-	case v.IsDocument():
-		if list = d.patterned(v.Data); len(list) == 0 {
-			if ix := d.textIndexOn(v.Data); ix != nil {
-				return []*index{ix}, nil
-			}
-			return nil, failf(codeIndexNotFound, "can't find index with key: %s", documentText(v.Data))
-		}
-		if len(list) > 1 {
-			return nil, failf(codeAmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
-				"indexes: %s", len(list), documentText(v.Data), indexTexts(list))
-		}
-	case v.IsArray():
-		for _, name := range query.Elements(v.Data) {
-			ix, err := d.byName(string(name.Text()))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, ix)
-		}
-	default:
-		ix, err := d.byName(string(v.Text()))
-		if err != nil {
-			return nil, err
-		}
-		list = []*index{ix}
+// chosen returns the indexes that a name, a key pattern or several names stand for; needed tells whether they must be there.
+func (d *definition) chosen(v query.Value, needed bool) ([]*index, error) {
+	if v.IsDocument() {
+		return d.droppable(d.byPattern(v.Data, needed))
 	}
-	if slices.Contains(list, idIndex) {
-		return nil, failf(codeInvalidOptions, "cannot drop _id index")
+	names, all := []query.Value{v}, isStar(v)
+	if v.IsArray() {
+		names = query.Elements(v.Data)
+	}
+	if all {
+		names = names[1:]
+	}
+	list, err := d.droppable(d.byNames(names, needed))
+	if err == nil && all {
+		list = d.indexes[d.undroppable():]
+	}
+	return list, err
+}
+
+// undroppable is how many indexes, the first, cannot be dropped: that of _id, which measurements have none of.
+func (d *definition) undroppable() int {
+	if d.options.timeseries != nil {
+		return 0
+	}
+	return 1
+}
+
+// droppable refuses a list with the index of _id.
+func (d *definition) droppable(list []*index, err error) ([]*index, error) {
+	kept := d.indexes[:d.undroppable()]
+	switch {
+	case err != nil || !slices.ContainsFunc(list, func(ix *index) bool { return slices.Contains(kept, ix) }):
+		return list, err
+	case d.options.clustered != nil:
+		return nil, failf(5979800, "It is illegal to drop the clusteredIndex")
+	}
+	return nil, failf(codeInvalidOptions, "cannot drop _id index")
+}
+
+func (d *definition) byPattern(pattern []byte, needed bool) ([]*index, error) {
+	list := d.patterned(pattern)
+	switch ix := d.textIndexOn(pattern); {
+	case len(list) > 1:
+		return nil, failf(codeAmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
+			"indexes: %s", len(list), documentText(pattern), indexTexts(list))
+	case len(list) == 0 && ix != nil:
+		return []*index{ix}, nil
+	case len(list) == 0 && needed:
+		return nil, failf(codeIndexNotFound, "can't find index with key: %s", documentText(pattern))
 	}
 	return list, nil
 }
 
-func (d *definition) byName(name string) (*index, error) {
-	ix := d.named(name)
-	if ix == nil {
-		return nil, failf(codeIndexNotFound, "index not found with name [%s]", name)
+func (d *definition) byNames(names []query.Value, needed bool) ([]*index, error) {
+	var list []*index
+	for _, name := range names {
+		if ix := d.named(string(name.Text())); ix != nil {
+			list = append(list, ix)
+		} else if needed {
+			return nil, failf(codeIndexNotFound, "index not found with name [%s]", name.Text())
+		}
 	}
-	return ix, nil
+	return list, nil
 }
 
 // textIndexOn returns the text index that a client made with this key, which is kept with another.

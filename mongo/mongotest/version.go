@@ -32,11 +32,12 @@ var releases = []release{
 	{version{6, 0, 26}, 17},
 	{newestVersion, 21},
 	{version{8, 0, 15}, 25},
+	{version{9, 0, 0}, 29},
 }
 
-// Version makes the servers behave like an older one, "4.2" or "4.2.8" for example, as far as clients can tell versions
+// Version makes the servers behave like another version, "4.2" or "4.2.8" for example, as far as clients can tell versions
 // apart: buildInfo, the wire version, what hello and errors carry, which commands there are. Known are 3.6, 4.0, 4.2, 4.4,
-// 5.0, 6.0, 7.0 and 8.0, each in its last patch if none is named; 7.0 if the option is not given.
+// 5.0, 6.0, 7.0 and 8.0, each in its last patch if none is named, and 9.0 as its alpha has it; 7.0 if the option is not given.
 func Version(v string) Option { return func(c *config) { c.wantVersion = v } }
 
 // ServerVersion returns the version that a server made with [Version] says it is, and that of one made without for "".
@@ -65,7 +66,7 @@ func parseVersion(s string) (version, error) {
 	}
 	r := v.release()
 	if r == nil {
-		return v, fmt.Errorf("mongotest: Version: %q is not known; 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0 and 8.0 are", s)
+		return v, fmt.Errorf("mongotest: Version: %q is not known; 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0, 8.0 and 9.0 are", s)
 	}
 	if len(parts) == 2 {
 		v = r.version
@@ -103,6 +104,10 @@ func (v version) labelsErrors() bool       { return v.atLeast(4, 4) }
 func (v version) tellsPosition() bool { return v.hasFrom(version{4, 0, 7}) }
 func (v version) tellsCuts() bool     { return v.atLeast(5, 0) }
 func (v version) hasImages() bool     { return v.atLeast(6, 0) }
+
+// What came with 9.0: dropIndexes passes over indexes that are not there, and the simple collation of an index is shown.
+func (v version) needsIndexesToDrop() bool   { return !v.atLeast(9, 0) }
+func (v version) showsSimpleCollation() bool { return v.atLeast(9, 0) }
 
 func (v version) hasHello() bool {
 	return v.atLeast(5, 0) || v.major == 4 && v.minor == 4 && v.patch >= 2

@@ -25,6 +25,7 @@ func TestVersions(t *testing.T) {
 		{"6.0", 17, true, true, "NotWritablePrimary", true},
 		{"7.0", 21, true, true, "NotWritablePrimary", true},
 		{"8.0.1", 25, true, true, "NotWritablePrimary", true},
+		{"9.0", 29, true, true, "NotWritablePrimary", true},
 	} {
 		t.Run(c.version, func(t *testing.T) {
 			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Version(c.version))

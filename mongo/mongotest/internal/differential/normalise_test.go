@@ -29,7 +29,7 @@ var rewritten = []struct {
 	{regexp.MustCompile(`collection scan stopped\. totalRecords: .*? :: caused by :: `), ""}, // how far it had come
 	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
 	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
-	{regexp.MustCompile(`,"collation": \{"locale": "simple"\}`), ""},                        // which listIndexes shows since 9.0
+
 	{regexp.MustCompile(`Tree: .*?(\\n)* planner returned`), " planner returned"},           // how a filter was understood
 	{regexp.MustCompile(` Input document: \{.*?\}","code"`), ` Input document: {}","code"`}, // without what is not needed
 }

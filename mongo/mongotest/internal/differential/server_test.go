@@ -35,11 +35,26 @@ func authority(t testing.TB) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return net.DialTimeout("tcp", u.Host, time.Minute) }
 }
 
-// ours starts a server under test and returns how it is reached.
-func ours(t testing.TB) func() (net.Conn, error) {
+// ours starts a server under test, of the version of the real one, and returns how it is reached.
+func ours(t testing.TB, theirs *server) func() (net.Conn, error) {
 	t.Helper()
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone(), mongotest.JournalLimit(0), mongotest.Version("8.0"))
+	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone(), mongotest.JournalLimit(0),
+		mongotest.Version(theirs.version(t)))
 	return func() (net.Conn, error) { return rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)) }
+}
+
+// version returns the server's version, "9.0" also for one of its patches or a build before its release.
+func (s *server) version(t testing.TB) string {
+	t.Helper()
+	info, err := s.run(bson.D{{Key: "buildInfo", Value: 1}, {Key: "$db", Value: "admin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var is struct{ VersionArray []int }
+	if err := bson.Unmarshal(info, &is); err != nil || len(is.VersionArray) < 2 {
+		t.Fatalf("buildInfo says %v, %v", is, err)
+	}
+	return fmt.Sprintf("%d.%d", is.VersionArray[0], is.VersionArray[1])
 }
 
 // cursorHere stands in a command for the cursor that the server's last reply left open.
