@@ -67,6 +67,6 @@ func clusteredIndex(shown []byte) *index {
 // clustered returns the documents of a clustered collection in the order in which it keeps them, that of _id.
 func (c *collection) clustered() []*record {
 	list := slices.DeleteFunc(slices.Clone(c.order), func(r *record) bool { return r.doc == nil })
-	slices.SortStableFunc(list, func(a, b *record) int { return query.Compare(query.Lookup(a.doc, "_id"), query.Lookup(b.doc, "_id")) })
+	slices.SortStableFunc(list, byID)
 	return list
 }

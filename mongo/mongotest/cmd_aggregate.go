@@ -177,7 +177,7 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 		return nil, err
 	}
 	if first := a.Filter(); first != nil {
-		if _, ok := first.ID(); ok {
+		if _, ok := first.ID(); ok || len(first.IDScans()) > 0 {
 			all.filter = *first // the stage looks at it again; this only finds it
 		}
 	}

@@ -108,7 +108,7 @@ func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key str
 	if c == nil {
 		return nil
 	}
-	if id, ok := f.ID(); ok && c.def.options.timeseries == nil {
+	if id, ok := f.ID(); ok && c.hasIDIndex() {
 		var buf [64]byte
 		r := c.byID[string(query.AppendKey(buf[:0], id))]
 		if r == nil {
@@ -120,6 +120,9 @@ func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key str
 		}
 		return err
 	}
+	if scans := f.IDScans(); len(scans) > 0 && c.hasIDIndex() {
+		return c.findByID(scans, f, m, visit)
+	}
 	var err error
 	c.scan(func(r *record) bool {
 		var ok bool
@@ -129,6 +132,46 @@ func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key str
 		return visit(r.key, r.doc)
 	})
 	return err
+}
+
+// hasIDIndex tells whether there is an index of _id, as measurements have none.
+func (c *collection) hasIDIndex() bool { return c.def.options.timeseries == nil }
+
+// findByID is find by looks into the index of _id.
+func (c *collection) findByID(scans []query.IDScan, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
+	seen := make(map[*record]bool)
+	for i := range scans {
+		for _, r := range c.between(&scans[i]) {
+			ok, err := scans[i].Keeps(r.doc, m)
+			if ok && !seen[r] {
+				seen[r] = true
+				ok, err = f.MatchWith(r.doc, m)
+				if ok && !visit(r.key, r.doc) {
+					return nil
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// between returns what a scan comes by, in its order.
+func (c *collection) between(s *query.IDScan) []*record {
+	var list []*record
+	for _, r := range c.order {
+		if r.doc != nil && s.Bounds(r.doc) {
+			list = append(list, r)
+		}
+	}
+	slices.SortStableFunc(list, byID)
+	return list
+}
+
+func byID(a, b *record) int {
+	return query.Compare(query.Lookup(a.doc, "_id"), query.Lookup(b.doc, "_id"))
 }
 
 // page is what files grow by, in bytes.

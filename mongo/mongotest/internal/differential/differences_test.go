@@ -29,13 +29,6 @@ type difference struct {
 
 var differences = []*difference{
 	{
-		reason:  "since 9.0 an index that is not there is dropped without an error",
-		example: []string{`{"create": "c"}`, `{"dropIndexes": "c", "index": "i1"}`},
-		command: regexp.MustCompile(`^\{"dropIndexes":`),
-		ours:    regexp.MustCompile(`"code": 27,"codeName": "IndexNotFound"\}$`),
-		theirs:  regexp.MustCompile(`^\{"nIndexesWas": \d+,"ok": 1.0\}$`),
-	},
-	{
 		reason: "the real server's alpha fails at some schemas inside other conditions",
 		example: []string{
 			`{"insert": "c", "documents": [{"a": 1}]}`,
@@ -152,31 +145,6 @@ var differences = []*difference{
 		parts:   true,
 	},
 	{
-		reason: "what an $or of _ids finds comes in the order of the _ids from the real server, not in that of the collection",
-		example: []string{
-			`{"insert": "c", "documents": [{"_id": 4}, {"_id": 3}]}`,
-			`{"find": "c", "filter": {"$or": [{"_id": 4}, {"_id": 3}]}}`,
-		},
-		command: regexp.MustCompile(`^\{"(find|getMore|aggregate)":`),
-		ours:    regexp.MustCompile(`"(first|next)Batch": \[.*"ok": 1.0\}$`),
-		theirs:  regexp.MustCompile(`"(first|next)Batch": \[.*"ok": 1.0\}$`),
-		same:    sameDocuments,
-		parts:   true,
-		seldom:  1,
-	},
-	{
-		reason: "of several documents that an $or of _ids finds, the real server takes that of the first _id, not the first in its order",
-		example: []string{
-			`{"insert": "c", "documents": [{"_id": 1, "n": 1}, {"_id": 2, "n": 1}]}`,
-			`{"findAndModify": "c", "query": {"$or": [{"$and": [{"_id": 2}, {"n": {"$mod": [2, 1]}}]}, {"_id": 1}]}, "update": {"$set": {"z": 1}}}`,
-		},
-		command: regexp.MustCompile(`"\$or":.*"_id"`),
-		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
-		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
-		parts:   true,
-		seldom:  1,
-	},
-	{
 		reason:  "the real server compared with keeps no sessions",
 		example: []string{`{"aggregate": 1, "pipeline": [{"$listLocalSessions": {}}], "cursor": {}}`},
 		command: regexp.MustCompile(`\$listLocalSessions`),
@@ -242,24 +210,4 @@ func inOrder(v any) any {
 		return out
 	}
 	return v
-}
-
-// sameDocuments tells whether two batches have the same documents in another order.
-func sameDocuments(a *answer) bool {
-	sorted := func(doc bson.D) []string {
-		var list []string
-		for _, e := range doc {
-			cursor, _ := e.Value.(bson.D)
-			for _, f := range cursor {
-				batch, _ := f.Value.(bson.A)
-				for _, one := range batch {
-					list = append(list, fmt.Sprint(one))
-				}
-			}
-		}
-		slices.Sort(list)
-		return list
-	}
-	ours := sorted(a.ours.doc)
-	return len(ours) > 1 && slices.Equal(ours, sorted(a.theirs.doc))
 }
