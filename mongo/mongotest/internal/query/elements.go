@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
@@ -81,10 +79,7 @@ func (t *target) oneElement(v Value, env *Env, key string) (Value, error) {
 		return v, nil
 	}
 	next, err := all.value(v, env, key)
-	if next.Missing() {
-		next.Type = bson.TypeNull
-	}
-	return next, err
+	return env.element(next), err
 }
 
 // merge returns a tree of what two do to the same value, at the given path.

@@ -269,9 +269,7 @@ func (t *target) array(old Value, env *Env) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if v = next; v.Missing() {
-				v.Type = bson.TypeNull
-			}
+			v = env.element(next)
 		}
 		dst = wire.AppendValue(dst, wire.ArrayKey(n), v.Type, v.Data)
 	}
@@ -289,6 +287,15 @@ func (t *target) array(old Value, env *Env) ([]byte, error) {
 		}
 	}
 	return dst, it.Err
+}
+
+// element returns what becomes of an array's element. One that is taken away leaves a null, and counts as changed even if it
+// was null before.
+func (e *Env) element(v Value) Value {
+	if v.Missing() {
+		v.Type, e.forced = bson.TypeNull, true
+	}
+	return v
 }
 
 // extend appends the elements that the update names beyond an array's n, with nulls between.
