@@ -10,9 +10,10 @@ import (
 
 // insertion is one document to insert, or why it cannot be.
 type insertion struct {
-	doc []byte
-	key string
-	err error
+	doc   []byte
+	key   string
+	ownID bool // the document came with its _id
+	err   error
 }
 
 func cmdInsert(x *exec) error {
@@ -73,7 +74,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 	if err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
-	return insertion{kept, key, nil}
+	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
 }
 
 func (x *exec) insertLocked(list []insertion, ordered bool, o *outcome) {
@@ -114,7 +115,7 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
 	return nil
 }
 
-// measuredLocked gives a document that goes into a time-series collection a key of its own.
+// measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
 func (x *exec) measuredLocked(in *insertion) error {
 	c, err := x.collectionLocked(x.full)
 	if c == nil || c.def.options.timeseries == nil {
@@ -124,6 +125,9 @@ func (x *exec) measuredLocked(in *insertion) error {
 		return failf(codeOperationNotSupportedInTransact, "Cannot insert into a time-series collection in a multi-document transaction: %s",
 			x.full)
 	}
-	in.key, err = c.def.options.timeseries.keyOf(in.doc)
+	ts := c.def.options.timeseries
+	if in.key, err = ts.keyOf(in.doc); err == nil {
+		in.doc = ts.measurement(in.doc, in.ownID)
+	}
 	return err
 }

@@ -1,6 +1,8 @@
 package mongotest
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -122,6 +124,48 @@ func (ts *timeseries) keyOf(doc []byte) (string, error) {
 	}
 	id := bson.NewObjectID()
 	return "measurement " + string(id[:]), nil
+}
+
+// measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,
+// with the _id only if it came with one.
+func (ts *timeseries) measurement(doc []byte, ownID bool) []byte {
+	at, dst := wire.BeginDocument(nil)
+	time := query.Lookup(doc, ts.timeField)
+	dst = wire.AppendValue(dst, ts.timeField, time.Type, time.Data)
+	if v := query.Lookup(doc, ts.metaField); ts.metaField != "" && !v.Missing() {
+		v = byName(v)
+		dst = wire.AppendValue(dst, ts.metaField, v.Type, v.Data)
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		switch name := string(it.Key); {
+		case name == ts.timeField || name == ts.metaField && ts.metaField != "" || name == "_id" && !ownID:
+		default:
+			dst = wire.AppendElement(dst, it.Element)
+		}
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// byName brings the fields of documents into the order of their names, at any depth.
+func byName(v query.Value) query.Value {
+	if !v.IsDocument() && !v.IsArray() {
+		return v
+	}
+	var fields []wire.Element
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		fields = append(fields, it.Element)
+	}
+	if v.IsDocument() {
+		slices.SortStableFunc(fields, func(a, b wire.Element) int { return bytes.Compare(a.Key, b.Key) })
+	}
+	at, dst := wire.BeginDocument(nil)
+	for _, f := range fields {
+		inner := byName(query.Of(f))
+		dst = wire.AppendValue(dst, string(f.Key), inner.Type, inner.Data)
+	}
+	return query.Value{Type: v.Type, Data: wire.EndDocument(dst, at)}
 }
 
 // updatableLocked tells why an update is not executed if it is one of a time-series collection.

@@ -98,18 +98,6 @@ var differences = []*difference{
 		theirs:  regexp.MustCompile(`(invalid|bad) UTF-8|UTF-8 error|\\ufffd`),
 	},
 	{
-		reason: "the real server gives the documents of a time series with their time first",
-		example: []string{
-			`{"create": "e", "timeseries": {"timeField": "time"}}`,
-			`{"insert": "e", "documents": [{"_id": 1, "time": {"$date": "2020-01-01T00:00:00Z"}}]}`,
-			`{"find": "e"}`,
-		},
-		command: regexp.MustCompile(`^\{"find":`),
-		ours:    regexp.MustCompile(`"time": `),
-		theirs:  regexp.MustCompile(`\{"time": `),
-		same:    func(a *answer) bool { return fmt.Sprint(inOrder(a.ours.doc)) == fmt.Sprint(inOrder(a.theirs.doc)) },
-	},
-	{
 		reason: "within a $facet the real server's own $match finds null at a path into an array of documents and scalars otherwise",
 		example: []string{
 			`{"insert": "c", "documents": [{"_id": 1, "a": [{"x": [1, 5]}, 7]}]}`,

@@ -79,7 +79,9 @@ func (n orNode) idScans() []IDScan {
 }
 
 // compareLookedUp puts what an index is looked into for first.
-func compareLookedUp(a, b node) int { return cmp.Or(boolCompare(indexed(b), indexed(a)), compareByPath(a, b)) }
+func compareLookedUp(a, b node) int {
+	return cmp.Or(boolCompare(indexed(b), indexed(a)), compareByPath(a, b))
+}
 
 // compareByPath compares the paths of conditions, which negations and those on whole documents have none of, then their kinds.
 func compareByPath(a, b node) int {
