@@ -134,6 +134,7 @@ var codeNames = map[Code]string{
 	codeMaxTimeMSExpired:                "MaxTimeMSExpired",
 	codeDollarPrefixedFieldName:         "DollarPrefixedFieldName",
 	codeInvalidIDField:                  "InvalidIdField",
+	55:                                  "InvalidDBRef",
 	codeEmptyFieldName:                  "EmptyFieldName",
 	codeCommandNotFound:                 "CommandNotFound",
 	63:                                  "StaleShardVersion",

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // check refuses a document that may not be stored in the place of another.
 func (u *Update) check(before, after []byte) error {
 	if err := u.checkDollars(before, after); err != nil {
+		return err
+	}
+	if err := checkReference(before, after); err != nil && u.pipeline == nil {
 		return err
 	}
 	if err := u.checkID(before, after); err != nil {
@@ -122,4 +127,36 @@ func checkNames(prefix string, before, after []byte) error {
 			"an update's replacement document. Consider using an aggregation pipeline with $replaceWith.", it.Key, prefix, it.Key)
 	}
 	return it.Err
+}
+
+// checkReference refuses to make a document half a DBRef, or one with other types.
+func checkReference(before, after []byte) error {
+	it := wire.Elements(after)
+	last := ""
+	for it.Next() {
+		name := string(it.Key)
+		if was := Lookup(before, name); isReferenceField(name) && !(was.Type == it.Type && bytes.Equal(was.Data, it.Value)) {
+			if err := referenceField(name, last, it); err != nil {
+				return err
+			}
+		}
+		last = name
+	}
+	return it.Err
+}
+
+// referenceField checks a field of a DBRef that stands behind the last and before what is left.
+func referenceField(name, last string, left wire.Iterator) error {
+	of := left.Type
+	switch {
+	case name != "$id" && of != bson.TypeString:
+		return fail(invalidDBRef, "The DBRef %s field must be a String, not a %s", name, TypeName(of))
+	case name == "$ref" && (!left.Next() || string(left.Key) != "$id"):
+		return fail(invalidDBRef, "The DBRef $ref field must be followed by a $id field")
+	case name == "$id" && last != "$ref":
+		return fail(invalidDBRef, "Found $id field without a $ref before it, which is invalid.")
+	case name == "$db" && last != "$id":
+		return fail(invalidDBRef, "Found $db field without a $id before it, which is invalid.")
+	}
+	return nil
 }

@@ -36,6 +36,7 @@ const (
 	NotImplemented             int32 = 238
 	overflow                   int32 = 15
 	notSingleValueField        int32 = 54
+	invalidDBRef               int32 = 55
 	notExactValueField         int32 = 111
 	queryFeatureNotAllowed     int32 = 224
 	cannotBackfillArray        int32 = 34

@@ -57,7 +57,8 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		if p.array {
 			return nil, p.misplaced(key)
 		}
-		n, err = parseSchemaNode(v)
+		all, err := parseSchemaNodes(v)
+		return append(nodes, all...), err
 	case "$where", "$text":
 		if p.inner {
 			return nil, p.misplaced(key)

@@ -298,6 +298,9 @@ func (p *projectionParser) positionalField(name string, v Value) error {
 	case p.filter == nil:
 		return unsupported("the projection", name+".$")
 	}
+	if err := p.filter.checkPositional(); err != nil {
+		return err
+	}
 	if _, err := p.leaf(name, named); err != nil {
 		return err
 	}

@@ -27,12 +27,45 @@ type schemaNode struct{ schema }
 
 func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(documentValue(doc)) }
 
-func parseSchemaNode(v Value) (node, error) {
+// parseSchemaNodes compiles a $jsonSchema. That a field is required is said once more, by a condition that notes by which
+// element it is met.
+func parseSchemaNodes(v Value) ([]node, error) {
 	if !v.IsDocument() {
 		return nil, fail(TypeMismatch, "$jsonSchema must be an object")
 	}
 	s, err := parseSchema(v.Data)
-	return schemaNode{s}, err
+	if err != nil {
+		return nil, err
+	}
+	nodes := []node{schemaNode{s}}
+	for _, name := range requiredBy(v.Data) {
+		nodes = append(nodes, &pathNode{path: path{name}, condition: &leaf{predicate: exists{}, expand: true}})
+	}
+	return nodes, nil
+}
+
+// requiredBy returns the fields that a schema requires, whatever else is in it.
+func requiredBy(schema []byte) []string {
+	var names []string
+	it := wire.Elements(schema)
+	for it.Next() {
+		list := Elements(it.Value)
+		switch string(it.Key) {
+		case "required":
+			for _, name := range list {
+				names = append(names, string(name.Text()))
+			}
+		case "anyOf", "oneOf":
+			if len(list) == 1 {
+				names = append(names, requiredBy(list[0].Data)...)
+			}
+		case "allOf":
+			for _, part := range list {
+				names = append(names, requiredBy(part.Data)...)
+			}
+		}
+	}
+	return names
 }
 
 // schemaKeywords compile the keywords; whole is the schema, for those that belong together. A nil rule asks nothing.

@@ -78,17 +78,43 @@ func (t *target) child(name string) *target {
 	return c
 }
 
-// before orders names as an update creates them: numbers by value and before others, those by their bytes.
+// before orders names as an update creates them: numbers first, by value unless there are zeros in front of one, others by
+// their bytes.
 func before(a, b string) bool {
 	na, oka := index(a)
 	nb, okb := index(b)
-	switch {
-	case oka && okb:
+	if oka && okb {
 		return na < nb
-	case oka != okb:
+	}
+	_, oka = indexPadded(a)
+	_, okb = indexPadded(b)
+	if oka != okb {
 		return oka
 	}
 	return a < b
+}
+
+// indexPadded is index of a name that may have zeros in front, as it may in an update.
+func indexPadded(name string) (int, bool) {
+	digits := strings.TrimLeft(name, "0")
+	if digits == "" && name != "" {
+		digits = "0"
+	}
+	return index(digits)
+}
+
+// findIndex returns which child stands for an element of an array, -1 for none.
+func (t *target) findIndex(key []byte, n int) int {
+	if i := t.find(key); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(t.children, func(c *target) bool {
+		if c.name[0] != '0' {
+			return false
+		}
+		at, ok := indexPadded(c.name)
+		return ok && at == n
+	})
 }
 
 func (t *target) find(key []byte) int {
@@ -264,7 +290,7 @@ func (t *target) array(old Value, env *Env) ([]byte, error) {
 	n := 0
 	for ; it.Next(); n++ {
 		v := Of(it.Element)
-		if i := t.find(it.Key); i >= 0 {
+		if i := t.findIndex(it.Key, n); i >= 0 {
 			next, err := t.children[i].value(v, env, t.children[i].name)
 			if err != nil {
 				return nil, err
@@ -279,7 +305,7 @@ func (t *target) array(old Value, env *Env) ([]byte, error) {
 	}
 	dst = wire.EndDocument(dst, at)
 	for _, c := range t.children {
-		if _, ok := index(c.name); ok {
+		if _, ok := indexPadded(c.name); ok {
 			continue
 		}
 		if err := c.blocked(Value{bson.TypeArray, dst}, env); err != nil {
@@ -298,10 +324,23 @@ func (e *Env) element(v Value) Value {
 	return v
 }
 
+// byIndex returns the children in the order of the elements that they stand for.
+func (t *target) byIndex() []*target {
+	padded := func(c *target) bool { return c.name[0] == '0' }
+	if !slices.ContainsFunc(t.children, padded) {
+		return t.children
+	}
+	return slices.SortedStableFunc(slices.Values(t.children), func(a, b *target) int {
+		na, _ := indexPadded(a.name)
+		nb, _ := indexPadded(b.name)
+		return na - nb
+	})
+}
+
 // extend appends the elements that the update names beyond an array's n, with nulls between.
 func (t *target) extend(dst []byte, n int, env *Env) ([]byte, error) {
-	for _, c := range t.children {
-		at, ok := index(c.name)
+	for _, c := range t.byIndex() {
+		at, ok := indexPadded(c.name)
 		if !ok || at < n {
 			continue
 		}

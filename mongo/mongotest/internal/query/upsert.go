@@ -4,23 +4,44 @@ import "slices"
 
 // CheckUpsert refuses a filter that an upsert may not have.
 func (f *Filter) CheckUpsert() error {
-	if slices.ContainsFunc(f.asWritten().all, hasExpr) {
+	if f.asWritten().asksAnywhere(func(n node) bool { _, is := n.(exprNode); return is }) {
 		return fail(queryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 	}
 	return nil
 }
 
-func hasExpr(n node) bool {
-	within := func(nodes []node) bool { return slices.ContainsFunc(nodes, hasExpr) }
-	switch n := n.(type) {
-	case exprNode:
-		return true
-	case orNode:
-		return slices.ContainsFunc(n, within)
-	case norNode:
-		return slices.ContainsFunc(n, within)
+// checkPositional refuses a filter that says of no element that the document was met by it.
+func (f *Filter) checkPositional() error {
+	var name string
+	f.asWritten().asksAnywhere(func(n node) bool {
+		switch n.(type) {
+		case exprNode:
+			name = "$expr"
+		case schemaNode:
+			name = "$jsonSchema"
+		}
+		return name != ""
+	})
+	if name != "" {
+		return fail(queryFeatureNotAllowed, "%s is not allowed in this context", name)
 	}
-	return false
+	return nil
+}
+
+// asksAnywhere tells whether a condition on the whole document is one of a kind.
+func (f *Filter) asksAnywhere(is func(node) bool) bool { return asks(f.all, is) }
+
+func asks(nodes []node, is func(node) bool) bool {
+	within := func(nodes []node) bool { return asks(nodes, is) }
+	return slices.ContainsFunc(nodes, func(n node) bool {
+		switch n := n.(type) {
+		case orNode:
+			return slices.ContainsFunc(n, within)
+		case norNode:
+			return slices.ContainsFunc(n, within)
+		}
+		return is(n)
+	})
 }
 
 // Upsert returns the document that an upsert inserts when the filter matches nothing. Its _id is Missing if neither the
