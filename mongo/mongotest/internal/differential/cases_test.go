@@ -14,7 +14,7 @@ var (
 
 // TestCases asks this server.
 func TestCases(t *testing.T) {
-	p := played{&server{dial: ours(t)}, "differential_ours"}
+	p := played{&server{dial: ours(t, recordedVersion)}, "differential_ours"}
 	table := readDifferences(t)
 	for _, f := range caseFiles(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -37,7 +37,14 @@ func TestCases(t *testing.T) {
 			}
 		})
 	}
-	table.unused(t)
+	rows := table.unused(false)
+	if *record {
+		table.write(t, rows)
+		return
+	}
+	for _, row := range rows {
+		t.Errorf("%s: is no difference: %s", differencesFile, row)
+	}
 }
 
 // compare holds a reply of this server against those in the file. A difference must have its reason in the table, or follow one
@@ -80,7 +87,7 @@ func TestTryCases(t *testing.T) {
 		return
 	}
 	auth := played{&server{dial: authority(t)}, fmt.Sprintf("differential_%d_try", os.Getpid())}
-	own := played{&server{dial: ours(t)}, "differential_ours"}
+	own := played{&server{dial: ours(t, recordedVersion)}, "differential_ours"}
 	for _, s := range readCases(t, *tryCases).sequences() {
 		theirs := make(map[*caseLine]string)
 		auth.play(t, s, func(l *caseLine, reply string) { theirs[l] = reply })

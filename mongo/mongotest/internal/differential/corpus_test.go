@@ -26,6 +26,9 @@ import (
 
 const casesFolder = "testdata/cases"
 
+// recordedVersion is that of the real server whose replies are recorded.
+const recordedVersion = "9.0"
+
 // caseLine is a line of a file, and the lines with a tab behind it.
 type caseLine struct {
 	about   string // what the last comment before it says

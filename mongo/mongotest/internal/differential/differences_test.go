@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -164,7 +163,6 @@ func TestDifferencesAreThere(t *testing.T) {
 		}
 	}
 }
-
 
 // inOrder sorts the fields of a document by name, at any depth.
 func inOrder(v any) any {

@@ -21,7 +21,7 @@ type pair struct {
 func newPair(t testing.TB, name string) *pair {
 	t.Helper()
 	theirs := &server{dial: authority(t)} // first, for it may not be there
-	p := &pair{db: fmt.Sprintf("differential_%d_%s", os.Getpid(), name), ours: &server{dial: ours(t, theirs)}, theirs: theirs}
+	p := &pair{db: fmt.Sprintf("differential_%d_%s", os.Getpid(), name), ours: &server{dial: ours(t, theirs.version(t))}, theirs: theirs}
 	t.Cleanup(func() { _, _ = theirs.run(bson.D{{Key: "dropDatabase", Value: 1}, {Key: "$db", Value: p.db}}) })
 	return p
 }

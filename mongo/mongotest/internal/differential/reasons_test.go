@@ -2,9 +2,13 @@ package differential
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// suitePlace is what places in the published suites begin with.
+const suitePlace = "suites/"
 
 // differencesFile is the one table of what this server answers otherwise than the real one, and goes on doing so: a reason behind
 // "#", then the cases, a line each: where the case is, and the command.
@@ -12,6 +16,7 @@ const differencesFile = "testdata/differences.txt"
 
 // differenceTable has the reasons by place and command.
 type differenceTable struct {
+	lines   []string
 	reasons map[string]string
 	used    map[string]bool
 }
@@ -22,10 +27,11 @@ func readDifferences(t testing.TB) *differenceTable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := &differenceTable{make(map[string]string), make(map[string]bool)}
+	table := &differenceTable{reasons: make(map[string]string), used: make(map[string]bool)}
 	reason := ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
+		table.lines = append(table.lines, line)
 		about, isReason := strings.CutPrefix(line, "# ")
 		switch {
 		case isReason:
@@ -47,12 +53,35 @@ func (d *differenceTable) reason(place, command string) string {
 	return d.reasons[key]
 }
 
-// unused fails the test for rows that no difference met.
-func (d *differenceTable) unused(t *testing.T) {
-	t.Helper()
-	for key, reason := range d.reasons {
-		if !d.used[key] {
-			t.Errorf("%s: no difference: %s (%s)", differencesFile, key, reason)
+// unused are the rows that no difference met, of the cases or of the suites.
+func (d *differenceTable) unused(suites bool) []string {
+	var rows []string
+	for _, line := range d.lines {
+		if d.reasons[line] != "" && !d.used[line] && strings.HasPrefix(line, suitePlace) == suites {
+			rows = append(rows, line)
 		}
+	}
+	return rows
+}
+
+// write leaves out rows, and reasons that have none left.
+func (d *differenceTable) write(t *testing.T, without []string) {
+	t.Helper()
+	var b strings.Builder
+	reason := ""
+	for _, line := range d.lines {
+		switch {
+		case strings.HasPrefix(line, "# "):
+			reason = line + "\n"
+		case line != "" && !slices.Contains(without, line):
+			if strings.HasPrefix(reason, "#") && b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(reason + line + "\n")
+			reason = ""
+		}
+	}
+	if err := os.WriteFile(differencesFile, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

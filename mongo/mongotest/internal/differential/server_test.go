@@ -35,11 +35,11 @@ func authority(t testing.TB) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return net.DialTimeout("tcp", u.Host, time.Minute) }
 }
 
-// ours starts a server under test, of the version of the real one, and returns how it is reached.
-func ours(t testing.TB, theirs *server) func() (net.Conn, error) {
+// ours starts a server under test, of a version, and returns how it is reached.
+func ours(t testing.TB, version string) func() (net.Conn, error) {
 	t.Helper()
 	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone(), mongotest.JournalLimit(0),
-		mongotest.Version(theirs.version(t)))
+		mongotest.Version(version))
 	return func() (net.Conn, error) { return rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)) }
 }
 
