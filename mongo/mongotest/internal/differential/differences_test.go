@@ -53,40 +53,6 @@ var differences = []*difference{
 		theirs:  regexp.MustCompile(`(Error parsing date string '|an incomplete date/time string).*"code": 241`),
 	},
 	{
-		reason: "of two parts of an expression, or of a stage, that fail, the real server reports another",
-		example: []string{
-			`{"insert": "c", "documents": [{"n": 0, "l": [1]}]}`,
-			`{"aggregate": "c", "pipeline": [{"$project": {"e": {"$indexOfArray": [{"$ifNull": ["$l", []]}, {"$minN": {"n": "$n", "input": "$l"}}, -2]}}}], "cursor": {}}`,
-		},
-		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find)":`),
-		ours:    regexp.MustCompile(`(Failed to optimize pipeline|Executor error during .*|Plan executor error during \w+) :: caused by ::`),
-		theirs:  regexp.MustCompile(`(Failed to optimize pipeline|Executor error during .*|Plan executor error during \w+) :: caused by ::`),
-		seldom:  3,
-	},
-	{
-		reason: "the real server does not evaluate an argument that no longer matters, where this one does",
-		example: []string{
-			`{"insert": "c", "documents": [{"a": 2.0}]}`,
-			`{"aggregate": "c", "pipeline": [{"$project": {"e": {"$atan2": ["$gone", {"$strLenBytes": "$gone"}]}}}], "cursor": {}}`,
-		},
-		command: regexp.MustCompile(`^\{"(aggregate|update|findAndModify|bulkWrite|find|count)":`),
-		ours:    regexp.MustCompile(`(Executor error during .*|Plan executor error during \w+) :: caused by ::`),
-		theirs:  regexp.MustCompile(`"ok": 1.0\}$`),
-		parts:   true,
-		seldom:  3,
-	},
-	{
-		reason: "the real server evaluates for all documents what windows need, even for those in no window",
-		example: []string{
-			`{"insert": "c", "documents": [{"_id": 1}]}`,
-			`{"aggregate": "c", "pipeline": [{"$setWindowFields": {"sortBy": {"_id": 1}, "output": {"u": {"$sum": {"$minN": {"n": 1, "input": "$gone"}}, "window": {"documents": [1, 2]}}}}}], "cursor": {}}`,
-		},
-		command: regexp.MustCompile(`\$setWindowFields`),
-		ours:    regexp.MustCompile(`"ok": 1.0\}$`),
-		theirs:  regexp.MustCompile(`Executor error during .* :: caused by ::`),
-		seldom:  1,
-	},
-	{
 		reason: "text that is no UTF-8, made by replacing between bytes, is looked at by the real server",
 		example: []string{
 			`{"insert": "c", "documents": [{"s": "héllo"}]}`,

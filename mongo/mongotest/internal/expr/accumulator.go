@@ -8,8 +8,9 @@ import (
 
 // Accumulator is a compiled accumulator of $group and its kin.
 type Accumulator struct {
+	count Expression // how many values to keep
 	input Expression
-	start func() collector
+	start func(count int) collector
 }
 
 // State is one accumulator's state over the documents of a group.
@@ -24,8 +25,28 @@ type collector interface {
 	result() Value
 }
 
-// New returns the state of an empty group.
-func (a *Accumulator) New() *State { return &State{a.input, a.start()} }
+// New returns the state of an empty group, whose _id is the Root of env: how many values an accumulator keeps may depend on it.
+func (a *Accumulator) New(env *Env) (*State, error) {
+	n, err := a.size(env)
+	if err != nil {
+		return nil, err
+	}
+	return &State{a.input, a.start(n)}, nil
+}
+
+func (a *Accumulator) size(env *Env) (int, error) {
+	if a.count == nil {
+		return 0, nil
+	}
+	v, err := a.count.Eval(env)
+	if err != nil {
+		return 0, err
+	}
+	return howMany(v)
+}
+
+// Fixed tells whether the accumulator is the same for all groups.
+func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
 
 // Add evaluates the accumulator's input for one more document.
 func (s *State) Add(env *Env) error {
@@ -56,20 +77,47 @@ var accumulators = map[string]func() collector{
 func ParseAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
 	p := &parser{scope: scope}
 	a, err := p.accumulator(name, v)
-	if _, err = p.finish(nil, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	if a.count != nil {
+		if a.count, err = optimize(a.count); err != nil {
+			return nil, err
+		}
+	}
+	a.input, err = optimize(a.input)
+	return a, err
 }
 
-// ParseWindowAccumulator compiles one of a window, where a plain accumulator may be of an array.
+// ParseWindowAccumulator compiles one of a window, where a plain accumulator may be of an array. How many values it keeps is
+// known then: it sees no document.
 func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, error) {
-	start, ok := accumulators[name]
-	if !ok || !v.IsArray() {
-		return ParseAccumulator(name, v, scope)
+	p := &parser{scope: scope}
+	a := &Accumulator{}
+	var err error
+	if start, ok := accumulators[name]; ok && v.IsArray() {
+		a.start = counted(start)
+		a.input, err = p.expression(v)
+	} else {
+		a, err = p.accumulator(name, v)
 	}
-	input, err := Parse(v, scope)
-	return &Accumulator{input, start}, err
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.size(&Env{Root: emptyDocument})
+	if err != nil {
+		return nil, err
+	}
+	if a.count != nil {
+		a.count = constant{query.Int64(int64(n))}
+	}
+	a.input, err = optimize(a.input)
+	return a, err
+}
+
+// counted is how a collector is made that keeps no number of values.
+func counted(start func() collector) func(int) collector {
+	return func(int) collector { return start() }
 }
 
 func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
@@ -78,7 +126,7 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 		if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
 			return nil, fail(typeMismatch, "$count takes no arguments, i.e. $count:{}")
 		}
-		return &Accumulator{constant{query.Int32(1)}, accumulators["$sum"]}, nil
+		return &Accumulator{input: constant{query.Int32(1)}, start: counted(accumulators["$sum"])}, nil
 	case "$top", "$bottom", "$topN", "$bottomN":
 		return p.ranked(name, v)
 	case "$firstN", "$lastN", "$minN", "$maxN":
@@ -92,7 +140,7 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 			return nil, fail(code, "specification must be an object; found %s", elementText(name, v))
 		}
 		input, start, err := p.percentiles(name, v)
-		return &Accumulator{input, start}, err
+		return &Accumulator{input: input, start: counted(start)}, err
 	}
 	start, ok := accumulators[name]
 	if !ok {
@@ -102,7 +150,7 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 		return nil, fail(40237, "The %s accumulator is a unary operator", name)
 	}
 	input, err := p.expression(v)
-	return &Accumulator{input, start}, err
+	return &Accumulator{input: input, start: counted(start)}, err
 }
 
 // extremum is $min and $max: null and absent values count only if there are no others.

@@ -6,42 +6,57 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// some collects up to n values: the first, the last, the least or the greatest.
+// some collects up to n values in the order of coming: the first or the last.
 type some struct {
 	n      int
-	sign   int // order by value, 0 for the order of coming
 	last   bool
 	values []Value
 }
 
 func (s *some) add(v Value) error {
-	switch {
-	case s.sign != 0:
-		if !nullish(v) {
-			s.insert(v)
-		}
-	case s.last || len(s.values) < s.n:
+	if s.last || len(s.values) < s.n {
 		s.values = append(s.values, orNull(v))
 		s.values = s.values[max(0, len(s.values)-s.n):]
 	}
 	return nil
 }
 
-// insert keeps the values in order, the latest of equal ones first. One that is not better than the last goes if there are
-// enough.
-func (s *some) insert(v Value) {
-	at, equal := slices.BinarySearchFunc(s.values, v, func(a, b Value) int { return s.sign * query.Compare(a, b) })
-	if full := len(s.values) == s.n; full && (at == s.n || equal && query.Equal(s.values[s.n-1], v)) {
-		return
-	}
-	s.values = slices.Insert(s.values, at, v)
-	s.values = s.values[:min(s.n, len(s.values))]
-}
-
 func (s *some) result() Value { return array(s.values) }
 
-func newSome(name string, n int) *some {
-	return &some{n: n, sign: map[string]int{"$minN": 1, "$maxN": -1}[name], last: name == "$lastN"}
+// extremes collects up to n values, the least or the greatest.
+type extremes struct {
+	n    int
+	heap heap
+}
+
+func (e *extremes) add(v Value) error {
+	switch {
+	case nullish(v):
+		return nil
+	case len(e.heap.values) == e.n:
+		if !e.heap.less(v, e.heap.values[0]) {
+			return nil
+		}
+		e.heap.pop(e.n)
+		e.heap.values = e.heap.values[:e.n-1]
+	}
+	e.heap.push(v)
+	return nil
+}
+
+func (e *extremes) result() Value {
+	h := heap{slices.Clone(e.heap.values), e.heap.less}
+	return array(h.sort())
+}
+
+func newSome(name string, n int) collector {
+	switch name {
+	case "$minN":
+		return &extremes{n, heap{less: func(a, b Value) bool { return query.Compare(a, b) < 0 }}}
+	case "$maxN":
+		return &extremes{n, heap{less: func(a, b Value) bool { return query.Compare(a, b) > 0 }}}
+	}
+	return &some{n: n, last: name == "$lastN"}
 }
 
 // someArguments reads {n, input}.
@@ -103,24 +118,7 @@ func (p *parser) some(name string, v Value) (*Accumulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := p.constantCount(count)
-	if err != nil {
-		return nil, err
-	}
-	return &Accumulator{input, func() collector { return newSome(name, n) }}, nil
-}
-
-// constantCount returns the number of values that an accumulator keeps. The real server evaluates it for the group's
-// _id; here it sees no document.
-func (p *parser) constantCount(e Expression) (int, error) {
-	if p.constantError != nil {
-		return 1, nil //nolint:nilerr // it is reported when all is parsed
-	}
-	v, err := e.Eval(&Env{Root: emptyDocument})
-	if err != nil {
-		return 0, err
-	}
-	return howMany(v)
+	return &Accumulator{count, input, func(n int) collector { return newSome(name, n) }}, nil
 }
 
 var someOperators = []operator{someOperator("$firstN"), someOperator("$lastN"), someOperator("$minN"), someOperator("$maxN")}
@@ -130,13 +128,11 @@ func someOperator(name string) operator {
 	return operator{
 		name: name,
 		parse: func(p *parser, op *operator, v Value) (Expression, error) {
-			before := p.constantError
 			n, input, err := p.someArguments(name, v)
 			if err != nil {
 				return nil, err
 			}
-			p.constantError = before // the real server leaves these arguments alone until it sees a document
-			return p.call(op, []Expression{n, input}), nil
+			return &call{op: op, args: []Expression{n, input}}, nil
 		},
 		lazy: func(env *Env, args []Expression) (Value, error) {
 			count, err := args[0].Eval(env)
@@ -156,6 +152,6 @@ func someOperator(name string) operator {
 			}
 			return collect(newSome(name, n), query.Elements(input.Data))
 		},
-		late: true,
+		optimize: untouched,
 	}
 }

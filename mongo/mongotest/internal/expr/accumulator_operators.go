@@ -43,8 +43,6 @@ func parsePercentiles(p *parser, op *operator, v Value) (Expression, error) {
 		}
 		return nil, fail(code, "specification must be an object; found %s", elementText(op.name, v))
 	}
-	before := p.constantError
-	defer func() { p.constantError = before }() // the real server leaves these arguments alone until it sees a document
 	input, start, err := p.percentiles(op.name, v)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -71,9 +72,10 @@ func (p *parser) percentiles(name string, v Value) (Expression, func() collector
 }
 
 func (p *parser) ranks(v Value) ([]float64, error) {
-	e, err := p.expression(v)
-	if err != nil {
-		return nil, err
+	e, err := Parse(v, p.scope)
+	var refused *query.Error
+	if errors.As(err, &refused) {
+		return nil, fail(refused.Code, "%s", refused.Message)
 	}
 	c, ok := e.(constant)
 	if !ok {

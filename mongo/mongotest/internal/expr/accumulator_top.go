@@ -92,13 +92,9 @@ func (p *parser) rankedBy(name string, n, output Expression, sortBy Value) (*Acc
 	if err != nil {
 		return nil, err
 	}
-	count, err := p.constantCount(n)
-	if err != nil {
-		return nil, err
-	}
 	bottom, single := name == "$bottom" || name == "$bottomN", name == "$top" || name == "$bottom"
 	document := &path{name: "ROOT", slot: slotRoot}
-	return &Accumulator{list{document, output}, func() collector {
-		return &ranked{n: count, bottom: bottom, single: single, order: order}
+	return &Accumulator{n, list{document, output}, func(n int) collector {
+		return &ranked{n: n, bottom: bottom, single: single, order: order}
 	}}, nil
 }

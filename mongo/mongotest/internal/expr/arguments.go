@@ -33,11 +33,13 @@ func (r refusal) of(op, detail string) error {
 	return fail(r.code, "%s", fmt.Sprintf(r.format+"%.0[1]s%.0[2]s", op, detail))
 }
 
-// parameter is a named argument. It must be written if absent is set; a constant one is checked ahead of time.
+// parameter is a named argument. It must be written if absent is set. A constant one is checked ahead of time, and makes the
+// result null ahead of time if it is null and nullAhead is set.
 type parameter struct {
-	name   string
-	absent refusal
-	check  func(v Value) error
+	name      string
+	absent    refusal
+	check     func(v Value) error
+	nullAhead bool
 }
 
 // signature is how an operator takes named arguments. Its call gets them in the order of the parameters.
@@ -68,7 +70,6 @@ func (s signature) parse(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	for i, arg := range args {
 		if arg != nil {
-			p.checkConstant(arg, s.params[i].check)
 			continue
 		}
 		if s.params[i].absent.code != 0 {
@@ -76,16 +77,7 @@ func (s signature) parse(p *parser, op *operator, v Value) (Expression, error) {
 		}
 		args[i] = constant{notGiven}
 	}
-	return p.call(op, args), nil
-}
-
-// checkConstant notes the error of a constant argument, which the real server finds before it sees a document.
-func (p *parser) checkConstant(arg Expression, check func(Value) error) {
-	c, ok := arg.(constant)
-	if !ok || check == nil || nullish(c.value) || p.constantError != nil {
-		return
-	}
-	p.constantError = check(c.value)
+	return &call{op: op, args: args, params: s.params}, nil
 }
 
 // ordered returns the fields in the order of parsing; for one that is not the order of writing it checks all names first.
@@ -130,6 +122,41 @@ func eachArg(env *Env, args []Expression, use func(v Value) (done bool, err erro
 	}
 	return nil
 }
+
+// taker is what becomes of one argument.
+type taker struct {
+	arg  int
+	take func(v Value) error
+}
+
+// inTurn evaluates arguments one by one, in the order of the takers. It ends at the first that is null, and at the first that
+// its taker refuses.
+func inTurn(env *Env, args []Expression, takers ...taker) (isNull bool, err error) {
+	for _, t := range takers {
+		v, err := args[t.arg].Eval(env)
+		if err != nil {
+			return false, err
+		}
+		if nullish(v) {
+			return true, nil
+		}
+		if err := t.take(v); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// into is a taker's function that reads a value into a variable.
+func into[T any](at *T, read func(Value) (T, error)) func(Value) error {
+	return func(v Value) (err error) {
+		*at, err = read(v)
+		return err
+	}
+}
+
+// asIs takes a value of any type.
+func asIs(v Value) (Value, error) { return v, nil }
 
 // escapePercent lets a text stand in a refusal's format.
 func escapePercent(s string) string { return strings.ReplaceAll(s, "%", "%%") }

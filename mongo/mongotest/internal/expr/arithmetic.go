@@ -7,16 +7,16 @@ import (
 )
 
 var arithmeticOperators = []operator{
-	{name: "$add", max: -1, prefix: true, lazy: folded(query.Int32(0), addStep)},
-	{name: "$multiply", max: -1, prefix: true, lazy: folded(query.Int32(1), multiplyStep)},
-	{name: "$subtract", min: 2, max: 2, apply: subtract},
-	{name: "$divide", min: 2, max: 2, apply: divide},
-	{name: "$mod", min: 2, max: 2, apply: mod},
+	{name: "$add", max: -1, joins: joinsLeading, lazy: folded(query.Int32(0), addStep)},
+	{name: "$multiply", max: -1, joins: joinsLeading, lazy: folded(query.Int32(1), multiplyStep)},
+	{name: "$subtract", min: 2, max: 2, rightFirst: true, apply: subtract},
+	{name: "$divide", min: 2, max: 2, rightFirst: true, apply: divide},
+	{name: "$mod", min: 2, max: 2, rightFirst: true, apply: mod},
 	numeric("$abs", abs),
 	numeric("$ceil", wholeNumber(math.Ceil, up)),
 	numeric("$floor", wholeNumber(math.Floor, down)),
-	{name: "$round", min: 1, max: 2, apply: rounded("$round", halfEven, math.RoundToEven)},
-	{name: "$trunc", min: 1, max: 2, apply: rounded("$trunc", towardZero, math.Trunc)},
+	{name: "$round", min: 1, max: 2, lazy: rounded("$round", halfEven, math.RoundToEven)},
+	{name: "$trunc", min: 1, max: 2, lazy: rounded("$trunc", towardZero, math.Trunc)},
 	{name: "$sigmoid", parse: parseSigmoid},
 }
 
@@ -237,7 +237,7 @@ func parseSigmoid(p *parser, _ *operator, v Value) (Expression, error) {
 		return nil, fail(typeMismatch, "$sigmoid only supports numeric types, not %s", typeName(v))
 	}
 	one := constant{query.Int32(1)}
-	minus := p.call(operators["$multiply"], []Expression{constant{query.Int32(-1)}, x})
-	power := p.call(operators["$exp"], []Expression{minus})
-	return p.call(operators["$divide"], []Expression{one, p.call(operators["$add"], []Expression{one, power})}), nil
+	minus := &call{op: operators["$multiply"], args: []Expression{constant{query.Int32(-1)}, x}}
+	power := &call{op: operators["$exp"], args: []Expression{minus}}
+	return &call{op: operators["$divide"], args: []Expression{one, &call{op: operators["$add"], args: []Expression{one, power}}}}, nil
 }

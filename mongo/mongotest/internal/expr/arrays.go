@@ -12,10 +12,10 @@ var arrayOperators = []operator{
 	{name: "$last", min: 1, max: 1, apply: endElement("$last", -1)},
 	{name: "$size", min: 1, max: 1, apply: size},
 	{name: "$isArray", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(args[0].IsArray()), nil }},
-	{name: "$concatArrays", max: -1, lazy: concatArrays},
+	{name: "$concatArrays", max: -1, joins: joinsAdjacent, lazy: concatArrays},
 	{name: "$in", min: 2, max: 2, apply: in},
-	{name: "$indexOfArray", min: 2, max: 4, parse: parseIndexOfArray, apply: indexOfArray, nullFirst: true},
-	{name: "$range", min: 2, max: 3, apply: rangeOf},
+	{name: "$indexOfArray", min: 2, max: 4, lazy: indexOfArray, optimize: checkedArray},
+	{name: "$range", min: 2, max: 3, lazy: rangeOf},
 	{name: "$reverseArray", min: 1, max: 1, apply: reverseArray},
 	{name: "$slice", min: 2, max: 3, lazy: slice},
 	{name: "$zip", parse: parseZip},
@@ -104,32 +104,39 @@ func contains(elements []Value, v Value) bool {
 	return slices.ContainsFunc(elements, func(e Value) bool { return query.Equal(e, v) })
 }
 
-// parseIndexOfArray finds a constant first argument that is no array, for which the real server has a code of its own.
-func parseIndexOfArray(p *parser, op *operator, v Value) (Expression, error) {
-	e, err := positional(p, op, v)
-	if c, ok := e.(*call); ok {
-		if a, ok := c.args[0].(constant); ok && !a.value.IsArray() && !nullish(a.value) && p.constantError == nil {
-			p.constantError = fail(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
-		}
+// checkedArray finds a constant first argument of $indexOfArray that is no array, for which the real server has a code of
+// its own.
+func checkedArray(o *optimizer, c *call) (Expression, error) {
+	if err := o.all(c.args); err != nil {
+		return nil, err
+	}
+	e, err := evaluated(c, c.args)
+	if a, ok := c.args[0].(constant); ok && e == c && !a.value.IsArray() && !nullish(a.value) {
+		return nil, fail(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
 	}
 	return e, err
 }
 
-func indexOfArray(args []Value) (Value, error) {
-	if nullish(args[0]) {
-		return null, nil
+func indexOfArray(env *Env, args []Expression) (Value, error) {
+	a, err := args[0].Eval(env)
+	if err != nil || nullish(a) {
+		return null, err
 	}
-	if !args[0].IsArray() {
-		return missing, fail(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(args[0]))
+	if !a.IsArray() {
+		return missing, fail(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(a))
 	}
-	elements := query.Elements(args[0].Data)
+	elements := query.Elements(a.Data)
 	codes := boundCodes{notInteger: 9711600, negative: 9711601}
-	from, to, err := bounds("$indexOfArray", codes, args[2:], len(elements))
+	from, to, err := bounds(env, "$indexOfArray", codes, args[2:], len(elements))
+	if err != nil {
+		return missing, err
+	}
+	wanted, err := args[1].Eval(env)
 	if err != nil {
 		return missing, err
 	}
 	for i := from; i < to; i++ {
-		if query.Equal(elements[i], args[1]) {
+		if query.Equal(elements[i], wanted) {
 			return query.Int32(int32(i)), nil
 		}
 	}
@@ -140,9 +147,13 @@ func indexOfArray(args []Value) (Value, error) {
 type boundCodes struct{ notInteger, negative int32 }
 
 // bounds reads the optional start and end of a search; the end is at most the length.
-func bounds(name string, codes boundCodes, args []Value, length int) (from, to int, err error) {
+func bounds(env *Env, name string, codes boundCodes, args []Expression, length int) (from, to int, err error) {
 	to = length
-	for i, v := range args {
+	for i, arg := range args {
+		v, err := arg.Eval(env)
+		if err != nil {
+			return 0, 0, err
+		}
 		which := [...]string{"starting", "ending"}[i]
 		n, ok := asIndex(v)
 		if !v.IsNumber() || !ok {

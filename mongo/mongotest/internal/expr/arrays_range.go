@@ -11,7 +11,11 @@ import (
 // maxRange is how many bytes the real server allows for $range, at 16 a number.
 const maxRange = 100 << 20
 
-func rangeOf(args []Value) (Value, error) {
+func rangeOf(env *Env, expressions []Expression) (Value, error) {
+	args, err := evalAll(env, expressions[:2])
+	if err != nil {
+		return missing, err
+	}
 	start, err := rangeBound(args[0], 34443, "a numeric starting value, found value of type: ", "a starting value")
 	if err != nil {
 		return missing, err
@@ -21,8 +25,12 @@ func rangeOf(args []Value) (Value, error) {
 		return missing, err
 	}
 	step := 1
-	if len(args) == 3 {
-		if step, err = rangeBound(args[2], 34447, "a numeric step value, found value of type:", "a step value"); err != nil {
+	if len(expressions) == 3 {
+		v, err := expressions[2].Eval(env)
+		if err != nil {
+			return missing, err
+		}
+		if step, err = rangeBound(v, 34447, "a numeric step value, found value of type:", "a step value"); err != nil {
 			return missing, err
 		}
 		if step == 0 {

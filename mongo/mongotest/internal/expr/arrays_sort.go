@@ -115,3 +115,8 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 	slices.SortStableFunc(elements, s.order.compare)
 	return env.pay(array(elements))
 }
+
+func (s *sortArray) optimized(o *optimizer) (_ Expression, err error) {
+	s.input, err = o.expression(s.input)
+	return s, err
+}

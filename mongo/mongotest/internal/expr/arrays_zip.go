@@ -10,8 +10,9 @@ import (
 
 // zipper is $zip.
 type zipper struct {
-	inputs, defaults []Expression
-	longest          bool
+	inputs   []Expression
+	defaults Expression // nil for none
+	longest  bool
 }
 
 func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
@@ -19,7 +20,8 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 		return nil, fail(34460, "$zip only supports an object as an argument, found %s", typeName(v))
 	}
 	longest := no
-	var inputs, defaults []Expression
+	var inputs []Expression
+	var defaults Expression
 	for _, f := range fieldsOf(v.Data) {
 		var err error
 		switch f.name {
@@ -29,10 +31,7 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 			}
 			inputs, err = p.expressions(query.Elements(f.value.Data))
 		case "defaults":
-			if !f.value.IsArray() {
-				return nil, fail(34462, "defaults must be an array of expressions, found %s", typeName(f.value))
-			}
-			defaults, err = p.expressions(query.Elements(f.value.Data))
+			defaults, err = p.defaults(f.value)
 		case "useLongestLength":
 			if longest = f.value; longest.Type != bson.TypeBoolean {
 				return nil, fail(34463, "useLongestLength must be a bool, found object")
@@ -47,12 +46,28 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 	switch {
 	case len(inputs) == 0:
 		return nil, fail(34465, "$zip requires at least one input array")
-	case !truth(longest) && len(defaults) > 0:
+	case !truth(longest) && defaults != nil:
 		return nil, fail(34466, "cannot specify defaults unless useLongestLength is true")
-	case len(defaults) > 0 && len(defaults) != len(inputs):
+	}
+	if l, ok := defaults.(list); ok && len(l) != len(inputs) {
 		return nil, fail(34467, "defaults and inputs must have the same length")
 	}
 	return &zipper{inputs, defaults, truth(longest)}, nil
+}
+
+// defaults parses the defaults of $zip; an empty array is like none.
+func (p *parser) defaults(v Value) (Expression, error) {
+	if v.IsArray() && len(query.Elements(v.Data)) == 0 {
+		return nil, nil
+	}
+	return p.expression(v)
+}
+
+func (z *zipper) optimized(o *optimizer) (_ Expression, err error) {
+	if err = o.all(z.inputs); err == nil && z.defaults != nil {
+		z.defaults, err = o.expression(z.defaults)
+	}
+	return z, err
 }
 
 func (z *zipper) Eval(env *Env) (Value, error) {
@@ -87,7 +102,7 @@ func (z *zipper) rows(env *Env, columns [][]Value) (Value, error) {
 	var defaults []Value
 	if z.longest && slices.ContainsFunc(columns, func(column []Value) bool { return len(column) < count }) {
 		var err error
-		if defaults, err = evalAll(env, z.defaults); err != nil {
+		if defaults, err = z.defaultValues(env); err != nil {
 			return missing, err
 		}
 	}
@@ -105,4 +120,23 @@ func (z *zipper) rows(env *Env, columns [][]Value) (Value, error) {
 		rows[r] = array(row)
 	}
 	return env.pay(array(rows))
+}
+
+// defaultValues evaluates the defaults, which only arrays of different lengths need.
+func (z *zipper) defaultValues(env *Env) ([]Value, error) {
+	if z.defaults == nil {
+		return nil, nil
+	}
+	v, err := z.defaults.Eval(env)
+	if err != nil || nullish(v) {
+		return nil, err
+	}
+	if !v.IsArray() {
+		return nil, fail(10961500, "$zip defaults must resolve to an array, but the expression evaluated to %s", spelled(v))
+	}
+	values := query.Elements(v.Data)
+	if len(values) != len(z.inputs) {
+		return nil, fail(10961501, "defaults and inputs must have the same length")
+	}
+	return values, nil
 }

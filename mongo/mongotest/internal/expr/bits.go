@@ -3,9 +3,9 @@ package expr
 import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 
 var bitOperators = []operator{
-	{name: "$bitAnd", max: -1, lazy: folded(query.Int32(-1), bitStep("$bitAnd", func(a, b int64) int64 { return a & b }))},
-	{name: "$bitOr", max: -1, lazy: folded(query.Int32(0), bitStep("$bitOr", func(a, b int64) int64 { return a | b }))},
-	{name: "$bitXor", max: -1, lazy: folded(query.Int32(0), bitStep("$bitXor", func(a, b int64) int64 { return a ^ b }))},
+	{name: "$bitAnd", max: -1, joins: joinsAll, lazy: folded(query.Int32(-1), bitStep("$bitAnd", func(a, b int64) int64 { return a & b }))},
+	{name: "$bitOr", max: -1, joins: joinsAll, lazy: folded(query.Int32(0), bitStep("$bitOr", func(a, b int64) int64 { return a | b }))},
+	{name: "$bitXor", max: -1, joins: joinsAll, lazy: folded(query.Int32(0), bitStep("$bitXor", func(a, b int64) int64 { return a ^ b }))},
 	numeric("$bitNot", bitNot),
 }
 

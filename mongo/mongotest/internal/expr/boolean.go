@@ -1,25 +1,23 @@
 package expr
 
 var booleanOperators = []operator{
-	{name: "$and", max: -1, parse: decided(false), lazy: and},
-	{name: "$or", max: -1, parse: decided(true), lazy: or},
+	{name: "$and", max: -1, lazy: and, optimize: decided(false)},
+	{name: "$or", max: -1, lazy: or, optimize: decided(true)},
 	{name: "$not", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(!truth(args[0])), nil }},
 }
 
-// decided is positional, but a constant argument that has the wanted truth is the result, whatever the others are.
-func decided(wanted bool) func(*parser, *operator, Value) (Expression, error) {
-	return func(p *parser, op *operator, v Value) (Expression, error) {
-		e, err := positional(p, op, v)
-		c, ok := e.(*call)
-		if err != nil || !ok {
-			return e, err
+// decided finds a constant argument that has the wanted truth: it is the result, whatever the others are.
+func decided(wanted bool) func(*optimizer, *call) (Expression, error) {
+	return func(o *optimizer, c *call) (Expression, error) {
+		if err := o.all(c.args); err != nil {
+			return nil, err
 		}
 		for _, arg := range c.args {
 			if known, ok := arg.(constant); ok && truth(known.value) == wanted {
 				return constant{boolean(wanted)}, nil
 			}
 		}
-		return e, nil
+		return evaluated(c, c.args)
 	}
 }
 

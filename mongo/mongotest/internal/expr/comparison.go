@@ -5,7 +5,7 @@ import (
 )
 
 var comparisonOperators = []operator{
-	{name: "$cmp", min: 2, max: 2, apply: func(args []Value) (Value, error) {
+	{name: "$cmp", min: 2, max: 2, rightFirst: true, apply: func(args []Value) (Value, error) {
 		return query.Int32(int32(query.Compare(args[0], args[1]))), nil
 	}},
 	compared("$eq", func(c int) bool { return c == 0 }),
@@ -17,7 +17,7 @@ var comparisonOperators = []operator{
 }
 
 func compared(name string, holds func(c int) bool) operator {
-	return operator{name: name, min: 2, max: 2, apply: func(args []Value) (Value, error) {
+	return operator{name: name, min: 2, max: 2, rightFirst: true, apply: func(args []Value) (Value, error) {
 		return boolean(holds(query.Compare(args[0], args[1]))), nil
 	}}
 }

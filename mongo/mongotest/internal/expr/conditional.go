@@ -5,18 +5,14 @@ import (
 )
 
 var conditionalOperators = []operator{
-	{name: "$cond", min: 3, max: 3, parse: parseCond, lazy: cond},
-	{name: "$ifNull", parse: parseIfNull, lazy: ifNull},
-	{name: "$switch", parse: parseSwitch, lazy: switchCase},
+	{name: "$cond", min: 3, max: 3, parse: parseCond, lazy: cond, optimize: chosen},
+	{name: "$ifNull", parse: parseIfNull, lazy: ifNull, optimize: firstKnown},
+	{name: "$switch", parse: parseSwitch, lazy: switchCase, optimize: prune},
 }
 
 func parseCond(p *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() {
-		e, err := positional(p, op, v)
-		if c, ok := e.(*call); ok {
-			return chosen(c, c.args), err
-		}
-		return e, err
+		return positional(p, op, v)
 	}
 	args := make([]Expression, 3)
 	names := map[string]int{"if": 0, "then": 1, "else": 2}
@@ -35,19 +31,22 @@ func parseCond(p *parser, op *operator, v Value) (Expression, error) {
 			return nil, fail(17080+int32(i), "Missing '%s' parameter to $cond", name)
 		}
 	}
-	return chosen(p.call(op, args), args), nil
+	return &call{op: op, args: args}, nil
 }
 
 // chosen returns the branch of $cond where its condition is constant.
-func chosen(e Expression, args []Expression) Expression {
-	c, ok := args[0].(constant)
-	switch {
-	case !ok || isConstant(e):
-		return e
-	case truth(c.value):
-		return args[1]
+func chosen(o *optimizer, c *call) (Expression, error) {
+	if err := o.all(c.args); err != nil {
+		return nil, err
 	}
-	return args[2]
+	test, ok := c.args[0].(constant)
+	switch {
+	case !ok:
+		return c, nil
+	case truth(test.value):
+		return c.args[1], nil
+	}
+	return c.args[2], nil
 }
 
 func cond(env *Env, args []Expression) (Value, error) {
@@ -69,10 +68,18 @@ func parseIfNull(p *parser, op *operator, v Value) (Expression, error) {
 	if len(parsed) < 2 {
 		return nil, fail(1257300, "$ifNull needs at least two arguments, had: %d", len(parsed))
 	}
-	if c, ok := parsed[0].(constant); ok && !nullish(c.value) {
-		return c, nil
+	return &call{op: op, args: parsed}, nil
+}
+
+// firstKnown returns the first argument of $ifNull where it is constant and not null.
+func firstKnown(o *optimizer, c *call) (Expression, error) {
+	if err := o.all(c.args); err != nil {
+		return nil, err
 	}
-	return p.call(op, parsed), nil
+	if first, ok := c.args[0].(constant); ok && !nullish(first.value) {
+		return first, nil
+	}
+	return evaluated(c, c.args)
 }
 
 func ifNull(env *Env, args []Expression) (Value, error) {
@@ -109,31 +116,56 @@ func parseSwitch(p *parser, op *operator, v Value) (Expression, error) {
 	if len(args) == 0 {
 		return nil, fail(40068, "$switch requires at least one branch")
 	}
-	if args = p.prune(args, otherwise); len(args) == 1 {
-		return args[0], nil // no branch is left but the default
+	if otherwise != nil {
+		args = append(args, otherwise)
 	}
-	return p.call(op, args), nil
+	return &call{op: op, args: args}, nil
 }
 
-// prune drops the branches that are never taken; what follows one that always is goes too.
-func (p *parser) prune(args []Expression, otherwise Expression) []Expression {
+// prune drops the branches of $switch that are never taken, which are not looked at; what follows one that always is goes
+// too.
+func prune(o *optimizer, c *call) (Expression, error) {
+	n := len(c.args) / 2 * 2
+	if err := o.all(c.args[n:]); err != nil { // the default, if there is one
+		return nil, err
+	}
 	var kept []Expression
-	for i := 0; i < len(args); i += 2 {
-		c, ok := args[i].(constant)
-		switch {
-		case !ok:
-			kept = append(kept, args[i], args[i+1])
-		case truth(c.value):
-			return append(kept, args[i+1])
+	for rest := c.args[:n]; len(rest) > 0; rest = rest[2:] {
+		test, err := o.expression(rest[0])
+		if err != nil {
+			return nil, err
 		}
+		known, ok := test.(constant)
+		if ok && !truth(known.value) {
+			continue
+		}
+		then, err := o.expression(rest[1])
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return c.withBranches(kept, then), nil
+		}
+		kept = append(kept, test, then)
 	}
-	if otherwise != nil {
-		return append(kept, otherwise)
+	switch {
+	case n < len(c.args):
+		return c.withBranches(kept, c.args[n]), nil
+	case len(kept) == 0:
+		return nil, fail(40069, "Cannot execute a switch statement where all the cases evaluate to false without a default")
 	}
-	if len(kept) == 0 && p.constantError == nil {
-		p.constantError = fail(40069, "Cannot execute a switch statement where all the cases evaluate to false without a default")
+	return c.withBranches(kept, nil), nil
+}
+
+// withBranches returns what a $switch is with its branches and a default if there is one.
+func (c *call) withBranches(branches []Expression, otherwise Expression) Expression {
+	if otherwise == nil {
+		return &call{op: c.op, args: branches}
 	}
-	return kept
+	if len(branches) == 0 {
+		return otherwise
+	}
+	return &call{op: c.op, args: append(branches, otherwise)}
 }
 
 func (p *parser) branches(v Value) ([]Expression, error) {
@@ -141,18 +173,11 @@ func (p *parser) branches(v Value) ([]Expression, error) {
 		return nil, fail(40061, "$switch expected an array for 'branches', found: %s", typeName(v))
 	}
 	var args []Expression
-	taken := false
 	for _, branch := range query.Elements(v.Data) {
-		before := p.constantError
 		test, then, err := p.branch(branch)
 		if err != nil {
 			return nil, err
 		}
-		c, ok := test.(constant)
-		if taken || ok && !truth(c.value) {
-			p.constantError = before // the branch is never looked at
-		}
-		taken = taken || ok && truth(c.value)
 		args = append(args, test, then)
 	}
 	return args, nil

@@ -9,7 +9,7 @@ import (
 )
 
 var convertOperators = []operator{
-	{name: "$convert", parse: convertSignature.parse, lazy: convertCall},
+	{name: "$convert", parse: convertSignature.parse, optimize: inOrder(0, 1, 6, 4, 2, 3, 5), lazy: convertCall},
 	shorthand("$toBool", bson.TypeBoolean),
 	shorthand("$toInt", bson.TypeInt32),
 	shorthand("$toLong", bson.TypeInt64),
@@ -77,35 +77,36 @@ func parseShorthand(p *parser, op *operator, v Value) (Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.call(op, []Expression{e}), nil
+	return &call{op: op, args: []Expression{e}}, nil
 }
 
 func convertCall(env *Env, args []Expression) (Value, error) {
 	values := make([]Value, len(args))
-	for _, i := range []int{0, 1, 6, 4, 5} {
+	for _, i := range []int{1, 0, 6, 4, 5} {
 		v, err := args[i].Eval(env)
 		if err != nil {
 			return missing, err
 		}
 		values[i] = v
 	}
-	how, toNull, err := readTarget(values)
-	if err != nil {
+	how, toNull, err := readTarget(values[1])
+	switch {
+	case err != nil:
 		return missing, err
-	}
-	if nullish(values[0]) {
+	case nullish(values[0]):
 		return onNull(env, args[3])
-	}
-	if toNull {
+	case toNull:
 		return null, nil
+	}
+	if err := how.readOptions(values); err != nil {
+		return missing, err
 	}
 	result, err := convert(values[0], how)
 	return onError(env, args[2], result, err)
 }
 
-// readTarget reads the arguments of $convert but its input.
-func readTarget(values []Value) (how target, toNull bool, err error) {
-	to := values[1]
+// readTarget reads what to convert to.
+func readTarget(to Value) (how target, toNull bool, err error) {
 	how.base = 10
 	if to.IsDocument() {
 		if how.subtype, err = readSubtype(query.Lookup(to.Data, "subtype")); err != nil {
@@ -116,25 +117,28 @@ func readTarget(values []Value) (how target, toNull bool, err error) {
 	if nullish(to) {
 		return how, true, nil
 	}
-	if how.to, err = typeOf(to); err != nil {
-		return how, false, err
-	}
-	if how.format, err = textOption(values[4], 4341125, "format", "base64", "base64url", "hex", "utf8", "uuid", "auto"); err != nil {
-		return how, false, err
-	}
-	order, err := textOption(values[5], 9130002, "byteOrder", "little", "big")
-	if err != nil {
-		return how, false, err
-	}
-	how.bigEndian = order == "big"
+	how.to, err = typeOf(to)
+	return how, false, err
+}
+
+// readOptions reads the arguments of $convert that say how.
+func (t *target) readOptions(values []Value) (err error) {
 	if base := values[6]; given(base) && !nullish(base) {
 		n, ok := asIndex(base)
-		if !base.IsNumber() || !ok || n != 2 && n != 8 && n != 10 && n != 16 {
-			return how, false, fail(3501301, "In $convert, 'base' argument is not a valid base")
+		if !base.IsNumber() || !ok {
+			return fail(3501300, "In $convert, 'base' argument is not an integer")
 		}
-		how.base = n
+		if n != 2 && n != 8 && n != 10 && n != 16 {
+			return fail(3501301, "In $convert, 'base' argument is not a valid base")
+		}
+		t.base = n
 	}
-	return how, false, nil
+	if t.format, err = textOption(values[4], 4341125, "format", "base64", "base64url", "hex", "utf8", "uuid", "auto"); err != nil {
+		return err
+	}
+	order, err := textOption(values[5], 9130002, "byteOrder", "little", "big")
+	t.bigEndian = order == "big"
+	return err
 }
 
 func readSubtype(v Value) (byte, error) {
@@ -338,7 +342,7 @@ func toDate(v Value, how target) (Value, error) {
 		}
 		return date(n), nil
 	case bson.TypeString:
-		return parseDate(v, notGiven, utc, false)
+		return parseDate(v, notGiven, notGiven)
 	}
 	return unsupportedConversion(v, how)
 }

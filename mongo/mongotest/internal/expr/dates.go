@@ -44,11 +44,11 @@ func isoWeekYear(t time.Time) int {
 }
 
 func datePart(name string, part func(time.Time) int) operator {
-	return operator{name: name, parse: parseDatePart, apply: withTime(func(t time.Time) Value { return query.Int32(int32(part(t))) })}
+	return operator{name: name, parse: parseDatePart, lazy: withTime(func(t time.Time) Value { return query.Int32(int32(part(t))) })}
 }
 
 func longPart(name string, part func(time.Time) int) operator {
-	return operator{name: name, parse: parseDatePart, apply: withTime(func(t time.Time) Value { return query.Int64(int64(part(t))) })}
+	return operator{name: name, parse: parseDatePart, lazy: withTime(func(t time.Time) Value { return query.Int64(int64(part(t))) })}
 }
 
 // parseDatePart reads a date, [date] or {date, timezone}.
@@ -74,7 +74,7 @@ func parseDatePart(p *parser, op *operator, v Value) (Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.call(op, []Expression{e, constant{notGiven}}), nil
+	return &call{op: op, args: []Expression{e, constant{notGiven}}}, nil
 }
 
 // startsCall tells whether a document is an operator's call rather than named arguments.
@@ -84,18 +84,13 @@ func startsCall(v Value) bool {
 }
 
 // withTime applies f to a date in a zone, null if one of them is.
-func withTime(f func(time.Time) Value) func([]Value) (Value, error) {
-	return func(args []Value) (Value, error) {
-		if nullish(args[0]) || nullish(args[1]) {
-			return null, nil
-		}
-		ms, err := asDate(args[0])
-		if err != nil {
-			return missing, err
-		}
-		zone, err := timezone(args[1])
-		if err != nil {
-			return missing, err
+func withTime(f func(time.Time) Value) func(*Env, []Expression) (Value, error) {
+	return func(env *Env, args []Expression) (Value, error) {
+		var ms int64
+		var zone *time.Location
+		isNull, err := inTurn(env, args, taker{0, into(&ms, asDate)}, taker{1, into(&zone, timezone)})
+		if isNull || err != nil {
+			return null, err
 		}
 		return f(time.UnixMilli(ms).In(zone)), nil
 	}

@@ -8,27 +8,10 @@ import (
 )
 
 var dateArithmeticOperators = []operator{
-	{name: "$dateAdd", parse: dateAddParse, apply: dateAdd("$dateAdd", 1)},
-	{name: "$dateSubtract", parse: dateAddParse, apply: dateAdd("$dateSubtract", -1)},
-	{name: "$dateDiff", parse: dateDiffParse, lazy: nullFirst(2, dateDiff)},
-	{name: "$dateTrunc", parse: dateTruncParse, lazy: nullFirst(1, dateTrunc)},
-}
-
-// nullFirst gives null if one of the first n arguments is null, before it evaluates the rest.
-func nullFirst(n int, apply func([]Value) (Value, error)) func(*Env, []Expression) (Value, error) {
-	return func(env *Env, args []Expression) (Value, error) {
-		values := make([]Value, len(args))
-		for i, arg := range args {
-			var err error
-			if values[i], err = arg.Eval(env); err != nil {
-				return missing, err
-			}
-			if i < n && nullish(values[i]) {
-				return null, nil
-			}
-		}
-		return apply(values)
-	}
+	{name: "$dateAdd", parse: dateAddParse, lazy: dateAdd("$dateAdd", 1)},
+	{name: "$dateSubtract", parse: dateAddParse, lazy: dateAdd("$dateSubtract", -1)},
+	{name: "$dateDiff", parse: dateDiffParse, optimize: checkedInOrder("unit", "startOfWeek", "timezone"), lazy: dateDiff},
+	{name: "$dateTrunc", parse: dateTruncParse, optimize: checkedInOrder("unit", "startOfWeek", "timezone", "binSize"), lazy: dateTrunc},
 }
 
 // unitLengths are the units whose length is always the same, in milliseconds.
@@ -52,11 +35,13 @@ func timeUnit(name string, v Value) (string, error) {
 	return unit, nil
 }
 
+func unitOf(name string) func(Value) (string, error) {
+	return func(v Value) (string, error) { return timeUnit(name, v) }
+}
+
 func checkUnit(name string) func(Value) error {
-	return func(v Value) error {
-		_, err := timeUnit(name, v)
-		return err
-	}
+	var unit string
+	return into(&unit, unitOf(name))
 }
 
 func dateAddParse(p *parser, op *operator, v Value) (Expression, error) {
@@ -69,34 +54,29 @@ func dateAddParse(p *parser, op *operator, v Value) (Expression, error) {
 		},
 		params: []parameter{
 			{name: "startDate", absent: required},
-			{name: "unit", absent: required, check: checkUnit(op.name)},
+			{name: "unit", absent: required, check: checkUnit(op.name), nullAhead: true},
 			{name: "amount", absent: required},
-			{name: "timezone", check: checkTimezone},
+			{name: "timezone", check: checkTimezone, nullAhead: true},
 		},
 	}.parse(p, op, v)
 }
 
-func dateAdd(name string, direction int64) func([]Value) (Value, error) {
-	return func(args []Value) (Value, error) {
-		for _, v := range args {
-			if nullish(v) {
-				return null, nil
-			}
+func dateAdd(name string, direction int64) func(*Env, []Expression) (Value, error) {
+	return func(env *Env, args []Expression) (Value, error) {
+		var date, number Value
+		var unit string
+		var zone *time.Location
+		isNull, err := inTurn(env, args, taker{0, into(&date, asIs)}, taker{1, into(&unit, unitOf(name))}, taker{2, into(&number, asIs)},
+			taker{3, into(&zone, timezone)})
+		if isNull || err != nil {
+			return null, err
 		}
-		unit, err := timeUnit(name, args[1])
-		if err != nil {
-			return missing, err
-		}
-		zone, err := timezone(args[3])
-		if err != nil {
-			return missing, err
-		}
-		start, err := asDate(args[0])
+		start, err := asDate(date)
 		if err != nil {
 			return missing, fail(5166403, "%s requires startDate to be convertible to a date", name)
 		}
-		amount, ok := asWholeLong(args[2])
-		if !args[2].IsNumber() || !ok {
+		amount, ok := asWholeLong(number)
+		if !number.IsNumber() || !ok {
 			return missing, fail(5166405, "%s expects integer amount of time units", name)
 		}
 		if direction < 0 && amount == math.MinInt64 {
@@ -190,46 +170,49 @@ func dateDiffParse(p *parser, op *operator, v Value) (Expression, error) {
 		params: []parameter{
 			{name: "startDate", absent: required(5166303)},
 			{name: "endDate", absent: required(5166304)},
-			{name: "unit", absent: required(5166305), check: checkUnit(op.name)},
-			{name: "timezone", check: checkTimezone},
-			{name: "startOfWeek", check: checkWeekday(op.name)},
+			{name: "unit", absent: required(5166305), check: checkUnit(op.name), nullAhead: true},
+			{name: "timezone", check: checkCalendarZone(op.name), nullAhead: true},
+			{name: "startOfWeek", check: checkWeekday(op.name), nullAhead: true},
 		},
 	}.parse(p, op, v)
 }
 
-func dateDiff(args []Value) (Value, error) {
-	for i, v := range args {
-		if nullish(v) && (i < 4 || isWeek(args[2])) {
-			return null, nil
-		}
+func dateDiff(env *Env, args []Expression) (Value, error) {
+	var dates [2]Value
+	var unit string
+	isNull, err := inTurn(env, args, taker{0, into(&dates[0], asIs)}, taker{1, into(&dates[1], asIs)}, taker{2, into(&unit, unitOf("$dateDiff"))})
+	if isNull || err != nil {
+		return null, err
 	}
-	var ends [2]int64
+	first, zone, isNull, err := calendar(env, "$dateDiff", unit, args[4], args[3])
+	if isNull || err != nil {
+		return null, err
+	}
+	var ends [2]time.Time
 	for i, which := range []string{"startDate", "endDate"} {
-		var err error
-		if ends[i], err = asDate(args[i]); err != nil {
-			return missing, fail(5166307, "$dateDiff requires '%s' to be a date, but got %s", which, typeName(args[i]))
+		ms, err := asDate(dates[i])
+		if err != nil {
+			return missing, fail(5166307, "$dateDiff requires '%s' to be a date, but got %s", which, typeName(dates[i]))
 		}
+		ends[i] = time.UnixMilli(ms).In(zone)
 	}
-	unit, err := timeUnit("$dateDiff", args[2])
-	if err != nil {
-		return missing, err
-	}
-	zone, err := timezone(args[3])
-	if err != nil {
-		return missing, err
-	}
-	first, err := weekday("$dateDiff", unit, args[4])
-	if err != nil {
-		return missing, err
-	}
-	start, end := time.UnixMilli(ends[0]).In(zone), time.UnixMilli(ends[1]).In(zone)
-	if _, ok := subtractLong(ends[1], ends[0]); !ok && unit == "millisecond" {
+	if _, ok := subtractLong(ends[1].UnixMilli(), ends[0].UnixMilli()); !ok && unit == "millisecond" {
 		return missing, fail(5166308, "dateDiff overflowed")
 	}
-	return query.Int64(unitsBetween(start, end, unit, first)), nil
+	return query.Int64(unitsBetween(ends[0], ends[1], unit, first)), nil
 }
 
-func isWeek(v Value) bool { return isText(v) && string(v.Text()) == "week" }
+// calendar evaluates the day that a week begins with, which only weeks need, and then the time zone.
+func calendar(env *Env, name, unit string, startOfWeek, zone Expression) (first time.Weekday, location *time.Location, isNull bool, err error) {
+	if unit == "week" {
+		isNull, err = inTurn(env, []Expression{startOfWeek}, taker{0, into(&first, func(v Value) (time.Weekday, error) { return weekday(name, v) })})
+	}
+	if isNull || err != nil {
+		return first, nil, isNull, err
+	}
+	isNull, err = inTurn(env, []Expression{zone}, taker{0, into(&location, timezone)})
+	return first, location, isNull, zoneError(name, err)
+}
 
 // unitsBetween counts the boundaries of units that lie between two times.
 func unitsBetween(start, end time.Time, unit string, first time.Weekday) int64 {
@@ -260,8 +243,8 @@ func dayNumber(t time.Time) int64 {
 }
 
 // weekday reads the day that a week begins with: Sunday if it is not given.
-func weekday(name, unit string, v Value) (time.Weekday, error) {
-	if !given(v) || nullish(v) && unit != "week" {
+func weekday(name string, v Value) (time.Weekday, error) {
+	if !given(v) {
 		return time.Sunday, nil
 	}
 	if !isText(v) {
@@ -279,7 +262,7 @@ func weekday(name, unit string, v Value) (time.Weekday, error) {
 
 func checkWeekday(name string) func(Value) error {
 	return func(v Value) error {
-		_, err := weekday(name, "week", v)
+		_, err := weekday(name, v)
 		return err
 	}
 }

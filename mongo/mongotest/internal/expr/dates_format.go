@@ -7,7 +7,7 @@ import (
 )
 
 var dateTextOperators = []operator{
-	{name: "$dateToString", parse: parseDateToString, lazy: dateToString},
+	{name: "$dateToString", parse: dateToStringSignature.parse, optimize: inOrder(0, 2, 3, 1), lazy: dateToString},
 	{name: "$dateFromString", parse: dateFromStringSignature.parse, lazy: dateFromString},
 }
 
@@ -21,25 +21,6 @@ var dateToStringSignature = signature{
 		{name: "timezone", check: checkTimezone},
 		{name: "onNull"},
 	},
-}
-
-// parseDateToString refuses a constant format that is wrong as an error of syntax.
-func parseDateToString(p *parser, op *operator, v Value) (Expression, error) {
-	e, err := dateToStringSignature.parse(p, op, v)
-	if err != nil {
-		return nil, err
-	}
-	c, ok := e.(*call)
-	if !ok {
-		return e, nil
-	}
-	format, ok := c.args[1].(constant)
-	if ok && given(format.value) && !nullish(format.value) {
-		if err := checkFormat(format.value); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
 }
 
 func checkFormat(v Value) error {
@@ -66,27 +47,21 @@ func checkSpecifiers(format, known string) error {
 }
 
 func dateToString(env *Env, args []Expression) (Value, error) {
-	v, err := evalAll(env, args[:3])
+	v, format, zone, err := dateAndStyle(env, args[:3], checkFormat)
 	if err != nil {
 		return missing, err
 	}
-	format, zone := v[1], v[2]
-	if given(format) && !nullish(format) {
-		if err := checkFormat(format); err != nil {
-			return missing, err
-		}
-	}
-	if nullish(v[0]) {
+	if nullish(v) {
 		return onNull(env, args[3])
 	}
-	if nullish(zone) || nullish(format) {
+	if nullish(format) || nullish(zone) {
 		return null, nil
 	}
 	location, err := timezone(zone)
 	if err != nil {
 		return missing, err
 	}
-	ms, err := asDate(v[0])
+	ms, err := asDate(v)
 	if err != nil {
 		return missing, err
 	}
@@ -101,6 +76,27 @@ func dateToString(env *Env, args []Expression) (Value, error) {
 		return text(isoText(t)), nil
 	}
 	return text(isoText(t) + utcLetter), nil
+}
+
+// dateAndStyle evaluates a date, a format and a time zone, and checks each of the two before it goes on.
+func dateAndStyle(env *Env, args []Expression, checkFormat func(Value) error) (date, format, zone Value, err error) {
+	if date, err = args[0].Eval(env); err != nil {
+		return missing, missing, missing, err
+	}
+	if format, err = evalChecked(env, args[1], checkFormat); err != nil {
+		return missing, missing, missing, err
+	}
+	zone, err = evalChecked(env, args[2], checkTimezone)
+	return date, format, zone, err
+}
+
+// evalChecked evaluates an argument and checks it, if it is given and not null.
+func evalChecked(env *Env, e Expression, check func(Value) error) (Value, error) {
+	v, err := e.Eval(env)
+	if err != nil || !given(v) || nullish(v) {
+		return v, err
+	}
+	return v, check(v)
 }
 
 // isUTC tells whether a zone's name stands for UTC itself, which the default format shows by its letter.

@@ -16,7 +16,7 @@ var dateFromStringSignature = signature{
 	params: []parameter{
 		{name: "dateString", absent: refusal{40542, "Missing '%[2]s' parameter to %[1]s"}},
 		{name: "timezone", check: checkTimezone},
-		{name: "format", check: checkParseFormat},
+		{name: "format"},
 		{name: "onNull"},
 		{name: "onError"},
 	},
@@ -30,29 +30,17 @@ func checkParseFormat(v Value) error {
 }
 
 func dateFromString(env *Env, args []Expression) (Value, error) {
-	v, err := evalAll(env, args[:3])
+	s, format, zone, err := dateAndStyle(env, []Expression{args[0], args[2], args[1]}, checkParseFormat)
 	if err != nil {
 		return missing, err
-	}
-	s, zone, format := v[0], v[1], v[2]
-	if given(format) && !nullish(format) {
-		if err := checkParseFormat(format); err != nil {
-			return missing, err
-		}
-	}
-	var location *time.Location
-	if !nullish(zone) {
-		if location, err = timezone(zone); err != nil {
-			return missing, err
-		}
 	}
 	if nullish(s) {
 		return onNull(env, args[3])
 	}
-	if nullish(zone) || nullish(format) {
+	if isText(s) && (nullish(zone) || nullish(format)) {
 		return null, nil
 	}
-	result, err := parseDate(s, format, location, given(zone))
+	result, err := parseDate(s, format, zone)
 	return onError(env, args[4], result, err)
 }
 
@@ -72,7 +60,7 @@ func onError(env *Env, e Expression, result Value, err error) (Value, error) {
 	return missing, err
 }
 
-func parseDate(s, format Value, zone *time.Location, zoned bool) (Value, error) {
+func parseDate(s, format, zone Value) (Value, error) {
 	if !isText(s) {
 		return missing, fail(conversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
 			spelled(s))
@@ -87,14 +75,18 @@ func parseDate(s, format Value, zone *time.Location, zoned bool) (Value, error) 
 	if err != nil {
 		return missing, err
 	}
-	if d.zone != nil && zoned {
+	if d.zone != nil && given(zone) && !isUTC(string(zone.Text())) {
 		what := "GMT offset"
 		if d.zone == time.UTC {
 			what = "time zone information ('Z')"
 		}
 		return missing, fail(conversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
 	}
-	return d.date(string(s.Text()), zone)
+	location, err := timezone(zone)
+	if err != nil {
+		return missing, err
+	}
+	return d.date(string(s.Text()), location)
 }
 
 // civil is a date and time as it is written, its parts as far as they are there.

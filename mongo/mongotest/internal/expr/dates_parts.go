@@ -10,7 +10,7 @@ import (
 )
 
 var datePartsOperators = []operator{
-	{name: "$dateToParts", parse: dateToPartsSignature.parse, apply: dateToParts},
+	{name: "$dateToParts", parse: dateToPartsSignature.parse, lazy: dateToParts},
 	{name: "$dateFromParts", parse: parseDateFromParts, lazy: dateFromParts},
 }
 
@@ -20,34 +20,35 @@ var dateToPartsSignature = signature{
 	unknown:   refusal{40520, "Unrecognized argument to %[1]s: %[2]s"},
 	params: []parameter{
 		{name: "date", absent: refusal{40522, "Missing '%[2]s' parameter to %[1]s"}},
-		{name: "timezone", check: checkTimezone},
+		{name: "timezone", check: checkTimezone, nullAhead: true},
 		{name: "iso8601"},
 	},
 }
 
-func dateToParts(args []Value) (Value, error) {
-	iso := otherwise(args[2], no)
-	if nullish(args[0]) {
-		return null, nil
-	}
-	if nullish(args[1]) {
-		return null, nil
-	}
-	zone, err := timezone(args[1])
+func dateToParts(env *Env, args []Expression) (Value, error) {
+	date, err := args[0].Eval(env)
 	if err != nil {
 		return missing, err
 	}
-	if nullish(iso) {
-		return null, nil
+	var zone *time.Location
+	var iso bool
+	isNull, err := inTurn(env, args, taker{1, into(&zone, timezone)}, taker{2, into(&iso, isISO)})
+	if isNull || err != nil || nullish(date) {
+		return null, err
 	}
-	if iso.Type != bson.TypeBoolean {
-		return missing, fail(40521, "iso8601 must evaluate to a bool, found %s", typeName(iso))
-	}
-	ms, err := asDate(args[0])
+	ms, err := asDate(date)
 	if err != nil {
 		return missing, err
 	}
-	return parts(time.UnixMilli(ms).In(zone), truth(iso)), nil
+	return parts(time.UnixMilli(ms).In(zone), iso), nil
+}
+
+func isISO(v Value) (bool, error) {
+	v = otherwise(v, no)
+	if v.Type != bson.TypeBoolean {
+		return false, fail(40521, "iso8601 must evaluate to a bool, found %s", typeName(v))
+	}
+	return truth(v), nil
 }
 
 func parts(t time.Time, iso bool) Value {
@@ -79,7 +80,7 @@ func parseDateFromParts(p *parser, op *operator, v Value) (Expression, error) {
 	for _, name := range fromPartsNames {
 		s.params = append(s.params, parameter{name: name})
 	}
-	s.params[timezonePart].check = checkTimezone
+	s.params[timezonePart].check, s.params[timezonePart].nullAhead = checkTimezone, true
 	if v.IsDocument() {
 		if _, err := s.ordered(op.name, v); err != nil {
 			return nil, err
@@ -116,43 +117,29 @@ func dateFromParts(env *Env, args []Expression) (Value, error) {
 	if c, ok := args[0].(constant); ok && !given(c.value) {
 		first = isoPart
 	}
-	// the parts are year, month and day of either calendar and the time of day; the time is evaluated first
+	// the parts are year, month and day of either calendar and the time of day
 	places := []int{first, first + 1, first + 2, 3, 4, 5, 6}
 	n := make([]int64, len(places))
-	for _, i := range []int{3, 4, 5, 6, 0, 1, 2} {
-		at := places[i]
-		v, err := args[at].Eval(env)
-		if err != nil {
-			return missing, err
-		}
-		v = otherwise(v, query.Int32(int32(min(1, max(0, 3-i)))))
-		if nullish(v) {
-			return null, nil
-		}
-		if n[i], err = partNumber(fromPartsNames[at], v); err != nil {
-			return missing, err
-		}
-		if err := partRange(fromPartsNames[at], i, n[i]); err != nil {
-			return missing, err
-		}
+	part := func(i int) taker {
+		return taker{places[i], into(&n[i], func(v Value) (int64, error) { return partNumber(places[i], i, v) })}
 	}
-	name, err := args[timezonePart].Eval(env)
-	if err != nil || nullish(name) {
+	var zone *time.Location
+	isNull, err := inTurn(env, args, part(3), part(4), part(5), part(6), taker{timezonePart, into(&zone, timezone)}, part(0), part(1), part(2))
+	if isNull || err != nil {
 		return null, err
-	}
-	zone, err := timezone(name)
-	if err != nil {
-		return missing, err
 	}
 	return fromParts(n, first > 0, zone)
 }
 
-func partNumber(name string, v Value) (int64, error) {
+// partNumber reads the i-th part, which is the argument at a place.
+func partNumber(place, i int, v Value) (int64, error) {
+	name := fromPartsNames[place]
+	v = otherwise(v, query.Int32(int32(min(1, max(0, 3-i)))))
 	n, ok := asWholeLong(v)
 	if !v.IsNumber() || !ok {
 		return 0, fail(40515, "'%s' must evaluate to an integer, found %s with value %s", name, typeName(v), spelled(v))
 	}
-	return n, nil
+	return n, partRange(name, i, n)
 }
 
 func partRange(name string, i int, n int64) error {

@@ -2,8 +2,6 @@ package expr
 
 import (
 	"time"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 func dateTruncParse(p *parser, op *operator, v Value) (Expression, error) {
@@ -17,15 +15,18 @@ func dateTruncParse(p *parser, op *operator, v Value) (Expression, error) {
 		},
 		params: []parameter{
 			{name: "date", absent: required(5439009)},
-			{name: "unit", absent: required(5439010), check: checkUnit(op.name)},
-			{name: "binSize", check: checkBinSize},
-			{name: "timezone", check: checkTruncTimezone},
-			{name: "startOfWeek", check: checkWeekday(op.name)},
+			{name: "unit", absent: required(5439010), check: checkUnit(op.name), nullAhead: true},
+			{name: "binSize", check: checkBinSize, nullAhead: true},
+			{name: "timezone", check: checkCalendarZone(op.name), nullAhead: true},
+			{name: "startOfWeek", check: checkWeekday(op.name), nullAhead: true},
 		},
 	}.parse(p, op, v)
 }
 
 func binSize(v Value) (int64, error) {
+	if !given(v) {
+		return 1, nil
+	}
 	n, ok := asWholeLong(v)
 	if !v.IsNumber() || !ok {
 		return 0, fail(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
@@ -41,44 +42,21 @@ func checkBinSize(v Value) error {
 	return err
 }
 
-func truncTimezone(v Value) (*time.Location, error) {
-	zone, err := timezone(v)
-	if refused, ok := err.(*query.Error); ok { //nolint:errorlint // timezone wraps nothing
-		return nil, fail(refused.Code, "$dateTrunc parameter 'timezone' value parsing failed :: caused by :: %s", refused.Message)
+func dateTrunc(env *Env, args []Expression) (Value, error) {
+	var moment Value
+	var bin int64
+	var unit string
+	isNull, err := inTurn(env, args, taker{0, into(&moment, asIs)}, taker{2, into(&bin, binSize)}, taker{1, into(&unit, unitOf("$dateTrunc"))})
+	if isNull || err != nil {
+		return null, err
 	}
-	return zone, nil
-}
-
-func checkTruncTimezone(v Value) error {
-	_, err := truncTimezone(v)
-	return err
-}
-
-func dateTrunc(args []Value) (Value, error) {
-	for i, v := range args {
-		if nullish(v) && (i < 4 || isWeek(args[1])) {
-			return null, nil
-		}
+	first, zone, isNull, err := calendar(env, "$dateTrunc", unit, args[4], args[3])
+	if isNull || err != nil {
+		return null, err
 	}
-	ms, err := asDate(args[0])
+	ms, err := asDate(moment)
 	if err != nil {
-		return missing, fail(5166307, "$dateTrunc requires 'date' to be a date, but got %s", typeName(args[0]))
-	}
-	unit, err := timeUnit("$dateTrunc", args[1])
-	if err != nil {
-		return missing, err
-	}
-	bin, err := binSize(otherwise(args[2], query.Int32(1)))
-	if err != nil {
-		return missing, err
-	}
-	zone, err := truncTimezone(args[3])
-	if err != nil {
-		return missing, err
-	}
-	first, err := weekday("$dateTrunc", unit, args[4])
-	if err != nil {
-		return missing, err
+		return missing, fail(5166307, "$dateTrunc requires 'date' to be a date, but got %s", typeName(moment))
 	}
 	return truncate(time.UnixMilli(ms).In(zone), unit, bin, first)
 }

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -133,6 +135,18 @@ func evalAll(env *Env, expressions []Expression) ([]Value, error) {
 	return values, nil
 }
 
+func evalBackwards(env *Env, expressions []Expression) ([]Value, error) {
+	values := make([]Value, len(expressions))
+	for i, e := range slices.Backward(expressions) {
+		v, err := e.Eval(env)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
 // document is a document of expressions.
 type document struct {
 	names  []string
@@ -153,8 +167,9 @@ func (d *document) Eval(env *Env) (Value, error) {
 
 // call applies an operator to its arguments.
 type call struct {
-	op   *operator
-	args []Expression
+	op     *operator
+	args   []Expression
+	params []parameter // what the arguments are, if they have names
 }
 
 func (c *call) Eval(env *Env) (Value, error) {
@@ -169,12 +184,11 @@ func (c *call) eval(env *Env) (Value, error) {
 	if c.op.lazy != nil {
 		return c.op.lazy(env, c.args)
 	}
-	if c.op.nullFirst {
-		if first, err := c.args[0].Eval(env); err != nil || nullish(first) {
-			return null, err
-		}
+	evaluate := evalAll
+	if c.op.rightFirst {
+		evaluate = evalBackwards
 	}
-	args, err := evalAll(env, c.args)
+	args, err := evaluate(env, c.args)
 	if err != nil {
 		return missing, err
 	}

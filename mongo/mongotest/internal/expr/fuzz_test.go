@@ -48,9 +48,10 @@ func FuzzExpression(f *testing.F) {
 		}
 		for _, name := range expr.Accumulators() {
 			if a, err := expr.ParseAccumulator(name, v, nil); err == nil {
-				state := a.New()
-				_ = state.Add(environment(doc))
-				_ = state.Result()
+				if state, err := a.New(&expr.Env{}); err == nil {
+					_ = state.Add(environment(doc))
+					_ = state.Result()
+				}
 			}
 		}
 	})

@@ -117,3 +117,11 @@ func (l *loop) parse(p *parser, args map[string]Value, parts loopParts) error {
 	l.input, err = p.expression(args["input"])
 	return err
 }
+
+func (l *loop) optimize(o *optimizer) (err error) {
+	if l.input, err = o.expression(l.input); err != nil {
+		return err
+	}
+	l.body, err = o.expression(l.body)
+	return err
+}

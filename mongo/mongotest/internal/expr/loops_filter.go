@@ -73,3 +73,10 @@ func (f *filterLoop) most(env *Env, all int) (int, error) {
 	}
 	return n, nil
 }
+
+func (f *filterLoop) optimized(o *optimizer) (_ Expression, err error) {
+	if err = f.loop.optimize(o); err == nil && f.limit != nil {
+		f.limit, err = o.expression(f.limit)
+	}
+	return f, err
+}

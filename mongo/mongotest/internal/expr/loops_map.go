@@ -36,3 +36,5 @@ func (m *mapLoop) Eval(env *Env) (Value, error) {
 	}
 	return env.pay(array(results))
 }
+
+func (m *mapLoop) optimized(o *optimizer) (Expression, error) { return m, m.loop.optimize(o) }

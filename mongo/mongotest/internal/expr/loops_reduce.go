@@ -68,3 +68,14 @@ func (r *reduceLoop) Eval(env *Env) (Value, error) {
 	})
 	return value, err
 }
+
+func (r *reduceLoop) optimized(o *optimizer) (_ Expression, err error) {
+	if r.input, err = o.expression(r.input); err != nil {
+		return nil, err
+	}
+	if r.initial, err = o.expression(r.initial); err != nil {
+		return nil, err
+	}
+	r.body, err = o.expression(r.body)
+	return r, err
+}

@@ -52,6 +52,16 @@ func anyOf(values []Value, t bson.Type) bool {
 	return false
 }
 
+// onlyNumber refuses what is no number.
+func onlyNumber(code int32, name string) func(Value) (Value, error) {
+	return func(v Value) (Value, error) {
+		if !v.IsNumber() {
+			return missing, fail(code, "%s only supports numeric types, not %s", name, typeName(v))
+		}
+		return v, nil
+	}
+}
+
 // asIndex returns a number as an int32, if it is a whole number in that range.
 func asIndex(v Value) (int, bool) {
 	if isDouble(v) {

@@ -10,9 +10,9 @@ var objectOperators = []operator{
 	{name: "$mergeObjects", max: -1, lazy: mergeObjects},
 	{name: "$objectToArray", min: 1, max: 1, apply: objectToArray},
 	{name: "$arrayToObject", min: 1, max: 1, apply: arrayToObject},
-	{name: "$getField", late: true, parse: parseGetField, apply: getField},
-	{name: "$setField", late: true, parse: parseSetField("field", "input", "value"), lazy: setField},
-	{name: "$unsetField", late: true, parse: parseSetField("field", "input"), lazy: setField},
+	{name: "$getField", optimize: untouched, parse: parseGetField, lazy: getField},
+	{name: "$setField", optimize: untouched, parse: parseSetField("field", "input", "value"), lazy: setField},
+	{name: "$unsetField", optimize: untouched, parse: parseSetField("field", "input"), lazy: setField},
 }
 
 // mergeObjects takes documents, or as its only argument an array of them.

@@ -10,11 +10,9 @@ import (
 
 // parseGetField takes {field, input}, or any other expression as the field of the document.
 func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
-	before := p.constantError
-	defer func() { p.constantError = before }() // the real server leaves these arguments alone until it sees a document
 	args := make([]Expression, 2)
 	if !v.IsDocument() || isCall(v) {
-		field, err := p.fieldName(v)
+		field, err := p.expression(v)
 		if err != nil {
 			return nil, err
 		}
@@ -22,13 +20,13 @@ func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
 		if args[1], err = p.path("$$CURRENT"); err != nil {
 			return nil, err
 		}
-		return p.call(op, args), nil
+		return &call{op: op, args: args}, nil
 	}
 	for _, f := range fieldsOf(v.Data) {
 		var err error
 		switch f.name {
 		case "field":
-			args[0], err = p.fieldName(f.value)
+			args[0], err = p.expression(f.value)
 		case "input":
 			args[1], err = p.expression(f.value)
 		default:
@@ -44,15 +42,7 @@ func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
 	if args[1] == nil {
 		return nil, fail(3041703, "$getField requires 'input' to be specified")
 	}
-	return p.call(op, args), nil
-}
-
-// fieldName parses the name of a field, where a string stands for itself even if it begins with a dollar.
-func (p *parser) fieldName(v Value) (Expression, error) {
-	if isText(v) {
-		return constant{v}, nil
-	}
-	return p.expression(v)
+	return &call{op: op, args: args}, nil
 }
 
 func isCall(v Value) bool {
@@ -60,10 +50,17 @@ func isCall(v Value) bool {
 	return len(fields) == 1 && len(fields[0].name) > 0 && fields[0].name[0] == '$'
 }
 
-func getField(args []Value) (Value, error) {
-	field, input := args[0], args[1]
+func getField(env *Env, args []Expression) (Value, error) {
+	field, err := args[0].Eval(env)
+	if err != nil {
+		return missing, err
+	}
 	if !isText(field) {
 		return missing, fail(3041704, "$getField requires 'field' to evaluate to type String, but got %s", typeName(field))
+	}
+	input, err := args[1].Eval(env)
+	if err != nil {
+		return missing, err
 	}
 	switch {
 	case input.IsDocument():
@@ -78,8 +75,6 @@ func getField(args []Value) (Value, error) {
 func parseSetField(names ...string) func(*parser, *operator, Value) (Expression, error) {
 	codes := []int32{4161102, 4161109, 4161103}
 	return func(p *parser, op *operator, v Value) (Expression, error) {
-		before := p.constantError
-		defer func() { p.constantError = before }() // the real server leaves these arguments alone until it sees a document
 		if !v.IsDocument() {
 			return nil, fail(4161100, "%s only supports an object as its argument", op.name)
 		}
@@ -103,7 +98,7 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 		if err := p.checkSetField(op.name, v); err != nil {
 			return nil, err
 		}
-		return p.call(op, args), nil
+		return &call{op: op, args: args}, nil
 	}
 }
 

@@ -3,15 +3,14 @@ package expr
 // operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply and
 // lazy is set, unless parse makes an Expression of its own.
 type operator struct {
-	name          string
-	min, max      int // how many positional arguments; max -1 for any number
-	parse         func(p *parser, op *operator, v Value) (Expression, error)
-	apply         func(args []Value) (Value, error)
-	lazy          func(env *Env, args []Expression) (Value, error)
-	nullFirst     bool // null as the first argument is the result, and those behind it are not evaluated
-	late          bool // never evaluated ahead of time, even if all its arguments are constant
-	prefix        bool // the constant arguments that it begins with are evaluated ahead of time
-	constantsLast bool // its constant arguments are evaluated after the others
+	name       string
+	min, max   int // how many positional arguments; max -1 for any number
+	parse      func(p *parser, op *operator, v Value) (Expression, error)
+	apply      func(args []Value) (Value, error)
+	lazy       func(env *Env, args []Expression) (Value, error)
+	rightFirst bool // the arguments are evaluated from the last to the first
+	joins      joining
+	optimize   func(o *optimizer, c *call) (Expression, error)
 }
 
 // operators are all that this package knows, by name.
@@ -56,5 +55,5 @@ func positional(p *parser, op *operator, v Value) (Expression, error) {
 		return nil, fail(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", op.name, op.min,
 			op.max, n)
 	}
-	return p.call(op, parsed), nil
+	return &call{op: op, args: parsed}, nil
 }

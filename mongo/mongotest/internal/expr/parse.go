@@ -1,9 +1,6 @@
 package expr
 
 import (
-	"cmp"
-	"errors"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,44 +16,42 @@ const maxDepth = 200
 // error of Parse, unless the syntax is wrong elsewhere.
 func Parse(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
-	return p.finish(p.expression(v))
+	e, err := p.expression(v)
+	if err != nil {
+		return nil, err
+	}
+	return optimize(e)
 }
 
 // ParseFree compiles an expression that is evaluated before there is a document, so that it must not look at one.
 func ParseFree(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
 	e, err := p.expression(v)
-	if err == nil && p.rooted {
-		err = fail(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
+	if err != nil {
+		return nil, err
+	}
+	if p.rooted {
+		return nil, fail(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
 			"run before the query examines any documents.")
 	}
-	return p.finish(e, err)
+	return optimize(e)
 }
 
 // ParseObject compiles a document as an object to construct, not as an operator's call: its names must be those of fields.
 func ParseObject(doc []byte, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
-	return p.finish(p.document(doc))
+	d, err := p.document(doc)
+	if err != nil {
+		return nil, err
+	}
+	return optimize(d)
 }
 
 // parser is the state of one Parse.
 type parser struct {
-	scope         *Scope
-	depth         int
-	rooted        bool  // something is of the document
-	constantError error // the first error of evaluating a constant part
-}
-
-// finish returns what was compiled, or why it cannot be: an error of a constant part last.
-func (p *parser) finish(e Expression, err error) (Expression, error) {
-	var refused *query.Error
-	switch {
-	case err != nil:
-		return nil, err
-	case errors.As(p.constantError, &refused):
-		return nil, &query.Error{Code: refused.Code, Message: refused.Message, Constant: true}
-	}
-	return e, nil
+	scope  *Scope
+	depth  int
+	rooted bool // something is of the document
 }
 
 // within parses with other variables in scope.
@@ -115,7 +110,7 @@ func (p *parser) list(v Value) (Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.fold(list(elements), elements...), nil
+	return list(elements), nil
 }
 
 func (p *parser) document(doc []byte) (Expression, error) {
@@ -133,7 +128,7 @@ func (p *parser) document(doc []byte) (Expression, error) {
 		}
 		d.names, d.values = append(d.names, name), append(d.values, e)
 	}
-	return p.fold(d, d.values...), nil
+	return d, nil
 }
 
 // operator parses {$name: arguments}.
@@ -152,61 +147,6 @@ func (p *parser) operator(v Value) (Expression, error) {
 	return op.parse(p, op, fields[0].value)
 }
 
-// call returns the call of an operator, evaluated if all its arguments are constant.
-func (p *parser) call(op *operator, args []Expression) Expression {
-	if op.constantsLast {
-		slices.SortStableFunc(args, func(a, b Expression) int { return cmp.Compare(rankConstant(a), rankConstant(b)) })
-	}
-	e := &call{op: op, args: args}
-	if op.late {
-		return e
-	}
-	if op.prefix {
-		p.foldPrefix(op, args)
-	}
-	return p.fold(e, args...)
-}
-
-func rankConstant(e Expression) int {
-	if isConstant(e) {
-		return 1
-	}
-	return 0
-}
-
-// foldPrefix evaluates two or more constant arguments at the beginning, only to find an error in them.
-func (p *parser) foldPrefix(op *operator, args []Expression) {
-	n := 0
-	for n < len(args) && isConstant(args[n]) {
-		n++
-	}
-	if n > 1 {
-		p.fold(&call{op: op, args: args[:n]}, args[:n]...)
-	}
-}
-
-// fold evaluates an expression whose parts are constant. An error waits, since one of syntax goes first.
-func (p *parser) fold(e Expression, parts ...Expression) Expression {
-	for _, part := range parts {
-		if !isConstant(part) {
-			return e
-		}
-	}
-	v, err := e.Eval(&Env{})
-	if err == nil {
-		return constant{v}
-	}
-	if p.constantError == nil {
-		p.constantError = err
-	}
-	return e
-}
-
-func isConstant(e Expression) bool {
-	_, ok := e.(constant)
-	return ok
-}
-
 // path parses "$field" and "$$variable.field".
 func (p *parser) path(s string) (Expression, error) {
 	if s == "$" {
@@ -219,7 +159,7 @@ func (p *parser) path(s string) (Expression, error) {
 			return nil, err
 		}
 	}
-	slot, known, ok := p.scope.lookup(name)
+	slot, ok := p.scope.lookup(name)
 	switch {
 	case name == "SEARCH_META":
 		return nil, fail(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
@@ -237,9 +177,6 @@ func (p *parser) path(s string) (Expression, error) {
 	}
 	if slot == slotRemove {
 		return constant{missing}, nil
-	}
-	if known != nil {
-		return constant{follow(*known, names)}, nil
 	}
 	p.rooted = p.rooted || slot == slotRoot
 	return &path{name: name, slot: slot, names: names}, nil

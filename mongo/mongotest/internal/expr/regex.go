@@ -38,23 +38,15 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		unknown:   refusal{31024, "%[1]s found an unknown argument: %[2]s"},
 		params:    []parameter{{name: "input", absent: required(31022)}, {name: "regex", absent: required(31023)}, {name: "options"}},
 	}
-	return operator{name: name, late: true, parse: s.parse, apply: func(args []Value) (Value, error) {
+	return operator{name: name, optimize: compiledAhead, parse: s.parse, apply: func(args []Value) (Value, error) {
 		input := args[0]
-		if !nullish(input) && !isText(input) {
+		re, err := compiled(name, args[1], args[2])
+		switch {
+		case err != nil:
+			return missing, err
+		case !nullish(input) && !isText(input):
 			return missing, fail(51104, "%s needs 'input' to be of type string", name)
-		}
-		pattern, options, err := patternOf(name, args[1], otherwise(args[2], null))
-		if err != nil {
-			return missing, err
-		}
-		if nullish(args[1]) {
-			return none, nil
-		}
-		re, err := compile(name, pattern, options)
-		if err != nil {
-			return missing, err
-		}
-		if nullish(input) {
+		case re == nil || nullish(input):
 			return none, nil
 		}
 		s := string(input.Text())
@@ -63,6 +55,29 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		}
 		return apply(re, s), nil
 	}}
+}
+
+// compiledAhead compiles a constant regular expression, only to find an error in it.
+func compiledAhead(o *optimizer, c *call) (Expression, error) {
+	if err := o.all(c.args); err != nil {
+		return nil, err
+	}
+	regex, ok := c.args[1].(constant)
+	flags, both := c.args[2].(constant)
+	if !ok || !both {
+		return c, nil
+	}
+	_, err := compiled(c.op.name, regex.value, flags.value)
+	return c, err
+}
+
+// compiled returns a regular expression, nil for null.
+func compiled(name string, regex, flags Value) (*regexp.Regexp, error) {
+	pattern, options, err := patternOf(name, regex, otherwise(flags, null))
+	if err != nil || nullish(regex) {
+		return nil, err
+	}
+	return compile(name, pattern, options)
 }
 
 func patternOf(name string, regex, flags Value) (pattern, options string, err error) {

@@ -10,24 +10,18 @@ import (
 )
 
 // rounded is $round and $trunc: to a place after the point, or before it where the place is negative.
-func rounded(name string, mode rounding, whole func(float64) float64) func([]Value) (Value, error) {
-	return func(args []Value) (Value, error) {
-		v := args[0]
-		place := query.Int32(0)
-		if len(args) == 2 {
-			place = args[1]
+func rounded(name string, mode rounding, whole func(float64) float64) func(*Env, []Expression) (Value, error) {
+	return func(env *Env, args []Expression) (Value, error) {
+		var number Value
+		place := 0
+		takers := []taker{
+			{0, into(&number, onlyNumber(51081, name))},
+			{1, into(&place, func(v Value) (int, error) { return precision(name, v) })},
 		}
-		if nullish(v) || nullish(place) {
-			return null, nil
+		if isNull, err := inTurn(env, args, takers[:len(args)]...); isNull || err != nil {
+			return null, err
 		}
-		if !v.IsNumber() {
-			return missing, fail(51081, "%s only supports numeric types, not %s", name, typeName(v))
-		}
-		n, err := precision(name, place)
-		if err != nil {
-			return missing, err
-		}
-		return roundNumber(name, v, n, mode, whole)
+		return roundNumber(name, number, place, mode, whole)
 	}
 }
 

@@ -10,7 +10,6 @@ type Scope struct {
 	outer *Scope
 	name  string
 	slot  int
-	known *Value // set if the variable's value is constant
 }
 
 // NewScope returns a scope of variables, whose values Env.Vars holds in the same order.
@@ -47,15 +46,15 @@ var systemVariables = map[string]int{
 	"JS_SCOPE": slotAbsent, "IS_MR": slotAbsent,
 }
 
-// lookup returns the slot of a variable, and its value if that is constant.
-func (s *Scope) lookup(name string) (slot int, known *Value, ok bool) {
+// lookup returns the slot of a variable.
+func (s *Scope) lookup(name string) (slot int, ok bool) {
 	for at := s; at != nil; at = at.outer {
 		if at.name == name {
-			return at.slot, at.known, true
+			return at.slot, true
 		}
 	}
 	slot, ok = systemVariables[name]
-	return slot, nil, ok
+	return slot, ok
 }
 
 // checkVariable refuses a name that a user's variable cannot have.

@@ -7,11 +7,11 @@ import (
 )
 
 var setOperators = []operator{
-	{name: "$setUnion", max: -1, constantsLast: true, lazy: setUnion},
-	{name: "$setIntersection", max: -1, constantsLast: true, lazy: setIntersection},
+	{name: "$setUnion", max: -1, joins: joinsAll, lazy: setUnion},
+	{name: "$setIntersection", max: -1, joins: joinsAll, lazy: setIntersection},
 	{name: "$setDifference", min: 2, max: 2, apply: setDifference},
-	{name: "$setEquals", late: true, parse: parseSetEquals, lazy: setEquals},
-	{name: "$setIsSubset", min: 2, max: 2, parse: parseSetIsSubset, lazy: setIsSubset},
+	{name: "$setEquals", parse: parseSetEquals, lazy: setEquals, optimize: checkedSets},
+	{name: "$setIsSubset", min: 2, max: 2, lazy: setIsSubset, optimize: checkedSubset},
 	{name: "$allElementsTrue", min: 1, max: 1, apply: elementsTrue("$allElementsTrue", 17040, true)},
 	{name: "$anyElementTrue", min: 1, max: 1, apply: elementsTrue("$anyElementTrue", 17041, false)},
 }
@@ -97,12 +97,22 @@ func parseSetEquals(p *parser, op *operator, v Value) (Expression, error) {
 	if len(parsed) < 2 {
 		return nil, fail(17045, "$setEquals needs at least two arguments had: %d", len(parsed))
 	}
-	for i, arg := range parsed {
-		if c, ok := arg.(constant); ok && !c.value.IsArray() && p.constantError == nil {
-			p.constantError = fail(5887502, setEqualsType, i+1, typeName(c.value))
+	return &call{op: op, args: parsed}, nil
+}
+
+// checkedSets finds a constant argument of $setEquals that is no array, for which the real server has a code of its own.
+func checkedSets(o *optimizer, c *call) (Expression, error) {
+	for i := range c.args {
+		arg, err := o.expression(c.args[i])
+		if err != nil {
+			return nil, err
 		}
+		if known, ok := arg.(constant); ok && !known.value.IsArray() {
+			return nil, fail(5887502, setEqualsType, i+1, typeName(known.value))
+		}
+		c.args[i] = arg
 	}
-	return p.call(op, parsed), nil
+	return c, nil
 }
 
 const setEqualsType = "All operands of $setEquals must be arrays. %d-th argument is of type: %s"
@@ -125,15 +135,16 @@ func setEquals(env *Env, args []Expression) (Value, error) {
 	return boolean(equal), err
 }
 
-// parseSetIsSubset finds a constant second argument that is no array, for which the real server has a code of its own.
-func parseSetIsSubset(p *parser, op *operator, v Value) (Expression, error) {
-	e, err := positional(p, op, v)
-	if c, ok := e.(*call); ok {
-		if whole, ok := c.args[1].(constant); ok && !whole.value.IsArray() && p.constantError == nil {
-			p.constantError = fail(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
-		}
+// checkedSubset finds a constant second argument of $setIsSubset that is no array, for which the real server has a code of
+// its own.
+func checkedSubset(o *optimizer, c *call) (Expression, error) {
+	if err := o.all(c.args); err != nil {
+		return nil, err
 	}
-	return e, err
+	if whole, ok := c.args[1].(constant); ok && !isConstant(c.args[0]) && !whole.value.IsArray() {
+		return nil, fail(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
+	}
+	return evaluated(c, c.args)
 }
 
 func setIsSubset(env *Env, args []Expression) (Value, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 var stringOperators = []operator{
-	{name: "$concat", max: -1, prefix: true, lazy: concat},
+	{name: "$concat", max: -1, joins: joinsAdjacent, lazy: concat},
 	{name: "$toLower", min: 1, max: 1, apply: mapped(asciiLower)},
 	{name: "$toUpper", min: 1, max: 1, apply: mapped(asciiUpper)},
 	{name: "$strcasecmp", min: 2, max: 2, apply: strcasecmp},
@@ -20,8 +20,8 @@ var stringOperators = []operator{
 	{name: "$substr", parse: substrAlias},
 	{name: "$substrBytes", min: 3, max: 3, apply: substrBytes},
 	{name: "$substrCP", min: 3, max: 3, apply: substrCP},
-	{name: "$indexOfBytes", min: 2, max: 4, apply: indexOfBytes, nullFirst: true},
-	{name: "$indexOfCP", min: 2, max: 4, apply: indexOfCP, nullFirst: true},
+	{name: "$indexOfBytes", min: 2, max: 4, lazy: indexOfBytes},
+	{name: "$indexOfCP", min: 2, max: 4, lazy: indexOfCP},
 	{name: "$split", min: 2, max: 2, apply: split},
 	trimmer("$trim", trimBoth),
 	trimmer("$ltrim", trimLeft),

@@ -13,7 +13,7 @@ func replacer(name string, n int) operator {
 		unknown:   refusal{51750, "%[1]s found an unknown argument: %[2]s"},
 		params:    []parameter{{name: "input", absent: required(51749)}, {name: "find", absent: required(51748)}, {name: "replacement", absent: required(51747)}},
 	}
-	return operator{name: name, late: true, parse: s.parse, apply: func(args []Value) (Value, error) {
+	return operator{name: name, optimize: late, parse: s.parse, apply: func(args []Value) (Value, error) {
 		input, find, by := args[0], args[1], args[2]
 		switch {
 		case !isText(input) && !nullish(input):

@@ -91,15 +91,12 @@ func substrBound(v Value, code int32, what string) (int, error) {
 
 var searchCodes = boundCodes{notInteger: 40096, negative: 40097}
 
-func indexOfBytes(args []Value) (Value, error) {
-	if nullish(args[0]) {
-		return null, nil
+func indexOfBytes(env *Env, args []Expression) (Value, error) {
+	s, find, isNull, err := searchStrings(env, "$indexOfBytes", 40091, args)
+	if isNull || err != nil {
+		return null, err
 	}
-	if err := searchStrings("$indexOfBytes", 40091, args); err != nil {
-		return missing, err
-	}
-	s, find := string(args[0].Text()), string(args[1].Text())
-	from, to, err := bounds("$indexOfBytes", searchCodes, args[2:], len(s))
+	from, to, err := bounds(env, "$indexOfBytes", searchCodes, args[2:], len(s))
 	if err != nil {
 		return missing, err
 	}
@@ -113,25 +110,32 @@ func indexOfBytes(args []Value) (Value, error) {
 	return query.Int32(int32(at)), nil
 }
 
-func searchStrings(name string, code int32, args []Value) error {
+// searchStrings evaluates the string to search, which may be null, and what to find in it.
+func searchStrings(env *Env, name string, code int32, args []Expression) (s, find string, isNull bool, err error) {
+	var found [2]string
 	for i, which := range []string{"first", "second"} {
-		if !isText(args[i]) {
-			return fail(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(args[i]))
+		v, err := args[i].Eval(env)
+		if err != nil {
+			return "", "", false, err
 		}
+		if i == 0 && nullish(v) {
+			return "", "", true, nil
+		}
+		if !isText(v) {
+			return "", "", false, fail(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
+		}
+		found[i] = string(v.Text())
 	}
-	return nil
+	return found[0], found[1], false, nil
 }
 
-func indexOfCP(args []Value) (Value, error) {
-	if nullish(args[0]) {
-		return null, nil
+func indexOfCP(env *Env, args []Expression) (Value, error) {
+	s, find, isNull, err := searchStrings(env, "$indexOfCP", 40093, args)
+	if isNull || err != nil {
+		return null, err
 	}
-	if err := searchStrings("$indexOfCP", 40093, args); err != nil {
-		return missing, err
-	}
-	points, ok := splitPoints(string(args[0].Text()))
-	find := string(args[1].Text())
-	from, to, err := bounds("$indexOfCP", searchCodes, args[2:], len(points))
+	points, ok := splitPoints(s)
+	from, to, err := bounds(env, "$indexOfCP", searchCodes, args[2:], len(points))
 	if err != nil {
 		return missing, err
 	}

@@ -12,28 +12,25 @@ func trimmer(name string, trim func(s string, points []string) string) operator 
 		params:    []parameter{{name: "input", absent: refusal{50695, "%[1]s requires an 'input' field"}}, {name: "chars"}},
 	}
 	return operator{name: name, parse: s.parse, lazy: func(env *Env, args []Expression) (Value, error) {
-		input, err := args[0].Eval(env)
-		if err != nil || nullish(input) {
+		var input, chars string
+		isNull, err := inTurn(env, args, taker{0, into(&input, trimmed(name, 50699, "its input"))}, taker{1, into(&chars, trimmed(name, 50700, "'chars'"))})
+		if isNull || err != nil {
 			return null, err
 		}
-		chars, err := args[1].Eval(env)
-		if err != nil {
-			return missing, err
-		}
-		chars = otherwise(chars, text(spaces))
-		switch {
-		case !isText(input):
-			return missing, fail(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, spelled(input),
-				typeName(input))
-		case nullish(chars):
-			return null, nil
-		case !isText(chars):
-			return missing, fail(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, spelled(chars),
-				typeName(chars))
-		}
-		points, err := trimSet(string(chars.Text()))
-		return text(trim(string(input.Text()), points)), err
+		points, err := trimSet(chars)
+		return text(trim(input, points)), err
 	}}
+}
+
+// trimmed reads an argument of $trim and its kin.
+func trimmed(name string, code int32, what string) func(Value) (string, error) {
+	return func(v Value) (string, error) {
+		v = otherwise(v, text(spaces))
+		if !isText(v) {
+			return "", fail(code, "%s requires %s to be a string, got %s (of type %s) instead.", name, what, spelled(v), typeName(v))
+		}
+		return string(v.Text()), nil
+	}
 }
 
 // trimSet returns the characters to cut off.

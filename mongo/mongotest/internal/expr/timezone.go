@@ -1,8 +1,11 @@
 package expr
 
 import (
+	"errors"
 	"strconv"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // timezone returns the zone that a value names: an identifier of the zone database, or an offset.
@@ -27,6 +30,19 @@ func timezone(v Value) (*time.Location, error) {
 func checkTimezone(v Value) error {
 	_, err := timezone(v)
 	return err
+}
+
+// zoneError is an error of the time zone of $dateDiff or $dateTrunc, which say whose zone it is.
+func zoneError(name string, err error) error {
+	var refused *query.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	return fail(refused.Code, "%s parameter 'timezone' value parsing failed :: caused by :: %s", name, refused.Message)
+}
+
+func checkCalendarZone(name string) func(Value) error {
+	return func(v Value) error { return zoneError(name, checkTimezone(v)) }
 }
 
 // utcOffset reads +hh, +hhmm and +hh:mm.

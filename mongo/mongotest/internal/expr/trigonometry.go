@@ -21,7 +21,7 @@ var trigonometryOperators = []operator{
 	numeric("$asinh", byKind(accurate(math.Asinh, areaSine), decimalAsinh)),
 	numeric("$degreesToRadians", byKind(func(f float64) float64 { return f * (math.Pi / 180) }, degreesToRadians)),
 	numeric("$radiansToDegrees", byKind(func(f float64) float64 { return f * (180 / math.Pi) }, radiansToDegrees)),
-	{name: "$atan2", min: 2, max: 2, apply: atan2},
+	{name: "$atan2", min: 2, max: 2, lazy: atan2},
 }
 
 // domain is where a function is defined.
@@ -46,15 +46,11 @@ func within(name string, d domain, double func(float64) float64, exact func(deci
 	})
 }
 
-func atan2(args []Value) (Value, error) {
-	y, x := args[0], args[1]
-	if nullish(y) || nullish(x) {
-		return null, nil
-	}
-	for i, v := range args {
-		if !v.IsNumber() {
-			return missing, fail(51044+int32(i), "$atan2 only supports numeric types, not %s", typeName(v))
-		}
+func atan2(env *Env, args []Expression) (Value, error) {
+	var y, x Value
+	isNull, err := inTurn(env, args, taker{0, into(&y, onlyNumber(51044, "$atan2"))}, taker{1, into(&x, onlyNumber(51045, "$atan2"))})
+	if isNull || err != nil {
+		return null, err
 	}
 	if isDecimal(y) || isDecimal(x) {
 		return decimalAtan2(decimalOf(y), decimalOf(x)).value(), nil

@@ -12,9 +12,9 @@ var variableOperators = []operator{
 	{name: "$map", parse: parseMap},
 	{name: "$filter", parse: parseFilter},
 	{name: "$reduce", parse: parseReduce},
-	{name: "$rand", parse: parseRand, lazy: random, late: true},
-	{name: "$currentDate", parse: parseCurrentDate, lazy: currentDate, late: true},
-	{name: "$createObjectId", parse: parseCreateObjectID, lazy: createObjectID, late: true},
+	{name: "$rand", parse: parseRand, lazy: random, optimize: late},
+	{name: "$currentDate", parse: parseCurrentDate, lazy: currentDate, optimize: late},
+	{name: "$createObjectId", parse: parseCreateObjectID, lazy: createObjectID, optimize: late},
 }
 
 func parseLiteral(_ *parser, _ *operator, v Value) (Expression, error) { return constant{v}, nil }
@@ -75,18 +75,31 @@ func (p *parser) let(vars object, in Value) (Expression, error) {
 			return nil, err
 		}
 		scope = scope.with(f.name)
-		if c, ok := e.(constant); ok {
-			scope.known = &c.value
-		}
 		l.values = append(l.values, e)
 	}
-	body, err := p.within(scope, in)
-	if err != nil {
+	var err error
+	l.body, err = p.within(scope, in)
+	return l, err
+}
+
+func (l *let) optimized(o *optimizer) (Expression, error) {
+	if err := o.all(l.values); err != nil {
 		return nil, err
 	}
-	l.body = body
-	if isConstant(body) {
-		return body, nil
+	for i, e := range l.values {
+		if c, ok := e.(constant); ok {
+			o.known[l.first+i] = c.value
+			defer delete(o.known, l.first+i)
+		}
+	}
+	var err error
+	if l.body, err = o.expression(l.body); err != nil || isConstant(l.body) {
+		return l.body, err
+	}
+	for i := range l.values {
+		if !uses(l.body, l.first+i) {
+			l.values[i] = constant{missing} // it is not evaluated
+		}
 	}
 	return l, nil
 }
@@ -98,7 +111,7 @@ func parseRand(p *parser, op *operator, v Value) (Expression, error) {
 	if len(query.Elements(v.Data)) > 0 {
 		return nil, fail(3040501, "$rand does not currently accept arguments")
 	}
-	return p.call(op, nil), nil
+	return &call{op: op}, nil
 }
 
 func random(env *Env, _ []Expression) (Value, error) {
@@ -115,7 +128,7 @@ func parseCurrentDate(p *parser, op *operator, v Value) (Expression, error) {
 	if len(query.Elements(v.Data)) > 0 {
 		return nil, fail(9428201, "$currentDate does not currently accept arguments")
 	}
-	return p.call(op, nil), nil
+	return &call{op: op}, nil
 }
 
 func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now), nil }
@@ -124,7 +137,7 @@ func parseCreateObjectID(p *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
 		return nil, fail(failedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
 	}
-	return p.call(op, nil), nil
+	return &call{op: op}, nil
 }
 
 func createObjectID(env *Env, _ []Expression) (Value, error) {

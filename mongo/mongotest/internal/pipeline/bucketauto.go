@@ -39,6 +39,11 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	if s.accumulators, err = p.bucketOutput(output); err != nil {
 		return nil, err
 	}
+	for _, f := range s.fields {
+		if f != nil && !f.Fixed() {
+			return nil, fail(4544714, "Can't refer to the group key in $bucketAuto")
+		}
+	}
 	return blocking(s.buckets), nil
 }
 
@@ -135,7 +140,10 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 // fill makes a bucket of the first n documents, up to where the next bucket begins.
 func (s *bucketAuto) fill(r *runner, rest []keyed, n int) (*bucket, error) {
 	upper := rest[min(n, len(rest)-1)].key
-	g := s.open(document(object{{"min", rest[0].key}, {"max", upper}}.made()))
+	g, err := s.open(r, document(object{{"min", rest[0].key}, {"max", upper}}.made()))
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range rest[:n] {
 		if err := g.add(r, k.doc); err != nil {
 			return nil, err

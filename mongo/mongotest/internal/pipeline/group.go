@@ -41,12 +41,20 @@ type bucket struct {
 	states []*expr.State
 }
 
-func (a *accumulators) open(id Value) *bucket {
+func (a *accumulators) open(r *runner, id Value) (*bucket, error) {
 	b := &bucket{id: id}
-	for _, f := range a.fields {
-		b.states = append(b.states, f.New())
+	r.env.Root = emptyDocument
+	if id.IsDocument() {
+		r.env.Root = id.Data
 	}
-	return b
+	for _, f := range a.fields {
+		state, err := f.New(r.env)
+		if err != nil {
+			return nil, err
+		}
+		b.states = append(b.states, state)
+	}
+	return b, nil
 }
 
 func (b *bucket) add(r *runner, doc []byte) error {
@@ -77,6 +85,7 @@ func parseGroup(p *parser, _ string, spec Value) (stage, error) {
 		return nil, fail(15947, "a group's fields must be specified in an object")
 	}
 	s := &group{}
+	after := p.late() // the _id is optimized first, wherever it is written
 	for _, f := range fieldsOf(spec.Data) {
 		var err error
 		switch f.name {
@@ -84,12 +93,13 @@ func parseGroup(p *parser, _ string, spec Value) (stage, error) {
 			s.id, err = p.groupID(f.value)
 		case "$doingMerge", "$willBeMerged":
 		default:
-			err = s.add(p, f)
+			err = s.add(after, f)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	p.fails(*after.failing)
 	if s.id == nil {
 		return nil, fail(15955, "a group specification must include an _id")
 	}
@@ -146,7 +156,9 @@ func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (V
 		k := string(query.AppendKey(nil, id))
 		g := known[k]
 		if g == nil {
-			g = a.open(id)
+			if g, err = a.open(r, id); err != nil {
+				return nil, err
+			}
 			known[k] = g
 			groups = append(groups, g)
 		}

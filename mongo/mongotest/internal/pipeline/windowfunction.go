@@ -83,7 +83,10 @@ func (a *windowAccumulator) values(r *runner, part *partition) ([]Value, error) 
 		if err != nil {
 			return nil, err
 		}
-		state := a.accumulator.New()
+		state, err := a.accumulator.New(r.env)
+		if err != nil {
+			return nil, err
+		}
 		for _, doc := range part.docs[first:end] {
 			r.env.Root = doc
 			if err := state.Add(r.env); err != nil {
