@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -8,63 +9,27 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// order is a sort order of values: by whole value, or by fields where they are documents.
-type order struct {
-	sign   int
-	fields *query.Sort
-}
-
-func (o order) compare(a, b Value) int {
-	if o.fields == nil {
-		return o.sign * query.Compare(a, b)
-	}
-	return o.fields.Compare(documentOf(a), documentOf(b))
-}
-
 var emptyDocument = []byte{5, 0, 0, 0, 0}
 
-func documentOf(v Value) []byte {
-	if v.IsDocument() {
-		return v.Data
-	}
-	return emptyDocument
-}
-
 // parseOrder reads the order of $sortArray.
-func parseOrder(v Value) (order, error) {
-	invalid := fail(2942507, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+func parseOrder(v Value) (*query.ElementSort, error) {
+	order, err := query.ParseElementSort(v)
+	var refused *query.Error
 	switch {
+	case !errors.As(err, &refused):
+		return order, err
+	case v.IsDocument():
+		return nil, fail(2942505, "BadValue: %s", refused.Message)
 	case v.IsNumber():
-		n, ok := v.Integer()
-		if !ok || n != 1 && n != -1 {
-			return order{}, fail(2942506, "The $sort element value must be either 1 or -1")
-		}
-		return order{sign: int(n)}, nil
-	case !v.IsDocument():
-		return order{}, invalid
+		return nil, fail(2942506, "%s", refused.Message)
 	}
-	return parseFieldOrder(v.Data)
-}
-
-func parseFieldOrder(doc []byte) (order, error) {
-	fields := fieldsOf(doc)
-	if len(fields) == 0 {
-		return order{}, fail(2942505, "BadValue: The sort pattern is empty when it should be a set of fields.")
-	}
-	for _, f := range fields {
-		n, ok := f.value.Integer()
-		if !f.value.IsNumber() || !ok || n != 1 && n != -1 {
-			return order{}, fail(2942505, "BadValue: The sort element value must be either 1 or -1")
-		}
-	}
-	s, err := query.ParseSort(doc)
-	return order{fields: s}, err
+	return nil, fail(2942507, "%s", refused.Message)
 }
 
 // sortArray is $sortArray: its order is no expression.
 type sortArray struct {
 	input Expression
-	order order
+	order *query.ElementSort
 }
 
 func parseSortArray(p *parser, _ *operator, v Value) (Expression, error) {
@@ -112,7 +77,7 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 		return missing, fail(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(v))
 	}
 	elements := query.Elements(v.Data)
-	slices.SortStableFunc(elements, s.order.compare)
+	slices.SortStableFunc(elements, s.order.Compare)
 	return env.pay(array(elements))
 }
 

@@ -22,7 +22,7 @@ type push struct {
 	each     []Value
 	position *int64
 	slice    *int64
-	sort     *elementSort
+	sort     *ElementSort
 }
 
 func parsePush(_ string, v Value) (operator, error) {
@@ -53,7 +53,7 @@ func (p *push) modifier(name string, v Value) error {
 	case "$slice":
 		p.slice, err = pushNumber(name, v, " but was given")
 	case "$sort":
-		p.sort, err = parseElementSort(v)
+		p.sort, err = ParseElementSort(v)
 	default:
 		return fail(BadValue, "Unrecognized clause in $push: %s", name)
 	}
@@ -80,7 +80,7 @@ func (p *push) apply(old Value, env *Env) (Value, error) {
 	env.forced = env.forced || len(p.each) > 0 || p.sort != nil
 	list = slices.Insert(list, p.at(len(list)), p.each...)
 	if p.sort != nil {
-		slices.SortStableFunc(list, p.sort.compare)
+		slices.SortStableFunc(list, p.sort.Compare)
 	}
 	return Array(p.cut(list)), nil
 }
@@ -106,25 +106,26 @@ func (p *push) cut(list []Value) []Value {
 	return list[max(0, int64(len(list))+max(*p.slice, -int64(len(list)))):]
 }
 
-// elementSort is the $sort of a $push: whole elements, or fields of embedded documents.
-type elementSort struct {
+// ElementSort is an order of an array's elements: of whole elements, or by fields of embedded documents.
+type ElementSort struct {
 	whole int
 	by    *Sort
 }
 
-func parseElementSort(v Value) (*elementSort, error) {
+// ParseElementSort reads the $sort of a $push.
+func ParseElementSort(v Value) (*ElementSort, error) {
 	n, ok := v.Integer()
 	switch {
 	case v.IsDocument():
 		by, err := parsePattern(v.Data)
-		return &elementSort{by: by}, err
+		return &ElementSort{by: by}, err
 	case !v.IsNumber():
 		return nil, fail(BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded "+
 			"fields")
 	case !ok || n != 1 && n != -1:
 		return nil, fail(BadValue, "The $sort element value must be either 1 or -1")
 	}
-	return &elementSort{whole: int(n)}, nil
+	return &ElementSort{whole: int(n)}, nil
 }
 
 func parsePattern(doc []byte) (*Sort, error) {
@@ -150,7 +151,8 @@ func parsePattern(doc []byte) (*Sort, error) {
 	return &s, it.Err
 }
 
-func (s *elementSort) compare(a, b Value) int {
+// Compare orders two elements.
+func (s *ElementSort) Compare(a, b Value) int {
 	if s.by == nil {
 		return Compare(a, b) * s.whole
 	}
