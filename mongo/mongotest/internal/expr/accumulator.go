@@ -15,8 +15,8 @@ type Accumulator struct {
 
 // State is one accumulator's state over the documents of a group.
 type State struct {
-	input     Expression
-	collector collector
+	accumulator *Accumulator
+	collector   collector
 }
 
 // collector takes the input's values one by one.
@@ -31,7 +31,7 @@ func (a *Accumulator) New(env *Env) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{a.input, a.start(n)}, nil
+	return &State{a, a.start(n)}, nil
 }
 
 func (a *Accumulator) size(env *Env) (int, error) {
@@ -48,9 +48,12 @@ func (a *Accumulator) size(env *Env) (int, error) {
 // Fixed tells whether the accumulator is the same for all groups.
 func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
 
+// Input evaluates what the accumulator is to collect of a document.
+func (a *Accumulator) Input(env *Env) (Value, error) { return a.input.Eval(env) }
+
 // Add evaluates the accumulator's input for one more document.
 func (s *State) Add(env *Env) error {
-	v, err := s.input.Eval(env)
+	v, err := s.accumulator.Input(env)
 	if err != nil {
 		return err
 	}

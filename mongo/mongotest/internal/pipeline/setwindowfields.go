@@ -26,8 +26,13 @@ type windowField struct {
 
 // windowFunction computes its value for each document of a partition.
 type windowFunction interface {
-	values(r *runner, part *partition) ([]Value, error)
+	// begin returns what gives the values for the documents, which are asked for in turn.
+	begin(r *runner, part *partition) windowValues
 }
+
+// windowValues gives the value for the i-th document. It evaluates no more than that needs: an error of a document is met when
+// the real server meets it.
+type windowValues func(i int) (Value, error)
 
 // partition is the documents that window functions look at, in order.
 type partition struct {
@@ -117,16 +122,20 @@ func (s *windowStage) set(r *runner, docs [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// setIn sets the fields in the documents of one partition.
+// setIn sets the fields in the documents of one partition, in one document after the other.
 func (s *windowStage) setIn(r *runner, part *partition) ([][]byte, error) {
+	functions := make([]windowValues, len(s.output))
+	for i, f := range s.output {
+		functions[i] = f.function.begin(r, part)
+	}
 	out := slices.Clone(part.docs)
-	for _, f := range s.output {
-		values, err := f.function.values(r, part)
-		if err != nil {
-			return nil, err
-		}
-		add := newShape(keepOthers)
-		for i, v := range values {
+	for i := range out {
+		for j, f := range s.output {
+			v, err := functions[j](i)
+			if err != nil {
+				return nil, err
+			}
+			add := newShape(keepOthers)
 			add.add(f.path, fixed{v})
 			if out[i], err = add.apply(r, out[i]); err != nil {
 				return nil, err

@@ -141,6 +141,23 @@ func (w *window) span(part *partition, i int) (first, end int, err error) {
 	return first, max(first, end), nil
 }
 
+// evaluate evaluates what the i-th document of a partition has in its window, and returns where that is. Where documents leave
+// windows again, the document itself is evaluated too.
+func (w *window) evaluate(part *partition, i int, one func(j int) error) (first, end int, err error) {
+	if first, end, err = w.span(part, i); err != nil {
+		return 0, 0, err
+	}
+	for j := first; j < end; j++ {
+		if err := one(j); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !w.lower.open {
+		err = one(i)
+	}
+	return first, end, err
+}
+
 // clamp returns i moved by a number, but not out of a partition of n.
 func clamp(i int, by Value, n int) int {
 	d, _ := by.Integer()

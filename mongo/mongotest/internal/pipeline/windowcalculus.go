@@ -61,41 +61,38 @@ func parseDerivative(s *windowStage, p *parser, f field, w window) (windowFuncti
 	return derivative{c}, err
 }
 
-func (d derivative) values(r *runner, part *partition) ([]Value, error) {
-	all, err := inputs(r, d.input, part.docs)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]Value, len(all))
-	for i := range all {
-		values[i] = null
+func (d derivative) begin(r *runner, part *partition) windowValues {
+	in := newInputs(r, d.input, part.docs)
+	return func(i int) (Value, error) {
 		first, end, err := d.window.span(part, i)
-		if err != nil {
-			return nil, err
+		if err != nil || first == end {
+			return null, err
 		}
-		if first == end {
-			continue
-		}
-		for _, j := range []int{first, end - 1} {
-			if err := d.check(part.keyOf(j), all[j]); err != nil {
-				return nil, err
+		last := end - 1
+		for _, j := range []int{first, last} {
+			if err := d.checkKey(part.keyOf(j)); err != nil {
+				return missing, err
 			}
 		}
-		if query.Compare(part.keyOf(first), part.keyOf(end-1)) == 0 {
-			continue
+		for _, j := range []int{first, last} {
+			if v, err := in.at(j); err != nil {
+				return missing, err
+			} else if nullish(v) {
+				return missing, fail(5624903, "$derivative input must not be null or missing")
+			}
 		}
-		slope, err := part.slope(all, first, end-1)
+		if query.Compare(part.keyOf(first), part.keyOf(last)) == 0 {
+			return null, nil
+		}
+		slope, err := part.slope(in.values, first, last)
 		if err != nil {
-			return nil, err
+			return missing, err
 		}
-		if values[i], err = d.perUnit("$multiply", slope); err != nil {
-			return nil, err
-		}
+		return d.perUnit("$multiply", slope)
 	}
-	return values, nil
 }
 
-func (d derivative) check(key, v Value) error {
+func (d derivative) checkKey(key Value) error {
 	switch {
 	case d.unit != "" && !isDate(key):
 		return fail(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
@@ -103,8 +100,6 @@ func (d derivative) check(key, v Value) error {
 		return fail(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
 	case d.unit == "" && !key.IsNumber():
 		return fail(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
-	case nullish(v):
-		return fail(5624903, "$derivative input must not be null or missing")
 	}
 	return nil
 }
@@ -116,30 +111,22 @@ func parseIntegral(s *windowStage, p *parser, f field, w window) (windowFunction
 	return integral{c}, err
 }
 
-func (g integral) values(r *runner, part *partition) ([]Value, error) {
-	all, err := inputs(r, g.input, part.docs)
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := g.window.span(part, 0); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if err := g.check(part.keyOf(i), all[i]); err != nil {
-			return nil, err
+func (g integral) begin(r *runner, part *partition) windowValues {
+	in := newInputs(r, g.input, part.docs)
+	one := func(j int) error {
+		v, err := in.at(j)
+		if err == nil {
+			err = g.check(part.keyOf(j), v)
 		}
+		return err
 	}
-	values := make([]Value, len(all))
-	for i := range all {
-		first, end, err := g.window.span(part, i)
+	return func(i int) (Value, error) {
+		first, end, err := g.window.evaluate(part, i, one)
 		if err != nil {
-			return nil, err
+			return missing, err
 		}
-		if values[i], err = g.area(part, all, first, end); err != nil {
-			return nil, err
-		}
+		return g.area(part, in.values, first, end)
 	}
-	return values, nil
 }
 
 func (g integral) check(key, v Value) error {

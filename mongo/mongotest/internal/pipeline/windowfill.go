@@ -16,19 +16,15 @@ func parseLocf(_ *windowStage, p *parser, f field, w window) (windowFunction, er
 	return &locf{e}, err
 }
 
-func (l *locf) values(r *runner, part *partition) ([]Value, error) {
-	values, err := inputs(r, l.input, part.docs)
-	if err != nil {
-		return nil, err
-	}
+func (l *locf) begin(r *runner, part *partition) windowValues {
 	last := null
-	for i, v := range values {
+	return func(i int) (Value, error) {
+		v, err := r.eval(l.input, part.docs[i])
 		if !nullish(v) {
 			last = v
 		}
-		values[i] = last
+		return last, err
 	}
-	return values, nil
 }
 
 // linearFill is $linearFill: where there is no value, one on the line between its neighbours.
@@ -45,58 +41,70 @@ func parseLinearFill(s *windowStage, p *parser, f field, w window) (windowFuncti
 	return &linearFill{e}, err
 }
 
-func (l *linearFill) values(r *runner, part *partition) ([]Value, error) {
-	values, err := inputs(r, l.input, part.docs)
-	if err != nil {
-		return nil, err
+func (l *linearFill) begin(r *runner, part *partition) windowValues {
+	in := newInputs(r, l.input, part.docs)
+	left, right := -1, 0 // the places of the known values on both sides
+	return func(i int) (Value, error) {
+		v, err := part.known(in, i)
+		switch {
+		case err != nil:
+			return missing, err
+		case !nullish(v):
+			left = i
+			return v, nil
+		case left < 0:
+			return null, nil
+		}
+		if right, err = part.next(in, max(right, i+1)); err != nil || right == len(part.docs) {
+			return null, err
+		}
+		return part.between(in.values, left, i, right)
 	}
-	for i, v := range values {
-		if key := part.keyOf(i); !key.IsNumber() && !isDate(key) {
-			return nil, fail(typeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", typeName(key))
-		}
-		if i > 0 && query.Equal(part.keyOf(i), part.keyOf(i-1)) {
-			return nil, fail(6050106, "There can be no repeated values in the sort field in the same partition")
-		}
-		if !nullish(v) && !v.IsNumber() {
-			return nil, fail(typeMismatch, "Value to be filled must be numeric or nullish, but found %s", typeName(v))
-		}
-	}
-	left := -1
-	for i, v := range values {
-		if nullish(v) {
-			values[i] = null
-			continue
-		}
-		if left >= 0 {
-			if err := part.line(values, left, i); err != nil {
-				return nil, err
-			}
-		}
-		left = i
-	}
-	return values, nil
 }
 
-// line sets the values between two known ones.
-func (p *partition) line(values []Value, left, right int) error {
-	for i := left + 1; i < right; i++ {
-		slope, err := p.slope(values, left, right)
-		if err != nil {
-			return err
-		}
-		run, err := compute("$subtract", p.keyOf(i), p.keyOf(left))
-		if err != nil {
-			return err
-		}
-		rise, err := compute("$multiply", slope, run)
-		if err != nil {
-			return err
-		}
-		if values[i], err = compute("$add", values[left], rise); err != nil {
-			return err
+// next returns the place of the first value that is not null, from one on.
+func (p *partition) next(in *inputs, from int) (int, error) {
+	for i := from; i < len(p.docs); i++ {
+		if v, err := p.known(in, i); err != nil || !nullish(v) {
+			return i, err
 		}
 	}
-	return nil
+	return len(p.docs), nil
+}
+
+// known returns the value of a document, which may be null, after a look at its key.
+func (p *partition) known(in *inputs, i int) (Value, error) {
+	v, err := in.at(i)
+	if err != nil {
+		return missing, err
+	}
+	if !nullish(v) && !v.IsNumber() {
+		return missing, fail(typeMismatch, "Value to be filled must be numeric or nullish, but found %s", typeName(v))
+	}
+	if key := p.keyOf(i); !key.IsNumber() && !isDate(key) {
+		return missing, fail(typeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", typeName(key))
+	}
+	if i > 0 && query.Equal(p.keyOf(i), p.keyOf(i-1)) {
+		return missing, fail(6050106, "There can be no repeated values in the sort field in the same partition")
+	}
+	return v, nil
+}
+
+// between returns the value of a document on the line between two known ones.
+func (p *partition) between(values []Value, left, i, right int) (Value, error) {
+	slope, err := p.slope(values, left, right)
+	if err != nil {
+		return missing, err
+	}
+	run, err := compute("$subtract", p.keyOf(i), p.keyOf(left))
+	if err != nil {
+		return missing, err
+	}
+	rise, err := compute("$multiply", slope, run)
+	if err != nil {
+		return missing, err
+	}
+	return compute("$add", values[left], rise)
 }
 
 // slope returns by how much values rise for each unit of the sort key between two documents.

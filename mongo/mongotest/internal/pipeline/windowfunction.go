@@ -76,26 +76,39 @@ type windowAccumulator struct {
 	removable   bool // documents leave it again
 }
 
-func (a *windowAccumulator) values(r *runner, part *partition) ([]Value, error) {
-	values := make([]Value, len(part.docs))
-	for i := range part.docs {
+func (a *windowAccumulator) begin(r *runner, part *partition) windowValues {
+	return func(i int) (Value, error) {
 		first, end, err := a.window.span(part, i)
 		if err != nil {
-			return nil, err
+			return missing, err
 		}
-		state, err := a.accumulator.New(r.env)
-		if err != nil {
-			return nil, err
+		switch a.name {
+		case "$first":
+			return a.collected(r, part.docs[first:min(first+1, end)])
+		case "$last":
+			return a.collected(r, part.docs[max(first, end-1):end])
 		}
-		for _, doc := range part.docs[first:end] {
-			r.env.Root = doc
-			if err := state.Add(r.env); err != nil {
-				return nil, err
-			}
+		v, err := a.collected(r, part.docs[first:end])
+		if err == nil && a.removable { // the real server evaluates for the document itself too
+			r.env.Root = part.docs[i]
+			_, err = a.accumulator.Input(r.env)
 		}
-		values[i] = a.result(state.Result(), end-first)
+		return a.result(v, end-first), err
 	}
-	return values, nil
+}
+
+func (a *windowAccumulator) collected(r *runner, docs [][]byte) (Value, error) {
+	state, err := a.accumulator.New(r.env)
+	if err != nil {
+		return missing, err
+	}
+	for _, doc := range docs {
+		r.env.Root = doc
+		if err := state.Add(r.env); err != nil {
+			return missing, err
+		}
+	}
+	return state.Result(), nil
 }
 
 // result is what the real server makes of a result where documents leave the window: a sum is an int where it fits, and so
@@ -111,17 +124,28 @@ func (a *windowAccumulator) result(v Value, documents int) Value {
 	return v
 }
 
-// inputs returns an expression's value for each document of a partition.
-func inputs(r *runner, e expr.Expression, docs [][]byte) ([]Value, error) {
-	values := make([]Value, len(docs))
-	for i, doc := range docs {
-		v, err := r.eval(e, doc)
-		if err != nil {
-			return nil, err
-		}
-		values[i] = v
+// inputs are the values of an expression for the documents of a partition, each evaluated when it is first asked for.
+type inputs struct {
+	r         *runner
+	input     expr.Expression
+	docs      [][]byte
+	values    []Value
+	evaluated []bool
+}
+
+func newInputs(r *runner, input expr.Expression, docs [][]byte) *inputs {
+	return &inputs{r: r, input: input, docs: docs, values: make([]Value, len(docs)), evaluated: make([]bool, len(docs))}
+}
+
+func (in *inputs) at(i int) (Value, error) {
+	if in.evaluated[i] {
+		return in.values[i], nil
 	}
-	return values, nil
+	v, err := in.r.eval(in.input, in.docs[i])
+	if err == nil {
+		in.values[i], in.evaluated[i] = v, true
+	}
+	return v, err
 }
 
 // rank is $rank, $denseRank and $documentNumber.
@@ -137,23 +161,20 @@ func parseRank(s *windowStage, _ *parser, f field, _ window) (windowFunction, er
 	return rank(f.name), nil
 }
 
-func (k rank) values(_ *runner, part *partition) ([]Value, error) {
-	values := make([]Value, len(part.docs))
+func (k rank) begin(_ *runner, part *partition) windowValues {
 	n, dense := 0, 0
-	for i := range part.docs {
+	return func(i int) (Value, error) {
 		if i == 0 || !query.Equal(orNull(part.keyOf(i)), orNull(part.keyOf(i-1))) {
 			n, dense = i+1, dense+1
 		}
 		switch k {
 		case "$rank":
-			values[i] = count(n)
+			return count(n), nil
 		case "$denseRank":
-			values[i] = count(dense)
-		default:
-			values[i] = count(i + 1)
+			return count(dense), nil
 		}
+		return count(i + 1), nil
 	}
-	return values, nil
 }
 
 // shift is $shift: the value of the document some places on.
@@ -212,19 +233,16 @@ func parseShiftBy(v Value) (int64, error) {
 	return n, nil
 }
 
-func (k *shift) values(r *runner, part *partition) ([]Value, error) {
-	all, err := inputs(r, k.output, part.docs)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]Value, len(all))
-	for i := range all {
-		values[i] = k.fallback
-		if at := int64(i) + k.by; at >= 0 && at < int64(len(all)) {
-			if v := all[at]; !v.Missing() { // what is not there is like a document that is not there
-				values[i] = v
-			}
+func (k *shift) begin(r *runner, part *partition) windowValues {
+	return func(i int) (Value, error) {
+		at := int64(i) + k.by
+		if at < 0 || at >= int64(len(part.docs)) {
+			return k.fallback, nil
 		}
+		v, err := r.eval(k.output, part.docs[at])
+		if v.Missing() {
+			v = k.fallback // what is not there is like a document that is not there
+		}
+		return v, err
 	}
-	return values, nil
 }

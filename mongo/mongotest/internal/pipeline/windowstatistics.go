@@ -62,26 +62,24 @@ func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
 	return err
 }
 
-func (m *movingAverage) values(r *runner, part *partition) ([]Value, error) {
-	values, err := inputs(r, m.input, part.docs)
-	if err != nil {
-		return nil, err
-	}
+func (m *movingAverage) begin(r *runner, part *partition) windowValues {
 	average, decimal := null, false
-	for i, v := range values {
+	return func(i int) (Value, error) {
+		v, err := r.eval(m.input, part.docs[i])
+		if err != nil {
+			return missing, err
+		}
 		if v.IsNumber() {
 			decimal = decimal || v.Type == bson.TypeDecimal128
 			if average, err = m.next(average, v); err != nil {
-				return nil, err
+				return missing, err
 			}
 		}
-		if values[i] = average; !decimal && average.IsNumber() {
-			if values[i], err = compute("$toDouble", average); err != nil {
-				return nil, err
-			}
+		if !decimal && average.IsNumber() {
+			return compute("$toDouble", average)
 		}
+		return average, nil
 	}
-	return values, nil
 }
 
 // next moves the average towards one more value.
@@ -124,24 +122,22 @@ func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFuncti
 	return c, err
 }
 
-func (c *covariance) values(r *runner, part *partition) ([]Value, error) {
-	xs, err := inputs(r, c.x, part.docs)
-	if err != nil {
-		return nil, err
-	}
-	ys, err := inputs(r, c.y, part.docs)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]Value, len(part.docs))
-	for i := range values {
-		first, end, err := c.window.span(part, i)
-		if err != nil {
-			return nil, err
+func (c *covariance) begin(r *runner, part *partition) windowValues {
+	xs, ys := newInputs(r, c.x, part.docs), newInputs(r, c.y, part.docs)
+	both := func(j int) error {
+		if _, err := xs.at(j); err != nil {
+			return err
 		}
-		values[i] = c.of(xs[first:end], ys[first:end])
+		_, err := ys.at(j)
+		return err
 	}
-	return values, nil
+	return func(i int) (Value, error) {
+		first, end, err := c.window.evaluate(part, i, both)
+		if err != nil {
+			return missing, err
+		}
+		return c.of(xs.values[first:end], ys.values[first:end]), nil
+	}
 }
 
 // of adds up as documents come, which is how the real server rounds.
