@@ -23,6 +23,13 @@ func Parse(v Value, scope *Scope) (Expression, error) {
 	return optimize(e)
 }
 
+// ParseAsWritten compiles an expression of which nothing is evaluated ahead of time: one of an update, which the real server does
+// not optimize.
+func ParseAsWritten(v Value, scope *Scope) (Expression, error) {
+	p := &parser{scope: scope}
+	return p.expression(v)
+}
+
 // ParseFree compiles an expression that is evaluated before there is a document, so that it must not look at one.
 func ParseFree(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"errors"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
@@ -12,6 +14,7 @@ import (
 type graphLookup struct {
 	db, coll             string
 	start                expr.Expression
+	failing              error     // of the restriction, which is optimized when there is something to look for
 	from, to, as, depthF fieldPath // depthF is nil if the depth is not wanted
 	maxDepth             int64     // -1 for none
 	restrict             *query.Filter
@@ -99,7 +102,13 @@ func (s *graphLookup) parseRestriction(p *parser, v Value) error {
 		return fail(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
 	}
 	s.restrict = &query.Filter{}
-	if err := s.restrict.ParseWith(v.Data, hooks(p.scope)); err != nil {
+	err := s.restrict.ParseWith(v.Data, hooks(p.scope))
+	var refused *query.Error
+	if errors.As(err, &refused) && refused.Constant {
+		s.failing = because("Failed to optimize expression", err)
+		return nil
+	}
+	if err != nil {
 		return because("Failed to parse 'restrictSearchWithMatch' option to $graphLookup", err)
 	}
 	return nil
@@ -111,11 +120,11 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 		if err != nil {
 			return nil, err
 		}
-		nodes, err := collect(r.collection(s.db, s.coll, s.restrict))
+		nodes, err := collect(r.collection(s.db, s.coll, nil))
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.search(nodes, elementsOrSelf(start))
+		found, err := s.search(r, nodes, elementsOrSelf(start))
 		if err != nil {
 			return nil, err
 		}
@@ -124,17 +133,25 @@ func (s *graphLookup) run(r *runner, in stream) stream {
 }
 
 // search walks the graph breadth first and returns each node once, with the depth it was first found at.
-func (s *graphLookup) search(nodes [][]byte, next []Value) ([][]byte, error) {
+func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte, error) {
 	var found [][]byte
 	seen, asked := make([]bool, len(nodes)), make(map[string]bool)
 	for depth := int64(0); len(next) > 0 && (s.maxDepth < 0 || depth <= s.maxDepth); depth++ {
 		f, err := s.reaches(next)
+		if err == nil {
+			err = s.failing
+		}
 		if err != nil {
 			return nil, err
 		}
 		var further []Value
 		for i, node := range nodes {
 			if seen[i] || !f.Match(node) {
+				continue
+			}
+			if ok, err := s.admits(r, node); err != nil {
+				return nil, err
+			} else if !ok {
 				continue
 			}
 			seen[i] = true
@@ -144,6 +161,14 @@ func (s *graphLookup) search(nodes [][]byte, next []Value) ([][]byte, error) {
 		next = unasked(asked, further)
 	}
 	return found, nil
+}
+
+// admits tells whether the search is not restricted to other nodes.
+func (s *graphLookup) admits(r *runner, node []byte) (bool, error) {
+	if s.restrict == nil {
+		return true, nil
+	}
+	return s.restrict.MatchWith(node, &r.matching)
 }
 
 // reaches returns the filter of the nodes that have any of the values. Unlike elsewhere null is nothing that is not there.

@@ -114,8 +114,10 @@ func (s *lookup) paths(fields object) (err error) {
 func (s *lookup) run(r *runner, in stream) stream {
 	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
 		f, err := s.filter(doc)
-		if err == nil {
-			err = s.failing
+		if err == nil && s.failing != nil {
+			if _, err = s.let.values(r, doc); err == nil {
+				err = s.failing
+			}
 		}
 		if err != nil {
 			return nil, err

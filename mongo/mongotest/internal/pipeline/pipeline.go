@@ -138,6 +138,9 @@ func (p *parser) within(names []string) *parser {
 }
 
 func (p *parser) expression(v Value) (expr.Expression, error) {
+	if p.update {
+		return expr.ParseAsWritten(v, p.scope)
+	}
 	e, err := expr.Parse(v, p.scope)
 	if p.fails(err) {
 		return broken{err}, nil

@@ -88,6 +88,7 @@ func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 			f.value = missing
 		case c.value != nil && s.mode == dropOthers:
 			continue // computed values come behind those kept
+		case c.computes: // in its turn
 		case !c.isEnd():
 			v, err := c.within(r, root, f.value)
 			if err != nil {
@@ -103,7 +104,7 @@ func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 	return out.made(), nil
 }
 
-// compute adds the computed values, and the documents that hold such where doc has nothing.
+// compute adds the computed values, and the documents that hold such, in the order written.
 func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error) {
 	for _, name := range s.names {
 		c := s.children[name]
@@ -112,8 +113,8 @@ func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error)
 		switch {
 		case c.value != nil:
 			v, err = r.eval(c.value, root)
-		case c.computes && query.Lookup(doc, name).Missing():
-			v, err = c.within(r, root, missing)
+		case c.computes:
+			v, err = c.within(r, root, query.Lookup(doc, name))
 		default:
 			continue
 		}

@@ -81,12 +81,9 @@ func (d derivative) begin(r *runner, part *partition) windowValues {
 				return missing, fail(5624903, "$derivative input must not be null or missing")
 			}
 		}
-		if query.Compare(part.keyOf(first), part.keyOf(last)) == 0 {
-			return null, nil
-		}
 		slope, err := part.slope(in.values, first, last)
-		if err != nil {
-			return missing, err
+		if err != nil || nullish(slope) {
+			return null, err
 		}
 		return d.perUnit("$multiply", slope)
 	}

@@ -107,11 +107,14 @@ func (p *partition) between(values []Value, left, i, right int) (Value, error) {
 	return compute("$add", values[left], rise)
 }
 
-// slope returns by how much values rise for each unit of the sort key between two documents.
+// slope returns by how much values rise for each unit of the sort key between two documents, null if their keys are equal.
 func (p *partition) slope(values []Value, left, right int) (Value, error) {
 	rise, err := compute("$subtract", values[right], values[left])
 	if err != nil {
 		return missing, err
+	}
+	if query.Equal(p.keyOf(left), p.keyOf(right)) {
+		return null, nil
 	}
 	run, err := compute("$subtract", p.keyOf(right), p.keyOf(left))
 	if err != nil {

@@ -44,6 +44,9 @@ func (f *Filter) ParseWith(doc []byte, h Hooks) error {
 	}
 	p := filterParser{expr: h.Expr}
 	nodes, err := p.filter(doc, f.all)
+	if err == nil {
+		err = p.failed
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package query
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -14,10 +16,17 @@ type filterParser struct {
 	array bool   // in an array filter
 	inner bool   // not on the whole document: within $elemMatch, $pull or an array filter
 	at    string // the field
+
+	depth  int   // how many conditions of several others this is in
+	failed error // the first error of a constant expression, which goes behind those of syntax
 }
 
 // filter appends the conditions of a filter document to nodes.
 func (p *filterParser) filter(doc []byte, nodes []node) ([]node, error) {
+	if several(doc) {
+		p.depth++
+		defer func() { p.depth-- }()
+	}
 	it := wire.Elements(doc)
 	for it.Next() {
 		var err error
@@ -26,6 +35,18 @@ func (p *filterParser) filter(doc []byte, nodes []node) ([]node, error) {
 		}
 	}
 	return nodes, it.Err
+}
+
+// several tells whether a filter document has more than one condition.
+func several(doc []byte) bool {
+	n := 0
+	it := wire.Elements(doc)
+	for it.Next() {
+		if string(it.Key) != "$comment" {
+			n++
+		}
+	}
+	return n > 1
 }
 
 func (p *filterParser) field(nodes []node, key string, v Value) ([]node, error) {
@@ -106,7 +127,11 @@ func (p *filterParser) expression(v Value) (node, error) {
 	e, err := p.expr(v)
 	var refused *Error
 	if errors.As(err, &refused) && refused.Constant {
-		err = &Error{Code: refused.Code, Message: "Failed to optimize expression :: caused by :: " + refused.Message, Constant: true}
+		if p.failed == nil {
+			reason := strings.Repeat("Failed to optimize expression :: caused by :: ", p.depth+1)
+			p.failed = &Error{Code: refused.Code, Message: reason + refused.Message, Constant: true}
+		}
+		return exprNode{}, nil
 	}
 	return exprNode{e}, err
 }
@@ -120,6 +145,8 @@ func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error
 	if len(list) == 0 {
 		return nil, fail(BadValue, "%s argument must be a non-empty array", key)
 	}
+	p.depth++
+	defer func() { p.depth-- }()
 	var branches [][]node
 	for _, e := range list {
 		if !e.IsDocument() {
@@ -133,14 +160,28 @@ func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error
 	}
 	switch {
 	case key == "$nor":
-		return append(nodes, norNode(branches)), nil
+		return append(nodes, norNode(expressionsLast(branches))), nil
 	case key == "$and" || len(branches) == 1:
 		for _, branch := range branches {
 			nodes = append(nodes, branch...)
 		}
 		return nodes, nil
 	}
-	return append(nodes, alternatives(branches)), nil
+	return append(nodes, alternatives(expressionsLast(branches))), nil
+}
+
+// expressionsLast sorts branches as the real server does, as far as it shows: it decides whether an expression is asked.
+func expressionsLast(branches [][]node) [][]node {
+	slices.SortStableFunc(branches, func(a, b []node) int { return boolCompare(isOnlyExpr(a), isOnlyExpr(b)) })
+	return branches
+}
+
+func isOnlyExpr(branch []node) bool {
+	if len(branch) != 1 {
+		return false
+	}
+	_, ok := branch[0].(exprNode)
+	return ok
 }
 
 // alternatives returns an $or; of equalities on one path, the $in that the real server makes of them.

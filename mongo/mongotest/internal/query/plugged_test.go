@@ -47,7 +47,7 @@ func TestWithoutHooksExpressionsAreRefusedByName(t *testing.T) {
 
 func TestAnExpressionsFailureFailsTheMatch(t *testing.T) {
 	for _, text := range []string{
-		`{"$expr": 1}`, `{"$nor": [{"$expr": 1}]}`, `{"$or": [{"$expr": 1}, {"a": 1}]}`, `{"$nor": [{"$nor": [{"$expr": 1}]}]}`,
+		`{"$expr": 1}`, `{"$nor": [{"$expr": 1}]}`, `{"$or": [{"$expr": 1}, {"a": 2}]}`, `{"$nor": [{"$nor": [{"$expr": 1}]}]}`,
 	} {
 		var f query.Filter
 		if err := f.ParseWith(doc(t, text), failing); err != nil {

@@ -142,26 +142,51 @@ type projecting struct {
 
 // document writes what f leaves of a document: its fields in their order, then what is computed.
 func (w *projecting) document(dst []byte, f *field, doc []byte) ([]byte, error) {
+	values, err := w.computed(f, doc)
+	if err != nil {
+		return nil, err
+	}
 	at, dst := wire.BeginDocument(dst)
-	var err error
 	it := wire.Elements(doc)
 	for it.Next() {
-		if dst, err = w.existing(dst, f, it.Element); err != nil {
+		if dst, err = w.existing(dst, f, it.Element, values); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range f.children {
-		if dst, err = w.added(dst, c, doc); err != nil {
-			return nil, err
-		}
+		dst = w.added(dst, c, doc, values)
 	}
 	return wire.EndDocument(dst, at), it.Err
 }
 
+// computed evaluates what is computed in a document, in the order written, wherever it is to stand.
+func (w *projecting) computed(f *field, doc []byte) (map[*field]Value, error) {
+	var values map[*field]Value
+	for _, c := range f.children {
+		if !c.computes() {
+			continue
+		}
+		var v Value
+		var err error
+		if c.leaf == computed {
+			v, err = c.expr(w.root, w.vars)
+		} else {
+			v, err = w.value(c, Lookup(doc, c.name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if values == nil {
+			values = make(map[*field]Value)
+		}
+		values[c] = v
+	}
+	return values, nil
+}
+
 // existing writes an element of a document, if f leaves it.
-func (w *projecting) existing(dst []byte, f *field, e wire.Element) ([]byte, error) {
+func (w *projecting) existing(dst []byte, f *field, e wire.Element, values map[*field]Value) ([]byte, error) {
 	c := f.find(e.Key)
-	v := Of(e)
 	switch {
 	case c == nil && f == w.Projection.root && string(e.Key) == "_id":
 		if !w.keepID {
@@ -176,30 +201,31 @@ func (w *projecting) existing(dst []byte, f *field, e wire.Element) ([]byte, err
 		if !w.exclude {
 			return dst, nil
 		}
-		return c.appendMatch(dst, v), nil
+		return c.appendMatch(dst, Of(e)), nil
 	}
-	v, err := w.value(c, v)
-	if err != nil || v.Missing() {
-		return dst, err
+	v, known := values[c]
+	if !known {
+		var err error
+		if v, err = w.value(c, Of(e)); err != nil {
+			return dst, err
+		}
+	}
+	if v.Missing() {
+		return dst, nil
 	}
 	return wire.AppendValue(dst, c.name, v.Type, v.Data), nil
 }
 
 // added writes what stands behind a document's own fields: what is computed, and the matches of an inclusion.
-func (w *projecting) added(dst []byte, c *field, doc []byte) ([]byte, error) {
+func (w *projecting) added(dst []byte, c *field, doc []byte, values map[*field]Value) []byte {
+	v, known := values[c]
 	switch {
-	case c.leaf == computed:
-		v, err := c.expr(w.root, w.vars)
-		if err != nil || v.Missing() {
-			return dst, err
-		}
-		return wire.AppendValue(dst, c.name, v.Type, v.Data), nil
+	case known && !v.Missing() && (c.leaf == computed || Lookup(doc, c.name).Missing()):
+		return wire.AppendValue(dst, c.name, v.Type, v.Data)
 	case c.leaf == matched && !w.exclude:
-		return c.appendMatch(dst, Lookup(doc, c.name)), nil
-	case c.leaf == inner && c.computes() && Lookup(doc, c.name).Missing():
-		return w.document(wire.BeginEmbeddedHead(dst, c.name), c, emptyDocument)
+		return c.appendMatch(dst, Lookup(doc, c.name))
 	}
-	return dst, nil
+	return dst
 }
 
 // appendMatch writes the array of the one element that an $elemMatch finds.

@@ -223,7 +223,7 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 	}
 	otherwise := p.operator(name, whole)
 	var first, second *Error
-	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == NotImplemented {
+	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == NotImplemented || second.Constant {
 		return otherwise
 	}
 	return fail(second.Code, "Invalid $slice syntax. The given syntax %s did not match the find() syntax because :: Location%d: "+
