@@ -60,6 +60,12 @@ func (s *State) Add(env *Env) error {
 	return s.collector.add(v)
 }
 
+// Complete tells whether further documents change nothing, so that the real server's $group does not look at them.
+func (s *State) Complete() bool {
+	c, ok := s.collector.(interface{ complete() bool })
+	return ok && c.complete()
+}
+
 // Result returns the value for the documents added so far.
 func (s *State) Result() Value { return s.collector.result() }
 
@@ -189,6 +195,8 @@ func (f *first) add(v Value) error {
 	}
 	return nil
 }
+
+func (f *first) complete() bool { return f.any }
 
 func (f *first) result() Value { return orNull(f.value) }
 

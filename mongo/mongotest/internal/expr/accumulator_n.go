@@ -10,16 +10,20 @@ import (
 type some struct {
 	n      int
 	last   bool
+	over   bool // there were more than n
 	values []Value
 }
 
 func (s *some) add(v Value) error {
-	if s.last || len(s.values) < s.n {
+	s.over = len(s.values) == s.n
+	if s.last || !s.over {
 		s.values = append(s.values, orNull(v))
 		s.values = s.values[max(0, len(s.values)-s.n):]
 	}
 	return nil
 }
+
+func (s *some) complete() bool { return s.over && !s.last }
 
 func (s *some) result() Value { return array(s.values) }
 

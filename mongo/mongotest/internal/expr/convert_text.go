@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -15,8 +14,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
-
-var utc = time.UTC
 
 // notANumberText is the error for a text that is no number.
 func notANumberText(what, s, why string) error {

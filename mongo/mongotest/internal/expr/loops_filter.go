@@ -75,7 +75,7 @@ func (f *filterLoop) most(env *Env, all int) (int, error) {
 }
 
 func (f *filterLoop) optimized(o *optimizer) (_ Expression, err error) {
-	if err = f.loop.optimize(o); err == nil && f.limit != nil {
+	if err = f.optimize(o); err == nil && f.limit != nil {
 		f.limit, err = o.expression(f.limit)
 	}
 	return f, err

@@ -37,4 +37,4 @@ func (m *mapLoop) Eval(env *Env) (Value, error) {
 	return env.pay(array(results))
 }
 
-func (m *mapLoop) optimized(o *optimizer) (Expression, error) { return m, m.loop.optimize(o) }
+func (m *mapLoop) optimized(o *optimizer) (Expression, error) { return m, m.optimize(o) }

@@ -30,7 +30,12 @@ func optimize(e Expression) (Expression, error) {
 }
 
 func (o *optimizer) expression(e Expression) (Expression, error) {
-	if e, ok := e.(optimizable); ok {
+	switch e := e.(type) {
+	case *path:
+		if v, ok := o.known[e.slot]; ok {
+			return constant{follow(v, e.names)}, nil
+		}
+	case optimizable:
 		return e.optimized(o)
 	}
 	return e, nil
@@ -89,13 +94,6 @@ func evaluated(e Expression, parts []Expression) (Expression, error) {
 func isConstant(e Expression) bool {
 	_, ok := e.(constant)
 	return ok
-}
-
-func (p *path) optimized(o *optimizer) (Expression, error) {
-	if v, ok := o.known[p.slot]; ok {
-		return constant{follow(v, p.names)}, nil
-	}
-	return p, nil
 }
 
 func (l list) optimized(o *optimizer) (Expression, error) {
@@ -189,6 +187,7 @@ const (
 // joinConstants puts one constant in the place of several, where the operator lets it.
 func (c *call) joinConstants() error {
 	switch c.op.joins {
+	case joinsNone:
 	case joinsLeading:
 		n := 0
 		for n < len(c.args) && isConstant(c.args[n]) {

@@ -104,7 +104,7 @@ func (l *let) optimized(o *optimizer) (Expression, error) {
 	return l, nil
 }
 
-func parseRand(p *parser, op *operator, v Value) (Expression, error) {
+func parseRand(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
 		return nil, fail(10065, "invalid parameter: expected an object ($rand)")
 	}
@@ -121,7 +121,7 @@ func random(env *Env, _ []Expression) (Value, error) {
 	return query.Double(env.Rand()), nil
 }
 
-func parseCurrentDate(p *parser, op *operator, v Value) (Expression, error) {
+func parseCurrentDate(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
 		return nil, fail(10065, "invalid parameter: expected an object ($currentDate)")
 	}
@@ -133,7 +133,7 @@ func parseCurrentDate(p *parser, op *operator, v Value) (Expression, error) {
 
 func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now), nil }
 
-func parseCreateObjectID(p *parser, op *operator, v Value) (Expression, error) {
+func parseCreateObjectID(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
 		return nil, fail(failedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
 	}

@@ -37,8 +37,9 @@ func (a *accumulators) add(p *parser, f field) error {
 
 // bucket is one group while documents are added to it.
 type bucket struct {
-	id     Value
-	states []*expr.State
+	id      Value
+	states  []*expr.State
+	sparing bool // what is complete is not evaluated any more
 }
 
 func (a *accumulators) open(r *runner, id Value) (*bucket, error) {
@@ -60,6 +61,9 @@ func (a *accumulators) open(r *runner, id Value) (*bucket, error) {
 func (b *bucket) add(r *runner, doc []byte) error {
 	r.env.Root = doc
 	for _, s := range b.states {
+		if b.sparing && s.Complete() {
+			continue
+		}
 		if err := s.Add(r.env); err != nil {
 			return err
 		}
@@ -159,6 +163,7 @@ func (a *accumulators) grouped(r *runner, docs [][]byte, key func(doc []byte) (V
 			if g, err = a.open(r, id); err != nil {
 				return nil, err
 			}
+			g.sparing = true
 			known[k] = g
 			groups = append(groups, g)
 		}

@@ -69,7 +69,7 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 			return nil, err
 		}
 	}
-	return blocking(s.set), nil
+	return s, nil
 }
 
 func (s *windowStage) parseOrder(order Value) (err error) {
@@ -106,43 +106,58 @@ func (s *windowStage) field(p *parser, f field) error {
 	return err
 }
 
-func (s *windowStage) set(r *runner, docs [][]byte) ([][]byte, error) {
-	parts, err := s.partitions(r, docs)
-	if err != nil {
-		return nil, err
-	}
-	var out [][]byte
-	for _, part := range parts {
-		done, err := s.setIn(r, part)
-		if err != nil {
-			return nil, err
+// run needs all documents before it returns the first, but computes the fields of one no sooner than it is asked for.
+func (s *windowStage) run(r *runner, in stream) stream {
+	return func(yield func([]byte, error) bool) {
+		docs, err := collect(in)
+		var parts []*partition
+		if err == nil {
+			parts, err = s.partitions(r, docs)
 		}
-		out = append(out, done...)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, part := range parts {
+			for doc, err := range s.setIn(r, part) {
+				if !yield(doc, err) || err != nil {
+					return
+				}
+			}
+		}
 	}
-	return out, nil
 }
 
 // setIn sets the fields in the documents of one partition, in one document after the other.
-func (s *windowStage) setIn(r *runner, part *partition) ([][]byte, error) {
+func (s *windowStage) setIn(r *runner, part *partition) stream {
 	functions := make([]windowValues, len(s.output))
 	for i, f := range s.output {
 		functions[i] = f.function.begin(r, part)
 	}
-	out := slices.Clone(part.docs)
-	for i := range out {
-		for j, f := range s.output {
-			v, err := functions[j](i)
-			if err != nil {
-				return nil, err
+	return func(yield func([]byte, error) bool) {
+		for i, doc := range part.docs {
+			var err error
+			for j, f := range s.output {
+				if doc, err = f.set(r, doc, i, functions[j]); err != nil {
+					break
+				}
 			}
-			add := newShape(keepOthers)
-			add.add(f.path, fixed{v})
-			if out[i], err = add.apply(r, out[i]); err != nil {
-				return nil, err
+			if !yield(doc, err) || err != nil {
+				return
 			}
 		}
 	}
-	return out, nil
+}
+
+// set sets the field in the i-th document.
+func (f windowField) set(r *runner, doc []byte, i int, values windowValues) ([]byte, error) {
+	v, err := values(i)
+	if err != nil {
+		return nil, err
+	}
+	add := newShape(keepOthers)
+	add.add(f.path, fixed{v})
+	return add.apply(r, doc)
 }
 
 // fixed is an expression of a known value.
