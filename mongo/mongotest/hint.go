@@ -68,23 +68,20 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 }
 
 // findBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells
-// then by what the document matched.
+// then by what the document matched. The filter sees no others: one that fails with them does not fail.
 func (c *collection) findBy(ix *index, h *hint, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	if ix == nil && h.natural >= 0 {
 		return c.find(f, m, visit)
 	}
 	var list []found
-	err := c.find(f, m, func(key string, doc []byte) bool {
-		list = append(list, found{key, doc, *m})
+	c.scan(func(r *record) bool {
+		list = append(list, found{key: r.key, doc: r.doc})
 		return true
 	})
-	if err != nil {
-		return err
-	}
 	for _, one := range h.arrange(ix, list) {
-		*m = one.match
-		if !visit(one.key, one.doc) {
-			break
+		ok, err := f.MatchWith(one.doc, m)
+		if err != nil || ok && !visit(one.key, one.doc) {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	if by := fields.get("partitionBy"); !by.Missing() {
-		if s.by, err = p.expression(by); err != nil {
+		if s.by, err = p.partitionKey(by); err != nil {
 			return nil, err
 		}
 	}
@@ -70,6 +71,16 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 		}
 	}
 	return s, nil
+}
+
+// partitionKey compiles an expression that is optimized as soon as it is parsed.
+func (p *parser) partitionKey(v Value) (expr.Expression, error) {
+	e, err := expr.Parse(v, p.scope)
+	var refused *query.Error
+	if errors.As(err, &refused) && refused.Constant {
+		return nil, fail(refused.Code, "Failed to optimize partitionBy expression :: caused by :: %s", refused.Message)
+	}
+	return e, err
 }
 
 func (s *windowStage) parseOrder(order Value) (err error) {
