@@ -5,10 +5,16 @@ import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 // accumulatorOperators are the accumulators that are expressions too: of their arguments, or of the elements of the only
 // one if it is an array.
 var accumulatorOperators = []operator{
-	overArguments("$sum"), overArguments("$avg"), overArguments("$min"), overArguments("$max"),
+	joined(overArguments("$sum")), overArguments("$avg"), overArguments("$min"), overArguments("$max"),
 	overArguments("$stdDevPop"), overArguments("$stdDevSamp"),
 	{name: "$median", parse: parsePercentiles},
 	{name: "$percentile", parse: parsePercentiles},
+}
+
+// joined is an operator whose order of arguments does not matter, but for how a sum is rounded.
+func joined(op operator) operator {
+	op.joins = joinsAll
+	return op
 }
 
 func overArguments(name string) operator {

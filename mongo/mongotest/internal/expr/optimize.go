@@ -217,7 +217,7 @@ func (c *call) joinConstants() error {
 func (c *call) takeInner() {
 	var all []Expression
 	for _, arg := range c.args {
-		if inner, ok := arg.(*call); ok && inner.op == c.op {
+		if inner, ok := arg.(*call); ok && inner.op == c.op && len(inner.args) > 1 {
 			all = append(all, inner.args...)
 		} else {
 			all = append(all, arg)
