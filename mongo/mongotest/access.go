@@ -11,8 +11,10 @@ import (
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
 func (x *exec) writing(apply func() error) error {
 	rs, m := x.set, x.member
-	if w := &x.writeConcern; rs.config.standalone && w.members > 1 {
-		return failf(codeBadValue, "cannot use 'w' > 1 when a host is not replicated")
+	if rs.config.standalone {
+		if err := x.writeConcern.checkStandalone(); err != nil {
+			return err
+		}
 	}
 	rs.mu.Lock()
 	x.term = m.term

@@ -12,47 +12,45 @@ import (
 // https://www.mongodb.com/docs/manual/core/clustered-collections/
 
 // clusteredArg reads the option clusteredIndex of create, and returns it as listCollections shows it.
-func clusteredArg(v query.Value) ([]byte, error) {
-	const field = "create.clusteredIndex"
-	if !v.IsDocument() {
-		return nil, wrongType("create", "clusteredIndex", v.Type, "object")
-	}
-	name, key, unique := query.Value{}, query.Value{}, query.Value{}
-	it := wire.Elements(v.Data)
-	for it.Next() {
-		switch string(it.Key) {
-		case "v":
-		case "key":
-			key = query.Of(it.Element)
-		case "name":
-			name = query.Of(it.Element)
-		case "unique":
-			unique = query.Of(it.Element)
-		default:
-			return nil, unknownField(field, string(it.Key))
-		}
-	}
+func clusteredArg(given query.Value) ([]byte, error) {
 	switch {
-	case it.Err != nil:
-		return nil, it.Err
-	case key.Missing():
-		return nil, failf(codeMissingField, "BSON field '%s.key' is missing but a required field", field)
-	case unique.Missing():
-		return nil, failf(codeMissingField, "BSON field '%s.unique' is missing but a required field", field)
-	case !key.IsDocument() || !equalDocuments(key.Data, idIndex.pattern):
+	case given.Type == bson.TypeBoolean || given.IsNumber():
+		return nil, failf(5979703, "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for specific internal "+
+			"collections and vice versa")
+	case !given.IsDocument():
+		return nil, failf(codeTypeMismatch, "BSON field 'create.clusteredIndex' is the wrong type '%s', expected types '[bool]'",
+			query.TypeName(given.Type))
+	}
+	v := query.Int32(2)
+	var name, key, unique query.Value
+	err := clusteredFields.document(given.Data, func(e *wire.Element) error {
+		*map[string]*query.Value{"name": &name, "key": &key, "unique": &unique, "v": &v}[string(e.Key)] = query.Of(*e)
+		return nil
+	})
+	n, _ := v.Integer()
+	switch {
+	case err != nil:
+		return nil, err
+	case !equalDocuments(key.Data, idIndex.pattern):
 		return nil, failf(codeInvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	case !unique.True():
 		return nil, failf(5979700, "The clusteredIndex option requires unique: true to be specified")
-	case !name.Missing() && name.Type != bson.TypeString:
-		return nil, wrongType(field, "name", name.Type, "string")
 	}
 	text := idIndexName
 	if !name.Missing() {
 		text = string(name.Text())
 	}
+	shown := clusteredText(n, text)
+	if n != 2 {
+		return nil, failf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", documentText(shown), n)
+	}
+	return shown, nil
+}
+
+func clusteredText(v int64, name string) []byte {
 	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", 2), "key", idIndex.pattern)
-	return wire.EndDocument(wire.AppendBool(wire.AppendString(dst, "name", text), "unique", true), at), nil
+	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", int32(v)), "key", idIndex.pattern)
+	return wire.EndDocument(wire.AppendBool(wire.AppendString(dst, "name", name), "unique", true), at)
 }
 
 // clusteredIndex returns the index that listIndexes shows of a clustered collection, in the place of that of _id.

@@ -95,10 +95,9 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 			return failf(codeTypeMismatch, "cursor field must be missing or an object")
 		}
 		a.cursor = true
-		size := query.Lookup(e.Value, "batchSize")
-		if n, ok := size.Integer(); ok {
-			a.batchSize = n
-		}
+		var err error
+		a.batchSize, err = x.cursorOption(e, a.batchSize)
+		return err
 	case "let":
 		err := x.letField("aggregate", e)
 		a.let = x.vars.raw
@@ -107,7 +106,6 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		return a.hint.parse(e)
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
-	case "allowDiskUse":
 	case "collation":
 		found, err := parseCollation(e)
 		if found != nil {
@@ -115,9 +113,12 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		}
 		return err
 	case "explain":
-		return unsupportedField("aggregate", string(e.Key))
-	default:
-		return unknownField("aggregate", string(e.Key))
+		if e.Type != bson.TypeBoolean {
+			return failf(codeTypeMismatch, "explain must be a boolean")
+		}
+		if e.True() {
+			return unsupportedField("aggregate", string(e.Key))
+		}
 	}
 	return nil
 }

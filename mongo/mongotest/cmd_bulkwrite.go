@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -73,8 +75,7 @@ func (x *exec) bulk() (*bulk, error) {
 	for i := range x.args {
 		e := &x.args[i]
 		var err error
-		switch name := string(e.Key); name {
-		case "ops", "nsInfo":
+		switch string(e.Key) {
 		case "ordered":
 			b.ordered = e.True()
 		case "errorsOnly":
@@ -85,8 +86,6 @@ func (x *exec) bulk() (*bulk, error) {
 			b.batchSize, err = x.cursorOption(e, b.batchSize)
 		case "let":
 			err = x.letField(x.name, e)
-		default:
-			err = unknownField(x.name, name)
 		}
 		if err != nil {
 			return nil, err
@@ -105,7 +104,7 @@ func (x *exec) bulk() (*bulk, error) {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
-			return nil, failf(codeBadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(doc))
+			return nil, failf(codeBadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(b.ops[i].whole(doc)))
 		}
 		b.ops[i].checkRetry(x.retryable())
 	}
@@ -119,16 +118,15 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 	}
 	list := make([]string, len(docs))
 	for i, doc := range docs {
-		it := wire.Elements(doc)
-		for it.Next() {
-			switch name := string(it.Key); name {
-			case "ns":
-				list[i] = string(it.Text())
-			case "collectionUUID", "encryptionInformation":
-				return nil, unsupportedField("bulkWrite", "nsInfo."+name)
-			default:
-				return nil, unknownField("bulkWrite", "nsInfo."+name)
+		err := nsInfoFields.document(doc, func(e *wire.Element) error {
+			if name := string(e.Key); name != "ns" {
+				return unsupportedField("bulkWrite", "nsInfo."+name)
 			}
+			list[i] = string(e.Text())
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 		db, coll, _ := strings.Cut(list[i], ".")
 		if db == "" || coll == "" {
@@ -151,25 +149,41 @@ func (op *bulkOp) parse(x *exec, doc []byte) error {
 	if op.name != "insert" && op.name != "update" && op.name != "delete" {
 		return unknownField("bulkWrite", op.name)
 	}
-	n, ok := query.Of(it.Element).Integer()
-	switch {
-	case !ok:
-		return wrongType("bulkWrite", "ops."+op.name, it.Type, "int")
-	case n < 0:
-		return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", op.name, n)
-	}
-	op.namespace = int(min(n, maxBatch))
 	op.update.raw = doc
 	var f bulkFields
-	for it.Next() {
-		if err := op.field(&it.Element, &f); err != nil {
-			return err
-		}
-	}
-	if it.Err != nil {
-		return it.Err
+	if err := bulkOpFields[op.name].document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
+		return err
 	}
 	return op.finish(x, &f)
+}
+
+// whole returns an operation as errors have it: its number of 32 bits first, then its filter, and with what it did not say.
+func (op *bulkOp) whole(doc []byte) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendInt32(dst, op.name, int32(op.namespace))
+	put := func(names ...string) {
+		for _, name := range names {
+			if v := query.Lookup(doc, name); !v.Missing() && v.Type != bson.TypeNull {
+				dst = wire.AppendValue(dst, name, v.Type, v.Data)
+			}
+		}
+	}
+	flag := func(name string, on bool) { dst = wire.AppendBool(dst, name, on) }
+	switch op.name {
+	case "insert":
+		put("document")
+	case "update":
+		put("filter")
+		flag("multi", op.update.multi)
+		put("updateMods")
+		flag("upsert", op.update.upsert)
+		put("sort", "arrayFilters", "hint", "collation", "constants")
+	default:
+		put("filter")
+		flag("multi", !op.delete.one)
+		put("hint", "collation")
+	}
+	return wire.EndDocument(dst, at)
 }
 
 // bulkFields are the fields of operations that are compiled when all are known.
@@ -181,62 +195,42 @@ type bulkFields struct {
 }
 
 func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
-	name := string(e.Key)
-	switch insert, update := op.name == "insert", op.name == "update"; {
-	case name == "document" && insert:
-		if f.document = e.Document(); f.document == nil {
-			return wrongType("bulkWrite", "ops.document", e.Type, "object")
+	switch name := string(e.Key); name {
+	case op.name:
+		n, _ := e.Int64()
+		if n < 0 {
+			return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", op.name, n)
 		}
-	case insert:
-		return unknownField("bulkWrite", "ops."+name)
-	case name == "filter":
-		if f.filter = e.Document(); f.filter == nil {
-			return wrongType("bulkWrite", "ops.filter", e.Type, "object")
-		}
-	case name == "multi":
+		op.namespace = int(n)
+	case "document":
+		f.document = e.Value
+	case "filter":
+		f.filter = e.Value
+	case "multi":
 		f.multi = e.True()
-	case name == "hint":
+	case "hint":
 		return f.by.hint.parse(e)
-	case name == "collation":
+	case "collation":
 		return f.by.parseCollation(e)
-	case name == "updateMods" && update:
+	case "updateMods":
 		f.update = query.Of(*e)
-	case name == "upsert" && update:
+	case "upsert":
 		op.update.upsert = e.True()
-	case name == "arrayFilters" && update:
+	case "arrayFilters":
 		f.arrayFilters = query.Of(*e)
-		return checkArrayFilters("bulkWrite.ops", e)
-	case name == "constants" && update:
-		if f.constants = e.Document(); f.constants == nil {
-			return wrongType("bulkWrite.ops", "constants", e.Type, "object")
-		}
-	case name == "sort" && update:
-		if f.sort = e.Document(); f.sort == nil {
-			return wrongType("bulkWrite.ops", "sort", e.Type, "object")
-		}
-	case name == "upsertSupplied" && update:
+	case "constants":
+		f.constants = e.Value
+	case "sort":
+		f.sort = e.Value
+	case "upsertSupplied":
 		f.supplied = e.True()
-	case name == "sampleId":
+	case "sampleId":
 		return unsupportedField("bulkWrite.ops", name)
-	default:
-		return unknownField("bulkWrite", "ops."+name)
 	}
 	return nil
 }
 
 func (op *bulkOp) finish(x *exec, f *bulkFields) error {
-	missing := ""
-	switch {
-	case op.name == "insert" && f.document == nil:
-		missing = "document"
-	case op.name != "insert" && f.filter == nil:
-		missing = "filter"
-	case op.name == "update" && f.update.Missing():
-		missing = "updateMods"
-	}
-	if missing != "" {
-		return failf(codeMissingField, "BSON field 'bulkWrite.ops.%s' is missing but a required field", missing)
-	}
 	switch op.name {
 	case "insert":
 		op.insertion = x.prepareInsertion(f.document)

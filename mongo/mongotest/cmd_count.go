@@ -1,6 +1,11 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/internal/wire"
+import (
+	"math"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/count/
 
@@ -17,9 +22,6 @@ func cmdCount(x *exec) error {
 	}
 	if err := s.compile(x, filter); err != nil {
 		return err
-	}
-	if s.limit < 0 {
-		s.limit = -s.limit
 	}
 	docs, err := x.matching(&s)
 	if err != nil {
@@ -43,24 +45,35 @@ func (x *exec) matching(s *search) ([][]byte, error) {
 }
 
 func (s *search) countField(e *wire.Element, filter *[]byte) error {
-	var err error
 	switch string(e.Key) {
 	case "query":
-		if *filter = e.Document(); *filter == nil {
-			return wrongType("count", "query", e.Type, "object")
-		}
+		*filter = e.Value
 		return valid(*filter)
 	case "limit":
-		s.limit, _ = e.Int64()
+		return s.countLimit(query.Of(*e))
 	case "skip":
-		s.skip, err = countArg("count", e)
+		s.skip, _ = e.Int64()
 	case "hint":
 		return s.hint.parse(e)
-	case "fields":
 	case "collation":
 		return s.parseCollation(e)
-	default:
-		return unknownField("count", string(e.Key))
 	}
-	return err
+	return nil
+}
+
+// countLimit reads a limit, whose sign does not matter to a count.
+func (s *search) countLimit(v query.Value) error {
+	n, ok := v.Integer()
+	switch {
+	case !v.IsNumber():
+		return failf(codeBadValue, "limit value is not a valid number")
+	case !ok && math.IsNaN(float(v)):
+		return failf(codeFailedToParse, "Expected an integer, but found NaN in: limit: %s", v)
+	case !ok:
+		return failf(codeFailedToParse, "Expected an integer: limit: %s", v)
+	case n < 0:
+		n = -n
+	}
+	s.limit = n
+	return nil
 }

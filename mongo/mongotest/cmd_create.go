@@ -59,8 +59,9 @@ func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, e
 			return true, err
 		}
 	case "expireAfterSeconds":
-		o.expires, err = countArg(x.name, e)
-		return true, err
+		o.expires, _ = e.Int64()
+		o.expiring = true
+		return true, nil
 	}
 	return o.field(x.name, e)
 }
@@ -94,21 +95,41 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 
 // createField reads what create has beside the options that are enforced.
 func (x *exec) createField(e *wire.Element) error {
-	switch name := string(e.Key); name {
-	case "autoIndexId", "idIndex":
+	switch string(e.Key) {
+	case "autoIndexId":
 		return nil
+	case "idIndex":
+		return checkIDIndex(e.Value)
 	case "storageEngine", "indexOptionDefaults":
 		if len(e.Value) != len(emptyDocument) {
-			return unsupportedField("create", name)
+			return unsupportedField("create", string(e.Key))
 		}
 		return nil
 	case "collation":
 		return simpleCollation("create", e)
-	case "encryptedFields", "flags", "temp":
-		return unsupportedField("create", name)
-	default:
-		return unknownField("create", name)
+	case "temp":
+		if e.True() {
+			return unsupportedField("create", string(e.Key))
+		}
+		return nil
 	}
+	return unsupportedField("create", string(e.Key))
+}
+
+// checkIDIndex refuses an index of _id that is another than the one that every collection has.
+func checkIDIndex(doc []byte) error {
+	key, name := query.Lookup(doc, "key"), query.Lookup(doc, "name")
+	switch {
+	case key.Missing():
+		return failf(codeFailedToParse, "The 'key' field is a required property of an index specification")
+	case name.Missing():
+		return failf(codeFailedToParse, "The 'name' field is a required property of an index specification")
+	case !isIDPattern(key.Data):
+		return failf(codeBadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
+	case !query.Lookup(doc, "collation").Missing():
+		return unsupportedField("create", "idIndex.collation")
+	}
+	return nil
 }
 
 // alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.

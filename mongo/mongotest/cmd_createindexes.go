@@ -47,32 +47,21 @@ func cmdCreateIndexes(x *exec) error {
 func (x *exec) indexCreation() (*indexCreation, error) {
 	c := &indexCreation{}
 	var specs []query.Value
-	lenient, found := false, false
+	lenient := false
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
 		case "indexes":
-			if e.Type != bson.TypeArray {
-				return nil, wrongType(x.name, "indexes", e.Type, "array")
-			}
-			specs, found = query.Elements(e.Value), true
+			specs = query.Elements(e.Value)
 		case "commitQuorum":
 			if err := x.commitQuorum(c, e); err != nil {
 				return nil, err
 			}
 		case "ignoreUnknownIndexOptions":
 			lenient = e.True()
-		default:
-			return nil, unknownField(x.name, string(e.Key))
 		}
 	}
-	if !found {
-		return nil, failf(codeMissingField, "BSON field 'createIndexes.indexes' is missing but a required field")
-	}
-	for i, v := range specs {
-		if !v.IsDocument() {
-			return nil, wrongType(x.name, "indexes."+wire.ArrayKey(i), v.Type, "object")
-		}
+	for _, v := range specs {
 		if err := valid(v.Data); err != nil {
 			return nil, err
 		}

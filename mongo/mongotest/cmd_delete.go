@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/delete/
@@ -18,7 +19,7 @@ func cmdDelete(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	ordered, err := x.orderedArg("deletes")
+	ordered, err := x.orderedArg()
 	if err != nil {
 		return err
 	}
@@ -51,35 +52,28 @@ func cmdDelete(x *exec) error {
 
 func (s *deleteStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
-	filter, limit := []byte(nil), int64(-1)
-	err := statementFields(doc, func(e *wire.Element) error {
+	var filter []byte
+	err := deleteFields.document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			filter = e.Document()
 		case "limit":
-			limit, _ = e.Int64()
+			limit := float(query.Of(*e)) // another type is as good as 0
+			if s.one = limit == 1; !s.one && limit != 0 {
+				return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %.6g", limit)
+			}
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
 			return s.parseCollation(e)
 		case "sampleId":
 			return unsupportedField("delete.deletes", string(e.Key))
-		default:
-			return unknownField("delete.deletes", string(e.Key))
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case filter == nil:
-		return failf(codeMissingField, "BSON field 'delete.deletes.q' is missing but a required field")
-	case limit < 0:
-		return failf(codeMissingField, "BSON field 'delete.deletes.limit' is missing but a required field")
-	case limit > 1:
-		return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit)
 	}
-	s.one = limit == 1
 	if s.err = valid(doc); s.err == nil {
 		s.err = s.compile(x, filter)
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -23,10 +21,7 @@ func cmdDistinct(x *exec) error {
 			return err
 		}
 	}
-	switch {
-	case key.Missing():
-		return failf(codeMissingField, "BSON field 'distinct.key' is missing but a required field")
-	case bytes.IndexByte(key.Text(), 0) >= 0:
+	if bytes.IndexByte(key.Text(), 0) >= 0 {
 		return failf(31032, "Key field cannot contain an embedded null byte")
 	}
 	if err := s.compile(x, filter); err != nil {
@@ -44,26 +39,16 @@ func cmdDistinct(x *exec) error {
 }
 
 func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte) error {
-	switch name := string(e.Key); name {
+	switch string(e.Key) {
 	case "key":
-		if e.Type != bson.TypeString {
-			return wrongType("distinct", name, e.Type, "string")
-		}
 		*key = query.Of(*e)
 	case "query":
-		if e.Type == bson.TypeNull {
-			return nil
-		}
-		if *filter = e.Document(); *filter == nil {
-			return wrongType("distinct", name, e.Type, "object")
-		}
+		*filter = e.Value
 		return valid(*filter)
 	case "hint":
 		return s.hint.parse(e)
 	case "collation":
 		return s.parseCollation(e)
-	default:
-		return unknownField("distinct", name)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -11,14 +13,13 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/dropDatabase/
 
 func cmdDropDatabase(x *exec) error {
-	if err := x.noArgs(); err != nil {
-		return err
-	}
-	if !x.first.IsNumber() {
+	switch {
+	case x.first.Type == bson.TypeNull:
+		return missingField("dropDatabase", "dropDatabase")
+	case !x.first.IsNumber():
 		return failf(codeTypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
 			"decimal, long]'", query.TypeName(x.first.Type))
-	}
-	if n, ok := x.first.Integer(); !ok || n != 1 {
+	case towardsZero(float(x.first)) != 1:
 		return failf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false

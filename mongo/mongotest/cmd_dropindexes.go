@@ -17,9 +17,6 @@ func cmdDropIndexes(x *exec) error {
 	}
 	var wanted query.Value
 	for i := range x.args {
-		if string(x.args[i].Key) != "index" {
-			return unknownField("dropIndexes", string(x.args[i].Key))
-		}
 		wanted = query.Of(x.args[i])
 	}
 	if err := checkIndexChoice(wanted); err != nil {
@@ -59,11 +56,13 @@ func cmdDropIndexes(x *exec) error {
 
 func checkIndexChoice(v query.Value) error {
 	switch {
-	case v.Missing():
-		return failf(codeMissingField, "BSON field 'dropIndexes.index' is missing but a required field")
 	case v.IsArray():
 		for i, name := range query.Elements(v.Data) {
-			if name.Type != bson.TypeString {
+			switch {
+			case name.Type == bson.TypeString:
+			case i == 0: // it is the first by which an array is taken for one of names
+				return failf(codeTypeMismatch, "BSON field 'dropIndexes.index' is the wrong type 'array', expected types '[string]'")
+			default:
 				return wrongType("dropIndexes", "index."+wire.ArrayKey(i), name.Type, "string")
 			}
 		}

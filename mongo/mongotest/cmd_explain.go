@@ -87,7 +87,7 @@ func (x *exec) planOf(command []byte) (*plan, error) {
 	}
 	p := &plan{coll: query.Of(it.Element), filter: emptyDocument}
 	name := string(it.Key)
-	if let := query.Lookup(command, "let"); !let.Missing() {
+	if let := query.Lookup(command, "let"); let.IsDocument() {
 		if err := x.letField(name, &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
 			return nil, err
 		}

@@ -55,9 +55,6 @@ func cmdFind(x *exec) error {
 	if s.tailable || s.awaitData {
 		return x.tail(&s)
 	}
-	if s.limit < 0 {
-		s.limit, s.singleBatch = -s.limit, true
-	}
 	if err := s.hint.checkBounds(); err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func (s *search) compileFind(x *exec, filter []byte, projection query.Value) err
 		return err
 	}
 	var err error
-	s.projection, err = x.projection("find", "projection", projection, &s.filter)
+	s.projection, err = x.projection(projection, &s.filter)
 	s.vars = x.vars.values
 	return err
 }
@@ -103,62 +100,39 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	var err error
 	switch string(e.Key) {
 	case "filter":
-		if *filter = e.Document(); *filter == nil {
-			return failf(codeTypeMismatch, "Expected field filter to be of type object")
-		}
+		*filter = e.Value
 		return valid(*filter)
 	case "sort":
 		s.byID = onlyID(e.Document())
-		s.sort, err = parseSort("find", e)
+		s.sort, err = query.ParseSort(e.Value)
 	case "skip":
-		s.skip, err = countArg("find", e)
+		s.skip, _ = e.Int64()
 	case "limit":
 		s.limit, _ = e.Int64()
 	case "batchSize":
-		s.batchSize, err = countArg("find", e)
+		s.batchSize, _ = e.Int64()
 	case "singleBatch":
 		s.singleBatch = e.True()
 	case "hint":
 		return s.hint.parse(e)
 	case "tailable":
-		s.tailable, err = flagArg(e)
+		s.tailable = e.True()
 	case "awaitData":
-		s.awaitData, err = flagArg(e)
-	case "noCursorTimeout", "allowDiskUse", "allowPartialResults", "oplogReplay", "exhaust":
+		s.awaitData = e.True()
+	case "oplogReplay":
+		if e.Type != bson.TypeBoolean {
+			err = failf(codeTypeMismatch, "Expected field oplogReplay to be of type bool")
+		}
 	case "collation":
 		return s.parseCollation(e)
 	case "returnKey":
-		s.returnKey, err = flagArg(e)
+		s.returnKey = e.True()
 	case "showRecordId":
-		s.showRecordID, err = flagArg(e)
+		s.showRecordID = e.True()
 	case "min", "max":
 		return s.hint.bound(e)
-	case "term", "readOnce":
-		return unsupportedField("find", string(e.Key))
-	default:
-		return unknownField("find", string(e.Key))
 	}
 	return err
-}
-
-// flagArg reads an argument that is true or false.
-func flagArg(e *wire.Element) (bool, error) {
-	if e.Type != bson.TypeBoolean {
-		return false, failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
-	}
-	return e.True(), nil
-}
-
-// countArg reads an argument that is a count.
-func countArg(command string, e *wire.Element) (int64, error) {
-	n, ok := e.Int64()
-	if !ok || e.Type == bson.TypeBoolean {
-		return 0, wrongType(command, string(e.Key), e.Type, "long")
-	}
-	if n < 0 {
-		return 0, failf(51024, "BSON field '%s' value must be >= 0, actual value '%d'", e.Key, n)
-	}
-	return n, nil
 }
 
 // onlyID tells whether a document's only field is _id.
@@ -167,21 +141,8 @@ func onlyID(doc []byte) bool {
 	return doc != nil && it.Next() && string(it.Key) == "_id" && !it.Next()
 }
 
-func parseSort(command string, e *wire.Element) (*query.Sort, error) {
-	if e.Document() == nil {
-		if command == "find" {
-			return nil, failf(codeTypeMismatch, "Expected field sort to be of type object")
-		}
-		return nil, wrongType(command, "sort", e.Type, "object")
-	}
-	return query.ParseSort(e.Document())
-}
-
 // projection compiles a projection of what a filter matches, which a positional one refers to.
-func (x *exec) projection(command, field string, v query.Value, f *query.Filter) (*query.Projection, error) {
-	if !v.IsDocument() {
-		return nil, wrongType(command, field, v.Type, "object")
-	}
+func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, error) {
 	hooks, err := x.hooks()
 	if err != nil {
 		return nil, err

@@ -35,14 +35,13 @@ func cmdFindAndModify(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	raw := slices.Clone(x.raw)
-	f, err := x.modification(raw)
+	f, err := x.modification()
 	if err != nil {
 		return err
 	}
 	x.bypass = f.bypass
 	var done modified
-	note := x.note(max(x.stmtID, 0), raw)
+	note := x.note(max(x.stmtID, 0), slices.Clone(x.raw))
 	err = x.writing(func() error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
@@ -57,45 +56,34 @@ func cmdFindAndModify(x *exec) error {
 	return x.appendModified(f, &done)
 }
 
-// modification parses the command from raw, a copy that its parts may be kept from.
-func (x *exec) modification(raw []byte) (*modification, error) {
+// modification parses the command. Of its arguments it keeps copies: its parts may be kept.
+func (x *exec) modification() (*modification, error) {
 	var f modification
 	filter, update := emptyDocument, query.Value{}
 	var fields, arrayFilters query.Value
-	it := wire.Elements(raw)
-	it.Next()
-	arg := 0
-	for it.Next() {
-		if arg == len(x.args) || string(x.args[arg].Key) != string(it.Key) {
-			continue // a generic one
-		}
-		arg++
-		switch string(it.Key) {
+	for _, e := range x.args {
+		e.Value = slices.Clone(e.Value)
+		var err error
+		switch string(e.Key) {
 		case "fields":
-			fields = query.Of(it.Element)
-			continue
+			fields = query.Of(e)
 		case "arrayFilters":
-			arrayFilters = query.Of(it.Element)
-			if err := checkArrayFilters("findAndModify", &it.Element); err != nil {
-				return nil, err
-			}
-			continue
+			arrayFilters = query.Of(e)
 		case "let":
-			if err := x.letField("findAndModify", &it.Element); err != nil {
-				return nil, err
-			}
-			continue
+			err = x.letField("findAndModify", &e)
+		default:
+			err = f.field(&e, &filter, &update)
 		}
-		if err := f.field(&it.Element, &filter, &update); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	if err := valid(raw); err != nil {
+	if err := valid(x.raw); err != nil {
 		return nil, err
 	}
 	switch {
 	case f.remove && !update.Missing():
-		return nil, failf(codeFailedToParse, "Cannot specify both an update and remove=true")
+		return nil, failf(codeFailedToParse, "Cannot specify both an 'update' and 'remove'=true")
 	case f.remove && f.upsert:
 		return nil, failf(codeFailedToParse, "Cannot specify both upsert=true and remove=true ")
 	case f.remove && f.after:
@@ -113,7 +101,7 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	}
 	if !fields.Missing() {
 		var err error
-		if f.projection, err = x.projection("findAndModify", "fields", fields, &f.filter); err != nil {
+		if f.projection, err = x.projection(fields, &f.filter); err != nil {
 			return err
 		}
 	}
@@ -144,13 +132,11 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	var err error
 	switch string(e.Key) {
 	case "query":
-		if *filter = e.Document(); *filter == nil {
-			return wrongType("findAndModify", "query", e.Type, "object")
-		}
+		*filter = e.Value
 	case "update":
 		*update = query.Of(*e)
 	case "sort":
-		f.sort, err = parseSort("findAndModify", e)
+		f.sort, err = query.ParseSort(e.Value)
 	case "remove":
 		f.remove = e.True()
 	case "upsert":
@@ -163,8 +149,6 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		f.bypass = e.True()
 	case "collation":
 		return f.parseCollation(e)
-	default:
-		return unknownField("findAndModify", string(e.Key))
 	}
 	return err
 }

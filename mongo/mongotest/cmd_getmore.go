@@ -13,7 +13,11 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/getMore/
 
 func cmdGetMore(x *exec) error {
-	if x.first.Type != bson.TypeInt64 {
+	switch x.first.Type {
+	case bson.TypeInt64:
+	case bson.TypeNull:
+		return missingField("getMore", "getMore")
+	default:
 		return wrongType("getMore", "getMore", x.first.Type, "long")
 	}
 	id, _ := x.first.Integer()
@@ -24,15 +28,9 @@ func cmdGetMore(x *exec) error {
 		case "collection":
 			coll = string(e.Text())
 		case "batchSize":
-			n, err := countArg("getMore", e)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
+			if n, _ := e.Int64(); n > 0 {
 				size = n
 			}
-		default:
-			return unknownField("getMore", string(e.Key))
 		}
 	}
 	x.target = x.db + "." + coll

@@ -24,13 +24,10 @@ func cmdInsert(x *exec) error {
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
-		case "documents":
 		case "bypassDocumentValidation":
 			x.bypass = e.True()
 		case "ordered":
 			ordered = e.True()
-		default:
-			return unknownField(x.name, string(e.Key))
 		}
 	}
 	docs, err := x.batchDocuments("documents")

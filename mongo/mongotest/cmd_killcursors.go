@@ -1,24 +1,18 @@
 package mongotest
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/killCursors/
 
 func cmdKillCursors(x *exec) error {
+	if err := x.collectionName(); err != nil {
+		return err
+	}
 	var killed, missing []int64
 	for i := range x.args {
-		e := &x.args[i]
-		if string(e.Key) != "cursors" {
-			return unknownField("killCursors", string(e.Key))
-		}
-		if e.Type != bson.TypeArray {
-			return wrongType("killCursors", "cursors", e.Type, "array")
-		}
-		it := wire.Elements(e.Value)
+		it := wire.Elements(x.args[i].Value)
 		for it.Next() {
 			id, _ := it.Int64()
 			if x.dropCursor(id) {

@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listCollections/
@@ -11,23 +10,18 @@ func cmdListCollections(x *exec) error {
 	filter, nameOnly, size := emptyDocument, false, int64(1<<31)
 	for i := range x.args {
 		e := &x.args[i]
+		var err error
 		switch string(e.Key) {
 		case "filter":
-			if filter = e.Document(); filter == nil {
-				return wrongType("listCollections", "filter", e.Type, "object")
-			}
-			if err := valid(filter); err != nil {
-				return err
-			}
+			filter = e.Value
+			err = valid(filter)
 		case "nameOnly":
 			nameOnly = e.True()
 		case "cursor":
-			if n, ok := query.Lookup(e.Value, "batchSize").Integer(); ok {
-				size = n
-			}
-		case "authorizedCollections":
-		default:
-			return unknownField("listCollections", string(e.Key))
+			size, err = x.cursorOption(e, size)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	f, err := x.matcher(filter)

@@ -13,14 +13,17 @@ func cmdListIndexes(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	size := int64(math.MaxInt32)
+	size, building := int64(math.MaxInt32), false
 	for i := range x.args {
 		e := &x.args[i]
-		if string(e.Key) != "cursor" {
-			return unknownField(x.name, string(e.Key))
-		}
 		var err error
-		if size, err = x.cursorOption(e, size); err != nil {
+		switch string(e.Key) {
+		case "cursor":
+			size, err = x.cursorOption(e, size)
+		case "includeIndexBuildInfo":
+			building = e.True()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -41,7 +44,10 @@ func cmdListIndexes(x *exec) error {
 	}
 	docs := make([][]byte, len(def.indexes))
 	for i, ix := range def.indexes {
-		docs[i] = ix.listed(x.set.config.version)
+		if docs[i] = ix.listed(x.set.config.version); building {
+			at, info := wire.BeginDocument(nil)
+			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
+		}
 	}
 	return x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
 }
@@ -69,23 +75,9 @@ func (ix *index) listed(v version) []byte {
 
 // cursorOption reads {batchSize: n}.
 func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
-	doc := e.Document()
-	if doc == nil {
-		return 0, wrongType(x.name, "cursor", e.Type, "object")
-	}
-	it := wire.Elements(doc)
-	for it.Next() {
-		if string(it.Key) != "batchSize" {
-			return 0, unknownField(x.name, "cursor."+string(it.Key))
-		}
-		n, ok := query.Of(it.Element).Integer()
-		switch {
-		case !ok:
-			return 0, wrongType(x.name, "cursor.batchSize", it.Type, "long")
-		case n < 0:
-			return 0, failf(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", n)
-		}
-		size = n
-	}
-	return size, it.Err
+	err := cursorFields[x.name].document(e.Value, func(e *wire.Element) error {
+		size, _ = e.Int64()
+		return nil
+	})
+	return size, err
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/renameCollection/
@@ -36,38 +37,36 @@ func cmdRenameCollection(x *exec) error {
 }
 
 func (x *exec) renaming() (*renaming, error) {
-	if x.first.Type != bson.TypeString {
+	switch x.first.Type {
+	case bson.TypeString:
+	case bson.TypeNull:
+		return nil, missingField(x.name, x.name)
+	default:
 		return nil, wrongType(x.name, x.name, x.first.Type, "string")
 	}
 	r := &renaming{from: string(x.first.Text())}
-	found := false
 	for i := range x.args {
 		if err := r.field(&x.args[i]); err != nil {
 			return nil, err
 		}
-		found = found || string(x.args[i].Key) == "to"
-	}
-	if !found {
-		return nil, failf(codeMissingField, "BSON field 'renameCollection.to' is missing but a required field")
 	}
 	return r, r.check()
 }
 
 func (r *renaming) field(e *wire.Element) error {
-	switch name := string(e.Key); name {
+	switch string(e.Key) {
 	case "to":
-		if e.Type != bson.TypeString {
-			return wrongType("renameCollection", "to", e.Type, "string")
-		}
 		r.to = string(e.Text())
 	case "dropTarget":
-		if e.Type != bson.TypeBoolean {
+		switch e.Type {
+		case bson.TypeBoolean:
+			r.dropTarget = e.True()
+		case bson.TypeBinary:
 			return unsupportedField("renameCollection", "dropTarget with a UUID")
+		default:
+			return failf(codeTypeMismatch, "BSON field 'renameCollection.dropTarget' is the wrong type '%s', expected types "+
+				"'[bool, binData]'", query.TypeName(e.Type))
 		}
-		r.dropTarget = e.True()
-	case "stayTemp":
-	default:
-		return unknownField("renameCollection", name)
 	}
 	return nil
 }

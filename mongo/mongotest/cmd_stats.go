@@ -6,7 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Sizes are those of the documents; storage is what files of pages would take up.
@@ -19,16 +18,8 @@ func cmdCollStats(x *exec) error {
 	}
 	scale := int64(1)
 	for i := range x.args {
-		e := &x.args[i]
-		if string(e.Key) != "scale" {
-			return unknownField(x.name, string(e.Key))
-		}
-		n, ok := query.Of(*e).Integer()
-		if !ok {
-			return wrongType(x.name, "scale", e.Type, "long")
-		}
-		if scale = n; n < 1 {
-			return failf(codeBadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", n)
+		if scale, _ = x.args[i].Int64(); scale < 1 {
+			return failf(codeBadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
 		}
 	}
 	if err := x.reading(); err != nil {
@@ -81,30 +72,27 @@ func appendCollStats(dst []byte, c *collection, scale int64) []byte {
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/
 
 func cmdDBStats(x *exec) error {
-	scale := int64(1)
+	scale, free := int64(1), false
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
 		case "scale":
-			n, ok := query.Of(*e).Integer()
-			if !ok || n < 1 || n > 1<<50 {
+			if scale, _ = e.Int64(); scale < 1 || scale > 1<<50 {
 				return failf(codeBadValue, "Scale factor must be greater than zero and less than or equal to 2^50")
 			}
-			scale = n
 		case "freeStorage":
-		default:
-			return unknownField("dbStats", string(e.Key))
+			free = e.True()
 		}
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
 	defer x.set.mu.Unlock()
-	x.appendDBStats(scale)
+	x.appendDBStats(scale, free)
 	return nil
 }
 
-func (x *exec) appendDBStats(scale int64) {
+func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
 	for _, ns := range x.member.namespacesLocked(x.db) {
 		c := x.member.collections[ns]
@@ -126,17 +114,29 @@ func (x *exec) appendDBStats(scale int64) {
 	dst = wire.AppendInt64(dst, "objects", objects)
 	dst = wire.AppendDouble(dst, "avgObjSize", float64(size)/float64(max(1, objects)))
 	dst = wire.AppendDouble(dst, "dataSize", scaled(size))
+	unused := func(name string) { // nothing is
+		if free {
+			dst = wire.AppendDouble(dst, name, 0)
+		}
+	}
 	dst = wire.AppendDouble(dst, "storageSize", scaled(storage))
+	unused("freeStorageSize")
 	dst = wire.AppendInt64(dst, "indexes", indexes)
 	dst = wire.AppendDouble(dst, "indexSize", scaled(indexSize))
+	unused("indexFreeStorageSize")
 	dst = wire.AppendDouble(dst, "totalSize", scaled(storage+indexSize))
+	unused("totalFreeStorageSize")
 	x.out = wire.AppendInt64(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dataSize/
 
 func cmdDataSize(x *exec) error {
-	if x.first.Type != bson.TypeString {
+	switch x.first.Type {
+	case bson.TypeString:
+	case bson.TypeNull:
+		return missingField("dataSize", "dataSize")
+	default:
 		return wrongType("dataSize", "dataSize", x.first.Type, "string")
 	}
 	ns := string(x.first.Text())
@@ -149,10 +149,8 @@ func cmdDataSize(x *exec) error {
 		switch name := string(x.args[i].Key); name {
 		case "estimate":
 			estimate = x.args[i].True()
-		case "keyPattern", "min", "max":
-			return unsupportedField("dataSize", name)
 		default:
-			return unknownField("dataSize", name)
+			return unsupportedField("dataSize", name)
 		}
 	}
 	if err := x.reading(); err != nil {

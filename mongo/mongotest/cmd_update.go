@@ -3,8 +3,6 @@ package mongotest
 import (
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -26,7 +24,7 @@ func cmdUpdate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	ordered, err := x.orderedArg("updates")
+	ordered, err := x.orderedArg()
 	if err != nil {
 		return err
 	}
@@ -58,12 +56,11 @@ func cmdUpdate(x *exec) error {
 }
 
 // orderedArg reads the arguments of update and delete beside their statements.
-func (x *exec) orderedArg(statements string) (bool, error) {
+func (x *exec) orderedArg() (bool, error) {
 	ordered := true
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
-		case statements:
 		case "bypassDocumentValidation":
 			x.bypass = e.True()
 		case "ordered":
@@ -72,8 +69,6 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 			if err := x.letField(x.name, e); err != nil {
 				return false, err
 			}
-		default:
-			return false, unknownField(x.name, string(e.Key))
 		}
 	}
 	return ordered, nil
@@ -83,7 +78,7 @@ func (x *exec) orderedArg(statements string) (bool, error) {
 func (s *updateStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	var parts updateParts
-	err := statementFields(doc, func(e *wire.Element) error {
+	err := updateFields.document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			parts.filter = e.Document()
@@ -99,32 +94,22 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 			return s.parseCollation(e)
 		case "arrayFilters":
 			parts.arrayFilters = query.Of(*e)
-			return checkArrayFilters("update.updates", e)
 		case "c":
-			if parts.constants = e.Document(); parts.constants == nil {
-				return wrongType("update.updates", "c", e.Type, "object")
-			}
+			parts.constants = e.Value
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
 			if !x.set.config.version.atLeast(8, 0) {
 				return unknownField("update.updates", "sort")
 			}
-			if parts.sort = e.Document(); parts.sort == nil {
-				return wrongType("update.updates", "sort", e.Type, "object")
-			}
+			parts.sort = e.Value
 		case "sampleId":
 			return unsupportedField("update.updates", string(e.Key))
-		default:
-			return unknownField("update.updates", string(e.Key))
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case parts.filter == nil || parts.update.Missing():
-		return failf(codeMissingField, "BSON field 'update.updates.%s' is missing but a required field", missingOf(parts.filter))
 	}
 	if parts.sort != nil && s.multi {
 		return errSortedMulti
@@ -145,25 +130,20 @@ type updateParts struct {
 	supplied     bool   // upsertSupplied
 }
 
-// checkArrayFilters checks that an argument is an array of documents.
-func checkArrayFilters(command string, e *wire.Element) error {
-	if e.Type != bson.TypeArray {
-		return wrongType(command, "arrayFilters", e.Type, "array")
+// checkUpdate refuses what is neither a document nor an array of them.
+func checkUpdate(v query.Value) error {
+	switch {
+	case v.IsDocument():
+		return nil
+	case !v.IsArray():
+		return failf(codeFailedToParse, "Update argument must be either an object or an array")
 	}
-	it := wire.Elements(e.Value)
-	for it.Next() {
-		if it.Type != bson.TypeEmbeddedDocument {
-			return wrongType(command, "arrayFilters."+string(it.Key), it.Type, "object")
+	for _, stage := range query.Elements(v.Data) {
+		if !stage.IsDocument() {
+			return failf(codeTypeMismatch, "Each element of the 'pipeline' array must be an object")
 		}
 	}
-	return it.Err
-}
-
-func missingOf(filter []byte) string {
-	if filter == nil {
-		return "q"
-	}
-	return "u"
+	return nil
 }
 
 func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {

@@ -21,9 +21,6 @@ func (c *criteria) parseCollation(e *wire.Element) error {
 
 // parseCollation compiles a collation; nil for one that compares bytes.
 func parseCollation(e *wire.Element) (*collation.Collation, error) {
-	if e.Document() == nil {
-		return nil, failf(codeTypeMismatch, "Expected field collation to be of type object")
-	}
 	return collation.Parse(e.Document())
 }
 

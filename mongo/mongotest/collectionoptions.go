@@ -27,6 +27,7 @@ type collectionOptions struct {
 
 	clustered  []byte // the clustered index as it is shown, nil for none
 	timeseries *timeseries
+	expiring   bool  // expires is given
 	expires    int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
 }
 
@@ -216,7 +217,7 @@ func (o *collectionOptions) compileValidator(doc []byte) error {
 // check tells whether the options go together.
 func (o *collectionOptions) check() error {
 	switch {
-	case o.expires > 0 && o.timeseries == nil && o.clustered == nil:
+	case o.expiring && o.timeseries == nil && o.clustered == nil:
 		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
 			"'clusteredIndex' option is specified")
 	case o.clustered != nil && o.size != 0:

@@ -36,18 +36,19 @@ type spec struct {
 	place      place
 	run        func(*exec) error
 	name       string
-	greeting   bool    // hello and its older names
-	since      version // the first that has it; zero: all have
-	gone       version // the first that has it no more; zero: none
-	open       bool    // may be run by who has not authenticated
-	service    bool    // no application's work: not in the journal
-	write      bool    // takes a write concern
-	retryable  bool    // takes a transaction number
-	snapshots  bool    // takes the read concern "snapshot"
-	linearizes bool    // takes the read concern "linearizable"
-	statements string  // the field that holds its statements
-	inTxn      version // the first in which it may be part of a transaction; zero: it may not
-	ends       bool    // it ends a transaction
+	greeting   bool      // hello and its older names
+	since      version   // the first that has it; zero: all have
+	gone       version   // the first that has it no more; zero: none
+	open       bool      // may be run by who has not authenticated
+	service    bool      // no application's work: not in the journal
+	write      bool      // takes a write concern
+	retryable  bool      // takes a transaction number
+	snapshots  bool      // takes the read concern "snapshot"
+	linearizes bool      // takes the read concern "linearizable"
+	statements string    // the field that holds its statements
+	fields     *fieldSet // what it may have besides what every command may; nil if it looks itself
+	inTxn      version   // the first in which it may be part of a transaction; zero: it may not
+	ends       bool      // it ends a transaction
 }
 
 // command is a parsed command. What it refers to lies in the connection's buffer.
@@ -136,6 +137,9 @@ func (x *exec) parse(doc []byte) error {
 	if err := c.checkAPI(); err != nil {
 		return err
 	}
+	if err := c.checkFields(); err != nil {
+		return err
+	}
 	return x.checkSession()
 }
 
@@ -184,15 +188,15 @@ func (c *command) genericOption(e *wire.Element) error {
 	case "readConcern":
 		return c.parseReadConcern(e)
 	case "writeConcern":
-		return c.writeConcern.parse(e)
+		doc, err := c.genericDocument(e)
+		if doc == nil {
+			return err
+		}
+		return c.writeConcern.parse(doc)
 	case "comment":
 		c.comment = query.Of(*e)
 	case "maxTimeMS":
-		n, ok := e.Int64()
-		if !ok || n < 0 {
-			return failf(codeBadValue, "%d value for maxTimeMS is out of range", n)
-		}
-		c.maxTime = time.Duration(n) * time.Millisecond
+		return c.parseMaxTime(e)
 	case "apiStrict":
 		c.strict = e.True()
 	case "apiVersion", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
@@ -269,40 +273,46 @@ func (x *exec) checkTransaction() error {
 }
 
 func (c *command) parseReadConcern(e *wire.Element) error {
-	doc := e.Document()
+	doc, err := c.genericDocument(e)
 	if doc == nil {
-		return wrongType(c.name, "readConcern", e.Type, "object")
+		return err
 	}
 	c.concerned = true
-	it := wire.Elements(doc)
-	for it.Next() {
-		switch string(it.Key) {
-		case "level":
-			switch level := string(it.Text()); level {
-			case "local", "majority", "available", "snapshot", linearizable:
-				c.readConcern = level
-			default:
-				return failf(codeInvalidOptions, "mongotest: read concern level '%s' is not supported", level)
-			}
-		case "afterClusterTime", "atClusterTime":
-			if it.Type != bson.TypeTimestamp {
-				return wrongType(c.name, "readConcern."+string(it.Key), it.Type, "timestamp")
-			}
-			at := timestamp(binary.LittleEndian.Uint64(it.Value))
-			if string(it.Key) == "atClusterTime" {
-				c.atTime = at
-			} else {
-				c.after = at
-			}
-		case "provenance":
-		default:
-			return unknownField(c.name, "readConcern."+string(it.Key))
-		}
+	if err := readConcernFields.document(doc, c.readConcernField); err != nil {
+		return err
 	}
 	if c.atTime != 0 && c.readConcern != "snapshot" {
 		return failf(codeInvalidOptions, "readConcern.atClusterTime is only allowed if readConcern.level is snapshot")
 	}
-	return it.Err
+	return nil
+}
+
+func (c *command) readConcernField(e *wire.Element) error {
+	switch name := string(e.Key); name {
+	case "level":
+		switch level := string(e.Text()); level {
+		case "local", "majority", "available", "snapshot", linearizable:
+			c.readConcern = level
+		default:
+			return notEnumerated("readConcern.level", level)
+		}
+	case "afterClusterTime", "atClusterTime":
+		if e.Type != bson.TypeTimestamp {
+			return failf(codeTypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", name, query.TypeName(e.Type))
+		}
+		at := timestamp(binary.LittleEndian.Uint64(e.Value))
+		if name == "atClusterTime" {
+			c.atTime = at
+		} else {
+			c.after = at
+		}
+	}
+	return nil
+}
+
+// notEnumerated refuses a text that is none of those that a field may have.
+func notEnumerated(field, text string) error {
+	return failf(codeBadValue, "Enumeration value '%s' for field '%s' is not a valid value.", text, field)
 }
 
 func wrongType(command, field string, is bson.Type, want string) error {
@@ -312,6 +322,10 @@ func wrongType(command, field string, is bson.Type, want string) error {
 
 func unknownField(command, field string) error {
 	return failf(codeUnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
+}
+
+func missingField(command, field string) error {
+	return failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", command, field)
 }
 
 // unsupportedField refuses a field that the real server knows and this one does not.
@@ -387,20 +401,13 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		if string(e.Key) != field {
 			continue
 		}
-		if e.Type != bson.TypeArray {
-			return nil, wrongType(x.name, field, e.Type, "array")
-		}
 		it := wire.Elements(e.Value)
 		for it.Next() {
-			doc := it.Document()
-			if doc == nil {
-				return nil, wrongType(x.name, field+"."+string(it.Key), it.Type, "object")
-			}
-			docs = append(docs, doc)
+			docs = append(docs, it.Document())
 		}
 		return docs, it.Err
 	}
-	return nil, failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", x.name, field)
+	return nil, missingField(x.name, field)
 }
 
 // maxBatch is how many statements one command may have.

@@ -152,9 +152,12 @@ func (x *exec) appendRecoveryToken(err error) {
 
 // readPreference notes which members may answer the command.
 func (c *command) readPreference(e *wire.Element) error {
-	doc := e.Document()
+	doc, err := c.genericDocument(e)
 	if doc == nil {
-		return wrongType(c.name, "$readPreference", e.Type, "object")
+		return err
+	}
+	if err := readPreferenceFields.document(doc, func(*wire.Element) error { return nil }); err != nil {
+		return err
 	}
 	mode := query.Lookup(doc, "mode")
 	switch string(mode.Text()) {
@@ -162,8 +165,7 @@ func (c *command) readPreference(e *wire.Element) error {
 	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
 		c.secondaryOk = true
 	default:
-		return failf(codeFailedToParse, "Could not parse $readPreference mode '%s'. Only the modes 'primary', "+
-			"'primaryPreferred', 'secondary', 'secondaryPreferred', and 'nearest' are supported.", mode.Text())
+		return notEnumerated("readPreference.mode", string(mode.Text()))
 	}
 	c.readMode = string(mode.Text())
 	if tags := query.Lookup(doc, "tags"); tags.Type == bson.TypeArray {

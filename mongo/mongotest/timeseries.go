@@ -24,41 +24,35 @@ type timeseries struct {
 var maxSpans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000}
 
 func timeseriesArg(v query.Value) (*timeseries, error) {
-	const field = "create.timeseries"
-	if !v.IsDocument() {
-		return nil, wrongType("create", "timeseries", v.Type, "object")
-	}
 	ts := &timeseries{}
 	texts := map[string]*string{"timeField": &ts.timeField, "metaField": &ts.metaField, "granularity": &ts.granularity}
 	numbers := map[string]*int64{"bucketMaxSpanSeconds": &ts.span, "bucketRoundingSeconds": &ts.rounding}
-	it := wire.Elements(v.Data)
-	for it.Next() {
-		name := string(it.Key)
-		text, number := texts[name], numbers[name]
-		switch {
-		case text != nil && it.Type != bson.TypeString:
-			return nil, wrongType(field, name, it.Type, "string")
-		case text != nil:
-			*text = string(it.Text())
-		case number != nil:
-			*number, _ = query.Of(it.Element).Integer()
-			if *number < 1 {
-				return nil, failf(codeBadValue, "BSON field '%s' value must be >= 1, actual value '%d'", name, *number)
-			}
-		default:
-			return nil, unknownField(field, name)
+	err := timeseriesFields.document(v.Data, func(e *wire.Element) error {
+		if to := texts[string(e.Key)]; to != nil {
+			*to = string(e.Text())
+			return nil
 		}
-	}
-	if it.Err != nil {
-		return nil, it.Err
+		n, _ := e.Int64()
+		*numbers[string(e.Key)] = n
+		switch {
+		case n < 1:
+			return failf(codeBadValue, "BSON field '%s' value must be >= 1, actual value '%d'", e.Key, n)
+		case n > maxSpan:
+			return failf(codeBadValue, "BSON field '%s' value must be <= %d, actual value '%d'", e.Key, maxSpan, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return ts, ts.check()
 }
 
+// maxSpan is how many seconds a bucket may span: a year.
+const maxSpan = 365 * 24 * 60 * 60
+
 func (ts *timeseries) check() error {
 	switch {
-	case ts.timeField == "":
-		return failf(codeMissingField, "BSON field 'create.timeseries.timeField' is missing but a required field")
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
 		return failf(codeBadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
 	case ts.metaField == "_id":

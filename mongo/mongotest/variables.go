@@ -34,9 +34,6 @@ func (x *exec) letField(command string, e *wire.Element) error {
 	if !x.set.config.version.atLeast(5, 0) {
 		return unknownLet(command)
 	}
-	if doc == nil {
-		return wrongType(command, "let", e.Type, "object")
-	}
 	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
 	return valid(doc)
 }

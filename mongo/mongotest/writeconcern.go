@@ -2,6 +2,8 @@ package mongotest
 
 import (
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,47 +16,67 @@ import (
 type writeConcern struct {
 	members int    // if given
 	mode    string // "majority" or another name
+	unnamed bool   // w is null
 	given   bool   // w was given
 	present bool   // the command has a writeConcern, be it empty
 	timeout time.Duration
 }
 
-func (w *writeConcern) parse(e *wire.Element) error {
-	doc := e.Document()
-	if doc == nil {
-		return wrongType("writeConcern", "writeConcern", e.Type, "object")
-	}
+func (w *writeConcern) parse(doc []byte) error {
 	w.present = true
-	it := wire.Elements(doc)
-	for it.Next() {
-		if err := w.field(&it.Element); err != nil {
-			return err
-		}
-	}
-	return it.Err
+	return writeConcernFields.document(doc, w.field)
 }
 
 func (w *writeConcern) field(e *wire.Element) error {
-	n, number := e.Int64()
 	switch string(e.Key) {
 	case "w":
 		w.given = true
-		switch {
-		case e.Type == bson.TypeString:
-			w.mode = string(e.Text())
-		case !number || n < 0 || n > 50:
-			return failf(codeFailedToParse, "w has to be a non-negative number and not greater than 50")
-		default:
-			w.members = int(n)
-		}
-	case "wtimeout", "wtimeoutMS":
-		if !number || n < 0 {
-			return failf(codeFailedToParse, "wtimeout must be a number that is not negative")
+		return w.whom(query.Of(*e))
+	case "wtimeout":
+		n, _ := query.Of(*e).Integer() // another type is as good as none
+		if n > math.MaxInt32 {
+			return failf(codeFailedToParse, "wtimeout must be a 32-bit integer")
 		}
 		w.timeout = time.Duration(n) * time.Millisecond
-	case "j", "journal", "fsync", "provenance", "getLastError":
+	case "provenance":
+		if text := string(e.Text()); !slices.Contains(provenances, text) {
+			return notEnumerated("WriteConcernOptions.provenance", text)
+		}
+	}
+	return nil
+}
+
+var provenances = []string{"clientSupplied", "implicitDefault", "customDefault", "getLastErrorDefaults", "internalWriteDefault"}
+
+// whom reads the field w.
+func (w *writeConcern) whom(v query.Value) error {
+	n := towardsZero(float(v))
+	switch {
+	case v.Type == bson.TypeString:
+		w.mode = string(v.Text())
+	case v.IsDocument():
+		return failf(codeFailedToParse, "mongotest: tags in w are not supported")
+	case v.Type == bson.TypeNull:
+		w.unnamed = true
+	case !v.IsNumber():
+		return failf(codeFailedToParse, "w has to be a number, string, or object; found: %s", query.TypeName(v.Type))
+	case math.IsNaN(float(v)):
+		return failf(codeFailedToParse, "w cannot be NaN")
+	case n < 0 || n > 50:
+		return failf(codeFailedToParse, "w has to be a non-negative number and not greater than 50; found: %d", n)
 	default:
-		return unknownField("writeConcern", string(e.Key))
+		w.members = int(n)
+	}
+	return nil
+}
+
+// checkStandalone refuses what only a member of a replica set has.
+func (w *writeConcern) checkStandalone() error {
+	switch {
+	case w.members > 1:
+		return failf(codeBadValue, "cannot use 'w' > 1 when a host is not replicated")
+	case w.unnamed || w.mode != "" && w.mode != majorityMode:
+		return failf(codeBadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", w.mode)
 	}
 	return nil
 }

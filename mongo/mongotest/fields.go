@@ -1,0 +1,276 @@
+package mongotest
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// fieldKind is what the value of a field must be. Unless it says otherwise, null stands for a field that is not there.
+type fieldKind uint8
+
+const (
+	anything fieldKind = iota // its reader looks at it, null included
+	anObject
+	objects // an array of documents
+	longs   // an array of integers of 64 bits
+	aHint
+	anUpdate
+	aText
+	aBool
+	aLong
+	aNumber   // any; its reader gets an integer of 64 bits
+	aCount    // the same, and not negative
+	anInt     // any; its reader gets one of 32 bits
+	aTruth    // a boolean or any number; its reader gets a boolean
+	plainBool // a boolean, not null, which errors say in words of their own
+	plainObject
+)
+
+// fieldSet is the fields of a command, or of a document in one.
+type fieldSet struct {
+	name     string // as errors have it
+	kinds    map[string]fieldKind
+	required []string
+	lenient  bool // others are as good as none
+	// numbers and truths are the types that an aNumber and an aTruth may have, in the order in which the real server lists them:
+	// it differs from command to command.
+	numbers, truths string
+}
+
+// takesNull tells whether null is not as good as no field.
+func (k fieldKind) takesNull() bool {
+	switch k {
+	case anything, plainBool, plainObject, aHint, anUpdate:
+		return true
+	}
+	return false
+}
+
+// kinds reads the kinds of fields from lists of names.
+func kinds(lists map[fieldKind]string) map[string]fieldKind {
+	all := make(map[string]fieldKind)
+	for kind, names := range lists {
+		for name := range strings.FieldsSeq(names) {
+			all[name] = kind
+		}
+	}
+	return all
+}
+
+// check refuses fields that are unknown, of the wrong type or missing. It returns those that are there, each with a value of
+// the type that it is read as. It writes into list.
+func (s *fieldSet) check(list []wire.Element) ([]wire.Element, error) {
+	there := list[:0]
+	for _, e := range list {
+		kind, known := s.kinds[string(e.Key)]
+		if !known && s.lenient {
+			continue
+		}
+		if !known {
+			return nil, unknownField(s.name, string(e.Key))
+		}
+		if e.Type == bson.TypeNull && !kind.takesNull() {
+			continue
+		}
+		if err := s.convert(kind, &e); err != nil {
+			return nil, err
+		}
+		there = append(there, e)
+	}
+	for _, name := range s.required {
+		if !hasField(there, name) {
+			return nil, missingField(s.name, name)
+		}
+	}
+	return there, nil
+}
+
+// document checks the fields of a document and calls read with each.
+func (s *fieldSet) document(doc []byte, read func(e *wire.Element) error) error {
+	var room [8]wire.Element
+	list := room[:0]
+	it := wire.Elements(doc)
+	for it.Next() {
+		list = append(list, it.Element)
+	}
+	if it.Err != nil {
+		return it.Err
+	}
+	list, err := s.check(list)
+	for i := 0; err == nil && i < len(list); i++ {
+		err = read(&list[i])
+	}
+	return err
+}
+
+// hasField tells whether there is a field of a name.
+func hasField(list []wire.Element, name string) bool {
+	for i := range list {
+		if string(list[i].Key) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// exactly are the types of the kinds that have one.
+var exactly = map[fieldKind]bson.Type{
+	anObject: bson.TypeEmbeddedDocument, aText: bson.TypeString, aBool: bson.TypeBoolean,
+	aLong: bson.TypeInt64,
+}
+
+func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
+	name := string(e.Key)
+	switch kind {
+	case anything:
+	case plainBool:
+		if e.Type != bson.TypeBoolean {
+			return failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", name, query.TypeName(e.Type))
+		}
+	case plainObject:
+		if e.Document() == nil {
+			return failf(codeTypeMismatch, "Expected field %s to be of type object", name)
+		}
+	case aHint:
+		if e.Type != bson.TypeString && e.Document() == nil {
+			return failf(codeFailedToParse, "Hint must be a string or an object")
+		}
+	case anUpdate:
+		return checkUpdate(query.Of(*e))
+	case objects:
+		return s.arrayOf(bson.TypeEmbeddedDocument, e)
+	case longs:
+		return s.arrayOf(bson.TypeInt64, e)
+	case aNumber, aCount, anInt:
+		return s.number(kind, e)
+	case aTruth:
+		if e.Type != bson.TypeBoolean && !query.Of(*e).IsNumber() {
+			return s.notAmong(s.truths, e)
+		}
+		setTruth(e)
+	default:
+		if want := exactly[kind]; e.Type != want {
+			return wrongType(s.name, name, e.Type, query.TypeName(want))
+		}
+	}
+	return nil
+}
+
+// arrayOf refuses what is no array of values of a type.
+func (s *fieldSet) arrayOf(want bson.Type, e *wire.Element) error {
+	if e.Type != bson.TypeArray {
+		return wrongType(s.name, string(e.Key), e.Type, "array")
+	}
+	it := wire.Elements(e.Value)
+	for it.Next() {
+		if it.Type != want {
+			return wrongType(s.name, string(e.Key)+"."+string(it.Key), it.Type, query.TypeName(want))
+		}
+	}
+	return it.Err
+}
+
+func (s *fieldSet) notAmong(types string, e *wire.Element) error {
+	return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
+}
+
+// number makes an integer of any number, the nearest towards zero.
+func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
+	v := query.Of(*e)
+	if !v.IsNumber() {
+		return s.notAmong(s.numbers, e)
+	}
+	n, ok := e.Int64()
+	if !ok {
+		n = towardsZero(float(v))
+	}
+	if kind == anInt {
+		n = max(math.MinInt32, min(n, math.MaxInt32))
+	}
+	if kind == aCount && n < 0 {
+		return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", e.Key, n)
+	}
+	e.Type, e.Value = bson.TypeInt64, binary.LittleEndian.AppendUint64(nil, uint64(n))
+	return nil
+}
+
+// towardsZero is the integer of a number; that of none is 0.
+func towardsZero(f float64) int64 {
+	switch {
+	case math.IsNaN(f):
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+func setTruth(e *wire.Element) {
+	if e.Type == bson.TypeBoolean {
+		return
+	}
+	value := []byte{0}
+	if float(query.Of(*e)) != 0 {
+		value[0] = 1
+	}
+	e.Type, e.Value = bson.TypeBoolean, value
+}
+
+// checkFields checks what the command has besides what every command may have.
+func (c *command) checkFields() error {
+	s := c.spec.fields
+	switch {
+	case s == nil:
+		return nil
+	case c.writeConcern.present && !c.spec.write:
+		return failf(codeInvalidOptions, "Command does not support writeConcern")
+	}
+	var err error
+	c.args, err = s.check(c.args)
+	return err
+}
+
+// genericDocument returns the document of a field that every command may have, nil if it is null.
+func (c *command) genericDocument(e *wire.Element) ([]byte, error) {
+	if e.Type == bson.TypeNull {
+		return nil, nil
+	}
+	if e.Document() == nil {
+		return nil, wrongType(c.name, string(e.Key), e.Type, "object")
+	}
+	return e.Document(), nil
+}
+
+func (c *command) parseMaxTime(e *wire.Element) error {
+	v := query.Of(*e)
+	n, ok := v.Integer()
+	switch {
+	case v.Type == bson.TypeNull:
+		return nil
+	case !v.IsNumber():
+		s := fieldSet{name: c.name, numbers: "long, int, double, decimal"}
+		if c.spec != nil && c.spec.fields != nil {
+			s.numbers = c.spec.fields.numbers
+		}
+		return s.notAmong(s.numbers, e)
+	case !ok && math.IsNaN(float(v)):
+		return failf(codeFailedToParse, "Expected an integer, but found NaN in: maxTimeMS: %s", v)
+	case !ok:
+		return failf(codeFailedToParse, "Expected an integer: maxTimeMS: %s", v)
+	case n < 0:
+		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
+	case n > math.MaxInt32:
+		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be <= %d, actual value '%d'", math.MaxInt32, n)
+	}
+	c.maxTime = time.Duration(n) * time.Millisecond
+	return nil
+}
