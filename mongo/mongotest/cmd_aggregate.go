@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -30,7 +31,10 @@ type aggregation struct {
 
 func cmdAggregate(x *exec) error {
 	collectionless := x.first.IsNumber()
-	if !collectionless {
+	switch n, ok := x.first.Integer(); {
+	case collectionless && (!ok || n != 1 || x.first.Type == bson.TypeInt64):
+		return failf(codeBadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+	case !collectionless:
 		if err := x.collectionName(); err != nil {
 			return err
 		}
@@ -43,6 +47,9 @@ func cmdAggregate(x *exec) error {
 	}
 	if collectionless {
 		x.coll, x.full = "", x.db+".$cmd.aggregate"
+	}
+	if collectionless && len(a.stages) == len(emptyDocument) {
+		return failf(codeInvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
 	err := a.parse(x.db, x.coll)
 	if err != nil {
@@ -107,7 +114,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
-		found, err := parseCollation(e)
+		found, err := collation.Parse(e.Value)
 		if found != nil {
 			a.collation = found
 		}

@@ -146,7 +146,7 @@ func (op *bulkOp) parse(x *exec, doc []byte) error {
 		return failf(codeUnknownField, "BSON field 'bulkWrite' is an unknown field.")
 	}
 	op.name = string(it.Key)
-	if op.name != "insert" && op.name != "update" && op.name != "delete" {
+	if bulkOpFields[op.name] == nil {
 		return unknownField("bulkWrite", op.name)
 	}
 	op.update.raw = doc
@@ -211,7 +211,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case "hint":
 		return f.by.hint.parse(e)
 	case "collation":
-		return f.by.parseCollation(e)
+		f.by.ownCollation(e)
 	case "updateMods":
 		f.update = query.Of(*e)
 	case "upsert":

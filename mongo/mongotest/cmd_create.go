@@ -107,9 +107,11 @@ func (x *exec) createField(e *wire.Element) error {
 		return nil
 	case "collation":
 		return simpleCollation("create", e)
+	case "flags": // of which nothing is seen
+		return nil
 	case "temp":
 		if e.True() {
-			return unsupportedField("create", string(e.Key))
+			return unsupportedField("create", "temp")
 		}
 		return nil
 	}

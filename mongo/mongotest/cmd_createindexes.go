@@ -80,12 +80,14 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 // commitQuorum checks how many members must be ready to commit the index. Here they always are, for building takes no time.
 func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	v := query.Of(*e)
-	n, whole := v.Integer()
+	n := towardsZero(float(v))
 	switch {
+	case e.Type == bson.TypeNull:
+		return nil
 	case e.Type != bson.TypeString && !v.IsNumber():
 		return failf(codeTypeMismatch, "BSON field 'createIndexes.commitQuorum' is the wrong type '%s', expected types '[decimal, "+
 			"int, double, string, long]'", query.TypeName(e.Type))
-	case v.IsNumber() && (!whole || n < 0 || n > 50):
+	case v.IsNumber() && (n < 0 || n > 50):
 		return failf(codeFailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
 	case x.set.config.standalone:
 		return failf(codeBadValue, "Standalones can't specify commitQuorum")

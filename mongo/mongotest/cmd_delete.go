@@ -60,12 +60,12 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 		case "limit":
 			limit := float(query.Of(*e)) // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
-				return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %.6g", limit)
+				return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
 			}
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
-			return s.parseCollation(e)
+			s.ownCollation(e)
 		case "sampleId":
 			return unsupportedField("delete.deletes", string(e.Key))
 		}

@@ -91,7 +91,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
-			return s.parseCollation(e)
+			s.ownCollation(e)
 		case "arrayFilters":
 			parts.arrayFilters = query.Of(*e)
 		case "c":
@@ -166,6 +166,9 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		if hooks, s.vars, err = x.constants(p.constants); err != nil {
 			return err
 		}
+	}
+	if s.flaw != nil {
+		return s.flaw
 	}
 	if err := s.filter.ParseCollated(p.filter, hooks, s.collation); err != nil {
 		return err

@@ -12,17 +12,15 @@ import (
 
 // parseCollation reads the collation by which documents are found and sorted.
 func (c *criteria) parseCollation(e *wire.Element) error {
-	found, err := parseCollation(e)
+	found, err := collation.Parse(e.Value)
 	if found != nil {
 		c.collation = found
 	}
 	return err
 }
 
-// parseCollation compiles a collation; nil for one that compares bytes.
-func parseCollation(e *wire.Element) (*collation.Collation, error) {
-	return collation.Parse(e.Document())
-}
+// ownCollation reads the collation of one statement of several: what is wrong with it is an error of the statement's own.
+func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) }
 
 // collated returns a value with sort keys in the place of its strings, itself without a collation.
 func collated(v query.Value, c query.Collation) query.Value {

@@ -90,11 +90,18 @@ func (o *collectionOptions) field(command string, e *wire.Element) (found bool, 
 		o.capped = v.True()
 	case "size":
 		o.size, err = limitOf(command, "size", v)
-		if err == nil && o.size < 1 {
+		switch {
+		case err != nil:
+		case o.size > 1<<50:
+			err = failf(codeBadValue, "BSON field 'size' value must be <= %d, actual value '%d'", int64(1)<<50, o.size)
+		case o.size < 1:
 			err = failf(codeBadValue, "BSON field 'size' value must be >= 1, actual value '%d'", o.size)
 		}
 	case "max":
-		if o.max, err = limitOf(command, "max", v); o.max <= 0 {
+		switch o.max, err = limitOf(command, "max", v); {
+		case o.max > math.MaxInt32:
+			err = failf(codeBadValue, "BSON field 'max' value must be < %d, actual value '%d'", int64(math.MaxInt32)+1, o.max)
+		case o.max <= 0:
 			o.max = math.MaxInt32
 		}
 	case "validator", "validationLevel", "validationAction":
@@ -144,7 +151,7 @@ func limitOf(command, field string, v query.Value) (int64, error) {
 		return 0, failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
 			command, field, query.TypeName(v.Type))
 	}
-	return int64(max(math.MinInt32, min(float(v), 1<<50))), nil
+	return towardsZero(float(v)), nil
 }
 
 var (

@@ -296,6 +296,8 @@ func (c *command) readConcernField(e *wire.Element) error {
 		default:
 			return notEnumerated("readConcern.level", level)
 		}
+	case "provenance":
+		return checkProvenance("readConcern", e)
 	case "afterClusterTime", "atClusterTime":
 		if e.Type != bson.TypeTimestamp {
 			return failf(codeTypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", name, query.TypeName(e.Type))

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -212,6 +213,14 @@ func towardsZero(f float64) int64 {
 		return math.MinInt64
 	}
 	return int64(f)
+}
+
+// shortest writes a number as the real server does in some texts.
+func shortest(f float64) string {
+	if math.IsNaN(f) {
+		return "nan"
+	}
+	return fmt.Sprintf("%.6g", f)
 }
 
 func setTruth(e *wire.Element) {

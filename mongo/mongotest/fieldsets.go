@@ -121,7 +121,7 @@ var (
 		kinds: kinds(map[fieldKind]string{aHint: "hint", anything: "limit sampleId", anObject: "q collation"}),
 	}
 	bulkInsertFields = &fieldSet{
-		name: "bulkWrite.ops", required: []string{"document"}, numbers: "decimal, int, long, double",
+		name: "bulkWrite.ops", required: []string{"insert", "document"}, numbers: "decimal, int, long, double",
 		kinds: kinds(map[fieldKind]string{anInt: "insert", anObject: "document"}),
 	}
 	bulkUpdateFields = &fieldSet{

@@ -9,17 +9,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // specReader reads one index specification as a client gave it.
 type specReader struct {
 	index
-	given   []byte
-	v       query.Value
-	rest    []wire.Element // the options without a part in what the index does here
-	hasName bool
-	lenient bool // what is not known is left out, not refused
+	given      []byte
+	v          query.Value
+	rest       []wire.Element // the options without a part in what the index does here
+	hasName    bool
+	uncollated error // what is wrong with the collation
+	lenient    bool  // what is not known is left out, not refused
 }
 
 // parseIndex reads a specification.
@@ -38,6 +40,9 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 		return nil, r.inSpecification(failf(codeFailedToParse, "The 'key' field is a required property of an index specification"), false)
 	case !r.hasName:
 		return nil, r.inSpecification(failf(codeFailedToParse, "The 'name' field is a required property of an index specification"), false)
+	}
+	if r.uncollated != nil {
+		return nil, because("failed to add collation information to index spec for index creation: "+documentText(r.text(true)), r.uncollated)
 	}
 	if isIDPattern(r.pattern) || r.name == idIndexName {
 		return r.ofID()
@@ -94,17 +99,20 @@ func (r *specReader) field(e *wire.Element) error {
 	case "ns":
 		return nil
 	case "collation":
-		found, err := parseCollation(e)
-		r.collate = found
-		return err
-	case "storageEngine", "prepareUnique", "wildcardProjection", "bucketSize", "clustered", "originalSpec", "disallowNewDuplicateKeys":
+		return r.collation(e)
+	case "wildcardProjection":
+		if it := wire.Elements(query.Lookup(r.given, "key").Data); !it.Next() || !isWildcard(string(it.Key)) {
+			return failf(codeBadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
+		}
+		return unsupportedField("createIndexes.indexes", name)
+	case "storageEngine", "prepareUnique", "clustered", "originalSpec", "disallowNewDuplicateKeys":
 		return unsupportedField("createIndexes.indexes", name)
 	case "expireAfterSeconds":
 		r.expiry(e)
 		return nil
-	case "weights", "default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max":
+	case "weights", "default_language", "language_override", "textIndexVersion", "2dsphereIndexVersion", "bits", "min", "max", "bucketSize":
 		r.rest = append(r.rest, *e)
-		return nil
+		return checkOption(e)
 	}
 	if r.lenient {
 		return nil
@@ -113,9 +121,47 @@ func (r *specReader) field(e *wire.Element) error {
 		name, documentText(r.given))
 }
 
+// checkOption refuses an option of the wrong type, of those that only matter to indexes of other kinds.
+func checkOption(e *wire.Element) error {
+	v := query.Of(*e)
+	want, ok := "a number", v.IsNumber()
+	switch string(e.Key) {
+	case "weights":
+		want, ok = "an object", v.IsDocument() || v.IsArray() || v.Type == bson.TypeString
+	case "default_language", "language_override":
+		want, ok = "a string", v.Type == bson.TypeString
+	}
+	if !ok {
+		return failf(codeTypeMismatch, "The field '%s' must be %s, but got %s", e.Key, want, query.TypeName(v.Type))
+	}
+	return nil
+}
+
+func (r *specReader) collation(e *wire.Element) error {
+	switch {
+	case e.Document() == nil:
+		return failf(codeTypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(e.Type))
+	case len(e.Value) == len(emptyDocument):
+		return failf(codeBadValue, "The field 'collation' cannot be an empty object.")
+	}
+	found, err := collation.Parse(e.Value)
+	if err != nil {
+		r.uncollated = err
+		return nil
+	}
+	r.collate = found
+	return nil
+}
+
 func (r *specReader) version(e *wire.Element) error {
 	r.v = query.Of(*e)
-	if n, ok := r.v.Integer(); !ok || n < 1 || n > 2 {
+	n, ok := r.v.Integer()
+	switch {
+	case !r.v.IsNumber():
+		return failf(codeTypeMismatch, "The field 'v' must be a number, but got %s", query.TypeName(e.Type))
+	case !ok || n != int64(int32(n)):
+		return failf(codeBadValue, "Index version must be representable as a 32-bit integer, but got %s", r.v)
+	case n < 1 || n > 2:
 		return failf(codeCannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", documentText(r.given), r.v)
 	}
 	return nil
@@ -218,7 +264,7 @@ func (r *specReader) keyPart(name string, v query.Value) error {
 	default:
 		r.plugin = string(v.Text())
 	}
-	if name == "$**" || strings.HasSuffix(name, ".$**") {
+	if isWildcard(name) {
 		if r.plugin == "" {
 			r.plugin = wildcard
 		}
@@ -337,3 +383,6 @@ func (r *specReader) kept() []byte {
 	}
 	return wire.EndDocument(dst, at)
 }
+
+// isWildcard tells whether a name in a key pattern stands for all paths that begin so.
+func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }

@@ -107,11 +107,15 @@ type criteria struct {
 	hint      hint
 	sort      *query.Sort     // nil for none
 	collation query.Collation // nil if strings are compared by their bytes
+	flaw      error           // what is wrong with the collation
 	vars      any             // the values of the variables in the filter, and of what else the statement has
 }
 
 // compile compiles the filter.
 func (c *criteria) compile(x *exec, filter []byte) error {
+	if c.flaw != nil {
+		return c.flaw
+	}
 	hooks, err := x.hooks()
 	if err != nil {
 		return err

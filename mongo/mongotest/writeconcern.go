@@ -39,14 +39,19 @@ func (w *writeConcern) field(e *wire.Element) error {
 		}
 		w.timeout = time.Duration(n) * time.Millisecond
 	case "provenance":
-		if text := string(e.Text()); !slices.Contains(provenances, text) {
-			return notEnumerated("WriteConcernOptions.provenance", text)
-		}
+		return checkProvenance("WriteConcernOptions", e)
 	}
 	return nil
 }
 
 var provenances = []string{"clientSupplied", "implicitDefault", "customDefault", "getLastErrorDefaults", "internalWriteDefault"}
+
+func checkProvenance(of string, e *wire.Element) error {
+	if text := string(e.Text()); !slices.Contains(provenances, text) {
+		return notEnumerated(of+".provenance", text)
+	}
+	return nil
+}
 
 // whom reads the field w.
 func (w *writeConcern) whom(v query.Value) error {
@@ -54,8 +59,10 @@ func (w *writeConcern) whom(v query.Value) error {
 	switch {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())
+	case v.IsDocument() && len(v.Data) == len(emptyDocument):
+		return failf(codeFailedToParse, "tagged write concern requires tags")
 	case v.IsDocument():
-		return failf(codeFailedToParse, "mongotest: tags in w are not supported")
+		return failf(codeNotImplemented, "mongotest: tags in w are not supported")
 	case v.Type == bson.TypeNull:
 		w.unnamed = true
 	case !v.IsNumber():

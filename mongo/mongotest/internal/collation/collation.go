@@ -1,6 +1,8 @@
 package collation
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -31,6 +33,7 @@ type specification struct {
 	maxVariable     string
 	normalization   bool
 	backwards       bool
+	version         string
 }
 
 // Parse compiles a collation document; nil without error for one that compares bytes: the empty one, and the locale "simple".
@@ -39,7 +42,11 @@ func Parse(doc []byte) (*Collation, error) {
 	s.backwards = string(query.Lookup(doc, "locale").Text()) == "fr_CA"
 	it := wire.Elements(doc)
 	for it.Next() {
-		if err := s.field(string(it.Key), query.Of(it.Element)); err != nil {
+		name := string(it.Key)
+		if it.Type == bson.TypeNull && name != "backwards" {
+			continue
+		}
+		if err := s.field(name, query.Of(it.Element)); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +55,7 @@ func Parse(doc []byte) (*Collation, error) {
 		return nil, it.Err
 	case len(doc) <= 5:
 		return nil, nil
-	case s.locale == "" && !query.Lookup(doc, "locale").Missing():
+	case s.locale == "" && query.Lookup(doc, "locale").Type == bson.TypeString:
 		return nil, invalidLocale("cannot be the empty string", doc)
 	case s.locale == "":
 		return nil, refuse(missingField, "BSON field 'collation.locale' is missing but a required field")
@@ -75,32 +82,46 @@ func (s *specification) field(name string, v query.Value) error {
 	case "normalization":
 		return truth(name, v, &s.normalization)
 	case "backwards":
-		return truth(name, v, &s.backwards)
+		if v.Type != bson.TypeBoolean {
+			return refuse(typeMismatch, "Field 'backwards' should be a boolean value, but found: %s", query.TypeName(v.Type))
+		}
+		s.backwards = v.True()
+		return nil
 	case "strength":
 		return s.parseStrength(v)
 	case "version":
-		return s.text(name, v, new(string))
+		return s.text(name, v, &s.version)
 	default:
 		return refuse(unknownField, "BSON field 'collation.%s' is an unknown field.", name)
 	}
 }
 
 func (s *specification) parseStrength(v query.Value) error {
-	e := wire.Element{Type: v.Type, Value: v.Data}
-	n, ok := e.Int64()
-	if v.Type == bson.TypeDouble && !ok {
-		n, ok = int64(e.Float64()), true
-	}
-	switch s.strength = n; {
+	switch s.strength = towardsZero(v); {
 	case !v.IsNumber():
 		return refuse(typeMismatch, "BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
 			query.TypeName(v.Type))
-	case !ok || s.strength < 1:
+	case s.strength < 0:
+		return refuse(query.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
+	case s.strength == 0:
 		return refuse(query.BadValue, "Enumeration value '%d' for field 'collation.strength' is not a valid value.", s.strength)
 	case s.strength > 5:
 		return refuse(query.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", s.strength)
 	}
 	return nil
+}
+
+// towardsZero is the integer of 32 bits that is nearest to a number, on the side of zero.
+func towardsZero(v query.Value) int64 {
+	raw := bson.RawValue{Type: v.Type, Value: v.Data}
+	f, _ := raw.AsFloat64OK()
+	if v.Type == bson.TypeDecimal128 {
+		f, _ = strconv.ParseFloat(raw.Decimal128().String(), 64)
+	}
+	if math.IsNaN(f) {
+		return 0
+	}
+	return int64(max(math.MinInt32, min(f, math.MaxInt32)))
 }
 
 func (s *specification) text(name string, v query.Value, to *string) error {
@@ -138,6 +159,9 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 		return nil, invalidLocale("is invalid", doc)
 	}
 	switch {
+	case s.version != "" && s.version != version:
+		return nil, refuse(incompatible, "Requested collation version %s but the only available collator version was %s. Requested collation "+
+			"spec: %s", s.version, version, query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
 	case s.caseLevel:
 		return nil, unsupported("caseLevel: true")
 	case s.caseFirst != "off":
@@ -187,6 +211,9 @@ func known(tag language.Tag) bool {
 	return false
 }
 
+// version is that of the rules which the real server has.
+const version = "57.1"
+
 // Shown returns the whole specification, as listCollections and listIndexes show it.
 func (c *Collation) Shown() []byte {
 	s := &c.spec
@@ -200,5 +227,5 @@ func (c *Collation) Shown() []byte {
 	dst = wire.AppendString(dst, "maxVariable", s.maxVariable)
 	dst = wire.AppendBool(dst, "normalization", s.normalization)
 	dst = wire.AppendBool(dst, "backwards", s.backwards)
-	return wire.EndDocument(wire.AppendString(dst, "version", "57.1"), at)
+	return wire.EndDocument(wire.AppendString(dst, "version", version), at)
 }

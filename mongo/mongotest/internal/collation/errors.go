@@ -9,6 +9,7 @@ import (
 // The real server's codes.
 const (
 	typeMismatch   = 14
+	incompatible   = 161
 	notImplemented = 238
 	missingField   = 40414
 	unknownField   = 40415
