@@ -173,3 +173,16 @@ var (
 func newCursorFields(name string) *fieldSet {
 	return &fieldSet{name: name, numbers: "decimal, double, long, int", kinds: kinds(map[fieldKind]string{aCount: "batchSize"})}
 }
+
+// otherNames are older names of commands.
+var otherNames = map[string]string{
+	"findandmodify": "findAndModify", "deleteIndexes": "dropIndexes", "collstats": "collStats", "dbstats": "dbStats", "datasize": "dataSize",
+}
+
+// fieldsOf returns the fields of a command, nil if they are not told here.
+func fieldsOf(command string) *fieldSet {
+	if name := otherNames[command]; name != "" {
+		command = name
+	}
+	return fieldSets[command]
+}

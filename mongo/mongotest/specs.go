@@ -7,7 +7,7 @@ func init() {
 	for p, list := range [][]*spec{atShard: dataSpecs(), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
 		for _, s := range list {
 			s.index, s.place = len(specs), place(p)
-			s.fields = fieldSets[s.name]
+			s.fields = fieldsOf(s.name)
 			specs[s.name] = s
 		}
 	}
