@@ -45,8 +45,8 @@ func fieldNames(doc []byte) []string {
 	return names
 }
 
-func planning(code Code, ns, text string) error {
-	return failf(code, "error enumerating plans for query: ns=%s planner returned error :: caused by :: %s", ns, text)
+func (h *hint) planning(code Code, ns, text string) error {
+	return failf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.sizes, text)
 }
 
 // unbounded refuses bounds where no index is named.
@@ -55,20 +55,20 @@ func (h *hint) unbounded(ns string, c *collection) error {
 	case c == nil || !h.bounded():
 		return nil
 	case h.natural != 0:
-		return planning(codeNoQueryExecutionPlans, ns, "min and max are incompatible with $natural")
+		return h.planning(codeNoQueryExecutionPlans, ns, "min and max are incompatible with $natural")
 	}
-	return planning(codeNoQueryExecutionPlans, ns, "When using min()/max() a hint of which index to use must be provided")
+	return h.planning(codeNoQueryExecutionPlans, ns, "When using min()/max() a hint of which index to use must be provided")
 }
 
 // fits refuses bounds that are not of the index, or between which nothing can be.
 func (h *hint) fits(ns string, ix *index) error {
 	for _, doc := range [...][]byte{h.min, h.max} {
 		if doc != nil && !slices.Equal(fieldNames(doc), fieldNames(ix.pattern)) {
-			return planning(51174, ns, "The index chosen is not compatible with min/max")
+			return h.planning(51174, ns, "The index chosen is not compatible with min/max")
 		}
 	}
 	if h.min != nil && h.max != nil && ix.bound(h.min).compare(ix.bound(h.max), ix.pattern) >= 0 {
-		return planning(51175, ns, "The value provided for min() does not come before the value provided for max() in the hinted index")
+		return h.planning(51175, ns, "The value provided for min() does not come before the value provided for max() in the hinted index")
 	}
 	return nil
 }

@@ -163,7 +163,13 @@ func (op *bulkOp) whole(doc []byte) []byte {
 	dst = wire.AppendInt32(dst, op.name, int32(op.namespace))
 	put := func(names ...string) {
 		for _, name := range names {
-			if v := query.Lookup(doc, name); !v.Missing() && v.Type != bson.TypeNull {
+			v := query.Lookup(doc, name)
+			if name == "hint" && v.Type == bson.TypeString {
+				at, inner := wire.BeginDocument(nil)
+				v = embedded(wire.EndDocument(wire.AppendValue(inner, "$hint", v.Type, v.Data), at))
+			}
+			empty := name == "hint" && len(v.Data) == len(emptyDocument)
+			if !v.Missing() && v.Type != bson.TypeNull && !empty {
 				dst = wire.AppendValue(dst, name, v.Type, v.Data)
 			}
 		}
@@ -173,11 +179,11 @@ func (op *bulkOp) whole(doc []byte) []byte {
 	case "insert":
 		put("document")
 	case "update":
-		put("filter")
+		put("filter", "sort")
 		flag("multi", op.update.multi)
 		put("updateMods")
 		flag("upsert", op.update.upsert)
-		put("sort", "arrayFilters", "hint", "collation", "constants")
+		put("upsertSupplied", "arrayFilters", "hint", "constants", "collation")
 	default:
 		put("filter")
 		flag("multi", !op.delete.one)
@@ -236,7 +242,7 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 		op.insertion = x.prepareInsertion(f.document)
 	case "update":
 		op.update.multi, op.update.criteria = f.multi, f.by
-		if op.update.err = op.update.compileUpdate(x, &f.updateParts); op.update.err == nil && f.multi && f.sort != nil {
+		if op.update.err = op.update.compileUpdate(x, &f.updateParts); f.multi && f.sort != nil {
 			op.update.err = errSortedMulti
 		}
 	default:

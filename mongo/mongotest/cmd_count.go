@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"math"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -63,17 +61,13 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 
 // countLimit reads a limit, whose sign does not matter to a count.
 func (s *search) countLimit(v query.Value) error {
-	n, ok := v.Integer()
-	switch {
-	case !v.IsNumber():
+	if !v.IsNumber() {
 		return failf(codeBadValue, "limit value is not a valid number")
-	case !ok && math.IsNaN(float(v)):
-		return failf(codeFailedToParse, "Expected an integer, but found NaN in: limit: %s", v)
-	case !ok:
-		return failf(codeFailedToParse, "Expected an integer: limit: %s", v)
-	case n < 0:
+	}
+	n, err := integer("limit", v)
+	if n < 0 {
 		n = -n
 	}
 	s.limit = n
-	return nil
+	return err
 }

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -55,6 +56,7 @@ func cmdFind(x *exec) error {
 	if s.tailable || s.awaitData {
 		return x.tail(&s)
 	}
+	s.hint.sizes = s.sizes(!x.arg("batchSize").Missing())
 	if err := s.hint.checkBounds(); err != nil {
 		return err
 	}
@@ -73,6 +75,21 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch, ends: ends})
+}
+
+// sizes writes how much of the result is asked for.
+func (s *search) sizes(batch bool) string {
+	text := ""
+	if batch {
+		text += fmt.Sprintf(" batchSize=%d", s.batchSize)
+	}
+	if s.limit > 0 {
+		text += fmt.Sprintf(" limit=%d", s.limit)
+	}
+	if s.skip > 0 {
+		text += fmt.Sprintf(" skip=%d", s.skip)
+	}
+	return text
 }
 
 // ends tells whether the real server knows without looking further that the result ends: it was sorted, its limit is

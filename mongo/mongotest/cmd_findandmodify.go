@@ -85,10 +85,14 @@ func (x *exec) modification() (*modification, error) {
 	case f.remove && !update.Missing():
 		return nil, failf(codeFailedToParse, "Cannot specify both an 'update' and 'remove'=true")
 	case f.remove && f.upsert:
-		return nil, failf(codeFailedToParse, "Cannot specify both upsert=true and remove=true ")
+		return nil, failf(codeFailedToParse, "Cannot specify both 'upsert'=true and 'remove'=true ")
 	case f.remove && f.after:
-		return nil, failf(codeFailedToParse, "Cannot specify both new=true and remove=true; 'remove' always returns the "+
+		return nil, failf(codeFailedToParse, "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the "+
 			"deleted document")
+	case f.remove && !arrayFilters.Missing():
+		return nil, failf(codeFailedToParse, "Cannot specify 'arrayFilters' and 'remove'=true")
+	case update.IsArray() && !arrayFilters.Missing():
+		return nil, failf(codeFailedToParse, "Cannot specify 'arrayFilters' and a pipeline update")
 	case !f.remove && update.Missing():
 		return nil, failf(codeFailedToParse, "Either an update or remove=true must be specified")
 	}

@@ -261,7 +261,7 @@ func (c *command) genericDocument(e *wire.Element) ([]byte, error) {
 
 func (c *command) parseMaxTime(e *wire.Element) error {
 	v := query.Of(*e)
-	n, ok := v.Integer()
+	n, err := integer("maxTimeMS", v)
 	switch {
 	case v.Type == bson.TypeNull:
 		return nil
@@ -271,10 +271,8 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 			s.numbers = c.spec.fields.numbers
 		}
 		return s.notAmong(s.numbers, e)
-	case !ok && math.IsNaN(float(v)):
-		return failf(codeFailedToParse, "Expected an integer, but found NaN in: maxTimeMS: %s", v)
-	case !ok:
-		return failf(codeFailedToParse, "Expected an integer: maxTimeMS: %s", v)
+	case err != nil:
+		return err
 	case n < 0:
 		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
 	case n > math.MaxInt32:
@@ -282,4 +280,19 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 	}
 	c.maxTime = time.Duration(n) * time.Millisecond
 	return nil
+}
+
+// integer returns the integer that a number is, and refuses one that is none.
+func integer(field string, v query.Value) (int64, error) {
+	n, ok := v.Integer()
+	f := float(v)
+	switch {
+	case ok:
+		return n, nil
+	case v.Type == bson.TypeDecimal128 || math.Abs(f) >= math.MaxInt64:
+		return 0, failf(codeFailedToParse, "Cannot represent as a 64-bit integer: %s: %s", field, v)
+	case math.IsNaN(f):
+		return 0, failf(codeFailedToParse, "Expected an integer, but found NaN in: %s: %s", field, v)
+	}
+	return 0, failf(codeFailedToParse, "Expected an integer: %s: %s", field, v)
 }

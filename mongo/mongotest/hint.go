@@ -15,14 +15,15 @@ type hint struct {
 	name    string
 	named   bool
 	pattern []byte
-	natural int64 // 1 or -1; 0 if the hint is no $natural
+	natural int64  // 1 or -1; 0 if the hint is no $natural
+	sizes   string // what the command says of sizes, as errors have it
 
 	min, max []byte // the bounds of the index, nil for none: from min on, before max
 }
 
 // parse reads a hint. It keeps parts of e.
 func (h *hint) parse(e *wire.Element) error {
-	*h = hint{min: h.min, max: h.max}
+	*h = hint{min: h.min, max: h.max, sizes: h.sizes}
 	switch e.Type {
 	case bson.TypeString:
 		h.name, h.named = string(e.Text()), true
@@ -60,11 +61,9 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 	case 1:
 		return list[0], h.fits(ns, list[0])
 	case 0:
-		return nil, failf(codeBadValue, "error enumerating plans for query: ns=%s planner returned error :: caused by :: hint provided "+
-			"does not correspond to an existing index", ns)
+		return nil, h.planning(codeBadValue, ns, "hint provided does not correspond to an existing index")
 	}
-	return nil, failf(codeIndexNotFound, "error enumerating plans for query: ns=%s planner returned error :: caused by :: Hint matched "+
-		"multiple indexes, must hint by index name. Matched: %s", ns, indexTexts(list))
+	return nil, h.planning(codeIndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+indexTexts(list))
 }
 
 // findBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells

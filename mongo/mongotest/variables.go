@@ -151,6 +151,9 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var best found
 	var unsortable error
 	order := q.order()
+	if order != nil {
+		q.hint.sizes = " limit=1"
+	}
 	err := x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {
 			if unsortable = order.Check(doc); unsortable != nil {

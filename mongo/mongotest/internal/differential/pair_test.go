@@ -114,7 +114,7 @@ func (p *pair) show(command bson.D) string {
 }
 
 // collections are those that sequences use.
-var collections = []string{"c", "d", "e", "f"}
+var collections = []string{"c", "d", "e", "f", "v", "w", "x", "g.h"}
 
 // clear makes both databases empty.
 func (p *pair) clear() error {

@@ -16,6 +16,7 @@ import (
 var (
 	commands = flag.Int("commands", 0, "how many random commands are compared; 5,000 if it is not given, and 100,000 in CI")
 	seed     = flag.Uint64("seed", 1, "what the random commands are made from")
+	only     = flag.String("kind", "", "make only sequences of this symbol of the grammar")
 	noShrink = flag.Bool("noshrink", false, "do not look for a shorter case of a difference")
 )
 
@@ -109,7 +110,7 @@ func (c *campaign) report() {
 // sequence asks one random sequence of commands, and again where the real server goes away: it is being started anew.
 func (c *campaign) sequence(p *pair, stream uint64) error {
 	s := newSource(c.grammar, *seed, stream)
-	list := s.sequence(stream%5 == 0)
+	list := s.sequence(kindOf(stream))
 	var err error
 	for range 4 {
 		if err = c.run(p, list); err == nil {
@@ -209,13 +210,30 @@ func apart(a, b string) (string, string) {
 	return a[i:], b[i:]
 }
 
-// sequence returns commands that begin with an empty database.
-func (s *source) sequence(indexed bool) []statement {
-	list := []statement{s.insertion("c", 8), s.insertion("d", 4)}
-	symbol := "command"
-	if indexed {
-		symbol = "indexed"
+// sequenceKinds are the symbols of which whole sequences are made, and how many in twenty.
+var sequenceKinds = []struct {
+	symbol string
+	share  uint64
+}{{"command", 13}, {"indexed", 3}, {"optional", 1}, {"viewed", 1}, {"collated", 1}, {"collections", 1}}
+
+// kindOf returns of what the sequence with a number is made.
+func kindOf(stream uint64) string {
+	if *only != "" {
+		return *only
 	}
+	n := stream % 20
+	for _, k := range sequenceKinds {
+		if n < k.share {
+			return k.symbol
+		}
+		n -= k.share
+	}
+	panic("the shares are not twenty in all")
+}
+
+// sequence returns commands that begin with an empty database.
+func (s *source) sequence(symbol string) []statement {
+	list := []statement{s.insertion("c", 8), s.insertion("d", 4)}
 	for len(list) < perSequence {
 		one := s.statement(symbol, 5+s.IntN(5))
 		list = append(list, one)

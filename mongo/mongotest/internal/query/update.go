@@ -51,7 +51,7 @@ func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 
 func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 	switch {
-	case !filters.Missing():
+	case !filters.Missing() && len(Elements(filters.Data)) > 0:
 		return nil, fail(FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
 	case h.Pipeline == nil:
 		return nil, unsupported("an update with", "an aggregation pipeline")
