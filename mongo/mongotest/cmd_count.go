@@ -21,7 +21,7 @@ func cmdCount(x *exec) error {
 	if err := s.compile(x, filter); err != nil {
 		return err
 	}
-	docs, err := x.matching(&s)
+	docs, _, err := x.matching(&s)
 	if err != nil {
 		return err
 	}
@@ -29,17 +29,17 @@ func cmdCount(x *exec) error {
 	return nil
 }
 
-// matching returns what a count or distinct is about, in a collection or a view.
-func (x *exec) matching(s *search) ([][]byte, error) {
+// matching returns what a count or distinct is about, in a collection or a view, and in which of the two.
+func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
 	if err := x.reading(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	docs, err := x.searchLocked(s)
+	docs, err = x.searchLocked(s)
 	x.set.mu.Unlock()
-	if x.onView {
-		return x.readView("query", "")
+	if view = x.onView; view {
+		docs, err = x.readView(&s.criteria, "query", "")
 	}
-	return docs, err
+	return docs, view, err
 }
 
 func (s *search) countField(e *wire.Element, filter *[]byte) error {

@@ -83,10 +83,10 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 	}
 	if o.viewOn != "" {
 		def.indexes = nil
-		if err := x.member.checkView(x.full, o); err != nil {
+		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.checkViewPipeline(o); err != nil {
+		if err := x.member.checkView(x.full, o); err != nil {
 			return err
 		}
 	}

@@ -27,10 +27,11 @@ func cmdDistinct(x *exec) error {
 	if err := s.compile(x, filter); err != nil {
 		return err
 	}
-	docs, err := x.matching(&s)
+	docs, view, err := x.matching(&s)
 	if err != nil {
 		return err
 	}
+	x.wholeOK = view
 	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text()), s.collation))
 	if x.snapshot() {
 		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.seconds(), x.atTime.increment())

@@ -69,7 +69,7 @@ func cmdFind(x *exec) error {
 	x.set.mu.Unlock()
 	if x.onView {
 		s.projection = nil
-		docs, err = x.readView("filter", "projection")
+		docs, err = x.readView(&s.criteria, "filter", "projection")
 	}
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		return valid(*filter)
 	case "sort":
 		s.byID = onlyID(e.Document())
-		s.sort, err = query.ParseSort(e.Value)
+		err = s.parseSort(e.Value)
 	case "skip":
 		s.skip, _ = e.Int64()
 	case "limit":

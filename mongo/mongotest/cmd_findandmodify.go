@@ -140,7 +140,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	case "update":
 		*update = query.Of(*e)
 	case "sort":
-		f.sort, err = query.ParseSort(e.Value)
+		err = f.parseSort(e.Value)
 	case "remove":
 		f.remove = e.True()
 	case "upsert":

@@ -161,14 +161,13 @@ func cmdDataSize(x *exec) error {
 	if err != nil {
 		return err
 	}
-	exists := c != nil
-	if !exists {
+	if c == nil {
 		c = &collection{}
 	}
 	x.out = wire.AppendInt64(x.out, "size", c.size)
 	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.live))
 	x.out = wire.AppendInt64(x.out, "millis", 0)
-	if exists {
+	if c.live > 0 {
 		x.out = wire.AppendBool(x.out, "estimate", estimate)
 	}
 	return nil

@@ -186,7 +186,10 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		s.vars = x.vars.values
 	}
 	if p.sort != nil {
-		if s.sort, err = query.ParseSort(p.sort); err != nil {
+		if err = s.parseSort(p.sort); err != nil {
+			return err
+		}
+		if err = s.checkNatural(); err != nil {
 			return err
 		}
 	}

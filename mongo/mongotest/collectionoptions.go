@@ -241,7 +241,7 @@ func (o *collectionOptions) check() error {
 		if o.pipeline == nil {
 			o.pipeline = emptyDocument
 		}
-		*o = collectionOptions{viewOn: o.viewOn, pipeline: o.pipeline}
+		*o = collectionOptions{viewOn: o.viewOn, pipeline: o.pipeline, timeseries: o.timeseries}
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type exec struct {
 	refused    bool         // a statement failed
 	watches    bool         // the cursor in hand is that of a change stream
 	onView     bool         // what the command looked for is a view
+	wholeOK    bool         // the reply says ok with an integer, as that of a distinct on a view
 	language   query.Hooks  // what compiles expressions where there is no let
 	vars       variables
 	match      query.Matching // of the document that was found last
@@ -68,7 +69,7 @@ func (x *exec) begin() {
 	x.writeError = nil
 	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
 	x.vars, x.match, x.onView = variables{}, query.Matching{}, false
-	x.state, x.watches = false, false
+	x.state, x.watches, x.wholeOK = false, false, false
 }
 
 // at returns the index of the member that executes the command, -1 if a mongos does or has not yet chosen one.
@@ -289,7 +290,11 @@ func (x *exec) execute(point pointAction) error {
 	} else if x.writeError != nil {
 		x.appendWriteConcernError()
 	}
-	x.out = wire.AppendDouble(x.out, "ok", 1)
+	if x.wholeOK {
+		x.out = wire.AppendInt32(x.out, "ok", 1)
+	} else {
+		x.out = wire.AppendDouble(x.out, "ok", 1)
+	}
 	x.appendLabels(point)
 	return nil
 }

@@ -34,6 +34,16 @@ func (x *exec) tail(s *search) error {
 		return err
 	}
 	on := t.collectionLocked(x.member)
+	if on.isView() {
+		x.set.mu.Unlock()
+		return failf(codeInvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
+	}
+	if on != nil && !on.def.options.capped {
+		x.set.mu.Unlock()
+		// The real server writes the filter's tree here; this is that of one without conditions.
+		return failf(codeBadValue, "error processing query: ns=%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+			"collection", x.full)
+	}
 	if on == nil || on.live == 0 { // there is no position to stay at
 		x.set.mu.Unlock()
 		return x.replyCursor(nil, nil, cursorReply{single: true})
@@ -41,13 +51,7 @@ func (x *exec) tail(s *search) error {
 	t.id = on.def.uuid
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
 	docs, err := c.batchLocked(x, s.batchSize)
-	capped := on.def.options.capped
 	x.set.mu.Unlock()
-	if !capped {
-		// The real server writes the filter's tree here; this is that of one without conditions.
-		return failf(codeBadValue, "error processing query: ns=%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-			"collection", x.full)
-	}
 	if err != nil {
 		return x.executing("find", err)
 	}
@@ -61,7 +65,7 @@ func (s *search) checkTail(x *exec) error {
 		return failf(codeFailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case x.inTransaction():
 		return failf(codeInvalidOptions, "It is illegal to open a tailable cursor in a transaction")
-	case s.sort != nil:
+	case s.sort != nil || s.natural < 0:
 		return failf(codeBadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
 		return failf(codeBadValue, "cannot use tailable option with the 'singleBatch' option")

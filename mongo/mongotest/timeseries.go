@@ -70,6 +70,8 @@ func (ts *timeseries) check() error {
 func (ts *timeseries) checkWith(ns string, o *collectionOptions) error {
 	switch {
 	case ts == nil:
+	case o.viewOn != "":
+		return failf(codeInvalidOptions, "%s: 'timeseries' is not allowed with 'viewOn'", ns)
 	case o.capped:
 		return failf(codeInvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
 	case strings.Contains(ts.timeField, "."):

@@ -106,6 +106,7 @@ type criteria struct {
 	filter    query.Filter
 	hint      hint
 	sort      *query.Sort     // nil for none
+	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
 	collation query.Collation // nil if strings are compared by their bytes
 	flaw      error           // what is wrong with the collation
 	vars      any             // the values of the variables in the filter, and of what else the statement has
@@ -120,9 +121,33 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if err != nil {
 		return err
 	}
-	err = c.filter.ParseCollated(filter, hooks, c.collation)
+	if err = c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
+		return err
+	}
 	c.vars = x.vars.values
+	return c.checkNatural()
+}
+
+func (c *criteria) parseSort(doc []byte) (err error) {
+	if c.sort, err = query.ParseSort(doc); err == nil {
+		n := query.Lookup(doc, "$natural")
+		c.natural, _ = n.Integer()
+	}
 	return err
+}
+
+// checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
+func (c *criteria) checkNatural() error {
+	switch {
+	case c.natural == 0:
+		return nil
+	case c.hint.named || c.hint.pattern != nil:
+		return failf(codeBadValue, "index hint not allowed with $natural sort order")
+	case c.hint.natural != 0 && c.hint.natural != c.natural:
+		return failf(codeBadValue, "$natural hint must be in the same direction as $natural sort order")
+	}
+	c.hint.natural = c.natural
+	return nil
 }
 
 // findLocked calls visit with every document of the command's collection that matches, as the command sees it and in the

@@ -70,9 +70,9 @@ func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
 }
 
 // readView executes a find, count or distinct on a view, which is an aggregation.
-func (x *exec) readView(filter, projection string) ([][]byte, error) {
+func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
 	x.onView = false
-	a := aggregation{cursor: true, let: x.vars.raw}
+	a := aggregation{cursor: true, let: x.vars.raw, hint: q.hint}
 	stages, err := x.viewStages(&a, filter, projection)
 	if err != nil {
 		return nil, err
@@ -100,8 +100,10 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 		at, stage := wire.BeginDocument(nil)
 		stages = append(stages, embedded(wire.EndDocument(wire.AppendValue(stage, n.stage, v.Type, v.Data), at)))
 	}
-	for _, name := range [...]string{"min", "max", "returnKey", "showRecordId", "singleBatch"} {
-		if v := x.arg(name); v.IsDocument() || v.True() {
+	limit := x.arg("limit")
+	one, _ := limit.Integer()
+	for _, name := range [...]string{"min", "max", "returnKey", "showRecordId", "noCursorTimeout", "singleBatch", "readOnce"} {
+		if v := x.arg(name); (v.IsDocument() || v.True()) && (name != "singleBatch" || one != 1) {
 			return nil, failf(codeInvalidPipelineOperator, "Option %s not supported in aggregation.", name)
 		}
 	}
@@ -181,10 +183,12 @@ func (m *member) checkView(ns string, o *collectionOptions) error {
 
 // checkViewPipeline refuses stages of which no view can be made.
 func (x *exec) checkViewPipeline(o *collectionOptions) error {
-	p, err := pipeline.Parse(o.pipeline, pipeline.Options{DB: x.db, Coll: o.viewOn})
-	switch {
-	case err != nil && commandError(err).Code == 40324: // no such stage
+	options := pipeline.Options{DB: x.db, Coll: o.viewOn}
+	if err := pipeline.Survey(o.pipeline, options); err != nil {
 		return err
+	}
+	p, err := pipeline.Parse(o.pipeline, options)
+	switch {
 	case err == nil && p.Target() != nil:
 		err = failf(codeOptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
 			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.pipeline))-1, x.full)

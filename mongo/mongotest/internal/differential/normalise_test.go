@@ -143,8 +143,12 @@ var (
 	someOrder          = regexp.MustCompile(`"\$sort"`)
 )
 
-// inAnyOrder sorts what the server gives in no order: the groups of a pipeline without a sort, and the sets that they gather.
+// inAnyOrder sorts what the server gives in no order: the groups of a pipeline without a sort, the sets that they gather, and
+// what is distinct in a view, which is such a set.
 func inAnyOrder(command, reply bson.D) {
+	if command[0].Key == "distinct" && onView(reply) {
+		sortLists(reply)
+	}
 	if command[0].Key != "aggregate" {
 		return
 	}
@@ -167,6 +171,12 @@ func inAnyOrder(command, reply bson.D) {
 			}
 		}
 	}
+}
+
+// onView tells whether a reply is that of a distinct on a view, which says ok with an integer.
+func onView(reply bson.D) bool {
+	ok, isRaw := reply[len(reply)-1].Value.(bson.RawValue)
+	return isRaw && ok.Type == bson.TypeInt32
 }
 
 // sortLists sorts the arrays inside the documents of an array, at any depth.

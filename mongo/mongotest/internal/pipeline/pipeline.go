@@ -55,6 +55,11 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	return &Pipeline{Let: let, steps: steps}, p.optimized()
 }
 
+// Survey tells what is wrong with stages before any is compiled.
+func Survey(stages []byte, o Options) error {
+	return newParser(o).survey(lastOfEach(Value{Type: bson.TypeArray, Data: stages}))
+}
+
 // First returns the name and the specification of the first stage, "" if there is none: it may be one that the server
 // must answer before it reads a collection, such as $changeStream.
 func (p *Pipeline) First() (string, Value) {

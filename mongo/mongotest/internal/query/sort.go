@@ -17,8 +17,8 @@ type sortKey struct {
 	sign int
 }
 
-// ParseSort compiles a sort document; nil without error if it is empty, or asks for the order in which documents are found
-// anyway.
+// ParseSort compiles a sort document; nil without error if it is empty, or asks for the order in which documents are kept, or
+// for the reverse of it.
 func ParseSort(doc []byte) (*Sort, error) {
 	var s Sort
 	it := wire.Elements(doc)
@@ -43,8 +43,6 @@ func naturalOrder(doc []byte, v Value) error {
 	switch {
 	case len(Elements(doc)) > 1 || !v.IsNumber() || !ok || n != 1 && n != -1:
 		return fail(BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
-	case n == -1:
-		return unsupported("the sort", "{ $natural: -1 }")
 	}
 	return nil
 }
