@@ -86,7 +86,7 @@ func (ix *index) bound(doc []byte) indexKey {
 // keyOf returns the key under which an index has a document, as a document; an empty one where there is no index.
 func (ix *index) keyOf(doc []byte, h *hint) []byte {
 	at, dst := wire.BeginDocument(nil)
-	if ix != nil && ix.ordered() {
+	if ix != nil && ix.ordered() && !ix.clusters {
 		names := fieldNames(ix.pattern)
 		for i, v := range ix.least(doc, h) {
 			dst = wire.AppendValue(dst, names[i], v.Type, v.Data)

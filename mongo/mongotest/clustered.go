@@ -31,10 +31,10 @@ func clusteredArg(given query.Value) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !equalDocuments(key.Data, idIndex.pattern):
-		return nil, failf(codeInvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	case !unique.True():
 		return nil, failf(5979700, "The clusteredIndex option requires unique: true to be specified")
+	case !equalDocuments(key.Data, idIndex.pattern):
+		return nil, failf(codeInvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	}
 	text := idIndexName
 	if !name.Missing() {
@@ -54,9 +54,13 @@ func clusteredText(v int64, name string) []byte {
 }
 
 // clusteredIndex returns the index that listIndexes shows of a clustered collection, in the place of that of _id.
-func clusteredIndex(shown []byte) *index {
+func clusteredIndex(shown []byte, expires int64) *index {
 	raw := slices.Clone(shown[:len(shown)-1])
+	if expires > 0 {
+		raw = appendSmallest(raw, "expireAfterSeconds", expires)
+	}
 	ix := *idIndex
+	ix.clusters = true
 	ix.name = string(query.Lookup(shown, "name").Text())
 	ix.raw = wire.EndDocument(wire.AppendBool(raw, "clustered", true), 0)
 	return &ix
@@ -67,4 +71,20 @@ func (c *collection) clustered() []*record {
 	list := slices.DeleteFunc(slices.Clone(c.order), func(r *record) bool { return r.doc == nil })
 	slices.SortStableFunc(list, byID)
 	return list
+}
+
+// clustering returns the index by which a clustered collection keeps its documents, nil of another collection.
+func (d *definition) clustering() *index {
+	if len(d.indexes) > 0 && d.indexes[0].clusters {
+		return d.indexes[0]
+	}
+	return nil
+}
+
+// built is how many indexes there are beside the order in which documents are kept.
+func (d *definition) built() int {
+	if d.clustering() != nil {
+		return len(d.indexes) - 1
+	}
+	return len(d.indexes)
 }

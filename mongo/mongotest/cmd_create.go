@@ -77,7 +77,7 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 	def := newDefinition(*o)
 	switch {
 	case o.clustered != nil:
-		def.indexes = []*index{clusteredIndex(o.clustered)}
+		def.indexes = []*index{clusteredIndex(o.clustered, o.expires)}
 	case o.timeseries != nil:
 		def.indexes = o.timeseries.indexes()
 	}

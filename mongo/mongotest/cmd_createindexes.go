@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -109,7 +110,7 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	if coll != nil {
 		def = coll.def
 	}
-	c.before, c.created, c.there = len(def.indexes), coll == nil, false
+	c.before, c.created, c.there = def.built(), coll == nil, false
 	list := slices.Clone(def.indexes)
 	for _, ix := range c.wanted { // first against what the collection has, then against one another
 		there, err := def.clash(ix)
@@ -121,17 +122,21 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	for _, ix := range c.wanted {
 		exists, err := def.with(list).clash(ix)
 		if err != nil {
-			return x.buildFailed(def, err)
+			return x.buildFailed(coll, err)
 		}
 		before, _ := def.clash(ix)
 		switch {
 		case !exists:
 			list = append(list, ix)
-		case !before && coll != nil && coll.live > 0:
-			return x.buildFailed(def, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
+		case before:
+		case coll != nil && coll.live > 0:
+			return x.buildFailed(coll, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
+		default:
+			return x.buildFailed(coll, failf(codeIndexAlreadyExists, "Identical index already exists: %s", ix.name))
 		}
 	}
-	for _, ix := range list[c.before:] {
+	wanted := list[len(def.indexes):]
+	for _, ix := range wanted {
 		if def.options.timeseries != nil && ix.unique {
 			return failf(codeInvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
@@ -139,14 +144,15 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 			return ix.flaw
 		}
 		if err := coll.buildable(x.full, ix); err != nil {
-			return x.buildFailed(def, err)
+			if ix.flaw != nil && coll != nil && coll.live > 0 {
+				err = because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
+					"provided. First index spec: %s", x.full, coll.def.uuid, len(wanted), wanted[0]), err)
+			}
+			return x.buildFailed(coll, err)
 		}
 	}
-	if c.after = len(list); c.after == c.before {
-		c.created = false
-		if coll != nil {
-			return nil
-		}
+	if c.after = def.with(list).built(); c.after == c.before && coll != nil {
+		return nil
 	}
 	if coll == nil {
 		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
@@ -159,11 +165,15 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
 }
 
-func (x *exec) buildFailed(def *definition, err error) error {
-	e := *commandError(err)
-	e.Message = "Index build failed: " + newUUID().String() + ": Collection " + x.full + " ( " + def.uuid.String() + " ) :: caused by :: " +
-		e.Message
-	return &e
+// buildFailed says where an index could not be built: in a collection that was made for it nothing was begun.
+func (x *exec) buildFailed(coll *collection, err error) error {
+	if coll == nil {
+		return err
+	}
+	if coll.live == 0 {
+		err = because("index build on empty collection failed: "+coll.def.uuid.String(), err)
+	}
+	return because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
 }
 
 const sameNameText = "An existing index has the same name as the requested index. When index names are not specified, they are " +
@@ -173,6 +183,11 @@ const sameNameText = "An existing index has the same name as the requested index
 func (d *definition) clash(ix *index) (bool, error) {
 	if ix == idIndex {
 		return true, nil
+	}
+	if own := d.clustering(); own != nil && own.name == ix.name {
+		asked := documentText(versionLast(ix.raw))
+		return false, failf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
+			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, documentText(d.options.clustered))
 	}
 	if old := d.named(ix.name); old != nil {
 		switch {
@@ -207,11 +222,13 @@ const maxIndexes = 64
 func (x *exec) appendIndexCreation(c *indexCreation) {
 	dst := wire.AppendInt32(x.out, "numIndexesBefore", int32(c.before))
 	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
+	if c.before != c.after || c.created {
+		dst = wire.AppendBool(dst, "createdCollectionAutomatically", c.created)
+	}
 	if c.before == c.after {
 		x.out = wire.AppendString(dst, "note", "all indexes already exist")
 		return
 	}
-	dst = wire.AppendBool(dst, "createdCollectionAutomatically", c.created)
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
@@ -222,4 +239,16 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 		dst = wire.AppendString(dst, "note", "index already exists")
 	}
 	x.out = dst
+}
+
+// versionLast returns a specification as a client sends it, with the version that it got behind the rest.
+func versionLast(spec []byte) []byte {
+	at, dst := wire.BeginDocument(nil)
+	it := wire.Elements(spec)
+	for it.Next() {
+		if string(it.Key) != "v" {
+			dst = wire.AppendElement(dst, it.Element)
+		}
+	}
+	return wire.EndDocument(wire.AppendInt32(dst, "v", 2), at)
 }

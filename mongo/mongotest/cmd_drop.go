@@ -11,17 +11,19 @@ func cmdDrop(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	indexes, dropped := 0, false
+	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
 		if c := x.member.collections[x.full]; c != nil {
-			indexes, dropped = len(c.def.indexes), true
+			if dropped = true; !c.isView() {
+				indexes = c.def.built()
+			}
 			return x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
 		}
 		return nil
 	})
 	if err == nil && dropped {
-		if indexes > 0 {
+		if indexes >= 0 {
 			x.out = wire.AppendInt32(x.out, "nIndexesWas", int32(indexes))
 		}
 		x.out = wire.AppendString(x.out, "ns", x.full)

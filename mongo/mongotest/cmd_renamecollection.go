@@ -74,16 +74,19 @@ func (r *renaming) field(e *wire.Element) error {
 func (r *renaming) check() error {
 	db, coll, _ := strings.Cut(r.from, ".")
 	if err := checkNamespace(db, coll); err != nil {
-		return failf(codeInvalidNamespace, "Invalid source namespace: %s", r.from)
+		return failf(codeInvalidNamespace, "Invalid source namespace: %s", strings.TrimSuffix(r.from, "."))
 	}
 	if r.from == r.to {
 		return failf(codeIllegalOperation, "Can't rename a collection to itself")
 	}
 	if db, coll, _ = strings.Cut(r.to, "."); db == "" || coll == "" {
-		return failf(codeInvalidNamespace, "Invalid target namespace: %s", r.to)
+		return failf(codeInvalidNamespace, "Invalid target namespace: %s", strings.TrimSuffix(r.to, "."))
 	}
 	if err := checkNamespace(db, coll); err != nil {
 		return failf(codeIllegalOperation, "error with target namespace: %s", commandError(err).Message)
+	}
+	if strings.HasPrefix(coll, "system.") {
+		return failf(codeIllegalOperation, "error with target namespace: Invalid system namespace: %s", r.to)
 	}
 	return nil
 }

@@ -71,6 +71,7 @@ const (
 	codeSearchNotEnabled                Code = 31082
 	codeUnknownField                    Code = 40415
 	codeMissingField                    Code = 40414
+	codeIndexAlreadyExists              Code = 68
 	codeIndexOptionsConflict            Code = 85
 	codeIndexKeySpecsConflict           Code = 86
 	codeCannotIndexParallelArrays       Code = 171
@@ -214,6 +215,7 @@ var codeNames = map[Code]string{
 	codeAmbiguousIndexKeyPattern:        "AmbiguousIndexKeyPattern",
 	codeCannotIndexParallelArrays:       "CannotIndexParallelArrays",
 	codeIndexKeySpecsConflict:           "IndexKeySpecsConflict",
+	codeIndexAlreadyExists:              "IndexAlreadyExists",
 	codeIndexOptionsConflict:            "IndexOptionsConflict",
 }
 

@@ -227,6 +227,13 @@ func (o *collectionOptions) check() error {
 	case o.expiring && o.timeseries == nil && o.clustered == nil:
 		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
 			"'clusteredIndex' option is specified")
+	case o.clustered != nil && o.viewOn != "":
+		return failf(6026500, "The 'clusteredIndex' option is not supported with views")
+	case o.clustered != nil && o.max != 0:
+		return failf(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+			"with 'expireAfterSeconds'?")
+	case o.clustered != nil && o.capped && o.size == 0:
+		return failf(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
 	case o.clustered != nil && o.size != 0:
 		return failf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
 			"with 'expireAfterSeconds'?")

@@ -25,6 +25,7 @@ type index struct {
 	collate  *collation.Collation
 	flaw     error // why it cannot be built after all
 	late     bool  // and that this shows when building has begun
+	clusters bool  // it is the order in which a clustered collection keeps its documents
 }
 
 // String returns the specification as the real server writes it into errors.

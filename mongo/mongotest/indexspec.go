@@ -20,8 +20,9 @@ type specReader struct {
 	v          query.Value
 	rest       []wire.Element // the options without a part in what the index does here
 	hasName    bool
-	uncollated error // what is wrong with the collation
-	lenient    bool  // what is not known is left out, not refused
+	expression wire.Element // the partialFilterExpression, if there is one
+	uncollated error        // what is wrong with the collation
+	lenient    bool         // what is not known is left out, not refused
 }
 
 // parseIndex reads a specification.
@@ -30,7 +31,7 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 	it := wire.Elements(given)
 	for it.Next() {
 		if err := r.field(&it.Element); err != nil {
-			return nil, r.inSpecification(err, commandError(err).Code == codeCannotCreateIndex && string(it.Key) == "partialFilterExpression")
+			return nil, r.inSpecification(err, false)
 		}
 	}
 	switch {
@@ -40,6 +41,11 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 		return nil, r.inSpecification(failf(codeFailedToParse, "The 'key' field is a required property of an index specification"), false)
 	case !r.hasName:
 		return nil, r.inSpecification(failf(codeFailedToParse, "The 'name' field is a required property of an index specification"), false)
+	}
+	if r.expression.Key != nil {
+		if err := r.partially(&r.expression); err != nil {
+			return nil, r.inSpecification(err, commandError(err).Code == codeCannotCreateIndex)
+		}
 	}
 	if r.uncollated != nil {
 		return nil, because("failed to add collation information to index spec for index creation: "+documentText(r.text(true)), r.uncollated)
@@ -95,7 +101,11 @@ func (r *specReader) field(e *wire.Element) error {
 		r.hidden = e.True()
 		return nil
 	case "partialFilterExpression":
-		return r.partially(e)
+		if e.Document() == nil {
+			return failf(codeTypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", query.TypeName(e.Type))
+		}
+		r.expression = *e
+		return nil
 	case "ns":
 		return nil
 	case "collation":

@@ -14,9 +14,6 @@ import (
 // partially reads partialFilterExpression.
 func (r *specReader) partially(e *wire.Element) error {
 	doc := slices.Clone(e.Document())
-	if doc == nil {
-		return failf(codeTypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", query.TypeName(e.Type))
-	}
 	f := &query.Filter{}
 	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr}); err != nil {
 		return err

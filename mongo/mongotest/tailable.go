@@ -41,8 +41,8 @@ func (x *exec) tail(s *search) error {
 	if on != nil && !on.def.options.capped {
 		x.set.mu.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
-		return failf(codeBadValue, "error processing query: ns=%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-			"collection", x.full)
+		return failf(codeBadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+			"collection", x.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.live == 0 { // there is no position to stay at
 		x.set.mu.Unlock()

@@ -172,6 +172,12 @@ func duplicate(ns string, ix *index, k indexKey) *CommandError {
 		value = wire.AppendValue(value, string(it.Key), v.Type, v.Data)
 	}
 	value = wire.EndDocument(value, at)
+	if ix.clusters { // what is there already is found by its record, of which no value is told
+		e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, documentText(value))
+		e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+		e.extra = wire.AppendDocument(e.extra, "foundValue", emptyDocument)
+		return e
+	}
 	name := ix.name
 	if ix.collate != nil {
 		name += " collation: " + documentText(ix.collate.Shown())

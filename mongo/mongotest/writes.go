@@ -116,7 +116,11 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 		}
 	}
 	if isNew && r != nil {
-		return duplicate(x.full, idIndex, indexKey{query.Lookup(doc, "_id")})
+		ix := idIndex
+		if own := c.def.clustering(); own != nil {
+			ix = own
+		}
+		return duplicate(x.full, ix, indexKey{query.Lookup(doc, "_id")})
 	}
 	return c.conflict(x.full, key, doc)
 }

@@ -222,7 +222,7 @@ func (e *explainer) leaf(c *clause, doc []byte, inverted bool) []byte {
 	}
 	ofArray := slices.Contains([]string{"$size", "$all", "$elemMatch"}, operator)
 	values := valuesAt(documentValue(doc), splitPath(c.name), !ofArray)
-	if len(values) == 0 {
+	if missingAt(documentValue(doc), splitPath(c.name)) {
 		return r.text("reason", "field was missing").end()
 	}
 	expected := expectedTypes[operator]
@@ -257,7 +257,10 @@ func (r report) types(values []Value) report {
 			names = append(names, name)
 		}
 	}
-	if len(names) == 1 {
+	switch len(names) {
+	case 0:
+		return r
+	case 1:
 		return r.value("consideredType", names[0])
 	}
 	return r.list("consideredTypes", names)
@@ -272,6 +275,27 @@ func (r report) expected(names []string) report {
 		list = append(list, textOf(name))
 	}
 	return r.list("expectedTypes", list)
+}
+
+// missingAt tells whether the first that a path comes to is nothing: of the documents in an array the first counts.
+func missingAt(v Value, p path) bool {
+	switch {
+	case v.Missing() || len(p) == 0:
+		return v.Missing()
+	case v.IsDocument():
+		return missingAt(v.lookup(p[0]), p[1:])
+	case !v.IsArray():
+		return true
+	}
+	if place := v.lookup(p[0]); !place.Missing() {
+		return missingAt(place, p[1:])
+	}
+	for _, element := range v.elements() {
+		if element.IsDocument() {
+			return missingAt(element, p)
+		}
+	}
+	return true
 }
 
 // valuesAt returns the values that a path leads to; with expand an array's elements stand for it.
