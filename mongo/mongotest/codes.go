@@ -217,6 +217,7 @@ var codeNames = map[Code]string{
 	codeIndexKeySpecsConflict:           "IndexKeySpecsConflict",
 	codeIndexAlreadyExists:              "IndexAlreadyExists",
 	codeIndexOptionsConflict:            "IndexOptionsConflict",
+	161:                                 "IncompatibleCollationVersion",
 }
 
 // retryableWriteCodes get the RetryableWriteError label when the command carried a transaction number.

@@ -161,17 +161,7 @@ func (c *collection) buildable(ns string, ix *index) error {
 
 // duplicate is the error of a key that is already there.
 func duplicate(ns string, ix *index, k indexKey) *CommandError {
-	at, value := wire.BeginDocument(nil)
-	it := wire.Elements(ix.pattern)
-	for i := 0; it.Next(); i++ {
-		v := k[i]
-		if ix.collate != nil && v.Type == bson.TypeString {
-			value = wire.AppendString(value, string(it.Key), fmt.Sprintf("CollationKey(0x%x)", v.Text()))
-			continue
-		}
-		value = wire.AppendValue(value, string(it.Key), v.Type, v.Data)
-	}
-	value = wire.EndDocument(value, at)
+	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
 		e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, documentText(value))
 		e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
@@ -183,9 +173,40 @@ func duplicate(ns string, ix *index, k indexKey) *CommandError {
 		name += " collation: " + documentText(ix.collate.Shown())
 	}
 	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, documentText(value))
-	e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+	e.extra = wire.AppendDocument(nil, "keyPattern", ix.pattern)
+	e.extra = wire.AppendDocument(e.extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {
+		e.extra = appendHexEncoded(e.extra, k)
 		e.extra = wire.AppendDocument(e.extra, "collation", ix.collate.Shown())
 	}
 	return e
+}
+
+// named returns a key as a document with the names of the pattern. The texts in it are those of a collation's sort keys.
+func (ix *index) named(k indexKey, text func(sortKey []byte) string) []byte {
+	at, value := wire.BeginDocument(nil)
+	it := wire.Elements(ix.pattern)
+	for i := 0; it.Next(); i++ {
+		v := k[i]
+		if ix.collate != nil && v.Type == bson.TypeString {
+			value = wire.AppendString(value, string(it.Key), text(v.Text()))
+			continue
+		}
+		value = wire.AppendValue(value, string(it.Key), v.Type, v.Data)
+	}
+	return wire.EndDocument(value, at)
+}
+
+// appendHexEncoded tells which parts of a key are sort keys, if any is.
+func appendHexEncoded(dst []byte, k indexKey) []byte {
+	at, list := wire.BeginArray(dst, "hexEncoded")
+	found := false
+	for i, v := range k {
+		encoded := v.Type == bson.TypeString
+		list, found = wire.AppendBool(list, wire.ArrayKey(i), encoded), found || encoded
+	}
+	if !found {
+		return dst
+	}
+	return wire.EndDocument(list, at)
 }

@@ -162,6 +162,11 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 	case s.version != "" && s.version != version:
 		return nil, refuse(incompatible, "Requested collation version %s but the only available collator version was %s. Requested collation "+
 			"spec: %s", s.version, version, query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+	case s.backwards && s.strength == 1:
+		return nil, refuse(query.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:
+		return nil, refuse(query.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
+			query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
 	case s.caseLevel:
 		return nil, unsupported("caseLevel: true")
 	case s.caseFirst != "off":
