@@ -32,7 +32,7 @@ type aggregation struct {
 func cmdAggregate(x *exec) error {
 	collectionless := x.first.IsNumber()
 	switch n, ok := x.first.Integer(); {
-	case collectionless && (!ok || n != 1 || x.first.Type == bson.TypeInt64):
+	case collectionless && (!ok || n != 1):
 		return failf(codeBadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
 	case !collectionless:
 		if err := x.collectionName(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,11 +48,7 @@ type fieldSet struct {
 
 // takesNull tells whether null is not as good as no field.
 func (k fieldKind) takesNull() bool {
-	switch k {
-	case anything, plainBool, plainObject, aHint, anUpdate:
-		return true
-	}
-	return false
+	return k == anything || k == plainBool || k == plainObject || k == aHint || k == anUpdate
 }
 
 // kinds reads the kinds of fields from lists of names.
@@ -156,7 +153,7 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 			return s.notAmong(s.truths, e)
 		}
 		setTruth(e)
-	default:
+	case anObject, aText, aBool, aLong:
 		if want := exactly[kind]; e.Type != want {
 			return wrongType(s.name, name, e.Type, query.TypeName(want))
 		}
@@ -164,16 +161,21 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 	return nil
 }
 
-// arrayOf refuses what is no array of values of a type.
+// arrayOf refuses what is no array of values of a type. Nulls in it are as good as nothing.
 func (s *fieldSet) arrayOf(want bson.Type, e *wire.Element) error {
 	if e.Type != bson.TypeArray {
 		return wrongType(s.name, string(e.Key), e.Type, "array")
 	}
+	nulls := false
 	it := wire.Elements(e.Value)
 	for it.Next() {
-		if it.Type != want {
+		if nulls = nulls || it.Type == bson.TypeNull; it.Type != want && it.Type != bson.TypeNull {
 			return wrongType(s.name, string(e.Key)+"."+string(it.Key), it.Type, query.TypeName(want))
 		}
+	}
+	if nulls {
+		list := slices.DeleteFunc(query.Elements(e.Value), func(v query.Value) bool { return v.Type == bson.TypeNull })
+		e.Value = query.Array(list).Data
 	}
 	return it.Err
 }

@@ -154,12 +154,7 @@ func (r *specReader) collation(e *wire.Element) error {
 	case len(e.Value) == len(emptyDocument):
 		return failf(codeBadValue, "The field 'collation' cannot be an empty object.")
 	}
-	found, err := collation.Parse(e.Value)
-	if err != nil {
-		r.uncollated = err
-		return nil
-	}
-	r.collate = found
+	r.collate, r.uncollated = collation.Parse(e.Value)
 	return nil
 }
 

@@ -147,17 +147,6 @@ func stored(doc []byte) ([]byte, string, error) {
 	return query.FrontID(id, doc), key, nil
 }
 
-// statementFields is the loop over a statement's fields that update and delete share.
-func statementFields(doc []byte, field func(e *wire.Element) error) error {
-	it := wire.Elements(doc)
-	for it.Next() {
-		if err := field(&it.Element); err != nil {
-			return err
-		}
-	}
-	return it.Err
-}
-
 // valid checks a document that a client sent, to any depth that it may have.
 func valid(doc []byte) error { return wellFormed(doc, query.MaxNesting) }
 

@@ -29,18 +29,6 @@ func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 		return nil, err
 	}
 	return func(doc []byte, vars any) ([]byte, error) {
-		out, err := one(&runner{env: vars.(*expr.Env)}, steps, doc)
-		if err != nil {
-			return nil, err
-		}
-		return withID(out, query.Lookup(doc, "_id")), nil
+		return one(&runner{env: vars.(*expr.Env)}, steps, doc)
 	}, nil
-}
-
-// withID puts the _id that a document had in front, if it has none now.
-func withID(doc []byte, id Value) []byte {
-	if id.Missing() || !query.Lookup(doc, "_id").Missing() {
-		return doc
-	}
-	return append(object{{"_id", id}}, fieldsOf(doc)...).bytes()
 }

@@ -173,6 +173,7 @@ func (u *Update) Apply(doc []byte, env Env) ([]byte, error) {
 func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 	switch {
 	case u.replacement != nil:
+		env.forced = !bytes.Equal(u.replacement, doc) // the same without its _id is another document
 		return withID(Lookup(doc, "_id"), u.replacement), nil
 	case u.pipeline != nil:
 		var vars any
