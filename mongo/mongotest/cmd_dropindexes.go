@@ -84,8 +84,50 @@ func (d *definition) chosen(v query.Value, needed bool) ([]*index, error) {
 	if v.IsDocument() {
 		return d.droppable(d.byPattern(v.Data, needed))
 	}
-		was = c.def.built()
-		gone, err := c.def.chosen(wanted, x.set.config.version.needsIndexesToDrop())
+	names, all := []query.Value{v}, isStar(v)
+	if v.IsArray() {
+		names = query.Elements(v.Data)
+	}
+	if all {
+		names = names[1:]
+	}
+	list, err := d.droppable(d.byNames(names, needed))
+	if err == nil && all {
+		list = d.indexes[d.undroppable():]
+	}
+	return list, err
+}
+
+// undroppable is how many indexes, the first, cannot be dropped: that of _id, which measurements have none of.
+func (d *definition) undroppable() int {
+	if d.options.timeseries != nil {
+		return 0
+	}
+	return 1
+}
+
+// droppable refuses a list with the index of _id.
+func (d *definition) droppable(list []*index, err error) ([]*index, error) {
+	kept := d.indexes[:d.undroppable()]
+	switch {
+	case err != nil || !slices.ContainsFunc(list, func(ix *index) bool { return slices.Contains(kept, ix) }):
+		return list, err
+	case d.options.clustered != nil:
+		return nil, failf(5979800, "It is illegal to drop the clusteredIndex")
+	}
+	return nil, failf(codeInvalidOptions, "cannot drop _id index")
+}
+
+func (d *definition) byPattern(pattern []byte, needed bool) ([]*index, error) {
+	list := d.patterned(pattern)
+	switch ix := d.textIndexOn(pattern); {
+	case len(list) > 1:
+		return nil, failf(codeAmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
+			"indexes: %s", len(list), documentText(pattern), indexTexts(list))
+	case len(list) == 0 && ix != nil:
+		return []*index{ix}, nil
+	case len(list) == 0 && needed:
+		return nil, failf(codeIndexNotFound, "can't find index with key: %s", documentText(pattern))
 	}
 	return list, nil
 }
