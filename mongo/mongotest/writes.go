@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"fmt"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
