@@ -16,7 +16,7 @@ func parseProject(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
 		return nil, fail(15969, "%s specification must be an object", name)
 	}
-	return parseProjection(p, name, fieldsOf(spec.Data))
+	return parseProjection(p, name, fieldsOf(query.LastOfEach(spec.Data)))
 }
 
 func parseProjection(p *parser, name string, fields object) (stage, error) {
@@ -81,7 +81,7 @@ func (j *projection) field(prefix fieldPath, f field) error {
 func (j *projection) isExpression(v Value) bool { return isCall(v) && len(fieldsOf(v.Data)) == 1 }
 
 func (j *projection) fields(path fieldPath, f field) error {
-	fields := fieldsOf(f.value.Data)
+	fields := fieldsOf(query.LastOfEach(f.value.Data))
 	if len(fields) == 0 {
 		return fail(51270, "Invalid empty sub-projection: %s", f.name)
 	}

@@ -131,32 +131,34 @@ func checkNames(prefix string, before, after []byte) error {
 
 // checkReference refuses to make a document half a DBRef, or one with other types.
 func checkReference(before, after []byte) error {
+	var fields []wire.Element
 	it := wire.Elements(after)
-	last := ""
 	for it.Next() {
-		name := string(it.Key)
-		if was := Lookup(before, name); isReferenceField(name) && !(was.Type == it.Type && bytes.Equal(was.Data, it.Value)) {
-			if err := referenceField(name, last, it); err != nil {
+		fields = append(fields, it.Element)
+	}
+	for i, f := range fields {
+		was := Lookup(before, string(f.Key))
+		if isReferenceField(string(f.Key)) && !(was.Type == f.Type && bytes.Equal(was.Data, f.Value)) {
+			if err := referenceField(fields, i); err != nil {
 				return err
 			}
 		}
-		last = name
 	}
 	return it.Err
 }
 
-// referenceField checks a field of a DBRef that stands behind the last and before what is left.
-func referenceField(name, last string, left wire.Iterator) error {
-	of := left.Type
-	switch {
-	case name != "$id" && of != bson.TypeString:
-		return fail(invalidDBRef, "The DBRef %s field must be a String, not a %s", name, TypeName(of))
-	case name == "$ref" && (!left.Next() || string(left.Key) != "$id"):
+// referenceField checks a field of a DBRef, and those that must be before it.
+func referenceField(fields []wire.Element, i int) error {
+	name, needs := string(fields[i].Key), map[string]string{"$id": "$ref", "$db": "$id"}
+	switch before := needs[name]; {
+	case name != "$id" && fields[i].Type != bson.TypeString:
+		return fail(invalidDBRef, "The DBRef %s field must be a String, not a %s", name, TypeName(fields[i].Type))
+	case name == "$ref" && (i+1 == len(fields) || string(fields[i+1].Key) != "$id"):
 		return fail(invalidDBRef, "The DBRef $ref field must be followed by a $id field")
-	case name == "$id" && last != "$ref":
-		return fail(invalidDBRef, "Found $id field without a $ref before it, which is invalid.")
-	case name == "$db" && last != "$id":
-		return fail(invalidDBRef, "Found $db field without a $id before it, which is invalid.")
+	case name == "$ref":
+		return nil
+	case i == 0 || string(fields[i-1].Key) != before:
+		return fail(invalidDBRef, "Found %s field without a %s before it, which is invalid.", name, before)
 	}
-	return nil
+	return referenceField(fields, i-1)
 }

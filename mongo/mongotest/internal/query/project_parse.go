@@ -27,6 +27,31 @@ func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	return &p.Projection, nil
 }
 
+// LastOfEach returns a document with the last of several fields of a name in the place of the first, as the real server reads
+// projections.
+func LastOfEach(doc []byte) []byte {
+	var fields []wire.Element
+	at := make(map[string]int)
+	it := wire.Elements(doc)
+	for it.Next() {
+		i, again := at[string(it.Key)]
+		if !again {
+			i = len(fields)
+			at[string(it.Key)] = i
+			fields = append(fields, it.Element)
+		}
+		fields[i] = it.Element
+	}
+	if len(fields) == 0 || it.Err != nil {
+		return doc
+	}
+	start, dst := wire.BeginDocument(make([]byte, 0, len(doc)))
+	for _, f := range fields {
+		dst = wire.AppendElement(dst, f)
+	}
+	return wire.EndDocument(dst, start)
+}
+
 // projectionKind says whether named fields are kept or left out.
 type projectionKind uint8
 
@@ -48,7 +73,7 @@ type projectionParser struct {
 }
 
 func (p *projectionParser) fields(prefix string, doc []byte) error {
-	it := wire.Elements(doc)
+	it := wire.Elements(LastOfEach(doc))
 	for it.Next() {
 		if err := p.field(prefix+string(it.Key), Of(it.Element)); err != nil {
 			return err
