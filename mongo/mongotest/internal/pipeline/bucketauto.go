@@ -12,8 +12,9 @@ import (
 
 type bucketAuto struct {
 	accumulators
-	by expr.Expression
-	n  int
+	by    expr.Expression
+	n     int
+	round *granularity // nil if boundaries are what is found
 }
 
 func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
@@ -61,7 +62,7 @@ func (s *bucketAuto) option(p *parser, f field) (err error) {
 			err = fail(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.value))
 		}
 	case "granularity":
-		err = parseGranularity(f.value)
+		s.round, err = parseGranularity(f.value)
 	default:
 		err = fail(40245, "Unrecognized option to $bucketAuto: %s", f.name)
 	}
@@ -81,22 +82,6 @@ func (s *bucketAuto) parseBuckets(v Value) error {
 	}
 	s.n = int(n)
 	return nil
-}
-
-// granularities are the series that boundaries can be rounded to, which this package does not know the numbers of.
-var granularities = []string{
-	"R5", "R10", "R20", "R40", "R80", "1-2-5", "E6", "E12", "E24", "E48", "E96", "E192", "POWERSOF2",
-}
-
-func parseGranularity(v Value) error {
-	if !isText(v) {
-		return fail(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
-	}
-	name := string(v.Text())
-	if !slices.Contains(granularities, name) {
-		return fail(40257, "Unknown rounding granularity '%s'", name)
-	}
-	return unsupported("the granularity " + name + " of $bucketAuto")
 }
 
 // keyed is a document with the value it is sorted by.
@@ -120,31 +105,46 @@ func (s *bucketAuto) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 	slices.SortStableFunc(rest, func(a, b keyed) int { return query.Compare(a.key, b.key) })
 	size := max(1, int(math.Round(float64(len(docs))/float64(s.n))))
 	var groups []*bucket
+	end := missing // of the last bucket
 	for len(rest) > 0 {
 		n := min(size, len(rest))
 		if len(groups) == s.n-1 {
 			n = len(rest)
 		}
-		for n < len(rest) && query.Equal(rest[n].key, rest[n-1].key) {
-			n++
-		}
-		g, err := s.fill(r, rest, n)
+		limits, n, err := s.limits(rest, n, end)
 		if err != nil {
 			return nil, err
 		}
-		groups, rest = append(groups, g), rest[n:]
+		g, err := s.fill(r, rest[:n], limits)
+		if err != nil {
+			return nil, err
+		}
+		groups, rest, end = append(groups, g), rest[n:], limits.max
 	}
 	return s.closeAll(groups), nil
 }
 
-// fill makes a bucket of the first n documents, up to where the next bucket begins.
-func (s *bucketAuto) fill(r *runner, rest []keyed, n int) (*bucket, error) {
-	upper := rest[min(n, len(rest)-1)].key
-	g, err := s.open(r, document(object{{"min", rest[0].key}, {"max", upper}}.made()))
+// limits are the boundaries of a bucket.
+type limits struct{ min, max Value }
+
+// limits returns the boundaries of a bucket of at least n documents behind one that ends there, and how many it has.
+func (s *bucketAuto) limits(rest []keyed, n int, end Value) (limits, int, error) {
+	if s.round != nil {
+		return s.round.limits(rest, n, end)
+	}
+	for n < len(rest) && query.Equal(rest[n].key, rest[n-1].key) {
+		n++
+	}
+	return limits{rest[0].key, rest[min(n, len(rest)-1)].key}, n, nil
+}
+
+// fill makes a bucket of documents.
+func (s *bucketAuto) fill(r *runner, docs []keyed, l limits) (*bucket, error) {
+	g, err := s.open(r, document(object{{"min", l.min}, {"max", l.max}}.made()))
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range rest[:n] {
+	for _, k := range docs {
 		if err := g.add(r, k.doc); err != nil {
 			return nil, err
 		}
