@@ -69,8 +69,11 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 // findBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells
 // then by what the document matched. The filter sees no others: one that fails with them does not fail.
 func (c *collection) findBy(ix *index, h *hint, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
-	if ix == nil && h.natural >= 0 {
+	switch {
+	case ix == nil && h.natural == 0:
 		return c.find(f, m, visit)
+	case ix == nil && h.natural > 0:
+		return c.findInOrder(f, m, visit)
 	}
 	var list []found
 	c.scan(func(r *record) bool {

@@ -123,6 +123,11 @@ func (c *collection) find(f *query.Filter, m *query.Matching, visit func(key str
 	if scans := f.IDScans(); len(scans) > 0 && c.hasIDIndex() {
 		return c.findByID(scans, f, m, visit)
 	}
+	return c.findInOrder(f, m, visit)
+}
+
+// findInOrder is find in the order of the collection.
+func (c *collection) findInOrder(f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	var err error
 	c.scan(func(r *record) bool {
 		var ok bool

@@ -14,10 +14,8 @@ var windowFunctions = map[string]func(s *windowStage, p *parser, f field, w wind
 	"$rank": parseRank, "$denseRank": parseRank, "$documentNumber": parseRank, "$shift": parseShift, "$locf": parseLocf,
 	"$linearFill": parseLinearFill, "$derivative": parseDerivative, "$integral": parseIntegral, "$expMovingAvg": parseMovingAverage,
 	"$covariancePop": parseCovariance, "$covarianceSamp": parseCovariance,
+	"$minMaxScaler": parseScaler,
 }
-
-// unsupportedFunctions are what the real server has besides.
-var unsupportedFunctions = map[string]bool{"$minMaxScaler": true}
 
 func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) {
 	if !f.value.IsDocument() {
@@ -50,9 +48,6 @@ func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) 
 func (s *windowStage) function(p *parser, f field, w window) (windowFunction, error) {
 	if parse, ok := windowFunctions[f.name]; ok {
 		return parse(s, p, f, w)
-	}
-	if unsupportedFunctions[f.name] {
-		return nil, unsupported("the window function " + f.name)
 	}
 	acc, err := p.accumulator(expr.ParseWindowAccumulator, f.name, f.value)
 	if err != nil {

@@ -1,0 +1,152 @@
+package pipeline
+
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/minMaxScaler/
+
+// scaler is $minMaxScaler: where a number lies between the least and the greatest of its window, as a number between two
+// others.
+type scaler struct {
+	input    expr.Expression
+	min, max Value
+	window   window
+}
+
+func parseScaler(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
+	if !f.value.IsDocument() {
+		return nil, fail(typeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.name, typeName(f.value))
+	}
+	s := &scaler{min: query.Int32(0), max: query.Int32(1), window: w}
+	given := fieldsOf(f.value.Data)
+	for _, arg := range given {
+		var err error
+		switch arg.name {
+		case "input":
+			s.input, err = p.expression(arg.value)
+		case "min", "max":
+		default:
+			err = fail(40415, "BSON field 'root.%s.%s' is an unknown field.", f.name, arg.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.input == nil {
+		return nil, fail(40414, "BSON field 'root.%s.input' is missing but a required field", f.name)
+	}
+	if err := s.parseRange(p, given.get("min"), given.get("max")); err != nil {
+		return nil, err
+	}
+	return s, s.window.containsCurrent(f.name)
+}
+
+func (s *scaler) parseRange(p *parser, least, most Value) (err error) {
+	switch {
+	case least.Missing() && most.Missing():
+		return nil
+	case least.Missing() || most.Missing():
+		return fail(failedToParse, "Only one of 'min' and 'max' were specified as an argument to $minMaxScaler. Neither or both must be specified")
+	}
+	if s.min, err = scaleLimit(p, "min", least); err != nil {
+		return err
+	}
+	if s.max, err = scaleLimit(p, "max", most); err == nil && query.Compare(s.min, s.max) >= 0 {
+		err = fail(failedToParse, "the 'max' must be strictly greater than 'min', as arguments to $minMaxScaler")
+	}
+	return err
+}
+
+func scaleLimit(p *parser, name string, v Value) (Value, error) {
+	limit, err := p.constant(v)
+	switch {
+	case err != nil:
+	case !isConstant(v):
+		err = fail(failedToParse, "'%s' argument to $minMaxScaler must be a constant", name)
+	case !limit.IsNumber():
+		err = fail(failedToParse, "'%s' argument to $minMaxScaler must be a numeric type", name)
+	}
+	return limit, err
+}
+
+// containsCurrent refuses a window that its own document is not in.
+func (w *window) containsCurrent(function string) error {
+	const always = "as %s must ensure that the current document being processed is always within the configured window."
+	if by := double(orZero(w.lower.by)); by > 0 {
+		return fail(failedToParse, "Lower specified bound cannot be greater than 0 (the current doc), "+always+
+			" Lower specified bound = %f", function, by)
+	}
+	if by := double(orZero(w.upper.by)); by < 0 {
+		return fail(failedToParse, "Upper specified bound cannot be less than 0 (the current doc), "+always+
+			" Upper specified bound = %f", function, by)
+	}
+	return nil
+}
+
+func orZero(v Value) Value {
+	if v.Missing() {
+		return query.Int32(0)
+	}
+	return v
+}
+
+func (s *scaler) begin(r *runner, part *partition) windowValues {
+	all := newInputs(r, s.input, part.docs)
+	return func(i int) (Value, error) {
+		first, end, err := s.window.span(part, i)
+		if err != nil {
+			return missing, err
+		}
+		least, most, err := s.extremes(all, first, end)
+		if err != nil {
+			return missing, err
+		}
+		v, err := all.at(i)
+		if err != nil {
+			return missing, err
+		}
+		return s.scaled(v, least, most)
+	}
+}
+
+// extremes returns the least and the greatest of a window.
+func (s *scaler) extremes(all *inputs, first, end int) (least, most Value, err error) {
+	for i := first; i < end; i++ {
+		v, err := all.at(i)
+		switch {
+		case err != nil:
+			return least, most, err
+		case !v.IsNumber() && s.window.lower.open:
+			return least, most, fail(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
+		case !v.IsNumber():
+			return least, most, fail(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
+		}
+		if i == first || query.Compare(v, least) < 0 {
+			least = v
+		}
+		if i == first || query.Compare(v, most) > 0 {
+			most = v
+		}
+	}
+	return least, most, nil
+}
+
+// scaled is (v-least)/(most-least)*(max-min)+min; the min where there is nothing between least and most.
+func (s *scaler) scaled(v, least, most Value) (Value, error) {
+	if query.Equal(least, most) {
+		return s.min, nil
+	}
+	var err error
+	step := func(operator string, a, b Value) Value {
+		var result Value
+		if err == nil {
+			result, err = compute(operator, a, b)
+		}
+		return result
+	}
+	share := step("$divide", step("$subtract", v, least), step("$subtract", most, least))
+	result := step("$add", step("$multiply", share, step("$subtract", s.max, s.min)), s.min)
+	return result, err
+}
