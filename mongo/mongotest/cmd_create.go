@@ -97,6 +97,9 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 func (x *exec) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
+		if x.set.config.version.atLeast(9, 0) {
+			return unknownField("create", "autoIndexId")
+		}
 		return nil
 	case "idIndex":
 		return checkIDIndex(e.Value)

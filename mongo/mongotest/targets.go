@@ -250,9 +250,12 @@ func (m *merge) oneLocked(r *mergeable) error {
 	case m.WhenMatched == "fail":
 		return m.insertNewLocked(r, match.doc != nil)
 	case match.doc != nil:
-		return m.explain(m.changeLocked(r, &match))
+		if err := m.refusedLocked(r); err != nil {
+			return err
+		}
+		return m.explain(m.changeLocked(r, &match), true)
 	case m.WhenNotMatched == "insert":
-		return m.explain(m.insertResultLocked(r.doc, m.note))
+		return m.explain(m.insertResultLocked(r.doc, m.note), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
 		return failf(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 	}
@@ -304,13 +307,22 @@ func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
 	return query.Transform(func(doc []byte, vars any) ([]byte, error) { return m.Apply(c, vars, doc, r.doc) }), nil
 }
 
-// explain says what an error means for the stage.
-func (m *merge) explain(err error) error {
+// refusedLocked tells why a result could not be inserted if there were none to match it: then it is not merged either.
+func (m *merge) refusedLocked(r *mergeable) error {
+	c, err := m.collectionLocked(m.full)
+	if err != nil || c == nil || c.def.options.filter == nil || m.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+		return err
+	}
+	return m.refuses(&c.def.options, nil, r.doc)
+}
+
+// explain says what an error means for the stage; updating tells whether also a refused document was one during an update.
+func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil
 	}
 	code := commandError(err).Code
-	if code != codeDocumentValidationFailure || m.WhenMatched == "pipeline" {
+	if code != codeDocumentValidationFailure || updating {
 		err = m.executing("update", err)
 	}
 	switch code {
