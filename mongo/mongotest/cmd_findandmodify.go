@@ -36,6 +36,9 @@ func cmdFindAndModify(x *exec) error {
 		return err
 	}
 	f, err := x.modification()
+	if err != nil && f != nil && f.upsert {
+		return x.makeForUpsert(err)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +59,20 @@ func cmdFindAndModify(x *exec) error {
 	return x.appendModified(f, &done)
 }
 
-// modification parses the command. Of its arguments it keeps copies: its parts may be kept.
+// makeForUpsert makes the collection that an upsert writes into before the real server finds why it cannot be executed.
+func (x *exec) makeForUpsert(why error) error {
+	return x.writing(func() error {
+		if x.member.collections[x.full] == nil && x.within == nil {
+			if _, err := x.makeLocked(x.full); err != nil {
+				return err
+			}
+		}
+		return why
+	})
+}
+
+// modification parses the command. Of its arguments it keeps copies: its parts may be kept. With an error of the language in
+// it there is a modification.
 func (x *exec) modification() (*modification, error) {
 	var f modification
 	filter, update := emptyDocument, query.Value{}

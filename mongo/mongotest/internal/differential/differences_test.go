@@ -2,12 +2,8 @@ package differential
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // difference is one kind of reply in which the two servers differ and go on differing.
@@ -128,24 +124,4 @@ func TestDifferencesAreThere(t *testing.T) {
 			}
 		}
 	}
-}
-
-// inOrder sorts the fields of a document by name, at any depth.
-func inOrder(v any) any {
-	switch v := v.(type) {
-	case bson.D:
-		out := bson.D{}
-		for _, e := range v {
-			out = append(out, bson.E{Key: e.Key, Value: inOrder(e.Value)})
-		}
-		slices.SortStableFunc(out, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
-		return out
-	case bson.A:
-		out := bson.A{}
-		for _, each := range v {
-			out = append(out, inOrder(each))
-		}
-		return out
-	}
-	return v
 }

@@ -138,7 +138,7 @@ func checkReference(before, after []byte) error {
 	}
 	for i, f := range fields {
 		was := Lookup(before, string(f.Key))
-		if isReferenceField(string(f.Key)) && !(was.Type == f.Type && bytes.Equal(was.Data, f.Value)) {
+		if isReferenceField(string(f.Key)) && (was.Type != f.Type || !bytes.Equal(was.Data, f.Value)) {
 			if err := referenceField(fields, i); err != nil {
 				return err
 			}
