@@ -24,7 +24,7 @@ type mockCommand struct {
 	User            []string      `placeholder:"NAME:PASSWORD" help:"Somebody who may authenticate; may be repeated. Without any, everybody may do everything."`
 	TLSCAFile       string        `name:"tls-ca-file" placeholder:"FILE" help:"Speak TLS, and write the certificate of the authority that clients must trust to this file."`
 	ElectionTimeout time.Duration `default:"10s" help:"How long a set is without its primary before it elects another one."`
-	ServerVersion   string        `placeholder:"VERSION" help:"Behave like this version of MongoDB: 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0 or 8.0."`
+	ServerVersion   string        `placeholder:"VERSION" help:"Behave like this version of MongoDB: 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0, 8.0, or 9.0 as its alpha has it."`
 
 	Mongod mongodFlags `embed:"" group:"As mongod has them:"`
 
