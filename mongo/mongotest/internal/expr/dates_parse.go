@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -77,8 +78,8 @@ func parseDate(s, format, zone Value) (Value, error) {
 	}
 	if d.zone != nil && given(zone) && !isUTC(string(zone.Text())) {
 		what := "GMT offset"
-		if d.zone == time.UTC {
-			what = "time zone information ('Z')"
+		if name := d.zone.String(); name != "" {
+			what = "time zone information ('" + name + "')"
 		}
 		return missing, fail(conversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
 	}
@@ -99,7 +100,7 @@ type civil struct {
 	hour, minute        int
 	second, nano        int
 	zone                *time.Location
-	free                bool // read without a format
+	relative
 }
 
 func dateProblem(s string, at int, what string) error {
@@ -123,22 +124,23 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	case !c.hasYear || !c.hasMonth || !c.hasDay:
 		return missing, fail(conversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", s)
 	default:
-		if c.month < 1 || c.month > 12 || c.day < 1 || c.day > daysIn(c.year, time.Month(c.month)) {
-			return missing, dateProblem(s, c.end(s), "The parsed date was invalid")
+		if !c.validDay() {
+			return missing, dateProblem(s, len(s), "The parsed date was invalid")
 		}
 	}
 	if c.hour > 24 || c.minute > 59 || c.second > 59 {
-		return missing, dateProblem(s, c.end(s), "The parsed time was invalid")
+		return missing, dateProblem(s, len(s), "The parsed time was invalid")
 	}
-	return date(localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone).UnixMilli()), nil
+	t := localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone)
+	t = c.relative.from(t)
+	if n := t.Unix(); n > math.MaxInt64/1_000_000 || n < math.MinInt64/1_000_000 {
+		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
+	}
+	return date(t.UnixMicro() / 1000), nil // the fraction of a time before 1970 is cut off too
 }
 
-// end is where the real server sees the error of a date as a whole.
-func (c *civil) end(s string) int {
-	if c.free {
-		return len(s) + 1
-	}
-	return len(s)
+func (c *civil) validDay() bool {
+	return c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= daysIn(c.year, time.Month(c.month))
 }
 
 // problems collects what is wrong with a text, in order.

@@ -1,9 +1,9 @@
 package expr
 
 import (
+	"regexp"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // formatParser reads a text by a format of %-specifiers.
@@ -136,21 +136,22 @@ func (p *formatParser) monthName() (what string, ok bool) {
 
 func (p *formatParser) offset(c byte) (what string, ok bool) {
 	rest := p.text[p.at:]
-	n := strings.IndexAny(rest+" ", " ")
-	zone, ok := zoneOf(rest[:n])
 	if c == 'Z' {
-		if zone, ok = minutesOffset(rest[:n]); !ok {
+		n := strings.IndexAny(rest+" ", " ")
+		if p.zone, ok = minutesOffset(rest[:n]); !ok {
 			p.add(p.at, "Invalid timezone offset in minutes")
 			return "", true
 		}
+		p.at += n
+		return "", true
 	}
-	if !ok {
+	found := zoneText.FindStringSubmatch(rest)
+	if p.zone, ok = zoneOf(found[1]); !ok {
 		p.add(p.at, "passing a time zone identifier as part of the string is not allowed")
-		if strings.IndexFunc(rest[:1], unicode.IsLetter) < 0 {
-			return "", true
-		}
 	}
-	p.zone = zone
-	p.at += n
+	p.at += len(found[0])
 	return "", true
 }
+
+// zoneText is a zone as the text for %z has it.
+var zoneText = regexp.MustCompile(`^[ \t(]*((?:GMT)?[+-][0-9:]*|[A-Za-z0-9/_+-]*)\)?`)
