@@ -81,16 +81,19 @@ func milliseconds(v Value) (int64, bool) {
 	return asLong(v), true
 }
 
+// double is the result of an operation on doubles.
+func double(result float64, a, b Value) Value { return query.Double(signedNaN(result, asDouble(a), asDouble(b))) }
+
 func addNumbers(a, b Value) Value {
 	switch {
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).add(decimalOf(b)).value()
 	case isDouble(a) || isDouble(b):
-		return query.Double(asDouble(a) + asDouble(b))
+		return double(asDouble(a)+asDouble(b), a, b)
 	}
 	sum, ok := addLong(asLong(a), asLong(b))
 	if !ok {
-		return query.Double(asDouble(a) + asDouble(b))
+		return double(asDouble(a)+asDouble(b), a, b)
 	}
 	return integerValue(sum, isLong(a, b))
 }
@@ -103,11 +106,11 @@ func multiplyStep(total, v Value) (Value, error) {
 	case isDecimal(total) || isDecimal(v):
 		return decimalOf(total).multiply(decimalOf(v)).value(), nil
 	case isDouble(total) || isDouble(v):
-		return query.Double(asDouble(total) * asDouble(v)), nil
+		return double(asDouble(total)*asDouble(v), total, v), nil
 	}
 	product, ok := multiplyLong(asLong(total), asLong(v))
 	if !ok {
-		return query.Double(asDouble(total) * asDouble(v)), nil
+		return double(asDouble(total)*asDouble(v), total, v), nil
 	}
 	return integerValue(product, isLong(total, v)), nil
 }
@@ -128,11 +131,11 @@ func subtract(args []Value) (Value, error) {
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).subtract(decimalOf(b)).value(), nil
 	case isDouble(a) || isDouble(b):
-		return query.Double(asDouble(a) - asDouble(b)), nil
+		return double(asDouble(a)-asDouble(b), a, b), nil
 	}
 	n, ok := subtractLong(asLong(a), asLong(b))
 	if !ok {
-		return query.Double(asDouble(a) - asDouble(b)), nil
+		return double(asDouble(a)-asDouble(b), a, b), nil
 	}
 	return integerValue(n, isLong(a, b)), nil
 }
@@ -147,7 +150,7 @@ func divide(args []Value) (Value, error) {
 		if isDecimal(a) || isDecimal(b) {
 			return decimalOf(a).divide(decimalOf(b)).value(), nil
 		}
-		return query.Double(asDouble(a) / asDouble(b)), nil
+		return double(asDouble(a)/asDouble(b), a, b), nil
 	case nullish(a) || nullish(b):
 		return null, nil
 	}
@@ -176,7 +179,7 @@ func modNumbers(a, b Value) (Value, error) {
 	case !truth(b):
 		return missing, zero
 	case isDouble(a) || isDouble(b):
-		return query.Double(math.Mod(asDouble(a), asDouble(b))), nil
+		return double(math.Mod(asDouble(a), asDouble(b)), a, b), nil
 	case asLong(b) == -1:
 		return integerValue(0, isLong(a, b)), nil
 	}

@@ -130,6 +130,8 @@ func sliceArgument(v Value, code int32, wrongType, which string) (int, error) {
 // sixDigits writes a double as the real server's streams do: six significant digits.
 func sixDigits(f float64) string {
 	switch {
+	case math.IsNaN(f) && math.Signbit(f):
+		return "-nan"
 	case math.IsNaN(f):
 		return "nan"
 	case math.IsInf(f, 0):

@@ -62,6 +62,9 @@ func parseDouble(s string) (Value, error) {
 	if s[0] == ' ' || s[0] >= '\t' && s[0] <= '\r' {
 		return missing, notANumberText("number", s, "Leading whitespace")
 	}
+	if strings.EqualFold(s, "-nan") {
+		return query.Double(math.Copysign(math.NaN(), -1)), nil
+	}
 	f, err := strconv.ParseFloat(strings.TrimPrefix(s, "+"), 64)
 	switch {
 	case notNumeric(s):

@@ -117,9 +117,17 @@ func (s *exactSum) add(x float64) {
 	s.lost += rest
 }
 
+// signedNaN gives the NaN of an operation on numbers the sign that processors of the real server's give it: text shows it.
+func signedNaN(result, a, b float64) float64 {
+	if math.IsNaN(result) && !math.IsNaN(a) && !math.IsNaN(b) {
+		return math.Copysign(result, -1)
+	}
+	return result
+}
+
 // twoSum returns the rounded sum of two doubles and its error.
 func twoSum(a, b float64) (sum, lost float64) {
-	sum = a + b
+	sum = signedNaN(a+b, a, b)
 	if math.IsInf(sum, 0) || math.IsNaN(sum) {
 		return sum, 0
 	}
