@@ -56,10 +56,17 @@ func (f *suiteFile) named(object string) string {
 	return ""
 }
 
+// suiteRun is what the tests of the suites have in common.
+type suiteRun struct {
+	*pair
+	table   *differenceTable
+	asked   int
+	skipped map[string]bool // the operations that were left out
+}
+
 func TestPublishedSuites(t *testing.T) {
-	p := newPair(t, "suites")
+	run := &suiteRun{pair: newPair(t, "suites"), table: readDifferences(t), skipped: make(map[string]bool)}
 	root := spectest.Folder(t)
-	asked, skipped := 0, make(map[string]bool)
 	for _, suite := range suites {
 		files, err := filepath.Glob(filepath.Join(root, suite, "*.json"))
 		if err != nil || len(files) == 0 {
@@ -70,31 +77,29 @@ func TestPublishedSuites(t *testing.T) {
 			spectest.Load(t, path, &f)
 			for i := range f.Tests {
 				t.Run(filepath.Base(path)+"/"+f.Tests[i].Description, func(t *testing.T) {
-					asked += p.suiteTest(t, &f, i, skipped)
+					run.compare(t, suitePlace+filepath.Base(path), run.commands(t, &f, i))
 				})
 			}
 		}
 	}
 	for name, why := range unasked {
-		if !skipped[name] {
+		if !run.skipped[name] {
 			t.Errorf("%s need not be left out any more: %s", name, why)
 		}
 	}
-	t.Logf("%d commands", asked)
-	if asked < 300 {
-		t.Errorf("only %d commands", asked)
+	for _, row := range run.table.unused(true) {
+		t.Errorf("%s: is no difference: %s", differencesFile, row)
+	}
+	t.Logf("%d commands", run.asked)
+	if run.asked < 300 {
+		t.Errorf("only %d commands", run.asked)
 	}
 }
 
-// suiteTest asks the operations of one test on its initial data, and returns how many commands that was.
-func (p *pair) suiteTest(t *testing.T, f *suiteFile, i int, skipped map[string]bool) int {
+// commands returns the initial data of one test, its operations, and what reads all data in the end.
+func (r *suiteRun) commands(t *testing.T, f *suiteFile, i int) []bson.D {
 	t.Helper()
 	var list []bson.D
-	for _, s := range []*server{p.ours, p.theirs} {
-		if _, err := s.run(bson.D{{Key: "dropDatabase", Value: 1}, {Key: "$db", Value: p.db}}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, d := range f.InitialData {
 		list = append(list, bson.D{{Key: "create", Value: d.CollectionName}})
 		if len(d.Documents) > 0 {
@@ -102,35 +107,43 @@ func (p *pair) suiteTest(t *testing.T, f *suiteFile, i int, skipped map[string]b
 		}
 	}
 	for _, op := range f.Tests[i].Operations {
-		made := op.commands(f, p.db)
+		made := op.commands(f, r.db)
 		if made == nil {
 			if unasked[op.Name] == "" {
 				t.Errorf("%s is neither asked nor left out with a reason", op.Name)
 			}
-			skipped[op.Name] = true
+			r.skipped[op.Name] = true
 		}
 		list = append(list, made...)
 	}
 	for _, d := range f.InitialData {
 		list = append(list, bson.D{{Key: "find", Value: d.CollectionName}, {Key: "sort", Value: bson.D{{Key: "_id", Value: 1}}}})
 	}
+	return list
+}
+
+// compare asks both servers, from nothing, up to the first difference, which must have its reason.
+func (r *suiteRun) compare(t *testing.T, place string, list []bson.D) {
+	t.Helper()
+	for _, s := range []*server{r.ours, r.theirs} {
+		if _, err := s.run(bson.D{{Key: "dropDatabase", Value: 1}, {Key: "$db", Value: r.db}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, command := range list {
-		a, err := p.ask(append(command, bson.E{Key: "$db", Value: databaseOf(command, p.db)}))
+		r.asked++
+		a, err := r.ask(append(command, bson.E{Key: "$db", Value: databaseOf(command, r.db)}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if a.same() {
 			continue
 		}
-		d := p.explanation(&a)
-		if d == nil {
-			t.Errorf("%s\ngot  %s\nwant %s", p.show(command), a.ours.text, a.theirs.text)
+		if r.table.reason(place, r.show(command)) == "" {
+			t.Errorf("%s\ngot  %s\nwant %s", r.show(command), a.ours.text, a.theirs.text)
 		}
-		if d == nil || d.parts {
-			break
-		}
+		return
 	}
-	return len(list)
 }
 
 // databaseOf is where a command goes: bulkWrite to admin.
