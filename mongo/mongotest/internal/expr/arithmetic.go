@@ -82,7 +82,9 @@ func milliseconds(v Value) (int64, bool) {
 }
 
 // double is the result of an operation on doubles.
-func double(result float64, a, b Value) Value { return query.Double(signedNaN(result, asDouble(a), asDouble(b))) }
+func double(result float64, a, b Value) Value {
+	return query.Double(signedNaN(result, asDouble(a), asDouble(b)))
+}
 
 func addNumbers(a, b Value) Value {
 	switch {

@@ -132,7 +132,7 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 		return missing, dateProblem(s, len(s), "The parsed time was invalid")
 	}
 	t := localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone)
-	t = c.relative.from(t)
+	t = c.from(t)
 	if n := t.Unix(); n > math.MaxInt64/1_000_000 || n < math.MinInt64/1_000_000 {
 		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}

@@ -65,21 +65,15 @@ func scanDate(text string) *dateScan {
 	s := &dateScan{text: text, civil: civil{dayOfYear: -1, nano: noNano, year: noYear}}
 	s.errors.text, s.warnings.text = text, text
 	subject := text + "\x00"
-	for next := 0; s.at < len(text); s.at = next {
-		var best *dateToken
-		length := 0
-		for i := range dateTokens {
-			if n := len(dateTokens[i].pattern.FindString(subject[s.at:])); n > length {
-				best, length = &dateTokens[i], n
-			}
-		}
-		next = s.at + max(length, 1)
+	for s.at < len(text) {
+		best, length := longest(subject[s.at:])
 		switch {
 		case best != nil:
-			best.read(s, &tokenText{subject[s.at:next]})
+			best.read(s, &tokenText{subject[s.at : s.at+length]})
 		case !strings.ContainsRune(" .,\t\n\x00", rune(text[s.at])):
 			s.error("Unexpected character")
 		}
+		s.at += length
 	}
 	s.at = len(text) + 1
 	s.checkWhole()
@@ -87,6 +81,16 @@ func scanDate(text string) *dateScan {
 		s.midnight()
 	}
 	return s
+}
+
+// longest returns the token that a text begins with and its length: none and one byte if there is no such token.
+func longest(text string) (best *dateToken, length int) {
+	for i := range dateTokens {
+		if n := len(dateTokens[i].pattern.FindString(text)); n > length {
+			best, length = &dateTokens[i], n
+		}
+	}
+	return best, max(length, 1)
 }
 
 func (s *dateScan) error(what string)   { s.errors.add(s.at, what) }

@@ -37,6 +37,9 @@ func setUnion(env *Env, args []Expression) (Value, error) {
 func setIntersection(env *Env, args []Expression) (Value, error) {
 	return combine(env, args, 17047, "$setIntersection", func(all set, elements []Value) set {
 		other := setOf(elements)
+		if len(other) < len(all) {
+			all, other = other, all // of elements that are equal, such as 1 and 1.0, that of the smaller set is given
+		}
 		return slices.DeleteFunc(all, func(v Value) bool { return !other.has(v) })
 	})
 }
