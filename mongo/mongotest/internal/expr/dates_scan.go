@@ -85,9 +85,9 @@ func scanDate(text string) *dateScan {
 
 // longest returns the token that a text begins with and its length: none and one byte if there is no such token.
 func longest(text string) (best *dateToken, length int) {
-	for i := range dateTokens {
-		if n := len(dateTokens[i].pattern.FindString(text)); n > length {
-			best, length = &dateTokens[i], n
+	for _, t := range dateTokens() {
+		if n := len(t.pattern.FindString(text)); n > length {
+			best, length = &t, n
 		}
 	}
 	return best, max(length, 1)

@@ -2,61 +2,80 @@ package expr
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// dateTokens are all kinds of tokens; of two that are as long, the first is meant.
-var dateTokens = []dateToken{
-	token(`(?i:yesterday)`, func(s *dateScan, _ *tokenText) { s.moved, s.days = true, -1; s.midnight() }),
-	token(`(?i:now)`, func(*dateScan, *tokenText) {}),
-	token(`(?i:noon)`, func(s *dateScan, _ *tokenText) { s.midnight(); s.setTime(12, 0, 0, 0) }),
-	token(`(?i:midnight|today)`, func(s *dateScan, _ *tokenText) { s.midnight() }),
-	token(`(?i:tomorrow)`, func(s *dateScan, _ *tokenText) { s.moved, s.days = true, 1; s.midnight() }),
-	token(`@-?[0-9]+(?:\.[0-9]{0,6})?`, readSeconds),
-	token(`(?i:(?:first|last) day of)`, func(s *dateScan, t *tokenText) { s.moved, s.edge = true, t.word(); s.midnight() }),
-	token(`(?i:back of |front of )<hour24>(?:(?:<space>)?<meridian>)?`, readAround),
-	token(`(?:<ordinal>|<which>)<space><dayname><space>(?i:of)`, func(s *dateScan, t *tokenText) { s.unsupported = t.rest }),
-	token(`<hour12>(?:<space>)?<meridian>|<hour12>[:.]<minutelz>(?:<space>)?<meridian>|<hour12>[:.]<minute>[:.]<secondlz>(?:<space>)?<meridian>`,
-		readHalfDay),
-	token(`<hour12>:<minutelz>:<secondlz>[:.][0-9]+<meridian>`, readHalfDay),
-	token(`[tT]<hour24>|[tT]?<hour24>[:.]<minute>(?:[:.]<second>(?:<frac>)?)?`, func(s *dateScan, t *tokenText) { t.readTime(s) }),
-	token(`[tT]?<hour24lz><minutelz>`, readColonless),
-	token(`[tT]?<hour24lz><minutelz><secondlz>`,
-		func(s *dateScan, t *tokenText) { s.setTime(t.number(2), t.number(2), t.number(2), 0) }),
-	token(`<month>/<day>`, dateOrder("md", 4)),
-	token(`<month>/<day>/<year>`, dateOrder("mdy", 4)),
-	token(`[+-]?<year4>-<monthlz>-<daylz>|<year4>/<month>/<day>/?|[+-][0-9]{5,19}-<monthlz>-<daylz>`, readSignedDate),
-	token(`<year2>-<monthlz>-<daylz>`, dateOrder("ymd", 4)),
-	token(`<year4>-<month>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), t.number(2), 1) }),
-	token(`<year>-<month>-<day>`, dateOrder("ymd", 4)),
-	token(`<day><sep><monthtext><sep><year>`, dateOrder("dMy", 4)),
-	token(`<day>[.\t-]<month>[.-]<year4>`, dateOrder("dmy", 4)),
-	token(`<day>[.\t]<month>\.<year2>`, dateOrder("dmy", 2)),
-	token(`<monthtext><sep><year4>`, func(s *dateScan, t *tokenText) { m := t.month(); s.setDate(t.year(4), m, 1) }),
-	token(`<year4><sep><monthtext>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), t.month(), 1) }),
-	token(`<monthtext><sep><day>[,.stndrh\t ]+<year>|<monthtext><sep><day>(?:[,.stndrh\t ]+|\x00)`, dateOrder("Mdy", 4)),
-	token(`<day><sep><monthtext>`, dateOrder("dM", 4)),
-	token(`<year4><monthlz><daylz>`, dateOrder("ymd", 4)),
-	token(`<year4><monthlz><daylz>T<hour24>:<minutelz>:<secondlz>|<year4><monthlz><daylz>[tT]<hour24><minutelz><secondlz>|`+
-		`<year4>-<monthlz>-<daylz>T<hour24lz>:<minutelz>:<secondlz><frac>(?:<tzcor>)?|<year4>-<month>-<day>T<hour24>:<minute>:<second>|`+
-		`<year4>:<monthlz>:<daylz> <hour24lz>:<minutelz>:<secondlz>`, readDateTime),
-	token(`<year4>[.-]?<dayofyear>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), 1, t.number(3)) }),
-	token(`<year4>-?W<week>(?:-?[0-7])?`, readWeek),
-	token(`<monthabbr>-<daylz>-<year>`, dateOrder("Mdy", 4)),
-	token(`<year>-<monthabbr>-<daylz>`, dateOrder("yMd", 4)),
-	token(`<day>/<monthabbr>/<year4>:<hour24lz>:<minutelz>:<secondlz><space><tzcor>`, readLogged),
-	token(`<year4>`, func(s *dateScan, t *tokenText) { s.setYear(t.number(4)) }),
-	token(`(?i:ago)`, func(s *dateScan, _ *tokenText) { s.relative = s.inverted() }),
-	token(`<dayname>|(?i:weekdays?)`, readWeekday),
-	token(`(?:<ordinal>|<which>)<space>(?:<unit>|(?i:week))`, readRelativeText),
-	token(`<monthfull>|<monthabbr>`, func(s *dateScan, t *tokenText) { readMonth(s, t.month()) }),
-	token(`<tzcor>|<tz>`, func(s *dateScan, t *tokenText) { t.readZone(s) }),
-	token(`<monthtext><sep><day>[,.stndrh\t ]+(?:[tT]?<hour24>[:.]<minute>(?:[:.]<second>)?|<hour12>[:.]<minutelz>(?:<space>)?<meridian>|`+
-		`<hour12>[:.]<minute>[:.]<secondlz>(?:<space>)?<meridian>|[tT]?<hour24>[:.]<minute>[:.]<secondlz>(?:<space>)?(?:<tzcor>|<tz>))`,
-		readShort),
-	token(`[+-]*[ \t]*[0-9]{1,13}(?:<space>)?(?:<unit>|(?i:week))`, readRelative),
+// dateTokens are all kinds of tokens; of two that are as long, the first is meant. Few need them, so they are not compiled at once.
+var dateTokens = sync.OnceValue(func() []dateToken { return slices.Concat(timeTokens(), calendarTokens(), otherTokens()) })
+
+// timeTokens are names of days and times.
+func timeTokens() []dateToken {
+	return []dateToken{
+		token(`(?i:yesterday)`, func(s *dateScan, _ *tokenText) { s.moved, s.days = true, -1; s.midnight() }),
+		token(`(?i:now)`, func(*dateScan, *tokenText) {}),
+		token(`(?i:noon)`, func(s *dateScan, _ *tokenText) { s.midnight(); s.setTime(12, 0, 0, 0) }),
+		token(`(?i:midnight|today)`, func(s *dateScan, _ *tokenText) { s.midnight() }),
+		token(`(?i:tomorrow)`, func(s *dateScan, _ *tokenText) { s.moved, s.days = true, 1; s.midnight() }),
+		token(`@-?[0-9]+(?:\.[0-9]{0,6})?`, readSeconds),
+		token(`(?i:(?:first|last) day of)`, func(s *dateScan, t *tokenText) { s.moved, s.edge = true, t.word(); s.midnight() }),
+		token(`(?i:back of |front of )<hour24>(?:(?:<space>)?<meridian>)?`, readAround),
+		token(`(?:<ordinal>|<which>)<space><dayname><space>(?i:of)`, func(s *dateScan, t *tokenText) { s.unsupported = t.rest }),
+		token(`<hour12>(?:<space>)?<meridian>|<hour12>[:.]<minutelz>(?:<space>)?<meridian>|<hour12>[:.]<minute>[:.]<secondlz>(?:<space>)?<meridian>`,
+			readHalfDay),
+		token(`<hour12>:<minutelz>:<secondlz>[:.][0-9]+<meridian>`, readHalfDay),
+		token(`[tT]<hour24>|[tT]?<hour24>[:.]<minute>(?:[:.]<second>(?:<frac>)?)?`, func(s *dateScan, t *tokenText) { t.readTime(s) }),
+		token(`[tT]?<hour24lz><minutelz>`, readColonless),
+		token(`[tT]?<hour24lz><minutelz><secondlz>`,
+			func(s *dateScan, t *tokenText) { s.setTime(t.number(2), t.number(2), t.number(2), 0) }),
+	}
+}
+
+// calendarTokens are dates, with a time or without.
+func calendarTokens() []dateToken {
+	return []dateToken{
+		token(`<month>/<day>`, dateOrder("md", 4)),
+		token(`<month>/<day>/<year>`, dateOrder("mdy", 4)),
+		token(`[+-]?<year4>-<monthlz>-<daylz>|<year4>/<month>/<day>/?|[+-][0-9]{5,19}-<monthlz>-<daylz>`, readSignedDate),
+		token(`<year2>-<monthlz>-<daylz>`, dateOrder("ymd", 4)),
+		token(`<year4>-<month>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), t.number(2), 1) }),
+		token(`<year>-<month>-<day>`, dateOrder("ymd", 4)),
+		token(`<day><sep><monthtext><sep><year>`, dateOrder("dMy", 4)),
+		token(`<day>[.\t-]<month>[.-]<year4>`, dateOrder("dmy", 4)),
+		token(`<day>[.\t]<month>\.<year2>`, dateOrder("dmy", 2)),
+		token(`<monthtext><sep><year4>`, func(s *dateScan, t *tokenText) { m := t.month(); s.setDate(t.year(4), m, 1) }),
+		token(`<year4><sep><monthtext>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), t.month(), 1) }),
+		token(`<monthtext><sep><day>[,.stndrh\t ]+<year>|<monthtext><sep><day>(?:[,.stndrh\t ]+|\x00)`, dateOrder("Mdy", 4)),
+		token(`<day><sep><monthtext>`, dateOrder("dM", 4)),
+		token(`<year4><monthlz><daylz>`, dateOrder("ymd", 4)),
+		token(`<year4><monthlz><daylz>T<hour24>:<minutelz>:<secondlz>|<year4><monthlz><daylz>[tT]<hour24><minutelz><secondlz>|`+
+			`<year4>-<monthlz>-<daylz>T<hour24lz>:<minutelz>:<secondlz><frac>(?:<tzcor>)?|<year4>-<month>-<day>T<hour24>:<minute>:<second>|`+
+			`<year4>:<monthlz>:<daylz> <hour24lz>:<minutelz>:<secondlz>`, readDateTime),
+		token(`<year4>[.-]?<dayofyear>`, func(s *dateScan, t *tokenText) { s.setDate(t.year(4), 1, t.number(3)) }),
+		token(`<year4>-?W<week>(?:-?[0-7])?`, readWeek),
+		token(`<monthabbr>-<daylz>-<year>`, dateOrder("Mdy", 4)),
+		token(`<year>-<monthabbr>-<daylz>`, dateOrder("yMd", 4)),
+		token(`<day>/<monthabbr>/<year4>:<hour24lz>:<minutelz>:<secondlz><space><tzcor>`, readLogged),
+	}
+}
+
+// otherTokens are years, zones and what is relative.
+func otherTokens() []dateToken {
+	return []dateToken{
+		token(`<year4>`, func(s *dateScan, t *tokenText) { s.setYear(t.number(4)) }),
+		token(`(?i:ago)`, func(s *dateScan, _ *tokenText) { s.relative = s.inverted() }),
+		token(`<dayname>|(?i:weekdays?)`, readWeekday),
+		token(`(?:<ordinal>|<which>)<space>(?:<unit>|(?i:week))`, readRelativeText),
+		token(`<monthfull>|<monthabbr>`, func(s *dateScan, t *tokenText) { readMonth(s, t.month()) }),
+		token(`<tzcor>|<tz>`, func(s *dateScan, t *tokenText) { t.readZone(s) }),
+		token(`<monthtext><sep><day>[,.stndrh\t ]+(?:[tT]?<hour24>[:.]<minute>(?:[:.]<second>)?|<hour12>[:.]<minutelz>(?:<space>)?<meridian>|`+
+			`<hour12>[:.]<minute>[:.]<secondlz>(?:<space>)?<meridian>|[tT]?<hour24>[:.]<minute>[:.]<secondlz>(?:<space>)?(?:<tzcor>|<tz>))`,
+			readShort),
+		token(`[+-]*[ \t]*[0-9]{1,13}(?:<space>)?(?:<unit>|(?i:week))`, readRelative),
+	}
 }
 
 // dateOrder reads a date whose parts come in the order of letters: y, m, d, and M for a month's name.
