@@ -48,12 +48,20 @@ func (b bit) apply(old Value, env *Env) (Value, error) {
 	}
 	if old.Type != bson.TypeInt32 && old.Type != bson.TypeInt64 {
 		return old, fail(BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
-			bareID(env), env.field(), TypeName(old.Type))
+			invalidID(env), env.field(), TypeName(old.Type))
 	}
 	for _, o := range b {
 		old = o.on(old)
 	}
 	return old, nil
+}
+
+// invalidID is what the real server writes of the document, which has no _id yet where it is being upserted.
+func invalidID(env *Env) string {
+	if Lookup(env.original, "_id").Missing() {
+		return "INVALID-MUTABLE-ELEMENT"
+	}
+	return bareID(env)
 }
 
 func (o bitOperation) on(v Value) Value {

@@ -102,6 +102,8 @@ func (p *filterParser) allElement(e Value, nested bool) (condition, error) {
 		return p.elemMatch(Lookup(e.Data, "$elemMatch"))
 	case e.Type == bson.TypeRegex:
 		return parseRegexValue(e)
+	case e.Type == bson.TypeUndefined:
+		return nil, fail(BadValue, "cannot compare to undefined")
 	case isExpression(e):
 		return nil, fail(BadValue, "no $ expressions in $all")
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -118,7 +119,8 @@ func (e *explainer) parts(operator string, list [][]byte, doc []byte, inverted b
 	var wrong []Value
 	for i, part := range list {
 		if e.matches(part, doc) == inverted {
-			wrong = append(wrong, documentValue(newReport().value("index", Int32(int32(i))).document("details", e.filter(part, doc, inverted)).end()))
+			r := newReport().value("index", Int32(int32(i))).annotated(Lookup(part, "$jsonSchema").Data)
+			wrong = append(wrong, documentValue(r.document("details", e.filter(part, doc, inverted)).end()))
 		}
 	}
 	name := "clausesNotSatisfied"
@@ -221,8 +223,8 @@ func (e *explainer) leaf(c *clause, doc []byte, inverted bool) []byte {
 		return r.text("reason", reasons[operator][boolIndex(Truth(c.value) == inverted)]).end()
 	}
 	ofArray := slices.Contains([]string{"$size", "$all", "$elemMatch"}, operator)
-	values := valuesAt(documentValue(doc), splitPath(c.name), !ofArray)
-	if missingAt(documentValue(doc), splitPath(c.name)) {
+	values, everywhere := valuesAt(nil, documentValue(doc), splitPath(c.name), !ofArray)
+	if len(values) == 0 && !everywhere {
 		return r.text("reason", "field was missing").end()
 	}
 	expected := expectedTypes[operator]
@@ -257,6 +259,7 @@ func (r report) types(values []Value) report {
 			names = append(names, name)
 		}
 	}
+	slices.SortFunc(names, Compare)
 	switch len(names) {
 	case 0:
 		return r
@@ -277,47 +280,31 @@ func (r report) expected(names []string) report {
 	return r.list("expectedTypes", list)
 }
 
-// missingAt tells whether the first that a path comes to is nothing: of the documents in an array the first counts.
-func missingAt(v Value, p path) bool {
-	switch {
-	case v.Missing() || len(p) == 0:
-		return v.Missing()
-	case v.IsDocument():
-		return missingAt(v.lookup(p[0]), p[1:])
-	case !v.IsArray():
-		return true
-	}
-	if place := v.lookup(p[0]); !place.Missing() {
-		return missingAt(place, p[1:])
-	}
-	for _, element := range v.elements() {
-		if element.IsDocument() {
-			return missingAt(element, p)
-		}
-	}
-	return true
-}
-
-// valuesAt returns the values that a path leads to; with expand an array's elements stand for it.
-func valuesAt(v Value, p path, expand bool) []Value {
+// valuesAt returns the values that a path leads to, up to the first element of an array on the way in which there is nothing
+// at it, and whether there was something everywhere; with expand an array's elements stand for it.
+func valuesAt(values []Value, v Value, p path, expand bool) ([]Value, bool) {
 	switch {
 	case v.Missing():
-		return nil
-	case v.IsArray() && (len(p) > 0 || expand):
-		var list []Value
-		for _, element := range v.elements() {
-			if len(p) > 0 && !element.IsDocument() {
-				continue
-			}
-			if len(p) == 0 {
-				list = append(list, element)
-				continue
-			}
-			list = append(list, valuesAt(element, p, expand)...)
-		}
-		return list
+		return values, false
+	case v.IsArray() && len(p) == 0 && expand:
+		return append(values, v.elements()...), true
 	case len(p) == 0:
-		return []Value{v}
+		return append(values, v), true
+	case !v.IsArray():
+		return valuesAt(values, v.lookup(p[0]), p[1:], expand)
 	}
-	return valuesAt(v.lookup(p[0]), p[1:], expand)
+	elements := v.elements()
+	for i, element := range elements {
+		rest, inner := p, expand
+		if !element.IsDocument() && p[0] == strconv.Itoa(i) {
+			rest, inner = p[1:], expand && len(p) > 1
+		} else if element.IsArray() {
+			continue
+		}
+		var more bool
+		if values, more = valuesAt(values, element, rest, inner); !more {
+			return values, false
+		}
+	}
+	return values, len(elements) > 0
 }

@@ -8,11 +8,11 @@ import (
 
 // schema explains a $jsonSchema.
 func (e *explainer) schema(c *clause, doc []byte, inverted bool) []byte {
-	r := newReport().text("operatorName", "$jsonSchema").annotated(c.value.Data)
+	r := newReport().text("operatorName", "$jsonSchema")
 	if inverted {
-		return r.document("specifiedAs", c.specified()).text("reason", "schema matched").end()
+		return r.text("reason", "schema matched").end()
 	}
-	return r.list("schemaRulesNotSatisfied", e.rules(c.value.Data, documentValue(doc))).end()
+	return r.annotated(c.value.Data).list("schemaRulesNotSatisfied", e.rules(c.value.Data, documentValue(doc))).end()
 }
 
 // annotated writes what a schema says about itself.
@@ -37,18 +37,24 @@ func (e *explainer) holds(schema []byte, v Value) bool {
 
 // keywordOrder is the order in which the real server comes to the keywords.
 var keywordOrder = []string{
-	"maximum", "minimum", "maxLength", "minLength", "pattern", "multipleOf", "minItems", "maxItems", "uniqueItems", "items", "additionalItems",
-	"properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties", "dependencies",
+	"multipleOf", "maximum", "minimum", "maxLength", "minLength", "pattern", "minItems", "maxItems", "uniqueItems", "items", "additionalItems",
+	"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties", "dependencies",
 	"allOf", "anyOf", "oneOf", "not", "enum", "type", "bsonType",
 }
+
+// ofAllTypes are the keywords that are about values of all types. A value whose own type is wrong is explained by these alone.
+var ofAllTypes = []string{"allOf", "anyOf", "oneOf", "not", "enum", "type", "bsonType"}
 
 // rules explains the keywords of a schema by which it does not hold.
 func (e *explainer) rules(schema []byte, v Value) []Value {
 	var list []Value
 	var names []string
+	typed := e.holdsAll(schema, v, "type", "bsonType")
 	it := wire.Elements(schema)
 	for it.Next() {
-		names = append(names, string(it.Key))
+		if name := string(it.Key); typed || slices.Contains(ofAllTypes, name) {
+			names = append(names, name)
+		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(keywordOrder, a) - slices.Index(keywordOrder, b) })
 	for _, name := range names {
@@ -59,31 +65,40 @@ func (e *explainer) rules(schema []byte, v Value) []Value {
 	return list
 }
 
-// companions are the keywords without which another one means something else.
-var companions = map[string][]string{
-	"minimum": {"exclusiveMinimum"}, "maximum": {"exclusiveMaximum"}, "additionalProperties": {"properties", "patternProperties"},
-	"additionalItems": {"items"},
+// holdsAll tells whether a value is as some keywords of a schema want it.
+func (e *explainer) holdsAll(schema []byte, v Value, keywords ...string) bool {
+	alone := newReport()
+	for _, name := range keywords {
+		if arg := Lookup(schema, name); !arg.Missing() {
+			alone = alone.value(name, arg)
+		}
+	}
+	return e.holds(alone.end(), v)
 }
+
+// exclusive are the keywords that say whether a limit is allowed itself.
+var exclusive = map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 
 // rule explains one keyword, nil if the value is as it wants.
 func (e *explainer) rule(name string, schema []byte, v Value) []byte {
 	arg := Lookup(schema, name)
-	alone := newReport().value(name, arg)
-	for _, other := range companions[name] {
-		if c := Lookup(schema, other); !c.Missing() {
-			if name == "additionalProperties" || name == "additionalItems" {
-				c = lenient(c)
-			}
-			alone = alone.value(other, c)
-		}
+	switch name {
+	case "exclusiveMinimum", "exclusiveMaximum":
+		return nil
+	case "additionalItems":
+		return e.additional(name, arg, additionalItems(Lookup(schema, "items"), v))
+	case "additionalProperties":
+		return e.additional(name, arg, additionalProperties(schema, v))
 	}
-	if name == "exclusiveMinimum" || name == "exclusiveMaximum" || e.holds(alone.end(), v) {
+	if e.holdsAll(schema, v, name, exclusive[name]) {
 		return nil
 	}
 	r := newReport().text("operatorName", name)
 	switch name {
 	case "properties":
 		return r.list("propertiesNotSatisfied", e.properties(arg.Data, v)).end()
+	case "patternProperties":
+		return r.list("details", e.patterns(arg, v)).end()
 	case "items":
 		return e.items(r, arg, v)
 	case "allOf", "anyOf", "oneOf":
@@ -93,12 +108,13 @@ func (e *explainer) rule(name string, schema []byte, v Value) []byte {
 	case "not":
 		return r.text("reason", "child expression matched").end()
 	}
-	r = r.document("specifiedAs", newReport().value(name, arg).end())
-	switch name {
-	case "required":
+	specified := newReport().value(name, arg)
+	if also := Lookup(schema, exclusive[name]); also.True() {
+		specified = specified.value(exclusive[name], also)
+	}
+	r = r.document("specifiedAs", specified.end())
+	if name == "required" {
 		return r.list("missingProperties", missingProperties(arg, v)).end()
-	case "additionalProperties":
-		return r.list("additionalProperties", unnamed(Lookup(schema, "properties"), v)).end()
 	}
 	r = r.text("reason", schemaReasons[name])
 	if name != "minProperties" && name != "maxProperties" {
@@ -136,19 +152,6 @@ func (r report) extra(name string, v Value) report {
 	return r
 }
 
-// lenient returns schemas by their names without what they want: they only name fields.
-func lenient(schemas Value) Value {
-	if !schemas.IsDocument() {
-		return schemas
-	}
-	r := newReport()
-	it := wire.Elements(schemas.Data)
-	for it.Next() {
-		r = r.document(string(it.Key), emptyDocument)
-	}
-	return documentValue(r.end())
-}
-
 func (e *explainer) properties(schemas []byte, v Value) []Value {
 	var list []Value
 	it := wire.Elements(schemas)
@@ -163,22 +166,37 @@ func (e *explainer) properties(schemas []byte, v Value) []Value {
 	return list
 }
 
-func (e *explainer) items(r report, schema, v Value) []byte {
-	schemas := schema.elements()
-	for i, item := range v.elements() {
-		s := schema
-		if schema.IsArray() {
-			if i >= len(schemas) {
+// patterns explains for each pattern the first property of its names that is wrong.
+func (e *explainer) patterns(arg, v Value) []Value {
+	var list []Value
+	for it := wire.Elements(arg.Data); it.Next(); {
+		for _, p := range properties(v, matching(string(it.Key))) {
+			if !e.holds(it.Value, p.Value) {
+				r := newReport().text("propertyName", p.name).annotated(it.Value).text("regexMatched", string(it.Key))
+				list = append(list, documentValue(r.list("details", e.rules(it.Value, p.Value)).end()))
 				break
 			}
-			s = schemas[i]
-		}
-		if !e.holds(s.Data, item) {
-			return r.text("reason", "At least one item did not match the sub-schema").value("itemIndex", Int32(int32(i))).
-				list("details", e.rules(s.Data, item)).end()
 		}
 	}
-	return r.end()
+	return list
+}
+
+// items explains the first item that is wrong, or each where each has a schema of its own.
+func (e *explainer) items(r report, schema, v Value) []byte {
+	items := v.elements()
+	if !schema.IsArray() {
+		i := slices.IndexFunc(items, func(item Value) bool { return !e.holds(schema.Data, item) })
+		return r.annotated(schema.Data).text("reason", "At least one item did not match the sub-schema").
+			value("itemIndex", Int32(int32(i))).list("details", e.rules(schema.Data, items[i])).end()
+	}
+	var list []Value
+	for i, s := range schema.elements() {
+		if i < len(items) && !e.holds(s.Data, items[i]) {
+			wrong := newReport().value("itemIndex", Int64(int64(i))).list("details", e.rules(s.Data, items[i]))
+			list = append(list, documentValue(wrong.end()))
+		}
+	}
+	return r.list("details", list).end()
 }
 
 func (e *explainer) schemas(r report, name string, schemas, v Value) []byte {
@@ -219,16 +237,4 @@ func (e *explainer) dependencies(asked []byte, v Value) []Value {
 
 func missingProperties(required, v Value) []Value {
 	return slices.DeleteFunc(slices.Clone(required.elements()), func(name Value) bool { return !v.lookup(string(name.Text())).Missing() })
-}
-
-// unnamed returns the names of a document's fields that have no schema.
-func unnamed(schemas, v Value) []Value {
-	var list []Value
-	it := wire.Elements(v.Data)
-	for it.Next() {
-		if schemas.lookup(string(it.Key)).Missing() {
-			list = append(list, textOf(string(it.Key)))
-		}
-	}
-	return list
 }

@@ -75,14 +75,14 @@ func parseIn(key string, v Value) (condition, error) {
 		return nil, fail(BadValue, "%s needs an array", key)
 	}
 	elements := v.elements()
-	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && !isExpression(elements[0]) {
+	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !isExpression(elements[0]) {
 		return newEquality(elements[0]), nil
 	}
 	var list in
 	for _, e := range elements {
 		switch {
 		case e.Type == bson.TypeUndefined:
-			return nil, fail(BadValue, "cannot compare to undefined")
+			return nil, fail(BadValue, "Cannot insert undefined into InListData")
 		case e.Type == bson.TypeRegex:
 			c, err := parseRegexValue(e)
 			if err != nil {

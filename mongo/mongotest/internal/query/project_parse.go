@@ -275,13 +275,20 @@ func parseSlice(v Value) (*arraySlice, error) {
 	return &arraySlice{skip: clamped(list[0]), limit: clamped(list[1])}, nil
 }
 
-// clamped returns a number as an int32 without its fraction.
+// clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
 func clamped(v Value) int {
-	n, ok := truncated(v)
-	if !ok {
-		n = 0
+	special := v.special()
+	if special == -2 {
+		return 0
 	}
-	return int(max(math.MinInt32, min(math.MaxInt32, n)))
+	f := float64(special) * math.MaxFloat64
+	if r, finite := v.rational(); finite {
+		f, _ = r.Float64()
+	}
+	if v.Type == bson.TypeDecimal128 {
+		f = math.RoundToEven(f)
+	}
+	return int(max(math.MinInt32, min(math.MaxInt32, f)))
 }
 
 func (p *projectionParser) elemMatch(name string, v Value) error {

@@ -155,12 +155,7 @@ type renamed struct{}
 func (renamed) apply(Value, *Env) (Value, error) { return Value{}, nil }
 
 // idOf names the document in an error's text.
-func idOf(env *Env) string {
-	if Lookup(env.original, "_id").Missing() {
-		return "{ no id }"
-	}
-	return "{" + bareID(env) + "}"
-}
+func idOf(env *Env) string { return "{" + bareID(env) + "}" }
 
 func bareID(env *Env) string {
 	id := Lookup(env.original, "_id")
