@@ -293,18 +293,17 @@ func valuesAt(values []Value, v Value, p path, expand bool) ([]Value, bool) {
 	case !v.IsArray():
 		return valuesAt(values, v.lookup(p[0]), p[1:], expand)
 	}
-	elements := v.elements()
-	for i, element := range elements {
+	something := false
+	for i, element := range v.elements() {
 		rest, inner := p, expand
 		if !element.IsDocument() && p[0] == strconv.Itoa(i) {
 			rest, inner = p[1:], expand && len(p) > 1
 		} else if element.IsArray() {
 			continue
 		}
-		var more bool
-		if values, more = valuesAt(values, element, rest, inner); !more {
+		if values, something = valuesAt(values, element, rest, inner); !something {
 			return values, false
 		}
 	}
-	return values, len(elements) > 0
+	return values, something
 }
