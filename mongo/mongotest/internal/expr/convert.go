@@ -106,18 +106,18 @@ func convertCall(env *Env, args []Expression) (Value, error) {
 }
 
 // readTarget reads what to convert to.
-func readTarget(to Value) (how target, toNull bool, err error) {
+func readTarget(asked Value) (how target, toNull bool, err error) {
 	how.base = 10
+	to := asked
 	if to.IsDocument() {
-		if how.subtype, err = readSubtype(query.Lookup(to.Data, "subtype")); err != nil {
-			return how, false, err
-		}
 		to = query.Lookup(to.Data, "type")
 	}
 	if nullish(to) {
 		return how, true, nil
 	}
-	how.to, err = typeOf(to)
+	if how.to, err = typeOf(to); err == nil && how.to == bson.TypeBinary && asked.IsDocument() {
+		how.subtype, err = readSubtype(query.Lookup(asked.Data, "subtype"))
+	}
 	return how, false, err
 }
 
@@ -133,10 +133,10 @@ func (t *target) readOptions(values []Value) (err error) {
 		}
 		t.base = n
 	}
-	if t.format, err = textOption(values[4], 4341125, "format", "base64", "base64url", "hex", "utf8", "uuid", "auto"); err != nil {
+	if t.format, err = textOption(values[4], 4341114, 4341125, "format", "base64", "base64url", "hex", "utf8", "uuid", "auto"); err != nil {
 		return err
 	}
-	order, err := textOption(values[5], 9130002, "byteOrder", "little", "big")
+	order, err := textOption(values[5], 9130001, 9130002, "byteOrder", "little", "big")
 	t.bigEndian = order == "big"
 	return err
 }
@@ -146,22 +146,26 @@ func readSubtype(v Value) (byte, error) {
 		return 0, nil
 	}
 	n, ok := asIndex(v)
-	if !v.IsNumber() || !ok || n < 0 || n > 255 {
+	switch {
+	case !v.IsNumber():
+		return 0, fail(4341108, "For BinData, $convert's 'subtype' argument must be a number, but is %s", typeName(v))
+	case !ok:
+		return 0, fail(4341106, "In $convert, numeric 'subtype' argument is not an integer")
+	case n < 0 || n > 255:
 		return 0, fail(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %s", spelled(v))
 	}
 	return byte(n), nil
 }
 
-func textOption(v Value, code int32, name string, known ...string) (string, error) {
-	if !given(v) || nullish(v) {
-		return "", nil
-	}
+func textOption(v Value, otherType, unknown int32, name string, known ...string) (string, error) {
 	s := string(v.Text())
-	if !isText(v) || !has(known, s) {
-		if !isText(v) {
-			s = spelled(v)
-		}
-		return "", fail(code, "Invalid '%s' argument for $convert: %s", name, s)
+	switch {
+	case !given(v) || nullish(v):
+		return "", nil
+	case !isText(v):
+		return "", fail(otherType, "$convert requires that '%s' be a string, found: %s with value %s", name, typeName(v), spelled(v))
+	case !has(known, s):
+		return "", fail(unknown, "Invalid '%s' argument for $convert: %s", name, s)
 	}
 	return s, nil
 }
@@ -248,6 +252,7 @@ func toInteger(v Value, how target) (Value, error) {
 			return missing, err
 		}
 		n, ok = wholePart(v)
+		ok = ok && (long || !isDouble(v) || asDouble(v) >= math.MinInt32 && asDouble(v) <= math.MaxInt32)
 	case bson.TypeString:
 		return parseInteger(string(v.Text()), how)
 	case bson.TypeBinary:

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -57,6 +59,9 @@ var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]
 func toBinary(v Value, how target) (Value, error) {
 	switch v.Type {
 	case bson.TypeBinary:
+		if v.Data[4] != how.subtype {
+			return missing, fail(conversionFailure, "Conversions between different BinData subtypes are not supported")
+		}
 		return v, nil
 	case bson.TypeString:
 		return binaryOfText(string(v.Text()), how)
@@ -79,39 +84,57 @@ func binaryOfText(s string, how target) (Value, error) {
 	if how.format == "" {
 		return missing, fail(4341115, "Format must be speficied when converting from 'string' to 'binData'")
 	}
-	if (how.subtype == 4) != (how.format == "uuid") && how.format != "auto" {
-		if how.subtype == 4 {
-			return missing, invalid("Only the 'uuid' format is allowed with the UUID subtype")
-		}
-		return missing, invalid("Only the UUID subtype is allowed with the 'uuid' format")
+	if (how.subtype == 4) != (how.format == "uuid") {
+		return missing, invalid("Only the 'uuid' format is allowed with the UUID subtype")
 	}
-	data, err := []byte(s), error(nil)
+	data, wrong := []byte(s), ""
 	switch how.format {
 	case "uuid":
 		if !uuidPattern.MatchString(s) {
 			return missing, invalid("Invalid UUID string: " + s)
 		}
-		data, err = hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+		data, wrong = readHex(strings.ReplaceAll(s, "-", ""))
 	case "hex":
-		data, err = hex.DecodeString(s)
+		data, wrong = readHex(s)
 	case "base64":
-		data, err = base64.StdEncoding.DecodeString(s)
+		data, wrong = readBase64(base64.StdEncoding, s)
 	case "base64url":
-		data, err = base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
+		data, wrong = readBase64(base64.URLEncoding, s+strings.Repeat("=", (4-len(s)%4)%4%3))
 	case "auto":
-		return missing, invalid("'auto' is not a format of strings")
+		return missing, invalid("Invalid format 'auto'")
 	}
-	if err != nil {
-		return missing, invalid("Input is not a valid " + how.format + " string.")
+	if wrong != "" {
+		return missing, invalid(wrong)
 	}
 	return binaryValue(how.subtype, data), nil
 }
 
+// readHex also returns what the real server finds wrong.
+func readHex(s string) (data []byte, wrong string) {
+	if len(s)%2 != 0 {
+		return nil, "Hex blob with odd digit count"
+	}
+	data, err := hex.DecodeString(s)
+	if digit, ok := errors.AsType[hex.InvalidByteError](err); ok {
+		return nil, fmt.Sprintf("The character \\x%02x failed to parse from hex.", byte(digit))
+	}
+	return data, ""
+}
+
+// readBase64 also returns what the real server finds wrong.
+func readBase64(encoding *base64.Encoding, s string) (data []byte, wrong string) {
+	if len(s)%4 != 0 {
+		return nil, "invalid base64"
+	}
+	data, err := encoding.DecodeString(s)
+	if err != nil {
+		return nil, "Invalid base64 character"
+	}
+	return data, ""
+}
+
 func textOfBinary(v Value, how target) (Value, error) {
 	subtype, data := v.Data[4], v.Data[5:]
-	if subtype == 2 && len(data) >= 4 && int(binary.LittleEndian.Uint32(data)) == len(data)-4 {
-		data = data[4:]
-	}
 	isUUID := subtype == 4 && len(data) == 16
 	format := how.format
 	if format == "auto" {
@@ -129,15 +152,19 @@ func textOfBinary(v Value, how target) (Value, error) {
 		return text(base64.RawURLEncoding.EncodeToString(data)), nil
 	case "utf8":
 		if !utf8.Valid(data) {
-			return missing, fail(conversionFailure, "BinData does not represent a valid UTF-8 string: %s", spelled(v))
+			return missing, notText(v, "UTF-8 string")
 		}
 		return text(data), nil
 	case "uuid":
 		if !isUUID {
-			return missing, fail(conversionFailure, "Only the UUID subtype is allowed with the 'uuid' format")
+			return missing, notText(v, "UUID")
 		}
 		h := hex.EncodeToString(data)
 		return text(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")), nil
 	}
 	return text(base64.StdEncoding.EncodeToString(data)), nil
+}
+
+func notText(v Value, what string) error {
+	return fail(conversionFailure, "Failed to convert '%s' to string %s: BinData does not represent a valid %s", spelled(v), withoutOnError, what)
 }

@@ -243,7 +243,10 @@ func decimalPow(base, exponent decimal) decimal {
 	case base.isZero():
 		return leastZero
 	case base.form == infinite || exponent.form == infinite:
-		return decimalFloat(math.Pow(base.float(), exponent.float()))
+		if f := math.Pow(base.float(), exponent.float()); f != 0 {
+			return decimalFloat(f)
+		}
+		return leastZero
 	}
 	whole := exponent.integral(towardZero).compare(exponent) == 0
 	if base.neg && !whole {

@@ -14,12 +14,19 @@ var (
 	decimalTan   = analytic(zeroAt(-40), undefinedAt, tangent)
 	decimalAtan  = analytic(same, rightAngle, arctangent)
 	decimalAsin  = analytic(zeroAt(-40), undefinedAt, arcsine)
-	decimalAcos  = analytic(func(decimal) decimal { return rightAngle(false) }, undefinedAt, arccosine)
 	decimalSinh  = analytic(zeroAt(-40), endless, hyperbolicSine)
 	decimalCosh  = analytic(always(fullOne), func(bool) decimal { return endless(false) }, hyperbolicCosine)
 	decimalAsinh = analytic(zeroAt(decimalMinExp), endless, areaSine)
 	decimalAcosh = analytic(same, endless, areaCosine)
 )
+
+// decimalAcos of one is the least zero.
+func decimalAcos(d decimal) decimal {
+	if d.form == finite && d.compare(decimalOne) == 0 {
+		return leastZero
+	}
+	return analytic(func(decimal) decimal { return rightAngle(false) }, undefinedAt, arccosine)(d)
+}
 
 func sine(x *big.Float) *big.Float {
 	s, _ := sineCosine(x)

@@ -74,6 +74,8 @@ func logarithm(args []Value) (Value, error) {
 		return missing, fail(28758, "$log's argument must be a positive number, but is %s", sixDigits(asDouble(a)))
 	case !isPositive(base) || query.Equal(base, query.Int32(1)):
 		return missing, fail(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(asDouble(base)))
+	case math.IsNaN(asDouble(a)) || math.IsNaN(asDouble(base)):
+		return query.Double(math.NaN()), nil // even of decimals
 	case isDecimal(a) || isDecimal(base):
 		return decimalLog(decimalOf(a), decimalOf(base)).value(), nil
 	}
