@@ -98,6 +98,8 @@ func (p *formatParser) specifier(c byte) (what string, ok bool) {
 	}
 	*n.field(&p.civil) = value
 	switch {
+	case c == 'j' && !p.hasYear:
+		p.add(from, "A 'day of year' can only come after a year has been found")
 	case c == 'V' && (value < 1 || value > 53):
 		p.add(from, "ISO Week must be between 1 and 53")
 	case c == 'u' && (value < 1 || value > 7):

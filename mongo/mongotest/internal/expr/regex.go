@@ -101,7 +101,7 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 	default:
 		options = string(flags.Text())
 		if strings.Contains(options, "\x00") {
-			return "", "", fail(51110, "%s: regex option cannot contain an embedded null byte", name)
+			return "", "", fail(51110, "%s: regular expression options cannot contain an embedded null byte", name)
 		}
 	}
 	return pattern, options, nil
@@ -215,7 +215,7 @@ func match(s string, found []int) Value {
 	}.value()
 }
 
-// splitRegex splits at each match; what groups caught stands between the parts.
+// splitRegex splits at each match, also at empty ones; what groups caught stands between the parts.
 func splitRegex(s string, by Value) (Value, error) {
 	pattern, options := regexParts(by)
 	re, err := compile("$split", pattern, options)
@@ -227,15 +227,10 @@ func splitRegex(s string, by Value) (Value, error) {
 	}
 	var parts []string
 	at := 0
-	for _, found := range findAll(re, s) {
-		if found[1] == found[0] {
-			continue
-		}
+	for _, found := range re.FindAllStringSubmatchIndex(s, -1) {
 		parts = append(parts, s[at:found[0]])
 		for i := 2; i < len(found); i += 2 {
-			if found[i] >= 0 {
-				parts = append(parts, s[found[i]:found[i+1]])
-			}
+			parts = append(parts, s[max(0, found[i]):max(0, found[i+1])])
 		}
 		at = found[1]
 	}

@@ -78,7 +78,7 @@ func checkVariableUse(name string) error {
 	}
 	first := name[0]
 	if first < utf8.RuneSelf && !letter(first) {
-		return fail(failedToParse, "'%s' starts with an invalid character for a variable name", name)
+		return fail(failedToParse, "'%s' starts with an invalid character for a user variable name", name)
 	}
 	return checkVariableRest(name)
 }
