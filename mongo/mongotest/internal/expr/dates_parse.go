@@ -69,7 +69,9 @@ func parseDate(s, format, zone Value) (Value, error) {
 	var d *civil
 	var err error
 	if given(format) {
-		d, err = parseFormat(string(s.Text()), string(format.Text()))
+		if d, err = parseFormat(string(s.Text()), string(format.Text())); err == nil && d.hour > 23 {
+			err = dateProblem(string(s.Text()), len(s.Text()), "The parsed time was invalid")
+		}
 	} else {
 		d, err = parseFree(string(s.Text()))
 	}

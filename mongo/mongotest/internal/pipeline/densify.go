@@ -113,13 +113,10 @@ func (s *densify) parseBounds(v Value) error {
 		return fail(5733403, "A bounding array in a range statement must have exactly two elements")
 	}
 	s.lower, s.top = list[0], list[1]
-	for _, bound := range list {
-		if !bound.IsNumber() && !isDate(bound) {
-			return fail(5946800, "Explicit bounds must be numeric or dates")
-		}
-	}
 	switch {
-	case isDate(s.lower) != isDate(s.top):
+	case !s.lower.IsNumber() && !isDate(s.lower):
+		return fail(5946800, "Explicit bounds must be numeric or dates")
+	case isDate(s.lower) != isDate(s.top) || s.lower.IsNumber() != s.top.IsNumber():
 		return fail(5733406, "A bounding array must contain either both dates or both numeric types")
 	case query.Compare(s.lower, s.top) > 0:
 		return fail(5733402, "A bounding array must be an ascending array of either two dates or two numbers")
@@ -127,6 +124,8 @@ func (s *densify) parseBounds(v Value) error {
 		return fail(5733410, "A bounding array of dates must specify a unit")
 	case !isDate(s.lower) && s.unit != "":
 		return fail(5733409, "Numeric bounds may not have unit parameter")
+	case !isDate(s.lower) && (s.lower.Type != s.top.Type || s.lower.Type != s.step.Type):
+		return fail(5876900, "Upper bound, lower bound, and step must all have the same type")
 	}
 	return nil
 }
@@ -169,10 +168,15 @@ func (g *gaps) forward() (err error) {
 	return err
 }
 
+// generated returns a document with what its partition has in common. Of a field that is not there the documents around it are.
 func (g *gaps) generated() []byte {
 	doc := emptyDocument
 	for _, path := range g.partition {
-		if v := path.get(g.sample); !v.Missing() {
+		v := path.get(g.sample)
+		if around := path[:len(path)-1]; v.Missing() && len(around) > 0 && around.get(doc).Missing() {
+			path, v = around, document(emptyDocument)
+		}
+		if !v.Missing() {
 			doc = path.set(doc, v)
 		}
 	}

@@ -12,6 +12,17 @@ type calculus struct {
 	window window
 }
 
+// checkCalculus checks the order of a function over it, before anything else.
+func (s *windowStage) checkCalculus(name string) error {
+	switch {
+	case name != "$derivative" && name != "$integral" || len(s.keys) == 1:
+		return nil
+	case len(s.keys) == 0:
+		return fail(failedToParse, "%s requires a sortBy", name)
+	}
+	return fail(failedToParse, "%s requires a non-compound sortBy", name)
+}
+
 func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, error) {
 	if !f.value.IsDocument() {
 		return nil, fail(failedToParse, "%s expects an object, but got a %s: %s", f.name, typeName(f.value), written(f.name, f.value))
@@ -37,9 +48,6 @@ func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, er
 	if c.input == nil {
 		return nil, fail(failedToParse, "%s requires an 'input' expression", f.name)
 	}
-	if len(s.keys) != 1 {
-		return nil, fail(failedToParse, "%s requires a sortBy", f.name)
-	}
 	return c, nil
 }
 
@@ -54,10 +62,10 @@ func (c *calculus) perUnit(operator string, v Value) (Value, error) {
 type derivative struct{ *calculus }
 
 func parseDerivative(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
-	if !w.given {
-		return nil, fail(failedToParse, "$derivative requires explicit window bounds")
-	}
 	c, err := s.parseCalculus(p, f, w)
+	if err == nil && !w.given {
+		err = fail(failedToParse, "$derivative requires explicit window bounds")
+	}
 	return derivative{c}, err
 }
 

@@ -38,6 +38,9 @@ func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) 
 			return nil, fail(failedToParse, "Window function found an unknown argument: %s", other.name)
 		}
 	}
+	if err := s.checkCalculus(function.name); err != nil {
+		return nil, err
+	}
 	w, err := s.parseWindow(fields[1:].get("window"))
 	if err != nil {
 		return nil, err

@@ -17,13 +17,13 @@ func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFun
 	fields := fieldsOf(orEmpty(f.value))
 	n, alpha := fields.get("N"), fields.get("alpha")
 	switch {
-	case !f.value.IsDocument() || len(fields) != 2 || fields.get("input").Missing() || n.Missing() == alpha.Missing():
+	case !f.value.IsDocument() || w.given:
+		return nil, fail(failedToParse, "$expMovingAvg must have exactly one argument that is an object")
+	case len(fields) != 2 || fields.get("input").Missing() || n.Missing() == alpha.Missing():
 		return nil, fail(failedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
 			"an 'alpha' field")
 	case s.order == nil:
 		return nil, fail(failedToParse, "$expMovingAvg requires an explicit 'sortBy'")
-	case w.given:
-		return nil, fail(failedToParse, "$expMovingAvg does not accept a 'window' field")
 	}
 	m := &movingAverage{}
 	if err := m.parseWeight(n, alpha); err != nil {

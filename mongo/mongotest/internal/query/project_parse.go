@@ -259,7 +259,7 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 // parseSlice takes a count or [skip, limit].
 func parseSlice(v Value) (*arraySlice, error) {
 	if v.IsNumber() {
-		n := clamped(v)
+		n := Clamped(v)
 		if n < 0 {
 			return &arraySlice{skip: n, limit: -n}, nil
 		}
@@ -269,14 +269,14 @@ func parseSlice(v Value) (*arraySlice, error) {
 		return nil, fail(31273, "$slice only supports numbers and [skip, limit] arrays")
 	}
 	list := v.elements()
-	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || clamped(list[1]) <= 0 {
+	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || Clamped(list[1]) <= 0 {
 		return nil, fail(31272, "$slice array argument should be of form [skip, limit]")
 	}
-	return &arraySlice{skip: clamped(list[0]), limit: clamped(list[1])}, nil
+	return &arraySlice{skip: Clamped(list[0]), limit: Clamped(list[1])}, nil
 }
 
-// clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
-func clamped(v Value) int {
+// Clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
+func Clamped(v Value) int {
 	special := v.special()
 	if special == -2 {
 		return 0
