@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -36,7 +37,12 @@ func (ix *index) ordered() bool { return ix.plugin == "" }
 
 // constrains tells whether a document may be refused because of the index.
 func (ix *index) constrains() bool {
-	return ix.ordered() && ix != idIndex && (ix.refusesDuplicates() || len(ix.paths) > 1)
+	return ix.ordered() && ix != idIndex && (ix.refusesDuplicates() || len(ix.paths) > 1 || slices.ContainsFunc(ix.paths, mayBePlace))
+}
+
+// mayBePlace tells whether a path has a name, after the first, that an element of an array may have too.
+func mayBePlace(path []string) bool {
+	return slices.ContainsFunc(path[1:], func(name string) bool { return strings.Trim(name, "0123456789") == "" })
 }
 
 func (ix *index) refusesDuplicates() bool { return ix.unique || ix.prepared }

@@ -20,8 +20,9 @@ type part struct {
 	value query.Value // what was found so far: an array where the path has yet to enter it
 	name  string      // the name of that array
 
-	placed *part // where the path goes on, if it names an element of the array that is being entered by its place
-	nested bool  // that element is an array itself
+	placed *part  // where the path goes on, if it names an element of the array that is being entered by its place
+	nested bool   // that element is an array itself
+	array  []byte // what is entered then
 }
 
 var (
@@ -140,7 +141,7 @@ func (p *part) advance(doc []byte) (bool, error) {
 		return nested, nil
 	case p.placed != nil:
 		return false, failf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in "+
-			"an array), field: '%s'", p.path[0])
+			"an array), field: '%s' for array: %s", p.path[0], documentText(p.array))
 	}
 	p.follow(doc)
 	return false, nil
@@ -167,7 +168,7 @@ func (p *part) place(array []byte) {
 	if element.Missing() {
 		return
 	}
-	p.placed, p.nested = &part{path: p.path}, element.IsArray()
+	p.placed, p.nested, p.array = &part{path: p.path}, element.IsArray(), array
 	p.placed.follow(array)
 }
 

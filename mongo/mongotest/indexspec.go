@@ -205,7 +205,7 @@ func (r *specReader) expiry(e *wire.Element) {
 	case f > math.MaxInt32:
 		why = "must be within the range of a 32-bit integer"
 	default:
-		seconds = int32(f)
+		seconds = int32(query.Clamped(v))
 	}
 	if why != "" {
 		r.flaw = failf(codeCannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
@@ -282,11 +282,11 @@ func keyField(name string) error {
 	if name == "" {
 		return failf(codeCannotCreateIndex, "Index keys cannot be an empty field.")
 	}
-	for _, part := range splitPath(name) {
+	for i, part := range splitPath(name) {
 		if part == "" {
 			return failf(codeCannotCreateIndex, "Index keys cannot contain an empty field.")
 		}
-		if part[0] == '$' && part != "$id" && part != "$ref" && part != "$db" {
+		if part[0] == '$' && (i == 0 || part != "$id" && part != "$ref" && part != "$db") {
 			return failf(codeCannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
 		}
 	}
@@ -295,9 +295,6 @@ func keyField(name string) error {
 
 // ofID takes the specification of the index that every collection has: it may say nothing else than that.
 func (r *specReader) ofID() (*index, error) {
-	if r.name == "*" {
-		return nil, failf(codeBadValue, "The index name '*' is not valid.")
-	}
 	if !isIDPattern(r.pattern) {
 		return nil, failf(codeBadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
 			"found key: %s", documentText(r.pattern))

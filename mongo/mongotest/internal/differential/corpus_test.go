@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,18 +83,31 @@ func readCases(t testing.TB, path string) caseFile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, _ := filepath.Rel(casesFolder, path)
-	f := caseFile{path: path, name: name}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\n")
-		if reply, ok := strings.CutPrefix(line, "\t"); ok && len(f.lines) > 0 {
-			last := f.lines[len(f.lines)-1]
-			last.replies = append(last.replies, reply)
-			continue
-		}
-		f.lines = append(f.lines, &caseLine{text: line})
+	lines, err := parseCases(string(text))
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
 	}
-	return f
+	name, _ := filepath.Rel(casesFolder, path)
+	return caseFile{path: path, name: name, lines: lines}
+}
+
+// parseCases refuses a line that is nothing: nobody would ask it.
+func parseCases(text string) ([]*caseLine, error) {
+	var lines []*caseLine
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		reply, isReply := strings.CutPrefix(line, "\t")
+		switch {
+		case isReply && len(lines) > 0 && lines[len(lines)-1].isCommand():
+			last := lines[len(lines)-1]
+			last.replies = append(last.replies, reply)
+		case line == "" || slices.Contains([]byte("#@{"), line[0]):
+			lines = append(lines, &caseLine{text: line})
+		default:
+			return nil, fmt.Errorf("neither a command, a reply, a comment nor what is asked before: %q", line)
+		}
+	}
+	return lines, nil
 }
 
 func (f caseFile) write(t *testing.T) {

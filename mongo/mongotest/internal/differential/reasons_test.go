@@ -1,6 +1,8 @@
 package differential
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -27,9 +29,18 @@ func readDifferences(t testing.TB) *differenceTable {
 	if err != nil {
 		t.Fatal(err)
 	}
+	table, err := parseDifferences(string(text))
+	if err != nil {
+		t.Error(err)
+	}
+	return table
+}
+
+func parseDifferences(text string) (*differenceTable, error) {
 	table := &differenceTable{reasons: make(map[string]string), used: make(map[string]bool)}
+	var wrong []error
 	reason := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		table.lines = append(table.lines, line)
 		about, isReason := strings.CutPrefix(line, "# ")
@@ -38,12 +49,12 @@ func readDifferences(t testing.TB) *differenceTable {
 			reason = about
 		case line == "":
 		case reason == "" || table.reasons[line] != "":
-			t.Errorf("%s: no reason, or there twice: %s", differencesFile, line)
+			wrong = append(wrong, fmt.Errorf("%s: no reason, or there twice: %s", differencesFile, line))
 		default:
 			table.reasons[line] = reason
 		}
 	}
-	return table
+	return table, errors.Join(wrong...)
 }
 
 // reason returns why a command is answered otherwise at a place, "" if nobody tells.
@@ -53,11 +64,12 @@ func (d *differenceTable) reason(place, command string) string {
 	return d.reasons[key]
 }
 
-// unused are the rows that no difference met, of the cases or of the suites.
-func (d *differenceTable) unused(suites bool) []string {
+// unused are the rows of some places that no difference met.
+func (d *differenceTable) unused(asked func(place string) bool) []string {
 	var rows []string
 	for _, line := range d.lines {
-		if d.reasons[line] != "" && !d.used[line] && strings.HasPrefix(line, suitePlace) == suites {
+		place, _, _ := strings.Cut(line, " ")
+		if d.reasons[line] != "" && !d.used[line] && asked(place) {
 			rows = append(rows, line)
 		}
 	}
