@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// suitePlace is what places in the published suites begin with.
+const suitePlace = "suites/"
+
 // differencesFile is the one table of what this server answers otherwise than the real one, and goes on doing so: a reason behind
 // "#", then the cases, a line each: where the case is, and the command.
 const differencesFile = "testdata/differences.txt"
