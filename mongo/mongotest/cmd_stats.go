@@ -59,13 +59,17 @@ func appendCollStats(dst []byte, c *collection, scale int64) []byte {
 		}
 	}
 	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.def.indexes)))
+	if exists {
+		building, list := wire.BeginArray(dst, "indexBuilds")
+		dst = wire.EndDocument(list, building)
+	}
 	dst = appendSmallest(dst, "totalIndexSize", c.indexStorage()/scale)
-	dst = appendSmallest(dst, "totalSize", (storage+c.indexStorage())/scale)
 	at, dst := wire.BeginEmbedded(dst, "indexSizes")
 	for _, ix := range c.def.indexes {
 		dst = appendSmallest(dst, ix.name, page/scale)
 	}
 	dst = wire.EndDocument(dst, at)
+	dst = appendSmallest(dst, "totalSize", (storage+c.indexStorage())/scale)
 	return appendSmallest(dst, "scaleFactor", scale)
 }
 

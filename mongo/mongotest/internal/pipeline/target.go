@@ -20,11 +20,24 @@ type Target struct {
 	outer int // how many variables are in scope outside
 	let   letVariables
 	steps []step
+	// broken is why the pipeline of whenMatched is no update, which is found out only when there is a result.
+	broken error
 }
 
 var _ stage = (*Target)(nil)
 
-func (t *Target) run(_ *runner, in stream) stream { return in }
+func (t *Target) run(r *runner, in stream) stream {
+	if t.WhenMatched != "pipeline" {
+		return in
+	}
+	return perDocument(func(r *runner, doc []byte) ([]byte, error) {
+		if t.broken != nil {
+			return nil, t.broken
+		}
+		_, err := t.let.values(r, doc)
+		return doc, err
+	}).run(r, in)
+}
 
 // Apply returns what the pipeline of whenMatched makes of a stored document that a result matches.
 func (t *Target) Apply(c Context, vars any, stored, result []byte) ([]byte, error) {
@@ -224,10 +237,14 @@ func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
 	if v := fields.get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
 		return fail(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
 	}
-	if t.let, err = p.let(fields.set("new", reserved).bytes()); err != nil {
+	if t.let, err = p.late().let(fields.set("new", reserved).bytes()); err != nil {
 		return err
 	}
 	t.outer = len(p.names)
-	t.steps, err = p.updateSteps(t.let.names, stages)
-	return err
+	stages = lastOfEach(stages)
+	if err := p.survey(stages); err != nil {
+		return err
+	}
+	t.steps, t.broken = p.updateSteps(t.let.names, stages)
+	return nil
 }

@@ -1,23 +1,28 @@
 package pipeline
 
+import "strings"
+
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
 
-type unionWith struct{ subPipeline }
+type unionWith struct {
+	subPipeline
+	nameless bool // it names a collection "", which is found out only when it is read
+}
 
 var unionWithOptions = []option{{name: "coll", types: ofString}, {name: "pipeline"}}
 
 func surveyUnionWith(p *parser, name string, spec Value) error {
 	switch {
 	case isText(spec):
-		if len(spec.Text()) == 0 {
-			return fail(invalidNamespace, "Namespace %sis not a valid collection name", p.DB)
-		}
-		return nil
+		return checkUnited(spec)
 	case !spec.IsDocument():
 		return fail(failedToParse, "the $unionWith stage specification must be an object or string, but found %s", typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, unionWithOptions)
 	if err != nil {
+		return err
+	}
+	if err := checkUnited(fields.get("coll")); err != nil {
 		return err
 	}
 	stages := fields.get("pipeline")
@@ -30,19 +35,32 @@ func surveyUnionWith(p *parser, name string, spec Value) error {
 	return p.surveyInner(stages)
 }
 
+func checkUnited(coll Value) error {
+	if name := string(coll.Text()); strings.HasPrefix(name, ".") {
+		return fail(invalidNamespace, "Collection names cannot start with '.': %s", name)
+	}
+	return nil
+}
+
 func parseUnionWith(p *parser, _ string, spec Value) (stage, error) {
 	s := &unionWith{}
-	s.db, s.coll = p.DB, string(spec.Text())
+	s.db = p.DB
 	if isText(spec) {
+		s.unite(spec)
 		return s, nil
 	}
 	fields := fieldsOf(spec.Data)
-	s.coll = string(fields.get("coll").Text())
+	s.unite(fields.get("coll"))
 	return s, p.inside(func(inner *parser) error {
 		return s.parse(inner, letVariables{}, fields.get("pipeline"), func(name string) error {
 			return fail(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
 		})
 	})
+}
+
+func (s *unionWith) unite(coll Value) {
+	s.coll = string(coll.Text())
+	s.nameless = s.coll == "" && !coll.Missing()
 }
 
 func (s *unionWith) run(r *runner, in stream) stream {
@@ -51,6 +69,10 @@ func (s *unionWith) run(r *runner, in stream) stream {
 			if !yield(doc, err) || err != nil {
 				return
 			}
+		}
+		if s.nameless {
+			yield(nil, fail(invalidNamespace, "Namespace %sis not a valid collection name", s.db))
+			return
 		}
 		s.stream(r, emptyDocument, nil)(yield)
 	}

@@ -7,14 +7,10 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// updateSteps compiles the stages of an update, in which only few may be.
+// updateSteps compiles the stages of an update, which survey has seen, and in which only few may be.
 func (p *parser) updateSteps(names []string, stages Value) ([]step, error) {
 	inner := p.within(names)
 	inner.update = true
-	stages = lastOfEach(stages)
-	if err := inner.survey(stages); err != nil {
-		return nil, err
-	}
 	return inner.steps(stages)
 }
 
@@ -24,6 +20,10 @@ func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 		return nil, fail(typeMismatch, "A pipeline must be an array of objects")
 	}
 	p := newParser(Options{})
+	stages = lastOfEach(stages)
+	if err := p.survey(stages); err != nil {
+		return nil, err
+	}
 	steps, err := p.updateSteps(l.variables.names, stages)
 	if err != nil {
 		return nil, err

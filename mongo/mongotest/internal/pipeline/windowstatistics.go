@@ -101,53 +101,45 @@ func (m *movingAverage) next(average, v Value) (Value, error) {
 	return compute("$add", gain, rest)
 }
 
-// covariance is $covariancePop and $covarianceSamp.
+// covariance is $covariancePop and $covarianceSamp, of pairs: what is no array of two numbers does not count.
 type covariance struct {
-	x, y   expr.Expression
+	pair   expr.Expression
 	sample bool
 	window window
 }
 
 func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
-	list := query.Elements(orEmpty(f.value))
-	if !f.value.IsArray() || len(list) != 2 {
-		return nil, unsupported("an argument of " + f.name + " that is not an array of two")
-	}
-	c := &covariance{sample: f.name == "$covarianceSamp", window: w}
-	var err error
-	if c.x, err = p.expression(list[0]); err != nil {
-		return nil, err
-	}
-	c.y, err = p.expression(list[1])
-	return c, err
+	pair, err := p.expression(f.value)
+	return &covariance{pair: pair, sample: f.name == "$covarianceSamp", window: w}, err
 }
 
 func (c *covariance) begin(r *runner, part *partition) windowValues {
-	xs, ys := newInputs(r, c.x, part.docs), newInputs(r, c.y, part.docs)
-	both := func(j int) error {
-		if _, err := xs.at(j); err != nil {
-			return err
-		}
-		_, err := ys.at(j)
+	pairs := newInputs(r, c.pair, part.docs)
+	each := func(j int) error {
+		_, err := pairs.at(j)
 		return err
 	}
 	return func(i int) (Value, error) {
-		first, end, err := c.window.evaluate(part, i, both)
+		first, end, err := c.window.evaluate(part, i, each)
 		if err != nil {
 			return missing, err
 		}
-		return c.of(xs.values[first:end], ys.values[first:end]), nil
+		return c.of(pairs.values[first:end]), nil
 	}
 }
 
 // of adds up as documents come, which is how the real server rounds.
-func (c *covariance) of(xs, ys []Value) Value {
+func (c *covariance) of(pairs []Value) Value {
 	n, meanX, meanY, moment := 0.0, 0.0, 0.0, 0.0
-	for i := range xs {
-		if !xs[i].IsNumber() || !ys[i].IsNumber() {
+	for _, v := range pairs {
+		if !v.IsArray() {
 			continue
 		}
-		x, y := double(xs[i]), double(ys[i])
+		pair := query.Elements(v.Data)
+		if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
+			continue
+		}
+		x, y := double(pair[0]), double(pair[1])
 		n++
 		dx := x - meanX
 		meanX += dx / n
