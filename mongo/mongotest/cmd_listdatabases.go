@@ -17,17 +17,12 @@ func cmdListDatabases(x *exec) error {
 		e := &x.args[i]
 		switch string(e.Key) {
 		case "filter":
-			if filter = e.Document(); filter == nil {
-				return wrongType("listDatabases", "filter", e.Type, "object")
-			}
+			filter = e.Value
 			if err := valid(filter); err != nil {
 				return err
 			}
 		case "nameOnly":
 			nameOnly = e.True()
-		case "authorizedDatabases":
-		default:
-			return unknownField("listDatabases", string(e.Key))
 		}
 	}
 	f, err := x.matcher(filter)

@@ -1,6 +1,6 @@
 package mongotest
 
-// fieldSets are the fields of the commands on data, by the commands' names.
+// fieldSets are the fields of commands, by the commands' names.
 var fieldSets = map[string]*fieldSet{
 	"find": {
 		name: "find", numbers: "long, double, decimal, int",
@@ -72,6 +72,13 @@ var fieldSets = map[string]*fieldSet{
 			aTruth:   "capped temp autoIndexId",
 		}),
 	},
+	"listDatabases": {
+		name: "listDatabases", numbers: "long, int, double, decimal", truths: "long, int, decimal, bool, double",
+		kinds: kinds(map[fieldKind]string{anObject: "filter", aTruth: "nameOnly", aBool: "authorizedDatabases"}),
+	},
+	"ping":         {name: "ping", numbers: "double, int, long, decimal"},
+	"buildInfo":    {name: "buildInfo", numbers: "decimal, int, double, long"},
+	"logout":       {name: "logout", numbers: "int, long, decimal, double"},
 	"drop":         {name: "drop", numbers: "int, decimal, long, double"},
 	"dropDatabase": {name: "dropDatabase", numbers: "int, double, decimal, long"},
 	"createIndexes": {
