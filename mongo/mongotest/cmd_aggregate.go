@@ -27,6 +27,7 @@ type aggregation struct {
 	collation query.Collation
 	cursor    bool // the option is there
 	bypass    bool // do not validate what is written
+	inOrder   bool // the documents come as the first $sort has them
 }
 
 func cmdAggregate(x *exec) error {
@@ -168,7 +169,11 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 }
 
 func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, error) {
-	docs, err := a.Run(x.context(), x.vars.values, input)
+	p := a.Pipeline
+	if a.inOrder {
+		p = p.InOrder()
+	}
+	docs, err := p.Run(x.context(), x.vars.values, input)
 	if x.conflict != nil {
 		return nil, x.conflict
 	}
@@ -189,6 +194,12 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 			all.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return nil, err
+	}
+	all.sort, all.collation = a.SortByID(), a.collation
+	a.inOrder = all.readsByID(c)
 	var docs [][]byte
 	if a.Reads() && x.coll != "" {
 		err := x.findLocked("aggregate", &all, func(_ string, doc []byte) bool {

@@ -19,7 +19,6 @@ type search struct {
 	skip, limit  int64
 	batchSize    int64
 	singleBatch  bool
-	byID         bool // it is sorted by _id alone, for which there is an index
 	returnKey    bool
 	showRecordID bool
 	tailable     bool
@@ -95,7 +94,7 @@ func (s *search) sizes(batch bool) string {
 // ends tells whether the real server knows without looking further that the result ends: it was sorted, its limit is
 // reached, or its _id is.
 func (s *search) ends(docs [][]byte) bool {
-	return s.sort != nil && !s.byID || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
+	return s.sort != nil && s.sort.ByID() == 0 || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
 }
 
 // compileFind compiles what the command has of the language.
@@ -120,7 +119,6 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		*filter = e.Value
 		return valid(*filter)
 	case "sort":
-		s.byID = onlyID(e.Document())
 		err = s.parseSort(e.Value)
 	case "skip":
 		s.skip, _ = e.Int64()
@@ -152,12 +150,6 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	return err
 }
 
-// onlyID tells whether a document's only field is _id.
-func onlyID(doc []byte) bool {
-	it := wire.Elements(doc)
-	return doc != nil && it.Next() && string(it.Key) == "_id" && !it.Next()
-}
-
 // projection compiles a projection of what a filter matches, which a positional one refers to.
 func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, error) {
 	hooks, err := x.hooks()
@@ -170,15 +162,19 @@ func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, er
 // searchLocked returns what matches, sorted, skipped and limited.
 func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	var docs [][]byte
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return nil, err
+	}
 	enough := -1
-	if s.limit > 0 && s.sort == nil {
+	if s.limit > 0 && (s.sort == nil || s.readsByID(c)) {
 		enough = int(s.skip + s.limit)
 	}
 	var keys map[*byte]string // of the documents, where they are asked for
 	if s.returnKey || s.showRecordID {
 		keys = make(map[*byte]string)
 	}
-	err := x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
+	err = x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
 		docs = append(docs, doc)
 		if keys != nil {
 			keys[&doc[0]] = key

@@ -47,6 +47,9 @@ func (h *hint) parse(e *wire.Element) error {
 	return nil
 }
 
+// given tells whether anything says which index to use, or how to read the collection.
+func (h *hint) given() bool { return h.named || h.pattern != nil || h.natural != 0 || h.bounded() }
+
 // resolve returns the index that is meant, nil if there is no hint or it is $natural.
 func (h *hint) resolve(ns string, c *collection) (*index, error) {
 	if c == nil || !h.named && h.pattern == nil {

@@ -163,6 +163,29 @@ func (c *collection) findByID(scans []query.IDScan, f *query.Filter, m *query.Ma
 	return nil
 }
 
+// findSortedByID is find in the order of the _ids, or the other way round if the direction is negative.
+func (c *collection) findSortedByID(direction int64, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
+	scans := f.IDScans()
+	var list []*record
+	c.scan(func(r *record) bool {
+		if len(scans) == 0 || slices.ContainsFunc(scans, func(s query.IDScan) bool { return s.Bounds(r.doc) }) {
+			list = append(list, r)
+		}
+		return true
+	})
+	slices.SortStableFunc(list, byID)
+	if direction < 0 {
+		slices.Reverse(list)
+	}
+	for _, r := range list {
+		ok, err := f.MatchWith(r.doc, m)
+		if err != nil || ok && !visit(r.key, r.doc) {
+			return err
+		}
+	}
+	return nil
+}
+
 // between returns what a scan comes by, in its order.
 func (c *collection) between(s *query.IDScan) []*record {
 	var list []*record

@@ -136,6 +136,11 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 	return err
 }
 
+// readsByID tells whether a collection is read by its index of _id because it is sorted by that.
+func (c *criteria) readsByID(in *collection) bool {
+	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.given() && in != nil && in.hasIDIndex() && len(in.def.indexes) == 1
+}
+
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
 func (c *criteria) checkNatural() error {
 	switch {
@@ -162,7 +167,12 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 		return err
 	}
 	x.match = query.Matching{Vars: q.vars}
-	if err := c.findBy(ix, &q.hint, &q.filter, &x.match, visit); err != nil {
+	if q.readsByID(c) {
+		err = c.findSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
+	} else {
+		err = c.findBy(ix, &q.hint, &q.filter, &x.match, visit)
+	}
+	if err != nil {
 		return x.executing(command, err)
 	}
 	return nil
@@ -179,7 +189,12 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	if order != nil {
 		q.hint.sizes = " limit=1"
 	}
-	err := x.findLocked(command, q, func(key string, doc []byte) bool {
+	c, err := x.collectionLocked(x.full)
+	if err != nil {
+		return best, err
+	}
+	all := order != nil && !q.readsByID(c)
+	err = x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {
 			if unsortable = order.Check(doc); unsortable != nil {
 				return false
@@ -188,7 +203,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
 			best = found{key, doc, x.match}
 		}
-		return order != nil
+		return all
 	})
 	if err == nil && unsortable != nil {
 		err = x.executing(command, unsortable)

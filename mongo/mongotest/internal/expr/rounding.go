@@ -35,7 +35,7 @@ func precision(name string, v Value) (int, error) {
 	}
 	_, whole := asWholeLong(v)
 	switch {
-	case !whole:
+	case !whole || n != int64(int32(n)):
 		return 0, fail(51082, "precision argument to  %s must be a integral value", name)
 	case n < -20 || n > 100:
 		return 0, fail(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)

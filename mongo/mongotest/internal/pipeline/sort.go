@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -18,7 +20,36 @@ func parseSort(p *parser, _ string, spec Value) (stage, error) {
 		return nil, fail(15976, "$sort stage must have at least one sort key")
 	}
 	keys = keys.Collated(p.Collation)
-	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(keys, docs) }), nil
+	return &sorting{keys}, nil
+}
+
+// sorting is a $sort.
+type sorting struct{ keys *query.Sort }
+
+func (s *sorting) run(r *runner, in stream) stream {
+	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) { return docs, sortDocuments(s.keys, docs) }).run(r, in)
+}
+
+// SortByID returns a $sort by _id alone behind nothing but $matches, nil if there is none.
+func (p *Pipeline) SortByID() *query.Sort {
+	for _, step := range p.steps {
+		if _, is := step.stage.(*match); is {
+			continue
+		}
+		if s, is := step.stage.(*sorting); is && s.keys.ByID() != 0 {
+			return s.keys
+		}
+		return nil
+	}
+	return nil
+}
+
+// InOrder is the pipeline without its first $sort, for documents that come in its order.
+func (p *Pipeline) InOrder() *Pipeline {
+	i := slices.IndexFunc(p.steps, func(s step) bool { _, is := s.stage.(*sorting); return is })
+	rest := *p
+	rest.steps = slices.Delete(slices.Clone(p.steps), i, i+1)
+	return &rest
 }
 
 // sortDocuments sorts documents; not all can be.

@@ -16,7 +16,7 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	if !v.IsDocument() {
 		return nil, fail(BadValue, "$elemMatch needs an Object")
 	}
-	inner := filterParser{inner: true}
+	inner := filterParser{inner: true, at: "(None)"}
 	var m elemMatch
 	var err error
 	if isExpression(v) && !isLogical(v) {

@@ -92,8 +92,46 @@ func (f *Filter) ID() (Value, bool) {
 	return f.id, f.collation == nil && !f.id.Missing() && plainID(f.id)
 }
 
-// OnlyID tells whether the filter asks for an _id and nothing else.
-func (f *Filter) OnlyID() bool { return f.only }
+// OnlyID tells whether the filter asks for an _id and nothing else, however that is said.
+func (f *Filter) OnlyID() bool { return f.only || f.collation == nil && !onlyID(f.all).Missing() }
+
+// onlyID returns the one _id that conditions ask for, Missing if they ask for anything else.
+func onlyID(all []node) Value {
+	var id Value
+	for _, n := range all {
+		v := Value{}
+		if p, ok := n.(*pathNode); ok && len(p.path) == 1 && p.path[0] == "_id" {
+			v = onlyValue(p.condition)
+		}
+		if v.Missing() || !id.Missing() && !Equal(id, v) {
+			return Value{}
+		}
+		id = v
+	}
+	return id
+}
+
+// onlyValue returns the one value that a condition asks for, Missing if it asks for anything else or for more.
+func onlyValue(c condition) Value {
+	switch c := c.(type) {
+	case *equality:
+		if plainID(c.value) {
+			return c.value
+		}
+	case *leaf:
+		list, _ := c.predicate.(in)
+		var one Value
+		for _, p := range list {
+			e, ok := p.(equalTo)
+			if !ok || !plainID(e.value) || !one.Missing() && !Equal(one, e.value) {
+				return Value{}
+			}
+			one = e.value
+		}
+		return one
+	}
+	return Value{}
+}
 
 // Match tells whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,7 +27,7 @@ func (p *filterParser) comparison(key string, v Value) (condition, error) {
 	case key == "$ne":
 		return not{newEquality(v)}, nil
 	case v.Type == bson.TypeRegex:
-		return nil, fail(BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", cmp.Or(p.at, "(None)"))
+		return nil, fail(BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
 	}
 	o := order{operand: v, less: key[1] == 'l', equal: len(key) == 4}
 	return &leaf{predicate: o, expand: true}, nil

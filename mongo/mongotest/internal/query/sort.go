@@ -97,6 +97,14 @@ func (s *Sort) Only(field string) bool {
 	return s != nil && len(s.keys) == 1 && len(s.keys[0].path) == 1 && s.keys[0].path[0] == field
 }
 
+// ByID returns the direction of an order by _id alone, 1 or -1; 0 for any other.
+func (s *Sort) ByID() int64 {
+	if !s.Only("_id") {
+		return 0
+	}
+	return int64(s.keys[0].sign)
+}
+
 // Check refuses a document that cannot be sorted.
 func (s *Sort) Check(doc []byte) error {
 	if s == nil {
