@@ -99,7 +99,7 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 		o.n++
 		return true
 	}
-	err := s.err
+	err := x.beforeLocked(s.err)
 	if err == nil {
 		err = x.removeMatchesLocked(s, stmt, note, o)
 	}

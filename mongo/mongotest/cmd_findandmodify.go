@@ -36,8 +36,8 @@ func cmdFindAndModify(x *exec) error {
 		return err
 	}
 	f, err := x.modification()
-	if err != nil && f != nil && f.upsert {
-		return x.makeForUpsert(err)
+	if err != nil && f != nil {
+		return x.refuseModification(f.upsert, err)
 	}
 	if err != nil {
 		return err
@@ -59,10 +59,15 @@ func cmdFindAndModify(x *exec) error {
 	return x.appendModified(f, &done)
 }
 
-// makeForUpsert makes the collection that an upsert writes into before the real server finds why it cannot be executed.
-func (x *exec) makeForUpsert(why error) error {
+// refuseModification returns why a command cannot be executed. That its namespace is a view goes before what is wrong with the
+// language in it, and by then the real server has made the collection that an upsert writes into.
+func (x *exec) refuseModification(upsert bool, why error) error {
 	return x.writing(func() error {
-		if x.member.collections[x.full] == nil && x.within == nil {
+		c, err := x.member.storedLocked(x.full)
+		if err != nil {
+			return err
+		}
+		if upsert && c == nil && x.within == nil {
 			if _, err := x.makeLocked(x.full); err != nil {
 				return err
 			}

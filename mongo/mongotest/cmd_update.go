@@ -241,7 +241,7 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 		}
 		return true
 	}
-	err := s.err
+	err := x.beforeLocked(s.err)
 	if err != nil && s.upsert && x.member.collections[x.full] == nil && x.within == nil {
 		if _, failed := x.makeLocked(x.full); failed != nil {
 			err = failed

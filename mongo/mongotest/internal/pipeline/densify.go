@@ -136,6 +136,7 @@ type gaps struct {
 	sample []byte // a document of the partition
 	next   Value
 	out    *[][]byte
+	made   *int // how many documents were made, for all partitions
 }
 
 // maxGenerated is how many documents the real server makes at most.
@@ -148,9 +149,9 @@ func (g *gaps) until(limit Value, inclusive bool) error {
 		if c > 0 || c == 0 && !inclusive {
 			return nil
 		}
-		if len(*g.out) >= maxGenerated {
+		if *g.made++; *g.made > maxGenerated {
 			return fail(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
-				"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", maxGenerated, maxGenerated)
+				"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", *g.made, maxGenerated)
 		}
 		*g.out = append(*g.out, g.generated())
 		if err := g.forward(); err != nil {
@@ -196,6 +197,7 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 	s.sort(docs)
 	var out [][]byte
 	var partitions []*gaps
+	made := 0
 	known := make(map[string]*gaps)
 	lower, top, err := s.limits(docs)
 	if err != nil {
@@ -210,7 +212,7 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 		key := s.key(doc)
 		g := known[key]
 		if g == nil {
-			g = &gaps{densify: s, sample: doc, next: lower, out: &out}
+			g = &gaps{densify: s, sample: doc, next: lower, out: &out, made: &made}
 			if s.bounds == "partition" {
 				g.next, top = v, s.greatest(docs[i:], key)
 			}
@@ -246,7 +248,7 @@ func (s *densify) tails(out [][]byte, partitions []*gaps, top Value) ([][]byte, 
 		return out, nil
 	}
 	if len(partitions) == 0 && len(s.partition) == 0 {
-		partitions = []*gaps{{densify: s, sample: emptyDocument, next: s.lower}}
+		partitions = []*gaps{{densify: s, sample: emptyDocument, next: s.lower, made: new(int)}}
 	}
 	for _, g := range partitions {
 		g.out = &out
