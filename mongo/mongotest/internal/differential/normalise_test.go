@@ -44,6 +44,9 @@ func normalised(db string, command bson.D, raw bson.Raw) reply {
 			asFarAsTold(command, cursor)
 		}
 	}
+	if command[0].Key == "dataSize" { // how long it took
+		doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "millis" })
+	}
 	if command[0].Key == "collStats" { // what a storage engine says of itself
 		doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "wiredTiger" || e.Key == "indexDetails" })
 	}

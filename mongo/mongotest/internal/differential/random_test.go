@@ -36,7 +36,7 @@ const (
 	// atLeast is how often each operator must be in 100,000 commands.
 	atLeast = 200
 	// shown is how many differences are made shorter and shown, of one kind and in all.
-	shownOfAKind, shownInAll = 1, 40
+	shownOfAKind, shownInAll = 3, 40
 )
 
 // campaign is one run of random commands.

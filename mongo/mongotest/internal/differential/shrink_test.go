@@ -36,6 +36,9 @@ func shrink(history []bson.D, tries int, differs func([]bson.D) bool) []bson.D {
 			for again := true; again; {
 				again = false
 				for smaller := range simpler(arguments(history[i])) {
+					if !inTheSameOrder(arguments(history[i]), smaller.(bson.D)) {
+						continue
+					}
 					next := slices.Clone(history)
 					next[i] = withArguments(history[i], smaller.(bson.D))
 					if try(next) {
@@ -47,6 +50,19 @@ func shrink(history []bson.D, tries int, differs func([]bson.D) bool) []bson.D {
 		}
 	}
 	return history
+}
+
+// inTheSameOrder tells whether a command still says in what order it reads: without, the real server may choose any.
+func inTheSameOrder(args, smaller bson.D) bool {
+	count := func(d bson.D) (n int) {
+		for _, e := range d {
+			if e.Key == "sort" || e.Key == "hint" {
+				n++
+			}
+		}
+		return n
+	}
+	return count(args) == count(smaller)
 }
 
 // arguments is what of a command may be made simpler: not its name, what that is about, and the database.
