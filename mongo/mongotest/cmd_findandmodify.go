@@ -121,11 +121,26 @@ func (x *exec) modification() (*modification, error) {
 }
 
 func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, fields query.Value) error {
-	if err := f.compile(x, filter); err != nil {
+	if f.flaw != nil {
+		return f.flaw
+	}
+	if !f.remove {
+		if err := f.compileUpdate(x, update, arrayFilters); err != nil {
+			return err
+		}
+	}
+	hooks, err := x.hooks()
+	if err != nil {
 		return err
 	}
+	if f.upsert {
+		hooks.Expr = noUpsertExpr
+	}
+	if err := f.compileWith(filter, hooks); err != nil {
+		return err
+	}
+	f.vars = x.vars.values
 	if !fields.Missing() {
-		var err error
 		if f.projection, err = x.projection(fields, &f.filter); err != nil {
 			return err
 		}
@@ -133,9 +148,10 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if f.projection.Positional() && f.after {
 		return failf(codeBadValue, "cannot use a positional projection and return the new document")
 	}
-	if f.remove {
-		return nil
-	}
+	return nil
+}
+
+func (f *modification) compileUpdate(x *exec, update, arrayFilters query.Value) error {
 	hooks, err := x.hooks()
 	if err != nil {
 		return err
@@ -143,14 +159,8 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if err := f.checkCollated(update, arrayFilters); err != nil {
 		return err
 	}
-	if f.update, err = query.ParseUpdate(update, arrayFilters, hooks); err != nil {
-		return err
-	}
-	f.vars = x.vars.values
-	if f.upsert {
-		return f.filter.CheckUpsert()
-	}
-	return nil
+	f.update, err = query.ParseUpdate(update, arrayFilters, hooks)
+	return err
 }
 
 func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) error {

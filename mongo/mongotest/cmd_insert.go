@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -67,7 +68,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 	if err := x.set.config.version.checkInsertedNames(doc); err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
-	kept, key, err := stored(doc)
+	kept, key, err := stored(query.Stamped(doc, time.Now()))
 	if err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}

@@ -170,9 +170,6 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.flaw != nil {
 		return s.flaw
 	}
-	if err := s.filter.ParseCollated(p.filter, hooks, s.collation); err != nil {
-		return err
-	}
 	if err := s.checkCollated(p.update, p.arrayFilters); err != nil {
 		return err
 	}
@@ -182,6 +179,15 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.insert == nil {
 		s.insert = s.update
 	}
+	if s.multi && s.update.IsReplacement() {
+		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
+	}
+	if s.upsert {
+		hooks.Expr = noUpsertExpr
+	}
+	if err := s.compileWith(p.filter, hooks); err != nil {
+		return err
+	}
 	if p.constants == nil {
 		s.vars = x.vars.values
 	}
@@ -189,19 +195,14 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		if err = s.parseSort(p.sort); err != nil {
 			return err
 		}
-		if err = s.checkNatural(); err != nil {
-			return err
-		}
-	}
-	if s.upsert {
-		if err := s.filter.CheckUpsert(); err != nil {
-			return err
-		}
-	}
-	if s.multi && s.update.IsReplacement() {
-		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
+		return s.checkNatural()
 	}
 	return nil
+}
+
+// noUpsertExpr refuses an $expr in the filter of an upsert.
+func noUpsertExpr(query.Value) (query.Expr, error) {
+	return nil, failf(codeQueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 }
 
 // supply takes the document that an upsert inserts from its constants.
@@ -289,11 +290,8 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err
 	}
-	matches, err := x.updatedLocked(s, room[:0])
-	if err != nil {
-		return err
-	}
-	if len(matches) == 0 && s.upsert {
+	matches, unfinished := x.updatedLocked(s, room[:0])
+	if len(matches) == 0 && s.upsert && unfinished == nil {
 		doc, err := x.upsertLocked("update", s.insert, &s.criteria, stmt, note)
 		if err != nil {
 			return err
@@ -319,6 +317,9 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 			}
 			modified++
 		}
+	}
+	if unfinished != nil {
+		return unfinished
 	}
 	o.n += int32(len(matches))
 	o.modified += modified

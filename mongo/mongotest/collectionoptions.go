@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -215,10 +216,46 @@ func (o *collectionOptions) view(command string, e *wire.Element) error {
 
 func (o *collectionOptions) compileValidator(doc []byte) error {
 	o.validator, o.filter, o.computes = doc, &query.Filter{}, false
-	return o.filter.ParseWith(doc, query.Hooks{Expr: func(v query.Value) (query.Expr, error) {
+	return o.filter.ParseWith(doc, query.Hooks{Refused: notInValidator, Expr: func(v query.Value) (query.Expr, error) {
 		o.computes = true
-		return noLetHooks.Expr(v)
+		return validating(v)
 	}})
+}
+
+// notInValidator refuses operators of whole filters, but schemas.
+func notInValidator(operator string) error {
+	if operator == "$jsonSchema" {
+		return nil
+	}
+	return failf(codeBadValue, "%s is not allowed in this context", operator)
+}
+
+// validating compiles an expression of a validator. What fails in it fails when a document is validated.
+func validating(v query.Value) (query.Expr, error) {
+	for operator, code := range map[string]Code{"$rand": 3040500, "$currentDate": 9428200} {
+		if uses(v, operator) {
+			return nil, failf(code, "%s not allowed inside collection validators", operator)
+		}
+	}
+	e, err := noLetHooks.Expr(v)
+	if refused := (*query.Error)(nil); errors.As(err, &refused) && refused.Constant {
+		return func([]byte, any) (query.Value, error) { return query.Value{}, err }, nil
+	}
+	return e, err
+}
+
+// uses tells whether an operator is anywhere in an expression.
+func uses(v query.Value, operator string) bool {
+	if !v.IsDocument() && !v.IsArray() {
+		return false
+	}
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if name := string(it.Key); name == operator || name != "$literal" && name != "$const" && uses(query.Of(it.Element), operator) {
+			return true
+		}
+	}
+	return false
 }
 
 // check tells whether the options go together.
@@ -269,7 +306,7 @@ func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
 	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
 	if x.set.config.version.atLeast(5, 0) {
 		vars, _ := noLet.Vars(x.context()) // without a let nothing can fail
-		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, noLetHooks, vars, codeName))
+		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, codeName))
 	}
 	e.extra = wire.EndDocument(info, at)
 	return e

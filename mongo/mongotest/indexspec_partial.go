@@ -15,7 +15,7 @@ import (
 func (r *specReader) partially(e *wire.Element) error {
 	doc := slices.Clone(e.Document())
 	f := &query.Filter{}
-	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr}); err != nil {
+	if err := f.ParseWith(doc, query.Hooks{Expr: noExpr, Refused: notInPartial}); err != nil {
 		return err
 	}
 	if operator := notPartial(doc); operator != "" {
@@ -24,6 +24,15 @@ func (r *specReader) partially(e *wire.Element) error {
 	r.partial = f
 	r.rest = append(r.rest, wire.Element{Type: e.Type, Key: e.Key, Value: doc})
 	return nil
+}
+
+// notInPartial refuses operators of whole filters.
+func notInPartial(operator string) error {
+	code := codeBadValue
+	if operator == "$jsonSchema" {
+		code = codeQueryFeatureNotAllowed
+	}
+	return failf(code, "%s is not allowed in this context", operator)
 }
 
 // noExpr refuses an $expr.

@@ -69,8 +69,6 @@ func (s *search) checkTail(x *exec) error {
 		return failf(codeBadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
 		return failf(codeBadValue, "cannot use tailable option with the 'singleBatch' option")
-	case s.limit < 0:
-		return failf(codeBadValue, "BSON field 'limit' value must be >= 0, actual value '%d'", s.limit)
 	case x.readConcern == "snapshot":
 		return failf(codeNotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
 	case s.hint.named || s.hint.pattern != nil || s.hint.natural < 0 || s.hint.min != nil || s.hint.max != nil || s.returnKey || s.showRecordID:

@@ -121,10 +121,15 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 	if err != nil {
 		return err
 	}
-	if err = c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
+	err = c.compileWith(filter, hooks)
+	c.vars = x.vars.values
+	return err
+}
+
+func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
+	if err := c.filter.ParseCollated(filter, hooks, c.collation); err != nil {
 		return err
 	}
-	c.vars = x.vars.values
 	return c.checkNatural()
 }
 

@@ -302,7 +302,7 @@ func toDouble(v Value, how target) (Value, error) {
 		return query.Double(float64(v.Data[0])), nil
 	case bson.TypeDecimal128:
 		f := asDouble(v)
-		if math.IsInf(f, 0) && decimalOf(v).form == finite {
+		if d := decimalOf(v); d.form == finite && (math.IsInf(f, 0) || f == 0 && !d.isZero()) {
 			return missing, overflowing(v)
 		}
 		return query.Double(f), nil

@@ -163,6 +163,8 @@ func converted(v Value) (string, error) {
 		return hex.EncodeToString(v.Data), nil
 	case bson.TypeBoolean:
 		return strconv.FormatBool(v.True()), nil
+	case bson.TypeCodeWithScope:
+		return spelled(v), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return jsonText(query.PlainValue(v))
 	}

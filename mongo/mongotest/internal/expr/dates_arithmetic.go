@@ -225,10 +225,11 @@ func unitsBetween(start, end time.Time, unit string, first time.Weekday) int64 {
 		return floorDiv(dayNumber(end)+shift, 7) - floorDiv(dayNumber(start)+shift, 7)
 	case "day":
 		return dayNumber(end) - dayNumber(start)
-	case "hour":
+	case "hour", "minute":
 		_, a := start.Zone()
 		_, b := end.Zone()
-		return floorDiv(end.Unix()+int64(b), 3600) - floorDiv(start.Unix()+int64(a), 3600) - int64(b-a)/3600
+		length := unitLengths[unit] / 1000
+		return floorDiv(end.Unix()+int64(b), length) - floorDiv(start.Unix()+int64(a), length) - int64(b-a)/length
 	}
 	length := unitLengths[unit]
 	return floorDiv(end.UnixMilli(), length) - floorDiv(start.UnixMilli(), length)

@@ -41,6 +41,25 @@ func machinPi() *big.Float {
 	return times(number(4), minus(times(number(4), atanInverse(5)), atanInverse(239)))
 }
 
+// fixedPi is pi with a number of bits.
+func fixedPi(bits uint) *big.Float {
+	bits += 32
+	sum := new(big.Int).Sub(new(big.Int).Lsh(fixedAtanInverse(5, bits), 4), new(big.Int).Lsh(fixedAtanInverse(239, bits), 2))
+	return new(big.Float).SetMantExp(new(big.Float).SetPrec(bits).SetInt(sum), -int(bits))
+}
+
+// fixedAtanInverse is the arctangent of 1/n times 2^bits.
+func fixedAtanInverse(n int64, bits uint) *big.Int {
+	power := new(big.Int).Lsh(big.NewInt(1), bits)
+	power.Quo(power, big.NewInt(n))
+	sum, square := new(big.Int).Set(power), big.NewInt(-n*n)
+	for k := int64(3); power.Sign() != 0; k += 2 {
+		power.Quo(power, square)
+		sum.Add(sum, new(big.Int).Quo(power, big.NewInt(k)))
+	}
+	return sum
+}
+
 // atanSeries is for small arguments.
 func atanSeries(x *big.Float) *big.Float {
 	square := opposite(times(x, x))
@@ -79,8 +98,14 @@ func naturalLog(x *big.Float) *big.Float {
 	return plus(logNearOne(mantissa, false), times(ln2, number(float64(exponent))))
 }
 
+// exponentialLimit is an argument whose exponential is beyond all decimals, and that of its opposite below them.
+const exponentialLimit = 20_000
+
 // exponential reduces the argument by multiples of ln 2 and then by halves.
 func exponential(x *big.Float) *big.Float {
+	if work().Abs(x).Cmp(number(exponentialLimit)) > 0 {
+		x = number(float64(x.Sign()) * exponentialLimit)
+	}
 	k, _ := plus(quo(x, ln2), half).Int64()
 	r := scaled(minus(x, times(ln2, number(float64(k)))), -8)
 	sum, term := number(1), number(1)
@@ -99,11 +124,15 @@ func exponential(x *big.Float) *big.Float {
 
 // sineCosine reduces the argument by multiples of a half pi, exactly enough for every decimal by adding bits to pi.
 func sineCosine(x *big.Float) (sine, cosine *big.Float) {
-	k, _ := plus(quo(x, scaled(pi, -1)), half).Int(nil)
-	if x.Sign() < 0 {
-		k, _ = minus(quo(x, scaled(pi, -1)), half).Int(nil)
+	precise := func() *big.Float { return new(big.Float).SetPrec(uint(workBits + max(0, x.MantExp(nil)))) }
+	halfPi := pi
+	if x.MantExp(nil) > 0 {
+		halfPi = fixedPi(precise().Prec())
 	}
-	r := minus(x, times(work().SetInt(k), scaled(pi, -1)))
+	halfPi = precise().SetMantExp(halfPi, -1)
+	turns := precise().Quo(x, halfPi)
+	k, _ := precise().Add(turns, number(math.Copysign(0.5, float64(x.Sign())))).Int(nil)
+	r := work().Set(precise().Sub(x, precise().Mul(precise().SetInt(k), halfPi)))
 	s, c := series(r, 1), series(r, 0)
 	switch new(big.Int).And(k, big.NewInt(3)).Int64() {
 	case 1:
@@ -141,16 +170,16 @@ func arctangent(x *big.Float) *big.Float {
 	return scaled(atanSeries(x), 5)
 }
 
-// binaryFloat returns a finite decimal as a float.
+// binaryFloat returns a finite decimal as a float, a whole number exactly.
 func (d decimal) binaryFloat() *big.Float {
-	f := work().SetInt(d.coef)
+	var f *big.Float
 	if d.exp < 0 {
-		f = quo(f, work().SetInt(power10(-d.exp)))
+		f = quo(work().SetInt(d.coef), work().SetInt(power10(-d.exp)))
 	} else {
-		f = times(f, work().SetInt(power10(d.exp)))
+		f = new(big.Float).SetInt(new(big.Int).Mul(d.coef, power10(d.exp)))
 	}
 	if d.neg {
-		return opposite(f)
+		return f.Neg(f)
 	}
 	return f
 }

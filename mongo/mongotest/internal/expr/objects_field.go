@@ -95,7 +95,7 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 				return nil, fail(codes[i], "%s requires '%s' to be specified", op.name, names[i])
 			}
 		}
-		if err := p.checkSetField(op.name, v); err != nil {
+		if err := p.checkSetField(v); err != nil {
 			return nil, err
 		}
 		return &call{op: op, args: args}, nil
@@ -103,7 +103,7 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 }
 
 // checkSetField refuses a field that is no constant string.
-func (p *parser) checkSetField(name string, v Value) error {
+func (p *parser) checkSetField(v Value) error {
 	field := query.Lookup(v.Data, "field")
 	switch {
 	case isText(field):
@@ -119,14 +119,14 @@ func (p *parser) checkSetField(name string, v Value) error {
 	case field.IsDocument() && isCall(field):
 		inner := fieldsOf(field.Data)[0]
 		if inner.name != "$literal" && inner.name != "$const" {
-			return fail(4161106, "%s requires 'field' to evaluate to a constant, but got a non-constant argument", name)
+			return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 		}
 		field = inner.value
 	case field.IsDocument() || field.IsArray():
-		return fail(4161106, "%s requires 'field' to evaluate to a constant, but got a non-constant argument", name)
+		return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 	}
 	if !isText(field) {
-		return fail(4161107, "%s requires 'field' to evaluate to type String, but got %s", name, typeName(field))
+		return fail(4161107, "$setField requires 'field' to evaluate to type String, but got %s", typeName(field))
 	}
 	return nil
 }

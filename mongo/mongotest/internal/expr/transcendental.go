@@ -95,7 +95,7 @@ func powDouble(base, exponent float64) float64 {
 }
 
 func squareRoot(v Value) (Value, error) {
-	if f := asDouble(v); f < 0 {
+	if asDouble(v) < 0 || isDecimal(v) && decimalOf(v).form == finite && decimalOf(v).compare(decimal{coef: bigZero}) < 0 {
 		return missing, fail(28714, "$sqrt's argument must be greater than or equal to 0")
 	}
 	return byKind(math.Sqrt, decimal.sqrt)(v)

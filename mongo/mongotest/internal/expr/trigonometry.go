@@ -39,7 +39,11 @@ var (
 func within(name string, d domain, double func(float64) float64, exact func(decimal) decimal) operator {
 	apply := byKind(double, exact)
 	return numeric(name, func(v Value) (Value, error) {
-		if f := asDouble(v); !math.IsNaN(f) && !d.has(f) {
+		f := asDouble(v)
+		if isDecimal(v) && decimalOf(v).form == finite {
+			f = max(-math.MaxFloat64, min(math.MaxFloat64, f))
+		}
+		if !math.IsNaN(f) && !d.has(f) {
 			return missing, fail(50989, "cannot apply %s to %s, value must be in %s", name, spelled(v), d.text)
 		}
 		return apply(v)

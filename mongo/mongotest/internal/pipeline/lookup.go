@@ -147,8 +147,11 @@ func (s *lookup) filter(doc []byte) (*query.Filter, error) {
 func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
-		if v.Type == bson.TypeUndefined {
-			v = null
+		switch {
+		case v.Type == bson.TypeUndefined && len(values) == 1:
+			return nil, fail(badValue, "cannot compare to undefined")
+		case v.Type == bson.TypeUndefined:
+			return nil, fail(badValue, "Cannot insert undefined into InListData")
 		}
 		branches = append(branches, object{{path.String(), object{{"$eq", query.PlainValue(v)}}.value()}}.value())
 	}

@@ -124,6 +124,9 @@ func (j *projection) computed(path fieldPath, f field) error {
 		if f.value.IsDocument() {
 			return fail(31252, "Cannot use expression other than $meta in exclusion projection")
 		}
+		if _, err := j.expressionOf(f.value); err != nil {
+			return err
+		}
 		return fail(31310, "Cannot use an expression %s in an exclusion projection", written(f.name, f.value))
 	}
 	e, err := j.expressionOf(f.value)

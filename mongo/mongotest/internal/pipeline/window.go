@@ -16,8 +16,9 @@ type window struct {
 
 // bound is one end of a window: open, or at a distance from the document, 0 for "current".
 type bound struct {
-	open bool
-	by   Value
+	open    bool
+	current bool // the document itself, by being at a distance of 0
+	by      Value
 }
 
 var wholePartition = window{lower: bound{open: true}, upper: bound{open: true}}
@@ -69,7 +70,7 @@ func parseBound(v Value) (bound, error) {
 	case string(v.Text()) == "unbounded":
 		return bound{open: true}, nil
 	case string(v.Text()) == "current":
-		return bound{by: query.Int32(0)}, nil
+		return bound{current: true, by: query.Int32(0)}, nil
 	}
 	return bound{}, fail(failedToParse, "Window bounds must be 'unbounded', 'current', or a number.")
 }
@@ -110,6 +111,11 @@ func (s *windowStage) rangeBounds(w *window, v, unit Value) error {
 	}
 	if err := w.parseBounds("range", v); err != nil {
 		return err
+	}
+	for _, b := range []bound{w.lower, w.upper} {
+		if _, ok := b.by.Integer(); w.unit != "" && !b.open && !ok {
+			return fail(failedToParse, "With 'unit', range-based bounds must be an integer")
+		}
 	}
 	if err := w.checkBounds(v); err != nil {
 		return err
@@ -171,7 +177,9 @@ func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
 		}
 	}
 	first, end = 0, len(part.docs)
-	if !w.lower.open {
+	if w.lower.current {
+		first = i
+	} else if !w.lower.open {
 		limit, err := advance(part.keyOf(i), w.lower.by, w.unit)
 		if err != nil {
 			return 0, 0, err
@@ -180,7 +188,9 @@ func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
 			first++
 		}
 	}
-	if !w.upper.open {
+	if w.upper.current {
+		end = i + 1
+	} else if !w.upper.open {
 		limit, err := advance(part.keyOf(i), w.upper.by, w.unit)
 		if err != nil {
 			return 0, 0, err

@@ -50,6 +50,19 @@ func parseArrayFilters(list Value) (arrayFilters, error) {
 	return filters, nil
 }
 
+// named returns the filter of an identifier in a path, nil for "$[]".
+func (f arrayFilters) named(identifier string, p path) (*arrayFilter, error) {
+	if identifier == "" {
+		return nil, nil
+	}
+	filter := f[identifier]
+	if filter == nil {
+		return nil, fail(BadValue, "No array filter found for identifier '%s' in path '%s'", identifier, dotted(p))
+	}
+	filter.used = true
+	return filter, nil
+}
+
 // unused refuses filters that no path of the update names, the first of the list first.
 func (f arrayFilters) unused(list, update Value) error {
 	if list.Missing() {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -51,7 +52,7 @@ func (p *filterParser) bits(key string, v Value) (condition, error) {
 		}
 		b.positions = maskPositions(63, func(at int) bool { return mask>>at&1 == 1 })
 	default:
-		return nil, fail(BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", p.at, key, v)
+		return nil, fail(BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", cmp.Or(p.at, "(None)"), key, v)
 	}
 	return &leaf{predicate: b, expand: true}, err
 }
@@ -100,9 +101,13 @@ func integerOf(key string, v Value) (int64, string) {
 	if n, ok := v.Integer(); ok {
 		return n, ""
 	}
-	r, finite := v.rational()
-	if !finite || !r.IsInt() {
-		return 0, "Expected an integer: " + at
+	if v.Type == bson.TypeDouble {
+		switch f := v.double(); {
+		case math.IsNaN(f):
+			return 0, "Expected an integer, but found NaN in: " + at
+		case math.Abs(f) < 1<<63:
+			return 0, "Expected an integer: " + at
+		}
 	}
 	return 0, "Cannot represent as a 64-bit integer: " + at
 }

@@ -58,9 +58,10 @@ func newEquality(v Value) *equality {
 
 type equalTo struct{ value Value }
 
+// test has it that null is not undefined, as it is since 8.0.
 func (p equalTo) test(v Value) bool {
 	if p.value.Type == bson.TypeNull {
-		return v.Missing() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
+		return v.Missing() || v.Type == bson.TypeNull
 	}
 	return !v.Missing() && Equal(v, p.value)
 }

@@ -104,7 +104,7 @@ func (p *filterParser) allElement(e Value, nested bool) (condition, error) {
 		return parseRegexValue(e)
 	case e.Type == bson.TypeUndefined:
 		return nil, fail(BadValue, "cannot compare to undefined")
-	case isExpression(e):
+	case e.IsDocument() && isFieldOperator(e):
 		return nil, fail(BadValue, "no $ expressions in $all")
 	}
 	return newEquality(e), nil

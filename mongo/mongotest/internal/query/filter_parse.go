@@ -12,10 +12,11 @@ import (
 
 // filterParser compiles filters. The zero value is ready.
 type filterParser struct {
-	expr  func(Value) (Expr, error)
-	array bool   // in an array filter
-	inner bool   // not on the whole document: within $elemMatch, $pull or an array filter
-	at    string // the field
+	expr    func(Value) (Expr, error)
+	refused func(operator string) error
+	array   bool   // in an array filter
+	inner   bool   // not on the whole document: within $elemMatch, $pull or an array filter
+	at      string // the field
 
 	depth  int   // how many conditions of several others this is in
 	failed error // the first error of a constant expression, which goes behind those of syntax
@@ -78,11 +79,17 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		if p.array {
 			return nil, p.misplaced(key)
 		}
+		if err := p.refusal(key); err != nil {
+			return nil, err
+		}
 		all, err := parseSchemaNodes(v)
 		return append(nodes, all...), err
 	case "$where", "$text":
 		if p.inner {
 			return nil, p.misplaced(key)
+		}
+		if err := p.refusal(key); err != nil {
+			return nil, err
 		}
 		return nil, unsupported("the query operator", key)
 	case "$sampleRate":
@@ -94,6 +101,13 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 			"consider using $getField or $setField.", key)
 	}
 	return append(nodes, n), err
+}
+
+func (p *filterParser) refusal(operator string) error {
+	if p.refused == nil {
+		return nil
+	}
+	return p.refused(operator)
 }
 
 func parseConstant(key string, v Value) (node, error) {

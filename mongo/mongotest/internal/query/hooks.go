@@ -9,6 +9,8 @@ type Hooks struct {
 	Expr func(v Value) (Expr, error)
 	// Pipeline compiles an update that is an array of stages.
 	Pipeline func(stages Value) (Pipeline, error)
+	// Refused tells why a filter may not have $jsonSchema, $where or $text.
+	Refused func(operator string) error
 }
 
 // Expr is a compiled expression: it returns its value for a document, Missing for none.

@@ -70,17 +70,26 @@ type projectionParser struct {
 	includesID   bool
 	hasElemMatch bool
 	hasSlice     bool
+	prefix       string // of the names in the document that is being read
 }
 
 func (p *projectionParser) fields(prefix string, doc []byte) error {
 	it := wire.Elements(LastOfEach(doc))
 	for it.Next() {
+		p.prefix = prefix
+		if len(it.Key) == 0 {
+			_, err := fieldPath("")
+			return err
+		}
 		if err := p.field(prefix+string(it.Key), Of(it.Element)); err != nil {
 			return err
 		}
 	}
 	return it.Err
 }
+
+// asWritten is a path as the document that is being read has it.
+func (p *projectionParser) asWritten(name string) string { return strings.TrimPrefix(name, p.prefix) }
 
 func (p *projectionParser) field(name string, v Value) error {
 	if base, ok := strings.CutSuffix(name, ".$"); ok {
@@ -119,9 +128,9 @@ func (p *projectionParser) plain(name string, include bool) error {
 func (p *projectionParser) decide(name string, include bool) error {
 	switch {
 	case p.kind == exclusion && include:
-		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", name)
+		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", p.asWritten(name))
 	case p.kind == inclusion && !include:
-		return fail(31254, "Cannot do exclusion on field %s in inclusion projection", name)
+		return fail(31254, "Cannot do exclusion on field %s in inclusion projection", p.asWritten(name))
 	case include:
 		p.kind = inclusion
 	default:
@@ -180,24 +189,31 @@ func (p *projectionParser) object(name string, v Value) error {
 	case "$meta":
 		return unsupported("the projection", "$meta")
 	}
-	return unknownExpression(key, p.operator(name, v))
+	return unknownExpression(key, p.operator(name, key, v))
 }
 
 // operator takes {name: {$operator: ...}} that is an expression.
-func (p *projectionParser) operator(name string, v Value) error {
-	if p.kind == exclusion {
-		return fail(31252, "Cannot use expression other than $meta in exclusion projection")
+func (p *projectionParser) operator(name, key string, v Value) error {
+	if p.kind != exclusion {
+		return p.computed(name, v)
 	}
-	return p.computed(name, v)
+	if _, err := p.expression(name, v); refusedBy(err, key) {
+		return err
+	}
+	return fail(31252, "Cannot use expression other than $meta in exclusion projection")
 }
 
 // unknownExpression turns the hook's refusal of the operator key into the one that a projection has for it.
 func unknownExpression(key string, err error) error {
-	var refused *Error
-	if errors.As(err, &refused) && refused.Code == 168 && strings.Contains(refused.Message, "'"+key+"'") {
+	if refusedBy(err, key) {
 		return fail(31325, "Unknown expression %s", key)
 	}
 	return err
+}
+
+func refusedBy(err error, key string) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == 168 && strings.Contains(refused.Message, "'"+key+"'")
 }
 
 // literal takes {name: value} where the value is neither a number nor a document.
@@ -207,7 +223,7 @@ func (p *projectionParser) literal(name string, v Value) error {
 		return err
 	}
 	if was == exclusion {
-		return fail(31310, "Cannot use an expression %s in an exclusion projection", shellElement(name, v))
+		return fail(31310, "Cannot use an expression %s in an exclusion projection", shellElement(p.asWritten(name), v))
 	}
 	return nil
 }
@@ -246,7 +262,7 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 			return nil
 		}
 	}
-	otherwise := p.operator(name, whole)
+	otherwise := p.operator(name, "$slice", whole)
 	var first, second *Error
 	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == NotImplemented || second.Constant {
 		return otherwise

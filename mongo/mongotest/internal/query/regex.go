@@ -51,9 +51,12 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 	case bson.TypeRegex:
 		pattern, rest, _ := bytes.Cut(v.Data, []byte{0})
 		own, _, _ := bytes.Cut(rest, []byte{0})
-		if len(own) > 0 && flags != "" {
+		it := wire.Elements(whole)
+		it.Next()
+		behind := string(it.Key) == "$regex" && !options.Missing()
+		if len(own) > 0 && (flags != "" || behind) {
 			code := int32(51074)
-			if it := wire.Elements(whole); it.Next() && string(it.Key) == "$regex" {
+			if behind {
 				code = 51075
 			}
 			return nil, fail(code, "options set in both $regex and $options")

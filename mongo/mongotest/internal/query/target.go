@@ -41,7 +41,11 @@ func (t *target) addPath(p path, op operator, filters arrayFilters) error {
 			return conflict(p, p[:i])
 		}
 		if all {
-			at = at.element(name, filters[identifier])
+			filter, err := filters.named(identifier, p)
+			if err != nil {
+				return err
+			}
+			at = at.element(name, filter)
 		} else {
 			at.matched = at.matched || filters != nil && name == "$"
 			at = at.child(name)

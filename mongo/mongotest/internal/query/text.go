@@ -111,7 +111,7 @@ func doubleText(f float64) string {
 	case math.IsInf(f, -1):
 		return "-inf"
 	}
-	text := strconv.FormatFloat(f, 'g', -1, 64)
+	text := strconv.FormatFloat(f, 'g', 16, 64)
 	if !strings.ContainsAny(text, ".e") {
 		text += ".0"
 	}

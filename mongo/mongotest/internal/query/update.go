@@ -104,7 +104,7 @@ func parseOperators(v, list Value) (*Update, error) {
 }
 
 func (u *Update) addField(parse parser, field string, v Value, filters arrayFilters) error {
-	if err := u.checkPath(field, filters); err != nil {
+	if err := u.checkPath(field); err != nil {
 		return err
 	}
 	op, err := parse(field, v)
@@ -113,7 +113,7 @@ func (u *Update) addField(parse parser, field string, v Value, filters arrayFilt
 	}
 	u.deep = u.deep || len(field)+len(v.Data) > MaxStoredNesting // a level takes more than a byte
 	if r, ok := op.(rename); ok {
-		if err := u.checkPath(r.to, filters); err != nil {
+		if err := u.checkPath(r.to); err != nil {
 			return err
 		}
 		u.deep = true
@@ -127,13 +127,13 @@ func (u *Update) addField(parse parser, field string, v Value, filters arrayFilt
 }
 
 // checkPath refuses paths that no update may have.
-func (u *Update) checkPath(field string, filters arrayFilters) error {
+func (u *Update) checkPath(field string) error {
 	if field == "" {
 		return fail(EmptyFieldName, "An empty update path is not valid.")
 	}
 	positional := 0
 	for i, name := range splitPath(field) {
-		all, identifier := isAllElements(name)
+		all, _ := isAllElements(name)
 		switch {
 		case name == "":
 			return fail(EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", field)
@@ -145,10 +145,6 @@ func (u *Update) checkPath(field string, filters arrayFilters) error {
 		case all && i == 0:
 			return fail(BadValue, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path "+
 				"'%s'", field)
-		case all && identifier != "" && filters[identifier] == nil:
-			return fail(BadValue, "No array filter found for identifier '%s' in path '%s'", identifier, field)
-		case all && identifier != "":
-			filters[identifier].used = true
 		}
 	}
 	if positional > 1 {
@@ -174,7 +170,7 @@ func (u *Update) apply(doc []byte, env *Env) ([]byte, error) {
 	switch {
 	case u.replacement != nil:
 		env.forced = !bytes.Equal(u.replacement, doc) // the same without its _id is another document
-		return withID(Lookup(doc, "_id"), u.replacement), nil
+		return withID(Lookup(doc, "_id"), Stamped(u.replacement, env.Now)), nil
 	case u.pipeline != nil:
 		var vars any
 		if env.Match != nil {

@@ -280,7 +280,7 @@ func parsePop(field string, v Value) (operator, error) {
 	case refused != "":
 		return nil, fail(FailedToParse, "%s", refused)
 	case n != 1 && n != -1:
-		return nil, fail(FailedToParse, "$pop expects 1 or -1, found: %s", v)
+		return nil, fail(FailedToParse, "$pop expects 1 or -1, found: %d", n)
 	}
 	return pop{n < 0}, nil
 }

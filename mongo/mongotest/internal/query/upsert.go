@@ -2,14 +2,6 @@ package query
 
 import "slices"
 
-// CheckUpsert refuses a filter that an upsert may not have.
-func (f *Filter) CheckUpsert() error {
-	if f.asWritten().asksAnywhere(func(n node) bool { _, is := n.(exprNode); return is }) {
-		return fail(queryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
-	}
-	return nil
-}
-
 // checkPositional refuses a filter that says of no element that the document was met by it.
 func (f *Filter) checkPositional() error {
 	var name string
