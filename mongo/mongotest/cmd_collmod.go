@@ -89,6 +89,9 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 		if _, err := o.field("collMod", e); err != nil {
 			return nil, err
 		}
+		if o.refused != nil {
+			return nil, o.refused
+		}
 		return func(_ *exec, d *definition) error {
 			_, err := d.options.field("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
 			return err

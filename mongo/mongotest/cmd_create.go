@@ -74,6 +74,9 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 	if c != nil {
 		return x.alreadyThere(c.def, o)
 	}
+	if o.refused != nil {
+		return o.refused
+	}
 	def := newDefinition(*o)
 	switch {
 	case o.clustered != nil:

@@ -19,6 +19,7 @@ type collectionOptions struct {
 	validator []byte // nil for none
 	filter    *query.Filter
 	computes  bool   // the filter has expressions
+	refused   error  // what is wrong with the validator
 	level     string // "" for the default, strict
 	viewOn    string // of a view; "" for a collection
 	pipeline  []byte // of a view: an array
@@ -175,7 +176,8 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 			o.validator, o.filter = nil, nil
 			return nil
 		}
-		return o.compileValidator(doc)
+		o.refused = o.compileValidator(doc)
+		return nil
 	}
 	if e.Type != bson.TypeString {
 		return wrongType(command, name, e.Type, "string")

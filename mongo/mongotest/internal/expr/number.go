@@ -82,7 +82,11 @@ func truncated(v Value) (int64, error) {
 	}
 	n, ok := wholePart(v)
 	if f := asDouble(v); !ok || math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, fail(31109, "Can't coerce out of range value %s to long", spelled(v))
+		kind := ""
+		if isDecimal(v) {
+			kind = "decimal "
+		}
+		return 0, fail(31109, "Can't coerce out of range %svalue %s to long", kind, spelled(v))
 	}
 	return n, nil
 }

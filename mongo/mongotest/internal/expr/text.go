@@ -34,8 +34,7 @@ func spelled(v Value) string {
 	case bson.TypeObjectID:
 		return hex.EncodeToString(v.Data)
 	case bson.TypeBinary:
-		subtype, data := raw.Binary()
-		return fmt.Sprintf("BinData(%d, \"%X\")", subtype, data)
+		return fmt.Sprintf("BinData(%d, \"%X\")", v.Data[4], v.Data[5:]) // of the old subtype with its second length
 	case bson.TypeDBPointer:
 		name, id := raw.DBPointer()
 		return fmt.Sprintf("DBRef(\"%s\", %s)", name, id.Hex())

@@ -44,7 +44,7 @@ func within(name string, d domain, double func(float64) float64, exact func(deci
 			f = max(-math.MaxFloat64, min(math.MaxFloat64, f))
 		}
 		if !math.IsNaN(f) && !d.has(f) {
-			return missing, fail(50989, "cannot apply %s to %s, value must be in %s", name, spelled(v), d.text)
+			return missing, fail(50989, "cannot apply %s to %s, value must be in %s", name, outside(v), d.text)
 		}
 		return apply(v)
 	})
@@ -60,4 +60,12 @@ func atan2(env *Env, args []Expression) (Value, error) {
 		return decimalAtan2(decimalOf(y), decimalOf(x)).value(), nil
 	}
 	return query.Double(math.Atan2(asDouble(y), asDouble(x))), nil
+}
+
+// outside writes an argument that a function does not take: a decimal as it is, other numbers as doubles.
+func outside(v Value) string {
+	if isDecimal(v) {
+		return spelled(v)
+	}
+	return sixDigits(asDouble(v))
 }

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -52,7 +51,7 @@ func (p *filterParser) bits(key string, v Value) (condition, error) {
 		}
 		b.positions = maskPositions(63, func(at int) bool { return mask>>at&1 == 1 })
 	default:
-		return nil, fail(BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", cmp.Or(p.at, "(None)"), key, v)
+		return nil, fail(BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", p.at, key, v)
 	}
 	return &leaf{predicate: b, expand: true}, err
 }

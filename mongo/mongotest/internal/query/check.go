@@ -28,7 +28,7 @@ func (u *Update) checkInsert(base, doc []byte) error {
 	if err := u.checkID(base, doc); err != nil {
 		return err
 	}
-	if err := u.checkDollars(emptyDocument, doc); err != nil {
+	if err := checkIDNames(emptyDocument, doc); err != nil {
 		return err
 	}
 	return checkSize(doc, true, "Document to upsert is larger than %d")
@@ -51,6 +51,8 @@ func (u *Update) checkID(before, after []byte) error {
 		return nil
 	case u.root == nil && Equal(old, now):
 		return nil // another type of number is no other _id
+	case u.root == nil && (now.IsArray() || now.Type == bson.TypeRegex || now.Type == bson.TypeUndefined):
+		return fail(invalidIDField, "The '_id' value cannot be of type %s", TypeName(now.Type))
 	case u.root == nil:
 		return fail(ImmutableField, "After applying the update, the (immutable) field '_id' was found to have been altered "+
 			"to _id: %s", now)
@@ -99,10 +101,18 @@ func (v Value) lookup(name string) Value {
 // made it, and in its _id.
 func (u *Update) checkDollars(before, after []byte) error {
 	if u.pipeline == nil {
-		if err := checkNames("", before, after); err != nil {
+		kept := before
+		if u.replacement != nil {
+			kept = emptyDocument
+		}
+		if err := checkNames("", kept, after); err != nil {
 			return err
 		}
 	}
+	return checkIDNames(before, after)
+}
+
+func checkIDNames(before, after []byte) error {
 	id := Lookup(after, "_id")
 	if !id.IsDocument() {
 		return nil

@@ -31,6 +31,7 @@ const (
 	PathNotViable              int32 = 28
 	ConflictingUpdateOperators int32 = 40
 	DollarPrefixedFieldName    int32 = 52
+	invalidIDField             int32 = 53
 	EmptyFieldName             int32 = 56
 	ImmutableField             int32 = 66
 	NotImplemented             int32 = 238
