@@ -18,6 +18,7 @@ func TestCases(t *testing.T) {
 	p := played{&server{dial: ours(t, recordedVersion)}, "differential_ours"}
 	table := readDifferences(t)
 	left := make(map[string]bool) // the files that -run leaves out
+	asked := 0
 	for _, f := range caseFiles(t) {
 		left[f.name] = true
 		t.Run(f.name, func(t *testing.T) {
@@ -25,6 +26,7 @@ func TestCases(t *testing.T) {
 			for _, s := range f.sequences() {
 				before := ""
 				p.play(t, s, func(l *caseLine, reply string) {
+					asked++
 					reason := ""
 					if reply != l.theirs() {
 						reason = table.reason(f.name, l.text)
@@ -51,6 +53,8 @@ func TestCases(t *testing.T) {
 	for _, row := range rows {
 		t.Errorf("%s: is no difference: %s", differencesFile, row)
 	}
+	fmt.Printf("figure differential-cases %d\n", asked)
+	fmt.Printf("figure differential-rows %d\n", len(table.reasons))
 }
 
 // wrong holds a reply of this server against those in the file. A difference must have its reason in the table, or follow one

@@ -39,9 +39,9 @@ var (
 
 func readGrammar(t testing.TB) grammar {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", "grammar", "*.txt"))
+	files, err := filepath.Glob(filepath.Join(*grammarFolder, "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("testdata/grammar: %d files, %v", len(files), err)
+		t.Fatalf("%s: %d files, %v", *grammarFolder, len(files), err)
 	}
 	g := make(grammar)
 	for _, file := range files {
