@@ -274,7 +274,7 @@ func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, erro
 		return matches, err
 	}
 	first, err := x.firstLocked("update", &s.criteria)
-	if first.doc != nil {
+	if err == nil && first.doc != nil {
 		matches = append(matches, first)
 	}
 	return matches, err
