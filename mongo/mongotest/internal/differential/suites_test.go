@@ -122,28 +122,37 @@ func (r *suiteRun) commands(t *testing.T, f *suiteFile, i int) []bson.D {
 	return list
 }
 
-// compare asks both servers, from nothing, up to the first difference, which must have its reason.
+// compare asks both servers, up to the first difference, which must have its reason. What ends without a reply is asked again
+// once: the real server may have been started anew.
 func (r *suiteRun) compare(t *testing.T, place string, list []bson.D) {
 	t.Helper()
+	differing, err := r.firstDifference(list)
+	if err != nil {
+		differing, err = r.firstDifference(list)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if differing != nil && r.table.reason(place, r.show(differing.command)) == "" {
+		t.Errorf("%s\ngot  %s\nwant %s", r.show(differing.command), differing.ours.text, differing.theirs.text)
+	}
+}
+
+// firstDifference asks commands of both servers, from nothing, and returns the first answer that differs, nil if none does.
+func (r *suiteRun) firstDifference(list []bson.D) (*answer, error) {
 	for _, s := range []*server{r.ours, r.theirs} {
 		if _, err := s.run(bson.D{{Key: "dropDatabase", Value: 1}, {Key: "$db", Value: r.db}}); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
 	for _, command := range list {
 		r.asked++
 		a, err := r.ask(append(command, bson.E{Key: "$db", Value: databaseOf(command, r.db)}))
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || !a.same() {
+			return &a, err
 		}
-		if a.same() {
-			continue
-		}
-		if r.table.reason(place, r.show(command)) == "" {
-			t.Errorf("%s\ngot  %s\nwant %s", r.show(command), a.ours.text, a.theirs.text)
-		}
-		return
 	}
+	return nil, nil
 }
 
 // databaseOf is where a command goes: bulkWrite to admin.
