@@ -78,7 +78,7 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		at, dst := wire.BeginEmbedded(dst, "accesses")
 		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.member.started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
-		dst = wire.AppendDocument(dst, "spec", ix.shown())
+		dst = wire.AppendDocument(dst, "spec", ix.raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
 	}
 	return docs, nil

@@ -9,8 +9,7 @@ import (
 
 // aboutServer are the stages that tell about the server, not about documents: other tests have cases of them.
 var aboutServer = map[string]bool{
-	"$changeStream": true, "$changeStreamSplitLargeEvent": true, "$collStats": true, "$indexStats": true, "$currentOp": true,
-	"$listLocalSessions": true, "$listSessions": true,
+	"$changeStream": true, "$changeStreamSplitLargeEvent": true, "$currentOp": true, "$listLocalSessions": true, "$listSessions": true,
 }
 
 var operatorWord = regexp.MustCompile(`\$[a-zA-Z]+`)

@@ -196,7 +196,8 @@ func apart(a, b string) (string, string) {
 	return a[i:], b[i:]
 }
 
-// sequenceKinds are the symbols of which whole sequences are made, and how many in twenty.
+// sequenceKinds are the symbols of which whole sequences are made, and how many in twenty; one in a hundred is of what describes
+// collections.
 var sequenceKinds = []struct {
 	symbol string
 	share  uint64
@@ -206,6 +207,9 @@ var sequenceKinds = []struct {
 func kindOf(stream uint64) string {
 	if *only != "" {
 		return *only
+	}
+	if stream%100 == 99 {
+		return "described"
 	}
 	n := stream % 20
 	for _, k := range sequenceKinds {
