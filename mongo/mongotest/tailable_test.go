@@ -142,7 +142,9 @@ func TestAwaitData(t *testing.T) {
 		}
 		idle, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
+		written := make(chan struct{})
 		time.AfterFunc(100*time.Millisecond, func() {
+			defer close(written)
 			if err := rs.WaitIdle(idle); err != nil {
 				t.Errorf("who waits for documents is not idle: %v", err)
 			}
@@ -150,6 +152,7 @@ func TestAwaitData(t *testing.T) {
 			insertInto(writer, `, "writeConcern": {"w": 1}`, "2")
 		})
 		reply, took := timed(waiting, "")
+		<-written
 		if got := waiting.read(reply, "nextBatch"); !slices.Equal(got, []int64{2}) || took > 200*time.Millisecond {
 			t.Errorf("it waited %v for %v", took, got)
 		}
