@@ -19,6 +19,8 @@ var writtenTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 // sortKey is a text as a collation compares it, which is each server's own.
 var sortKey = regexp.MustCompile(`("|CollationKey\(0x)(?:[0-9a-f]{2})+("|\))`)
 
+var writtenTimestamp = regexp.MustCompile(`Timestamp\((\d+), \d+\)`)
+
 var randomNumber = regexp.MustCompile(`0\.\d{6,}`)
 
 // rewritten are the parts of replies that differ from run to run, and what is written instead.
@@ -131,8 +133,15 @@ func stableValue(v bson.RawValue) any {
 			return "NOW"
 		}
 	case bson.TypeString:
-		return writtenTime.ReplaceAllStringFunc(v.StringValue(), func(text string) string {
+		text := writtenTime.ReplaceAllStringFunc(v.StringValue(), func(text string) string {
 			if t, err := time.Parse(time.RFC3339, text); err == nil && recent(t) {
+				return "NOW"
+			}
+			return text
+		})
+		return writtenTimestamp.ReplaceAllStringFunc(text, func(text string) string {
+			seconds, _ := strconv.ParseInt(writtenTimestamp.FindStringSubmatch(text)[1], 10, 64)
+			if recent(time.Unix(seconds, 0)) {
 				return "NOW"
 			}
 			return text
