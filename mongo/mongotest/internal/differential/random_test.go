@@ -94,7 +94,7 @@ func (c *campaign) report() {
 	if fine*2 < asked {
 		c.t.Errorf("only %d of %d commands succeeded", fine, asked)
 	}
-	if enough := asked >= 100_000; enough && least < atLeast || least == 0 {
+	if asked >= 100_000 && least < atLeast { // fewer commands may well leave out what is seldom
 		c.t.Errorf("%s is in only %d of %d commands", name, least, asked)
 	}
 }
