@@ -155,11 +155,3 @@ func (s *streamSpec) check(x *exec) error {
 
 // internalDB tells whether a database is the server's own.
 func internalDB(name string) bool { return name == "admin" || name == "config" || name == "local" }
-
-// flagArg reads an argument that is true or false.
-func flagArg(e *wire.Element) (bool, error) {
-	if e.Type != bson.TypeBoolean {
-		return false, failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
-	}
-	return e.True(), nil
-}

@@ -66,13 +66,6 @@ func clusteredIndex(shown []byte, expires int64) *index {
 	return &ix
 }
 
-// clustered returns the documents of a clustered collection in the order in which it keeps them, that of _id.
-func (c *collection) clustered() []*record {
-	list := slices.DeleteFunc(slices.Clone(c.order), func(r *record) bool { return r.doc == nil })
-	slices.SortStableFunc(list, byID)
-	return list
-}
-
 // clustering returns the index by which a clustered collection keeps its documents, nil of another collection.
 func (d *definition) clustering() *index {
 	if len(d.indexes) > 0 && d.indexes[0].clusters {

@@ -194,29 +194,18 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 			all.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return nil, err
+	if !a.Reads() || x.coll == "" {
+		_, err := x.collectionLocked(x.full) // it may be a view
+		return slices.Values[[][]byte](nil), err
 	}
 	all.sort, all.collation = a.SortByID(), a.collation
-	a.inOrder = all.readsByID(c)
 	var docs [][]byte
-	if a.Reads() && x.coll != "" {
-		err := x.findLocked("aggregate", &all, func(_ string, doc []byte) bool {
-			docs = append(docs, doc)
-			return true
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return func(yield func([]byte) bool) {
-		for _, doc := range docs {
-			if !yield(doc) {
-				return
-			}
-		}
-	}, nil
+	err := x.findLocked("aggregate", &all, func(_ string, doc []byte) bool {
+		docs = append(docs, doc)
+		return true
+	})
+	a.inOrder = all.inOrder
+	return slices.Values(docs), err
 }
 
 // context is what expressions and stages may look at besides a document.

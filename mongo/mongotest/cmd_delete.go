@@ -99,8 +99,10 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 		o.n++
 		return true
 	}
-	err := x.beforeLocked(s.err)
-	if err == nil {
+	err := s.err
+	if err != nil {
+		err = x.refuseLocked(err, false)
+	} else {
 		err = x.removeMatchesLocked(s, stmt, note, o)
 	}
 	if err != nil {

@@ -8,9 +8,6 @@ func cmdDrop(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if err := x.noArgs(); err != nil {
-		return err
-	}
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
@@ -29,12 +26,4 @@ func cmdDrop(x *exec) error {
 		x.out = wire.AppendString(x.out, "ns", x.full)
 	}
 	return err
-}
-
-// noArgs refuses every argument.
-func (x *exec) noArgs() error {
-	if len(x.args) > 0 {
-		return unknownField(x.name, string(x.args[0].Key))
-	}
-	return nil
 }

@@ -162,24 +162,17 @@ func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, er
 // searchLocked returns what matches, sorted, skipped and limited.
 func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	var docs [][]byte
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return nil, err
-	}
-	enough := -1
-	if s.limit > 0 && (s.sort == nil || s.readsByID(c)) {
-		enough = int(s.skip + s.limit)
-	}
 	var keys map[*byte]string // of the documents, where they are asked for
 	if s.returnKey || s.showRecordID {
 		keys = make(map[*byte]string)
 	}
-	err = x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
+	err := x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
 		docs = append(docs, doc)
 		if keys != nil {
 			keys[&doc[0]] = key
 		}
-		return len(docs) != enough
+		enough := s.limit > 0 && int64(len(docs)) == s.skip+s.limit
+		return !enough || s.sort != nil && !s.inOrder
 	})
 	if err != nil {
 		return nil, err

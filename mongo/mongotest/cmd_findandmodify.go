@@ -37,7 +37,7 @@ func cmdFindAndModify(x *exec) error {
 	}
 	f, err := x.modification()
 	if err != nil && f != nil {
-		return x.refuseModification(f.upsert, err)
+		return x.writing(func() error { return x.refuseLocked(err, f.upsert) })
 	}
 	if err != nil {
 		return err
@@ -57,23 +57,6 @@ func cmdFindAndModify(x *exec) error {
 		return err
 	}
 	return x.appendModified(f, &done)
-}
-
-// refuseModification returns why a command cannot be executed. That its namespace is a view goes before what is wrong with the
-// language in it, and by then the real server has made the collection that an upsert writes into.
-func (x *exec) refuseModification(upsert bool, why error) error {
-	return x.writing(func() error {
-		c, err := x.member.storedLocked(x.full)
-		if err != nil {
-			return err
-		}
-		if upsert && c == nil && x.within == nil {
-			if _, err := x.makeLocked(x.full); err != nil {
-				return err
-			}
-		}
-		return why
-	})
 }
 
 // modification parses the command. Of its arguments it keeps copies: its parts may be kept. With an error of the language in

@@ -242,13 +242,10 @@ func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 		}
 		return true
 	}
-	err := x.beforeLocked(s.err)
-	if err != nil && s.upsert && x.member.collections[x.full] == nil && x.within == nil {
-		if _, failed := x.makeLocked(x.full); failed != nil {
-			err = failed
-		}
-	}
-	if err == nil {
+	err := s.err
+	if err != nil {
+		err = x.refuseLocked(err, s.upsert)
+	} else {
 		err = x.matchAndUpdateLocked(s, i, stmt, note, o)
 	}
 	if err != nil {
@@ -336,12 +333,32 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	return after, err
 }
 
+// refuseLocked returns why a write is refused. That its namespace is a view goes before what is wrong with the language in it,
+// and by then the real server has made the collection that an upsert writes into.
+func (x *exec) refuseLocked(why error, upsert bool) error {
+	_, err := x.member.storedLocked(x.full)
+	if err == nil && upsert {
+		err = x.makeForUpsertLocked()
+	}
+	if err != nil {
+		return err
+	}
+	return why
+}
+
+// makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
+func (x *exec) makeForUpsertLocked() error {
+	if x.member.collections[x.full] != nil || x.within != nil {
+		return nil
+	}
+	_, err := x.makeLocked(x.full)
+	return err
+}
+
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
 func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
-	if x.member.collections[x.full] == nil && x.within == nil { // it stays, even if there is no document for it
-		if _, err := x.makeLocked(x.full); err != nil {
-			return nil, err
-		}
+	if err := x.makeForUpsertLocked(); err != nil {
+		return nil, err
 	}
 	x.match = query.Matching{Vars: q.vars}
 	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})

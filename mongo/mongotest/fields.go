@@ -129,16 +129,15 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 	switch kind {
 	case anything:
 	case plainBool:
-		if e.Type != bson.TypeBoolean {
-			return failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", name, query.TypeName(e.Type))
-		}
+		_, err := flagArg(e)
+		return err
 	case plainObject:
 		if e.Document() == nil {
 			return failf(codeTypeMismatch, "Expected field %s to be of type object", name)
 		}
 	case aHint:
 		if e.Type != bson.TypeString && e.Document() == nil {
-			return failf(codeFailedToParse, "Hint must be a string or an object")
+			return errNoHint
 		}
 	case anUpdate:
 		return checkUpdate(query.Of(*e))
@@ -159,6 +158,14 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 		}
 	}
 	return nil
+}
+
+// flagArg reads an argument that is true or false.
+func flagArg(e *wire.Element) (bool, error) {
+	if e.Type != bson.TypeBoolean {
+		return false, failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
+	}
+	return e.True(), nil
 }
 
 // arrayOf refuses what is no array of values of a type. Nulls in it are as good as nothing.
@@ -248,6 +255,14 @@ func (c *command) checkFields() error {
 	var err error
 	c.args, err = s.check(c.args)
 	return err
+}
+
+// noArgs refuses every argument.
+func (x *exec) noArgs() error {
+	if len(x.args) > 0 {
+		return unknownField(x.name, string(x.args[0].Key))
+	}
+	return nil
 }
 
 // genericDocument returns the document of a field that every command may have, nil if it is null.

@@ -21,6 +21,8 @@ type hint struct {
 	min, max []byte // the bounds of the index, nil for none: from min on, before max
 }
 
+var errNoHint = failf(codeFailedToParse, "Hint must be a string or an object")
+
 // parse reads a hint. It keeps parts of e.
 func (h *hint) parse(e *wire.Element) error {
 	*h = hint{min: h.min, max: h.max, sizes: h.sizes}
@@ -30,7 +32,7 @@ func (h *hint) parse(e *wire.Element) error {
 		return nil
 	case bson.TypeEmbeddedDocument:
 	default:
-		return failf(codeFailedToParse, "Hint must be a string or an object")
+		return errNoHint
 	}
 	it := wire.Elements(e.Value)
 	if !it.Next() {

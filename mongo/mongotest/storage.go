@@ -94,7 +94,7 @@ func (c *collection) scan(visit func(r *record) bool) {
 	}
 	order := c.order
 	if c.def.options.clustered != nil {
-		order = c.clustered()
+		order = c.sortedByID(func([]byte) bool { return true }) // it keeps them so
 	}
 	for _, r := range order {
 		if r.doc != nil && !visit(r) {
@@ -146,7 +146,7 @@ func (c *collection) hasIDIndex() bool { return c.def.options.timeseries == nil 
 func (c *collection) findByID(scans []query.IDScan, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	seen := make(map[*record]bool)
 	for i := range scans {
-		for _, r := range c.between(&scans[i]) {
+		for _, r := range c.sortedByID(scans[i].Bounds) {
 			ok, err := scans[i].Keeps(r.doc, m)
 			if ok && !seen[r] {
 				seen[r] = true
@@ -166,14 +166,9 @@ func (c *collection) findByID(scans []query.IDScan, f *query.Filter, m *query.Ma
 // findSortedByID is find in the order of the _ids, or the other way round if the direction is negative.
 func (c *collection) findSortedByID(direction int64, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	scans := f.IDScans()
-	var list []*record
-	c.scan(func(r *record) bool {
-		if len(scans) == 0 || slices.ContainsFunc(scans, func(s query.IDScan) bool { return s.Bounds(r.doc) }) {
-			list = append(list, r)
-		}
-		return true
+	list := c.sortedByID(func(doc []byte) bool {
+		return len(scans) == 0 || slices.ContainsFunc(scans, func(s query.IDScan) bool { return s.Bounds(doc) })
 	})
-	slices.SortStableFunc(list, byID)
 	if direction < 0 {
 		slices.Reverse(list)
 	}
@@ -186,11 +181,11 @@ func (c *collection) findSortedByID(direction int64, f *query.Filter, m *query.M
 	return nil
 }
 
-// between returns what a scan comes by, in its order.
-func (c *collection) between(s *query.IDScan) []*record {
+// sortedByID returns the documents that keep wants, in the order of their _ids.
+func (c *collection) sortedByID(keep func(doc []byte) bool) []*record {
 	var list []*record
 	for _, r := range c.order {
-		if r.doc != nil && s.Bounds(r.doc) {
+		if r.doc != nil && keep(r.doc) {
 			list = append(list, r)
 		}
 	}

@@ -110,6 +110,7 @@ type criteria struct {
 	collation query.Collation // nil if strings are compared by their bytes
 	flaw      error           // what is wrong with the collation
 	vars      any             // the values of the variables in the filter, and of what else the statement has
+	inOrder   bool            // findLocked found the documents in the order of the sort
 }
 
 // compile compiles the filter.
@@ -172,7 +173,7 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 		return err
 	}
 	x.match = query.Matching{Vars: q.vars}
-	if q.readsByID(c) {
+	if q.inOrder = q.readsByID(c); q.inOrder {
 		err = c.findSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
 	} else {
 		err = c.findBy(ix, &q.hint, &q.filter, &x.match, visit)
@@ -194,12 +195,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	if order != nil {
 		q.hint.sizes = " limit=1"
 	}
-	c, err := x.collectionLocked(x.full)
-	if err != nil {
-		return best, err
-	}
-	all := order != nil && !q.readsByID(c)
-	err = x.findLocked(command, q, func(key string, doc []byte) bool {
+	err := x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {
 			if unsortable = order.Check(doc); unsortable != nil {
 				return false
@@ -208,7 +204,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
 			best = found{key, doc, x.match}
 		}
-		return all
+		return order != nil && !q.inOrder
 	})
 	if err == nil && unsortable != nil {
 		err = x.executing(command, unsortable)

@@ -32,16 +32,6 @@ func (m *member) storedLocked(ns string) (*collection, error) {
 	return c, nil
 }
 
-// beforeLocked returns what is wrong with a statement: that it is of a view goes before what is wrong with itself.
-func (x *exec) beforeLocked(flaw error) error {
-	if flaw != nil {
-		if _, err := x.member.storedLocked(x.full); err != nil {
-			return err
-		}
-	}
-	return flaw
-}
-
 // resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
 func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 	var stages []query.Value
