@@ -128,6 +128,7 @@ func TestAFrozenMemberIsNotElected(t *testing.T) {
 		if got := dial(t, rs, 1).ok(`{"replSetFreeze": 0, "$db": "admin"}`); got.Lookup("info").StringValue() != "unfreezing" {
 			t.Errorf("the end of it is answered %v", got)
 		}
+		pass(time.Second) // both copy what 2 began its term with: whoever had it alone would not vote for the other
 		rs.Kill(2)
 		pass(12 * time.Second)
 		if p := rs.Primary(); p != 1 {

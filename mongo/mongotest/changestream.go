@@ -5,8 +5,6 @@ import (
 	"sort"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -178,7 +176,7 @@ func (s *changeStream) pass(token string) (bool, error) {
 
 // checkEvent refuses what the pipeline made of an event if a client could not resume from it.
 func (s *changeStream) checkEvent(doc []byte) error {
-	token := query.Value{Type: bson.TypeEmbeddedDocument, Data: tokenDocument(s.token)}
+	token := query.Document(tokenDocument(s.token))
 	if id := query.Lookup(doc, "_id"); !query.Equal(id, token) {
 		return failf(codeChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the "+
 			"pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that "+

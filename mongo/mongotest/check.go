@@ -129,7 +129,7 @@ func withoutCommon(list, other []bson.Raw) []bson.Raw {
 
 // canonical returns a document with its fields sorted by name, to any depth.
 func canonical(doc []byte) query.Value {
-	return query.Value{Type: bson.TypeEmbeddedDocument, Data: sorted(doc)}
+	return query.Document(sorted(doc))
 }
 
 // sorted does the same to an array, whose keys are as many as its elements: arrays that were equal stay so, and no others are.

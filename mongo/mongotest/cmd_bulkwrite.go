@@ -166,7 +166,7 @@ func (op *bulkOp) whole(doc []byte) []byte {
 			v := query.Lookup(doc, name)
 			if name == "hint" && v.Type == bson.TypeString {
 				at, inner := wire.BeginDocument(nil)
-				v = embedded(wire.EndDocument(wire.AppendValue(inner, "$hint", v.Type, v.Data), at))
+				v = query.Document(wire.EndDocument(wire.AppendValue(inner, "$hint", v.Type, v.Data), at))
 			}
 			empty := name == "hint" && len(v.Data) == len(emptyDocument)
 			if !v.Missing() && v.Type != bson.TypeNull && !empty {

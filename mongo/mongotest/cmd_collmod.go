@@ -179,7 +179,7 @@ func (im *indexModification) field(e *wire.Element) error {
 		if !v.IsNumber() {
 			return wrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
 		}
-		if f := float(v); !(f >= 0) || f > 1<<31-1 {
+		if f := v.AsFloat64(); !(f >= 0) || f > 1<<31-1 {
 			return failf(codeInvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
 		}
 		im.expiry = v
@@ -234,8 +234,8 @@ func (im *indexModification) apply(x *exec, d *definition) error {
 		} else if len(ix.paths) > 1 || ix == idIndex {
 			return failf(codeInvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
-		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(float(im.expiry)))
-		changed.raw = replaced(changed.raw, "expireAfterSeconds", query.Int32(int32(float(im.expiry))))
+		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
+		changed.raw = replaced(changed.raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
 	}
 	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.hidden {
 		if ix == idIndex {

@@ -58,7 +58,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 		case "q":
 			filter = e.Document()
 		case "limit":
-			limit := float(query.Of(*e)) // another type is as good as 0
+			limit := query.Of(*e).AsFloat64() // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
 				return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
 			}

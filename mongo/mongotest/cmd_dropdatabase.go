@@ -19,7 +19,7 @@ func cmdDropDatabase(x *exec) error {
 	case !x.first.IsNumber():
 		return failf(codeTypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
 			"decimal, long]'", query.TypeName(x.first.Type))
-	case towardsZero(float(x.first)) != 1:
+	case x.first.Truncated() != 1:
 		return failf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false

@@ -29,7 +29,7 @@ func (rs *ReplicaSet) parameters() map[string]parameter {
 	at, version := wire.BeginDocument(nil)
 	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.feature()), at)
 	all := defaultParameters()
-	all["featureCompatibilityVersion"] = parameter{embedded(version), false}
+	all["featureCompatibilityVersion"] = parameter{query.Document(version), false}
 	for name, text := range rs.config.startParameters {
 		all[name], _ = all[name].parse(text) // checked when the set was made
 	}

@@ -163,7 +163,7 @@ func (c *memberConfig) field(e *wire.Element) error {
 			c.id = n
 		}
 	case "priority":
-		if c.priority = float(v); !v.IsNumber() {
+		if c.priority = v.AsFloat64(); !v.IsNumber() {
 			return wrongType("MemberConfig", name, v.Type, "double")
 		}
 	case "votes":

@@ -153,7 +153,7 @@ func limitOf(command, field string, v query.Value) (int64, error) {
 		return 0, failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
 			command, field, query.TypeName(v.Type))
 	}
-	return towardsZero(float(v)), nil
+	return v.Truncated(), nil
 }
 
 var (

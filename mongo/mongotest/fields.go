@@ -199,7 +199,7 @@ func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
 	}
 	n, ok := e.Int64()
 	if !ok {
-		n = towardsZero(float(v))
+		n = v.Truncated()
 	}
 	if kind == anInt {
 		n = max(math.MinInt32, min(n, math.MaxInt32))
@@ -209,19 +209,6 @@ func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
 	}
 	e.Type, e.Value = bson.TypeInt64, binary.LittleEndian.AppendUint64(nil, uint64(n))
 	return nil
-}
-
-// towardsZero is the integer of a number; that of none is 0.
-func towardsZero(f float64) int64 {
-	switch {
-	case math.IsNaN(f):
-		return 0
-	case f >= math.MaxInt64:
-		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
-	}
-	return int64(f)
 }
 
 // shortest writes a number as the real server does in some texts.
@@ -237,7 +224,7 @@ func setTruth(e *wire.Element) {
 		return
 	}
 	value := []byte{0}
-	if float(query.Of(*e)) != 0 {
+	if query.Of(*e).AsFloat64() != 0 {
 		value[0] = 1
 	}
 	e.Type, e.Value = bson.TypeBoolean, value
@@ -302,7 +289,7 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 // integer returns the integer that a number is, and refuses one that is none.
 func integer(field string, v query.Value) (int64, error) {
 	n, ok := v.Integer()
-	f := float(v)
+	f := v.AsFloat64()
 	switch {
 	case ok:
 		return n, nil

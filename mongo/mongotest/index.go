@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -102,11 +100,9 @@ func hasOptionsOf(a, b *index) bool {
 	return true
 }
 
-func embedded(doc []byte) query.Value { return query.Value{Type: bson.TypeEmbeddedDocument, Data: doc} }
-
-func equalDocuments(a, b []byte) bool { return query.Equal(embedded(a), embedded(b)) }
+func equalDocuments(a, b []byte) bool { return query.Equal(query.Document(a), query.Document(b)) }
 
 // documentText writes a document as errors do.
 func documentText(doc []byte) string {
-	return strings.NewReplacer("{  }", "{}", "[  ]", "[]").Replace(embedded(doc).String())
+	return strings.NewReplacer("{  }", "{}", "[  ]", "[]").Replace(query.Document(doc).String())
 }

@@ -189,7 +189,7 @@ func (k indexKey) compare(other indexKey, pattern []byte) int {
 		if c == 0 {
 			continue
 		}
-		if float(query.Of(it.Element)) < 0 {
+		if query.Of(it.Element).AsFloat64() < 0 {
 			return -c
 		}
 		return c

@@ -3,7 +3,6 @@ package mongotest
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -195,7 +194,7 @@ func (r *specReader) expiry(e *wire.Element) {
 	v := query.Of(*e)
 	seconds := int32(math.MaxInt32)
 	var why string
-	switch f := float(v); {
+	switch f := v.AsFloat64(); {
 	case !v.IsNumber():
 		why = "option must be numeric, but received a type of '" + query.TypeName(v.Type)
 	case math.IsNaN(f):
@@ -205,24 +204,13 @@ func (r *specReader) expiry(e *wire.Element) {
 	case f > math.MaxInt32:
 		why = "must be within the range of a 32-bit integer"
 	default:
-		seconds = int32(query.Clamped(v))
+		seconds = int32(v.Clamped())
 	}
 	if why != "" {
 		r.flaw = failf(codeCannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
 			documentText(r.given), why)
 	}
 	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
-}
-
-// float returns a number as a double, 0 if it is none.
-func float(v query.Value) float64 {
-	raw := bson.RawValue{Type: v.Type, Value: v.Data}
-	if v.Type == bson.TypeDecimal128 {
-		f, _ := strconv.ParseFloat(raw.Decimal128().String(), 64)
-		return f
-	}
-	f, _ := raw.AsFloat64OK()
-	return f
 }
 
 // key reads the key pattern.
@@ -254,7 +242,7 @@ const wildcard = "wildcard"
 func (r *specReader) keyPart(name string, v query.Value) error {
 	switch {
 	case v.IsNumber():
-		if float(v) == 0 || math.IsNaN(float(v)) {
+		if v.AsFloat64() == 0 || math.IsNaN(v.AsFloat64()) {
 			return failf(codeCannotCreateIndex, "Values in the index key pattern cannot be 0.")
 		}
 	case v.Type != bson.TypeString:

@@ -1,8 +1,9 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/internal/wire"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // writeFailure writes the reply's document for an error.

@@ -299,7 +299,7 @@ func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
 	case "merge":
 		at, set := wire.BeginDocument(nil)
 		set = wire.EndDocument(wire.AppendDocument(set, "$set", r.doc), at)
-		return query.ParseUpdate(query.Value{Type: bson.TypeEmbeddedDocument, Data: set}, query.Value{}, query.Hooks{})
+		return query.ParseUpdate(query.Document(set), query.Value{}, query.Hooks{})
 	case "replace":
 		return query.Replace(r.doc), nil
 	}

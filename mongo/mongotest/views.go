@@ -98,7 +98,7 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 			continue
 		}
 		at, stage := wire.BeginDocument(nil)
-		stages = append(stages, embedded(wire.EndDocument(wire.AppendValue(stage, n.stage, v.Type, v.Data), at)))
+		stages = append(stages, query.Document(wire.EndDocument(wire.AppendValue(stage, n.stage, v.Type, v.Data), at)))
 	}
 	limit := x.arg("limit")
 	one, _ := limit.Integer()

@@ -55,7 +55,7 @@ func checkProvenance(of string, e *wire.Element) error {
 
 // whom reads the field w.
 func (w *writeConcern) whom(v query.Value) error {
-	n := towardsZero(float(v))
+	n := v.Truncated()
 	switch {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())
@@ -67,7 +67,7 @@ func (w *writeConcern) whom(v query.Value) error {
 		w.unnamed = true
 	case !v.IsNumber():
 		return failf(codeFailedToParse, "w has to be a number, string, or object; found: %s", query.TypeName(v.Type))
-	case math.IsNaN(float(v)):
+	case math.IsNaN(v.AsFloat64()):
 		return failf(codeFailedToParse, "w cannot be NaN")
 	case n < 0 || n > 50:
 		return failf(codeFailedToParse, "w has to be a non-negative number and not greater than 50; found: %d", n)

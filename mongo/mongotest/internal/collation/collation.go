@@ -2,7 +2,6 @@ package collation
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -97,7 +96,7 @@ func (s *specification) field(name string, v query.Value) error {
 }
 
 func (s *specification) parseStrength(v query.Value) error {
-	switch s.strength = towardsZero(v); {
+	switch s.strength = max(math.MinInt32, min(v.Truncated(), math.MaxInt32)); {
 	case !v.IsNumber():
 		return refuse(typeMismatch, "BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
 			query.TypeName(v.Type))
@@ -109,19 +108,6 @@ func (s *specification) parseStrength(v query.Value) error {
 		return refuse(query.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", s.strength)
 	}
 	return nil
-}
-
-// towardsZero is the integer of 32 bits that is nearest to a number, on the side of zero.
-func towardsZero(v query.Value) int64 {
-	raw := bson.RawValue{Type: v.Type, Value: v.Data}
-	f, _ := raw.AsFloat64OK()
-	if v.Type == bson.TypeDecimal128 {
-		f, _ = strconv.ParseFloat(raw.Decimal128().String(), 64)
-	}
-	if math.IsNaN(f) {
-		return 0
-	}
-	return int64(max(math.MinInt32, min(f, math.MaxInt32)))
 }
 
 func (s *specification) text(name string, v query.Value, to *string) error {
@@ -161,12 +147,12 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 	switch {
 	case s.version != "" && s.version != version:
 		return nil, refuse(incompatible, "Requested collation version %s but the only available collator version was %s. Requested collation "+
-			"spec: %s", s.version, version, query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+			"spec: %s", s.version, version, query.Document(doc))
 	case s.backwards && s.strength == 1:
-		return nil, refuse(query.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+		return nil, refuse(query.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Document(doc))
 	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:
 		return nil, refuse(query.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
-			query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+			query.Document(doc))
 	case s.caseLevel:
 		return nil, unsupported("caseLevel: true")
 	case s.caseFirst != "off":
@@ -185,7 +171,7 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 }
 
 func invalidLocale(how string, doc []byte) error {
-	return refuse(query.BadValue, "Field 'locale' %s in: %s", how, query.Value{Type: bson.TypeEmbeddedDocument, Data: doc})
+	return refuse(query.BadValue, "Field 'locale' %s in: %s", how, query.Document(doc))
 }
 
 // options are the collation's options as keys and types of the extension u of language tags.

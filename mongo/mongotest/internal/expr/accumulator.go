@@ -169,7 +169,7 @@ type extremum struct {
 }
 
 func (e *extremum) add(v Value) error {
-	if !nullish(v) && (e.best.Missing() || query.Compare(v, e.best)*e.sign > 0) {
+	if !v.IsNullish() && (e.best.Missing() || query.Compare(v, e.best)*e.sign > 0) {
 		e.best = v
 	}
 	return nil
@@ -263,4 +263,4 @@ func (m *merge) add(v Value) error {
 	return err
 }
 
-func (m *merge) result() Value { return m.merged.value() }
+func (m *merge) result() Value { return m.merged.Made() }

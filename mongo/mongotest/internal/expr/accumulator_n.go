@@ -35,7 +35,7 @@ type extremes struct {
 
 func (e *extremes) add(v Value) error {
 	switch {
-	case nullish(v):
+	case v.IsNullish():
 		return nil
 	case len(e.heap.values) == e.n:
 		if !e.heap.less(v, e.heap.values[0]) {
@@ -72,14 +72,14 @@ func (p *parser) someArguments(name string, v Value) (n, input Expression, err e
 		}
 		return nil, nil, fail(code, "specification must be an object; found %s", elementText(name, v))
 	}
-	for _, f := range fieldsOf(v.Data) {
-		switch f.name {
+	for _, f := range query.ObjectOf(v.Data) {
+		switch f.Name {
 		case "n":
-			n, err = p.expression(f.value)
+			n, err = p.expression(f.Value)
 		case "input":
-			input, err = p.expression(f.value)
+			input, err = p.expression(f.Value)
 		default:
-			err = fail(5787901, "Unknown argument for 'n' operator: %s", f.name)
+			err = fail(5787901, "Unknown argument for 'n' operator: %s", f.Name)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -96,7 +96,7 @@ func (p *parser) someArguments(name string, v Value) (n, input Expression, err e
 
 // elementText writes a field as the real server does in the text of an error.
 func elementText(name string, v Value) string {
-	s := object{{name, v}}.value().String()
+	s := object{}.Set(name, v).Made().String()
 	return s[2 : len(s)-2]
 }
 

@@ -30,14 +30,14 @@ func (s *sum) add(v Value) error {
 	}
 	switch v.Type {
 	case bson.TypeDouble:
-		s.exact.add(asDouble(v))
+		s.exact.add(v.AsFloat64())
 	case bson.TypeDecimal128:
 		if s.decimal.coef == nil && s.decimal.form == finite {
 			s.decimal.coef = bigZero
 		}
 		s.decimal = s.decimal.add(decimalOf(v))
 	default:
-		s.exact.addLong(asLong(v))
+		s.exact.addLong(v.AsInt64())
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (d *deviation) add(v Value) error {
 		return nil
 	}
 	d.count++
-	f := asDouble(v)
+	f := v.AsFloat64()
 	delta := f - d.mean
 	d.mean += delta / d.count
 	d.m2 += delta * (f - d.mean)

@@ -16,8 +16,8 @@ type percentile struct {
 }
 
 func (c *percentile) add(v Value) error {
-	if v.IsNumber() && !math.IsNaN(asDouble(v)) {
-		c.numbers = append(c.numbers, asDouble(v))
+	if v.IsNumber() && !math.IsNaN(v.AsFloat64()) {
+		c.numbers = append(c.numbers, v.AsFloat64())
 	}
 	return nil
 }
@@ -46,18 +46,18 @@ func (p *parser) percentiles(name string, v Value) (Expression, func() collector
 		names = names[:2]
 	}
 	args := make(map[string]Value)
-	for _, f := range fieldsOf(v.Data) {
-		if !has(names, f.name) {
-			return nil, nil, fail(40415, "BSON field '%s.%s' is an unknown field.", name, f.name)
+	for _, f := range query.ObjectOf(v.Data) {
+		if !has(names, f.Name) {
+			return nil, nil, fail(40415, "BSON field '%s.%s' is an unknown field.", name, f.Name)
 		}
-		args[f.name] = f.value
+		args[f.Name] = f.Value
 	}
 	for _, param := range []string{"input", "p", "method"} {
 		if has(names, param) && args[param].Missing() {
 			return nil, nil, fail(40414, "BSON field '%s.%s' is missing but a required field", name, param)
 		}
 	}
-	if !isText(args["method"]) || string(args["method"].Text()) != "approximate" {
+	if !args["method"].IsString() || string(args["method"].Text()) != "approximate" {
 		return nil, nil, fail(badValue, "Currently only 'approximate' can be used as a percentile 'method'.")
 	}
 	ranks := []float64{0.5}
@@ -89,7 +89,7 @@ func (p *parser) ranks(v Value) ([]float64, error) {
 		if !e.IsNumber() {
 			return nil, fail(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
 		}
-		f := asDouble(e)
+		f := e.AsFloat64()
 		if !(f >= 0 && f <= 1) {
 			return nil, fail(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
 		}

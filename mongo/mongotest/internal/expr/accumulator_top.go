@@ -55,19 +55,19 @@ func (p *parser) ranked(name string, v Value) (*Accumulator, error) {
 		n = one
 	}
 	var sortBy Value
-	for _, f := range fieldsOf(v.Data) {
+	for _, f := range query.ObjectOf(v.Data) {
 		var err error
 		switch {
-		case f.name == "n" && !single:
-			n, err = p.expression(f.value)
-		case f.name == "output":
-			output, err = p.expression(f.value)
-		case f.name == "sortBy":
-			if sortBy = f.value; !sortBy.IsDocument() {
+		case f.Name == "n" && !single:
+			n, err = p.expression(f.Value)
+		case f.Name == "output":
+			output, err = p.expression(f.Value)
+		case f.Name == "sortBy":
+			if sortBy = f.Value; !sortBy.IsDocument() {
 				err = fail(10065, "invalid parameter: expected an object (sortBy)")
 			}
 		default:
-			err = fail(5788002, "Unknown argument to %s '%s'", name, f.name)
+			err = fail(5788002, "Unknown argument to %s '%s'", name, f.Name)
 		}
 		if err != nil {
 			return nil, err

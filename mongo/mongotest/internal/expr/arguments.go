@@ -60,11 +60,11 @@ func (s signature) parse(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	args := make([]Expression, len(s.params))
 	for _, f := range fields {
-		at := s.index(f.name)
+		at := s.index(f.Name)
 		if at < 0 {
-			return nil, s.unknown.of(op.name, f.name)
+			return nil, s.unknown.of(op.name, f.Name)
 		}
-		if args[at], err = p.expression(f.value); err != nil {
+		if args[at], err = p.expression(f.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -82,13 +82,13 @@ func (s signature) parse(p *parser, op *operator, v Value) (Expression, error) {
 
 // ordered returns the fields in the order of parsing; for one that is not the order of writing it checks all names first.
 func (s signature) ordered(name string, v Value) (object, error) {
-	fields := fieldsOf(v.Data)
+	fields := query.ObjectOf(v.Data)
 	if !s.backwards {
 		return fields, nil
 	}
 	for _, f := range fields {
-		if s.index(f.name) < 0 {
-			return nil, s.unknown.of(name, f.name)
+		if s.index(f.Name) < 0 {
+			return nil, s.unknown.of(name, f.Name)
 		}
 	}
 	for _, param := range s.params {
@@ -96,7 +96,7 @@ func (s signature) ordered(name string, v Value) (object, error) {
 			return nil, param.absent.of(name, param.name)
 		}
 	}
-	slices.SortStableFunc(fields, func(a, b field) int { return s.index(b.name) - s.index(a.name) })
+	slices.SortStableFunc(fields, func(a, b field) int { return s.index(b.Name) - s.index(a.Name) })
 	return fields, nil
 }
 
@@ -137,7 +137,7 @@ func inTurn(env *Env, args []Expression, takers ...taker) (isNull bool, err erro
 		if err != nil {
 			return false, err
 		}
-		if nullish(v) {
+		if v.IsNullish() {
 			return true, nil
 		}
 		if err := t.take(v); err != nil {

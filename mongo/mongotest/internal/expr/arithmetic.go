@@ -29,7 +29,7 @@ func folded(start Value, step func(total, v Value) (Value, error)) func(*Env, []
 			if err != nil {
 				return missing, err
 			}
-			if nullish(v) {
+			if v.IsNullish() {
 				return null, nil
 			}
 			if total, err = step(total, v); err != nil {
@@ -58,7 +58,7 @@ func addStep(total, v Value) (Value, error) {
 func shiftDate(d, by Value, op func(a, b int64) (int64, bool)) (Value, error) {
 	n, ok := milliseconds(by)
 	if ok {
-		n, ok = op(asLong(d), n)
+		n, ok = op(d.AsInt64(), n)
 	}
 	if !ok {
 		return missing, fail(overflow, "date overflow")
@@ -69,7 +69,7 @@ func shiftDate(d, by Value, op func(a, b int64) (int64, bool)) (Value, error) {
 func milliseconds(v Value) (int64, bool) {
 	switch {
 	case isDouble(v):
-		f := math.Round(asDouble(v))
+		f := math.Round(v.AsFloat64())
 		return int64(f), f >= -1<<63 && f < 1<<63
 	case isDecimal(v):
 		d := decimalOf(v).quantize(0, halfEven)
@@ -78,12 +78,12 @@ func milliseconds(v Value) (int64, bool) {
 		}
 		return d.signed(0).Int64(), true
 	}
-	return asLong(v), true
+	return v.AsInt64(), true
 }
 
 // double is the result of an operation on doubles.
 func double(result float64, a, b Value) Value {
-	return query.Double(signedNaN(result, asDouble(a), asDouble(b)))
+	return query.Double(signedNaN(result, a.AsFloat64(), b.AsFloat64()))
 }
 
 func addNumbers(a, b Value) Value {
@@ -91,11 +91,11 @@ func addNumbers(a, b Value) Value {
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).add(decimalOf(b)).value()
 	case isDouble(a) || isDouble(b):
-		return double(asDouble(a)+asDouble(b), a, b)
+		return double(a.AsFloat64()+b.AsFloat64(), a, b)
 	}
-	sum, ok := addLong(asLong(a), asLong(b))
+	sum, ok := addLong(a.AsInt64(), b.AsInt64())
 	if !ok {
-		return double(asDouble(a)+asDouble(b), a, b)
+		return double(a.AsFloat64()+b.AsFloat64(), a, b)
 	}
 	return integerValue(sum, isLong(a, b))
 }
@@ -108,11 +108,11 @@ func multiplyStep(total, v Value) (Value, error) {
 	case isDecimal(total) || isDecimal(v):
 		return decimalOf(total).multiply(decimalOf(v)).value(), nil
 	case isDouble(total) || isDouble(v):
-		return double(asDouble(total)*asDouble(v), total, v), nil
+		return double(total.AsFloat64()*v.AsFloat64(), total, v), nil
 	}
-	product, ok := multiplyLong(asLong(total), asLong(v))
+	product, ok := multiplyLong(total.AsInt64(), v.AsInt64())
 	if !ok {
-		return double(asDouble(total)*asDouble(v), total, v), nil
+		return double(total.AsFloat64()*v.AsFloat64(), total, v), nil
 	}
 	return integerValue(product, isLong(total, v)), nil
 }
@@ -120,10 +120,10 @@ func multiplyStep(total, v Value) (Value, error) {
 func subtract(args []Value) (Value, error) {
 	a, b := args[0], args[1]
 	switch {
-	case nullish(a) || nullish(b):
+	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	case isDate(a) && isDate(b):
-		return query.Int64(asLong(a) - asLong(b)), nil
+		return query.Int64(a.AsInt64() - b.AsInt64()), nil
 	case isDate(a) && b.IsNumber():
 		return shiftDate(a, b, subtractLong)
 	case isDate(a):
@@ -133,11 +133,11 @@ func subtract(args []Value) (Value, error) {
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).subtract(decimalOf(b)).value(), nil
 	case isDouble(a) || isDouble(b):
-		return double(asDouble(a)-asDouble(b), a, b), nil
+		return double(a.AsFloat64()-b.AsFloat64(), a, b), nil
 	}
-	n, ok := subtractLong(asLong(a), asLong(b))
+	n, ok := subtractLong(a.AsInt64(), b.AsInt64())
 	if !ok {
-		return double(asDouble(a)-asDouble(b), a, b), nil
+		return double(a.AsFloat64()-b.AsFloat64(), a, b), nil
 	}
 	return integerValue(n, isLong(a, b)), nil
 }
@@ -152,8 +152,8 @@ func divide(args []Value) (Value, error) {
 		if isDecimal(a) || isDecimal(b) {
 			return decimalOf(a).divide(decimalOf(b)).value(), nil
 		}
-		return double(asDouble(a)/asDouble(b), a, b), nil
-	case nullish(a) || nullish(b):
+		return double(a.AsFloat64()/b.AsFloat64(), a, b), nil
+	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	}
 	return missing, fail(typeMismatch, "$divide only supports numeric types, not %s and %s", typeName(a), typeName(b))
@@ -164,7 +164,7 @@ func mod(args []Value) (Value, error) {
 	switch {
 	case a.IsNumber() && b.IsNumber():
 		return modNumbers(a, b)
-	case nullish(a) || nullish(b):
+	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	}
 	return missing, fail(16611, "$mod only supports numeric types, not %s and %s", typeName(a), typeName(b))
@@ -181,11 +181,11 @@ func modNumbers(a, b Value) (Value, error) {
 	case !truth(b):
 		return missing, zero
 	case isDouble(a) || isDouble(b):
-		return double(math.Mod(asDouble(a), asDouble(b)), a, b), nil
-	case asLong(b) == -1:
+		return double(math.Mod(a.AsFloat64(), b.AsFloat64()), a, b), nil
+	case b.AsInt64() == -1:
 		return integerValue(0, isLong(a, b)), nil
 	}
-	return integerValue(asLong(a)%asLong(b), isLong(a, b)), nil
+	return integerValue(a.AsInt64()%b.AsInt64(), isLong(a, b)), nil
 }
 
 // numeric is an operator of one number; null and what is absent give null.
@@ -193,7 +193,7 @@ func numeric(name string, apply func(v Value) (Value, error)) operator {
 	return operator{name: name, min: 1, max: 1, apply: func(args []Value) (Value, error) {
 		v := args[0]
 		switch {
-		case nullish(v):
+		case v.IsNullish():
 			return null, nil
 		case !v.IsNumber():
 			return missing, fail(28765, "%s only supports numeric types, not %s", name, typeName(v))
@@ -205,11 +205,11 @@ func numeric(name string, apply func(v Value) (Value, error)) operator {
 func abs(v Value) (Value, error) {
 	switch {
 	case isDouble(v):
-		return query.Double(math.Abs(asDouble(v))), nil
+		return query.Double(math.Abs(v.AsFloat64())), nil
 	case isDecimal(v):
 		return decimalOf(v).abs().value(), nil
 	}
-	n := asLong(v)
+	n := v.AsInt64()
 	if n == math.MinInt64 {
 		return missing, fail(28680, "can't take $abs of long long min")
 	}
@@ -220,7 +220,7 @@ func wholeNumber(double func(float64) float64, mode rounding) func(Value) (Value
 	return func(v Value) (Value, error) {
 		switch {
 		case isDouble(v):
-			return query.Double(double(asDouble(v))), nil
+			return query.Double(double(v.AsFloat64())), nil
 		case isDecimal(v):
 			d := decimalOf(v)
 			if d.form == infinite {
@@ -238,7 +238,7 @@ func parseSigmoid(p *parser, _ *operator, v Value) (Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := x.(constant); v.IsArray() || ok && isText(c.value) {
+	if c, ok := x.(constant); v.IsArray() || ok && c.value.IsString() {
 		return nil, fail(typeMismatch, "$sigmoid only supports numeric types, not %s", typeName(v))
 	}
 	one := constant{query.Int32(1)}

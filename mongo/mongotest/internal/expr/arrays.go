@@ -24,7 +24,7 @@ var arrayOperators = []operator{
 
 func arrayElemAt(args []Value) (Value, error) {
 	a, at := args[0], args[1]
-	if nullish(a) || nullish(at) {
+	if a.IsNullish() || at.IsNullish() {
 		return null, nil
 	}
 	if !a.IsArray() {
@@ -36,7 +36,7 @@ func arrayElemAt(args []Value) (Value, error) {
 	n, ok := asIndex(at)
 	if !ok {
 		return missing, fail(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s",
-			sixDigits(asDouble(at)))
+			sixDigits(at.AsFloat64()))
 	}
 	return elementAt(query.Elements(a.Data), n), nil
 }
@@ -54,7 +54,7 @@ func elementAt(elements []Value, n int) Value {
 
 func endElement(name string, at int) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
-		if nullish(args[0]) {
+		if args[0].IsNullish() {
 			return null, nil
 		}
 		if !args[0].IsArray() {
@@ -75,7 +75,7 @@ func concatArrays(env *Env, args []Expression) (Value, error) {
 	var all []Value
 	isNull := false
 	err := eachArg(env, args, func(v Value) (bool, error) {
-		if isNull = nullish(v); isNull {
+		if isNull = v.IsNullish(); isNull {
 			return true, nil
 		}
 		if !v.IsArray() {
@@ -111,7 +111,7 @@ func checkedArray(o *optimizer, c *call) (Expression, error) {
 		return nil, err
 	}
 	e, err := evaluated(c, c.args)
-	if a, ok := c.args[0].(constant); ok && e == c && !a.value.IsArray() && !nullish(a.value) {
+	if a, ok := c.args[0].(constant); ok && e == c && !a.value.IsArray() && !a.value.IsNullish() {
 		return nil, fail(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
 	}
 	return e, err
@@ -119,7 +119,7 @@ func checkedArray(o *optimizer, c *call) (Expression, error) {
 
 func indexOfArray(env *Env, args []Expression) (Value, error) {
 	a, err := args[0].Eval(env)
-	if err != nil || nullish(a) {
+	if err != nil || a.IsNullish() {
 		return null, err
 	}
 	if !a.IsArray() {
@@ -173,7 +173,7 @@ func bounds(env *Env, name string, codes boundCodes, args []Expression, length i
 }
 
 func reverseArray(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	if !args[0].IsArray() {

@@ -74,7 +74,7 @@ func slice(env *Env, expressions []Expression) (Value, error) {
 		return missing, err
 	}
 	a := args[0]
-	if nullish(a) || nullish(args[1]) {
+	if a.IsNullish() || args[1].IsNullish() {
 		return null, nil
 	}
 	if !a.IsArray() {
@@ -99,7 +99,7 @@ func sliceAt(env *Env, elements []Value, n int, e Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if nullish(v) {
+	if v.IsNullish() {
 		return null, nil
 	}
 	count, err := sliceArgument(v, 28727, "Third argument to $slice must be numeric, but is of type: ", "Third")
@@ -122,7 +122,7 @@ func sliceArgument(v Value, code int32, wrongType, which string) (int, error) {
 	}
 	n, ok := asIndex(v)
 	if !ok {
-		return 0, fail(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, sixDigits(asDouble(v)))
+		return 0, fail(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, sixDigits(v.AsFloat64()))
 	}
 	return n, nil
 }

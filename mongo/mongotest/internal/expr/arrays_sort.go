@@ -38,15 +38,15 @@ func parseSortArray(p *parser, _ *operator, v Value) (Expression, error) {
 	}
 	s := &sortArray{}
 	var sortBy Value
-	for _, f := range fieldsOf(v.Data) {
+	for _, f := range query.ObjectOf(v.Data) {
 		var err error
-		switch f.name {
+		switch f.Name {
 		case "input":
-			s.input, err = p.expression(f.value)
+			s.input, err = p.expression(f.Value)
 		case "sortBy":
-			sortBy = f.value
+			sortBy = f.Value
 		default:
-			err = fail(2942501, "$sortArray found an unknown argument: %s", f.name)
+			err = fail(2942501, "$sortArray found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if nullish(v) {
+	if v.IsNullish() {
 		return null, nil
 	}
 	if v.Type != bson.TypeArray {

@@ -22,22 +22,22 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 	longest := no
 	var inputs []Expression
 	var defaults Expression
-	for _, f := range fieldsOf(v.Data) {
+	for _, f := range query.ObjectOf(v.Data) {
 		var err error
-		switch f.name {
+		switch f.Name {
 		case "inputs":
-			if !f.value.IsArray() {
-				return nil, fail(34461, "inputs must be an array of expressions, found %s", typeName(f.value))
+			if !f.Value.IsArray() {
+				return nil, fail(34461, "inputs must be an array of expressions, found %s", typeName(f.Value))
 			}
-			inputs, err = p.expressions(query.Elements(f.value.Data))
+			inputs, err = p.expressions(query.Elements(f.Value.Data))
 		case "defaults":
-			defaults, err = p.defaults(f.value)
+			defaults, err = p.defaults(f.Value)
 		case "useLongestLength":
-			if longest = f.value; longest.Type != bson.TypeBoolean {
+			if longest = f.Value; longest.Type != bson.TypeBoolean {
 				return nil, fail(34463, "useLongestLength must be a bool, found object")
 			}
 		default:
-			err = fail(34464, "$zip found an unknown argument: %s", f.name)
+			err = fail(34464, "$zip found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (z *zipper) Eval(env *Env) (Value, error) {
 	var columns [][]Value
 	isNull := false
 	err := eachArg(env, z.inputs, func(v Value) (bool, error) {
-		if isNull = nullish(v); isNull {
+		if isNull = v.IsNullish(); isNull {
 			return true, nil
 		}
 		if !v.IsArray() {
@@ -128,7 +128,7 @@ func (z *zipper) defaultValues(env *Env) ([]Value, error) {
 		return nil, nil
 	}
 	v, err := z.defaults.Eval(env)
-	if err != nil || nullish(v) {
+	if err != nil || v.IsNullish() {
 		return nil, err
 	}
 	if !v.IsArray() {

@@ -14,7 +14,7 @@ func bitStep(name string, op func(a, b int64) int64) func(total, v Value) (Value
 		if !isInteger(v) {
 			return missing, fail(typeMismatch, "%s only supports int and long operands.", name)
 		}
-		return integerValue(op(asLong(total), asLong(v)), isLong(total, v)), nil
+		return integerValue(op(total.AsInt64(), v.AsInt64()), isLong(total, v)), nil
 	}
 }
 
@@ -22,5 +22,5 @@ func bitNot(v Value) (Value, error) {
 	if !isInteger(v) {
 		return missing, fail(typeMismatch, "$bitNot only supports int and long, not: %s.", typeName(v))
 	}
-	return integerValue(^asLong(v), isLong(v)), nil
+	return integerValue(^v.AsInt64(), isLong(v)), nil
 }

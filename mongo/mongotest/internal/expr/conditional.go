@@ -16,13 +16,13 @@ func parseCond(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	args := make([]Expression, 3)
 	names := map[string]int{"if": 0, "then": 1, "else": 2}
-	for _, f := range fieldsOf(v.Data) {
-		at, ok := names[f.name]
+	for _, f := range query.ObjectOf(v.Data) {
+		at, ok := names[f.Name]
 		if !ok {
-			return nil, fail(17083, "Unrecognized parameter to $cond: %s", f.name)
+			return nil, fail(17083, "Unrecognized parameter to $cond: %s", f.Name)
 		}
 		var err error
-		if args[at], err = p.expression(f.value); err != nil {
+		if args[at], err = p.expression(f.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +76,7 @@ func firstKnown(o *optimizer, c *call) (Expression, error) {
 	if err := o.all(c.args); err != nil {
 		return nil, err
 	}
-	if first, ok := c.args[0].(constant); ok && !nullish(first.value) {
+	if first, ok := c.args[0].(constant); ok && !first.value.IsNullish() {
 		return first, nil
 	}
 	return evaluated(c, c.args)
@@ -85,7 +85,7 @@ func firstKnown(o *optimizer, c *call) (Expression, error) {
 func ifNull(env *Env, args []Expression) (Value, error) {
 	for _, arg := range args[:len(args)-1] {
 		v, err := arg.Eval(env)
-		if err != nil || !nullish(v) {
+		if err != nil || !v.IsNullish() {
 			return v, err
 		}
 	}
@@ -99,15 +99,15 @@ func parseSwitch(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	var args []Expression
 	var otherwise Expression
-	for _, f := range fieldsOf(v.Data) {
+	for _, f := range query.ObjectOf(v.Data) {
 		var err error
-		switch f.name {
+		switch f.Name {
 		case "branches":
-			args, err = p.branches(f.value)
+			args, err = p.branches(f.Value)
 		case "default":
-			otherwise, err = p.expression(f.value)
+			otherwise, err = p.expression(f.Value)
 		default:
-			err = fail(40067, "$switch found an unknown argument: %s", f.name)
+			err = fail(40067, "$switch found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -187,14 +187,14 @@ func (p *parser) branch(v Value) (test, then Expression, err error) {
 	if !v.IsDocument() {
 		return nil, nil, fail(40062, "$switch expected each branch to be an object, found: %s", typeName(v))
 	}
-	for _, f := range fieldsOf(v.Data) {
-		switch f.name {
+	for _, f := range query.ObjectOf(v.Data) {
+		switch f.Name {
 		case "case":
-			test, err = p.expression(f.value)
+			test, err = p.expression(f.Value)
 		case "then":
-			then, err = p.expression(f.value)
+			then, err = p.expression(f.Value)
 		default:
-			err = fail(40063, "$switch found an unknown argument to a branch: %s", f.name)
+			err = fail(40063, "$switch found an unknown argument to a branch: %s", f.Name)
 		}
 		if err != nil {
 			return nil, nil, err

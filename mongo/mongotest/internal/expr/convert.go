@@ -50,7 +50,7 @@ func shorthand(name string, to bson.Type) operator {
 		how.format = "auto"
 	}
 	return operator{name: name, parse: parseShorthand, apply: func(args []Value) (Value, error) {
-		if nullish(args[0]) {
+		if args[0].IsNullish() {
 			return null, nil
 		}
 		return convert(args[0], how)
@@ -58,7 +58,7 @@ func shorthand(name string, to bson.Type) operator {
 }
 
 func toUUID(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	return convert(args[0], target{to: bson.TypeBinary, subtype: 4, format: "uuid"})
@@ -93,7 +93,7 @@ func convertCall(env *Env, args []Expression) (Value, error) {
 	switch {
 	case err != nil:
 		return missing, err
-	case nullish(values[0]):
+	case values[0].IsNullish():
 		return onNull(env, args[3])
 	case toNull:
 		return null, nil
@@ -112,7 +112,7 @@ func readTarget(asked Value) (how target, toNull bool, err error) {
 	if to.IsDocument() {
 		to = query.Lookup(to.Data, "type")
 	}
-	if nullish(to) {
+	if to.IsNullish() {
 		return how, true, nil
 	}
 	if how.to, err = typeOf(to); err == nil && how.to == bson.TypeBinary && asked.IsDocument() {
@@ -123,7 +123,7 @@ func readTarget(asked Value) (how target, toNull bool, err error) {
 
 // readOptions reads the arguments of $convert that say how.
 func (t *target) readOptions(values []Value) (err error) {
-	if base := values[6]; given(base) && !nullish(base) {
+	if base := values[6]; given(base) && !base.IsNullish() {
 		n, ok := asIndex(base)
 		if !base.IsNumber() || !ok {
 			return fail(3501300, "In $convert, 'base' argument is not an integer")
@@ -160,9 +160,9 @@ func readSubtype(v Value) (byte, error) {
 func textOption(v Value, otherType, unknown int32, name string, known ...string) (string, error) {
 	s := string(v.Text())
 	switch {
-	case !given(v) || nullish(v):
+	case !given(v) || v.IsNullish():
 		return "", nil
-	case !isText(v):
+	case !v.IsString():
 		return "", fail(otherType, "$convert requires that '%s' be a string, found: %s with value %s", name, typeName(v), spelled(v))
 	case !has(known, s):
 		return "", fail(unknown, "Invalid '%s' argument for $convert: %s", name, s)
@@ -172,7 +172,7 @@ func textOption(v Value, otherType, unknown int32, name string, known ...string)
 
 // typeOf reads the name or number of a type.
 func typeOf(v Value) (bson.Type, error) {
-	if isText(v) {
+	if v.IsString() {
 		for t := range 256 {
 			if known := bson.Type(t); t > 0 && query.TypeName(known) == string(v.Text()) && known != 0 {
 				return known, nil
@@ -222,7 +222,7 @@ var converters = map[bson.Type]func(Value, target) (Value, error){
 
 // toComposite would parse JSON or a vector, which is not done here.
 func toComposite(v Value, how target) (Value, error) {
-	if isText(v) || v.Type == bson.TypeBinary {
+	if v.IsString() || v.Type == bson.TypeBinary {
 		return missing, fail(query.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
 	}
 	return unsupportedConversion(v, how)
@@ -246,13 +246,13 @@ func toInteger(v Value, how target) (Value, error) {
 	case bson.TypeBoolean:
 		n = int64(v.Data[0])
 	case bson.TypeInt32, bson.TypeInt64:
-		n = asLong(v)
+		n = v.AsInt64()
 	case bson.TypeDouble, bson.TypeDecimal128:
 		if err := checkFinite(v); err != nil {
 			return missing, err
 		}
 		n, ok = wholePart(v)
-		ok = ok && (long || !isDouble(v) || asDouble(v) >= math.MinInt32 && asDouble(v) <= math.MaxInt32)
+		ok = ok && (long || !isDouble(v) || v.AsFloat64() >= math.MinInt32 && v.AsFloat64() <= math.MaxInt32)
 	case bson.TypeString:
 		return parseInteger(string(v.Text()), how)
 	case bson.TypeBinary:
@@ -261,7 +261,7 @@ func toInteger(v Value, how target) (Value, error) {
 		if !long {
 			return unsupportedConversion(v, how)
 		}
-		n = asLong(v)
+		n = v.AsInt64()
 	default:
 		return unsupportedConversion(v, how)
 	}
@@ -272,7 +272,7 @@ func toInteger(v Value, how target) (Value, error) {
 }
 
 func checkFinite(v Value) error {
-	switch f := asDouble(v); {
+	switch f := v.AsFloat64(); {
 	case isDecimal(v) && decimalOf(v).form == finite:
 	case math.IsNaN(f):
 		return fail(conversionFailure, "Attempt to convert NaN value to integer type %s", withoutOnError)
@@ -285,7 +285,7 @@ func checkFinite(v Value) error {
 // wholePart returns a finite number without its fraction.
 func wholePart(v Value) (int64, bool) {
 	if isDouble(v) {
-		f := math.Trunc(asDouble(v))
+		f := math.Trunc(v.AsFloat64())
 		return int64(f), f >= -1<<63 && f < 1<<63
 	}
 	d := decimalOf(v)
@@ -301,13 +301,13 @@ func toDouble(v Value, how target) (Value, error) {
 	case bson.TypeBoolean:
 		return query.Double(float64(v.Data[0])), nil
 	case bson.TypeDecimal128:
-		f := asDouble(v)
+		f := v.AsFloat64()
 		if d := decimalOf(v); d.form == finite && (math.IsInf(f, 0) || f == 0 && !d.isZero()) {
 			return missing, overflowing(v)
 		}
 		return query.Double(f), nil
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDateTime:
-		return query.Double(asDouble(v)), nil
+		return query.Double(v.AsFloat64()), nil
 	case bson.TypeString:
 		return parseDouble(string(v.Text()))
 	case bson.TypeBinary:
@@ -336,7 +336,7 @@ func toDate(v Value, how target) (Value, error) {
 		ms, err := asDate(v)
 		return date(ms), err
 	case bson.TypeInt64:
-		return date(asLong(v)), nil
+		return date(v.AsInt64()), nil
 	case bson.TypeDouble, bson.TypeDecimal128:
 		if err := checkFinite(v); err != nil {
 			return missing, err

@@ -147,22 +147,22 @@ func textOfBinary(v Value, how target) (Value, error) {
 	case "":
 		return missing, fail(4341115, "Format must be speficied when converting from 'binData' to 'string'")
 	case "hex":
-		return text(strings.ToUpper(hex.EncodeToString(data))), nil
+		return query.Text(strings.ToUpper(hex.EncodeToString(data))), nil
 	case "base64url":
-		return text(base64.RawURLEncoding.EncodeToString(data)), nil
+		return query.Text(base64.RawURLEncoding.EncodeToString(data)), nil
 	case "utf8":
 		if !utf8.Valid(data) {
 			return missing, notText(v, "UTF-8 string")
 		}
-		return text(data), nil
+		return query.Text(data), nil
 	case "uuid":
 		if !isUUID {
 			return missing, notText(v, "UUID")
 		}
 		h := hex.EncodeToString(data)
-		return text(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")), nil
+		return query.Text(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")), nil
 	}
-	return text(base64.StdEncoding.EncodeToString(data)), nil
+	return query.Text(base64.StdEncoding.EncodeToString(data)), nil
 }
 
 func notText(v Value, what string) error {

@@ -142,23 +142,23 @@ func toText(v Value, how target) (Value, error) {
 		return textOfBinary(v, how)
 	case bson.TypeInt32, bson.TypeInt64:
 		if how.base > 0 && how.base != 10 {
-			return text(strings.ToUpper(strconv.FormatInt(asLong(v), how.base))), nil
+			return query.Text(strings.ToUpper(strconv.FormatInt(v.AsInt64(), how.base))), nil
 		}
 	case bson.TypeDateTime:
-		s, err := dateText(asLong(v))
-		return text(s), err
+		s, err := dateText(v.AsInt64())
+		return query.Text(s), err
 	case bson.TypeJavaScript, bson.TypeSymbol:
-		return text(v.Data[4 : len(v.Data)-1]), nil
+		return query.Text(v.Data[4 : len(v.Data)-1]), nil
 	}
 	s, err := converted(v)
-	return text(s), err
+	return query.Text(s), err
 }
 
 // converted writes a value that is no string as $toString does.
 func converted(v Value) (string, error) {
 	switch v.Type {
 	case bson.TypeDouble:
-		return shortestDouble(asDouble(v)), nil
+		return shortestDouble(v.AsFloat64()), nil
 	case bson.TypeObjectID:
 		return hex.EncodeToString(v.Data), nil
 	case bson.TypeBoolean:
@@ -174,13 +174,13 @@ func converted(v Value) (string, error) {
 // jsonText writes a document or array as JSON without types: what JSON has not is written as a string.
 func jsonText(v Value) (string, error) {
 	var parts []string
-	for _, f := range fieldsOf(v.Data) {
-		part, err := jsonValue(f.value)
+	for _, f := range query.ObjectOf(v.Data) {
+		part, err := jsonValue(f.Value)
 		if err != nil {
 			return "", err
 		}
 		if v.IsDocument() {
-			part = jsonString(f.name) + ":" + part
+			part = jsonString(f.Name) + ":" + part
 		}
 		parts = append(parts, part)
 	}
@@ -195,7 +195,7 @@ func jsonValue(v Value) (string, error) {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeBoolean, bson.TypeNull, bson.TypeEmbeddedDocument, bson.TypeArray:
 		return converted(v)
 	case bson.TypeDouble, bson.TypeDecimal128:
-		if f := asDouble(v); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		if f := v.AsFloat64(); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return converted(v)
 		}
 	}

@@ -60,7 +60,7 @@ func parseDatePart(p *parser, op *operator, v Value) (Expression, error) {
 		}
 		v = elements[0]
 	} else if v.IsDocument() && !startsCall(v) {
-		provided := object{{op.name, v}}.value().String()
+		provided := object{}.Set(op.name, v).Made().String()
 		s := signature{
 			unknown: refusal{40535, "unrecognized option to %[1]s: \"%[2]s\""},
 			params: []parameter{
@@ -79,8 +79,8 @@ func parseDatePart(p *parser, op *operator, v Value) (Expression, error) {
 
 // startsCall tells whether a document is an operator's call rather than named arguments.
 func startsCall(v Value) bool {
-	fields := fieldsOf(v.Data)
-	return len(fields) > 0 && len(fields[0].name) > 0 && fields[0].name[0] == '$'
+	fields := query.ObjectOf(v.Data)
+	return len(fields) > 0 && len(fields[0].Name) > 0 && fields[0].Name[0] == '$'
 }
 
 // withTime applies f to a date in a zone, null if one of them is.
@@ -100,7 +100,7 @@ func withTime(f func(time.Time) Value) func(*Env, []Expression) (Value, error) {
 func asDate(v Value) (int64, error) {
 	switch v.Type {
 	case bson.TypeDateTime:
-		return asLong(v), nil
+		return v.AsInt64(), nil
 	case bson.TypeTimestamp:
 		return int64(binary.LittleEndian.Uint32(v.Data[4:])) * 1000, nil
 	case bson.TypeObjectID:
@@ -111,13 +111,13 @@ func asDate(v Value) (int64, error) {
 
 func timestampPart(name string, code int32, shift uint) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
-		if nullish(args[0]) {
+		if args[0].IsNullish() {
 			return null, nil
 		}
 		if args[0].Type != bson.TypeTimestamp {
 			return missing, fail(code, " Argument to %s must be a timestamp, but is %s", name, typeName(args[0]))
 		}
-		return query.Int64(int64(uint64(asLong(args[0])) >> shift & math.MaxUint32)), nil
+		return query.Int64(int64(uint64(args[0].AsInt64()) >> shift & math.MaxUint32)), nil
 	}
 }
 
@@ -151,7 +151,7 @@ func isoDate(ms int64) string {
 
 // timestampText is the old form of $toLower and its kin.
 func timestampText(v Value) string {
-	n := uint64(asLong(v))
+	n := uint64(v.AsInt64())
 	t := time.Unix(int64(n>>32), 0).UTC()
 	return fmt.Sprintf("%s:%d", t.Format("Jan _2 15:04:05"), uint32(n))
 }

@@ -25,7 +25,7 @@ const dayLength = 86_400_000
 var unitDays = map[string]int64{"day": 1, "week": 7}
 
 func timeUnit(name string, v Value) (string, error) {
-	if !isText(v) {
+	if !v.IsString() {
 		return "", fail(5439013, "%s requires 'unit' to be a string, but got %s", name, typeName(v))
 	}
 	unit := string(v.Text())
@@ -248,7 +248,7 @@ func weekday(name string, v Value) (time.Weekday, error) {
 	if !given(v) {
 		return time.Sunday, nil
 	}
-	if !isText(v) {
+	if !v.IsString() {
 		return 0, fail(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, typeName(v))
 	}
 	lower := string(mapBytes(string(v.Text()), asciiLower))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 var dateTextOperators = []operator{
@@ -24,7 +26,7 @@ var dateToStringSignature = signature{
 }
 
 func checkFormat(v Value) error {
-	if !isText(v) {
+	if !v.IsString() {
 		return fail(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
 	}
 	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVUuwbB%")
@@ -51,10 +53,10 @@ func dateToString(env *Env, args []Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if nullish(v) {
+	if v.IsNullish() {
 		return onNull(env, args[3])
 	}
-	if nullish(format) || nullish(zone) {
+	if format.IsNullish() || zone.IsNullish() {
 		return null, nil
 	}
 	location, err := timezone(zone)
@@ -70,12 +72,12 @@ func dateToString(env *Env, args []Expression) (Value, error) {
 		return missing, fail(18537, yearsRange, year)
 	}
 	if given(format) {
-		return text(formatted(t, string(format.Text()))), nil
+		return query.Text(formatted(t, string(format.Text()))), nil
 	}
 	if given(zone) && !isUTC(string(zone.Text())) {
-		return text(isoText(t)), nil
+		return query.Text(isoText(t)), nil
 	}
-	return text(isoText(t) + utcLetter), nil
+	return query.Text(isoText(t) + utcLetter), nil
 }
 
 // dateAndStyle evaluates a date, a format and a time zone, and checks each of the two before it goes on.
@@ -93,7 +95,7 @@ func dateAndStyle(env *Env, args []Expression, checkFormat func(Value) error) (d
 // evalChecked evaluates an argument and checks it, if it is given and not null.
 func evalChecked(env *Env, e Expression, check func(Value) error) (Value, error) {
 	v, err := e.Eval(env)
-	if err != nil || !given(v) || nullish(v) {
+	if err != nil || !given(v) || v.IsNullish() {
 		return v, err
 	}
 	return v, check(v)

@@ -24,7 +24,7 @@ var dateFromStringSignature = signature{
 }
 
 func checkParseFormat(v Value) error {
-	if !isText(v) {
+	if !v.IsString() {
 		return fail(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
 	}
 	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVubB%")
@@ -35,10 +35,10 @@ func dateFromString(env *Env, args []Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if nullish(s) {
+	if s.IsNullish() {
 		return onNull(env, args[3])
 	}
-	if isText(s) && (nullish(zone) || nullish(format)) {
+	if s.IsString() && (zone.IsNullish() || format.IsNullish()) {
 		return null, nil
 	}
 	result, err := parseDate(s, format, zone)
@@ -62,7 +62,7 @@ func onError(env *Env, e Expression, result Value, err error) (Value, error) {
 }
 
 func parseDate(s, format, zone Value) (Value, error) {
-	if !isText(s) {
+	if !s.IsString() {
 		return missing, fail(conversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
 			spelled(s))
 	}

@@ -33,7 +33,7 @@ func dateToParts(env *Env, args []Expression) (Value, error) {
 	var zone *time.Location
 	var iso bool
 	isNull, err := inTurn(env, args, taker{1, into(&zone, timezone)}, taker{2, into(&iso, isISO)})
-	if isNull || err != nil || nullish(date) {
+	if isNull || err != nil || date.IsNullish() {
 		return null, err
 	}
 	ms, err := asDate(date)
@@ -52,13 +52,22 @@ func isISO(v Value) (bool, error) {
 }
 
 func parts(t time.Time, iso bool) Value {
-	part := func(name string, n int) field { return field{name, query.Int32(int32(n))} }
-	o := object{part("year", t.Year()), part("month", int(t.Month())), part("day", t.Day())}
+	var o object
+	set := func(name string, n int) { o = append(o, field{Name: name, Value: query.Int32(int32(n))}) }
 	if iso {
-		o = object{part("isoWeekYear", isoWeekYear(t)), part("isoWeek", isoWeek(t)), part("isoDayOfWeek", isoDayOfWeek(t))}
+		set("isoWeekYear", isoWeekYear(t))
+		set("isoWeek", isoWeek(t))
+		set("isoDayOfWeek", isoDayOfWeek(t))
+	} else {
+		set("year", t.Year())
+		set("month", int(t.Month()))
+		set("day", t.Day())
 	}
-	return append(o, part("hour", t.Hour()), part("minute", t.Minute()), part("second", t.Second()),
-		part("millisecond", millisecond(t))).value()
+	set("hour", t.Hour())
+	set("minute", t.Minute())
+	set("second", t.Second())
+	set("millisecond", millisecond(t))
+	return o.Made()
 }
 
 // fromPartsNames are the parameters of $dateFromParts in the order of its call.

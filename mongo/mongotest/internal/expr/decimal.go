@@ -48,11 +48,11 @@ func decimalInt(n int64) decimal {
 func decimalOf(v Value) decimal {
 	switch v.Type {
 	case bson.TypeDouble:
-		return decimalFloat(asDouble(v))
+		return decimalFloat(v.AsFloat64())
 	case bson.TypeDecimal128:
 		return decimalBits(bits128(v))
 	}
-	return decimalInt(asLong(v))
+	return decimalInt(v.AsInt64())
 }
 
 func bits128(v Value) bson.Decimal128 {

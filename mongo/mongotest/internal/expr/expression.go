@@ -3,8 +3,6 @@ package expr
 import (
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -55,7 +53,7 @@ func (e *Env) bind(slot int, v Value) {
 func (e *Env) variable(slot int) Value {
 	switch slot {
 	case slotRoot:
-		return Value{Type: bson.TypeEmbeddedDocument, Data: e.Root}
+		return query.Document(e.Root)
 	case slotNow:
 		return date(e.Now)
 	case slotClusterTime:
@@ -160,9 +158,9 @@ func (d *document) Eval(env *Env) (Value, error) {
 	}
 	var o object
 	for i, name := range d.names {
-		o = o.set(name, values[i])
+		o = o.Set(name, values[i])
 	}
-	return env.pay(o.value())
+	return env.pay(o.Made())
 }
 
 // call applies an operator to its arguments.

@@ -60,7 +60,7 @@ func (l *loop) each(env *Env, elements []Value, use func(element, result Value) 
 // elements evaluates the input; ok is false if it is null.
 func (l *loop) elements(env *Env, refuse func(v Value) error) (elements []Value, ok bool, err error) {
 	v, err := l.input.Eval(env)
-	if err != nil || nullish(v) {
+	if err != nil || v.IsNullish() {
 		return nil, false, err
 	}
 	if !v.IsArray() {
@@ -75,11 +75,11 @@ func named(v Value, notObject, unknown refusal, names ...string) (map[string]Val
 		return nil, notObject.of("", typeName(v))
 	}
 	args := make(map[string]Value)
-	for _, f := range fieldsOf(v.Data) {
-		if !has(names, f.name) {
-			return nil, unknown.of("", f.name)
+	for _, f := range query.ObjectOf(v.Data) {
+		if !has(names, f.Name) {
+			return nil, unknown.of("", f.Name)
 		}
-		args[f.name] = f.value
+		args[f.Name] = f.Value
 	}
 	return args, nil
 }

@@ -61,7 +61,7 @@ func (f *filterLoop) most(env *Env, all int) (int, error) {
 		return max(all, 1), nil
 	}
 	v, err := f.limit.Eval(env)
-	if err != nil || nullish(v) {
+	if err != nil || v.IsNullish() {
 		return max(all, 1), err
 	}
 	n, ok := asIndex(v)

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"encoding/binary"
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,25 +12,6 @@ func isInteger(v Value) bool { return v.Type == bson.TypeInt32 || v.Type == bson
 func isDouble(v Value) bool  { return v.Type == bson.TypeDouble }
 func isDecimal(v Value) bool { return v.Type == bson.TypeDecimal128 }
 func isDate(v Value) bool    { return v.Type == bson.TypeDateTime }
-
-// asLong returns an int32, int64 or date as an int64.
-func asLong(v Value) int64 {
-	if v.Type == bson.TypeInt32 {
-		return int64(int32(binary.LittleEndian.Uint32(v.Data)))
-	}
-	return int64(binary.LittleEndian.Uint64(v.Data))
-}
-
-// asDouble returns any number as a double.
-func asDouble(v Value) float64 {
-	switch v.Type {
-	case bson.TypeDouble:
-		return math.Float64frombits(binary.LittleEndian.Uint64(v.Data))
-	case bson.TypeDecimal128:
-		return decimalOf(v).float()
-	}
-	return float64(asLong(v))
-}
 
 // integerValue returns n as a 32-bit integer if it fits and no 64-bit one is asked for.
 func integerValue(n int64, long bool) Value {
@@ -65,7 +45,7 @@ func onlyNumber(code int32, name string) func(Value) (Value, error) {
 // asIndex returns a number as an int32, if it is a whole number in that range.
 func asIndex(v Value) (int, bool) {
 	if isDouble(v) {
-		f := asDouble(v)
+		f := v.AsFloat64()
 		if f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 && f != math.MinInt32 {
 			return 0, false
 		}
@@ -78,10 +58,10 @@ func asIndex(v Value) (int, bool) {
 // truncated returns a number without its fraction.
 func truncated(v Value) (int64, error) {
 	if isInteger(v) {
-		return asLong(v), nil
+		return v.AsInt64(), nil
 	}
 	n, ok := wholePart(v)
-	if f := asDouble(v); !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+	if f := v.AsFloat64(); !ok || math.IsNaN(f) || math.IsInf(f, 0) {
 		kind := ""
 		if isDecimal(v) {
 			kind = "decimal "

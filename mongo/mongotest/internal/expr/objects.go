@@ -31,42 +31,42 @@ func mergeObjects(env *Env, args []Expression) (Value, error) {
 		}
 		return false, nil
 	})
-	return merged.value(), err
+	return merged.Made(), err
 }
 
 func mergeInto(o object, v Value) (object, error) {
-	if nullish(v) {
+	if v.IsNullish() {
 		return o, nil
 	}
 	if !v.IsDocument() {
 		return o, fail(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
 	}
-	for _, f := range fieldsOf(v.Data) {
-		if !f.value.Missing() {
-			o = o.set(f.name, f.value)
+	for _, f := range query.ObjectOf(v.Data) {
+		if !f.Value.Missing() {
+			o = o.Set(f.Name, f.Value)
 		}
 	}
 	return o, nil
 }
 
 func objectToArray(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	if !args[0].IsDocument() {
 		return missing, fail(40390, "$objectToArray requires a document input, found: %s", typeName(args[0]))
 	}
 	var pairs []Value
-	for _, f := range fieldsOf(args[0].Data) {
-		if !f.value.Missing() {
-			pairs = append(pairs, object{{"k", text(f.name)}, {"v", f.value}}.value())
+	for _, f := range query.ObjectOf(args[0].Data) {
+		if !f.Value.Missing() {
+			pairs = append(pairs, object{}.Set("k", query.Text(f.Name)).Set("v", f.Value).Made())
 		}
 	}
 	return array(pairs), nil
 }
 
 func arrayToObject(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	if !args[0].IsArray() {
@@ -79,9 +79,9 @@ func arrayToObject(args []Value) (Value, error) {
 		if err != nil {
 			return missing, err
 		}
-		o = o.set(string(key), v)
+		o = o.Set(string(key), v)
 	}
-	return o.value(), nil
+	return o.Made(), nil
 }
 
 // pair reads one element of $arrayToObject, all of which must be written like the first.
@@ -104,7 +104,7 @@ func arrayPair(elements []Value) (key []byte, v Value, err error) {
 	if len(elements) != 2 {
 		return nil, missing, fail(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(elements))
 	}
-	if !isText(elements[0]) {
+	if !elements[0].IsString() {
 		return nil, missing, fail(40395,
 			"$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", typeName(elements[0]))
 	}
@@ -123,7 +123,7 @@ func documentPair(e Value) (key []byte, v Value, err error) {
 		return nil, missing, fail(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s",
 			spelled(e))
 	}
-	if !isText(k) {
+	if !k.IsString() {
 		return nil, missing, fail(40394,
 			"$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", typeName(k))
 	}

@@ -22,15 +22,15 @@ func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
 		}
 		return &call{op: op, args: args}, nil
 	}
-	for _, f := range fieldsOf(v.Data) {
+	for _, f := range query.ObjectOf(v.Data) {
 		var err error
-		switch f.name {
+		switch f.Name {
 		case "field":
-			args[0], err = p.expression(f.value)
+			args[0], err = p.expression(f.Value)
 		case "input":
-			args[1], err = p.expression(f.value)
+			args[1], err = p.expression(f.Value)
 		default:
-			err = fail(3041701, "$getField found an unknown argument: %s", f.name)
+			err = fail(3041701, "$getField found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -46,8 +46,8 @@ func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
 }
 
 func isCall(v Value) bool {
-	fields := fieldsOf(v.Data)
-	return len(fields) == 1 && len(fields[0].name) > 0 && fields[0].name[0] == '$'
+	fields := query.ObjectOf(v.Data)
+	return len(fields) == 1 && len(fields[0].Name) > 0 && fields[0].Name[0] == '$'
 }
 
 func getField(env *Env, args []Expression) (Value, error) {
@@ -55,7 +55,7 @@ func getField(env *Env, args []Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if !isText(field) {
+	if !field.IsString() {
 		return missing, fail(3041704, "$getField requires 'field' to evaluate to type String, but got %s", typeName(field))
 	}
 	input, err := args[1].Eval(env)
@@ -65,7 +65,7 @@ func getField(env *Env, args []Expression) (Value, error) {
 	switch {
 	case input.IsDocument():
 		return query.Lookup(input.Data, string(field.Text())), nil
-	case !input.Missing() && nullish(input):
+	case !input.Missing() && input.IsNullish():
 		return null, nil
 	}
 	return missing, nil
@@ -80,13 +80,13 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 		}
 		args := []Expression{nil, nil, constant{missing}}
 		copy(args, make([]Expression, len(names)))
-		for _, f := range fieldsOf(v.Data) {
-			at := slices.Index(names, f.name)
+		for _, f := range query.ObjectOf(v.Data) {
+			at := slices.Index(names, f.Name)
 			if at < 0 {
-				return nil, fail(4161101, "%s found an unknown argument: %s", op.name, f.name)
+				return nil, fail(4161101, "%s found an unknown argument: %s", op.name, f.Name)
 			}
 			var err error
-			if args[at], err = p.expression(f.value); err != nil {
+			if args[at], err = p.expression(f.Value); err != nil {
 				return nil, err
 			}
 		}
@@ -106,7 +106,7 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 func (p *parser) checkSetField(v Value) error {
 	field := query.Lookup(v.Data, "field")
 	switch {
-	case isText(field):
+	case field.IsString():
 		if s := string(field.Text()); s != "" && s[0] == '$' {
 			if s[min(len(s)-1, 1)] != '$' {
 				s = "$CURRENT." + s[1:]
@@ -117,15 +117,15 @@ func (p *parser) checkSetField(v Value) error {
 		}
 		return nil
 	case field.IsDocument() && isCall(field):
-		inner := fieldsOf(field.Data)[0]
-		if inner.name != "$literal" && inner.name != "$const" {
+		inner := query.ObjectOf(field.Data)[0]
+		if inner.Name != "$literal" && inner.Name != "$const" {
 			return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 		}
-		field = inner.value
+		field = inner.Value
 	case field.IsDocument() || field.IsArray():
 		return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 	}
-	if !isText(field) {
+	if !field.IsString() {
 		return fail(4161107, "$setField requires 'field' to evaluate to type String, but got %s", typeName(field))
 	}
 	return nil
@@ -137,7 +137,7 @@ func setField(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	input, err := args[1].Eval(env)
-	if err != nil || nullish(input) {
+	if err != nil || input.IsNullish() {
 		return null, err
 	}
 	if input.Type != bson.TypeEmbeddedDocument {
@@ -147,5 +147,5 @@ func setField(env *Env, args []Expression) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	return fieldsOf(input.Data).set(string(name.Text()), v).value(), nil
+	return query.ObjectOf(input.Data).Set(string(name.Text()), v).Made(), nil
 }

@@ -157,9 +157,9 @@ func (c *call) reduced(params []parameter) (Expression, error) {
 		switch {
 		case !ok || param.check == nil || !given(known.value):
 			continue
-		case nullish(known.value) && param.nullAhead:
+		case known.value.IsNullish() && param.nullAhead:
 			return constant{null}, nil
-		case nullish(known.value):
+		case known.value.IsNullish():
 			continue
 		}
 		if err := param.check(known.value); err != nil {

@@ -140,18 +140,18 @@ func (p *parser) document(doc []byte) (Expression, error) {
 
 // operator parses {$name: arguments}.
 func (p *parser) operator(v Value) (Expression, error) {
-	fields := fieldsOf(v.Data)
+	fields := query.ObjectOf(v.Data)
 	if len(fields) > 1 {
 		return nil, fail(15983, "An object representing an expression must have exactly one field: %s", v)
 	}
-	op, ok := operators[fields[0].name]
+	op, ok := operators[fields[0].Name]
 	if !ok {
-		if unsupported[fields[0].name] {
-			return nil, fail(query.NotImplemented, "mongotest: the expression %s is not supported", fields[0].name)
+		if unsupported[fields[0].Name] {
+			return nil, fail(query.NotImplemented, "mongotest: the expression %s is not supported", fields[0].Name)
 		}
-		return nil, fail(invalidOptions, "Unrecognized expression '%s'", fields[0].name)
+		return nil, fail(invalidOptions, "Unrecognized expression '%s'", fields[0].Name)
 	}
-	return op.parse(p, op, fields[0].value)
+	return op.parse(p, op, fields[0].Value)
 }
 
 // path parses "$field" and "$$variable.field".

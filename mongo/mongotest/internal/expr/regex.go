@@ -44,9 +44,9 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		switch {
 		case err != nil:
 			return missing, err
-		case !nullish(input) && !isText(input):
+		case !input.IsNullish() && !input.IsString():
 			return missing, fail(51104, "%s needs 'input' to be of type string", name)
-		case re == nil || nullish(input):
+		case re == nil || input.IsNullish():
 			return none, nil
 		}
 		s := string(input.Text())
@@ -74,7 +74,7 @@ func compiledAhead(o *optimizer, c *call) (Expression, error) {
 // compiled returns a regular expression, nil for null.
 func compiled(name string, regex, flags Value) (*regexp.Regexp, error) {
 	pattern, options, err := patternOf(name, regex, otherwise(flags, null))
-	if err != nil || nullish(regex) {
+	if err != nil || regex.IsNullish() {
 		return nil, err
 	}
 	return compile(name, pattern, options)
@@ -84,17 +84,17 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 	switch {
 	case regex.Type == bson.TypeRegex:
 		pattern, options = regexParts(regex)
-	case isText(regex):
+	case regex.IsString():
 		pattern = string(regex.Text())
 		if strings.Contains(pattern, "\x00") {
 			return "", "", fail(51109, "%s: regular expression cannot contain an embedded null byte", name)
 		}
-	case !nullish(regex):
+	case !regex.IsNullish():
 		return "", "", fail(51105, "%s needs 'regex' to be of type string or regex", name)
 	}
 	switch {
-	case nullish(flags):
-	case !isText(flags):
+	case flags.IsNullish():
+	case !flags.IsString():
 		return "", "", fail(51106, "%s needs 'options' to be of type string", name)
 	case options != "":
 		return "", "", fail(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
@@ -206,13 +206,11 @@ func match(s string, found []int) Value {
 			captures = append(captures, null)
 			continue
 		}
-		captures = append(captures, text(s[found[i]:found[i+1]]))
+		captures = append(captures, query.Text(s[found[i]:found[i+1]]))
 	}
-	return object{
-		{"match", text(s[found[0]:found[1]])},
-		{"idx", query.Int32(int32(utf8.RuneCountInString(s[:found[0]])))},
-		{"captures", array(captures)},
-	}.value()
+	before := int32(utf8.RuneCountInString(s[:found[0]]))
+	match := query.Text(s[found[0]:found[1]])
+	return object{}.Set("match", match).Set("idx", query.Int32(before)).Set("captures", array(captures)).Made()
 }
 
 // splitRegex splits at each match, also at empty ones; what groups caught stands between the parts.
@@ -252,5 +250,5 @@ func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
 		b.WriteString(s[at:found[0]] + by)
 		at = found[1]
 	}
-	return text(b.String() + s[at:]), nil
+	return query.Text(b.String() + s[at:]), nil
 }

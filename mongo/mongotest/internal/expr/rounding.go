@@ -48,7 +48,7 @@ func roundNumber(name string, v Value, place int, mode rounding, whole func(floa
 	case bson.TypeDecimal128:
 		return roundDecimal128(decimalOf(v), place, mode).value(), nil
 	case bson.TypeDouble:
-		f := asDouble(v)
+		f := v.AsFloat64()
 		if place == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 			return query.Double(whole(f)), nil
 		}
@@ -57,7 +57,7 @@ func roundNumber(name string, v Value, place int, mode rounding, whole func(floa
 	if place >= 0 {
 		return v, nil
 	}
-	n := decimalInt(asLong(v)).quantize(-place, mode).signed(0)
+	n := decimalInt(v.AsInt64()).quantize(-place, mode).signed(0)
 	if !n.IsInt64() {
 		return missing, fail(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
 	}
@@ -92,7 +92,7 @@ func exactly(f float64) decimal {
 // asWholeLong returns a number as an int64 if it is one.
 func asWholeLong(v Value) (int64, bool) {
 	if isDouble(v) {
-		f := asDouble(v)
+		f := v.AsFloat64()
 		return int64(f), f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
 	}
 	return v.Integer()

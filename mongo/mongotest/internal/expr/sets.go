@@ -49,7 +49,7 @@ func combine(env *Env, args []Expression, code int32, name string, join func(set
 	var all set
 	isNull, first := false, true
 	err := eachArg(env, args, func(v Value) (bool, error) {
-		if isNull = nullish(v); isNull {
+		if isNull = v.IsNullish(); isNull {
 			return true, nil
 		}
 		if !v.IsArray() {
@@ -75,7 +75,7 @@ func combine(env *Env, args []Expression, code int32, name string, join func(set
 func setDifference(args []Value) (Value, error) {
 	a, b := args[0], args[1]
 	switch {
-	case nullish(a) || nullish(b):
+	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	case !a.IsArray():
 		return missing, fail(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", typeName(a))

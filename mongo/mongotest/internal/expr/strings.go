@@ -34,10 +34,10 @@ func concat(env *Env, args []Expression) (Value, error) {
 	var all []byte
 	isNull := false
 	err := eachArg(env, args, func(v Value) (bool, error) {
-		if isNull = nullish(v); isNull {
+		if isNull = v.IsNullish(); isNull {
 			return true, nil
 		}
-		if !isText(v) {
+		if !v.IsString() {
 			return false, fail(16702, "$concat only supports strings, not %s", typeName(v))
 		}
 		if len(all) > maxValue {
@@ -52,7 +52,7 @@ func concat(env *Env, args []Expression) (Value, error) {
 	if isNull {
 		return null, nil
 	}
-	return text(all), nil
+	return query.Text(all), nil
 }
 
 // coerced returns what the older operators make of a value that is no string: the text of a number or a date.
@@ -65,7 +65,7 @@ func coerced(v Value) (string, error) {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
 		return numberText(v), nil
 	case bson.TypeDateTime:
-		s, err := dateText(asLong(v))
+		s, err := dateText(v.AsInt64())
 		if err != nil {
 			return "", fail(18537, "failed while coercing date to string :: caused by :: %v", err)
 		}
@@ -82,7 +82,7 @@ func mapped(f func(byte) byte) func([]Value) (Value, error) {
 		if err != nil {
 			return missing, err
 		}
-		return text(mapBytes(s, f)), nil
+		return query.Text(mapBytes(s, f)), nil
 	}
 }
 
@@ -123,7 +123,7 @@ func strcasecmp(args []Value) (Value, error) {
 
 func length(name string, code int32, count func(string) int) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
-		if !isText(args[0]) {
+		if !args[0].IsString() {
 			return missing, fail(code, "%s requires a string argument, found: %s", name, typeName(args[0]))
 		}
 		return query.Int32(int32(count(string(args[0].Text())))), nil
@@ -144,13 +144,13 @@ func codePoints(s string) int {
 func split(args []Value) (Value, error) {
 	s, by := args[0], args[1]
 	switch {
-	case nullish(s) || nullish(by):
+	case s.IsNullish() || by.IsNullish():
 		return null, nil
-	case !isText(s):
+	case !s.IsString():
 		return missing, fail(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(s))
 	case by.Type == bson.TypeRegex:
 		return splitRegex(string(s.Text()), by)
-	case !isText(by):
+	case !by.IsString():
 		return missing, fail(40086,
 			"$split requires an expression that evaluates to a string or regular expression as a second argument, found: %s", typeName(by))
 	case len(by.Text()) == 0:
@@ -162,7 +162,7 @@ func split(args []Value) (Value, error) {
 func texts(list []string) Value {
 	values := make([]Value, len(list))
 	for i, s := range list {
-		values[i] = text(s)
+		values[i] = query.Text(s)
 	}
 	return array(values)
 }

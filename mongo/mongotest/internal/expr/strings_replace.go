@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 func replacer(name string, n int) operator {
@@ -16,13 +18,13 @@ func replacer(name string, n int) operator {
 	return operator{name: name, optimize: late, parse: s.parse, apply: func(args []Value) (Value, error) {
 		input, find, by := args[0], args[1], args[2]
 		switch {
-		case !isText(input) && !nullish(input):
+		case !input.IsString() && !input.IsNullish():
 			return missing, fail(10503904, "%s requires that 'input' be a string, found: %s", name, spelled(input))
-		case !isText(find) && find.Type != bson.TypeRegex && !nullish(find):
+		case !find.IsString() && find.Type != bson.TypeRegex && !find.IsNullish():
 			return missing, fail(10503903, "%s requires that 'find' be a string or regular expression, found: %s", name, spelled(find))
-		case !isText(by) && !nullish(by):
+		case !by.IsString() && !by.IsNullish():
 			return missing, fail(10503902, "%s requires that 'replacement' be a string, found: %s", name, spelled(by))
-		case nullish(input) || nullish(find) || nullish(by):
+		case input.IsNullish() || find.IsNullish() || by.IsNullish():
 			return null, nil
 		case find.Type == bson.TypeRegex:
 			return replaceRegex(name, string(input.Text()), find, string(by.Text()), n)
@@ -31,7 +33,7 @@ func replacer(name string, n int) operator {
 		if n < 0 && (strings.Count(s, old)+1)*len(by.Text()) > maxValue {
 			return missing, fail(objectTooLarge, "%s result exceeds %d bytes", name, maxValue)
 		}
-		return text(replace(s, old, string(by.Text()), n)), nil
+		return query.Text(replace(s, old, string(by.Text()), n)), nil
 	}}
 }
 

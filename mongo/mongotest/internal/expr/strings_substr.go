@@ -45,7 +45,7 @@ func substrBytes(args []Value) (Value, error) {
 	if to < int64(len(s)) && !utf8.RuneStart(s[to]) {
 		return missing, fail(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
 	}
-	return text(s[from:to]), nil
+	return query.Text(s[from:to]), nil
 }
 
 func substrCP(args []Value) (Value, error) {
@@ -75,7 +75,7 @@ func substrCP(args []Value) (Value, error) {
 	if !ok {
 		return missing, fail(34458, "$substrCP: invalid UTF-8 string")
 	}
-	return text(strings.TrimSuffix(rest, behind)), nil
+	return query.Text(strings.TrimSuffix(rest, behind)), nil
 }
 
 func substrBound(v Value, code int32, what string) (int, error) {
@@ -118,10 +118,10 @@ func searchStrings(env *Env, name string, code int32, args []Expression) (s, fin
 		if err != nil {
 			return "", "", false, err
 		}
-		if i == 0 && nullish(v) {
+		if i == 0 && v.IsNullish() {
 			return "", "", true, nil
 		}
-		if !isText(v) {
+		if !v.IsString() {
 			return "", "", false, fail(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
 		}
 		found[i] = string(v.Text())

@@ -1,6 +1,10 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // spaces are what $trim and its kin take away if no characters are given.
 const spaces = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -18,15 +22,15 @@ func trimmer(name string, trim func(s string, points []string) string) operator 
 			return null, err
 		}
 		points, err := trimSet(chars)
-		return text(trim(input, points)), err
+		return query.Text(trim(input, points)), err
 	}}
 }
 
 // trimmed reads an argument of $trim and its kin.
 func trimmed(name string, code int32, what string) func(Value) (string, error) {
 	return func(v Value) (string, error) {
-		v = otherwise(v, text(spaces))
-		if !isText(v) {
+		v = otherwise(v, query.Text(spaces))
+		if !v.IsString() {
 			return "", fail(code, "%s requires %s to be a string, got %s (of type %s) instead.", name, what, spelled(v), typeName(v))
 		}
 		return string(v.Text()), nil

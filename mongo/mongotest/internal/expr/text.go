@@ -24,13 +24,13 @@ func spelled(v Value) string {
 		return `Code("` + raw.JavaScript() + `")`
 	case bson.TypeCodeWithScope:
 		code, scope := raw.CodeWithScope()
-		return fmt.Sprintf("CodeWScope(\"%s\", %s)", code, Value{Type: bson.TypeEmbeddedDocument, Data: scope})
+		return fmt.Sprintf("CodeWScope(\"%s\", %s)", code, query.Document(scope))
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return spelledAll(v)
 	case bson.TypeDouble:
-		return sixDigits(asDouble(v))
+		return sixDigits(v.AsFloat64())
 	case bson.TypeDateTime:
-		return isoDate(asLong(v))
+		return isoDate(v.AsInt64())
 	case bson.TypeObjectID:
 		return hex.EncodeToString(v.Data)
 	case bson.TypeBinary:
@@ -49,9 +49,9 @@ func spelled(v Value) string {
 func spelledAll(v Value) string {
 	var parts []string
 	if v.IsDocument() {
-		for _, f := range fieldsOf(v.Data) {
-			if !f.value.Missing() {
-				parts = append(parts, f.name+": "+spelled(f.value))
+		for _, f := range query.ObjectOf(v.Data) {
+			if !f.Value.Missing() {
+				parts = append(parts, f.Name+": "+spelled(f.Value))
 			}
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
@@ -73,7 +73,7 @@ func plainText(v Value) string {
 		pattern, options := regexParts(v)
 		return "/" + pattern + "/" + options
 	case bson.TypeTimestamp:
-		n := uint64(asLong(v))
+		n := uint64(v.AsInt64())
 		return fmt.Sprintf("Timestamp(%d, %d)", n>>32, uint32(n))
 	case bson.TypeDecimal128:
 		return decimalOf(v).String()
@@ -84,7 +84,7 @@ func plainText(v Value) string {
 // numberText writes a number as the older string operators do.
 func numberText(v Value) string {
 	if isDouble(v) {
-		return sixDigits(asDouble(v))
+		return sixDigits(v.AsFloat64())
 	}
 	return plainText(v)
 }

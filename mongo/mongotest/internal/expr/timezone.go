@@ -13,7 +13,7 @@ func timezone(v Value) (*time.Location, error) {
 	if !given(v) {
 		return time.UTC, nil
 	}
-	if !isText(v) {
+	if !v.IsString() {
 		return nil, fail(40517, "timezone must evaluate to a string, found %s", typeName(v))
 	}
 	name := string(v.Text())

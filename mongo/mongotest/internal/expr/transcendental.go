@@ -22,7 +22,7 @@ func byKind(double func(float64) float64, exact func(decimal) decimal) func(Valu
 		if isDecimal(v) {
 			return exact(decimalOf(v)).value(), nil
 		}
-		return query.Double(double(asDouble(v))), nil
+		return query.Double(double(v.AsFloat64())), nil
 	}
 }
 
@@ -43,7 +43,7 @@ func commonLog(x *big.Float) *big.Float { return quo(naturalLog(x), ln10) }
 
 // isPositive tells whether a number is above zero; NaN counts as such, since it is an argument like any other.
 func isPositive(v Value) bool {
-	f := asDouble(v)
+	f := v.AsFloat64()
 	return f > 0 || math.IsNaN(f) || isDecimal(v) && decimalOf(v).compare(decimal{coef: bigZero}) > 0
 }
 
@@ -51,9 +51,9 @@ func positive(name string, code int32, double func(float64) float64, exact func(
 	apply := byKind(double, exact)
 	return func(v Value) (Value, error) {
 		if !isPositive(v) {
-			return missing, fail(code, "%s's argument must be a positive number, but is %s", name, sixDigits(asDouble(v)))
+			return missing, fail(code, "%s's argument must be a positive number, but is %s", name, sixDigits(v.AsFloat64()))
 		}
-		if f := asDouble(v); math.IsNaN(f) {
+		if f := v.AsFloat64(); math.IsNaN(f) {
 			return query.Double(f), nil // even of a decimal
 		}
 		return apply(v)
@@ -62,7 +62,7 @@ func positive(name string, code int32, double func(float64) float64, exact func(
 
 func logarithm(args []Value) (Value, error) {
 	a, base := args[0], args[1]
-	if nullish(a) || nullish(base) {
+	if a.IsNullish() || base.IsNullish() {
 		return null, nil
 	}
 	switch {
@@ -71,15 +71,15 @@ func logarithm(args []Value) (Value, error) {
 	case !base.IsNumber():
 		return missing, fail(28757, "$log's base must be numeric, not %s", typeName(base))
 	case !isPositive(a):
-		return missing, fail(28758, "$log's argument must be a positive number, but is %s", sixDigits(asDouble(a)))
+		return missing, fail(28758, "$log's argument must be a positive number, but is %s", sixDigits(a.AsFloat64()))
 	case !isPositive(base) || query.Equal(base, query.Int32(1)):
-		return missing, fail(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(asDouble(base)))
-	case math.IsNaN(asDouble(a)) || math.IsNaN(asDouble(base)):
+		return missing, fail(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(base.AsFloat64()))
+	case math.IsNaN(a.AsFloat64()) || math.IsNaN(base.AsFloat64()):
 		return query.Double(math.NaN()), nil // even of decimals
 	case isDecimal(a) || isDecimal(base):
 		return decimalLog(decimalOf(a), decimalOf(base)).value(), nil
 	}
-	return query.Double(logDouble(asDouble(a)) / logDouble(asDouble(base))), nil
+	return query.Double(logDouble(a.AsFloat64()) / logDouble(base.AsFloat64())), nil
 }
 
 var logDouble = accurate(math.Log, naturalLog)
@@ -95,7 +95,7 @@ func powDouble(base, exponent float64) float64 {
 }
 
 func squareRoot(v Value) (Value, error) {
-	if asDouble(v) < 0 || isDecimal(v) && decimalOf(v).form == finite && decimalOf(v).compare(decimal{coef: bigZero}) < 0 {
+	if v.AsFloat64() < 0 || isDecimal(v) && decimalOf(v).form == finite && decimalOf(v).compare(decimal{coef: bigZero}) < 0 {
 		return missing, fail(28714, "$sqrt's argument must be greater than or equal to 0")
 	}
 	return byKind(math.Sqrt, decimal.sqrt)(v)
@@ -103,7 +103,7 @@ func squareRoot(v Value) (Value, error) {
 
 func pow(args []Value) (Value, error) {
 	base, exponent := args[0], args[1]
-	if nullish(base) || nullish(exponent) {
+	if base.IsNullish() || exponent.IsNullish() {
 		return null, nil
 	}
 	switch {
@@ -111,17 +111,17 @@ func pow(args []Value) (Value, error) {
 		return missing, fail(28762, "$pow's base must be numeric, not %s", typeName(base))
 	case !exponent.IsNumber():
 		return missing, fail(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
-	case !truth(base) && asDouble(exponent) < 0:
+	case !truth(base) && exponent.AsFloat64() < 0:
 		return missing, fail(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDecimal(base) || isDecimal(exponent):
 		return decimalPow(decimalOf(base), decimalOf(exponent)).value(), nil
 	case isDouble(base) || isDouble(exponent):
-		return query.Double(powDouble(asDouble(base), asDouble(exponent))), nil
+		return query.Double(powDouble(base.AsFloat64(), exponent.AsFloat64())), nil
 	}
-	if n, ok := powLong(asLong(base), asLong(exponent)); ok {
+	if n, ok := powLong(base.AsInt64(), exponent.AsInt64()); ok {
 		return integerValue(n, isLong(base, exponent)), nil
 	}
-	return query.Double(powDouble(asDouble(base), asDouble(exponent))), nil
+	return query.Double(powDouble(base.AsFloat64(), exponent.AsFloat64())), nil
 }
 
 // powLong returns an integer power if it is one in range.

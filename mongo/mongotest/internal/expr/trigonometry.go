@@ -39,7 +39,7 @@ var (
 func within(name string, d domain, double func(float64) float64, exact func(decimal) decimal) operator {
 	apply := byKind(double, exact)
 	return numeric(name, func(v Value) (Value, error) {
-		f := asDouble(v)
+		f := v.AsFloat64()
 		if isDecimal(v) && decimalOf(v).form == finite {
 			f = max(-math.MaxFloat64, min(math.MaxFloat64, f))
 		}
@@ -59,7 +59,7 @@ func atan2(env *Env, args []Expression) (Value, error) {
 	if isDecimal(y) || isDecimal(x) {
 		return decimalAtan2(decimalOf(y), decimalOf(x)).value(), nil
 	}
-	return query.Double(math.Atan2(asDouble(y), asDouble(x))), nil
+	return query.Double(math.Atan2(y.AsFloat64(), x.AsFloat64())), nil
 }
 
 // outside writes an argument that a function does not take: a decimal as it is, other numbers as doubles.
@@ -67,5 +67,5 @@ func outside(v Value) string {
 	if isDecimal(v) {
 		return spelled(v)
 	}
-	return sixDigits(asDouble(v))
+	return sixDigits(v.AsFloat64())
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var typeOperators = []operator{
-	{name: "$type", min: 1, max: 1, apply: func(args []Value) (Value, error) { return text(typeName(args[0])), nil }},
+	{name: "$type", min: 1, max: 1, apply: func(args []Value) (Value, error) { return query.Text(typeName(args[0])), nil }},
 	{name: "$isNumber", min: 1, max: 1, apply: func(args []Value) (Value, error) { return boolean(args[0].IsNumber()), nil }},
 	{name: "$binarySize", min: 1, max: 1, apply: binarySize},
 	{name: "$bsonSize", min: 1, max: 1, apply: bsonSize},
@@ -17,9 +17,9 @@ var typeOperators = []operator{
 func binarySize(args []Value) (Value, error) {
 	v := args[0]
 	switch {
-	case nullish(v):
+	case v.IsNullish():
 		return null, nil
-	case isText(v):
+	case v.IsString():
 		return query.Int32(int32(len(v.Text()))), nil
 	case v.Type == bson.TypeBinary:
 		return query.Int32(int32(len(v.Data) - 5)), nil
@@ -28,7 +28,7 @@ func binarySize(args []Value) (Value, error) {
 }
 
 func bsonSize(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	if !args[0].IsDocument() {
@@ -38,7 +38,7 @@ func bsonSize(args []Value) (Value, error) {
 }
 
 func subtype(args []Value) (Value, error) {
-	if nullish(args[0]) {
+	if args[0].IsNullish() {
 		return null, nil
 	}
 	if args[0].Type != bson.TypeBinary {

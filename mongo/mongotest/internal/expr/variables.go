@@ -42,16 +42,16 @@ func parseLet(p *parser, _ *operator, v Value) (Expression, error) {
 		return nil, fail(16874, "$let only supports an object as its argument")
 	}
 	var vars, in Value
-	for _, f := range fieldsOf(v.Data) {
-		switch f.name {
+	for _, f := range query.ObjectOf(v.Data) {
+		switch f.Name {
 		case "vars":
-			if vars = f.value; !vars.IsDocument() {
+			if vars = f.Value; !vars.IsDocument() {
 				return nil, fail(10065, "invalid parameter: expected an object (vars)")
 			}
 		case "in":
-			in = f.value
+			in = f.Value
 		default:
-			return nil, fail(16875, "Unrecognized parameter to $let: %s", f.name)
+			return nil, fail(16875, "Unrecognized parameter to $let: %s", f.Name)
 		}
 	}
 	if vars.Missing() {
@@ -60,21 +60,21 @@ func parseLet(p *parser, _ *operator, v Value) (Expression, error) {
 	if in.Missing() {
 		return nil, fail(16877, "Missing 'in' parameter to $let")
 	}
-	return p.let(fieldsOf(vars.Data), in)
+	return p.let(query.ObjectOf(vars.Data), in)
 }
 
 func (p *parser) let(vars object, in Value) (Expression, error) {
 	l := &let{first: p.scope.size()}
 	scope := p.scope
 	for _, f := range vars {
-		e, err := p.expression(f.value)
+		e, err := p.expression(f.Value)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkVariable(f.name); err != nil {
+		if err := checkVariable(f.Name); err != nil {
 			return nil, err
 		}
-		scope = scope.with(f.name)
+		scope = scope.with(f.Name)
 		l.values = append(l.values, e)
 	}
 	var err error

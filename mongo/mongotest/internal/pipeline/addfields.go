@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/addFields/
@@ -14,7 +15,7 @@ func parseAddFields(p *parser, name string, spec Value) (stage, error) {
 		return nil, fail(40272, "%s specification stage must be an object, got %s", name, typeName(spec))
 	}
 	a := &addition{parser: p, shape: newShape(keepOthers), whole: spec}
-	for _, f := range fieldsOf(spec.Data) {
+	for _, f := range query.ObjectOf(spec.Data) {
 		if err := a.field(nil, f, spec); err != nil {
 			return nil, because("Invalid "+name, err)
 		}
@@ -31,38 +32,38 @@ type addition struct {
 }
 
 func (a *addition) field(prefix fieldPath, f field, object Value) error {
-	path, err := parsePath(f.name)
+	path, err := parsePath(f.Name)
 	if err != nil {
 		return err
 	}
 	if len(prefix) > 0 && len(path) > 1 {
-		return fail(40183, "cannot use dotted field name '%s' in a sub object: %s", f.name, a.whole)
+		return fail(40183, "cannot use dotted field name '%s' in a sub object: %s", f.Name, a.whole)
 	}
 	path = append(prefix[:len(prefix):len(prefix)], path...)
-	if f.value.IsDocument() {
+	if f.Value.IsDocument() {
 		return a.document(path, f, object)
 	}
-	return a.add(path, f.value)
+	return a.add(path, f.Value)
 }
 
 // document takes a document: an expression, or fields to add inside.
 func (a *addition) document(path fieldPath, f field, object Value) error {
-	inner := fieldsOf(f.value.Data)
+	inner := query.ObjectOf(f.Value.Data)
 	if len(inner) == 0 {
-		return a.add(path, f.value)
+		return a.add(path, f.Value)
 	}
 	for _, g := range inner {
-		if !strings.HasPrefix(g.name, "$") {
+		if !strings.HasPrefix(g.Name, "$") {
 			continue
 		}
 		if len(inner) > 1 {
 			return fail(40181, "an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
-				"while parsing object %s", len(inner), f.value, object)
+				"while parsing object %s", len(inner), f.Value, object)
 		}
-		return a.add(path, f.value)
+		return a.add(path, f.Value)
 	}
 	for _, g := range inner {
-		if err := a.field(path, g, f.value); err != nil {
+		if err := a.field(path, g, f.Value); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,9 @@ import (
 func compute(operator string, args ...Value) (Value, error) {
 	quoted := make([]Value, len(args))
 	for i, v := range args {
-		quoted[i] = object{{"$literal", v}}.value()
+		quoted[i] = object{}.Set("$literal", v).Document()
 	}
-	e, err := expr.Parse(object{{operator, array(quoted)}}.value(), nil)
+	e, err := expr.Parse(object{}.Set(operator, array(quoted)).Document(), nil)
 	if err != nil {
 		return missing, err
 	}
@@ -62,9 +62,9 @@ func advance(v, by Value, unit string) (Value, error) {
 	if unit == "" {
 		return compute("$add", v, by)
 	}
-	amount := object{{"$literal", query.Int64(int64(double(by)))}}.value()
-	call := object{{"startDate", v}, {"unit", text(unit)}, {"amount", amount}}.value()
-	e, err := expr.Parse(object{{"$dateAdd", call}}.value(), nil)
+	amount := object{}.Set("$literal", query.Int64(int64(by.AsFloat64()))).Document()
+	call := object{}.Set("startDate", v).Set("unit", query.Text(unit)).Set("amount", amount).Document()
+	e, err := expr.Parse(object{}.Set("$dateAdd", call).Document(), nil)
 	if err != nil {
 		return missing, err
 	}

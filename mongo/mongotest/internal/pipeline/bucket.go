@@ -20,9 +20,9 @@ func parseBucket(p *parser, _ string, spec Value) (stage, error) {
 	}
 	s := &bucketStage{}
 	output := missing
-	for _, f := range fieldsOf(spec.Data) {
-		if f.name == "output" {
-			output = f.value
+	for _, f := range query.ObjectOf(spec.Data) {
+		if f.Name == "output" {
+			output = f.Value
 		}
 		if err := s.option(p, f); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (p *parser) bucketOutput(output Value) (accumulators, error) {
 		return p.counting()
 	}
 	var a accumulators
-	for _, f := range fieldsOf(output.Data) {
+	for _, f := range query.ObjectOf(output.Data) {
 		if err := a.add(p, f); err != nil {
 			return a, err
 		}
@@ -57,24 +57,24 @@ func (p *parser) bucketOutput(output Value) (accumulators, error) {
 }
 
 func (s *bucketStage) option(p *parser, f field) (err error) {
-	switch f.name {
+	switch f.Name {
 	case "groupBy":
-		if !isReference(f.value) {
-			return fail(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", f.value)
+		if !isReference(f.Value) {
+			return fail(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", f.Value)
 		}
-		s.by, err = p.expression(f.value)
+		s.by, err = p.expression(f.Value)
 	case "boundaries":
-		err = s.parseBoundaries(p, f.value)
+		err = s.parseBoundaries(p, f.Value)
 	case "default":
-		if s.fallback, err = p.constant(f.value); err == nil && !isConstant(f.value) {
-			err = fail(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", f.value)
+		if s.fallback, err = p.constant(f.Value); err == nil && !isConstant(f.Value) {
+			err = fail(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", f.Value)
 		}
 	case "output":
-		if !f.value.IsDocument() {
-			err = fail(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(f.value))
+		if !f.Value.IsDocument() {
+			err = fail(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(f.Value))
 		}
 	default:
-		err = fail(40197, "Unrecognized option to $bucket: %s.", f.name)
+		err = fail(40197, "Unrecognized option to $bucket: %s.", f.Name)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (s *bucketStage) buckets(r *runner, docs [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	byID, err := query.ParseSort(object{{"_id", query.Int32(1)}}.bytes())
+	byID, err := query.ParseSort(object{}.Set("_id", query.Int32(1)).Bytes())
 	byID.Documents(groups)
 	return groups, err
 }

@@ -23,9 +23,9 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	}
 	s := &bucketAuto{}
 	output := missing
-	for _, f := range fieldsOf(spec.Data) {
-		if f.name == "output" {
-			if output = f.value; len(output.Data) == len(emptyDocument) {
+	for _, f := range query.ObjectOf(spec.Data) {
+		if f.Name == "output" {
+			if output = f.Value; len(output.Data) == len(emptyDocument) {
 				output = missing // as without one
 			}
 		}
@@ -49,22 +49,22 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 }
 
 func (s *bucketAuto) option(p *parser, f field) (err error) {
-	switch f.name {
+	switch f.Name {
 	case "groupBy":
-		if !isReference(f.value) {
-			return fail(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.value)
+		if !isReference(f.Value) {
+			return fail(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.Value)
 		}
-		s.by, err = p.expression(f.value)
+		s.by, err = p.expression(f.Value)
 	case "buckets":
-		err = s.parseBuckets(f.value)
+		err = s.parseBuckets(f.Value)
 	case "output":
-		if !f.value.IsDocument() {
-			err = fail(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.value))
+		if !f.Value.IsDocument() {
+			err = fail(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.Value))
 		}
 	case "granularity":
-		s.round, err = parseGranularity(f.value)
+		s.round, err = parseGranularity(f.Value)
 	default:
-		err = fail(40245, "Unrecognized option to $bucketAuto: %s", f.name)
+		err = fail(40245, "Unrecognized option to $bucketAuto: %s", f.Name)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (s *bucketAuto) limits(rest []keyed, n int, end Value) (limits, int, error)
 
 // fill makes a bucket of documents.
 func (s *bucketAuto) fill(r *runner, docs []keyed, l limits) (*bucket, error) {
-	g, err := s.open(r, document(object{{"min", l.min}, {"max", l.max}}.made()))
+	g, err := s.open(r, object{}.Set("min", l.min).Set("max", l.max).Made())
 	if err != nil {
 		return nil, err
 	}

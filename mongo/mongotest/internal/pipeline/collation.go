@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // checkCollated refuses a stage that would compare strings by their bytes although the aggregation has a collation.
@@ -24,18 +26,18 @@ func (p *parser) checkCollated(k *kind, spec Value) error {
 
 // countsOnly tells whether a $group makes one group and compares nothing for it.
 func countsOnly(spec Value) bool {
-	for _, f := range fieldsOf(spec.Data) {
-		if f.name == "_id" {
-			if f.value.Type == bson.TypeString && strings.HasPrefix(string(f.value.Text()), "$") || f.value.IsDocument() || f.value.IsArray() {
+	for _, f := range query.ObjectOf(spec.Data) {
+		if f.Name == "_id" {
+			if f.Value.Type == bson.TypeString && strings.HasPrefix(string(f.Value.Text()), "$") || f.Value.IsDocument() || f.Value.IsArray() {
 				return false
 			}
 			continue
 		}
-		accumulator := fieldsOf(f.value.Data)
-		if len(accumulator) != 1 || accumulator[0].value.IsDocument() || accumulator[0].value.IsArray() {
+		accumulator := query.ObjectOf(f.Value.Data)
+		if len(accumulator) != 1 || accumulator[0].Value.IsDocument() || accumulator[0].Value.IsArray() {
 			return false
 		}
-		switch accumulator[0].name {
+		switch accumulator[0].Name {
 		case "$sum", "$avg", "$count", "$push", "$first", "$last":
 		default:
 			return false

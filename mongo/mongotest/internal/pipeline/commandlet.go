@@ -14,15 +14,15 @@ type Let struct{ variables letVariables }
 func ParseLet(doc []byte) (*Let, error) {
 	l := &Let{}
 	p := newParser(Options{})
-	for _, f := range fieldsOf(doc) {
-		if err := p.checkVariable(f.name); err != nil {
+	for _, f := range query.ObjectOf(doc) {
+		if err := p.checkVariable(f.Name); err != nil {
 			return nil, because("Invalid 'let' parameter", err)
 		}
-		e, err := expr.ParseFree(f.value, l.scope())
+		e, err := expr.ParseFree(f.Value, l.scope())
 		if err != nil {
 			return nil, err
 		}
-		l.add(f.name, e)
+		l.add(f.Name, e)
 	}
 	return l, nil
 }
@@ -30,8 +30,8 @@ func ParseLet(doc []byte) (*Let, error) {
 // With returns the variables with more of them, which are values as they stand: the constants of an update.
 func (l *Let) With(constants []byte) *Let {
 	all := &Let{letVariables{slices.Clone(l.variables.names), slices.Clone(l.variables.expressions)}}
-	for _, f := range fieldsOf(constants) {
-		all.add(f.name, fixed{f.value})
+	for _, f := range query.ObjectOf(constants) {
+		all.add(f.Name, fixed{f.Value})
 	}
 	return all
 }

@@ -5,7 +5,7 @@ import "strings"
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/count/
 
 func parseCount(_ *parser, _ string, spec Value) (stage, error) {
-	if !isText(spec) {
+	if !spec.IsString() {
 		return nil, fail(40156, "the count field must be a non-empty string")
 	}
 	name := string(spec.Text())
@@ -25,6 +25,6 @@ func parseCount(_ *parser, _ string, spec Value) (stage, error) {
 		if len(docs) == 0 {
 			return nil, nil
 		}
-		return [][]byte{object{{name, count(len(docs))}}.made()}, nil
+		return [][]byte{object{}.Set(name, count(len(docs))).Made().Data}, nil
 	}), nil
 }

@@ -40,13 +40,13 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	s := &densify{}
-	if err := s.parseRange(name+".range", fields.get("range").Data); err != nil {
+	if err := s.parseRange(name+".range", fields.Get("range").Data); err != nil {
 		return nil, err
 	}
-	if s.field, err = parsePath(string(fields.get("field").Text())); err != nil {
+	if s.field, err = parsePath(string(fields.Get("field").Text())); err != nil {
 		return nil, err
 	}
-	if err := s.parsePartition(fields.get("partitionByFields")); err != nil {
+	if err := s.parsePartition(fields.Get("partitionByFields")); err != nil {
 		return nil, err
 	}
 	if s.bounds == "partition" && len(s.partition) == 0 {
@@ -84,24 +84,24 @@ func (s *densify) parseRange(name string, spec []byte) error {
 	if err != nil {
 		return err
 	}
-	s.step = fields.get("step")
-	if unit := fields.get("unit"); !unit.Missing() {
+	s.step = fields.Get("step")
+	if unit := fields.Get("unit"); !unit.Missing() {
 		s.unit = string(unit.Text())
 		if err := checkUnit(s.unit); err != nil {
 			return err
 		}
 	}
-	if !(double(s.step) > 0) {
+	if !(s.step.AsFloat64() > 0) {
 		return fail(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
 	}
-	if f := double(s.step); s.unit != "" && f != math.Trunc(f) {
+	if f := s.step.AsFloat64(); s.unit != "" && f != math.Trunc(f) {
 		return fail(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
 	}
-	return s.parseBounds(fields.get("bounds"))
+	return s.parseBounds(fields.Get("bounds"))
 }
 
 func (s *densify) parseBounds(v Value) error {
-	if isText(v) {
+	if v.IsString() {
 		s.bounds = string(v.Text())
 		if s.bounds != "full" && s.bounds != "partition" {
 			return fail(5946802, "Bounds string must either be 'full' or 'partition'")
@@ -175,7 +175,7 @@ func (g *gaps) generated() []byte {
 	for _, path := range g.partition {
 		v := path.get(g.sample)
 		if around := path[:len(path)-1]; v.Missing() && len(around) > 0 && around.get(doc).Missing() {
-			path, v = around, document(emptyDocument)
+			path, v = around, query.Document(emptyDocument)
 		}
 		if !v.Missing() {
 			doc = path.set(doc, v)
@@ -205,7 +205,7 @@ func (s *densify) filled(_ *runner, docs [][]byte) ([][]byte, error) {
 	}
 	for i, doc := range docs {
 		v := s.field.get(doc)
-		if nullish(v) {
+		if v.IsNullish() {
 			out = append(out, doc)
 			continue
 		}
@@ -263,7 +263,7 @@ func (s *densify) tails(out [][]byte, partitions []*gaps, top Value) ([][]byte, 
 func (s *densify) limits(docs [][]byte) (lower, top Value, err error) {
 	for _, doc := range docs {
 		v := s.field.get(doc)
-		if nullish(v) {
+		if v.IsNullish() {
 			continue
 		}
 		if err := s.checkValue(v); err != nil {

@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/facet/
 
 type facet struct {
@@ -8,17 +10,17 @@ type facet struct {
 }
 
 func surveyFacet(p *parser, _ string, spec Value) error {
-	if !spec.IsDocument() || len(fieldsOf(spec.Data)) == 0 {
+	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) == 0 {
 		return fail(40169, "the $facet specification must be a non-empty object, but found: %s", written("$facet", spec))
 	}
-	fields := fieldsOf(spec.Data)
+	fields := query.ObjectOf(spec.Data)
 	for _, f := range fields {
 		if err := checkFacet(f); err != nil {
 			return err
 		}
 	}
 	for _, f := range fields {
-		if err := p.surveyInner(f.value); err != nil {
+		if err := p.surveyInner(f.Value); err != nil {
 			return err
 		}
 	}
@@ -26,16 +28,16 @@ func surveyFacet(p *parser, _ string, spec Value) error {
 }
 
 func checkFacet(f field) error {
-	if err := checkFieldName(f.name); err != nil {
+	if err := checkFieldName(f.Name); err != nil {
 		return because("$facet pipeline names must follow the naming rules of field path expressions.", err)
 	}
-	if !f.value.IsArray() {
-		return fail(40170, "arguments to $facet must be arrays, %s is type %s", f.name, typeName(f.value))
+	if !f.Value.IsArray() {
+		return fail(40170, "arguments to $facet must be arrays, %s is type %s", f.Name, typeName(f.Value))
 	}
-	for i, e := range fieldsOf(f.value.Data) {
-		if !e.value.IsDocument() {
+	for i, e := range query.ObjectOf(f.Value.Data) {
+		if !e.Value.IsDocument() {
 			return fail(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
-				f.name, typeName(e.value), i, e.value)
+				f.Name, typeName(e.Value), i, e.Value)
 		}
 	}
 	return nil
@@ -43,10 +45,10 @@ func checkFacet(f field) error {
 
 func parseFacet(p *parser, _ string, spec Value) (stage, error) {
 	s := &facet{}
-	for _, f := range fieldsOf(spec.Data) {
+	for _, f := range query.ObjectOf(spec.Data) {
 		var steps []step
 		err := p.inside(func(inner *parser) (err error) {
-			steps, err = inner.inner(p.Coll, nil, f.value)
+			steps, err = inner.inner(p.Coll, nil, f.Value)
 			return err
 		})
 		if err != nil {
@@ -55,7 +57,7 @@ func parseFacet(p *parser, _ string, spec Value) (stage, error) {
 		if err := p.checkFacetStages(steps); err != nil {
 			return nil, err
 		}
-		s.names, s.pipelines = append(s.names, f.name), append(s.pipelines, steps)
+		s.names, s.pipelines = append(s.names, f.Name), append(s.pipelines, steps)
 	}
 	return s, nil
 }
@@ -89,8 +91,8 @@ func (s *facet) run(r *runner, in stream) stream {
 			if err != nil {
 				return nil, err
 			}
-			out = out.set(name, documents(found))
+			out = out.Set(name, documents(found))
 		}
-		return [][]byte{out.made()}, nil
+		return [][]byte{out.Made().Data}, nil
 	})
 }

@@ -33,7 +33,7 @@ func parseFill(p *parser, name string, spec Value) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, methods, err := fillOutput(fields.get("output"))
+	values, methods, err := fillOutput(fields.Get("output"))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func parseFill(p *parser, name string, spec Value) (stage, error) {
 	}
 	var s fill
 	if len(methods) > 0 {
-		windows := object{{"partitionBy", by}, {"sortBy", fields.get("sortBy")}, {"output", methods.value()}}.value()
+		windows := object{}.Set("partitionBy", by).Set("sortBy", fields.Get("sortBy")).Set("output", methods.Document()).Document()
 		w, err := parseSetWindowFields(p, "$setWindowFields", windows)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func parseFill(p *parser, name string, spec Value) (stage, error) {
 		s = append(s, w)
 	}
 	if len(values) > 0 {
-		a, err := parseAddFields(p, "$addFields", values.value())
+		a, err := parseAddFields(p, "$addFields", values.Document())
 		if err != nil {
 			return nil, err
 		}
@@ -62,29 +62,29 @@ func parseFill(p *parser, name string, spec Value) (stage, error) {
 
 // fillOutput returns the fields to fill with values and those to fill by a method, as the other stages write them.
 func fillOutput(output Value) (values, methods object, err error) {
-	fields := fieldsOf(output.Data)
+	fields := query.ObjectOf(output.Data)
 	if len(fields) == 0 {
 		return nil, nil, fail(6050203, "The output field in '$fill' must contain an object with at least one element")
 	}
 	for _, f := range fields {
-		if !f.value.IsDocument() {
+		if !f.Value.IsDocument() {
 			return nil, nil, fail(6050200, "Each fill output specification must be an object with exactly one field")
 		}
-		known, err := parseOptions("$fill", f.value.Data, []option{{name: "value"}, {name: "method", types: ofString}})
+		known, err := parseOptions("$fill", f.Value.Data, []option{{name: "value"}, {name: "method", types: ofString}})
 		if err != nil {
 			return nil, nil, err
 		}
-		value, method := known.get("value"), string(known.get("method").Text())
-		path := text("$" + f.name)
+		value, method := known.Get("value"), string(known.Get("method").Text())
+		path := query.Text("$" + f.Name)
 		switch {
 		case !value.Missing() && method != "":
 			return nil, nil, fail(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 		case !value.Missing():
-			values = values.set(f.name, object{{"$ifNull", array([]Value{path, value})}}.value())
+			values = values.Set(f.Name, object{}.Set("$ifNull", array([]Value{path, value})).Document())
 		case method == "locf":
-			methods = methods.set(f.name, object{{"$locf", path}}.value())
+			methods = methods.Set(f.Name, object{}.Set("$locf", path).Document())
 		case method == "linear":
-			methods = methods.set(f.name, object{{"$linearFill", path}}.value())
+			methods = methods.Set(f.Name, object{}.Set("$linearFill", path).Document())
 		case method != "":
 			return nil, nil, fail(6050202, "Method must be either locf or linear")
 		}
@@ -94,7 +94,7 @@ func fillOutput(output Value) (values, methods object, err error) {
 
 // fillPartition returns the expression to partition by, Missing for none.
 func fillPartition(fields object) (Value, error) {
-	by, list := fields.get("partitionBy"), fields.get("partitionByFields")
+	by, list := fields.Get("partitionBy"), fields.Get("partitionByFields")
 	if list.Missing() {
 		return by, nil
 	}
@@ -107,10 +107,10 @@ func fillPartition(fields object) (Value, error) {
 		if err != nil {
 			return missing, err
 		}
-		key = append(key, field{fmt.Sprintf("k%d", i), text("$" + path.String())})
+		key = append(key, field{Name: fmt.Sprintf("k%d", i), Value: query.Text("$" + path.String())})
 	}
 	if len(key) == 0 {
 		return missing, nil
 	}
-	return key.value(), nil
+	return key.Document(), nil
 }

@@ -72,7 +72,7 @@ func wellFormed(doc []byte, depth int) bool {
 		if (v.IsDocument() || v.IsArray()) && !wellFormed(v.Data, depth+1) {
 			return false
 		}
-		if isText(v) && v.Text() == nil || isBool(v) && v.Data[0] > 1 {
+		if v.IsString() && v.Text() == nil || isBool(v) && v.Data[0] > 1 {
 			return false
 		}
 	}

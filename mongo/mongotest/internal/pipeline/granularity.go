@@ -61,7 +61,7 @@ var series = map[string][]float64{
 type granularity struct{ series []float64 }
 
 func parseGranularity(v Value) (*granularity, error) {
-	if !isText(v) {
+	if !v.IsString() {
 		return nil, fail(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
 	}
 	name := string(v.Text())
@@ -99,7 +99,7 @@ func (g *granularity) check(v Value) error {
 	if !v.IsNumber() {
 		return fail(40258, only+"numeric boundaries only, but found a value with type: %s", typeName(v))
 	}
-	switch f := double(v); {
+	switch f := v.AsFloat64(); {
 	case math.IsNaN(f):
 		return fail(40259, only+"numeric boundaries only, but found a NaN")
 	case f < 0:
@@ -119,12 +119,12 @@ func (g *granularity) round(v Value, up bool) (Value, error) {
 		return v, err
 	}
 	switch {
-	case query.Equal(v, query.Int32(0)) || math.IsInf(double(v), 1):
+	case query.Equal(v, query.Int32(0)) || math.IsInf(v.AsFloat64(), 1):
 		return v, nil
 	case g.series == nil:
 		return powerOfTwo(v, up), nil
 	case v.Type != bson.TypeDecimal128:
-		v = query.Double(double(v))
+		v = query.Double(v.AsFloat64())
 	}
 	if up {
 		return g.above(v), nil
@@ -184,21 +184,21 @@ func scaled(n float64, by Value) Value {
 	if by.Type == bson.TypeDecimal128 {
 		return exactly("$multiply", query.Double(n), by)
 	}
-	return query.Double(n * double(by))
+	return query.Double(n * by.AsFloat64())
 }
 
 func tenfold(by Value) Value {
 	if by.Type == bson.TypeDecimal128 {
 		return exactly("$multiply", by, query.Int32(10))
 	}
-	return query.Double(double(by) * 10)
+	return query.Double(by.AsFloat64() * 10)
 }
 
 func tenth(by Value) Value {
 	if by.Type == bson.TypeDecimal128 {
 		return exactly("$divide", by, query.Int32(10))
 	}
-	return query.Double(double(by) / 10)
+	return query.Double(by.AsFloat64() / 10)
 }
 
 // exactly is compute of what cannot fail.
@@ -236,6 +236,6 @@ func binaryDigits(v Value) (over int, isPower bool) {
 		n, _ := v.Integer()
 		return bits.Len64(uint64(n)), n&(n-1) == 0
 	}
-	fraction, over := math.Frexp(double(v))
+	fraction, over := math.Frexp(v.AsFloat64())
 	return over, fraction == 0.5
 }

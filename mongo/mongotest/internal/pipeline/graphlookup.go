@@ -28,11 +28,11 @@ func surveyGraphLookup(p *parser, name string, spec Value) error {
 	switch {
 	case from.Missing():
 		text := spec.String()
-		if len(fieldsOf(spec.Data)) == 0 {
+		if len(query.ObjectOf(spec.Data)) == 0 {
 			text = "{}"
 		}
 		return fail(failedToParse, "missing 'from' option to $graphLookup stage specification: %s", text)
-	case !isText(from):
+	case !from.IsString():
 		return fail(failedToParse, "$graphLookup 'from' field must be a string, but found %s", typeName(from))
 	}
 	return p.checkNamespace(name, string(from.Text()))
@@ -40,7 +40,7 @@ func surveyGraphLookup(p *parser, name string, spec Value) error {
 
 func parseGraphLookup(p *parser, _ string, spec Value) (stage, error) {
 	s := &graphLookup{db: p.DB, maxDepth: -1}
-	for _, f := range fieldsOf(spec.Data) {
+	for _, f := range query.ObjectOf(spec.Data) {
 		if err := s.option(p, f); err != nil {
 			return nil, err
 		}
@@ -57,29 +57,29 @@ func parseGraphLookup(p *parser, _ string, spec Value) (stage, error) {
 }
 
 func (s *graphLookup) option(p *parser, f field) (err error) {
-	switch f.name {
+	switch f.Name {
 	case "from":
-		s.coll = string(f.value.Text())
+		s.coll = string(f.Value.Text())
 	case "startWith":
-		s.start, err = p.late().expression(f.value)
+		s.start, err = p.late().expression(f.Value)
 	case "maxDepth":
-		err = s.parseMaxDepth(f.value)
+		err = s.parseMaxDepth(f.Value)
 	case "restrictSearchWithMatch":
-		err = s.parseRestriction(p, f.value)
+		err = s.parseRestriction(p, f.Value)
 	case "as", "connectFromField", "connectToField", "depthField":
 		err = s.path(f)
 	default:
-		err = fail(12109312, "unknown argument to $graphLookup: BSON field '$graphLookup.%s' is an unknown field.", f.name)
+		err = fail(12109312, "unknown argument to $graphLookup: BSON field '$graphLookup.%s' is an unknown field.", f.Name)
 	}
 	return err
 }
 
 func (s *graphLookup) path(f field) (err error) {
-	if !isText(f.value) {
-		return fail(12109311, "$graphLookup '%s' field must be a string, but found %s", f.name, typeName(f.value))
+	if !f.Value.IsString() {
+		return fail(12109311, "$graphLookup '%s' field must be a string, but found %s", f.Name, typeName(f.Value))
 	}
-	target := map[string]*fieldPath{"as": &s.as, "connectFromField": &s.from, "connectToField": &s.to, "depthField": &s.depthF}[f.name]
-	*target, err = parsePath(string(f.value.Text()))
+	target := map[string]*fieldPath{"as": &s.as, "connectFromField": &s.from, "connectToField": &s.to, "depthField": &s.depthF}[f.Name]
+	*target, err = parsePath(string(f.Value.Text()))
 	return err
 }
 
@@ -178,10 +178,10 @@ func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
 		if v.Type == bson.TypeUndefined {
 			return nil, fail(badValue, "Cannot insert undefined into InListData")
 		}
-		branches = append(branches, object{{s.to.String(), object{{"$eq", query.PlainValue(v)}, {"$exists", query.Int32(1)}}.value()}}.value())
+		branches = append(branches, object{}.Set(s.to.String(), object{}.Set("$eq", query.PlainValue(v)).Set("$exists", query.Int32(1)).Document()).Document())
 	}
 	f := &query.Filter{}
-	return f, f.Parse(object{{"$or", array(branches)}}.bytes())
+	return f, f.Parse(object{}.Set("$or", array(branches)).Bytes())
 }
 
 func (s *graphLookup) at(node []byte, depth int64) []byte {

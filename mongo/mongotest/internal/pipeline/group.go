@@ -17,21 +17,21 @@ type accumulators struct {
 
 // add compiles {name: {$accumulator: input}}.
 func (a *accumulators) add(p *parser, f field) error {
-	inner := fieldsOf(f.value.Data)
+	inner := query.ObjectOf(f.Value.Data)
 	switch {
-	case strings.Contains(f.name, "."):
-		return fail(40235, "The field name '%s' cannot contain '.'", f.name)
-	case strings.HasPrefix(f.name, "$"):
-		return fail(40236, "The field name '%s' cannot be an operator name", f.name)
-	case f.name == "":
+	case strings.Contains(f.Name, "."):
+		return fail(40235, "The field name '%s' cannot contain '.'", f.Name)
+	case strings.HasPrefix(f.Name, "$"):
+		return fail(40236, "The field name '%s' cannot be an operator name", f.Name)
+	case f.Name == "":
 		return fail(12116300, "The field name '' cannot be an empty string")
-	case !f.value.IsDocument() || len(inner) == 0 || !strings.HasPrefix(inner[0].name, "$"):
-		return fail(40234, "The field '%s' must be an accumulator object", f.name)
+	case !f.Value.IsDocument() || len(inner) == 0 || !strings.HasPrefix(inner[0].Name, "$"):
+		return fail(40234, "The field '%s' must be an accumulator object", f.Name)
 	case len(inner) > 1:
-		return fail(40238, "The field '%s' must specify one accumulator: %s", f.name, written(f.name, f.value))
+		return fail(40238, "The field '%s' must specify one accumulator: %s", f.Name, written(f.Name, f.Value))
 	}
-	acc, err := p.accumulator(expr.ParseAccumulator, inner[0].name, inner[0].value)
-	a.names, a.fields = append(a.names, f.name), append(a.fields, acc)
+	acc, err := p.accumulator(expr.ParseAccumulator, inner[0].Name, inner[0].Value)
+	a.names, a.fields = append(a.names, f.Name), append(a.fields, acc)
 	return err
 }
 
@@ -72,11 +72,11 @@ func (b *bucket) add(r *runner, doc []byte) error {
 }
 
 func (a *accumulators) close(b *bucket) []byte {
-	out := object{{"_id", b.id}}
+	out := object{}.Set("_id", b.id)
 	for i, s := range b.states {
-		out = out.set(a.names[i], s.Result())
+		out = out.Set(a.names[i], s.Result())
 	}
-	return out.made()
+	return out.Made().Data
 }
 
 type group struct {
@@ -90,11 +90,11 @@ func parseGroup(p *parser, _ string, spec Value) (stage, error) {
 	}
 	s := &group{}
 	after := p.late() // the _id is optimized first, wherever it is written
-	for _, f := range fieldsOf(spec.Data) {
+	for _, f := range query.ObjectOf(spec.Data) {
 		var err error
-		switch f.name {
+		switch f.Name {
 		case "_id":
-			s.id, err = p.groupID(f.value)
+			s.id, err = p.groupID(f.Value)
 		case "$doingMerge", "$willBeMerged":
 		default:
 			err = s.add(after, f)
@@ -114,9 +114,9 @@ func (p *parser) groupID(v Value) (expr.Expression, error) {
 	if !v.IsDocument() || isCall(v) {
 		return p.expression(v)
 	}
-	fields := fieldsOf(v.Data)
+	fields := query.ObjectOf(v.Data)
 	for _, f := range fields {
-		if f.value.IsNumber() || isBool(f.value) {
+		if f.Value.IsNumber() || isBool(f.Value) {
 			return nil, fail(17390, "$group does not support inclusion-style expressions")
 		}
 	}
@@ -124,8 +124,8 @@ func (p *parser) groupID(v Value) (expr.Expression, error) {
 	if err != nil || len(fields) != 1 {
 		return e, err
 	}
-	e, err = p.expression(fields[0].value)
-	return singleField{fields[0].name, e}, err
+	e, err = p.expression(fields[0].Value)
+	return singleField{fields[0].Name, e}, err
 }
 
 // singleField is an _id that is a document of one field: that is null where its value leads nowhere.
@@ -137,7 +137,7 @@ type singleField struct {
 // Eval returns the document.
 func (s singleField) Eval(env *expr.Env) (Value, error) {
 	v, err := s.value.Eval(env)
-	return document(object{{s.name, orNull(v)}}.made()), err
+	return object{}.Set(s.name, orNull(v)).Made(), err
 }
 
 // groups returns one document for each value of the _id, in the order in which they come up.
@@ -185,5 +185,5 @@ func (a *accumulators) closeAll(groups []*bucket) [][]byte {
 // counting is the only accumulator where none is given.
 func (p *parser) counting() (accumulators, error) {
 	var a accumulators
-	return a, a.add(p, field{"count", object{{"$sum", query.Int32(1)}}.value()})
+	return a, a.add(p, field{Name: "count", Value: object{}.Set("$sum", query.Int32(1)).Document()})
 }

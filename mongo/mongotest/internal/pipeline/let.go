@@ -18,24 +18,24 @@ type letVariables struct {
 // let compiles the let of a stage; each expression sees only the variables outside of it.
 func (p *parser) let(doc []byte) (letVariables, error) {
 	var let letVariables
-	for _, f := range fieldsOf(doc) {
-		if err := p.checkVariable(f.name); err != nil {
+	for _, f := range query.ObjectOf(doc) {
+		if err := p.checkVariable(f.Name); err != nil {
 			return let, err
 		}
-		e, err := p.expression(f.value)
+		e, err := p.expression(f.Value)
 		if err != nil {
 			return let, err
 		}
-		let.names, let.expressions = append(let.names, f.name), append(let.expressions, e)
+		let.names, let.expressions = append(let.names, f.Name), append(let.expressions, e)
 	}
 	return let, nil
 }
 
 // checkVariable refuses a name that a variable cannot have, as a $let does.
 func (p *parser) checkVariable(name string) error {
-	vars := object{{name, null}}.value()
-	spec := object{{"$let", object{{"vars", vars}, {"in", null}}.value()}}
-	_, err := expr.Parse(spec.value(), p.scope)
+	vars := object{}.Set(name, null).Document()
+	spec := object{}.Set("$let", object{}.Set("vars", vars).Set("in", null).Document())
+	_, err := expr.Parse(spec.Document(), p.scope)
 	return err
 }
 
@@ -64,11 +64,11 @@ func isConstant(v Value) bool {
 			}
 		}
 	case bson.TypeEmbeddedDocument:
-		for _, f := range fieldsOf(v.Data) {
+		for _, f := range query.ObjectOf(v.Data) {
 			switch {
-			case f.name == "$literal" || f.name == "$const":
+			case f.Name == "$literal" || f.Name == "$const":
 				continue
-			case f.name == "$rand" || f.name == "$createObjectId" || !isConstant(f.value):
+			case f.Name == "$rand" || f.Name == "$createObjectId" || !isConstant(f.Value):
 				return false
 			}
 		}
@@ -78,7 +78,7 @@ func isConstant(v Value) bool {
 
 // isReference tells whether an expression is the path of a field or an operator's call.
 func isReference(v Value) bool {
-	if isText(v) {
+	if v.IsString() {
 		return strings.HasPrefix(string(v.Text()), "$")
 	}
 	return isCall(v)
@@ -89,6 +89,6 @@ func isCall(v Value) bool {
 	if !v.IsDocument() {
 		return false
 	}
-	fields := fieldsOf(v.Data)
-	return len(fields) > 0 && strings.HasPrefix(fields[0].name, "$")
+	fields := query.ObjectOf(v.Data)
+	return len(fields) > 0 && strings.HasPrefix(fields[0].Name, "$")
 }

@@ -38,7 +38,7 @@ func parseAmount(name string, code int32, spec Value) (int64, error) {
 		return n, nil
 	case whole:
 		reason = "Expected a non-negative number in"
-	case double(spec) >= 1<<63 || double(spec) < -1<<63:
+	case spec.AsFloat64() >= 1<<63 || spec.AsFloat64() < -1<<63:
 		reason = "Cannot represent as a 64-bit integer"
 	}
 	return 0, fail(code, "invalid argument to %s stage: %s: %s", name, reason, written(name, spec))

@@ -33,8 +33,8 @@ func surveyLookup(p *parser, name string, spec Value) error {
 	if err != nil {
 		return err
 	}
-	stages := fields.get("pipeline")
-	if err := p.checkFrom(fields.get("from"), stages); err != nil {
+	stages := fields.Get("pipeline")
+	if err := p.checkFrom(fields.Get("from"), stages); err != nil {
 		return err
 	}
 	if stages.Missing() {
@@ -45,7 +45,7 @@ func surveyLookup(p *parser, name string, spec Value) error {
 
 func (p *parser) checkFrom(from, stages Value) error {
 	switch {
-	case isText(from):
+	case from.IsString():
 		return p.checkNamespace("$lookup", string(from.Text()))
 	case from.IsDocument():
 		return fail(failedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
@@ -61,21 +61,21 @@ func (p *parser) checkFrom(from, stages Value) error {
 }
 
 func parseLookup(p *parser, _ string, spec Value) (stage, error) {
-	fields := fieldsOf(spec.Data)
+	fields := query.ObjectOf(spec.Data)
 	s := &lookup{}
-	s.db, s.coll = p.DB, string(fields.get("from").Text())
+	s.db, s.coll = p.DB, string(fields.Get("from").Text())
 	if err := s.checkForm(fields); err != nil {
 		return nil, err
 	}
 	if err := s.paths(fields); err != nil {
 		return nil, err
 	}
-	let, err := p.late().let(fields.get("let").Data)
+	let, err := p.late().let(fields.Get("let").Data)
 	if err != nil {
 		return nil, err
 	}
 	inner := p.late()
-	err = s.parse(inner, let, fields.get("pipeline"), func(name string) error {
+	err = s.parse(inner, let, fields.Get("pipeline"), func(name string) error {
 		return fail(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
 	})
 	s.failing = inner.optimized()
@@ -83,31 +83,31 @@ func parseLookup(p *parser, _ string, spec Value) (stage, error) {
 }
 
 func (s *lookup) checkForm(fields object) error {
-	local, foreign := string(fields.get("localField").Text()), string(fields.get("foreignField").Text())
-	piped := !fields.get("pipeline").Missing()
+	local, foreign := string(fields.Get("localField").Text()), string(fields.Get("foreignField").Text())
+	piped := !fields.Get("pipeline").Missing()
 	switch {
 	case piped && (local == "") != (foreign == ""):
 		return fail(failedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
 	case !piped && (local == "" || foreign == ""):
 		return fail(failedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
-	case !piped && !fields.get("let").Missing():
+	case !piped && !fields.Get("let").Missing():
 		return fail(failedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
 	}
 	return nil
 }
 
 func (s *lookup) paths(fields object) (err error) {
-	if s.as, err = parsePath(string(fields.get("as").Text())); err != nil {
+	if s.as, err = parsePath(string(fields.Get("as").Text())); err != nil {
 		return err
 	}
-	local := string(fields.get("localField").Text())
+	local := string(fields.Get("localField").Text())
 	if local == "" {
 		return nil
 	}
 	if s.local, err = parsePath(local); err != nil {
 		return err
 	}
-	s.foreign, err = parsePath(string(fields.get("foreignField").Text()))
+	s.foreign, err = parsePath(string(fields.Get("foreignField").Text()))
 	return err
 }
 
@@ -153,8 +153,8 @@ func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
 		case v.Type == bson.TypeUndefined:
 			return nil, fail(badValue, "Cannot insert undefined into InListData")
 		}
-		branches = append(branches, object{{path.String(), object{{"$eq", query.PlainValue(v)}}.value()}}.value())
+		branches = append(branches, object{}.Set(path.String(), object{}.Set("$eq", query.PlainValue(v)).Document()).Document())
 	}
 	f := &query.Filter{}
-	return f, f.Parse(object{{"$or", array(branches)}}.bytes())
+	return f, f.Parse(object{}.Set("$or", array(branches)).Bytes())
 }

@@ -39,11 +39,11 @@ func (m memory) Stage(_, coll, name string, spec Value) ([][]byte, error) {
 	case "$collStats":
 		var out object
 		if !query.Lookup(spec.Data, "count").Missing() {
-			out = out.set("count", count(len(m[coll])))
+			out = out.Set("count", count(len(m[coll])))
 		}
-		return [][]byte{out.bytes()}, nil
+		return [][]byte{out.Bytes()}, nil
 	case "$indexStats":
-		return [][]byte{object{{"name", text("_id_")}}.bytes()}, nil
+		return [][]byte{object{}.Set("name", query.Text("_id_")).Bytes()}, nil
 	}
 	return nil, unsupported("the stage " + name)
 }

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"slices"
 	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // option is one field of a specification that the real server reads by a schema.
@@ -15,18 +17,18 @@ type option struct {
 // parseOptions checks a specification's fields: their types and that they are known, in the order written, then that
 // those required are there.
 func parseOptions(stage string, doc []byte, known []option) (object, error) {
-	fields := fieldsOf(doc)
+	fields := query.ObjectOf(doc)
 	for _, f := range fields {
-		at := slices.IndexFunc(known, func(o option) bool { return o.name == f.name })
+		at := slices.IndexFunc(known, func(o option) bool { return o.name == f.Name })
 		if at < 0 {
-			return nil, fail(unknownField, "BSON field '%s.%s' is an unknown field.", stage, f.name)
+			return nil, fail(unknownField, "BSON field '%s.%s' is an unknown field.", stage, f.Name)
 		}
-		if err := known[at].check(stage, f.value); err != nil {
+		if err := known[at].check(stage, f.Value); err != nil {
 			return nil, err
 		}
 	}
 	for _, o := range known {
-		if o.required && fields.get(o.name).Missing() {
+		if o.required && fields.Get(o.name).Missing() {
 			return nil, fail(missingField, "BSON field '%s.%s' is missing but a required field", stage, o.name)
 		}
 	}

@@ -55,15 +55,15 @@ func (p fieldPath) get(doc []byte) Value {
 
 // set returns doc with a value at the path; what is in the way and no document is replaced by one.
 func (p fieldPath) set(doc []byte, v Value) []byte {
-	o := fieldsOf(doc)
+	o := query.ObjectOf(doc)
 	if len(p) == 1 {
-		return o.set(p[0], v).made()
+		return o.Set(p[0], v).Made().Data
 	}
 	inner := emptyDocument
-	if was := o.get(p[0]); was.IsDocument() {
+	if was := o.Get(p[0]); was.IsDocument() {
 		inner = was.Data
 	}
-	return o.set(p[0], document(p[1:].set(inner, v))).made()
+	return o.Set(p[0], query.Document(p[1:].set(inner, v))).Made().Data
 }
 
 var emptyDocument = []byte{5, 0, 0, 0, 0}

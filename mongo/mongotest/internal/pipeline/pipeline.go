@@ -211,19 +211,19 @@ func (b broken) Eval(*expr.Env) (Value, error) { return missing, b.err }
 func (p *parser) steps(stages Value) ([]step, error) {
 	var steps []step
 	for _, v := range query.Elements(stages.Data) {
-		f := fieldsOf(v.Data)[0]
-		k := stageKinds[f.name]
+		f := query.ObjectOf(v.Data)[0]
+		k := stageKinds[f.Name]
 		if p.update && !k.update {
-			return nil, fail(invalidOptions, "%s is not allowed to be used within an update", f.name)
+			return nil, fail(invalidOptions, "%s is not allowed to be used within an update", f.Name)
 		}
-		if err := p.checkCollated(k, f.value); err != nil {
+		if err := p.checkCollated(k, f.Value); err != nil {
 			return nil, err
 		}
-		s, err := k.parse(p, f.name, f.value)
+		s, err := k.parse(p, f.Name, f.Value)
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, step{kind: k, spec: f.value, stage: s})
+		steps = append(steps, step{kind: k, spec: f.Value, stage: s})
 	}
 	return steps, nil
 }

@@ -16,7 +16,7 @@ func parseProject(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
 		return nil, fail(15969, "%s specification must be an object", name)
 	}
-	return parseProjection(p, name, fieldsOf(query.LastOfEach(spec.Data)))
+	return parseProjection(p, name, query.ObjectOf(spec.Data))
 }
 
 func parseProjection(p *parser, name string, fields object) (stage, error) {
@@ -61,29 +61,29 @@ func (j *projection) finish() *shape {
 }
 
 func (j *projection) field(prefix fieldPath, f field) error {
-	if strings.HasSuffix(f.name, ".$") || f.name == "$" {
+	if strings.HasSuffix(f.Name, ".$") || f.Name == "$" {
 		return fail(31324, "Cannot use positional projection in aggregation projection")
 	}
-	path, err := parsePath(f.name)
+	path, err := parsePath(f.Name)
 	if err != nil {
 		return err
 	}
 	path = append(prefix[:len(prefix):len(prefix)], path...)
 	switch {
-	case f.value.IsNumber() || isBool(f.value):
+	case f.Value.IsNumber() || isBool(f.Value):
 		return j.flag(path, f)
-	case f.value.IsDocument() && !j.isExpression(f.value):
+	case f.Value.IsDocument() && !j.isExpression(f.Value):
 		return j.fields(path, f)
 	}
 	return j.computed(path, f)
 }
 
-func (j *projection) isExpression(v Value) bool { return isCall(v) && len(fieldsOf(v.Data)) == 1 }
+func (j *projection) isExpression(v Value) bool { return isCall(v) && len(query.ObjectOf(v.Data)) == 1 }
 
 func (j *projection) fields(path fieldPath, f field) error {
-	fields := fieldsOf(query.LastOfEach(f.value.Data))
+	fields := query.ObjectOf(f.Value.Data)
 	if len(fields) == 0 {
-		return fail(51270, "Invalid empty sub-projection: %s", f.name)
+		return fail(51270, "Invalid empty sub-projection: %s", f.Name)
 	}
 	for _, inner := range fields {
 		if err := j.field(path, inner); err != nil {
@@ -96,21 +96,21 @@ func (j *projection) fields(path fieldPath, f field) error {
 // flag takes a field to keep or to leave out.
 func (j *projection) flag(path fieldPath, f field) error {
 	if len(path) == 1 && path[0] == "_id" {
-		j.keepID = f.value
+		j.keepID = f.Value
 		return nil
 	}
 	if err := j.checkCollision(path); err != nil {
 		return err
 	}
 	m := keepOthers
-	if query.Truth(f.value) {
+	if query.Truth(f.Value) {
 		m = dropOthers
 	}
 	if j.decided && m != j.shape.mode {
 		if m == keepOthers {
-			return fail(31254, "Cannot do exclusion on field %s in inclusion projection", f.name)
+			return fail(31254, "Cannot do exclusion on field %s in inclusion projection", f.Name)
 		}
-		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", f.name)
+		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", f.Name)
 	}
 	j.decide(m)
 	j.shape.add(path, nil)
@@ -121,15 +121,15 @@ func (j *projection) decide(m mode) { j.decided, j.shape.mode = true, m }
 
 func (j *projection) computed(path fieldPath, f field) error {
 	if j.decided && j.shape.mode == keepOthers {
-		if f.value.IsDocument() {
+		if f.Value.IsDocument() {
 			return fail(31252, "Cannot use expression other than $meta in exclusion projection")
 		}
-		if _, err := j.expressionOf(f.value); err != nil {
+		if _, err := j.expressionOf(f.Value); err != nil {
 			return err
 		}
-		return fail(31310, "Cannot use an expression %s in an exclusion projection", written(f.name, f.value))
+		return fail(31310, "Cannot use an expression %s in an exclusion projection", written(f.Name, f.Value))
 	}
-	e, err := j.expressionOf(f.value)
+	e, err := j.expressionOf(f.Value)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (j *projection) expressionOf(v Value) (expr.Expression, error) {
 	if v.Type != bson.TypeEmbeddedDocument || !errors.As(err, &refused) {
 		return e, err
 	}
-	name := fieldsOf(v.Data)[0].name
+	name := query.ObjectOf(v.Data)[0].Name
 	switch {
 	case name == "$elemMatch":
 		return nil, fail(168, "Cannot use $elemMatch in this context")

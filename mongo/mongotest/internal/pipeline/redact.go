@@ -32,7 +32,7 @@ func (s *redact) run(r *runner, in stream) stream {
 
 // redacted returns what is left of a document that is root or inside it, Missing for nothing.
 func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
-	own := []Value{text("keep"), text("descend"), text("prune"), document(doc)}
+	own := []Value{query.Text("keep"), query.Text("descend"), query.Text("prune"), query.Document(doc)}
 	r.env.Vars = slices.Concat(r.env.Vars[:s.first], own)
 	v, err := r.eval(s.decision, root)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
 	}
 	switch string(v.Text()) {
 	case "keep":
-		return document(doc), nil
+		return query.Document(doc), nil
 	case "prune":
 		return missing, nil
 	case "descend":
@@ -52,16 +52,16 @@ func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
 
 func (s *redact) descend(r *runner, root, doc []byte) (Value, error) {
 	var fields object
-	for _, f := range fieldsOf(doc) {
-		v, err := s.value(r, root, f.value)
+	for _, f := range query.ObjectOf(doc) {
+		v, err := s.value(r, root, f.Value)
 		if err != nil {
 			return missing, err
 		}
 		if !v.Missing() {
-			fields = append(fields, field{f.name, v})
+			fields = append(fields, field{Name: f.Name, Value: v})
 		}
 	}
-	return document(fields.made()), nil
+	return fields.Made(), nil
 }
 
 func (s *redact) value(r *runner, root []byte, v Value) (Value, error) {

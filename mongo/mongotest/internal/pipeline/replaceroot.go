@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/replaceRoot/
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/replaceWith/
@@ -13,7 +16,7 @@ func parseReplaceRoot(p *parser, name string, spec Value) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseReplacement(p, "'newRoot' expression ", fields.get("newRoot"))
+	return parseReplacement(p, "'newRoot' expression ", fields.Get("newRoot"))
 }
 
 func parseReplaceWith(p *parser, _ string, spec Value) (stage, error) {
@@ -42,5 +45,5 @@ func evalDocument(r *runner, e expr.Expression, doc []byte, what string) ([]byte
 
 func notDocument(what string, v Value, doc []byte) error {
 	return fail(40228, "%s must evaluate to an object, but resulting value was: %s. Type of resulting value: '%s'. Input document: %s",
-		what, spelled(v), typeName(v), spelled(document(doc)))
+		what, spelled(v), typeName(v), spelled(query.Document(doc)))
 }

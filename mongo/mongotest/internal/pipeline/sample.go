@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/
 
 func parseSample(_ *parser, _ string, spec Value) (stage, error) {
@@ -7,18 +9,18 @@ func parseSample(_ *parser, _ string, spec Value) (stage, error) {
 		return nil, fail(28745, "the $sample stage specification must be an object")
 	}
 	size := missing
-	for _, f := range fieldsOf(spec.Data) {
-		if f.name != "size" {
-			return nil, fail(28748, "unrecognized option to $sample: %s", f.name)
+	for _, f := range query.ObjectOf(spec.Data) {
+		if f.Name != "size" {
+			return nil, fail(28748, "unrecognized option to $sample: %s", f.Name)
 		}
-		if size = f.value; !size.IsNumber() {
+		if size = f.Value; !size.IsNumber() {
 			return nil, fail(28746, "size argument to $sample must be a number")
 		}
 	}
 	if size.Missing() {
 		return nil, fail(28749, "$sample stage must specify a size")
 	}
-	n := int(min(double(size), 1<<62))
+	n := int(min(size.AsFloat64(), 1<<62))
 	if n < 1 {
 		return nil, fail(28747, "size argument to $sample must be a positive integer")
 	}

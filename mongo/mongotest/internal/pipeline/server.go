@@ -35,7 +35,7 @@ func surveyCollStats(_ *parser, name string, spec Value) error {
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 
 func parseIndexStats(p *parser, name string, spec Value) (stage, error) {
-	if !spec.IsDocument() || len(fieldsOf(spec.Data)) > 0 {
+	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
 		return nil, fail(28803, "The $indexStats stage specification must be an empty object")
 	}
 	return parseDescribing(p, name, spec)
@@ -59,7 +59,7 @@ func surveyChangeStream(_ *parser, name string, spec Value) error {
 const splitEvents = "$changeStreamSplitLargeEvent"
 
 func parseSplitEvents(_ *parser, name string, spec Value) (stage, error) {
-	if !spec.IsDocument() || len(fieldsOf(spec.Data)) > 0 {
+	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
 		return nil, fail(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
 	}
 	return perDocument(func(_ *runner, event []byte) ([]byte, error) {

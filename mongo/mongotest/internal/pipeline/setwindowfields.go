@@ -57,15 +57,15 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	s := &windowStage{}
-	if err := s.parseOrder(fields.get("sortBy")); err != nil {
+	if err := s.parseOrder(fields.Get("sortBy")); err != nil {
 		return nil, err
 	}
-	if by := fields.get("partitionBy"); !by.Missing() {
+	if by := fields.Get("partitionBy"); !by.Missing() {
 		if s.by, err = p.partitionKey(by); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range fieldsOf(fields.get("output").Data) {
+	for _, f := range query.ObjectOf(fields.Get("output").Data) {
 		if err := s.field(p, f); err != nil {
 			return nil, err
 		}
@@ -90,19 +90,19 @@ func (s *windowStage) parseOrder(order Value) (err error) {
 	if s.order, err = sortKeys(order.Data); err != nil {
 		return err
 	}
-	for i, f := range fieldsOf(order.Data) {
-		path, err := parsePath(f.name)
+	for i, f := range query.ObjectOf(order.Data) {
+		path, err := parsePath(f.Name)
 		if err != nil {
 			return err
 		}
-		s.rising = s.rising || i == 0 && double(f.value) > 0
+		s.rising = s.rising || i == 0 && f.Value.AsFloat64() > 0
 		s.keys = append(s.keys, path)
 	}
 	return nil
 }
 
 func (s *windowStage) field(p *parser, f field) error {
-	path, err := parsePath(f.name)
+	path, err := parsePath(f.Name)
 	if err != nil {
 		return err
 	}

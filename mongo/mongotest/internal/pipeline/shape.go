@@ -78,30 +78,30 @@ func (s *shape) apply(r *runner, doc []byte) ([]byte, error) {
 // document shapes a document that is root or inside it.
 func (s *shape) document(r *runner, root, doc []byte) ([]byte, error) {
 	var out object
-	for _, f := range fieldsOf(doc) {
-		c := s.children[f.name]
+	for _, f := range query.ObjectOf(doc) {
+		c := s.children[f.Name]
 		switch {
-		case s.mode == dropOthers && (c == nil || f.value.Missing()):
+		case s.mode == dropOthers && (c == nil || f.Value.Missing()):
 			continue
-		case c == nil || f.value.Missing():
+		case c == nil || f.Value.Missing():
 		case c.leaf && s.mode == keepOthers:
-			f.value = missing
+			f.Value = missing
 		case c.value != nil && s.mode == dropOthers:
 			continue // computed values come behind those kept
 		case c.computes: // in its turn
 		case !c.isEnd():
-			v, err := c.within(r, root, f.value)
+			v, err := c.within(r, root, f.Value)
 			if err != nil {
 				return nil, err
 			}
-			f.value = v
+			f.Value = v
 		}
 		out = append(out, f)
 	}
 	if s.computes {
 		return s.compute(r, root, doc, out)
 	}
-	return out.made(), nil
+	return out.Made().Data, nil
 }
 
 // compute adds the computed values, and the documents that hold such, in the order written.
@@ -121,9 +121,9 @@ func (s *shape) compute(r *runner, root, doc []byte, out object) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		out = out.set(name, v)
+		out = out.Set(name, v)
 	}
-	return out.made(), nil
+	return out.Made().Data, nil
 }
 
 // within shapes the value of a field that the tree goes beyond.
@@ -131,7 +131,7 @@ func (s *shape) within(r *runner, root []byte, v Value) (Value, error) {
 	switch {
 	case v.IsDocument():
 		doc, err := s.document(r, root, v.Data)
-		return document(doc), err
+		return query.Document(doc), err
 	case v.IsArray():
 		elements := query.Elements(v.Data)
 		for i := range elements {
@@ -143,7 +143,7 @@ func (s *shape) within(r *runner, root []byte, v Value) (Value, error) {
 		return array(elements), nil
 	case s.computes:
 		doc, err := s.document(r, root, emptyDocument)
-		return document(doc), err
+		return query.Document(doc), err
 	case s.mode == dropOthers:
 		return missing, nil
 	}

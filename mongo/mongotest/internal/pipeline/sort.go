@@ -66,30 +66,30 @@ func sortDocuments(keys *query.Sort, docs [][]byte) error {
 // sortKeys compiles a sort order; nil for an empty one.
 func sortKeys(spec []byte) (*query.Sort, error) {
 	var keys object
-	for _, f := range fieldsOf(spec) {
+	for _, f := range query.ObjectOf(spec) {
 		sign, err := sortSign(f)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := parsePath(f.name); err != nil {
+		if _, err := parsePath(f.Name); err != nil {
 			return nil, err
 		}
-		keys = append(keys, field{f.name, query.Int32(sign)})
+		keys = append(keys, field{Name: f.Name, Value: query.Int32(sign)})
 	}
-	return query.ParseSort(keys.bytes())
+	return query.ParseSort(keys.Bytes())
 }
 
 func sortSign(f field) (int32, error) {
-	if f.value.IsDocument() {
-		if query.Lookup(f.value.Data, "$meta").Missing() {
+	if f.Value.IsDocument() {
+		if query.Lookup(f.Value.Data, "$meta").Missing() {
 			return 0, fail(17312, "$meta is the only expression supported by $sort right now")
 		}
 		return 0, unsupported("the $sort by $meta")
 	}
-	if !f.value.IsNumber() {
-		return 0, fail(15974, "Illegal key in $sort specification: %s", written(f.name, f.value))
+	if !f.Value.IsNumber() {
+		return 0, fail(15974, "Illegal key in $sort specification: %s", written(f.Name, f.Value))
 	}
-	n := int64(double(f.value))
+	n := int64(f.Value.AsFloat64())
 	if n != 1 && n != -1 {
 		return 0, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}

@@ -10,10 +10,10 @@ func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
 	if spec.IsDocument() && !isCall(spec) {
 		return nil, fail(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 	}
-	if isText(spec) && !isReference(spec) {
+	if spec.IsString() && !isReference(spec) {
 		return nil, fail(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 	}
-	if !spec.IsDocument() && !isText(spec) {
+	if !spec.IsDocument() && !spec.IsString() {
 		return nil, fail(40149, "the sortByCount field must be specified as a string or as an object")
 	}
 	id, err := p.expression(spec)
@@ -24,7 +24,7 @@ func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
 	if s.accumulators, err = p.counting(); err != nil {
 		return nil, err
 	}
-	order, err := query.ParseSort(object{{"count", query.Int32(-1)}}.bytes())
+	order, err := query.ParseSort(object{}.Set("count", query.Int32(-1)).Bytes())
 	if err != nil {
 		return nil, err
 	}

@@ -16,18 +16,18 @@ func (p *parser) survey(stages Value) error {
 		if !v.IsDocument() {
 			return fail(typeMismatch, "Each element of the 'pipeline' array must be an object")
 		}
-		fields := fieldsOf(v.Data)
+		fields := query.ObjectOf(v.Data)
 		if len(fields) != 1 {
 			return fail(40323, "A pipeline stage specification object must contain exactly one field.")
 		}
-		k, ok := stageKinds[fields[0].name]
+		k, ok := stageKinds[fields[0].Name]
 		if !ok {
-			return fail(40324, "Unrecognized pipeline stage name: '%s'", fields[0].name)
+			return fail(40324, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
 		}
 		if k.survey == nil {
 			continue
 		}
-		if err := k.survey(p, k.name, fields[0].value); err != nil {
+		if err := k.survey(p, k.name, fields[0].Value); err != nil {
 			return err
 		}
 	}

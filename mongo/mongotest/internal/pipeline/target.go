@@ -76,11 +76,11 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !fields.get("timeseries").Missing() {
+		if !fields.Get("timeseries").Missing() {
 			return nil, unsupported("$out to a time series")
 		}
-		t.DB, t.Coll = string(fields.get("db").Text()), string(fields.get("coll").Text())
-	} else if !isText(spec) {
+		t.DB, t.Coll = string(fields.Get("db").Text()), string(fields.Get("coll").Text())
+	} else if !spec.IsString() {
 		return nil, fail(16990, "$out only supports a string or object argument, but found %s", typeName(spec))
 	}
 	switch {
@@ -126,11 +126,11 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		into = fields.get("into")
+		into = fields.Get("into")
 		if err := t.parseModes(fields); err != nil {
 			return nil, err
 		}
-	} else if !isText(spec) {
+	} else if !spec.IsString() {
 		return nil, fail(typeMismatch, "$merge requires a string or object argument, but found %s", typeName(spec))
 	}
 	return t, t.parseInto(into)
@@ -138,10 +138,10 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 
 func (t *Target) parseInto(into Value) error {
 	switch {
-	case isText(into):
+	case into.IsString():
 		t.Coll = string(into.Text())
 	case into.IsDocument():
-		if db := query.Lookup(into.Data, "db"); isText(db) {
+		if db := query.Lookup(into.Data, "db"); db.IsString() {
 			t.DB = string(db.Text())
 		}
 		if t.Coll = string(query.Lookup(into.Data, "coll").Text()); t.Coll == "" {
@@ -162,20 +162,20 @@ func (t *Target) parseInto(into Value) error {
 var whenMatchedModes = []string{"replace", "merge", "keepExisting", "fail"}
 
 func (t *Target) parseModes(fields object) error {
-	if err := t.parseOn(fields.get("on")); err != nil {
+	if err := t.parseOn(fields.Get("on")); err != nil {
 		return err
 	}
-	switch v := fields.get("whenMatched"); {
+	switch v := fields.Get("whenMatched"); {
 	case v.IsArray():
 		t.WhenMatched = "pipeline"
-	case isText(v):
+	case v.IsString():
 		if t.WhenMatched = string(v.Text()); !slices.Contains(whenMatchedModes, t.WhenMatched) {
 			return fail(badValue, "Enumeration value '%s' for field 'whenMatched' is not a valid value.", t.WhenMatched)
 		}
 	case !v.Missing():
 		return fail(51191, "$merge 'whenMatched' field  must be either a string or an array, but found %s", typeName(v))
 	}
-	if v := fields.get("whenNotMatched"); !v.Missing() {
+	if v := fields.Get("whenNotMatched"); !v.Missing() {
 		if t.WhenNotMatched = string(v.Text()); !slices.Contains([]string{"insert", "discard", "fail"}, t.WhenNotMatched) {
 			return fail(badValue, "Enumeration value '%s' for field '$merge.whenNotMatched' is not a valid value.", t.WhenNotMatched)
 		}
@@ -192,11 +192,11 @@ func (t *Target) parseOn(on Value) error {
 		if list = query.Elements(on.Data); len(list) == 0 {
 			return fail(51187, "If explicitly specifying $merge 'on', must include at least one field")
 		}
-	case !isText(on):
+	case !on.IsString():
 		return fail(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", typeName(on))
 	}
 	for _, v := range list {
-		if !isText(v) {
+		if !v.IsString() {
 			return fail(51134, "$merge 'on' array elements must be strings, but found %s", typeName(v))
 		}
 		name := string(v.Text())
@@ -221,8 +221,8 @@ func parseMerge(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
 		return t, nil
 	}
-	fields := fieldsOf(spec.Data)
-	return t, t.parsePipeline(p, fields.get("let"), fields.get("whenMatched"))
+	fields := query.ObjectOf(spec.Data)
+	return t, t.parsePipeline(p, fields.Get("let"), fields.Get("whenMatched"))
 }
 
 func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
@@ -232,12 +232,12 @@ func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
 		}
 		return nil
 	}
-	fields := fieldsOf(let.Data)
-	reserved := text("$$ROOT")
-	if v := fields.get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
+	fields := query.ObjectOf(let.Data)
+	reserved := query.Text("$$ROOT")
+	if v := fields.Get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
 		return fail(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
 	}
-	if t.let, err = p.late().let(fields.set("new", reserved).bytes()); err != nil {
+	if t.let, err = p.late().let(fields.Set("new", reserved).Bytes()); err != nil {
 		return err
 	}
 	t.outer = len(p.names)

@@ -1,6 +1,10 @@
 package pipeline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
 
@@ -13,7 +17,7 @@ var unionWithOptions = []option{{name: "coll", types: ofString}, {name: "pipelin
 
 func surveyUnionWith(p *parser, name string, spec Value) error {
 	switch {
-	case isText(spec):
+	case spec.IsString():
 		return checkUnited(spec)
 	case !spec.IsDocument():
 		return fail(failedToParse, "the $unionWith stage specification must be an object or string, but found %s", typeName(spec))
@@ -22,11 +26,11 @@ func surveyUnionWith(p *parser, name string, spec Value) error {
 	if err != nil {
 		return err
 	}
-	if err := checkUnited(fields.get("coll")); err != nil {
+	if err := checkUnited(fields.Get("coll")); err != nil {
 		return err
 	}
-	stages := fields.get("pipeline")
-	if fields.get("coll").Missing() && !startsWithDocuments(stages) {
+	stages := fields.Get("pipeline")
+	if fields.Get("coll").Missing() && !startsWithDocuments(stages) {
 		return withoutCollection(name)
 	}
 	if stages.Missing() {
@@ -45,14 +49,14 @@ func checkUnited(coll Value) error {
 func parseUnionWith(p *parser, _ string, spec Value) (stage, error) {
 	s := &unionWith{}
 	s.db = p.DB
-	if isText(spec) {
+	if spec.IsString() {
 		s.unite(spec)
 		return s, nil
 	}
-	fields := fieldsOf(spec.Data)
-	s.unite(fields.get("coll"))
+	fields := query.ObjectOf(spec.Data)
+	s.unite(fields.Get("coll"))
 	return s, p.inside(func(inner *parser) error {
-		return s.parse(inner, letVariables{}, fields.get("pipeline"), func(name string) error {
+		return s.parse(inner, letVariables{}, fields.Get("pipeline"), func(name string) error {
 			return fail(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
 		})
 	})

@@ -11,15 +11,15 @@ func parseUnset(p *parser, name string, spec Value) (stage, error) {
 		if list = query.Elements(spec.Data); len(list) == 0 {
 			return nil, fail(31119, "$unset specification must be a string or an array with at least one field")
 		}
-	case !isText(spec):
+	case !spec.IsString():
 		return nil, fail(31002, "$unset specification must be a string or an array")
 	}
 	var fields object
 	for _, v := range list {
-		if !isText(v) {
+		if !v.IsString() {
 			return nil, fail(31120, "$unset specification must be a string or an array containing only string values")
 		}
-		fields = append(fields, field{string(v.Text()), query.Int32(0)})
+		fields = append(fields, field{Name: string(v.Text()), Value: query.Int32(0)})
 	}
 	return parseProjection(p, name, fields)
 }

@@ -17,7 +17,7 @@ func parseUnwind(_ *parser, _ string, spec Value) (stage, error) {
 	u := &unwind{}
 	var path string
 	switch {
-	case isText(spec):
+	case spec.IsString():
 		path = string(spec.Text())
 	case spec.IsDocument():
 		var err error
@@ -39,24 +39,24 @@ func parseUnwind(_ *parser, _ string, spec Value) (stage, error) {
 }
 
 func (u *unwind) options(spec []byte) (path string, err error) {
-	for _, f := range fieldsOf(spec) {
-		switch f.name {
+	for _, f := range query.ObjectOf(spec) {
+		switch f.Name {
 		case "path":
-			if !isText(f.value) {
-				return "", fail(28808, "expected a string as the path for $unwind stage, got %s", typeName(f.value))
+			if !f.Value.IsString() {
+				return "", fail(28808, "expected a string as the path for $unwind stage, got %s", typeName(f.Value))
 			}
-			path = string(f.value.Text())
+			path = string(f.Value.Text())
 		case "preserveNullAndEmptyArrays":
-			if !isBool(f.value) {
-				return "", fail(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", typeName(f.value))
+			if !isBool(f.Value) {
+				return "", fail(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", typeName(f.Value))
 			}
-			u.preserve = f.value.True()
+			u.preserve = f.Value.True()
 		case "includeArrayIndex":
-			if err := u.parseIndex(f.value); err != nil {
+			if err := u.parseIndex(f.Value); err != nil {
 				return "", err
 			}
 		default:
-			return "", fail(28811, "unrecognized option to $unwind stage: %s", f.name)
+			return "", fail(28811, "unrecognized option to $unwind stage: %s", f.Name)
 		}
 	}
 	return path, nil
@@ -78,7 +78,7 @@ func (u *unwind) run(_ *runner, in stream) stream {
 	return flat(in, func(doc []byte, emit func([]byte) bool) error {
 		v := u.path.get(doc)
 		if !v.IsArray() {
-			if u.preserve || !nullish(v) {
+			if u.preserve || !v.IsNullish() {
 				emit(u.numbered(doc, null))
 			}
 			return nil

@@ -31,10 +31,10 @@ func (s *windowStage) parseWindow(v Value) (window, error) {
 	if !v.IsDocument() {
 		return w, fail(failedToParse, "'window' field must be an object")
 	}
-	fields := fieldsOf(v.Data)
-	docs, distance, unit := fields.get("documents"), fields.get("range"), fields.get("unit")
+	fields := query.ObjectOf(v.Data)
+	docs, distance, unit := fields.Get("documents"), fields.Get("range"), fields.Get("unit")
 	for _, f := range fields {
-		if f.name != "documents" && f.name != "range" && f.name != "unit" {
+		if f.Name != "documents" && f.Name != "range" && f.Name != "unit" {
 			return w, fail(failedToParse, "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
 		}
 	}

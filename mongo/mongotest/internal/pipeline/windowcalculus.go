@@ -24,29 +24,29 @@ func (s *windowStage) checkCalculus(name string) error {
 }
 
 func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, error) {
-	if !f.value.IsDocument() {
-		return nil, fail(failedToParse, "%s expects an object, but got a %s: %s", f.name, typeName(f.value), written(f.name, f.value))
+	if !f.Value.IsDocument() {
+		return nil, fail(failedToParse, "%s expects an object, but got a %s: %s", f.Name, typeName(f.Value), written(f.Name, f.Value))
 	}
 	c := &calculus{window: w}
-	for _, arg := range fieldsOf(f.value.Data) {
+	for _, arg := range query.ObjectOf(f.Value.Data) {
 		var err error
-		switch arg.name {
+		switch arg.Name {
 		case "input":
-			c.input, err = p.expression(arg.value)
+			c.input, err = p.expression(arg.Value)
 		case "unit":
-			c.unit = string(arg.value.Text())
+			c.unit = string(arg.Value.Text())
 			if err = checkUnit(c.unit); err == nil && unitLength(c.unit) == 0 {
 				err = fail(5490710, "unit must be 'week' or smaller")
 			}
 		default:
-			err = fail(failedToParse, "%s got unexpected argument: %s", f.name, arg.name)
+			err = fail(failedToParse, "%s got unexpected argument: %s", f.Name, arg.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if c.input == nil {
-		return nil, fail(failedToParse, "%s requires an 'input' expression", f.name)
+		return nil, fail(failedToParse, "%s requires an 'input' expression", f.Name)
 	}
 	return c, nil
 }
@@ -85,12 +85,12 @@ func (d derivative) begin(r *runner, part *partition) windowValues {
 		for _, j := range []int{first, last} {
 			if v, err := in.at(j); err != nil {
 				return missing, err
-			} else if nullish(v) {
+			} else if v.IsNullish() {
 				return missing, fail(5624903, "$derivative input must not be null or missing")
 			}
 		}
 		slope, err := part.slope(in.values, first, last)
-		if err != nil || nullish(slope) {
+		if err != nil || slope.IsNullish() {
 			return null, err
 		}
 		return d.perUnit("$multiply", slope)

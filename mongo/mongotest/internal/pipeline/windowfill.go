@@ -12,7 +12,7 @@ func parseLocf(_ *windowStage, p *parser, f field, w window) (windowFunction, er
 	if w.given {
 		return nil, fail(failedToParse, "'window' field is not allowed in $locf")
 	}
-	e, err := p.expression(f.value)
+	e, err := p.expression(f.Value)
 	return &locf{e}, err
 }
 
@@ -20,7 +20,7 @@ func (l *locf) begin(r *runner, part *partition) windowValues {
 	last := null
 	return func(i int) (Value, error) {
 		v, err := r.eval(l.input, part.docs[i])
-		if !nullish(v) {
+		if !v.IsNullish() {
 			last = v
 		}
 		return last, err
@@ -37,7 +37,7 @@ func parseLinearFill(s *windowStage, p *parser, f field, w window) (windowFuncti
 	if w.given {
 		return nil, fail(failedToParse, "'window' field is not allowed in $linearFill")
 	}
-	e, err := p.expression(f.value)
+	e, err := p.expression(f.Value)
 	return &linearFill{e}, err
 }
 
@@ -49,7 +49,7 @@ func (l *linearFill) begin(r *runner, part *partition) windowValues {
 		switch {
 		case err != nil:
 			return missing, err
-		case !nullish(v):
+		case !v.IsNullish():
 			left = i
 			return v, nil
 		case left < 0:
@@ -65,7 +65,7 @@ func (l *linearFill) begin(r *runner, part *partition) windowValues {
 // next returns the place of the first value that is not null, from one on.
 func (p *partition) next(in *inputs, from int) (int, error) {
 	for i := from; i < len(p.docs); i++ {
-		if v, err := p.known(in, i); err != nil || !nullish(v) {
+		if v, err := p.known(in, i); err != nil || !v.IsNullish() {
 			return i, err
 		}
 	}
@@ -78,7 +78,7 @@ func (p *partition) known(in *inputs, i int) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	if !nullish(v) && !v.IsNumber() {
+	if !v.IsNullish() && !v.IsNumber() {
 		return missing, fail(typeMismatch, "Value to be filled must be numeric or nullish, but found %s", typeName(v))
 	}
 	if key := p.keyOf(i); !key.IsNumber() && !isDate(key) {

@@ -18,30 +18,30 @@ var windowFunctions = map[string]func(s *windowStage, p *parser, f field, w wind
 }
 
 func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) {
-	if !f.value.IsDocument() {
-		return nil, fail(failedToParse, "The field '%s' must be an object", f.name)
+	if !f.Value.IsDocument() {
+		return nil, fail(failedToParse, "The field '%s' must be an object", f.Name)
 	}
-	fields := fieldsOf(f.value.Data)
+	fields := query.ObjectOf(f.Value.Data)
 	if len(fields) == 0 {
 		return nil, fail(failedToParse, "Expected a $-prefixed window function")
 	}
 	function := fields[0]
-	if !strings.HasPrefix(function.name, "$") {
-		return nil, fail(failedToParse, "Expected a $-prefixed window function, %s", function.name)
+	if !strings.HasPrefix(function.Name, "$") {
+		return nil, fail(failedToParse, "Expected a $-prefixed window function, %s", function.Name)
 	}
-	ranking := strings.HasSuffix(function.name, "ank") || function.name == "$documentNumber"
+	ranking := strings.HasSuffix(function.Name, "ank") || function.Name == "$documentNumber"
 	if ranking && len(fields) > 1 {
 		return nil, fail(5371601, "Rank style window functions take no other arguments")
 	}
 	for _, other := range fields[1:] {
-		if other.name != "window" {
-			return nil, fail(failedToParse, "Window function found an unknown argument: %s", other.name)
+		if other.Name != "window" {
+			return nil, fail(failedToParse, "Window function found an unknown argument: %s", other.Name)
 		}
 	}
-	if err := s.checkCalculus(function.name); err != nil {
+	if err := s.checkCalculus(function.Name); err != nil {
 		return nil, err
 	}
-	w, err := s.parseWindow(fields[1:].get("window"))
+	w, err := s.parseWindow(fields[1:].Get("window"))
 	if err != nil {
 		return nil, err
 	}
@@ -49,21 +49,21 @@ func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) 
 }
 
 func (s *windowStage) function(p *parser, f field, w window) (windowFunction, error) {
-	if parse, ok := windowFunctions[f.name]; ok {
+	if parse, ok := windowFunctions[f.Name]; ok {
 		return parse(s, p, f, w)
 	}
-	acc, err := p.accumulator(expr.ParseWindowAccumulator, f.name, f.value)
+	acc, err := p.accumulator(expr.ParseWindowAccumulator, f.Name, f.Value)
 	if err != nil {
-		if err.Error() == "unknown group operator '"+f.name+"'" {
-			return nil, fail(failedToParse, "Unrecognized window function, %s", f.name)
+		if err.Error() == "unknown group operator '"+f.Name+"'" {
+			return nil, fail(failedToParse, "Unrecognized window function, %s", f.Name)
 		}
 		return nil, err
 	}
 	removable := !w.lower.open
-	if removable && f.name == "$mergeObjects" {
-		return nil, fail(5461500, "Window function %s is not supported with a removable window", f.name)
+	if removable && f.Name == "$mergeObjects" {
+		return nil, fail(5461500, "Window function %s is not supported with a removable window", f.Name)
 	}
-	return &windowAccumulator{f.name, acc, w, removable}, nil
+	return &windowAccumulator{f.Name, acc, w, removable}, nil
 }
 
 // windowAccumulator is an accumulator over a window.
@@ -115,8 +115,8 @@ func (a *windowAccumulator) result(v Value, documents int) Value {
 	switch {
 	case !a.removable:
 	case a.name == "$sum" && v.Type == bson.TypeInt64:
-		return count(int(long(v)))
-	case a.name == "$stdDevPop" && documents == 1 && v.IsNumber() && double(v) == 0:
+		return count(int(v.AsInt64()))
+	case a.name == "$stdDevPop" && documents == 1 && v.IsNumber() && v.AsFloat64() == 0:
 		return query.Int32(0)
 	}
 	return v
@@ -150,13 +150,13 @@ func (in *inputs) at(i int) (Value, error) {
 type rank string
 
 func parseRank(s *windowStage, _ *parser, f field, _ window) (windowFunction, error) {
-	if !f.value.IsDocument() || len(fieldsOf(f.value.Data)) > 0 {
-		return nil, fail(5371603, "%s must be specified with '{}' as the value", f.name)
+	if !f.Value.IsDocument() || len(query.ObjectOf(f.Value.Data)) > 0 {
+		return nil, fail(5371603, "%s must be specified with '{}' as the value", f.Name)
 	}
 	if len(s.keys) != 1 {
-		return nil, fail(5371602, "%s must be specified with a top level sortBy expression with exactly one element", f.name)
+		return nil, fail(5371602, "%s must be specified with a top level sortBy expression with exactly one element", f.Name)
 	}
-	return rank(f.name), nil
+	return rank(f.Name), nil
 }
 
 func (k rank) begin(_ *runner, part *partition) windowValues {
@@ -188,23 +188,23 @@ func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, e
 		return nil, fail(failedToParse, "'$shift' requires a sortBy")
 	case w.given:
 		return nil, fail(failedToParse, "$shift does not accept a 'window' field")
-	case !f.value.IsDocument():
+	case !f.Value.IsDocument():
 		return nil, fail(failedToParse, "Argument to $shift must be an object")
 	}
 	k := &shift{fallback: null}
 	given := false
-	for _, arg := range fieldsOf(f.value.Data) {
+	for _, arg := range query.ObjectOf(f.Value.Data) {
 		var err error
-		switch arg.name {
+		switch arg.Name {
 		case "output":
-			k.output, err = p.expression(arg.value)
+			k.output, err = p.expression(arg.Value)
 		case "by":
 			given = true
-			if k.by, err = parseShiftBy(arg.value); err != nil {
+			if k.by, err = parseShiftBy(arg.Value); err != nil {
 				return nil, err
 			}
 		case "default":
-			if k.fallback, err = p.constant(arg.value); err == nil && !isConstant(arg.value) {
+			if k.fallback, err = p.constant(arg.Value); err == nil && !isConstant(arg.Value) {
 				err = fail(failedToParse, "'$shift:default' expression must yield a constant value.")
 			}
 		default:

@@ -16,31 +16,31 @@ type scaler struct {
 }
 
 func parseScaler(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
-	if !f.value.IsDocument() {
-		return nil, fail(typeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.name, typeName(f.value))
+	if !f.Value.IsDocument() {
+		return nil, fail(typeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.Name, typeName(f.Value))
 	}
 	s := &scaler{min: query.Int32(0), max: query.Int32(1), window: w}
-	given := fieldsOf(f.value.Data)
+	given := query.ObjectOf(f.Value.Data)
 	for _, arg := range given {
 		var err error
-		switch arg.name {
+		switch arg.Name {
 		case "input":
-			s.input, err = p.expression(arg.value)
+			s.input, err = p.expression(arg.Value)
 		case "min", "max":
 		default:
-			err = fail(40415, "BSON field 'root.%s.%s' is an unknown field.", f.name, arg.name)
+			err = fail(40415, "BSON field 'root.%s.%s' is an unknown field.", f.Name, arg.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if s.input == nil {
-		return nil, fail(40414, "BSON field 'root.%s.input' is missing but a required field", f.name)
+		return nil, fail(40414, "BSON field 'root.%s.input' is missing but a required field", f.Name)
 	}
-	if err := s.parseRange(p, given.get("min"), given.get("max")); err != nil {
+	if err := s.parseRange(p, given.Get("min"), given.Get("max")); err != nil {
 		return nil, err
 	}
-	return s, s.window.containsCurrent(f.name)
+	return s, s.window.containsCurrent(f.Name)
 }
 
 func (s *scaler) parseRange(p *parser, least, most Value) (err error) {
@@ -74,11 +74,11 @@ func scaleLimit(p *parser, name string, v Value) (Value, error) {
 // containsCurrent refuses a window that its own document is not in.
 func (w *window) containsCurrent(function string) error {
 	const always = "as %s must ensure that the current document being processed is always within the configured window."
-	if by := double(orZero(w.lower.by)); by > 0 {
+	if by := orZero(w.lower.by).AsFloat64(); by > 0 {
 		return fail(failedToParse, "Lower specified bound cannot be greater than 0 (the current doc), "+always+
 			" Lower specified bound = %f", function, by)
 	}
-	if by := double(orZero(w.upper.by)); by < 0 {
+	if by := orZero(w.upper.by).AsFloat64(); by < 0 {
 		return fail(failedToParse, "Upper specified bound cannot be less than 0 (the current doc), "+always+
 			" Upper specified bound = %f", function, by)
 	}

@@ -14,12 +14,12 @@ type movingAverage struct {
 }
 
 func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
-	fields := fieldsOf(orEmpty(f.value))
-	n, alpha := fields.get("N"), fields.get("alpha")
+	fields := query.ObjectOf(orEmpty(f.Value))
+	n, alpha := fields.Get("N"), fields.Get("alpha")
 	switch {
-	case !f.value.IsDocument() || w.given:
+	case !f.Value.IsDocument() || w.given:
 		return nil, fail(failedToParse, "$expMovingAvg must have exactly one argument that is an object")
-	case len(fields) != 2 || fields.get("input").Missing() || n.Missing() == alpha.Missing():
+	case len(fields) != 2 || fields.Get("input").Missing() || n.Missing() == alpha.Missing():
 		return nil, fail(failedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
 			"an 'alpha' field")
 	case s.order == nil:
@@ -30,7 +30,7 @@ func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFun
 		return nil, err
 	}
 	var err error
-	m.input, err = p.expression(fields.get("input"))
+	m.input, err = p.expression(fields.Get("input"))
 	return m, err
 }
 
@@ -55,7 +55,7 @@ func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
 	if !alpha.IsNumber() {
 		return fail(failedToParse, "'alpha' must be a number")
 	}
-	if f := double(alpha); f <= 0 || f >= 1 {
+	if f := alpha.AsFloat64(); f <= 0 || f >= 1 {
 		return fail(failedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", spelled(alpha))
 	}
 	m.alpha, err = compute("$toDecimal", alpha)
@@ -109,8 +109,8 @@ type covariance struct {
 }
 
 func parseCovariance(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
-	pair, err := p.expression(f.value)
-	return &covariance{pair: pair, sample: f.name == "$covarianceSamp", window: w}, err
+	pair, err := p.expression(f.Value)
+	return &covariance{pair: pair, sample: f.Name == "$covarianceSamp", window: w}, err
 }
 
 func (c *covariance) begin(r *runner, part *partition) windowValues {
@@ -139,7 +139,7 @@ func (c *covariance) of(pairs []Value) Value {
 		if len(pair) != 2 || !pair[0].IsNumber() || !pair[1].IsNumber() {
 			continue
 		}
-		x, y := double(pair[0]), double(pair[1])
+		x, y := pair[0].AsFloat64(), pair[1].AsFloat64()
 		n++
 		dx := x - meanX
 		meanX += dx / n

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
@@ -26,7 +24,7 @@ func incrementOf(field string) Value {
 	inc, dst := wire.BeginEmbedded(dst, "$inc")
 	dst = wire.AppendInt32(dst, "ops."+field, 1)
 	dst = wire.AppendInt32(dst, "n", 1)
-	return Value{bson.TypeEmbeddedDocument, wire.EndDocument(wire.EndDocument(dst, inc), at)}
+	return Document(wire.EndDocument(wire.EndDocument(dst, inc), at))
 }
 
 // BenchmarkWideUpdate adds a field to a document of 500 and increments another, parsing the update each time.

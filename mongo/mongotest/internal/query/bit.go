@@ -65,7 +65,7 @@ func invalidID(env *Env) string {
 }
 
 func (o bitOperation) on(v Value) Value {
-	n, m := v.integer(), o.operand.integer()
+	n, m := v.AsInt64(), o.operand.AsInt64()
 	switch o.name {
 	case "and":
 		n &= m

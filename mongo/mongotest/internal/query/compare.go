@@ -127,20 +127,12 @@ func compareNumbers(a, b Value) int {
 		if b.Type == bson.TypeDouble {
 			return cmp.Compare(a.double(), b.double())
 		}
-		return -compareIntDouble(b.integer(), a.double())
+		return -compareIntDouble(b.AsInt64(), a.double())
 	}
 	if b.Type == bson.TypeDouble {
-		return compareIntDouble(a.integer(), b.double())
+		return compareIntDouble(a.AsInt64(), b.double())
 	}
-	return cmp.Compare(a.integer(), b.integer())
-}
-
-// integer returns the value of an int32 or int64.
-func (v Value) integer() int64 {
-	if v.Type == bson.TypeInt32 {
-		return int64(v.int32())
-	}
-	return v.int64()
+	return cmp.Compare(a.AsInt64(), b.AsInt64())
 }
 
 func compareIntDouble(n int64, f float64) int {
@@ -208,7 +200,7 @@ func (v Value) rational() (*big.Rat, bool) {
 		}
 		return r.SetInt(n.Mul(n, scale)), true
 	}
-	return r.SetInt64(v.integer()), true
+	return r.SetInt64(v.AsInt64()), true
 }
 
 func compareDecimals(a, b Value) int {

@@ -73,7 +73,7 @@ func (v Value) toDecimal() bson.Decimal128 {
 		d, _ := bson.ParseDecimal128(decimalText(v.double()))
 		return d
 	}
-	d, _ := bson.ParseDecimal128(strconv.FormatInt(v.integer(), 10))
+	d, _ := bson.ParseDecimal128(strconv.FormatInt(v.AsInt64(), 10))
 	return d
 }
 

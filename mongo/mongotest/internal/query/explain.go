@@ -37,8 +37,6 @@ func (r report) document(key string, d []byte) report { return wire.AppendDocume
 func (r report) list(key string, l []Value) report    { return r.value(key, Array(l)) }
 func (r report) end() []byte                          { return wire.EndDocument(r, 0) }
 
-func textOf(s string) Value { return Lookup(newReport().text("", s).end(), "") }
-
 // clause is one condition of a filter as it is written.
 type clause struct {
 	name     string // of a field, or of an operator on the whole document
@@ -120,7 +118,7 @@ func (e *explainer) parts(operator string, list [][]byte, doc []byte, inverted b
 	for i, part := range list {
 		if e.matches(part, doc) == inverted {
 			r := newReport().value("index", Int32(int32(i))).annotated(Lookup(part, "$jsonSchema").Data)
-			wrong = append(wrong, documentValue(r.document("details", e.filter(part, doc, inverted)).end()))
+			wrong = append(wrong, Document(r.document("details", e.filter(part, doc, inverted)).end()))
 		}
 	}
 	name := "clausesNotSatisfied"
@@ -223,7 +221,7 @@ func (e *explainer) leaf(c *clause, doc []byte, inverted bool) []byte {
 		return r.text("reason", reasons[operator][boolIndex(Truth(c.value) == inverted)]).end()
 	}
 	ofArray := slices.Contains([]string{"$size", "$all", "$elemMatch"}, operator)
-	values, everywhere := valuesAt(nil, documentValue(doc), splitPath(c.name), !ofArray)
+	values, everywhere := valuesAt(nil, Document(doc), splitPath(c.name), !ofArray)
 	if len(values) == 0 && !everywhere {
 		return r.text("reason", "field was missing").end()
 	}
@@ -255,7 +253,7 @@ func (r report) considered(values []Value) report {
 func (r report) types(values []Value) report {
 	var names []Value
 	for _, v := range values {
-		if name := textOf(TypeName(v.Type)); !slices.ContainsFunc(names, func(n Value) bool { return Equal(n, name) }) {
+		if name := Text(TypeName(v.Type)); !slices.ContainsFunc(names, func(n Value) bool { return Equal(n, name) }) {
 			names = append(names, name)
 		}
 	}
@@ -275,7 +273,7 @@ func (r report) expected(names []string) report {
 	}
 	var list []Value
 	for _, name := range names {
-		list = append(list, textOf(name))
+		list = append(list, Text(name))
 	}
 	return r.list("expectedTypes", list)
 }

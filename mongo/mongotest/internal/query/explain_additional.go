@@ -73,7 +73,7 @@ func (e *explainer) additional(name string, arg Value, list []property) []byte {
 	var found []Value
 	for _, p := range list {
 		if name == "additionalProperties" {
-			p.Value = textOf(p.name)
+			p.Value = Text(p.name)
 		}
 		found = append(found, p.Value)
 	}

@@ -12,7 +12,7 @@ func (e *explainer) schema(c *clause, doc []byte, inverted bool) []byte {
 	if inverted {
 		return r.text("reason", "schema matched").end()
 	}
-	return r.annotated(c.value.Data).list("schemaRulesNotSatisfied", e.rules(c.value.Data, documentValue(doc))).end()
+	return r.annotated(c.value.Data).list("schemaRulesNotSatisfied", e.rules(c.value.Data, Document(doc))).end()
 }
 
 // annotated writes what a schema says about itself.
@@ -59,7 +59,7 @@ func (e *explainer) rules(schema []byte, v Value) []Value {
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(keywordOrder, a) - slices.Index(keywordOrder, b) })
 	for _, name := range names {
 		if rule := e.rule(name, schema, v); rule != nil {
-			list = append(list, documentValue(rule))
+			list = append(list, Document(rule))
 		}
 	}
 	return list
@@ -161,7 +161,7 @@ func (e *explainer) properties(schemas []byte, v Value) []Value {
 			continue
 		}
 		r := newReport().text("propertyName", string(it.Key)).annotated(it.Value)
-		list = append(list, documentValue(r.list("details", e.rules(it.Value, p)).end()))
+		list = append(list, Document(r.list("details", e.rules(it.Value, p)).end()))
 	}
 	return list
 }
@@ -173,7 +173,7 @@ func (e *explainer) patterns(arg, v Value) []Value {
 		for _, p := range properties(v, matching(string(it.Key))) {
 			if !e.holds(it.Value, p.Value) {
 				r := newReport().text("propertyName", p.name).annotated(it.Value).text("regexMatched", string(it.Key))
-				list = append(list, documentValue(r.list("details", e.rules(it.Value, p.Value)).end()))
+				list = append(list, Document(r.list("details", e.rules(it.Value, p.Value)).end()))
 				break
 			}
 		}
@@ -193,7 +193,7 @@ func (e *explainer) items(r report, schema, v Value) []byte {
 	for i, s := range schema.elements() {
 		if i < len(items) && !e.holds(s.Data, items[i]) {
 			wrong := newReport().value("itemIndex", Int64(int64(i))).list("details", e.rules(s.Data, items[i]))
-			list = append(list, documentValue(wrong.end()))
+			list = append(list, Document(wrong.end()))
 		}
 	}
 	return r.list("details", list).end()
@@ -207,7 +207,7 @@ func (e *explainer) schemas(r report, name string, schemas, v Value) []byte {
 			right = append(right, at)
 			continue
 		}
-		wrong = append(wrong, documentValue(newReport().value("index", at).annotated(s.Data).list("details", e.rules(s.Data, v)).end()))
+		wrong = append(wrong, Document(newReport().value("index", at).annotated(s.Data).list("details", e.rules(s.Data, v)).end()))
 	}
 	if name == "oneOf" && len(right) > 1 {
 		return r.text("reason", "more than one subschema matched").list("matchingSchemaIndexes", right).end()
@@ -225,10 +225,10 @@ func (e *explainer) dependencies(asked []byte, v Value) []Value {
 		switch {
 		case v.lookup(name).Missing():
 		case wanted.IsDocument() && !e.holds(wanted.Data, v):
-			list = append(list, documentValue(r.list("details", e.rules(wanted.Data, v)).end()))
+			list = append(list, Document(r.list("details", e.rules(wanted.Data, v)).end()))
 		case wanted.IsArray():
 			if missing := missingProperties(wanted, v); len(missing) > 0 {
-				list = append(list, documentValue(r.list("missingProperties", missing).end()))
+				list = append(list, Document(r.list("missingProperties", missing).end()))
 			}
 		}
 	}

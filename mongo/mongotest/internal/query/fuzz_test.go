@@ -140,7 +140,7 @@ func FuzzParseUpdate(f *testing.F) {
 		s := statement(data)
 		change := query.Lookup(s, "u")
 		if change.Missing() {
-			change = query.Value{Type: bson.TypeEmbeddedDocument, Data: part(s, "update")}
+			change = query.Document(part(s, "update"))
 		}
 		u, err := query.ParseUpdate(change, query.Lookup(s, "arrayFilters"), query.Hooks{})
 		if err != nil {

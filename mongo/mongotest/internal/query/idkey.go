@@ -42,7 +42,7 @@ func appendNumberKey(dst []byte, v Value) []byte {
 	case bson.TypeDecimal128:
 		return appendDecimalKey(dst, v)
 	}
-	return appendIntKey(dst, v.integer())
+	return appendIntKey(dst, v.AsInt64())
 }
 
 func appendIntKey(dst []byte, n int64) []byte {

@@ -48,16 +48,6 @@ func nextField(it *wire.Iterator) bool {
 	return false
 }
 
-// Fields calls visit with the fields of a document in order; those of which there is only the place are Missing.
-func Fields(doc []byte, visit func(name []byte, v Value)) {
-	it := wire.Elements(doc)
-	for it.Next() {
-		if !isMark(&it.Element) || it.Value[0] != madeMark {
-			visit(it.Key, Of(it.Element))
-		}
-	}
-}
-
 // Plain returns a document without marks.
 func Plain(doc []byte) []byte {
 	if !IsMade(doc) {

@@ -16,7 +16,7 @@ func made(t *testing.T) (marked, plain query.Value) {
 	t.Helper()
 	document := func(write func(dst []byte) []byte) query.Value {
 		at, dst := query.BeginMade(nil)
-		return query.Value{Type: bson.TypeEmbeddedDocument, Data: wire.EndDocument(write(dst), at)}
+		return query.Document(wire.EndDocument(write(dst), at))
 	}
 	one, missing := query.Int32(1), query.Value{}
 	inner := document(func(dst []byte) []byte { return query.AppendField(dst, "d", missing) })
@@ -34,7 +34,7 @@ func made(t *testing.T) (marked, plain query.Value) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return marked, query.Value{Type: bson.TypeEmbeddedDocument, Data: data}
+	return marked, query.Document(data)
 }
 
 func TestPlacesAreSeenByNoOne(t *testing.T) {
@@ -66,13 +66,13 @@ func TestFieldsShowPlaces(t *testing.T) {
 		want string
 	}{{marked.Data, "a b! c e "}, {plain.Data, "a c e "}} {
 		got := ""
-		query.Fields(test.doc, func(name []byte, v query.Value) {
-			got += string(name)
-			if v.Missing() {
+		for _, f := range query.ObjectOf(test.doc) {
+			got += f.Name
+			if f.Value.Missing() {
 				got += "!"
 			}
 			got += " "
-		})
+		}
 		if got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
@@ -249,12 +247,12 @@ func (w *projecting) value(f *field, v Value) (Value, error) {
 		return f.slice.of(v), nil
 	case v.IsDocument():
 		doc, err := w.document(nil, f, v.Data)
-		return Value{bson.TypeEmbeddedDocument, doc}, err
+		return Document(doc), err
 	case v.IsArray():
 		return w.array(f, v)
 	case f.computes():
 		doc, err := w.document(nil, f, emptyDocument)
-		return Value{bson.TypeEmbeddedDocument, doc}, err
+		return Document(doc), err
 	case w.exclude:
 		return v, nil
 	}

@@ -2,7 +2,6 @@ package query
 
 import (
 	"errors"
-	"math"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -27,9 +26,9 @@ func ParseProjection(doc []byte, f *Filter, h Hooks) (*Projection, error) {
 	return &p.Projection, nil
 }
 
-// LastOfEach returns a document with the last of several fields of a name in the place of the first, as the real server reads
+// lastOfEach returns a document with the last of several fields of a name in the place of the first, as the real server reads
 // projections.
-func LastOfEach(doc []byte) []byte {
+func lastOfEach(doc []byte) []byte {
 	var fields []wire.Element
 	at := make(map[string]int)
 	it := wire.Elements(doc)
@@ -74,7 +73,7 @@ type projectionParser struct {
 }
 
 func (p *projectionParser) fields(prefix string, doc []byte) error {
-	it := wire.Elements(LastOfEach(doc))
+	it := wire.Elements(lastOfEach(doc))
 	for it.Next() {
 		p.prefix = prefix
 		if len(it.Key) == 0 {
@@ -275,7 +274,7 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 // parseSlice takes a count or [skip, limit].
 func parseSlice(v Value) (*arraySlice, error) {
 	if v.IsNumber() {
-		n := Clamped(v)
+		n := v.Clamped()
 		if n < 0 {
 			return &arraySlice{skip: n, limit: -n}, nil
 		}
@@ -285,26 +284,10 @@ func parseSlice(v Value) (*arraySlice, error) {
 		return nil, fail(31273, "$slice only supports numbers and [skip, limit] arrays")
 	}
 	list := v.elements()
-	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || Clamped(list[1]) <= 0 {
+	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || list[1].Clamped() <= 0 {
 		return nil, fail(31272, "$slice array argument should be of form [skip, limit]")
 	}
-	return &arraySlice{skip: Clamped(list[0]), limit: Clamped(list[1])}, nil
-}
-
-// Clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
-func Clamped(v Value) int {
-	special := v.special()
-	if special == -2 {
-		return 0
-	}
-	f := float64(special) * math.MaxFloat64
-	if r, finite := v.rational(); finite {
-		f, _ = r.Float64()
-	}
-	if v.Type == bson.TypeDecimal128 {
-		f = math.RoundToEven(f)
-	}
-	return int(max(math.MinInt32, min(math.MaxInt32, f)))
+	return &arraySlice{skip: list[0].Clamped(), limit: list[1].Clamped()}, nil
 }
 
 func (p *projectionParser) elemMatch(name string, v Value) error {

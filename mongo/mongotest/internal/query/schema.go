@@ -25,7 +25,7 @@ func (s schema) test(v Value) bool {
 // schemaNode is $jsonSchema as a condition on the whole document.
 type schemaNode struct{ schema }
 
-func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(documentValue(doc)) }
+func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(Document(doc)) }
 
 // parseSchemaNodes compiles a $jsonSchema. That a field is required is said once more, by a condition that notes by which
 // element it is met.

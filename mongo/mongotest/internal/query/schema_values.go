@@ -4,13 +4,9 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // The keywords of a schema on types, numbers and strings.
-
-func documentValue(doc []byte) Value { return Value{bson.TypeEmbeddedDocument, doc} }
 
 // jsonTypes are the types that "type" knows.
 var jsonTypes = []string{"array", "boolean", "null", "number", "object", "string"}
@@ -28,7 +24,7 @@ func schemaJSONType(v Value, whole []byte) (rule, error) {
 		case !slices.Contains(jsonTypes, name):
 			return Value{}, fail(BadValue, "Unknown type name alias: %s", name)
 		}
-		return stringValue(name), nil
+		return Text(name), nil
 	})
 }
 
@@ -36,11 +32,7 @@ func schemaBSONType(v Value, whole []byte) (rule, error) {
 	if !Lookup(whole, "type").Missing() {
 		return nil, fail(FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
 	}
-	return schemaTypes("bsonType", v, func(name string) (Value, error) { return stringValue(name), nil })
-}
-
-func stringValue(s string) Value {
-	return Lookup(wire.EndDocument(wire.AppendString(make([]byte, 4), "", s), 0), "")
+	return schemaTypes("bsonType", v, func(name string) (Value, error) { return Text(name), nil })
 }
 
 func schemaTypes(key string, v Value, alias func(string) (Value, error)) (rule, error) {

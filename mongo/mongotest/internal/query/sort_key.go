@@ -14,7 +14,7 @@ func (s *Sort) key(doc []byte) ([]Value, error) {
 	g := keyGenerator{sort: s}
 	at := make([]cursor, len(s.keys))
 	for i, k := range s.keys {
-		at[i] = cursor{documentValue(doc), k.path}
+		at[i] = cursor{Document(doc), k.path}
 	}
 	g.generate(at)
 	return g.best, g.err

@@ -282,7 +282,7 @@ func (t *target) create(env *Env) (Value, error) {
 	if err != nil || len(doc) == 5 {
 		return Value{}, err
 	}
-	return Value{bson.TypeEmbeddedDocument, doc}, nil
+	return Document(doc), nil
 }
 
 // maxBackfill is how many elements an update may add to an array by naming an index beyond its end.

@@ -8,15 +8,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
-// Array returns the values as an array.
-func Array(values []Value) Value {
-	at, dst := wire.BeginDocument(nil)
-	for i, v := range values {
-		dst = wire.AppendValue(dst, wire.ArrayKey(i), v.Type, v.Data)
-	}
-	return Value{bson.TypeArray, wire.EndDocument(dst, at)}
-}
-
 // push is $push, with its modifiers.
 type push struct {
 	each     []Value

@@ -91,7 +91,7 @@ func (r rename) apply(old Value, env *Env) (Value, error) {
 
 // source returns the value that is renamed.
 func (r rename) source(env *Env) Value {
-	v := Value{Type: bson.TypeEmbeddedDocument, Data: env.original}
+	v := Document(env.original)
 	for name := range strings.SplitSeq(r.from, ".") {
 		if !v.IsDocument() {
 			return Value{}
@@ -130,7 +130,7 @@ type followed struct {
 }
 
 func follow(doc []byte, p path) followed {
-	at := followed{value: documentValue(doc)}
+	at := followed{value: Document(doc)}
 	for i, name := range p {
 		_, number := index(name)
 		switch {
@@ -256,9 +256,9 @@ func (a arithmetic) result(old Value, env *Env) (Value, error) {
 }
 
 func (a arithmetic) doubles(old Value) Value {
-	f := old.float() + a.operand.float()
+	f := old.AsFloat64() + a.operand.AsFloat64()
 	if a.mul {
-		f = old.float() * a.operand.float()
+		f = old.AsFloat64() * a.operand.AsFloat64()
 	}
 	if math.IsNaN(f) {
 		f = math.Float64frombits(0x7ff8000000000000)
@@ -266,16 +266,8 @@ func (a arithmetic) doubles(old Value) Value {
 	return Double(f)
 }
 
-// float returns an int32, int64 or double as a double.
-func (v Value) float() float64 {
-	if v.Type == bson.TypeDouble {
-		return v.double()
-	}
-	return float64(v.integer())
-}
-
 func (a arithmetic) integers(old Value, env *Env) (Value, error) {
-	x, y := old.integer(), a.operand.integer()
+	x, y := old.AsInt64(), a.operand.AsInt64()
 	n, ok := addInts(x, y)
 	if a.mul {
 		n, ok = mulInts(x, y)

@@ -56,25 +56,6 @@ func Double(f float64) Value {
 
 func (v Value) element() wire.Element { return wire.Element{Type: v.Type, Value: v.Data} }
 
-// Integer returns the value as an integer if it is a number that is one.
-func (v Value) Integer() (int64, bool) {
-	if !v.IsNumber() {
-		return 0, false
-	}
-	if v.Type == bson.TypeDecimal128 {
-		r, ok := v.rational()
-		if !ok || !r.IsInt() || !r.Num().IsInt64() {
-			return 0, false
-		}
-		return r.Num().Int64(), true
-	}
-	if v.Type == bson.TypeDouble {
-		f := v.double()
-		return int64(f), f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
-	}
-	return v.integer(), true
-}
-
 // True tells whether the value is true or a number other than zero.
 func (v Value) True() bool {
 	e := v.element()
@@ -87,14 +68,13 @@ func (v Value) Text() []byte {
 	return e.Text()
 }
 
-// IsNumber tells whether the value is of a numeric type.
-func (v Value) IsNumber() bool {
-	switch v.Type {
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return true
-	}
-	return false
+// IsNullish tells whether the value is null, undefined or not there.
+func (v Value) IsNullish() bool {
+	return v.Missing() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
 }
+
+// IsString tells whether the value is a string.
+func (v Value) IsString() bool { return v.Type == bson.TypeString }
 
 // IsDocument tells whether the value is an embedded document.
 func (v Value) IsDocument() bool { return v.Type == bson.TypeEmbeddedDocument }
@@ -102,9 +82,6 @@ func (v Value) IsDocument() bool { return v.Type == bson.TypeEmbeddedDocument }
 // IsArray tells whether the value is an array.
 func (v Value) IsArray() bool { return v.Type == bson.TypeArray }
 
-func (v Value) int32() int32      { return int32(binary.LittleEndian.Uint32(v.Data)) }
-func (v Value) int64() int64      { return int64(binary.LittleEndian.Uint64(v.Data)) }
-func (v Value) double() float64   { return math.Float64frombits(binary.LittleEndian.Uint64(v.Data)) }
 func (v Value) elements() []Value { return Elements(v.Data) }
 
 // Elements returns the values of an array or document in their order.
