@@ -1,10 +1,7 @@
 package expr
 
 import (
-	"bytes"
-	"errors"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -83,7 +80,7 @@ func compiled(name string, regex, flags Value) (*regexp.Regexp, error) {
 func patternOf(name string, regex, flags Value) (pattern, options string, err error) {
 	switch {
 	case regex.Type == bson.TypeRegex:
-		pattern, options = regexParts(regex)
+		pattern, options = regex.Regex()
 	case regex.IsString():
 		pattern = string(regex.Text())
 		if strings.Contains(pattern, "\x00") {
@@ -107,83 +104,16 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 	return pattern, options, nil
 }
 
-func regexParts(v Value) (pattern, options string) {
-	p, rest, _ := bytes.Cut(v.Data, []byte{0})
-	o, _, _ := bytes.Cut(rest, []byte{0})
-	return string(p), string(o)
-}
-
-// compile translates PCRE's syntax as far as Go has it; the rest is refused by name.
+// compile returns the regular expression of an operator.
 func compile(name, pattern, options string) (*regexp.Regexp, error) {
-	flags := ""
-	for _, o := range options {
-		switch o {
-		case 'i', 'm', 's':
-			flags += string(o)
-		case 'u':
-		case 'x':
-			pattern = withoutComments(pattern)
-		default:
-			return nil, fail(51108, "%s invalid flag in regex options: %c", name, o)
-		}
-	}
-	if flags != "" {
-		pattern = "(?" + flags + ")" + pattern
-	}
 	if fault := utf8Fault(pattern); fault != "" {
 		return nil, fail(51111, "Invalid Regex in %s: %s", name, fault)
 	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, regexError(name, err)
+	re, fault, err := query.CompileRegex(name, pattern, options)
+	if fault != "" {
+		return nil, fail(51111, "Invalid Regex in %s: %s", name, fault)
 	}
-	return re, nil
-}
-
-// regexErrors are PCRE's words for errors that Go finds too.
-var regexErrors = map[syntax.ErrorCode]string{
-	syntax.ErrMissingParen: "missing closing parenthesis", syntax.ErrUnexpectedParen: "unmatched closing parenthesis",
-	syntax.ErrMissingBracket: "missing terminating ] for character class", syntax.ErrTrailingBackslash: "\\ at end of pattern",
-	syntax.ErrMissingRepeatArgument: "quantifier does not follow a repeatable item",
-	syntax.ErrInvalidCharRange:      "range out of order in character class",
-}
-
-func regexError(name string, err error) error {
-	var syntaxError *syntax.Error
-	if errors.As(err, &syntaxError) && regexErrors[syntaxError.Code] != "" {
-		return fail(51111, "Invalid Regex in %s: %s", name, regexErrors[syntaxError.Code])
-	}
-	return fail(query.NotImplemented, "mongotest: the regular expression of %s is not supported: %v", name, err)
-}
-
-// withoutComments is option x: white space and comments outside classes are no part of the pattern.
-func withoutComments(pattern string) string {
-	var b strings.Builder
-	class, comment := false, false
-	for i := 0; i < len(pattern); i++ {
-		c := pattern[i]
-		switch {
-		case comment:
-			comment = c != '\n'
-		case c == '\\' && i+1 < len(pattern):
-			b.WriteString(escaped(pattern[i+1]))
-			i++
-		case class || !strings.ContainsRune(" \t\n\v\f\r#", rune(c)):
-			b.WriteByte(c)
-			class = c == '[' || class && c != ']'
-		case c == '#':
-			comment = true
-		}
-	}
-	return b.String()
-}
-
-// escaped returns an escape; Go has none for a space.
-func escaped(c byte) string {
-	if c == ' ' || c == '#' {
-		return string(c)
-	}
-	return "\\" + string(c)
+	return re, err
 }
 
 // findAll returns the matches in turn. One that is empty is followed by a search behind the next character, and none is
@@ -215,7 +145,7 @@ func match(s string, found []int) Value {
 
 // splitRegex splits at each match, also at empty ones; what groups caught stands between the parts.
 func splitRegex(s string, by Value) (Value, error) {
-	pattern, options := regexParts(by)
+	pattern, options := by.Regex()
 	re, err := compile("$split", pattern, options)
 	if err != nil {
 		return missing, err
@@ -236,7 +166,7 @@ func splitRegex(s string, by Value) (Value, error) {
 }
 
 func replaceRegex(name, s string, find Value, by string, n int) (Value, error) {
-	pattern, options := regexParts(find)
+	pattern, options := find.Regex()
 	re, err := compile(name, pattern, options)
 	if err != nil {
 		return missing, err

@@ -70,7 +70,7 @@ func plainText(v Value) string {
 	case bson.TypeMaxKey:
 		return "MaxKey"
 	case bson.TypeRegex:
-		pattern, options := regexParts(v)
+		pattern, options := v.Regex()
 		return "/" + pattern + "/" + options
 	case bson.TypeTimestamp:
 		n := uint64(v.AsInt64())

@@ -177,7 +177,7 @@ func patternSchemas(v Value) ([]patternSchema, error) {
 		if err != nil {
 			return nil, err
 		}
-		re, refused, err := compilePattern(string(it.Key))
+		re, refused, err := CompileRegex("", string(it.Key), "")
 		switch {
 		case err != nil:
 			return nil, err

@@ -1,0 +1,96 @@
+package query
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// IsNumber tells whether the value is of a numeric type.
+func (v Value) IsNumber() bool {
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
+		return true
+	}
+	return false
+}
+
+// Integer returns the value as an integer if it is a number that is one.
+func (v Value) Integer() (int64, bool) {
+	if !v.IsNumber() {
+		return 0, false
+	}
+	if v.Type == bson.TypeDecimal128 {
+		r, ok := v.rational()
+		if !ok || !r.IsInt() || !r.Num().IsInt64() {
+			return 0, false
+		}
+		return r.Num().Int64(), true
+	}
+	if v.Type == bson.TypeDouble {
+		f := v.double()
+		return int64(f), f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
+	}
+	return v.AsInt64(), true
+}
+
+// AsInt64 returns an int32, int64 or date as an int64.
+func (v Value) AsInt64() int64 {
+	if v.Type == bson.TypeInt32 {
+		return int64(v.int32())
+	}
+	return v.int64()
+}
+
+// AsFloat64 returns any number, or a date, as a double; another value is 0.
+func (v Value) AsFloat64() float64 {
+	switch v.Type {
+	case bson.TypeDouble:
+		return v.double()
+	case bson.TypeDecimal128:
+		f, _ := strconv.ParseFloat(v.decimal().String(), 64)
+		return f
+	case bson.TypeInt32, bson.TypeInt64, bson.TypeDateTime:
+		return float64(v.AsInt64())
+	}
+	return 0
+}
+
+// Truncated returns the int64 that is next to a number on the side of zero; that of NaN, and of what is no number, is 0.
+func (v Value) Truncated() int64 {
+	if v.Type == bson.TypeInt64 {
+		return v.int64()
+	}
+	switch f := v.AsFloat64(); {
+	case math.IsNaN(f):
+		return 0
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return int64(f)
+	}
+}
+
+// Clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
+func (v Value) Clamped() int {
+	special := v.special()
+	if special == -2 {
+		return 0
+	}
+	f := float64(special) * math.MaxFloat64
+	if r, finite := v.rational(); finite {
+		f, _ = r.Float64()
+	}
+	if v.Type == bson.TypeDecimal128 {
+		f = math.RoundToEven(f)
+	}
+	return int(max(math.MinInt32, min(math.MaxInt32, f)))
+}
+
+func (v Value) int32() int32    { return int32(binary.LittleEndian.Uint32(v.Data)) }
+func (v Value) int64() int64    { return int64(binary.LittleEndian.Uint64(v.Data)) }
+func (v Value) double() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(v.Data)) }
