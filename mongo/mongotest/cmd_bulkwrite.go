@@ -274,7 +274,7 @@ func (x *exec) bulkLocked(b *bulk) [][]byte {
 		var o outcome
 		switch op.name {
 		case "insert":
-			_ = x.insertOneLocked(&op.insertion, i, &o) // the outcome has the error
+			x.insertOneLocked(&op.insertion, i, &o)
 			b.inserted += o.n
 		case "update":
 			x.updateOneLocked(&op.update, i, &o)

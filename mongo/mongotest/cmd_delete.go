@@ -37,17 +37,7 @@ func cmdDelete(x *exec) error {
 			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with limit=0")
 		}
 	}
-	var o outcome
-	err = x.writing(func() error {
-		o = outcome{}
-		x.deleteLocked(list, ordered, &o)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	x.appendOutcome(&o, false)
-	return nil
+	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.deleteOneLocked(&list[i], i, o) })
 }
 
 func (s *deleteStatement) parse(x *exec, doc []byte) error {
@@ -78,15 +68,6 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 		s.err = s.compile(x, filter)
 	}
 	return nil
-}
-
-func (x *exec) deleteLocked(list []deleteStatement, ordered bool, o *outcome) {
-	for i := range list {
-		if !x.deleteOneLocked(&list[i], i, o) && ordered {
-			x.entries = x.entries[:i+1]
-			return
-		}
-	}
 }
 
 // deleteOneLocked executes one statement and tells whether it went well.

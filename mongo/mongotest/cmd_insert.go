@@ -21,15 +21,9 @@ func cmdInsert(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	ordered := true
-	for i := range x.args {
-		e := &x.args[i]
-		switch string(e.Key) {
-		case "bypassDocumentValidation":
-			x.bypass = e.True()
-		case "ordered":
-			ordered = e.True()
-		}
+	ordered, err := x.orderedArg()
+	if err != nil {
+		return err
 	}
 	docs, err := x.batchDocuments("documents")
 	if err != nil {
@@ -40,17 +34,7 @@ func cmdInsert(x *exec) error {
 		list[i] = x.prepareInsertion(doc)
 		x.note(x.statementID(i), list[i].doc)
 	}
-	var o outcome
-	err = x.writing(func() error {
-		o = outcome{}
-		x.insertLocked(list, ordered, &o)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	x.appendOutcome(&o, false)
-	return nil
+	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.insertOneLocked(&list[i], i, o) })
 }
 
 func (x *exec) prepareInsertion(doc []byte) insertion {
@@ -75,42 +59,32 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
 }
 
-func (x *exec) insertLocked(list []insertion, ordered bool, o *outcome) {
-	for i := range list {
-		if err := x.insertOneLocked(&list[i], i, o); err != nil && ordered {
-			x.entries = x.entries[:i+1]
-			return
-		}
-	}
-}
-
-func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) error {
+// insertOneLocked executes one statement and tells whether it went well.
+func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
-	switch {
-	case x.executedLocked(stmt) != nil:
+	if x.executedLocked(stmt) != nil {
 		note.Deduplicated = true
 		o.retried = append(o.retried, stmt)
 		o.n++
-		return nil
-	case in.err != nil:
-		o.fail(i, note, in.err)
-		return in.err
+		return true
 	}
-	if err := x.measuredLocked(in); err != nil {
-		o.fail(i, note, err)
-		return err
+	err := in.err
+	if err == nil {
+		err = x.measuredLocked(in)
 	}
-	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
-		o.fail(i, note, err)
-		return err
+	if err == nil {
+		err = x.admissibleLocked(in.key, in.doc, true)
 	}
-	if err := x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, stmt, note); err != nil {
+	if err == nil {
+		err = x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, stmt, note)
+	}
+	if err != nil {
 		o.fail(i, note, err)
-		return err
+		return false
 	}
 	o.n++
-	return nil
+	return true
 }
 
 // measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.

@@ -42,36 +42,7 @@ func cmdUpdate(x *exec) error {
 			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
-	var o outcome
-	err = x.writing(func() error {
-		o = outcome{}
-		x.updateLocked(list, ordered, &o)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	x.appendOutcome(&o, true)
-	return nil
-}
-
-// orderedArg reads the arguments of update and delete beside their statements.
-func (x *exec) orderedArg() (bool, error) {
-	ordered := true
-	for i := range x.args {
-		e := &x.args[i]
-		switch string(e.Key) {
-		case "bypassDocumentValidation":
-			x.bypass = e.True()
-		case "ordered":
-			ordered = e.True()
-		case "let":
-			if err := x.letField(x.name, e); err != nil {
-				return false, err
-			}
-		}
-	}
-	return ordered, nil
+	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.updateOneLocked(&list[i], i, o) })
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.
@@ -216,15 +187,6 @@ func (s *updateStatement) supply(constants []byte) error {
 	}
 	s.insert = query.Replace(v.Data)
 	return nil
-}
-
-func (x *exec) updateLocked(list []updateStatement, ordered bool, o *outcome) {
-	for i := range list {
-		if !x.updateOneLocked(&list[i], i, o) && ordered {
-			x.entries = x.entries[:i+1]
-			return
-		}
-	}
 }
 
 // updateOneLocked executes one statement and tells whether it went well.

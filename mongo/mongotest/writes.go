@@ -34,13 +34,53 @@ func (o *outcome) fail(index int, note *Entry, err error) {
 	o.failures = append(o.failures, failure{index, e})
 }
 
+// orderedArg reads the arguments of insert, update and delete beside their statements.
+func (x *exec) orderedArg() (bool, error) {
+	ordered := true
+	for i := range x.args {
+		e := &x.args[i]
+		switch string(e.Key) {
+		case "bypassDocumentValidation":
+			x.bypass = e.True()
+		case "ordered":
+			ordered = e.True()
+		case "let":
+			if err := x.letField(x.name, e); err != nil {
+				return false, err
+			}
+		}
+	}
+	return ordered, nil
+}
+
+// writeStatements executes the n statements of a write command by one, which tells whether its statement went well, and answers
+// with what they did. An ordered command ends with the first that failed.
+func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
+	var o outcome
+	err := x.writing(func() error {
+		o = outcome{}
+		for i := range n {
+			if !one(i, &o) && ordered {
+				x.entries = x.entries[:i+1]
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x.appendOutcome(&o)
+	return nil
+}
+
 // appendOutcome writes the reply of a write command.
-func (x *exec) appendOutcome(o *outcome, update bool) {
+func (x *exec) appendOutcome(o *outcome) {
 	x.refused = len(o.failures) > 0
 	dst := wire.AppendInt32(x.out, "n", o.n)
 	dst = appendUpserted(dst, o.upserted)
 	dst = appendFailures(dst, o.failures)
-	if update {
+	if x.name == "update" {
 		dst = wire.AppendInt32(dst, "nModified", o.modified)
 	}
 	x.out = dst
