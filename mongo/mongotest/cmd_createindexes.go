@@ -110,19 +110,44 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	if coll != nil {
 		def = coll.def
 	}
-	c.before, c.created, c.there = def.built(), coll == nil, false
-	list := slices.Clone(def.indexes)
-	for _, ix := range c.wanted { // first against what the collection has, then against one another
+	list, err := x.withWanted(c, coll, def)
+	if err == nil {
+		err = x.checkBuildable(coll, def, list[len(def.indexes):])
+	}
+	if err != nil {
+		return err
+	}
+	c.before, c.after, c.created = def.built(), def.with(list).built(), coll == nil
+	switch {
+	case coll == nil:
+		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+			return err
+		}
+	case c.after == c.before:
+		return nil
+	case x.within != nil && coll.live > 0:
+		return failf(codeOperationNotSupportedInTransact, "Cannot create new indexes on non-empty collection %s in a multi-document "+
+			"transaction.", x.full)
+	}
+	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
+}
+
+// withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at what is wanted
+// first beside the indexes that are there, then beside one another.
+func (x *exec) withWanted(c *indexCreation, coll *collection, def *definition) ([]*index, error) {
+	c.there = false
+	for _, ix := range c.wanted {
 		there, err := def.clash(ix)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c.there = c.there || there
 	}
+	list := slices.Clone(def.indexes)
 	for _, ix := range c.wanted {
 		exists, err := def.with(list).clash(ix)
 		if err != nil {
-			return x.buildFailed(coll, err)
+			return nil, x.buildFailed(coll, err)
 		}
 		before, _ := def.clash(ix)
 		switch {
@@ -130,13 +155,17 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 			list = append(list, ix)
 		case before:
 		case coll != nil && coll.live > 0:
-			return x.buildFailed(coll, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
+			return nil, x.buildFailed(coll, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
 		default:
-			return x.buildFailed(coll, failf(codeIndexAlreadyExists, "Identical index already exists: %s", ix.name))
+			return nil, x.buildFailed(coll, failf(codeIndexAlreadyExists, "Identical index already exists: %s", ix.name))
 		}
 	}
-	wanted := list[len(def.indexes):]
-	for _, ix := range wanted {
+	return list, nil
+}
+
+// checkBuildable refuses new indexes that the collection or its documents do not allow.
+func (x *exec) checkBuildable(coll *collection, def *definition, added []*index) error {
+	for _, ix := range added {
 		if def.options.timeseries != nil && ix.unique {
 			return failf(codeInvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
@@ -146,23 +175,12 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 		if err := coll.buildable(x.full, ix); err != nil {
 			if ix.flaw != nil && coll != nil && coll.live > 0 {
 				err = because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
-					"provided. First index spec: %s", x.full, coll.def.uuid, len(wanted), wanted[0]), err)
+					"provided. First index spec: %s", x.full, coll.def.uuid, len(added), added[0]), err)
 			}
 			return x.buildFailed(coll, err)
 		}
 	}
-	if c.after = def.with(list).built(); c.after == c.before && coll != nil {
-		return nil
-	}
-	if coll == nil {
-		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
-			return err
-		}
-	} else if x.within != nil && coll.live > 0 {
-		return failf(codeOperationNotSupportedInTransact, "Cannot create new indexes on non-empty collection %s in a multi-document "+
-			"transaction.", x.full)
-	}
-	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
+	return nil
 }
 
 // buildFailed says where an index could not be built: in a collection that was made for it nothing was begun.

@@ -184,6 +184,7 @@ func newCursorFields(name string) *fieldSet {
 // otherNames are older names of commands.
 var otherNames = map[string]string{
 	"findandmodify": "findAndModify", "deleteIndexes": "dropIndexes", "collstats": "collStats", "dbstats": "dbStats", "datasize": "dataSize",
+	"buildinfo": "buildInfo",
 }
 
 // fieldsOf returns the fields of a command, nil if they are not told here.
