@@ -64,10 +64,10 @@ func (s *search) countLimit(v query.Value) error {
 	if !v.IsNumber() {
 		return failf(codeBadValue, "limit value is not a valid number")
 	}
-	n, err := integer("limit", v)
-	if n < 0 {
-		n = -n
+	n, refused := query.IntegerOf("limit", v)
+	if refused != "" {
+		return failf(codeFailedToParse, "%s", refused)
 	}
-	s.limit = n
-	return err
+	s.limit = max(n, -n)
+	return nil
 }

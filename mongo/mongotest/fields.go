@@ -265,7 +265,7 @@ func (c *command) genericDocument(e *wire.Element) ([]byte, error) {
 
 func (c *command) parseMaxTime(e *wire.Element) error {
 	v := query.Of(*e)
-	n, err := integer("maxTimeMS", v)
+	n, refused := query.IntegerOf("maxTimeMS", v)
 	switch {
 	case v.Type == bson.TypeNull:
 		return nil
@@ -275,8 +275,8 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 			s.numbers = c.spec.fields.numbers
 		}
 		return s.notAmong(s.numbers, e)
-	case err != nil:
-		return err
+	case refused != "":
+		return failf(codeFailedToParse, "%s", refused)
 	case n < 0:
 		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
 	case n > math.MaxInt32:
@@ -284,19 +284,4 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 	}
 	c.maxTime = time.Duration(n) * time.Millisecond
 	return nil
-}
-
-// integer returns the integer that a number is, and refuses one that is none.
-func integer(field string, v query.Value) (int64, error) {
-	n, ok := v.Integer()
-	f := v.AsFloat64()
-	switch {
-	case ok:
-		return n, nil
-	case v.Type == bson.TypeDecimal128 || math.Abs(f) >= math.MaxInt64:
-		return 0, failf(codeFailedToParse, "Cannot represent as a 64-bit integer: %s: %s", field, v)
-	case math.IsNaN(f):
-		return 0, failf(codeFailedToParse, "Expected an integer, but found NaN in: %s: %s", field, v)
-	}
-	return 0, failf(codeFailedToParse, "Expected an integer: %s: %s", field, v)
 }

@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/limit/
 
 type limit int64
@@ -29,17 +31,12 @@ func (l limit) run(_ *runner, in stream) stream {
 
 // parseAmount reads a number of documents.
 func parseAmount(name string, code int32, spec Value) (int64, error) {
-	n, whole := spec.Integer()
-	reason := "Expected an integer"
-	switch {
-	case !spec.IsNumber():
-		reason = "Expected a number in"
-	case whole && n >= 0:
-		return n, nil
-	case whole:
-		reason = "Expected a non-negative number in"
-	case spec.AsFloat64() >= 1<<63 || spec.AsFloat64() < -1<<63:
-		reason = "Cannot represent as a 64-bit integer"
+	n, refused := query.WholeNumber(name, spec)
+	if !spec.IsNumber() {
+		refused = "Expected a number in: " + written(name, spec)
 	}
-	return 0, fail(code, "invalid argument to %s stage: %s: %s", name, reason, written(name, spec))
+	if refused != "" {
+		return 0, fail(code, "invalid argument to %s stage: %s", name, refused)
+	}
+	return n, nil
 }

@@ -65,7 +65,7 @@ func (l *linearFill) begin(r *runner, part *partition) windowValues {
 // next returns the place of the first value that is not null, from one on.
 func (p *partition) next(in *inputs, from int) (int, error) {
 	for i := from; i < len(p.docs); i++ {
-		if v, err := p.known(in, i); err != nil || !v.IsNullish() {
+		if v, err := in.at(i); err != nil || !v.IsNullish() {
 			return i, err
 		}
 	}

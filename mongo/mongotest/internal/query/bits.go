@@ -45,7 +45,7 @@ func (p *filterParser) bits(key string, v Value) (condition, error) {
 	case v.Type == bson.TypeBinary:
 		b.positions = maskPositions(8*(len(v.Data)-5), func(at int) bool { return binaryBit(v.Data[5:], at) })
 	case v.IsNumber():
-		mask, refused := wholeNumber(key, v)
+		mask, refused := WholeNumber(key, v)
 		if refused != "" {
 			return nil, fail(FailedToParse, "%s", refused)
 		}
@@ -70,7 +70,7 @@ func bitPositions(v Value) ([]int, error) {
 	var positions []int
 	for i, e := range v.elements() {
 		key := wire.ArrayKey(i)
-		n, refused := wholeNumber(key, e)
+		n, refused := WholeNumber(key, e)
 		switch {
 		case refused != "":
 			return nil, fail(BadValue, "Failed to parse bit position. %s", refused)
@@ -80,33 +80,4 @@ func bitPositions(v Value) ([]int, error) {
 		positions = append(positions, int(n))
 	}
 	return positions, nil
-}
-
-// wholeNumber returns a number that is an integer and not negative, or else the text of the refusal.
-func wholeNumber(key string, v Value) (int64, string) {
-	n, refused := integerOf(key, v)
-	if refused == "" && n < 0 {
-		refused = "Expected a non-negative number in: " + key + ": " + v.String()
-	}
-	return n, refused
-}
-
-// integerOf returns a number that is an integer, or else the text of the refusal.
-func integerOf(key string, v Value) (int64, string) {
-	at := key + ": " + v.String()
-	if !v.IsNumber() {
-		return 0, "Expected a number in: " + at
-	}
-	if n, ok := v.Integer(); ok {
-		return n, ""
-	}
-	if v.Type == bson.TypeDouble {
-		switch f := v.double(); {
-		case math.IsNaN(f):
-			return 0, "Expected an integer, but found NaN in: " + at
-		case math.Abs(f) < 1<<63:
-			return 0, "Expected an integer: " + at
-		}
-	}
-	return 0, "Cannot represent as a 64-bit integer: " + at
 }

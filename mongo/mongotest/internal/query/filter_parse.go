@@ -111,7 +111,7 @@ func (p *filterParser) refusal(operator string) error {
 }
 
 func parseConstant(key string, v Value) (node, error) {
-	switch n, refused := integerOf(key, v); {
+	switch n, refused := IntegerOf(key, v); {
 	case refused != "":
 		return nil, fail(FailedToParse, "%s", refused)
 	case n != 1:

@@ -91,6 +91,37 @@ func (v Value) Clamped() int {
 	return int(max(math.MinInt32, min(math.MaxInt32, f)))
 }
 
+// WholeNumber returns a number that is an integer and not negative, or else the real server's words for its refusal; key is the name
+// of the field in them.
+func WholeNumber(key string, v Value) (int64, string) {
+	n, refused := IntegerOf(key, v)
+	if refused == "" && n < 0 {
+		refused = "Expected a non-negative number in: " + key + ": " + v.String()
+	}
+	return n, refused
+}
+
+// IntegerOf returns a number that is an integer, or else the real server's words for its refusal; key is the name
+// of the field in them.
+func IntegerOf(key string, v Value) (int64, string) {
+	at := key + ": " + v.String()
+	if !v.IsNumber() {
+		return 0, "Expected a number in: " + at
+	}
+	if n, ok := v.Integer(); ok {
+		return n, ""
+	}
+	if v.Type == bson.TypeDouble {
+		switch f := v.double(); {
+		case math.IsNaN(f):
+			return 0, "Expected an integer, but found NaN in: " + at
+		case math.Abs(f) < 1<<63:
+			return 0, "Expected an integer: " + at
+		}
+	}
+	return 0, "Cannot represent as a 64-bit integer: " + at
+}
+
 func (v Value) int32() int32    { return int32(binary.LittleEndian.Uint32(v.Data)) }
 func (v Value) int64() int64    { return int64(binary.LittleEndian.Uint64(v.Data)) }
 func (v Value) double() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(v.Data)) }

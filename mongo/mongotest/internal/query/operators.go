@@ -148,7 +148,7 @@ func (s size) test(v Value) bool {
 }
 
 func parseSize(v Value) (condition, error) {
-	n, refused := wholeNumber("$size", v)
+	n, refused := WholeNumber("$size", v)
 	if refused != "" {
 		return nil, fail(BadValue, "Failed to parse $size. %s", refused)
 	}

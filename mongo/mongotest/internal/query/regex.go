@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -62,6 +63,9 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 }
 
 func compileRegex(pattern, options string) (*leaf, error) {
+	if strings.Contains(pattern, "\x00") {
+		return nil, fail(BadValue, "Regular expression cannot contain an embedded null byte")
+	}
 	re, fault, err := CompileRegex("", pattern, options)
 	switch {
 	case err != nil:

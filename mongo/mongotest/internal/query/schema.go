@@ -158,7 +158,7 @@ func contains(list []Value, v Value) bool {
 // schemaCount is a limit on how many characters, items or properties there are; of returns -1 for values of other types.
 func schemaCount(name string, of func(Value) int, ok func(n, limit int64) bool) func(Value, []byte) (rule, error) {
 	return func(v Value, _ []byte) (rule, error) {
-		limit, refused := wholeNumber(name, v)
+		limit, refused := WholeNumber(name, v)
 		if refused != "" {
 			return nil, fail(FailedToParse, "%s", refused)
 		}

@@ -98,6 +98,10 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 	switch {
 	case !v.IsNumber():
 		return nil, keyword("multipleOf", "must be a number")
+	case v.special() == -2:
+		return nil, fail(BadValue, "divisor cannot be NaN")
+	case v.special() > 0:
+		return nil, fail(BadValue, "divisor cannot be infinite")
 	case Compare(v, Int32(0)) <= 0:
 		return nil, fail(FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
 	}
@@ -107,7 +111,7 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 			return true
 		}
 		n, finite := v.rational()
-		return finite && unit != nil && n.Quo(n, unit).IsInt()
+		return finite && n.Quo(n, unit).IsInt()
 	}, nil
 }
 

@@ -266,7 +266,7 @@ func (p pull) apply(old Value, _ *Env) (Value, error) {
 type pop struct{ first bool }
 
 func parsePop(field string, v Value) (operator, error) {
-	n, refused := integerOf(field, v)
+	n, refused := IntegerOf(field, v)
 	switch {
 	case refused != "":
 		return nil, fail(FailedToParse, "%s", refused)
