@@ -270,9 +270,9 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 	case v.Type == bson.TypeNull:
 		return nil
 	case !v.IsNumber():
-		s := fieldSet{name: c.name, numbers: "long, int, double, decimal"}
+		s := &fieldSet{name: c.name, numbers: "long, int, double, decimal"}
 		if c.spec != nil && c.spec.fields != nil {
-			s.numbers = c.spec.fields.numbers
+			s = c.spec.fields
 		}
 		return s.notAmong(s.numbers, e)
 	case refused != "":

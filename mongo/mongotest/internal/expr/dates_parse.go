@@ -69,9 +69,7 @@ func parseDate(s, format, zone Value) (Value, error) {
 	var d *civil
 	var err error
 	if given(format) {
-		if d, err = parseFormat(string(s.Text()), string(format.Text())); err == nil && d.hour > 23 {
-			err = dateProblem(string(s.Text()), len(s.Text()), "The parsed time was invalid")
-		}
+		d, err = parseFormat(string(s.Text()), string(format.Text()))
 	} else {
 		d, err = parseFree(string(s.Text()))
 	}
@@ -120,7 +118,7 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	}
 	switch {
 	case c.isoYear != 0:
-		c.year, c.month, c.day = c.isoYear, 1, isoDay(c.isoYear, c.week, max(c.wday, 1))
+		c.year, c.month, c.day = c.isoYear, 1, isoDay(c.isoYear, max(c.week, 1), max(c.wday, 1))
 	case c.hasYear && c.dayOfYear >= 0:
 		c.month, c.day = 1, c.dayOfYear+1 // the real server counts from 0
 	case !c.hasYear || !c.hasMonth || !c.hasDay:

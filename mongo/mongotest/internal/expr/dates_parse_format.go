@@ -2,157 +2,185 @@ package expr
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// formatParser reads a text by a format of %-specifiers.
+// formatParser reads a text by a format of %-specifiers, as timelib does: it notes what is wrong and goes on.
 type formatParser struct {
 	problems
 	civil
-	at int
+	at                    int
+	iso                   bool // there is a part of a date of ISO 8601
+	hasISOYear, hasOfTime bool
 }
 
-// parseFormat stops at the first specifier that the text does not satisfy, but not at a character that differs.
 func parseFormat(s, format string) (*civil, error) {
 	p := &formatParser{problems: problems{text: s}, civil: civil{dayOfYear: -1}}
 	i := 0
 	for ; i < len(format) && p.at < len(s); i++ {
-		if format[i] != '%' || format[i+1] == '%' {
-			if p.text[p.at] != format[i] {
-				p.add(p.at, "Format literal not found")
+		if format[i] == '%' {
+			if i++; format[i] != '%' {
+				p.specifier(format[i])
+				continue
 			}
-			p.at++
-			if format[i] == '%' {
-				i++
-			}
-			continue
 		}
-		i++
-		if what, ok := p.specifier(format[i]); !ok {
-			p.refuse(format[i], what)
-			return nil, p.err()
+		if p.text[p.at] != format[i] {
+			p.add(p.at, "Format literal not found")
 		}
+		p.at++
 	}
 	if p.at < len(s) {
 		p.add(p.at, "Trailing data")
 	} else if i < len(format) {
 		p.add(p.at, "Not enough data available to satisfy format")
 	}
+	p.checkWhole()
 	return &p.civil, p.err()
 }
 
-// refuse notes what could not be found; the real server adds a general remark for some specifiers.
-func (p *formatParser) refuse(c byte, what string) {
-	if !strings.ContainsRune("GVubB", rune(c)) {
-		p.add(p.at, "Unexpected data found.")
+// checkWhole notes what is wrong with the date and the time as wholes.
+func (p *formatParser) checkWhole() {
+	if p.iso && p.hasYear {
+		p.mixed()
 	}
-	if what != "" {
-		p.add(p.at, what)
+	if p.hasISOYear && (p.hasYear || p.hasMonth || p.hasDay) {
+		p.mixed()
+	}
+	if p.iso && !p.hasISOYear {
+		p.add(p.at, "The parsed date was invalid")
+	}
+	if p.hasOfTime && (p.hour > 23 || p.minute > 59 || p.second > 59) {
+		p.add(p.at, "The parsed time was invalid")
+	}
+	if p.hasYear && p.hasMonth && p.hasDay && !p.hasISOYear && p.dayOfYear < 0 && !p.validDay() {
+		p.add(p.at, "The parsed date was invalid")
 	}
 }
 
-// digits reads a number of up to n digits.
-func (p *formatParser) digits(n int) (value int, ok bool) {
-	from := p.at
-	for p.at < len(p.text) && p.at < from+n && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
-		value = value*10 + int(p.text[p.at]-'0')
+func (p *formatParser) mixed() { p.add(p.at, "Mixing of ISO dates with natural dates is not allowed") }
+
+// number reads a number of up to n digits, the first that there is; length is how many it has.
+func (p *formatParser) number(n int) (value, length int) {
+	for p.at < len(p.text) && !isDigit(p.text[p.at]) {
 		p.at++
 	}
-	return value, p.at > from
+	for p.at < len(p.text) && length < n && isDigit(p.text[p.at]) {
+		value = value*10 + int(p.text[p.at]-'0')
+		p.at++
+		length++
+	}
+	return value, length
 }
 
-// numbers are the specifiers of a number: how many digits, what is missing without, where it goes.
+// numbers are the specifiers of a number: how many digits it has at most and at least, what is missing without, where it goes.
 var numbers = map[byte]struct {
-	digits int
-	absent string
-	field  func(*civil) *int
+	most, least int
+	absent      string
+	set         func(p *formatParser, value int)
 }{
-	'Y': {4, "A four digit year could not be found", func(c *civil) *int { c.hasYear = true; return &c.year }},
-	'm': {2, "", func(c *civil) *int { c.hasMonth = true; return &c.month }},
-	'd': {2, "A two digit day could not be found", func(c *civil) *int { c.hasDay = true; return &c.day }},
-	'H': {2, "A two digit hour could not be found", func(c *civil) *int { return &c.hour }},
-	'M': {2, "A two digit minute could not be found", func(c *civil) *int { return &c.minute }},
-	'S': {2, "A two digit second could not be found", func(c *civil) *int { return &c.second }},
-	'j': {3, "A three digit day-of-year could not be found", func(c *civil) *int { return &c.dayOfYear }},
-	'G': {4, "A four digit ISO year could not be found", func(c *civil) *int { return &c.isoYear }},
-	'V': {2, "A two digit ISO week could not be found", func(c *civil) *int { return &c.week }},
-	'u': {1, "A single digit day of week could not be found", func(c *civil) *int { return &c.wday }},
+	'Y': {4, 1, "A four digit year could not be found", func(p *formatParser, n int) { p.year, p.hasYear = n, true }},
+	'm': {2, 1, "A two digit month could not be found", func(p *formatParser, n int) { p.month, p.hasMonth = n, true }},
+	'd': {2, 1, "A two digit day could not be found", func(p *formatParser, n int) { p.day, p.hasDay = n, true }},
+	'H': {2, 1, "A two digit hour could not be found", func(p *formatParser, n int) { p.hour, p.hasOfTime = n, true }},
+	'M': {2, 2, "A two digit minute could not be found", func(p *formatParser, n int) { p.minute, p.hasOfTime = n, true }},
+	'S': {2, 2, "A two digit second could not be found", func(p *formatParser, n int) { p.second, p.hasOfTime = n, true }},
+	'j': {3, 1, "A three digit day-of-year could not be found", func(p *formatParser, n int) { p.dayOfYear = n }},
+	'G': {4, 1, "A four digit ISO year could not be found", func(p *formatParser, n int) { p.isoYear, p.iso, p.hasISOYear = n, true, true }},
+	'V': {2, 1, "A two digit ISO week could not be found", func(p *formatParser, n int) { p.week, p.iso = n, true }},
+	'u': {1, 1, "A single digit day of week could not be found", func(p *formatParser, n int) { p.wday, p.iso = n, true }},
+	'L': {3, 1, "A three digit millisecond could not be found", nil},
 }
 
-// specifier reads one specifier; it returns what could not be found.
-func (p *formatParser) specifier(c byte) (what string, ok bool) {
+// specifier reads one specifier.
+func (p *formatParser) specifier(c byte) {
 	switch c {
-	case 'L':
-		return p.fraction()
 	case 'b', 'B':
-		return p.monthName()
-	case 'z', 'Z':
-		return p.offset(c)
+		p.monthName()
+		return
+	case 'z':
+		p.offset()
+		return
+	case 'Z':
+		p.minutes()
+		return
+	}
+	from := p.at
+	if !strings.ContainsRune("GVu", rune(c)) && !isDigit(p.text[from]) {
+		p.add(from, "Unexpected data found.")
+	}
+	if c == 'j' && !p.hasYear {
+		p.add(from, "A 'day of year' can only come after a year has been found")
 	}
 	n := numbers[c]
-	from := p.at
-	value, ok := p.digits(n.digits)
-	if !ok {
-		return n.absent, false
-	}
-	*n.field(&p.civil) = value
+	value, length := p.number(n.most)
 	switch {
-	case c == 'j' && !p.hasYear:
-		p.add(from, "A 'day of year' can only come after a year has been found")
+	case length < n.least:
+		p.add(from, n.absent)
+		p.hasYear = p.hasYear && c != 'Y' // the last one counts
+		return
 	case c == 'V' && (value < 1 || value > 53):
 		p.add(from, "ISO Week must be between 1 and 53")
 	case c == 'u' && (value < 1 || value > 7):
 		p.add(from, "Day of week must be between 1 and 7")
+	case c == 'L':
+		p.nano = value
+		for range 9 - length {
+			p.nano *= 10
+		}
+		return
 	}
-	return "", true
+	n.set(p, value)
 }
 
-func (p *formatParser) fraction() (what string, ok bool) {
-	from := p.at
-	value, ok := p.digits(3)
-	if !ok {
-		return "A three digit millisecond could not be found", false
-	}
-	for range 9 - (p.at - from) {
-		value *= 10
-	}
-	p.nano = value
-	return "", true
-}
-
-func (p *formatParser) monthName() (what string, ok bool) {
-	rest := strings.ToLower(p.text[p.at:])
-	for m := time.December; m >= time.January; m-- {
+// monthNames are the names of months that a text may have, also in Roman numerals.
+var monthNames = func() map[string]int {
+	names := map[string]int{"sept": int(time.September)}
+	for m := time.January; m <= time.December; m++ {
 		full := strings.ToLower(m.String())
-		for _, name := range []string{full, full[:3]} {
-			if strings.HasPrefix(rest, name) {
-				p.month, p.hasMonth = int(m), true
-				p.at += len(name)
-				return "", true
-			}
-		}
+		names[full], names[full[:3]] = int(m), int(m)
 	}
-	return "A textual month could not be found", false
+	for i, numeral := range strings.Fields("i ii iii iv v vi vii viii ix x xi xii") {
+		names[numeral] = i + 1
+	}
+	return names
+}()
+
+func (p *formatParser) monthName() {
+	from := p.at
+	for p.at < len(p.text) && letter(p.text[p.at]) {
+		p.at++
+	}
+	month, ok := monthNames[strings.ToLower(p.text[from:p.at])]
+	if !ok {
+		p.add(from, "A textual month could not be found")
+		return
+	}
+	p.month, p.hasMonth = month, true
 }
 
-func (p *formatParser) offset(c byte) (what string, ok bool) {
-	rest := p.text[p.at:]
-	if c == 'Z' {
-		n := strings.IndexAny(rest+" ", " ")
-		if p.zone, ok = minutesOffset(rest[:n]); !ok {
-			p.add(p.at, "Invalid timezone offset in minutes")
-			return "", true
-		}
-		p.at += n
-		return "", true
+// minutes reads an offset in minutes, with a sign.
+func (p *formatParser) minutes() {
+	from := p.at
+	if p.text[from] != '+' && p.text[from] != '-' {
+		p.add(from, "Invalid timezone offset in minutes")
+		return
 	}
-	found := zoneText.FindStringSubmatch(rest)
+	for p.at++; p.at < len(p.text) && isDigit(p.text[p.at]); p.at++ {
+	}
+	n, _ := strconv.Atoi(p.text[from:p.at])
+	p.zone = time.FixedZone("", n*60)
+}
+
+// offset reads a zone: an offset in hours and minutes, a letter or an abbreviation.
+func (p *formatParser) offset() {
+	found := zoneText.FindStringSubmatch(p.text[p.at:])
+	var ok bool
 	if p.zone, ok = zoneOf(found[1]); !ok {
 		p.add(p.at, "passing a time zone identifier as part of the string is not allowed")
 	}
 	p.at += len(found[0])
-	return "", true
 }
 
 // zoneText is a zone as the text for %z has it.

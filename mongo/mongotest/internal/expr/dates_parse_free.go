@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +26,8 @@ func parseFree(text string) (*civil, error) {
 // zoneOf reads an offset, which makes a zone without a name, a military letter or an abbreviation.
 func zoneOf(name string) (*time.Location, bool) {
 	if offset := strings.TrimPrefix(name, "GMT"); offset != "" && (offset[0] == '+' || offset[0] == '-') {
-		return time.FixedZone("", offsetDigits(offset)), len(offset) > 1 && isDigit(offset[1])
+		seconds, ok := offsetSeconds(offset)
+		return time.FixedZone("", seconds), ok
 	}
 	name = strings.ToUpper(name)
 	seconds, ok := abbreviatedZones[name]
@@ -37,18 +37,39 @@ func zoneOf(name string) (*time.Location, bool) {
 	return time.FixedZone(name, seconds), ok
 }
 
-// offsetDigits reads a sign, hours, minutes and seconds.
-func offsetDigits(s string) (seconds int) {
+// offsetSeconds reads an offset's sign, hours, minutes and seconds, with colons between or without.
+func offsetSeconds(s string) (seconds int, ok bool) {
 	digits := s[1:]
-	if n := strings.IndexByte(digits+":", ':'); n == 1 || n == 3 {
-		digits = "0" + digits
+	n := leading(digits)
+	colon := func(at int) bool { return digits[at] == ':' }
+	switch length := len(digits); {
+	case length == 1 || length == 2:
+		seconds = n * 3600
+	case (length == 3 || length == 4) && colon(1):
+		seconds = n*3600 + leading(digits[2:])*60
+	case length >= 3 && length <= 5 && colon(2):
+		seconds = n*3600 + leading(digits[3:])*60
+	case length == 3 || length == 4:
+		seconds = n/100*3600 + n%100*60
+	case length == 6:
+		seconds = n/10_000*3600 + n/100%100*60 + n%100
+	case length == 8 && colon(2) && colon(5):
+		seconds = n*3600 + leading(digits[3:])*60 + leading(digits[6:])
+	default:
+		return 0, false
 	}
-	t := &tokenText{digits}
-	seconds = t.number(2)*3600 + t.number(2)*60 + t.number(2)
 	if s[0] == '-' {
 		seconds = -seconds
 	}
-	return seconds
+	return seconds, true
+}
+
+// leading is the number of the digits that a text begins with, 0 if it begins with none.
+func leading(s string) (n int) {
+	for i := 0; i < len(s) && isDigit(s[i]); i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
 }
 
 // militaryZone gives a letter's seconds: A to M without J go east, N to Y west.
@@ -62,9 +83,4 @@ func militaryZone(c byte) (int, bool) {
 		return -(int(c-'N') + 1) * 3600, true
 	}
 	return 0, c == 'Z'
-}
-
-func minutesOffset(s string) (*time.Location, bool) {
-	n, err := strconv.Atoi(s)
-	return time.FixedZone("", n*60), err == nil && !isDigit(s[0])
 }
