@@ -240,12 +240,8 @@ func (x *exec) reading() error {
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	err := x.readableLocked()
-	if after := max(x.after, x.atTime); err == nil && after > timestamp(m.lastTS.Load()) {
-		w := newWaiter(func() bool { return x.epoch != m.epoch || timestamp(m.lastTS.Load()) >= after })
-		err = x.inTime(rs.awaitLocked(w, x.done, x.limit()))
-		if err == nil {
-			err = x.readableLocked()
-		}
+	if err == nil {
+		err = x.awaitTimesLocked()
 	}
 	if err == nil {
 		err = x.lookLocked()
@@ -265,9 +261,9 @@ func (x *exec) lookLocked() (err error) {
 			return err
 		}
 		return x.joinLocked()
-	case x.readConcern == "majority":
-		x.seen = x.member.commit
-	case x.readConcern == "snapshot":
+	case x.readConcern == majorityConcern:
+		x.seen, x.readAt = x.member.commit, x.readTimeLocked()
+	case x.readConcern == snapshotConcern:
 		x.seen, err = x.snapshotIndexLocked()
 	}
 	return err
@@ -310,7 +306,7 @@ func (x *exec) readableLocked() error {
 		return nil
 	case !x.secondaryOk:
 		return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
-	case x.readConcern == linearizable:
+	case x.readConcern == linearizableConcern:
 		return failf(codeNotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
 	case !x.member.config.bearsData():
 		return failf(codeNotPrimaryOrSecondary, "node is not in primary or recovering state")

@@ -40,7 +40,7 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 	}
 	s := &changeStream{streamSpec: parsed, pipeline: a.Pipeline, vars: x.vars.values, db: x.db, coll: x.coll}
 	c := &cursor{feed: s, await: true}
-	x.readConcern = "majority"
+	x.readConcern = majorityConcern
 	if err := x.reading(); err != nil {
 		return err
 	}

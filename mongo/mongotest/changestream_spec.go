@@ -129,7 +129,7 @@ func (s *streamSpec) check(x *exec) error {
 		return failf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
 		return failf(codeOperationNotSupportedInTransact, "Stage not supported inside of a multi-document transaction: $changeStream")
-	case x.readConcern != "" && x.readConcern != "majority":
+	case x.readConcern != "" && x.readConcern != majorityConcern:
 		return failf(codeInvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. "+
 			"Current readConcern: %s", x.readConcern, x.readConcern)

@@ -17,7 +17,7 @@ func cmdReplSetStepDown(x *exec) error {
 	if freeze == 0 {
 		freeze = 60
 	}
-	limit, force := catchUp, false
+	limit, given, force := catchUp, false, false
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
@@ -25,13 +25,18 @@ func cmdReplSetStepDown(x *exec) error {
 			force = e.True()
 		case "secondaryCatchUpPeriodSecs":
 			n, _ := e.Int64()
-			limit = time.Duration(max(n, 0)) * time.Second
+			if limit, given = time.Duration(n)*time.Second, true; n < 0 {
+				return failf(codeBadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
+			}
 		default:
 			return unknownField(x.name, string(e.Key))
 		}
 	}
-	if force && len(x.args) == 1 {
+	if force && !given {
 		limit = 0
+	}
+	if period := time.Duration(freeze) * time.Second; period < limit {
+		return failf(codeBadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
 	rs, m := x.set, x.member
 	rs.mu.Lock()

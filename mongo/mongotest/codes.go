@@ -32,6 +32,7 @@ const (
 	codeConflictingOperation            Code = 117
 	codeNotAReplicaSet                  Code = 123
 	codeCommandFailed                   Code = 125
+	codeClusterTimeFailsRateLimiter     Code = 209
 	codeSnapshotTooOld                  Code = 239
 	codeSnapshotUnavailable             Code = 246
 	codeTransactionCommitted            Code = 256
@@ -153,6 +154,7 @@ var codeNames = map[Code]string{
 	codeConflictingOperation:            "ConflictingOperationInProgress",
 	codeNotAReplicaSet:                  "NotAReplicaSet",
 	codeCommandFailed:                   "CommandFailed",
+	codeClusterTimeFailsRateLimiter:     "ClusterTimeFailsRateLimiter",
 	codeSnapshotTooOld:                  "SnapshotTooOld",
 	codeSnapshotUnavailable:             "SnapshotUnavailable",
 	146:                                 "ExceededMemoryLimit",

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"encoding/binary"
 	"strings"
 	"time"
 
@@ -76,6 +75,7 @@ type command struct {
 	concerned    bool      // it has a readConcern
 	after        timestamp // afterClusterTime
 	atTime       timestamp // atClusterTime
+	heard        timestamp // the client's $clusterTime
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
@@ -140,6 +140,9 @@ func (x *exec) parse(doc []byte) error {
 	if err := c.checkFields(); err != nil {
 		return err
 	}
+	if err := x.hear(); err != nil {
+		return err
+	}
 	return x.checkSession()
 }
 
@@ -199,7 +202,9 @@ func (c *command) genericOption(e *wire.Element) error {
 		return c.parseMaxTime(e)
 	case "apiStrict":
 		c.strict = e.True()
-	case "apiVersion", "apiDeprecationErrors", "$clusterTime", "$configServerState", "$audit", "$client",
+	case "$clusterTime":
+		return c.clusterTimeField(e)
+	case "apiVersion", "apiDeprecationErrors", "$configServerState", "$audit", "$client",
 		"mayBypassWriteBlocking", "$configTime", "$topologyTime":
 	default:
 		c.args = append(c.args, *e)
@@ -224,12 +229,12 @@ func (x *exec) checkSession() error {
 		return failf(codeInvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
 		return failf(codeInvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	case c.readConcern == "snapshot" && x.set.config.standalone:
+	case c.readConcern == snapshotConcern && x.set.config.standalone:
 		return failf(codeNotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == "snapshot" && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
 		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
-	case c.readConcern == linearizable && c.autocommit == autocommitUnset:
+	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
 		return x.checkLinearizable()
 	case !c.hasTxn:
 		return nil
@@ -258,7 +263,7 @@ func (x *exec) checkTransaction() error {
 		return nil
 	case c.writeConcern.present:
 		return failf(codeInvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
-	case c.readConcern == linearizable || c.readConcern == "available":
+	case c.readConcern == linearizableConcern || c.readConcern == "available":
 		return failf(codeInvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
 			"in a transaction")
 	case c.name == "count":
@@ -268,46 +273,6 @@ func (x *exec) checkTransaction() error {
 		return failf(codeOperationNotSupportedInTransact, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
 		return failf(codeOperationNotSupportedInTransact, "Cannot run command against the '%s' database in a transaction.", c.db)
-	}
-	return nil
-}
-
-func (c *command) parseReadConcern(e *wire.Element) error {
-	doc, err := c.genericDocument(e)
-	if doc == nil {
-		return err
-	}
-	c.concerned = true
-	if err := readConcernFields.document(doc, c.readConcernField); err != nil {
-		return err
-	}
-	if c.atTime != 0 && c.readConcern != "snapshot" {
-		return failf(codeInvalidOptions, "readConcern.atClusterTime is only allowed if readConcern.level is snapshot")
-	}
-	return nil
-}
-
-func (c *command) readConcernField(e *wire.Element) error {
-	switch name := string(e.Key); name {
-	case "level":
-		switch level := string(e.Text()); level {
-		case "local", "majority", "available", "snapshot", linearizable:
-			c.readConcern = level
-		default:
-			return notEnumerated("readConcern.level", level)
-		}
-	case "provenance":
-		return checkProvenance("readConcern", e)
-	case "afterClusterTime", "atClusterTime":
-		if e.Type != bson.TypeTimestamp {
-			return failf(codeTypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", name, query.TypeName(e.Type))
-		}
-		at := timestamp(binary.LittleEndian.Uint64(e.Value))
-		if name == "atClusterTime" {
-			c.atTime = at
-		} else {
-			c.after = at
-		}
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (c *cursor) appendIdentity(dst []byte, at int) []byte {
 }
 
 // snapshot tells whether the reply says at which time it was read.
-func (x *exec) snapshot() bool { return x.readConcern == "snapshot" && !x.inTransaction() }
+func (x *exec) snapshot() bool { return x.readConcern == snapshotConcern && !x.inTransaction() }
 
 // transactionNumber returns the number of the command's transaction, -1 if it is in none.
 func (x *exec) transactionNumber() int64 {

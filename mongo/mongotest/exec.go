@@ -42,6 +42,7 @@ type exec struct {
 	vars       variables
 	match      query.Matching // of the document that was found last
 	seen       int64          // index of the log up to which reads see
+	readAt     timestamp      // of what a majority read saw, 0 for another
 	shown      shown
 	streaming  bool // the reply is one of a stream of hellos
 	scripted   bool // the error is a fault's or a fail point's: the member's state does not bear it out
@@ -67,7 +68,7 @@ func (x *exec) begin() {
 	x.target, x.term = "", 0
 	x.applied = -1
 	x.writeError = nil
-	x.within, x.conflict, x.blocker, x.refused, x.seen = nil, nil, nil, false, math.MaxInt64
+	x.within, x.conflict, x.blocker, x.refused, x.seen, x.readAt = nil, nil, nil, false, math.MaxInt64, 0
 	x.vars, x.match, x.onView = variables{}, query.Matching{}, false
 	x.state, x.watches, x.wholeOK = false, false, false
 }
@@ -270,7 +271,7 @@ func (x *exec) perform() error {
 	switch {
 	case x.spec.write && x.applied >= 0:
 		return x.awaitWriteConcern()
-	case x.readConcern == linearizable:
+	case x.readConcern == linearizableConcern:
 		return x.confirm()
 	}
 	return nil

@@ -157,7 +157,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 	switch string(e.Key) {
 	case "failCommands":
 		for _, name := range query.Elements(e.Value) {
-			p.commands[string(name.Text())] = true
+			p.commands[newestName(string(name.Text()))] = true
 		}
 	case "errorCode", "failBeforeCommitExceptionCode":
 		p.code, p.hasCode = Code(n), true
@@ -214,12 +214,16 @@ func (x *exec) failPoint() (pointAction, error) {
 
 func (p *failPoint) concerns(x *exec) bool {
 	switch {
-	case x.direct || x.name == "configureFailPoint" || !p.commands[x.name]:
+	case x.direct || x.name == "configureFailPoint" || !p.commands[newestName(x.name)]:
 		return false
 	case p.appName != "" && p.appName != x.appName:
 		return false
 	}
-	return p.namespace == "" || x.first.Type == bson.TypeString && p.namespace == x.db+"."+string(x.first.Text())
+	coll := x.first
+	if x.name == "getMore" {
+		coll = x.arg("collection")
+	}
+	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.db+"."+string(coll.Text())
 }
 
 // take counts a command down and tells whether the fail point acts on it. It is called with the set's mutex held.

@@ -184,13 +184,16 @@ func newCursorFields(name string) *fieldSet {
 // otherNames are older names of commands.
 var otherNames = map[string]string{
 	"findandmodify": "findAndModify", "deleteIndexes": "dropIndexes", "collstats": "collStats", "dbstats": "dbStats", "datasize": "dataSize",
-	"buildinfo": "buildInfo",
+	"buildinfo": "buildInfo", "ismaster": "isMaster",
+}
+
+// newestName returns the name of a command that has several.
+func newestName(command string) string {
+	if name := otherNames[command]; name != "" {
+		return name
+	}
+	return command
 }
 
 // fieldsOf returns the fields of a command, nil if they are not told here.
-func fieldsOf(command string) *fieldSet {
-	if name := otherNames[command]; name != "" {
-		command = name
-	}
-	return fieldSets[command]
-}
+func fieldsOf(command string) *fieldSet { return fieldSets[newestName(command)] }

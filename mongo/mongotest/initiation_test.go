@@ -39,7 +39,7 @@ func TestAnUninitiatedServerWaitsForItsConfiguration(t *testing.T) {
 		{"no status", `{"replSetGetStatus": 1, "$db": "admin"}`, `"errmsg": "no replset config has been received","code": {"$numberInt":"94"},"codeName": "NotYetInitialized"`},
 		{"no configuration", `{"replSetGetConfig": 1, "$db": "admin"}`, `"errmsg": "no replset config has been received","code": {"$numberInt":"94"}`},
 		{"none to change", `{"replSetReconfig": {"_id": "rs0"}, "$db": "admin"}`, `"code": {"$numberInt":"94"}`},
-		{"no primary to step down", `{"replSetStepDown": 1, "$db": "admin"}`, `"codeName": "NotWritablePrimary"`},
+		{"no primary to step down", `{"replSetStepDown": 60, "$db": "admin"}`, `"codeName": "NotWritablePrimary"`},
 		{"what needs no set works", `{"buildInfo": 1, "$db": "admin"}`, `"ok": {"$numberDouble":"1.0"}}`},
 	} {
 		if got := c.run("%s", test.command).String(); !strings.Contains(got, test.has) {

@@ -1,7 +1,5 @@
 package mongotest
 
-const linearizable = "linearizable"
-
 // checkLinearizable refuses the read concern where it means nothing.
 func (x *exec) checkLinearizable() error {
 	switch {
@@ -10,8 +8,6 @@ func (x *exec) checkLinearizable() error {
 	case !x.spec.linearizes:
 		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", x.name)
-	case x.after != 0:
-		return failf(codeInvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package mongotest
 
+import "fmt"
+
 // kind says what an oplog entry does.
 type kind uint8
 
@@ -113,6 +115,9 @@ type timestamp uint64
 
 func (t timestamp) seconds() uint32   { return uint32(t >> 32) }
 func (t timestamp) increment() uint32 { return uint32(t) }
+func (t timestamp) text() string {
+	return fmt.Sprintf("{ ts: Timestamp(%d, %d) }", t.seconds(), t.increment())
+}
 
 // statement is a session's record of one executed statement of its newest transaction number.
 type statement struct {

@@ -26,11 +26,12 @@ type ReplicaSet struct {
 	transcript transcript
 	done       chan struct{} // closed by Close
 	wg         sync.WaitGroup
-	active     atomic.Int64 // messages being dealt with
-	idlers     atomic.Int64 // calls of WaitIdle
-	nextID     atomic.Int64 // connection ids
-	replies    atomic.Int32 // request ids of replies
-	guarded    atomic.Bool  // who has not authenticated is refused
+	active     atomic.Int64  // messages being dealt with
+	idlers     atomic.Int64  // calls of WaitIdle
+	nextID     atomic.Int64  // connection ids
+	replies    atomic.Int32  // request ids of replies
+	guarded    atomic.Bool   // who has not authenticated is refused
+	heard      atomic.Uint64 // the newest cluster time that only clients know of
 
 	middlewares
 
@@ -531,7 +532,9 @@ func (rs *ReplicaSet) changedLocked() {
 
 // tickLocked returns the timestamp of the next oplog entry.
 func (rs *ReplicaSet) tickLocked() timestamp {
-	now := timestamp(time.Now().Unix()) << 32
-	rs.clock = max(rs.clock+1, now+1)
+	rs.clock = max(rs.clock+1, timestamp(rs.heard.Load())+1, now()+1)
 	return rs.clock
 }
+
+// now is the first timestamp of the second that the clock shows.
+func now() timestamp { return timestamp(time.Now().Unix()) << 32 }

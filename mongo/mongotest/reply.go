@@ -46,22 +46,26 @@ var noSignature = make([]byte, 20)
 
 // appendTimes writes $clusterTime, signed with nothing as without authentication, and operationTime.
 func (x *exec) appendTimes() {
-	t := x.clusterTime()
+	t := x.operationTime()
 	if t == 0 {
 		return // there is no oplog yet
 	}
+	known := max(t, timestamp(x.set.heard.Load()))
 	at, dst := wire.BeginEmbedded(x.out, "$clusterTime")
-	dst = wire.AppendTimestamp(dst, "clusterTime", t.seconds(), t.increment())
+	dst = wire.AppendTimestamp(dst, "clusterTime", known.seconds(), known.increment())
 	signature, dst := wire.BeginEmbedded(dst, "signature")
 	dst = wire.AppendBinary(dst, "hash", 0, noSignature)
 	dst = wire.AppendInt64(dst, "keyId", 0)
 	dst = wire.EndDocument(dst, signature)
 	dst = wire.EndDocument(dst, at)
+	if x.readAt != 0 {
+		t = x.readAt
+	}
 	x.out = wire.AppendTimestamp(dst, "operationTime", t.seconds(), t.increment())
 }
 
-// clusterTime is that of the member that executed the command, or of the newest one.
-func (x *exec) clusterTime() timestamp {
+// operationTime is the time of the member that executed the command, or of the newest one.
+func (x *exec) operationTime() timestamp {
 	if x.member != nil {
 		return timestamp(x.member.lastTS.Load())
 	}

@@ -26,7 +26,7 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
-	t := &tailing{criteria: s.criteria, ns: x.full, majority: x.readConcern == "majority", skip: s.skip, left: s.limit}
+	t := &tailing{criteria: s.criteria, ns: x.full, majority: x.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
 	}
@@ -69,7 +69,7 @@ func (s *search) checkTail(x *exec) error {
 		return failf(codeBadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
 		return failf(codeBadValue, "cannot use tailable option with the 'singleBatch' option")
-	case x.readConcern == "snapshot":
+	case x.readConcern == snapshotConcern:
 		return failf(codeNotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
 	case s.hint.named || s.hint.pattern != nil || s.hint.natural < 0 || s.hint.min != nil || s.hint.max != nil || s.returnKey || s.showRecordID:
 		return failf(codeNotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")

@@ -19,6 +19,7 @@ type writeConcern struct {
 	unnamed bool   // w is null
 	given   bool   // w was given
 	present bool   // the command has a writeConcern, be it empty
+	journal string // "j" or "fsync", if one of them is asked for
 	timeout time.Duration
 }
 
@@ -38,6 +39,10 @@ func (w *writeConcern) field(e *wire.Element) error {
 			return failf(codeFailedToParse, "wtimeout must be a 32-bit integer")
 		}
 		w.timeout = time.Duration(n) * time.Millisecond
+	case "j", "fsync":
+		if e.True() {
+			w.journal = string(e.Key)
+		}
 	case "provenance":
 		return checkProvenance("WriteConcernOptions", e)
 	}
@@ -108,8 +113,9 @@ func (x *exec) awaitWriteConcern() error {
 func (x *exec) awaitMembers(w *writeConcern) error {
 	rs, m := x.set, x.member
 	x.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
-	limit := time.Duration(-1)
-	if w.timeout > 0 {
+	limit := x.limit()
+	ownTime := w.timeout > 0 && (limit < 0 || w.timeout <= limit)
+	if ownTime {
 		limit = w.timeout
 	}
 	rs.mu.Lock()
@@ -122,10 +128,10 @@ func (x *exec) awaitMembers(w *writeConcern) error {
 	case interrupted:
 		x.state = true
 		x.writeError = failf(codeInterruptedDueToReplStateChange, "operation was interrupted")
-	case err != nil:
+	case err != nil && ownTime:
 		x.writeError = failf(codeWriteConcernFailed, "waiting for replication timed out")
-		at, doc := wire.BeginDocument(nil)
-		x.writeError.extra = wire.EndDocument(wire.AppendBool(doc, "wtimeout", true), at)
+	case err != nil:
+		x.writeError = failf(codeMaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return nil
 }
@@ -153,10 +159,37 @@ func (x *exec) appendWriteConcernError() {
 	name, message := x.set.config.version.express(e)
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
-	if e.extra != nil {
-		dst = wire.AppendDocument(dst, "errInfo", e.extra)
+	info, dst := wire.BeginEmbedded(dst, "errInfo")
+	if e.Code == codeWriteConcernFailed {
+		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
-	x.out = wire.EndDocument(dst, at)
+	dst = x.appendConcern(dst)
+	x.out = wire.EndDocument(wire.EndDocument(dst, info), at)
+}
+
+// appendConcern writes the write concern that was in force.
+func (x *exec) appendConcern(dst []byte) []byte {
+	w := &x.writeConcern
+	at, dst := wire.BeginEmbedded(dst, "writeConcern")
+	switch {
+	case w.mode != "":
+		dst = wire.AppendString(dst, "w", w.mode)
+	case w.given:
+		dst = wire.AppendInt32(dst, "w", int32(w.members))
+	default: // for the default of one member nobody waits
+		dst = wire.AppendString(dst, "w", majorityMode)
+	}
+	if w.journal != "" {
+		dst = wire.AppendBool(dst, w.journal, true)
+	}
+	dst = wire.AppendInt32(dst, "wtimeout", int32(w.timeout/time.Millisecond))
+	if provenance := "clientSupplied"; x.set.config.version.atLeast(4, 4) {
+		if !w.present {
+			provenance = "implicitDefault"
+		}
+		dst = wire.AppendString(dst, "provenance", provenance)
+	}
+	return wire.EndDocument(dst, at)
 }
 
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.
@@ -199,6 +232,7 @@ func (x *exec) labelsOf(code Code) []string {
 }
 
 // repeatable tells whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+// A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
-	return x.hasTxn && (!x.inTransaction() || x.spec.ends) && retryableWriteCodes[code] && x.set.config.version.labelsErrors()
+	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && retryableWriteCodes[code] && x.set.config.version.labelsErrors()
 }

@@ -1,0 +1,176 @@
+package mongotest
+
+import (
+	"encoding/binary"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/reference/read-concern/
+
+const (
+	majorityConcern     = "majority"
+	snapshotConcern     = "snapshot"
+	linearizableConcern = "linearizable"
+)
+
+func (c *command) parseReadConcern(e *wire.Element) error {
+	doc, err := c.genericDocument(e)
+	if doc == nil {
+		return err
+	}
+	c.concerned = true
+	var after, at bool
+	err = readConcernFields.document(doc, func(e *wire.Element) (err error) {
+		switch string(e.Key) {
+		case "level":
+			return c.readConcernLevel(string(e.Text()))
+		case "provenance":
+			return checkProvenance("readConcern", e)
+		case "afterClusterTime":
+			after = true
+			c.after, err = readConcernTime(e)
+		case "atClusterTime":
+			at = true
+			c.atTime, err = readConcernTime(e)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.checkTimes(after, at)
+}
+
+func (c *command) readConcernLevel(level string) error {
+	switch level {
+	case "local", "available", majorityConcern, snapshotConcern, linearizableConcern:
+		c.readConcern = level
+		return nil
+	}
+	return notEnumerated("readConcern.level", level)
+}
+
+func readConcernTime(e *wire.Element) (timestamp, error) {
+	if e.Type != bson.TypeTimestamp {
+		return 0, failf(codeTypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", e.Key, query.TypeName(e.Type))
+	}
+	return timestamp(binary.LittleEndian.Uint64(e.Value)), nil
+}
+
+// checkTimes refuses times, given or not, that do not go with one another or with the level.
+func (c *command) checkTimes(after, at bool) error {
+	switch {
+	case after && at:
+		return failf(codeInvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. "+
+			"See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
+	case after && (c.readConcern == "available" || c.readConcern == linearizableConcern):
+		return failf(codeInvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
+	case after && c.after == 0:
+		return failf(codeInvalidOptions, "afterClusterTime cannot be a null timestamp")
+	case at && c.readConcern != snapshotConcern:
+		return failf(codeInvalidOptions, "atClusterTime field can be set only if level is equal to snapshot")
+	case at && c.atTime == 0:
+		return failf(codeInvalidOptions, "atClusterTime cannot be a null timestamp")
+	}
+	return nil
+}
+
+// clusterTimeField takes the newest time that the client has heard of.
+func (c *command) clusterTimeField(e *wire.Element) error {
+	doc, err := c.genericDocument(e)
+	if doc == nil {
+		return err
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		switch {
+		case string(it.Key) == "signature" && it.Document() == nil:
+			return wrongType(c.name+".$clusterTime", "signature", it.Type, "object")
+		case string(it.Key) != "clusterTime":
+		case it.Type != bson.TypeTimestamp:
+			return wrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
+		default:
+			c.heard = timestamp(binary.LittleEndian.Uint64(it.Value))
+		}
+	}
+	if it.Err == nil && c.heard == 0 {
+		return missingField(c.name+".$clusterTime", "clusterTime")
+	}
+	return it.Err
+}
+
+// aheadOfClock is by how much a client's time may be ahead of the server's clock, in seconds: a year.
+const aheadOfClock = 365 * 24 * 60 * 60
+
+// hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
+func (x *exec) hear() error {
+	rs := x.set
+	if x.heard <= timestamp(rs.heard.Load()) || rs.config.standalone {
+		return nil
+	}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if now := now(); x.heard.seconds() > now.seconds()+aheadOfClock {
+		return failf(codeClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
+			x.heard.seconds(), now.seconds())
+	}
+	if x.heard > rs.clock {
+		rs.heard.Store(uint64(x.heard))
+	}
+	return nil
+}
+
+// awaitTimesLocked waits until the member has what the read concern's times ask for; a majority of the members, if that is what is read.
+func (x *exec) awaitTimesLocked() error {
+	rs, m := x.set, x.member
+	name, wanted := "afterClusterTime", x.after
+	if x.atTime > wanted {
+		name, wanted = "atClusterTime", x.atTime
+	}
+	if wanted == 0 || rs.config.standalone {
+		return nil
+	}
+	if known := max(rs.clock, timestamp(rs.heard.Load())); wanted > known {
+		return failf(codeInvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
+			"%s; current clusterTime: %s", name, wanted.text(), known.text())
+	}
+	if x.readTimeLocked() >= wanted {
+		return nil
+	}
+	m.advanceLocked(wanted)
+	w := newWaiter(func() bool { return x.epoch != m.epoch || x.readTimeLocked() >= wanted })
+	if err := x.inTime(rs.awaitLocked(w, x.done, x.limit())); err != nil {
+		return err
+	}
+	return x.readableLocked()
+}
+
+// readTimeLocked is the time of the newest entry that a read of the command would see.
+func (x *exec) readTimeLocked() timestamp {
+	m := x.member
+	if x.inTransaction() || x.readConcern != majorityConcern && x.readConcern != snapshotConcern {
+		return timestamp(m.lastTS.Load())
+	}
+	if e := m.log.at(m.commit); e != nil {
+		return e.ts
+	}
+	return 0
+}
+
+// advanceLocked lets the primary write a no-op if nothing of a time, or later, has been written: it was only heard of, or is of what
+// was rolled back.
+func (m *member) advanceLocked(to timestamp) {
+	p := m.primaryLocked()
+	if m.role == primary {
+		p = m
+	}
+	if p == nil || timestamp(p.lastTS.Load()) >= to || !m.passes(p) {
+		return
+	}
+	p.appendLocked(&entry{kind: noop})
+	p.publishLocked()
+}
