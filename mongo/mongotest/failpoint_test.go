@@ -2,6 +2,7 @@ package mongotest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -86,6 +87,38 @@ func TestBadFailPointsAreRefused(t *testing.T) {
 	} {
 		if got := number(c.run("%s", command), "code"); got != code {
 			t.Errorf("%s fails with %d, want %d", command, got, code)
+		}
+	}
+}
+
+func TestFailCommandNames(t *testing.T) {
+	rs := mongotest.RunT(t, mongotest.InMemory())
+	c := dial(t, rs, 0)
+	c.ok(`{"insert": "c", "documents": [{}, {}, {}], "$db": "db"}`)
+	id := number(c.ok(`{"find": "c", "batchSize": 1, "$db": "db"}`), "cursor", "id")
+	more := fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "db"}`, id)
+	for _, test := range []struct{ data, command string }{
+		{`"failCommands": ["isMaster"]`, `{"ismaster": 1, "$db": "admin"}`},
+		{`"failCommands": ["ismaster"]`, `{"isMaster": 1, "$db": "admin"}`},
+		{`"failCommands": ["findAndModify"]`, `{"findandmodify": "c", "remove": true, "$db": "db"}`},
+		{`"failCommands": ["find"], "namespace": "db.c"`, `{"find": "c", "$db": "db"}`},
+		{`"failCommands": ["getMore"], "namespace": "db.c"`, more},
+	} {
+		c.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {%s, "errorCode": 8}, "$db": "admin"}`, test.data)
+		if got := number(c.run("%s", test.command), "code"); got != 8 {
+			t.Errorf("%s: %s fails with %d, want 8", test.data, test.command, got)
+		}
+	}
+}
+
+func TestAMongosLabelsNothingOfItsOwn(t *testing.T) {
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Sharded(1))
+	front := front(t, rs, 0)
+	for labels, want := range map[string]bool{``: false, `, "errorLabels": ["RetryableWriteError"]`: true} {
+		front.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {"failCommands": ["update"], "errorCode": 10107%s}, `+
+			`"$db": "admin"}`, labels)
+		if reply := front.run("%s", retryable(1, "")); labelled(reply, "RetryableWriteError") != want {
+			t.Errorf("with %q it answers %v", labels, reply)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type FailPoint struct {
 	// Probability is that of acting where it would, above 0 and up to 1; 1 if it is 0.
 	Probability float64
 
-	// Commands are the commands that FailCommand concerns, by their exact names; of these, only those of clients that named
+	// Commands are the commands that FailCommand concerns, by any of their names; of these, only those of clients that named
 	// themselves AppName in their handshake, and only those on Namespace, where these are not empty.
 	Commands           []string
 	AppName, Namespace string
@@ -74,7 +74,7 @@ func (f *FailPoint) compile() (*failPoint, error) {
 		p.times = int64(f.Times)
 	}
 	for _, name := range f.Commands {
-		p.commands[name] = true
+		p.commands[newestName(name)] = true
 	}
 	if e := f.WriteConcernError; e != nil {
 		at, dst := wire.BeginDocument(nil)
