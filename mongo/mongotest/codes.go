@@ -86,6 +86,7 @@ const (
 	codeInvalidReplicaSetConfig         Code = 93
 	codeNotSecondary                    Code = 95
 	codeFailedToSatisfyReadPreference   Code = 133
+	codeReadConcernMajorityNotAvailable Code = 134
 	codeNotYetInitialized               Code = 94
 	codeAlreadyInitialized              Code = 23
 	codeNodeNotFound                    Code = 74
@@ -161,7 +162,7 @@ var codeNames = map[Code]string{
 	159:                                 "DurationOverflow",
 	121:                                 "DocumentValidationFailure",
 	codeFailedToSatisfyReadPreference:   "FailedToSatisfyReadPreference",
-	134:                                 "ReadConcernMajorityNotAvailableYet",
+	codeReadConcernMajorityNotAvailable: "ReadConcernMajorityNotAvailableYet",
 	codeNoMatchingDocument:              "NoMatchingDocument",
 	codeCappedPositionLost:              "CappedPositionLost",
 	codeCursorInUse:                     "CursorInUse",
@@ -227,20 +228,20 @@ var retryableWriteCodes = map[Code]bool{
 	codeHostUnreachable: true, codeHostNotFound: true, codeNetworkTimeout: true, codeShutdownInProgress: true,
 	codePrimarySteppedDown: true, codeExceededTimeLimit: true, codeSocketException: true, codeNotWritablePrimary: true,
 	codeInterruptedAtShutdown: true, codeInterruptedDueToReplStateChange: true, codeNotPrimaryNoSecondaryOk: true,
-	codeNotPrimaryOrSecondary: true,
+	codeNotPrimaryOrSecondary: true, codeReadConcernMajorityNotAvailable: true,
 }
 
 // transientCodes get the TransientTransactionError label in a transaction, as those above do.
 var transientCodes = map[Code]bool{
-	codeLockTimeout: true, codeWriteConflict: true, codeSnapshotUnavailable: true, codeNoSuchTransaction: true,
-	267: true, // PreparedTransactionInProgress
+	codeLockTimeout: true, codeWriteConflict: true, codeSnapshotTooOld: true, codeSnapshotUnavailable: true,
+	codeNoSuchTransaction: true,
+	267:                   true, // PreparedTransactionInProgress
 }
 
 // resumableCodes get the ResumableChangeStreamError label in a change stream, as those of retryable writes do.
 var resumableCodes = map[Code]bool{
 	63:    true, // StaleShardVersion
 	133:   true, // FailedToSatisfyReadPreference
-	134:   true, // ReadConcernMajorityNotAvailableYet
 	150:   true, // StaleEpoch
 	234:   true, // RetryChangeStream
 	13388: true, // StaleConfig

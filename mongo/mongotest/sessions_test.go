@@ -125,6 +125,29 @@ func TestRetryableErrorsCarryTheLabel(t *testing.T) {
 	}
 }
 
+// TestLabelsOfErrors checks which label the error of a fail point gets where.
+func TestLabelsOfErrors(t *testing.T) {
+	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	const write, inTransaction = `{"insert": "c", "documents": [{}], `, `{"find": "c", "startTransaction": true, "autocommit": false, `
+	for i, test := range []struct {
+		rule, command string
+		code          int
+		label         string // "" for none
+	}{
+		{"a majority that is not there yet may be there at the retry", write, 134, "RetryableWriteError"},
+		{"and for another transaction", inTransaction, 134, "TransientTransactionError"},
+		{"another snapshot may be new enough", inTransaction, 239, "TransientTransactionError"},
+		{"or be there", inTransaction, 246, "TransientTransactionError"},
+		{"a write has no snapshot", write, 239, ""},
+	} {
+		c.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {"failCommands": ["find", "insert"], "errorCode": %d}, "$db": "admin"}`, test.code)
+		reply := c.run("%s", test.command+session(i))
+		if _, err := reply.LookupErr("errorLabels"); (err == nil) != (test.label != "") || test.label != "" && !labelled(reply, test.label) {
+			t.Errorf("%s: %v, want the label %q", test.rule, reply, test.label)
+		}
+	}
+}
+
 func TestStandalone(t *testing.T) {
 	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone())
 	c := dial(t, rs, 0)

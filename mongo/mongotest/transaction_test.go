@@ -339,7 +339,8 @@ func TestSnapshotReads(t *testing.T) {
 	        - | {"find": "c", "readConcern": {"level": "snapshot"}} | 1:2 2:2
 	        - | {"count": "c", "readConcern": {"level": "snapshot"}} | 72
 	        - | {"find": "c", "readConcern": {"level": "local", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}} | 72
-	        - | {"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}} | 239`)
+	        - | {"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}} | 239
+	        A+ | {"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": {"$timestamp": {"t": 1, "i": 1}}}} | 239 T`)
 	if values := p.run("-", `{"distinct": "c", "key": "n", `+at+`}`).Lookup("values").String(); !strings.Contains(values, `"1"`) || strings.Contains(values, `"2"`) {
 		t.Errorf("distinct at the snapshot: %s", values)
 	}
