@@ -39,7 +39,7 @@ func operations(e *entry) []event {
 	case remove:
 		return []event{{operation: "delete"}}
 	case drop:
-		return []event{{operation: "drop"}}
+		return []event{{operation: "drop", expanded: e.view}}
 	case rename:
 		return []event{{operation: "rename", about: e.change.renaming()}}
 	case empty:
@@ -144,7 +144,7 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 	dst = wire.AppendDocument(dst, "_id", e.token.document())
 	dst = wire.AppendString(dst, "operationType", e.operation)
 	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.ts.seconds(), e.in.ts.increment())
-	if s.expanded && !ends && e.kind != empty {
+	if s.expanded && !ends && e.kind != empty && !e.view {
 		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.collection[:])
 	}
 	if m.set.config.version.hasImages() {
@@ -175,10 +175,10 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version) []byte {
 	if e.about != nil && s.expanded {
 		dst = wire.AppendDocument(dst, "operationDescription", e.about)
 	}
-	switch e.operation {
-	case "update":
+	switch {
+	case e.operation == "update":
 		dst = compareDocuments(e.before, e.after, v.tellsCuts()).append(dst, s.expanded)
-	case "modify":
+	case e.operation == "modify" && !e.view:
 		dst = wire.AppendDocument(dst, "stateBeforeChange", e.change.stateBefore())
 	}
 	return dst

@@ -159,6 +159,28 @@ var changesOf = []struct {
 		},
 	},
 	{
+		"what is done to views is told to nobody else", "db", `{}`,
+		[]string{`{"create": "c"}`},
+		[]string{
+			`{"create": "v", "viewOn": "c"}`, `{"collMod": "v", "viewOn": "d", "pipeline": []}`, `{"drop": "v"}`, `{"create": "w", "viewOn": "c"}`, `{"dropDatabase": 1}`,
+		},
+		[]string{`{"operationType":"drop",` + ofC + `}`, `{"operationType":"dropDatabase","ns":{"db":"db"}}`, `{"operationType":"invalidate"}`},
+	},
+	{
+		"nor to the stream of a collection of that name", "db.v", `{"showExpandedEvents": true}`, nil,
+		[]string{`{"create": "v", "viewOn": "c"}`, `{"drop": "v"}`}, nil,
+	},
+	{
+		"views have no UUID", "db", `{"showExpandedEvents": true}`,
+		[]string{`{"create": "c"}`},
+		[]string{`{"create": "v", "viewOn": "c"}`, `{"collMod": "v", "viewOn": "d", "pipeline": []}`, `{"drop": "v"}`},
+		[]string{
+			`{"operationType":"create","ns":{"db":"db","coll":"v"},"operationDescription":{"viewOn":"c","pipeline":[]}}`,
+			`{"operationType":"modify","ns":{"db":"db","coll":"v"},"operationDescription":{"viewOn":"d","pipeline":[]}}`,
+			`{"operationType":"drop","ns":{"db":"db","coll":"v"}}`,
+		},
+	},
+	{
 		"what a majority has now", "db.c", `{"fullDocument": "updateLookup"}`,
 		[]string{`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}]}`},
 		[]string{

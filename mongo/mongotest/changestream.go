@@ -44,12 +44,24 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	docs, err := s.openLocked(x, c, a.batchSize)
+	docs, err := s.beginLocked(x, c, a.batchSize)
 	x.set.mu.Unlock()
 	if err != nil {
-		return x.executing("aggregate", err)
+		return err
 	}
 	return x.open(c, docs, false)
+}
+
+// beginLocked opens the stream, unless it is to be one of a view.
+func (s *changeStream) beginLocked(x *exec, c *cursor, size int64) ([][]byte, error) {
+	if _, err := x.member.storedLocked(x.full); err != nil {
+		return nil, err
+	}
+	docs, err := s.openLocked(x, c, size)
+	if err != nil {
+		return nil, x.executing("aggregate", err)
+	}
+	return docs, nil
 }
 
 // openLocked finds where the stream begins and takes the first batch.
@@ -247,6 +259,9 @@ func (s *changeStream) eventsOf(e *entry) []event {
 func (s *changeStream) eventsOfPart(e, part *entry, index int) []event {
 	renamed := part.kind == rename && s.covers(part.change.to)
 	dropped := part.kind == empty && s.coll == "" && s.coversDatabase(part.ns)
+	if part.view && s.coll != "" {
+		return nil
+	}
 	if !dropped && (part.kind == empty || !renamed && !s.covers(part.ns)) {
 		return nil
 	}

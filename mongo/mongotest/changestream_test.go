@@ -84,11 +84,13 @@ func TestRefusedChangeStreams(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
 		client := dial(t, rs, 0)
 		client.ok(`{"create": "c", "$db": "db"}`)
+		client.ok(`{"create": "v", "viewOn": "c", "$db": "db"}`)
 		s, _ := watch(client, "db.c", `{}`)
 		client.ok(`{"drop": "c", "$db": "db"}`)
 		ended := s.more()[1].Lookup("_id").String()
 		for _, c := range []struct{ rule, command, want string }{
 			{"a document", watching("db.c", `3`), "6188500"},
+			{"a collection", watching("db.v", `{}`), `"errmsg": "Namespace db.v is a view, not a collection","code": {"$numberInt":"166"}`},
 			{"a known option", watching("db.c", `{"depth": 1}`), `$changeStream.depth' is an unknown field.","code": {"$numberInt":"40415"}`},
 			{"a mode", watching("db.c", `{"fullDocument": "x"}`), "Enumeration value 'x' for field '$changeStream.fullDocument' is not a valid value."},
 			{"a text", watching("db.c", `{"fullDocumentBeforeChange": 1}`), `wrong type 'int', expected type 'string'`},

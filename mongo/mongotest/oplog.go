@@ -36,6 +36,7 @@ type entry struct {
 	collection uuid
 	whole      bool // it puts another document in the place of one, instead of changing fields
 	images     bool // the collection keeps what change streams tell of documents before and after
+	view       bool // the collection is none
 
 	session   *sessionRef
 	journaled *Entry
@@ -50,7 +51,9 @@ func (c *change) replaces(target *collection) {
 }
 
 // concern notes what readers of the entry must know of its collection.
-func (e *entry) concern(d *definition) { e.collection, e.images = d.uuid, d.options.images }
+func (e *entry) concern(d *definition) {
+	e.collection, e.images, e.view = d.uuid, d.options.images, d.options.viewOn != ""
+}
 
 // change is what an entry does to a collection as a whole.
 type change struct {
