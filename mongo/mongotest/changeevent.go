@@ -168,9 +168,7 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version) []byte {
 	}
 	dst = appendNamespace(dst, "ns", e.ns)
 	if e.kind == put || e.kind == remove {
-		at, key := wire.BeginEmbedded(dst, "documentKey")
-		id := e.id()
-		dst = wire.EndDocument(wire.AppendValue(key, "_id", id.Type, id.Data), at)
+		dst = wire.AppendDocument(dst, "documentKey", e.documentKey())
 	}
 	if e.about != nil && s.expanded {
 		dst = wire.AppendDocument(dst, "operationDescription", e.about)
@@ -184,12 +182,36 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version) []byte {
 	return dst
 }
 
-// id returns the _id of the document that an entry is about.
-func (e *entry) id() query.Value {
-	if e.after != nil {
-		return query.Lookup(e.after, "_id")
+// documentKey returns what tells the document that an entry is about from others: the fields of the shard key that it has, and _id.
+func (e *entry) documentKey() []byte {
+	doc := e.after
+	if doc == nil {
+		doc = e.before
 	}
-	return query.Lookup(e.before, "_id")
+	at, dst := wire.BeginDocument(nil)
+	for it := wire.Elements(e.shardKey); it.Next(); {
+		if v := fieldAt(doc, string(it.Key)); !v.Missing() {
+			dst = wire.AppendValue(dst, string(it.Key), v.Type, v.Data)
+		}
+	}
+	if query.Lookup(e.shardKey, "_id").Missing() {
+		id := query.Lookup(doc, "_id")
+		dst = wire.AppendValue(dst, "_id", id.Type, id.Data)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// fieldAt returns the value at a dotted path. A field that has the whole path as its name goes before what the path leads to.
+func fieldAt(doc []byte, path string) query.Value {
+	v := query.Lookup(doc, path)
+	first, rest, dotted := strings.Cut(path, ".")
+	if !v.Missing() || !dotted {
+		return v
+	}
+	if v = query.Lookup(doc, first); !v.IsDocument() {
+		return query.Value{}
+	}
+	return fieldAt(v.Data, rest)
 }
 
 func appendNamespace(dst []byte, key, ns string) []byte {

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -111,7 +112,7 @@ func cmdShardCollection(x *exec) error {
 	for i := range x.args {
 		switch e := &x.args[i]; string(e.Key) {
 		case "key":
-			key = bson.Raw(e.Document())
+			key = bson.Raw(slices.Clone(e.Document())) // the definition keeps it
 		case "unique":
 			unique = e.True()
 		case "numInitialChunks", "presplitHashedZones":
@@ -180,7 +181,9 @@ func (rs *ReplicaSet) noteSharding(ns string, key bson.Raw, unique bool) error {
 		return failf(codeNotWritablePrimary, "not primary")
 	}
 	def := m.collections[ns].def
-	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: def, sharded: about}}
+	after := *def
+	after.shardKey = key
+	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: &after, sharded: about}}
 	e.concern(def)
 	m.appendLocked(e)
 	m.publishLocked()

@@ -26,9 +26,10 @@ func (id uuid) String() string {
 // definition is what a collection is but for its documents. It never changes: a command puts another one in its place, by
 // way of the oplog, so that members share it and a rollback brings the old one back.
 type definition struct {
-	uuid    uuid
-	options collectionOptions
-	indexes []*index // that of _id first
+	uuid     uuid
+	options  collectionOptions
+	indexes  []*index // that of _id first
+	shardKey []byte   // the pattern, nil if it is not sharded
 }
 
 func newDefinition(o collectionOptions) *definition {

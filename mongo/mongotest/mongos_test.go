@@ -279,3 +279,31 @@ func TestShardedOptionsThatBreakARule(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentKeysOfShardedCollections checks by what change streams name the documents of a sharded collection.
+func TestDocumentKeysOfShardedCollections(t *testing.T) {
+	for _, test := range []struct{ rule, key, command, want string }{
+		{"the shard key, then _id", `{"k": 1}`, `{"insert": "c", "documents": [{"_id": 1, "k": 5}]}`, `{"k":5,"_id":1}`},
+		{"in the order of the key", `{"b": 1, "a.x": 1}`, `{"insert": "c", "documents": [{"_id": 1, "a": {"x": 2}, "b": 3}]}`, `{"b":3,"a.x":2,"_id":1}`},
+		{"_id once", `{"k": 1, "_id": 1, "l": 1}`, `{"insert": "c", "documents": [{"_id": 1, "l": 2, "k": 5}]}`, `{"k":5,"_id":1,"l":2}`},
+		{"what a hashed key is of", `{"k": "hashed"}`, `{"insert": "c", "documents": [{"_id": 1, "k": 5}]}`, `{"k":5,"_id":1}`},
+		{"without what the document has not", `{"k": 1, "a.x": 1}`, `{"insert": "c", "documents": [{"_id": 1, "a": 2}]}`, `{"_id":1}`},
+		{"of an update, as it is then", `{"k": 1}`, `{"update": "c", "updates": [{"q": {"_id": 0}, "u": {"$set": {"k": 8}}}]}`, `{"k":8,"_id":0}`},
+		{"of a replacement", `{"k": 1}`, `{"update": "c", "updates": [{"q": {"_id": 0}, "u": {"k": 8}}]}`, `{"k":8,"_id":0}`},
+		{"of a delete, as it was", `{"k": 1}`, `{"delete": "c", "deletes": [{"q": {"_id": 0}, "limit": 1}]}`, `{"k":7,"_id":0}`},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+				c := front(t, rs, 0)
+				c.ok(`{"shardCollection": "db.c", "key": %s, "$db": "admin"}`, test.key)
+				c.ok(`{"insert": "c", "documents": [{"_id": 0, "k": 7}], "$db": "db"}`)
+				s, _ := watch(c, "db.c", `{}`)
+				c.ok("%s", strings.TrimSuffix(test.command, "}")+`, "$db": "db"}`)
+				key, err := bson.MarshalExtJSON(s.more()[0].Lookup("documentKey").Document(), false, false)
+				if err != nil || string(key) != test.want {
+					t.Errorf("the key is %s (%v), want %s", key, err, test.want)
+				}
+			}, mongotest.Sharded(1))
+		})
+	}
+}

@@ -37,6 +37,7 @@ type entry struct {
 	whole      bool // it puts another document in the place of one, instead of changing fields
 	images     bool // the collection keeps what change streams tell of documents before and after
 	view       bool // the collection is none
+	shardKey   []byte
 
 	session   *sessionRef
 	journaled *Entry
@@ -52,7 +53,7 @@ func (c *change) replaces(target *collection) {
 
 // concern notes what readers of the entry must know of its collection.
 func (e *entry) concern(d *definition) {
-	e.collection, e.images, e.view = d.uuid, d.options.images, d.options.viewOn != ""
+	e.collection, e.images, e.view, e.shardKey = d.uuid, d.options.images, d.options.viewOn != "", d.shardKey
 }
 
 // change is what an entry does to a collection as a whole.
