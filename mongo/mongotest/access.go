@@ -95,14 +95,16 @@ func (x *exec) writableLocked() error {
 		return err
 	}
 	if x.inTransaction() {
-		return x.joinLocked()
+		return x.joinToWriteLocked()
 	}
 	s := m.sessionLocked(string(x.lsid))
-	if x.txn < s.active {
+	switch {
+	case x.txn < s.active:
 		return failf(codeTransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
-	}
-	if s.txn != nil && s.txn.number < x.txn {
+	case s.txn != nil && s.txn.number == x.txn && s.txn.state == running:
+		return failf(codeInvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
+	case s.txn != nil && s.txn.number < x.txn:
 		s.txn.abortLocked()
 	}
 	s.active = x.txn
@@ -152,8 +154,11 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
 	return nil
 }
 
-// makeLocked makes a collection without options.
+// makeLocked makes a collection without options. Before 4.4 no transaction makes one.
 func (x *exec) makeLocked(ns string) (*definition, error) {
+	if x.within != nil && !x.set.config.version.atLeast(4, 4) {
+		return nil, failf(codeOperationNotSupportedInTransact, "Cannot create namespace %s in multi-document transaction.", ns)
+	}
 	def := newDefinition(collectionOptions{})
 	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
 }

@@ -71,6 +71,9 @@ func (x *exec) answerAggregate(a *aggregation) error {
 	if err := x.checkStage(name); err != nil {
 		return err
 	}
+	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {
+		return notInTransaction(name)
+	}
 	if name == changeStreamStage {
 		return x.watch(a, spec)
 	}
@@ -88,6 +91,14 @@ func (x *exec) answerAggregate(a *aggregation) error {
 		return err
 	}
 	return x.replyCursor(docs, nil, cursorReply{size: a.batchSize, single: a.Target() != nil})
+}
+
+// stagesOutsideTransactions tell of the server and not of the data that a transaction sees. It is never written to.
+var stagesOutsideTransactions = []string{"$collStats", "$currentOp", "$indexStats", "$listLocalSessions"}
+
+func notInTransaction(stage string) error {
+	return failf(codeOperationNotSupportedInTransact, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
+		"run within a multi-document transaction.", stage)
 }
 
 func (a *aggregation) field(x *exec, e *wire.Element) error {

@@ -1,5 +1,7 @@
 package mongotest
 
+import "strings"
+
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
 
 func cmdCommitTransaction(x *exec) error {
@@ -105,6 +107,17 @@ func (x *exec) joinLocked() error {
 		return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.txn)
 	}
 	x.within = t
+	return nil
+}
+
+// joinToWriteLocked is joinLocked of a write, which the server's own collections do not take in a transaction.
+func (x *exec) joinToWriteLocked() error {
+	if err := x.joinLocked(); err != nil {
+		return err
+	}
+	if x.spec.retryable && strings.HasPrefix(x.coll, "system.") {
+		return failf(50791, "Cannot write to system collection %s within a transaction.", x.full)
+	}
 	return nil
 }
 

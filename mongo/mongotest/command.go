@@ -257,6 +257,10 @@ func (x *exec) checkSession() error {
 func (x *exec) checkTransaction() error {
 	c := &x.command
 	switch may := c.spec.inTxn; {
+	case c.begins && c.name == "commitTransaction":
+		return failf(codeOperationNotSupportedInTransact, "Cannot start a transaction with a commit")
+	case c.begins && c.name == "abortTransaction":
+		return failf(codeOperationNotSupportedInTransact, "Cannot start a transaction with an abort")
 	case c.concerned && !c.begins:
 		return failf(codeInvalidOptions, "Only the first command in a transaction may specify a readConcern")
 	case c.spec.ends:
@@ -271,6 +275,8 @@ func (x *exec) checkTransaction() error {
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
 	case may == version{} || !x.set.config.version.atLeast(may.major, may.minor):
 		return failf(codeOperationNotSupportedInTransact, "Cannot run '%s' in a multi-document transaction.", c.name)
+	case c.begins && c.name == "killCursors":
+		return failf(codeOperationNotSupportedInTransact, "Cannot run killCursors as the first operation in a multi-document transaction.")
 	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
 		return failf(codeOperationNotSupportedInTransact, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}

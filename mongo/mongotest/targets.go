@@ -28,8 +28,7 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 	name := targetName(t)
 	switch {
 	case x.inTransaction():
-		return failf(codeOperationNotSupportedInTransact, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
-			"run within a multi-document transaction.", name)
+		return notInTransaction(name)
 	case x.readConcern == linearizableConcern || x.readConcern == snapshotConcern:
 		return failf(codeInvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
 			":: caused by :: %s cannot be used with a '%s' read concern level", x.readConcern, name, x.readConcern)

@@ -247,6 +247,37 @@ func TestTransactions(t *testing.T) {
 			B  | {"drop": "c"} | 263
 			C+ | {"find": "system.users", "$db": "admin"} | 263
 			D+ | {"listCollections": 1} | 263`,
+		"what may not begin it": `
+			A+ | {"commitTransaction": 1, "$db": "admin"} | 263
+			A+ | {"abortTransaction": 1, "$db": "admin"} | 263
+			A+ | {"killCursors": "c", "cursors": [{"$numberLong": "1"}]} | 263
+			A+ | FIND | 1:1 2:2
+			A  | {"killCursors": "c", "cursors": [{"$numberLong": "1"}]} | ok`,
+		"stages that tell of the server are none of it": `
+			A+ | {"aggregate": "c", "pipeline": [{"$indexStats": {}}], "cursor": {}} | 263
+			B+ | FIND | 1:1 2:2
+			B  | {"aggregate": "c", "pipeline": [{"$collStats": {"count": {}}}], "cursor": {}} | 263
+			B  | COMMIT | 251 T
+			C+ | {"aggregate": 1, "pipeline": [{"$listLocalSessions": {}}], "cursor": {}} | 263`,
+		"no writes to the server's own collections": `
+			A+ | PUT 3 3 | n 1
+			A  | {"insert": "system.js", "documents": [{"_id": 3}]} | 50791
+			A  | COMMIT | 251 T
+			B+ | {"findAndModify": "system.js", "query": {}, "remove": true} | 50791
+			C+ | {"find": "system.js"} |
+			C. | {"insert": "system.js", "documents": [{"_id": 3}]} | n 1`,
+		"what is none of its statements leaves it open": `
+			A+ | PUT 3 3 | n 1
+			A. | {"insert": "c", "documents": [{"_id": 4}], "txnNumber": {"$numberLong": "1"}} | 72
+			A  | COMMIT  | ok
+			-  | FIND    | 1:1 2:2 3:3`,
+		"a retryable write of its number when it has ended": `
+			A+ | PUT 3 3 | n 1
+			A  | COMMIT  | ok
+			A. | {"insert": "c", "documents": [{"_id": 4}], "txnNumber": {"$numberLong": "1"}} | n 1
+			A+ | SET 1 5 | n 1
+			A  | ABORT   | ok
+			A. | {"insert": "c", "documents": [{"_id": 5}], "txnNumber": {"$numberLong": "2"}} | n 1`,
 		"read and write concern belong to its begin and its end": `
 			A+ | {"find": "c", "readConcern": {"level": "snapshot"}} | 1:1 2:2
 			A  | {"find": "c", "readConcern": {"level": "snapshot"}} | 72
@@ -492,6 +523,23 @@ func TestTransactionsNeedAReplicaSet(t *testing.T) {
 	p.play("A+ | FIND | 20")
 	old := newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.2")))
 	old.play(`A+ | {"create": "d"} | 263`)
+}
+
+// TestWhoMakesCollections checks that before 4.4 a transaction makes no collection to write into.
+func TestWhoMakesCollections(t *testing.T) {
+	const upsert = `{"update": "new", "updates": [{"q": {"_id": 1}, "u": {"$set": {"n": 1}}, "upsert": true}]}`
+	const create = `{"insert": "new", "documents": [{"_id": 1}]}`
+	newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.4"))).play("A+ | " + create + " | n 1")
+	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.2")))
+	if got := p.run("A+", create).String(); !strings.Contains(got, "Cannot create namespace test.new in multi-document transaction.") {
+		t.Errorf("the reply is %s", got)
+	}
+	p.play(`A  | COMMIT | 251 T
+	        A+ | ` + create + ` | write error 263
+	        B+ | ` + upsert + ` | write error 263
+	        C+ | {"findAndModify": "new", "query": {"_id": 1}, "update": {"n": 1}, "upsert": true} | 263
+	        D+ | {"update": "new", "updates": [{"q": {"_id": 1}, "u": {"$set": {"n": 1}}}]} | n 0
+	        -  | {"find": "new"} |`)
 }
 
 // TestUnacknowledgedStatementsAreSent keeps a reply from being written where the client wants none.
