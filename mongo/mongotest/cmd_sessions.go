@@ -33,15 +33,7 @@ func cmdSessions(x *exec) error {
 	var keys []string
 	err := x.eachOfFirst(func(path string, doc []byte) error {
 		keys = append(keys, string(doc))
-		id := query.Lookup(doc, "id")
-		switch {
-		case id.Missing():
-			return failf(codeMissingField, "BSON field '%s.id' is missing but a required field", path)
-		case id.Type != bson.TypeBinary || len(id.Data) != 5+16 || id.Data[4] != bson.TypeBinaryUUID:
-			return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path,
-				query.TypeName(id.Type))
-		}
-		return nil
+		return checkSessionID(path, doc)
 	})
 	if err != nil || x.name == "refreshSessions" {
 		return err
@@ -56,6 +48,45 @@ func cmdSessions(x *exec) error {
 		}
 	}
 	return nil
+}
+
+// session notes the session that the command is of.
+func (c *command) session(e *wire.Element) error {
+	const where = "OperationSessionInfo.lsid"
+	switch c.lsid = e.Document(); {
+	case e.Type == bson.TypeNull:
+		return nil
+	case c.lsid == nil:
+		return failf(codeTypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", where, query.TypeName(e.Type))
+	}
+	return checkSessionID(where, c.lsid)
+}
+
+// checkSessionID refuses a session without an id, or with one that is no UUID.
+func checkSessionID(path string, session []byte) error {
+	switch id := query.Lookup(session, "id"); {
+	case id.Missing():
+		return failf(codeMissingField, "BSON field '%s.id' is missing but a required field", path)
+	case id.Type != bson.TypeBinary:
+		return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
+	case id.Data[4] != bson.TypeBinaryUUID:
+		return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
+	case len(id.Data) != 5+len(uuid{}):
+		return failf(codeInvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
+	}
+	return nil
+}
+
+// binaryName is what errors call a subtype of binary data.
+func binaryName(subtype byte) string {
+	names := [...]string{"general", "function", "byte(deprecated)", "UUID(deprecated)", "UUID", "MD5", "encrypt", "column", "sensitive", "vector"}
+	switch {
+	case int(subtype) < len(names):
+		return names[subtype]
+	case subtype == bson.TypeBinaryUserDefined:
+		return "Custom"
+	}
+	return "invalid"
 }
 
 // keepers are the members whose sessions a command is about.

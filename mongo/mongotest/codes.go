@@ -45,6 +45,7 @@ const (
 	codeOperationFailed                 Code = 96
 	codeUnsatisfiableWriteConcern       Code = 100
 	codePrimarySteppedDown              Code = 189
+	codeInvalidUUID                     Code = 207
 	codeQueryFeatureNotAllowed          Code = 224
 	codeTransactionTooOld               Code = 225
 	codeNotImplemented                  Code = 238
@@ -177,6 +178,7 @@ var codeNames = map[Code]string{
 	codeQueryPlanKilled:                 "QueryPlanKilled",
 	codePrimarySteppedDown:              "PrimarySteppedDown",
 	202:                                 "NetworkInterfaceExceededTimeLimit",
+	codeInvalidUUID:                     "InvalidUUID",
 	codeTransactionTooOld:               "TransactionTooOld",
 	234:                                 "RetryChangeStream",
 	codeCursorKilled:                    "CursorKilled",

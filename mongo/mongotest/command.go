@@ -155,10 +155,7 @@ func (x *exec) generic(e *wire.Element) error {
 			c.db, c.full = string(text), ""
 		}
 	case "lsid":
-		c.lsid = e.Document()
-		if query.Lookup(c.lsidOrEmpty(), "id").Type != bson.TypeBinary {
-			return failf(codeMissingField, "BSON field 'lsid.id' is missing but a required field")
-		}
+		return c.session(e)
 	case "txnNumber":
 		if e.Type != bson.TypeInt64 {
 			return wrongType(c.name, "txnNumber", e.Type, "long")
@@ -210,13 +207,6 @@ func (c *command) genericOption(e *wire.Element) error {
 		c.args = append(c.args, *e)
 	}
 	return nil
-}
-
-func (c *command) lsidOrEmpty() []byte {
-	if c.lsid == nil {
-		return []byte{5, 0, 0, 0, 0}
-	}
-	return c.lsid
 }
 
 // checkSession refuses what a session's fields must not say.

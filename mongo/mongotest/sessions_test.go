@@ -92,7 +92,21 @@ func TestSessionRules(t *testing.T) {
 		{"a number needs a session", `{"insert": "c", "documents": [{}], "txnNumber": {"$numberLong": "1"}, "$db": "test"}`, 72, "requires a session"},
 		{"a find takes no number", `{"find": "c", ` + session(6), 50768, "find is not a retryable write"},
 		{"a number is 64 bits wide", `{"insert": "c", "documents": [{}], "txnNumber": 1, "$db": "test", ` + lsid + `}`, 14, "txnNumber"},
-		{"a session has an id", `{"find": "c", "$db": "test", "lsid": {}}`, 40414, "lsid.id"},
+		{"a session is a document", `{"find": "c", "$db": "test", "lsid": 1}`, 14, "BSON field 'OperationSessionInfo.lsid' is the wrong type 'int', expected type 'object'"},
+		{"a session has an id", `{"find": "c", "$db": "test", "lsid": {}}`, 40414, "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field"},
+		{"which is binary", `{"find": "c", "$db": "test", "lsid": {"id": 1}}`, 14, "BSON field 'OperationSessionInfo.lsid.id' is the wrong type 'int', expected type 'binData'"},
+		{
+			"and a UUID", `{"ping": 1, "$db": "test", "lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "03"}}}}`, 14,
+			"BSON field 'OperationSessionInfo.lsid.id' is the wrong binData type 'UUID(deprecated)', expected type 'UUID'",
+		},
+		{
+			"of any other kind", `{"ping": 1, "$db": "test", "lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "80"}}}}`, 14,
+			"wrong binData type 'Custom'",
+		},
+		{
+			"of 16 bytes", `{"ping": 1, "$db": "test", "lsid": {"id": {"$binary": {"base64": "AAAA", "subType": "04"}}}}`, 207,
+			"uuid must be a 16-byte binary field with UUID (4) subtype",
+		},
 	} {
 		reply := c.run("%s", test.command)
 		if number(reply, "code") != test.code || !strings.Contains(reply.Lookup("errmsg").StringValue(), test.text) {
