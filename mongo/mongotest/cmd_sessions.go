@@ -1,6 +1,8 @@
 package mongotest
 
 import (
+	"maps"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/wire"
@@ -26,13 +28,13 @@ func cmdStartSession(x *exec) error {
 
 // https://www.mongodb.com/docs/manual/reference/command/endSessions/
 //
-// endSessions and killSessions abort the sessions' transactions. Nothing else hangs on a session but its record of retryable
-// writes, which outlives it, as in the real server.
+// endSessions and killSessions abort the sessions' transactions, killSessions also takes their cursors: of all sessions if it
+// names none. A session's record of retryable writes outlives it.
 
 func cmdSessions(x *exec) error {
-	var keys []string
+	named := make(map[string]bool)
 	err := x.eachOfFirst(func(path string, doc []byte) error {
-		keys = append(keys, string(doc))
+		named[string(doc)] = true
 		return checkSessionID(path, doc)
 	})
 	if err != nil || x.name == "refreshSessions" {
@@ -40,14 +42,24 @@ func cmdSessions(x *exec) error {
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
+	kill := x.name == "killSessions"
 	for _, m := range x.keepers() {
-		for _, key := range keys {
-			if s := m.sessions[key]; s != nil && s.txn != nil {
-				s.txn.abortLocked()
-			}
-		}
+		m.endSessionsLocked(func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
 	}
 	return nil
+}
+
+// endSessionsLocked aborts the transactions of some sessions, and kills their cursors if it is told to.
+func (m *member) endSessionsLocked(of func(lsid string) bool, kill bool) {
+	for lsid, s := range m.sessions {
+		if of(lsid) && s.txn != nil {
+			s.txn.abortLocked()
+		}
+	}
+	if kill {
+		maps.DeleteFunc(m.cursors, func(_ int64, c *cursor) bool { return c.lsid != "" && of(c.lsid) })
+		m.set.changedLocked() // who waits for more of them
+	}
 }
 
 // session notes the session that the command is of.
@@ -118,7 +130,7 @@ func cmdKillAllSessions(x *exec) error {
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
 	for _, m := range x.keepers() {
-		m.abortAllLocked()
+		m.endSessionsLocked(func(string) bool { return true }, true)
 	}
 	return nil
 }

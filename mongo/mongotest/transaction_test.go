@@ -353,6 +353,30 @@ func TestCursorsOfTransactions(t *testing.T) {
 	        A. | ` + more + ` | 43`)
 }
 
+// TestKilledSessionsHaveNoCursors checks which cursors a command on sessions leaves.
+func TestKilledSessionsHaveNoCursors(t *testing.T) {
+	const a = `{"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}`
+	for _, test := range []struct {
+		rule, command string
+		a, b, none    string // the next batch of a cursor of either session and of none
+	}{
+		{"a session that is named", `{"killSessions": [` + a + `], "$db": "admin"}`, "43", "2:2", "2:2"},
+		{"every session where none is named", `{"killSessions": [], "$db": "admin"}`, "43", "43", "2:2"},
+		{"every session", `{"killAllSessions": [], "$db": "admin"}`, "43", "43", "2:2"},
+		{"the end of a session is noticed later", `{"endSessions": [` + a + `], "$db": "admin"}`, "2:2", "2:2", "2:2"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1")
+			more := make(map[string]string)
+			for _, who := range []string{"A.", "B.", "-"} {
+				more[who] = fmt.Sprintf(`{"getMore": {"$numberLong": "%d"}, "collection": "c"}`, number(p.run(who, `{"find": "c", "batchSize": 1}`), "cursor", "id"))
+			}
+			p.play("- | " + test.command + " | ok\nA. | " + more["A."] + " | " + test.a + "\nB. | " + more["B."] + " | " + test.b + "\n- | " + more["-"] + " | " + test.none)
+		})
+	}
+}
+
 func TestSnapshotReads(t *testing.T) {
 	rs := mongotest.RunT(t, mongotest.InMemory())
 	p := newPlayers(t, rs)
