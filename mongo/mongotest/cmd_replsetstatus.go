@@ -25,7 +25,7 @@ func cmdReplSetGetStatus(x *exec) error {
 	dst = wire.AppendInt64(dst, "term", m.term)
 	source, _ := m.sourceLocked()
 	dst = appendSource(dst, source)
-	dst = wire.AppendInt64(dst, "heartbeatIntervalMillis", 2000)
+	dst = wire.AppendInt64(dst, "heartbeatIntervalMillis", heartbeats.Milliseconds())
 	dst = wire.AppendInt32(dst, "majorityVoteCount", int32(rs.voteMajority))
 	dst = wire.AppendInt32(dst, "writeMajorityCount", int32(rs.writeMajority))
 	dst = wire.AppendInt32(dst, "votingMembersCount", int32(rs.votes))
@@ -72,30 +72,85 @@ func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byt
 	at, dst := wire.BeginEmbedded(dst, key)
 	dst = wire.AppendInt32(dst, "_id", int32(other.config.id))
 	dst = wire.AppendString(dst, "name", other.addr)
-	if !m.reaches(other) {
-		dst = wire.AppendDouble(dst, "health", 0)
-		dst = wire.AppendInt32(dst, "state", stateDown)
-		dst = wire.AppendString(dst, "stateStr", stateNames[stateDown])
-		return wire.EndDocument(dst, at)
+	health, state, uptime := 1.0, other.state(), time.Since(other.started)
+	heard := m.reaches(other)
+	if !heard {
+		health, state, uptime = 0, stateDown, 0
 	}
-	dst = wire.AppendDouble(dst, "health", 1)
-	dst = wire.AppendInt32(dst, "state", other.state())
-	dst = wire.AppendString(dst, "stateStr", stateNames[other.state()])
-	dst = wire.AppendInt32(dst, "uptime", int32(time.Since(other.started).Seconds()))
-	if last, _ := other.opTimes(); other.config.bearsData() {
-		dst = appendOpTime(dst, "optime", last)
-		dst = wire.AppendDateTime(dst, "optimeDate", last.wall())
+	dst = wire.AppendDouble(dst, "health", health)
+	dst = wire.AppendInt32(dst, "state", state)
+	dst = wire.AppendString(dst, "stateStr", stateNames[state])
+	dst = wire.AppendInt32(dst, "uptime", int32(uptime.Seconds()))
+	dst = m.appendProgress(dst, other, heard)
+	if other != m {
+		dst = appendHeartbeat(dst, other, heard)
 	}
-	source, _ := other.sourceLocked()
-	dst = appendSource(dst, source)
-	if other.role == primary {
-		dst = wire.AppendDateTime(dst, "electionDate", other.elected.UnixMilli())
+	var source *member
+	if heard {
+		source, _ = other.sourceLocked()
 	}
-	dst = wire.AppendInt32(dst, "configVersion", int32(m.set.configVersion))
+	dst = wire.AppendString(appendSource(dst, source), "infoMessage", "")
+	if heard && other.role == primary {
+		seconds := other.elected.Unix()
+		dst = wire.AppendTimestamp(dst, "electionTime", uint32(seconds), 1)
+		dst = wire.AppendDateTime(dst, "electionDate", seconds*1000)
+	}
+	dst = m.set.appendConfigLocked(dst, heard)
 	if other == m {
 		dst = wire.AppendBool(dst, "self", true)
+		dst = wire.AppendString(dst, "lastHeartbeatMessage", "")
 	}
 	return wire.EndDocument(dst, at)
+}
+
+// appendProgress writes how far a member is that has data: of one that is not heard of nothing is known.
+func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
+	if !other.config.bearsData() {
+		return dst
+	}
+	last := &entry{term: -1}
+	if heard {
+		last, _ = other.opTimes()
+	}
+	dst = appendOpTime(dst, "optime", last)
+	if other != m {
+		dst = appendOpTime(dst, "optimeDurable", last)
+	}
+	dst = wire.AppendDateTime(dst, "optimeDate", last.wall())
+	if other != m {
+		dst = wire.AppendDateTime(dst, "optimeDurableDate", last.wall())
+	}
+	return dst
+}
+
+// heartbeats is how often the real members of a set ask for each other.
+const heartbeats = 2 * time.Second
+
+// appendHeartbeat writes when another member was heard of last, as if there were heartbeats from its start on. It is not
+// known when one that is lost was.
+func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
+	last := other.started.Add(time.Since(other.started).Truncate(heartbeats))
+	received, message := last, ""
+	if !heard {
+		received, message = other.started, "Error connecting to "+other.addr
+	}
+	dst = wire.AppendDateTime(dst, "lastHeartbeat", last.UnixMilli())
+	dst = wire.AppendDateTime(dst, "lastHeartbeatRecv", received.UnixMilli())
+	dst = wire.AppendInt64(dst, "pingMs", 0)
+	return wire.AppendString(dst, "lastHeartbeatMessage", message)
+}
+
+// appendConfigLocked writes which configuration a member has, if it is heard of. The term is known since 4.4.
+func (rs *ReplicaSet) appendConfigLocked(dst []byte, heard bool) []byte {
+	version, term := rs.configVersion, rs.termLocked()
+	if !heard {
+		version, term = -1, -1
+	}
+	dst = wire.AppendInt32(dst, "configVersion", int32(version))
+	if rs.config.version.atLeast(4, 4) {
+		dst = appendSmallest(dst, "configTerm", term)
+	}
+	return dst
 }
 
 // The states of a member, by the numbers of replSetGetStatus.

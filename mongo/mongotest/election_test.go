@@ -2,6 +2,8 @@ package mongotest_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -285,4 +287,42 @@ func TestASetOfOneNeedsNobody(t *testing.T) {
 			t.Errorf("after a restart it took %v, and n = %d", took, lastN(rs))
 		}
 	}, mongotest.Members(1))
+}
+
+// TestStatusOfMembers checks what replSetGetStatus says of each member, the one that is asked, others, and one that is down.
+func TestStatusOfMembers(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		c := dial(t, rs, 1)
+		pass(5 * time.Second)
+		rs.Kill(2)
+		began := time.Now().Add(-5 * time.Second)
+		seconds, date := fmt.Sprint(began.Unix()), func(d time.Duration) string {
+			return fmt.Sprintf(`{"$date":{"$numberLong":"%d"}}`, began.Add(d).UnixMilli())
+		}
+		list := elements(c.ok(`{"replSetGetStatus": 1, "$db": "admin"}`).Lookup("members"))
+		heartbeat := `"lastHeartbeat": ` + date(4*time.Second) + `,"lastHeartbeatRecv": ` + date(4*time.Second) + `,"pingMs": {"$numberLong":"0"},"lastHeartbeatMessage": "",`
+		for i, want := range []string{
+			`"uptime": {"$numberInt":"5"},"optime": {"ts": {"$timestamp":{"t":` + seconds + `,"i":1}},"t": {"$numberLong":"1"}},"optimeDurable": {"ts": {"$timestamp":{"t":` + seconds +
+				`,"i":1}},"t": {"$numberLong":"1"}},"optimeDate": ` + date(0) + `,"optimeDurableDate": ` + date(0) + `,` + heartbeat +
+				`"syncSourceHost": "","syncSourceId": {"$numberInt":"-1"},"infoMessage": "","electionTime": {"$timestamp":{"t":` + seconds + `,"i":1}},"electionDate": ` + date(0) +
+				`,"configVersion": {"$numberInt":"1"},"configTerm": {"$numberInt":"1"}}`,
+			`"optimeDate": ` + date(0) + `,"syncSourceHost": "` + rs.Addr(0) + `","syncSourceId": {"$numberInt":"0"},"infoMessage": "",` +
+				`"configVersion": {"$numberInt":"1"},"configTerm": {"$numberInt":"1"},"self": true,"lastHeartbeatMessage": ""}`,
+			`"health": {"$numberDouble":"0.0"},"state": {"$numberInt":"8"},"stateStr": "(not reachable/healthy)","uptime": {"$numberInt":"0"},` +
+				`"optime": {"ts": {"$timestamp":{"t":0,"i":0}},"t": {"$numberLong":"-1"}},`,
+		} {
+			if got := list[i].String(); !strings.Contains(got, want) {
+				t.Errorf("member %d is\n%s\nwant in it\n%s", i, got, want)
+			}
+		}
+		if got := list[2]; number(got, "configVersion") != -1 || number(got, "configTerm") != -1 || got.Lookup("lastHeartbeatMessage").StringValue() == "" {
+			t.Errorf("the one that is down is %s", got)
+		}
+	})
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		members := elements(dial(t, rs, 0).ok(`{"replSetGetStatus": 1, "$db": "admin"}`).Lookup("members"))
+		if _, err := members[0].LookupErr("configTerm"); err == nil {
+			t.Errorf("a configuration had a term before 4.4: %s", members[0])
+		}
+	}, mongotest.Version("4.2"))
 }
