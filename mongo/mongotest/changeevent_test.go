@@ -168,7 +168,8 @@ var changesOf = []struct {
 	},
 	{
 		"nor to the stream of a collection of that name", "db.v", `{"showExpandedEvents": true}`, nil,
-		[]string{`{"create": "v", "viewOn": "c"}`, `{"drop": "v"}`}, nil,
+		[]string{`{"create": "v", "viewOn": "c"}`, `{"drop": "v"}`},
+		nil,
 	},
 	{
 		"views have no UUID", "db", `{"showExpandedEvents": true}`,
