@@ -256,6 +256,7 @@ func (x *exec) answer(err error) error {
 
 // perform runs the command, then waits for its write concern.
 func (x *exec) perform() error {
+	x.applyDefaults()
 	began := time.Now()
 	err := x.spec.run(x)
 	x.use(began)

@@ -76,6 +76,13 @@ var fieldSets = map[string]*fieldSet{
 		name: "listDatabases", numbers: "long, int, double, decimal", truths: "long, int, decimal, bool, double",
 		kinds: kinds(map[fieldKind]string{anObject: "filter", aTruth: "nameOnly", aBool: "authorizedDatabases"}),
 	},
+	"getDefaultRWConcern": {
+		name: "getDefaultRWConcern", numbers: "long, int, double, decimal", kinds: kinds(map[fieldKind]string{aBool: "inMemory"}),
+	},
+	"setDefaultRWConcern": {
+		name: "setDefaultRWConcern", numbers: "long, int, double, decimal",
+		kinds: kinds(map[fieldKind]string{anObject: readDefault + " " + writeDefault}),
+	},
 	"ping":         {name: "ping", numbers: "double, int, long, decimal"},
 	"buildInfo":    {name: "buildInfo", numbers: "decimal, int, double, long"},
 	"logout":       {name: "logout", numbers: "int, long, decimal, double"},

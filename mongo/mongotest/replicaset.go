@@ -32,6 +32,7 @@ type ReplicaSet struct {
 	replies    atomic.Int32  // request ids of replies
 	guarded    atomic.Bool   // who has not authenticated is refused
 	heard      atomic.Uint64 // the newest cluster time that only clients know of
+	defaulted  atomic.Bool   // there may be default concerns in the data
 
 	middlewares
 

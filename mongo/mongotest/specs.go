@@ -56,6 +56,8 @@ func dataSpecs() []*spec {
 		{name: "createUser", run: cmdCreateUser, service: true},
 		{name: "dropUser", run: cmdDropUser, service: true},
 		{name: "usersInfo", run: cmdUsersInfo, service: true},
+		{name: "getDefaultRWConcern", since: version{4, 4, 0}, run: cmdGetDefaultRWConcern, service: true},
+		{name: "setDefaultRWConcern", since: version{4, 4, 0}, run: cmdSetDefaultRWConcern, write: true, service: true},
 		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 	}
 }

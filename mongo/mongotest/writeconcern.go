@@ -19,6 +19,7 @@ type writeConcern struct {
 	unnamed bool   // w is null
 	given   bool   // w was given
 	present bool   // the command has a writeConcern, be it empty
+	custom  bool   // it is the one that setDefaultRWConcern has set
 	journal string // "j" or "fsync", if one of them is asked for
 	timeout time.Duration
 }
@@ -183,13 +184,21 @@ func (x *exec) appendConcern(dst []byte) []byte {
 		dst = wire.AppendBool(dst, w.journal, true)
 	}
 	dst = wire.AppendInt32(dst, "wtimeout", int32(w.timeout/time.Millisecond))
-	if provenance := "clientSupplied"; x.set.config.version.atLeast(4, 4) {
-		if !w.present {
-			provenance = "implicitDefault"
-		}
-		dst = wire.AppendString(dst, "provenance", provenance)
+	if x.set.config.version.atLeast(4, 4) {
+		dst = wire.AppendString(dst, "provenance", w.provenance())
 	}
 	return wire.EndDocument(dst, at)
+}
+
+// provenance is where the write concern is from.
+func (w *writeConcern) provenance() string {
+	switch {
+	case w.custom:
+		return "customDefault"
+	case w.present:
+		return "clientSupplied"
+	}
+	return "implicitDefault"
 }
 
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.

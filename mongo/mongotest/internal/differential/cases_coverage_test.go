@@ -28,7 +28,8 @@ var notThere = map[string]string{
 	"listSearchIndexes": "no search indexes",
 	"replSetStepDown":   "no replica set", "replSetFreeze": "no replica set", "replSetGetStatus": "no replica set",
 	"replSetGetConfig": "no replica set", "replSetInitiate": "no replica set", "replSetReconfig": "no replica set",
-	"appendOplogNote": "no replica set", "configureFailPoint": "no fail points",
+	"getDefaultRWConcern": "no replica set", "setDefaultRWConcern": "no replica set", "appendOplogNote": "no replica set",
+	"configureFailPoint": "no fail points",
 }
 
 // tally counts cases by name.

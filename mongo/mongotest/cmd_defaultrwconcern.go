@@ -1,0 +1,260 @@
+package mongotest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+const (
+	settingsNamespace = "config.settings"
+	defaultsID        = "ReadWriteConcernDefaults"
+	readDefault       = "defaultReadConcern"
+	writeDefault      = "defaultWriteConcern"
+)
+
+// defaults are the concerns of commands that say none, nil if they have not been set. They are a document of the set's data.
+type defaults struct {
+	read, write []byte
+	at          timestamp // when they were set, 0 for never
+	wall        int64
+}
+
+// defaultsLocked returns the defaults that the member knows of.
+func (m *member) defaultsLocked() defaults {
+	doc := m.settingLocked(defaultsKey)
+	at, wall := query.Lookup(doc, "updateOpTime"), query.Lookup(doc, "updateWallClockTime")
+	if at.Type != bson.TypeTimestamp || wall.Type != bson.TypeDateTime {
+		return defaults{}
+	}
+	return defaults{
+		query.Lookup(doc, readDefault).Data, query.Lookup(doc, writeDefault).Data,
+		timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
+	}
+}
+
+// defaultsKey is the key of the document that has the defaults.
+var defaultsKey = newDefaultsKey()
+
+func newDefaultsKey() string {
+	at, doc := wire.BeginDocument(nil)
+	return string(query.AppendKey(nil, query.Lookup(wire.EndDocument(wire.AppendString(doc, "_id", defaultsID), at), "_id")))
+}
+
+// settingLocked returns the document of the set's own settings that has a key, nil if there is none.
+func (m *member) settingLocked(key string) []byte {
+	c := m.collections[settingsNamespace]
+	if c == nil {
+		return nil
+	}
+	return c.at(key)
+}
+
+// append writes the defaults behind what is there of a document.
+func (d defaults) append(dst []byte) []byte {
+	if d.read != nil {
+		dst = wire.AppendDocument(dst, readDefault, d.read)
+	}
+	if d.write != nil {
+		dst = wire.AppendDocument(dst, writeDefault, d.write)
+	}
+	if d.at != 0 {
+		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.seconds(), d.at.increment())
+		dst = wire.AppendDateTime(dst, "updateWallClockTime", d.wall)
+	}
+	return wire.EndDocument(dst, 0)
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/getDefaultRWConcern/
+
+func cmdGetDefaultRWConcern(x *exec) error {
+	if err := x.keepsDefaults(); err != nil {
+		return err
+	}
+	x.appendDefaults()
+	if x.arg("inMemory").True() {
+		x.out = wire.AppendBool(x.out, "inMemory", true)
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/setDefaultRWConcern/
+
+func cmdSetDefaultRWConcern(x *exec) error {
+	if err := x.keepsDefaults(); err != nil {
+		return err
+	}
+	read, write := x.arg(readDefault), x.arg(writeDefault)
+	if read.Missing() && write.Missing() {
+		return failf(codeBadValue, "At least one of the \"%s\" or \"%s\" fields must be present", readDefault, writeDefault)
+	}
+	var asked defaults
+	var concern writeConcern
+	var err error
+	if asked.read, err = defaultRead(read.Data); err == nil {
+		asked.write, err = concern.asDefault(write.Data)
+	}
+	if err != nil {
+		return err
+	}
+	err = x.writing(func() error {
+		if refused := concern.checkLocked(x.set); asked.write != nil && refused != nil {
+			return refused
+		}
+		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
+	})
+	if err == nil {
+		x.set.defaulted.Store(true)
+		x.appendDefaults()
+	}
+	return err
+}
+
+// setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
+func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
+	before := x.member.defaultsLocked()
+	if !read {
+		d.read = before.read
+	}
+	switch {
+	case !write:
+		d.write = before.write
+	case d.write == nil && before.write != nil && x.set.config.version.atLeast(5, 0):
+		return failf(codeIllegalOperation, "The global default write concern cannot be unset once it is set.")
+	}
+	d.at, d.wall = timestamp(x.member.lastTS.Load()), time.Now().UnixMilli()
+	return x.keepLocked(d)
+}
+
+// keepsDefaults tells why the server has no defaults, nil if it has.
+func (x *exec) keepsDefaults() error {
+	switch {
+	case x.set.config.standalone:
+		return failf(51300, "'%s' is not supported on standalone nodes.", x.name)
+	case x.set.config.sharded && x.mongos == nil:
+		return failf(51301, "'%s' is not supported on shard nodes.", x.name)
+	}
+	return x.adminOnly()
+}
+
+// defaultRead returns the read concern that may be the default, nil if it is to be none.
+func defaultRead(doc []byte) ([]byte, error) {
+	if len(doc) <= len(emptyDocument) {
+		return nil, nil
+	}
+	var c command
+	if err := c.parseReadConcern(&wire.Element{Type: bson.TypeEmbeddedDocument, Value: doc}); err != nil {
+		return nil, err
+	}
+	for _, name := range [...]string{"afterClusterTime", "atClusterTime"} {
+		if has(doc, name) {
+			return nil, failf(codeBadValue, "'%s' is not suitable for the default read concern", name)
+		}
+	}
+	switch {
+	case c.readConcern == linearizableConcern || c.readConcern == snapshotConcern:
+		return nil, failf(codeBadValue, "level: '%s' is not suitable for the default read concern", c.readConcern)
+	case has(doc, "provenance"):
+		return nil, failf(codeBadValue, "'provenance' must be unset in default read concern")
+	}
+	return bytes.Clone(doc), nil
+}
+
+// asDefault reads a write concern and returns it as it is kept, nil if it is to be none.
+func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
+	if len(doc) <= len(emptyDocument) {
+		return nil, nil
+	}
+	if err := w.parse(doc); err != nil {
+		return nil, err
+	}
+	switch {
+	case w.given && w.mode == "" && w.members < 1:
+		return nil, failf(codeBadValue, "Unacknowledged write concern is not suitable for the default write concern")
+	case has(doc, "provenance"):
+		return nil, failf(codeBadValue, "'provenance' must be unset in default write concern")
+	case !w.given:
+		w.given, w.members = true, 1
+	}
+	at, dst := wire.BeginDocument(nil)
+	if w.mode != "" {
+		dst = wire.AppendString(dst, "w", w.mode)
+	} else {
+		dst = wire.AppendInt32(dst, "w", int32(w.members))
+	}
+	if j := query.Lookup(doc, "j"); !j.Missing() {
+		dst = wire.AppendBool(dst, "j", j.True())
+	}
+	return wire.EndDocument(wire.AppendInt32(dst, "wtimeout", int32(w.timeout.Milliseconds())), at), nil
+}
+
+// keepLocked writes the defaults to where the set keeps them.
+func (x *exec) keepLocked(d defaults) error {
+	_, dst := wire.BeginDocument(nil)
+	doc, key, err := stored(d.append(wire.AppendString(dst, "_id", defaultsID)))
+	if err != nil {
+		return err
+	}
+	e := &entry{kind: put, ns: settingsNamespace, key: key, before: x.member.settingLocked(key), after: doc, whole: true}
+	return x.appendLocked(e, -1, nil)
+}
+
+// appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
+func (x *exec) appendDefaults() {
+	x.set.mu.Lock()
+	d, majority := x.member.defaultsLocked(), x.set.majorityByDefault
+	x.set.mu.Unlock()
+	local, readFrom, writeFrom := d.wall, "global", "global"
+	if d.at == 0 {
+		local = time.Now().UnixMilli()
+	}
+	sources := x.set.config.version.atLeast(5, 0)
+	if d.read == nil && sources {
+		_, dst := wire.BeginDocument(nil)
+		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
+	}
+	if d.write == nil {
+		writeFrom = "implicit"
+	}
+	if d.write == nil && majority {
+		_, dst := wire.BeginDocument(nil)
+		dst = wire.AppendInt32(wire.AppendString(dst, "w", majorityMode), "wtimeout", 0)
+		d.write = wire.EndDocument(dst, 0)
+	}
+	_, dst := wire.BeginDocument(nil)
+	whole := d.append(dst)
+	x.out = append(x.out, whole[4:len(whole)-1]...)
+	if sources {
+		x.out = wire.AppendString(x.out, "defaultWriteConcernSource", writeFrom)
+		x.out = wire.AppendString(x.out, "defaultReadConcernSource", readFrom)
+	}
+	x.out = wire.AppendDateTime(x.out, "localUpdateWallClockTime", local)
+}
+
+// applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
+// one; of the levels that may be a default only majority is another than none.
+func (x *exec) applyDefaults() {
+	if !x.set.defaulted.Load() || x.member == nil || x.inTransaction() && !x.spec.ends {
+		return
+	}
+	x.set.mu.Lock()
+	d := x.member.defaultsLocked()
+	x.set.mu.Unlock()
+	if x.spec.linearizes && x.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
+		x.readConcern = majorityConcern
+	}
+	if !x.spec.write || x.writeConcern.given || d.write == nil {
+		return
+	}
+	given := x.writeConcern
+	if err := x.writeConcern.parse(d.write); err != nil || given.present {
+		x.writeConcern.timeout = given.timeout
+		return
+	}
+	x.writeConcern.custom = true
+}
