@@ -50,3 +50,15 @@ func TestStepDownPeriods(t *testing.T) {
 		})
 	}
 }
+
+func TestADefaultWriteConcernTellsThatItIsOne(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		c := dial(t, rs, 0)
+		c.ok(`{"setDefaultRWConcern": 1, "defaultWriteConcern": {"w": 3}, "writeConcern": {"w": 1}, "$db": "admin"}`)
+		reply := c.ok(`{"insert": "c", "documents": [{"_id": 1}], "maxTimeMS": 100, "$db": "test"}`)
+		got, _ := reply.Lookup("writeConcernError", "errInfo", "writeConcern", "provenance").StringValueOK()
+		if got != "customDefault" {
+			t.Errorf("the reply is %v", reply)
+		}
+	}, mongotest.ReplicationDelay(5*time.Second))
+}
