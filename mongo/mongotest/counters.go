@@ -13,6 +13,10 @@ type Counters struct {
 
 // Counters returns what the given members have counted, all servers together if none is given.
 func (rs *ReplicaSet) Counters(members ...int) Counters {
+	var servers []*server
+	for _, i := range members {
+		servers = append(servers, &orPanic(rs.memberAt("Counters", i)).server)
+	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	total := Counters{Commands: make(map[string]int64)}
@@ -29,12 +33,10 @@ func (rs *ReplicaSet) Counters(members ...int) Counters {
 		total.Current += int64(len(m.conns))
 	}
 	if len(members) == 0 {
-		for _, s := range rs.servers {
-			add(s)
-		}
+		servers = rs.servers
 	}
-	for _, i := range members {
-		add(&rs.members[i].server)
+	for _, s := range servers {
+		add(s)
 	}
 	return total
 }

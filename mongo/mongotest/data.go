@@ -20,8 +20,9 @@ import (
 //
 // The command is anything that package bson encodes. It is safe to call beside clients.
 func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, error) {
-	if member < 0 || member >= len(rs.members) {
-		return nil, fmt.Errorf("mongotest: there is no member %d", member)
+	m, err := rs.memberAt("Command", member)
+	if err != nil {
+		return nil, err
 	}
 	body, err := bson.Marshal(command)
 	if err != nil {
@@ -30,7 +31,7 @@ func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, err
 	if !has(body, "$db") {
 		body = wire.EndDocument(wire.AppendString(body[:len(body)-1], "$db", db), 0)
 	}
-	x, err := rs.direct(rs.members[member])
+	x, err := rs.direct(m)
 	if err != nil {
 		return nil, err
 	}
@@ -208,10 +209,11 @@ func (rs *ReplicaSet) Drop(ns string) error {
 // ReadMember returns the documents that a member has, committed or not; it may be killed or cut off. They must not be
 // changed.
 func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
+	m := orPanic(rs.memberAt("ReadMember", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var docs []bson.Raw
-	rs.members[member].collections[ns].scan(func(r *record) bool {
+	m.collections[ns].scan(func(r *record) bool {
 		docs = append(docs, bson.Raw(r.doc))
 		return true
 	})

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -318,27 +319,30 @@ func (m *member) succeed() {
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
 // and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
 func (rs *ReplicaSet) Kill(member int) {
-	rs.mu.Lock()
-	m := rs.members[member]
+	for _, c := range orPanic(rs.memberAt("Kill", member)).kill() {
+		c.abort()
+	}
+}
+
+// kill ends the member, unless it is dead, and returns its connections, which are to be aborted.
+func (m *member) kill() []*conn {
+	m.set.mu.Lock()
+	defer m.set.mu.Unlock()
 	if !m.up {
-		rs.mu.Unlock()
-		return
+		return nil
 	}
 	m.stepDownLocked()
 	conns := m.stopLocked()
-	rs.reconsiderLocked()
-	rs.mu.Unlock()
-	for _, c := range conns {
-		c.abort()
-	}
+	m.set.reconsiderLocked()
+	return conns
 }
 
 // Restart starts a killed member with the data it had; the only one of its set is primary again at once. Restarting a member
 // that runs does nothing.
 func (rs *ReplicaSet) Restart(member int) {
+	m := orPanic(rs.memberAt("Restart", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	m := rs.members[member]
 	if m.up || rs.closed {
 		return
 	}
@@ -352,15 +356,19 @@ func (rs *ReplicaSet) Restart(member int) {
 // Isolate cuts a member off from the other members and from its clients: bytes stop flowing, connections stay open and
 // silent, new dials (by the set's Dialer) wait. Heal ends it.
 func (rs *ReplicaSet) Isolate(member int) {
+	m := orPanic(rs.memberAt("Isolate", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.members[member].gate.set(true)
+	m.gate.set(true)
 	rs.reconsiderLocked()
 }
 
 // Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
 // group form one together. A new partition replaces the old one.
 func (rs *ReplicaSet) Partition(groups ...[]int) {
+	for _, m := range slices.Concat(groups...) {
+		orPanic(rs.memberAt("Partition", m))
+	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	group := make([]int, len(rs.members))
@@ -383,6 +391,8 @@ func (rs *ReplicaSet) Partition(groups ...[]int) {
 // that it carries is learned, so that an outdated primary steps down at once. A secondary cut off from the primary replicates
 // from another one that both reach. It adds to the partition there is.
 func (rs *ReplicaSet) PartitionOneWay(from, to int) {
+	orPanic(rs.memberAt("PartitionOneWay", from))
+	orPanic(rs.memberAt("PartitionOneWay", to))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.cut[from][to] = from != to
@@ -392,9 +402,10 @@ func (rs *ReplicaSet) PartitionOneWay(from, to int) {
 // SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
 // What was written before and is due by the new lag is fetched at once.
 func (rs *ReplicaSet) SetLag(member int, lag time.Duration) {
+	m := orPanic(rs.memberAt("SetLag", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.members[member].lag = max(0, lag)
+	m.lag = max(0, lag)
 	rs.wakeLocked()
 }
 

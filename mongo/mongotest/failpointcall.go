@@ -35,6 +35,10 @@ type FailPoint struct {
 
 // SetFailPoint sets a fail point of a member, which has one of each name. A member that restarts has none.
 func (rs *ReplicaSet) SetFailPoint(member int, f FailPoint) error {
+	m, err := rs.memberAt("SetFailPoint", member)
+	if err != nil {
+		return err
+	}
 	p, err := f.compile()
 	if err != nil {
 		return err
@@ -45,15 +49,16 @@ func (rs *ReplicaSet) SetFailPoint(member int, f FailPoint) error {
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.members[member].points[name] = p
+	m.points[name] = p
 	return nil
 }
 
 // ClearFailPoint ends a member's fail point of a name, if there is one.
 func (rs *ReplicaSet) ClearFailPoint(member int, name string) {
+	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	delete(rs.members[member].points, name)
+	delete(m.points, name)
 }
 
 func (f *FailPoint) compile() (*failPoint, error) {

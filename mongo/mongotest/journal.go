@@ -145,7 +145,7 @@ func (rs *ReplicaSet) Dump() string {
 		b.WriteByte('\n')
 	}
 	b.WriteString(rs.transcript.String())
-	for i := range rs.members {
+	for i := range rs.Members() {
 		c := rs.Counters(i)
 		fmt.Fprintf(&b, "member %d received %v, %d of %d connections are open\n", i, c.Commands, c.Current, c.Opened)
 	}

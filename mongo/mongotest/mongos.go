@@ -42,28 +42,33 @@ func (r *mongos) startLocked() {
 func (rs *ReplicaSet) Mongos() int { return len(rs.mongos) }
 
 // MongosAddr returns the address of a mongos, "host:port".
-func (rs *ReplicaSet) MongosAddr(mongos int) string { return rs.mongos[mongos].addr }
+func (rs *ReplicaSet) MongosAddr(mongos int) string {
+	return orPanic(nth("MongosAddr", "mongos", rs.mongos, mongos)).addr
+}
 
 // KillMongos ends a mongos as Kill does a member. Killing a dead one does nothing.
 func (rs *ReplicaSet) KillMongos(mongos int) {
-	r := rs.mongos[mongos]
-	rs.mu.Lock()
-	if !r.up {
-		rs.mu.Unlock()
-		return
-	}
-	conns := r.stopLocked()
-	rs.mu.Unlock()
-	for _, c := range conns {
+	for _, c := range orPanic(nth("KillMongos", "mongos", rs.mongos, mongos)).kill() {
 		c.abort()
 	}
 }
 
+// kill ends the mongos, unless it is dead, and returns its connections, which are to be aborted.
+func (r *mongos) kill() []*conn {
+	r.set.mu.Lock()
+	defer r.set.mu.Unlock()
+	if !r.up {
+		return nil
+	}
+	return r.stopLocked()
+}
+
 // RestartMongos starts a killed mongos. Restarting one that runs does nothing.
 func (rs *ReplicaSet) RestartMongos(mongos int) {
+	r := orPanic(nth("RestartMongos", "mongos", rs.mongos, mongos))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if r := rs.mongos[mongos]; !r.up && !rs.closed {
+	if !r.up && !rs.closed {
 		r.startLocked()
 	}
 }

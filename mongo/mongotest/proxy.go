@@ -124,11 +124,12 @@ func (p *FaultProxy) URI() string {
 	return u.String()
 }
 
-// Addr returns the proxy's address in front of a member: those of the target come first, then those learned from hello.
+// Addr returns the proxy's address in front of a member: those of the target come first, then those learned from hello. It
+// panics if there are not that many.
 func (p *FaultProxy) Addr(member int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.members[member].listener.Addr().String()
+	return orPanic(nth("Addr", "member", p.members, member)).listener.Addr().String()
 }
 
 // Members returns how many members the proxy stands in front of by now.

@@ -14,7 +14,8 @@ import (
 )
 
 // ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
-// for concurrent use.
+// for concurrent use. What names no member, mongos or namespace ("database.collection") is an error of the methods that return
+// one; the others panic and say so.
 type ReplicaSet struct {
 	config     config
 	network    *memNetwork // nil on TCP
@@ -332,12 +333,14 @@ func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs.dial} }
 
 // Addr returns the address of a member, "host:port"; of member 0 if none is named.
 func (rs *ReplicaSet) Addr(member ...int) string {
+	i := 0
+	if len(member) > 0 {
+		i = member[0]
+	}
+	m := orPanic(rs.memberAt("Addr", i))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if len(member) == 0 {
-		return rs.members[0].addr
-	}
-	return rs.members[member[0]].addr
+	return m.addr
 }
 
 // Members returns how many members the set has, running or not.
