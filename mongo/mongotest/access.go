@@ -37,8 +37,8 @@ func (x *exec) writing(apply func() error) error {
 	m.publishLocked()
 	rs.mu.Unlock()
 	if x.afterApply != nil {
+		defer release() // also where afterApply ends the goroutine, as t.Fatal does
 		x.afterApply()
-		release()
 	}
 	return err
 }

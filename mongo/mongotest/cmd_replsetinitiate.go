@@ -32,11 +32,12 @@ func cmdReplSetInitiate(x *exec) error {
 		return invalidConfig(err)
 	}
 	rs.initiation = initiating
-	if err := rs.initiateLocked(x, c); err != nil {
-		rs.initiation = uninitiated
-		return err
-	}
-	return nil
+	defer func() {
+		if rs.initiation == initiating {
+			rs.initiation = uninitiated
+		}
+	}()
+	return rs.initiateLocked(x, c)
 }
 
 // invalidConfig is an error about a configuration as replSetInitiate tells of it.
@@ -239,9 +240,7 @@ func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
 	if err != nil {
 		return err
 	}
-	rs.mu.Unlock()
-	err = rs.join(joining)
-	rs.mu.Lock()
+	err = rs.joinLocked(joining)
 	if err == nil && (rs.closed || x.epoch != x.member.epoch) {
 		err = errHangUp
 	}
@@ -313,6 +312,13 @@ func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]
 
 // quorumTimeout is how long replSetInitiate waits for other processes: as long as a heartbeat may take.
 const quorumTimeout = 10 * time.Second
+
+// joinLocked is join without the mutex, which is taken again also where Processes.Join ends the goroutine.
+func (rs *ReplicaSet) joinLocked(joining []*member) error {
+	rs.mu.Unlock()
+	defer rs.mu.Lock()
+	return rs.join(joining)
+}
 
 // join makes other processes hand their clients on to members that stand for them.
 func (rs *ReplicaSet) join(joining []*member) error {

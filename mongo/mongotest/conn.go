@@ -28,6 +28,7 @@ type conn struct {
 	x          exec
 	appName    string
 	consumed   int64  // bytes dealt with, for WaitIdle
+	dealing    bool   // with a message
 	direct     bool   // the test's own hand, not a client: see Command
 	afterApply func() // for the message in hand: what a fault does once it is applied
 
@@ -92,6 +93,9 @@ func (c *conn) serve() {
 		if failure := recover(); failure != nil {
 			panic(failure) // perhaps with the set's mutex held, for which forget would wait forever
 		}
+		if c.dealing { // middleware has ended the goroutine, as t.Fatal does
+			c.set.rest()
+		}
 		c.forget()
 	}()
 	r := bufio.NewReaderSize(c, 16<<10)
@@ -104,10 +108,7 @@ func (c *conn) serve() {
 			return
 		}
 		c.in = message
-		c.set.active.Add(1)
-		c.account(int64(len(message)))
-		err = c.handle(message)
-		c.set.rest()
+		err = c.deal(message)
 		if errors.Is(err, errSilent) {
 			c.swallow(r)
 			return
@@ -116,6 +117,17 @@ func (c *conn) serve() {
 			return
 		}
 	}
+}
+
+// deal is handle, noted for WaitIdle.
+func (c *conn) deal(message []byte) error {
+	c.dealing = true
+	c.set.active.Add(1)
+	c.account(int64(len(message)))
+	err := c.handle(message)
+	c.set.rest()
+	c.dealing = false
+	return err
 }
 
 // swallow reads what the client still sends until it closes the connection.

@@ -81,22 +81,10 @@ func (e *Expectation) Request() *Request {
 
 // respond answers a message by what is expected, or as handshakes are. It returns nil if there is no answer.
 func (p *Pipe) respond(in *incoming) *Reply {
-	p.mu.Lock()
-	if len(p.queue) > 0 && p.queue[0].meets(&in.Request) {
-		e := p.queue[0]
-		p.queue = p.queue[1:]
-		p.watchLocked()
-		e.request = in.copy()
-		close(e.met)
-		p.mu.Unlock()
-		return p.answer(e, in)
-	}
-	expected := "nothing"
-	if len(p.queue) > 0 {
-		expected = p.queue[0].command
-	}
-	p.mu.Unlock()
+	e, expected := p.meet(in)
 	switch {
+	case e != nil:
+		return p.answer(e, in)
 	case isGreeting(in.Command):
 		return p.hello(in.Command)
 	case in.Command == "endSessions":
@@ -104,6 +92,24 @@ func (p *Pipe) respond(in *incoming) *Reply {
 	}
 	p.fail("%s came on connection %d, expected was %s", in.Command, in.ConnID, expected)
 	return nil
+}
+
+// meet returns the expectation that a message meets, nil if it meets none, and the name of what was expected.
+func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		return nil, "nothing"
+	}
+	next := p.queue[0]
+	if !next.meets(&in.Request) {
+		return nil, next.command
+	}
+	p.queue = p.queue[1:]
+	p.watchLocked()
+	next.request = in.copy()
+	close(next.met)
+	return next, next.command
 }
 
 // answer waits until the test has said how a message is answered.

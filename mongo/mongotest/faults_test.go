@@ -107,6 +107,49 @@ func TestAWriteThatWasNotReplicatedDiesWithItsPrimary(t *testing.T) {
 	})
 }
 
+func TestACallbackThatEndsItsGoroutineHoldsNothing(t *testing.T) { // as t.Fatal does
+	end := func(*mongotest.Request) bool { runtime.Goexit(); return true }
+	for name, m := range map[string]mongotest.Middleware{
+		"Before":     mongotest.Always(mongotest.Fault{Before: runtime.Goexit}),
+		"AfterApply": mongotest.Always(mongotest.Fault{AfterApply: runtime.Goexit}),
+		"After":      mongotest.Always(mongotest.Fault{After: runtime.Goexit}),
+		"While":      mongotest.While(end, mongotest.Fault{}),
+		"Decide":     mongotest.Decide(func(r *mongotest.Request) mongotest.Fault { end(r); return mongotest.Fault{} }),
+		"Middleware": func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			defer runtime.Goexit()
+			return next(r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+				remove := rs.Use("update", m)
+				c := dial(t, rs, 0)
+				c.send(0, j("%s", retryable(1, "")))
+				if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+					t.Errorf("the client got %v, want the connection's end", err)
+				}
+				remove()
+				must[any](t)(nil, rs.WaitIdle(within(t)))
+				dial(t, rs, 0).ok("%s", retryable(2, `, "writeConcern": {"w": 3, "wtimeout": 1000}`))
+			})
+		})
+	}
+}
+
+func TestAPipesConditionThatEndsItsGoroutineHoldsNothing(t *testing.T) {
+	failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+		p.Expect("find", func(*mongotest.Request) bool { runtime.Goexit(); return true })
+		c := dialAt(t, p.Dialer().DialContext, p.Addr())
+		c.send(0, j(`{"find": "c", "$db": "test"}`))
+		if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+			t.Errorf("the client got %v, want the connection's end", err)
+		}
+	})
+	if len(failures) != 1 || !strings.Contains(failures[0], "find did not come") {
+		t.Error(failures)
+	}
+}
+
 func TestSilentFaults(t *testing.T) {
 	for _, fault := range []mongotest.Fault{{LoseRequest: true, Silent: true}, {LoseReply: true, Silent: true, CutReplyAfter: 3}} {
 		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {

@@ -3,7 +3,10 @@ package mongotest_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -117,6 +120,18 @@ func TestProxyFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAProxysMiddlewareThatEndsItsGoroutineEndsTheConnection(t *testing.T) {
+	rs := mongotest.RunT(t)
+	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(rs.Addr()))
+	p.Use("ping", mongotest.Always(mongotest.Fault{After: runtime.Goexit}))
+	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
+	c.send(0, j(`{"ping": 1, "$db": "admin"}`))
+	if _, _, err := c.receive(); !errors.Is(err, io.EOF) {
+		t.Errorf("the client got %v, want the connection's end", err)
+	}
+	must[any](t)(nil, p.Close()) // waits for what still runs
 }
 
 func TestProxySilence(t *testing.T) {

@@ -64,9 +64,9 @@ func (c *proxyConn) run() {
 		defer c.close()
 		c.carryReplies(bufio.NewReaderSize(c.server, 16<<10))
 	})
+	defer back.Wait()
+	defer c.close() // also where middleware ends the goroutine, as t.Fatal does
 	c.carryRequests(first)
-	c.close()
-	back.Wait()
 }
 
 // connect opens the connection to the server.
