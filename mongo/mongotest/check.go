@@ -71,12 +71,33 @@ func (rs *ReplicaSet) CheckIndex(t Tester, ns string, keys any, options ...bson.
 	}
 }
 
-// CheckCommands fails the test, and lets it go on, if the members have received another number of messages with a command.
+// CheckCommands fails the test, and lets it go on, if the servers have received another number of messages with a command,
+// which is named as in [ReplicaSet.Use]. The name of no command fails it too, unless a client has sent it.
 func (rs *ReplicaSet) CheckCommands(t Tester, command string, want int) {
 	t.Helper()
-	if got := rs.Counters().Commands[command]; got != int64(want) {
-		t.Errorf("the command %s was received %d times, want %d; all: %v", command, got, want, rs.Counters().Commands)
+	all := rs.Counters().Commands
+	got, known := int64(0), command == AnyCommand || isCommand(command)
+	for name, n := range all {
+		if stands(command, name) {
+			got, known = got+n, true
+		}
 	}
+	switch {
+	case !known:
+		t.Errorf("mongotest: CheckCommands: there is no command %q, and none was received; all: %v", command, all)
+	case got != int64(want):
+		t.Errorf("the command %s was received %d times, want %d; all: %v", command, got, want, all)
+	}
+}
+
+// isCommand tells whether there is a command of a name, whatever the case.
+func isCommand(name string) bool {
+	for _, s := range specs {
+		if strings.EqualFold(s.name, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // contains tells whether a document has all fields of another.

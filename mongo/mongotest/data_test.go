@@ -170,7 +170,14 @@ func TestDirectWritesAndClientsDoNotDisturbEachOther(t *testing.T) {
 func TestChecksTellWhatDiffers(t *testing.T) {
 	rs := mongotest.RunT(t, mongotest.InMemory())
 	must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1, "a": [1, {"b": 2, "c": 3}]}`), j(`{"_id": 2, "n": 1}`), j(`{"_id": 4}`)))
-	dial(t, rs, 0).ok(`{"ping": 1, "$db": "admin"}`)
+	c := dial(t, rs, 0)
+	c.ok(`{"ping": 1, "$db": "admin"}`)
+	c.ok(`{"hello": 1, "$db": "admin"}`)
+	c.ok(`{"ismaster": 1, "$db": "admin"}`)
+	c.ok(`{"findAndModify": "d", "query": {}, "remove": true, "$db": "test"}`)
+	c.ok(`{"findandmodify": "d", "query": {}, "remove": true, "$db": "test"}`)
+	c.ok(`{"dropIndexes": "c", "index": "*", "$db": "test"}`)
+	c.run(`{"frobnicate": 1, "$db": "test"}`)
 	r := &tester{}
 	for _, test := range []struct {
 		rule  string
@@ -197,6 +204,14 @@ func TestChecksTellWhatDiffers(t *testing.T) {
 		}, []string{"sparse"}},
 		{"an index of no collection", func() { rs.CheckIndex(r, "test.none", j(`{"_id": 1}`)) }, []string{"NamespaceNotFound"}},
 		{"commands", func() { rs.CheckCommands(r, "ping", 1) }, nil},
+		{"commands by names in another case", func() { rs.CheckCommands(r, "PING", 1) }, nil},
+		{"commands by their newest name", func() { rs.CheckCommands(r, "findAndModify", 2) }, nil},
+		{"commands by an older name", func() { rs.CheckCommands(r, "findandmodify", 2) }, nil},
+		{"commands by an older name that is another word", func() { rs.CheckCommands(r, "deleteIndexes", 1) }, nil},
+		{"hello is all its names", func() { rs.CheckCommands(r, "hello", 2) }, nil},
+		{"any command is none of hello's", func() { rs.CheckCommands(r, mongotest.AnyCommand, 5) }, nil},
+		{"a name of no command", func() { rs.CheckCommands(r, "insret", 0) }, []string{`there is no command "insret"`}},
+		{"a name of no command that a client sent", func() { rs.CheckCommands(r, "frobnicate", 1) }, nil},
 		{"too few commands", func() { rs.CheckCommands(r, "ping", 2) }, []string{"received 1 times, want 2"}},
 		{"what cannot be encoded", func() { rs.CheckDocuments(r, "test.c", 1) }, []string{"encoding document 0"}},
 	} {

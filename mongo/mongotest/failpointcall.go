@@ -79,6 +79,9 @@ func (f *FailPoint) compile() (*failPoint, error) {
 		p.times = int64(f.Times)
 	}
 	for _, name := range f.Commands {
+		if specs[name] == nil {
+			return nil, fmt.Errorf("mongotest: SetFailPoint: there is no command %q", name)
+		}
 		p.commands[newestName(name)] = true
 	}
 	if e := f.WriteConcernError; e != nil {

@@ -102,10 +102,14 @@ type use struct {
 	m       Middleware
 }
 
-// Use puts middleware around the messages of a command: its name, whatever the case, "hello" also for its older names
-// and a stream of hellos being one message, or AnyCommand. What was put in use earlier is outside. The returned function
-// takes it out of use; messages that are being dealt with keep it.
+// Use puts middleware around the messages of a command: its name, whatever the case, which also stands for its older names,
+// a stream of hellos being one message, or AnyCommand. A name of no command is not refused: the middleware may make one. What
+// was put in use earlier is outside. The returned function takes it out of use; messages that are being dealt with keep it. It
+// panics if the middleware is nil.
 func (ms *middlewares) Use(command string, m Middleware) (remove func()) {
+	if m == nil {
+		panic("mongotest: Use: the middleware of " + command + " is nil")
+	}
 	u := &use{command, m}
 	ms.change(func(list []*use) []*use { return append(list, u) })
 	return func() {
@@ -153,9 +157,12 @@ func around(list []Middleware, h Handler) Handler {
 	return h
 }
 
-func (u *use) concerns(command string) bool {
+func (u *use) concerns(command string) bool { return stands(u.command, command) }
+
+// stands tells whether a test means a command by a name: whatever the case, or an older name.
+func stands(name, command string) bool {
 	if isGreeting(command) {
-		return isGreeting(u.command)
+		return strings.EqualFold(name, "hello") || strings.EqualFold(name, "isMaster")
 	}
-	return u.command == AnyCommand || strings.EqualFold(u.command, command)
+	return name == AnyCommand || strings.EqualFold(name, command) || strings.EqualFold(newestName(name), newestName(command))
 }

@@ -63,6 +63,10 @@ func TestMiddleware(t *testing.T) {
 			`{"findAndModify": "c", "remove": true, "$db": "test"}`, func(reply bson.Raw) bool { return number(reply, "value") == 9 }, 0,
 		},
 		{
+			"an older name is the same command", "dropIndexes", answer(bson.D{{Key: "n", Value: 7}}),
+			`{"deleteIndexes": "c", "index": "*", "$db": "test"}`, func(reply bson.Raw) bool { return number(reply, "n") == 7 }, 0,
+		},
+		{
 			"a command that does not exist can be made", "frobnicate", answer(bson.D{{Key: "frobbed", Value: 1}}),
 			`{"frobnicate": 1, "$db": "test"}`, func(reply bson.Raw) bool { return number(reply, "frobbed") == 1 }, 0,
 		},
@@ -169,8 +173,14 @@ func TestFailPointsByCall(t *testing.T) {
 	must[any](t)(nil, rs.SetFailPoint(0, mongotest.FailPoint{Name: mongotest.FailCommand, Commands: []string{"ping"}, CloseConnection: true}))
 	rs.ClearFailPoint(0, mongotest.FailCommand)
 	c.ok(`{"ping": 1, "$db": "admin"}`)
+	must[any](t)(nil, rs.SetFailPoint(0, mongotest.FailPoint{Commands: []string{"findandmodify"}, ErrorCode: 91}))
+	for _, name := range []string{"findandmodify", "findAndModify"} {
+		if reply := c.run(`{"%s": "c", "remove": true, "$db": "test"}`, name); number(reply, "code") != 91 {
+			t.Errorf("an older name in a fail point, %s: %v", name, reply)
+		}
+	}
 	for name, p := range map[string]mongotest.FailPoint{
-		"name": {Name: "hangForEver"}, "times": {Times: -1}, "probability": {Probability: 2},
+		"name": {Name: "hangForEver"}, "times": {Times: -1}, "probability": {Probability: 2}, "command": {Commands: []string{"insret"}},
 	} {
 		if err := rs.SetFailPoint(0, p); err == nil {
 			t.Errorf("a bad %s was taken", name)
