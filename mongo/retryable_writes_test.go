@@ -132,7 +132,7 @@ func TestWhichWritesGetATransactionNumber(t *testing.T) {
 		},
 		{
 			"a standalone", nil,
-			[]mongotest.Option{mongotest.Standalone()},
+			[]mongotest.Option{mongotest.Members(1), mongotest.Standalone()},
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
 		{"drop", nil, nil, func(w *world) error { return w.coll.Drop(w.ctx) }, "drop", false},

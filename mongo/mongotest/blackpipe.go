@@ -86,10 +86,43 @@ func pipeConfig(opts []Option) (config, error) {
 	other.inMemory, other.latencyMin, other.latencyMax, other.seed = c.inMemory, c.latencyMin, c.latencyMax, c.seed
 	other.addresses, other.standalone, other.setName = c.addresses, c.standalone, c.setName
 	other.wantVersion, other.version, other.transcript, other.patience = c.wantVersion, c.version, c.transcript, c.patience
-	if !reflect.DeepEqual(other, c) {
-		return c, errors.New("mongotest: RunPipeT: an option that means nothing to a pipe was given")
+	switch {
+	case !reflect.DeepEqual(other, c):
+		return c, fmt.Errorf("mongotest: RunPipeT: %s means nothing to a pipe", c.foreign(&other))
+	case c.patience <= 0:
+		return c, fmt.Errorf("mongotest: Patience(%v): it must be positive", c.patience)
 	}
 	return c, nil
+}
+
+// foreign names the option in which a configuration differs from one that a pipe may have.
+func (c *config) foreign(other *config) string {
+	for _, o := range []struct {
+		name  string
+		given bool
+	}{
+		{"Members", c.members != other.members},
+		{"Member", c.setups != nil},
+		{"ElectionTimeout", c.electionTimeout != other.electionTimeout},
+		{"ReplicationDelay", c.replication != 0},
+		{"JournalLimit", c.journalLimit != other.journalLimit},
+		{"JournalKey", c.journalKey != nil},
+		{"Compressors", !slices.Equal(c.compressors, other.compressors)},
+		{"Users", c.users != nil},
+		{"RequireAuth", c.requireAuth},
+		{"StartParameters", c.startParameters != nil},
+		{"TLS", c.tls},
+		{"Accept", c.listeners != nil},
+		{"Uninitiated", c.uninitiated},
+		{"WithProcesses", c.processes != nil},
+		{"Sharded", c.sharded},
+		{"WriteConcernMode", c.modes != nil},
+	} {
+		if o.given {
+			return o.name
+		}
+	}
+	return "one of the options"
 }
 
 func (p *Pipe) listen() error {
@@ -128,7 +161,7 @@ func (p *Pipe) URI() string {
 	if p.config.standalone {
 		return "mongodb://" + p.addr + "/"
 	}
-	return "mongodb://" + p.addr + "/?replicaSet=" + p.config.setName
+	return "mongodb://" + p.addr + "/?replicaSet=" + escape(p.config.setName)
 }
 
 // Dialer returns what connects to the pipe, in memory and on TCP.

@@ -295,13 +295,26 @@ func driverOnPipe(t *testing.T, p *mongotest.Pipe) {
 }
 
 func TestAPipeRefusesOptionsThatItHasNoUseFor(t *testing.T) {
-	for name, opt := range map[string]mongotest.Option{
-		"Members": mongotest.Members(3), "Users": mongotest.Users(mongotest.User{Name: "u", Password: "p"}), "TLS": mongotest.TLS(),
+	for name, opts := range map[string][]mongotest.Option{
+		"Members": {mongotest.Members(3)}, "Member": {priority(0, 2)}, "ElectionTimeout": {mongotest.ElectionTimeout(1)},
+		"ReplicationDelay": {mongotest.ReplicationDelay(1)}, "JournalLimit": {mongotest.JournalLimit(1)},
+		"JournalKey":  {mongotest.JournalKey(func(string, bson.Raw) string { return "" })},
+		"Compressors": {mongotest.Compressors()}, "Users": {mongotest.Users(mongotest.User{Name: "u", Password: "p"})},
+		"RequireAuth": {mongotest.RequireAuth()}, "StartParameters": {mongotest.StartParameters(map[string]string{"quiet": "true"})},
+		"TLS": {mongotest.TLS()}, "Uninitiated": {mongotest.Uninitiated()}, "Sharded": {mongotest.Sharded(1)},
+		"WriteConcernMode": {mongotest.WriteConcernMode("m", map[string]int{"dc": 1})},
+		"Accept":           {mongotest.Listen("127.0.0.1:1"), mongotest.Accept(new(net.TCPListener))},
 	} {
 		r := &tester{}
-		if p := mongotest.RunPipeT(r, opt); p != nil || len(r.take()) != 1 {
-			t.Errorf("%s was not refused", name)
+		p := mongotest.RunPipeT(r, opts...)
+		if got, want := strings.Join(r.take(), "\n"), "mongotest: RunPipeT: "+name+" means nothing to a pipe"; p != nil || got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	r := &tester{}
+	mongotest.RunPipeT(r, mongotest.Patience(0))
+	if got := r.take(); len(got) != 1 || got[0] != "mongotest: Patience(0s): it must be positive" {
+		t.Errorf("%q", got)
 	}
 	if _, err := mongotest.Run(mongotest.Patience(time.Second)); err == nil {
 		t.Error("a replica set took Patience")

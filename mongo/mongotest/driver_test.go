@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -105,4 +106,23 @@ func TestFailoverInTheMiddle(t *testing.T) {
 			t.Errorf("primary %d, term %d, want another than 0 and 2", rs.Primary(), rs.Term())
 		}
 	})
+}
+
+func TestADriverReadsTheSetsNameFromTheURI(t *testing.T) {
+	for _, name := range []string{"rs7", "a&w=1", "a b+c", "100%", "r/s?,:@#"} {
+		for place, opts := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
+			opts = append(opts, mongotest.SetName(name))
+			client := connect(t, mongotest.RunT(t, opts...))
+			if _, err := client.Database("test").Collection("c").InsertOne(within(t), j(`{}`)); err != nil {
+				t.Errorf("%q, %s: %v", name, place, err)
+			}
+			p := mongotest.RunPipeT(t, opts...)
+			p.Expect("ping").Reply(bson.D{})
+			piped := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer())))
+			if err := piped.Ping(within(t), nil); err != nil {
+				t.Errorf("%q, a pipe, %s: %v", name, place, err)
+			}
+			must[any](t)(nil, piped.Disconnect(within(t)))
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,14 +247,35 @@ func TestCloseEndsEverything(t *testing.T) {
 }
 
 func TestOptionsThatContradict(t *testing.T) {
-	for name, opts := range map[string][]mongotest.Option{
-		"Members":         {mongotest.Members(0)},
-		"SetName":         {mongotest.SetName("")},
-		"Latency":         {mongotest.Latency(time.Second, 2*time.Second)},
-		"ElectionTimeout": {mongotest.ElectionTimeout(0)},
+	for want, opts := range map[string][]mongotest.Option{
+		"Members(0): a set has 1 to 50 members":           {mongotest.Members(0)},
+		"Members(3) and Standalone exclude each other":    {mongotest.Members(3), mongotest.Standalone()},
+		"SetName: the name is empty":                      {mongotest.SetName("")},
+		"Latency needs InMemory":                          {mongotest.Latency(time.Second, 2*time.Second)},
+		"ElectionTimeout(0s): it must be positive":        {mongotest.ElectionTimeout(0)},
+		"ReplicationDelay(-1ns): it must not be negative": {mongotest.ReplicationDelay(-1)},
+		"JournalLimit(-2): it must not be negative":       {mongotest.JournalLimit(-2)},
+		"KeepTranscript(-3): it must not be negative":     {mongotest.KeepTranscript(-3)},
+		"one of the options is nil":                       {mongotest.InMemory(), nil},
+		"Member(0): one of the options is nil":            {mongotest.Member(0, nil)},
+		"Accept: listener 0 is nil":                       {mongotest.Listen("127.0.0.1:1"), mongotest.Accept(nil)},
+		"WithProcesses: IsSelf or Join is nil":            {mongotest.Uninitiated(), mongotest.Listen("127.0.0.1:1"), mongotest.WithProcesses(mongotest.Processes{})},
 	} {
-		if _, err := mongotest.Run(opts...); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+		if _, err := mongotest.Run(opts...); err == nil || err.Error() != "mongotest: "+want {
+			t.Errorf("%v, want %s", err, want)
 		}
+	}
+	r := &tester{}
+	mongotest.RunReplicaSetT(r, 3, mongotest.Members(5))
+	mongotest.RunReplicaSetT(r, 3, mongotest.Standalone())
+	want := []string{
+		"mongotest: RunReplicaSetT with 3 members and Members(5) contradict each other",
+		"mongotest: Members(3) and Standalone exclude each other",
+	}
+	if got := r.take(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Members(3)).Members(); n != 3 {
+		t.Errorf("told twice, the set has %d members, want 3", n)
 	}
 }

@@ -29,7 +29,7 @@ func TestMemberOptionsThatBreakARule(t *testing.T) {
 		"at least one non-arbiter member with priority > 0":              {priority(0, 0), priority(1, 0), priority(2, 0)},
 		"contains 8 voting members, but must be at least 1 and no more":  {mongotest.Members(8)},
 		"Members(51): a set has 1 to 50 members":                         {mongotest.Members(51)},
-		"Member(0): there is no such member of a set":                    {mongotest.Standalone(), priority(0, 2)},
+		"Member(0): there is no such member of a set":                    {mongotest.Members(1), mongotest.Standalone(), priority(0, 2)},
 		"every set has the mode majority":                                {mongotest.WriteConcernMode("majority", map[string]int{"dc": 1})},
 		"WriteConcernMode: the name is empty":                            {mongotest.WriteConcernMode("", map[string]int{"dc": 1})},
 		`WriteConcernMode("both"): it names no tag`:                      {mongotest.WriteConcernMode("both", nil)},

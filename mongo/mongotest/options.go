@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,6 +19,7 @@ type Option func(*config)
 
 type config struct {
 	members         int
+	promised        *int // how many members RunReplicaSetT was told
 	inMemory        bool
 	standalone      bool
 	setName         string
@@ -52,60 +54,107 @@ type config struct {
 func newConfig(opts []Option) (config, error) {
 	c := config{members: 1, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
 	for _, o := range opts {
+		if o == nil {
+			return c, errors.New("mongotest: one of the options is nil")
+		}
 		o(&c)
 	}
 	c.version = newestVersion
-	if c.wantVersion != "" {
-		var err error
-		if c.version, err = parseVersion(c.wantVersion); err != nil {
+	for _, check := range []func() error{
+		c.readVersion, c.checkSize, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkListening, c.checkLatency,
+		c.checkLimits,
+	} {
+		if err := check(); err != nil {
 			return c, err
 		}
 	}
+	return c, nil
+}
+
+func (c *config) readVersion() (err error) {
+	if c.wantVersion != "" {
+		c.version, err = parseVersion(c.wantVersion)
+	}
+	return err
+}
+
+func (c *config) checkSize() error {
 	switch {
-	case c.standalone:
-		c.members = 1
+	case c.promised != nil && c.members != *c.promised:
+		return fmt.Errorf("mongotest: RunReplicaSetT with %d members and Members(%d) contradict each other", *c.promised, c.members)
+	case c.standalone && c.members != 1:
+		return fmt.Errorf("mongotest: Members(%d) and Standalone exclude each other", c.members)
 	case c.members < 1 || c.members > maxMembers:
-		return c, fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, maxMembers)
-	case c.setName == "":
-		return c, errors.New("mongotest: SetName: the name is empty")
+		return fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, maxMembers)
+	case !c.standalone && c.setName == "":
+		return errors.New("mongotest: SetName: the name is empty")
 	}
-	if err := c.checkParameters(); err != nil {
-		return c, err
-	}
-	if err := c.setUpMembers(); err != nil {
-		return c, err
-	}
+	return nil
+}
+
+func (c *config) checkCompressors() error {
 	for _, name := range c.compressors {
 		if _, ok := wire.CompressorNamed(name); !ok {
-			return c, fmt.Errorf("mongotest: Compressors: there is no compressor %q; there are snappy, zstd and zlib", name)
+			return fmt.Errorf("mongotest: Compressors: there is no compressor %q; there are snappy, zstd and zlib", name)
 		}
 	}
-	switch {
-	case len(c.addresses) > 0 && c.inMemory:
-		return c, errors.New("mongotest: Listen and InMemory exclude each other")
-	case len(c.addresses) > 0 && len(c.addresses) != c.members+c.mongos:
-		return c, fmt.Errorf("mongotest: Listen: %d addresses for %d members and %d mongos", len(c.addresses), c.members, c.mongos)
+	return nil
+}
+
+// checkServers refuses kinds of servers that exclude each other.
+func (c *config) checkServers() error {
+	switch p := c.processes; {
 	case c.sharded && c.mongos < 1:
-		return c, fmt.Errorf("mongotest: Sharded(%d): a sharded cluster has at least 1 mongos", c.mongos)
+		return fmt.Errorf("mongotest: Sharded(%d): a sharded cluster has at least 1 mongos", c.mongos)
 	case c.sharded && (c.standalone || c.uninitiated):
-		return c, errors.New("mongotest: Sharded excludes Standalone and Uninitiated")
-	case c.listeners != nil && len(c.listeners) != len(c.addresses):
-		return c, fmt.Errorf("mongotest: Accept: %d listeners for the %d addresses of Listen", len(c.listeners), len(c.addresses))
+		return errors.New("mongotest: Sharded excludes Standalone and Uninitiated")
 	case c.uninitiated && c.standalone:
-		return c, errors.New("mongotest: Uninitiated and Standalone exclude each other")
-	case c.processes != nil && (!c.uninitiated || c.members != 1 || c.addresses == nil):
-		return c, errors.New("mongotest: Processes needs Uninitiated, Members(1) and Listen")
+		return errors.New("mongotest: Uninitiated and Standalone exclude each other")
+	case p != nil && (!c.uninitiated || c.members != 1 || c.addresses == nil):
+		return errors.New("mongotest: Processes needs Uninitiated, Members(1) and Listen")
+	case p != nil && (p.IsSelf == nil || p.Join == nil):
+		return errors.New("mongotest: WithProcesses: IsSelf or Join is nil")
 	}
-	if c.latencyMin < 0 || c.latencyMax < c.latencyMin {
-		return c, fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
+	return nil
+}
+
+func (c *config) checkListening() error {
+	switch n := len(c.addresses); {
+	case n > 0 && c.inMemory:
+		return errors.New("mongotest: Listen and InMemory exclude each other")
+	case n > 0 && n != c.members+c.mongos:
+		return fmt.Errorf("mongotest: Listen: %d addresses for %d members and %d mongos", n, c.members, c.mongos)
+	case c.listeners != nil && len(c.listeners) != n:
+		return fmt.Errorf("mongotest: Accept: %d listeners for the %d addresses of Listen", len(c.listeners), n)
 	}
-	if c.latencyMax > 0 && !c.inMemory {
-		return c, errors.New("mongotest: Latency needs InMemory")
+	if i := slices.Index(c.listeners, nil); i >= 0 {
+		return fmt.Errorf("mongotest: Accept: listener %d is nil", i)
 	}
-	if c.electionTimeout <= 0 || c.replication < 0 || c.journalLimit < 0 || c.transcript < 0 {
-		return c, errors.New("mongotest: ElectionTimeout must be positive, ReplicationDelay, JournalLimit and KeepTranscript not negative")
+	return nil
+}
+
+func (c *config) checkLatency() error {
+	switch {
+	case c.latencyMin < 0 || c.latencyMax < c.latencyMin:
+		return fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
+	case c.latencyMax > 0 && !c.inMemory:
+		return errors.New("mongotest: Latency needs InMemory")
 	}
-	return c, nil
+	return nil
+}
+
+func (c *config) checkLimits() error {
+	switch {
+	case c.electionTimeout <= 0:
+		return fmt.Errorf("mongotest: ElectionTimeout(%v): it must be positive", c.electionTimeout)
+	case c.replication < 0:
+		return fmt.Errorf("mongotest: ReplicationDelay(%v): it must not be negative", c.replication)
+	case c.journalLimit < 0:
+		return fmt.Errorf("mongotest: JournalLimit(%d): it must not be negative", c.journalLimit)
+	case c.transcript < 0:
+		return fmt.Errorf("mongotest: KeepTranscript(%d): it must not be negative", c.transcript)
+	}
+	return nil
 }
 
 // setUpMembers works out what the members begin with.
@@ -116,6 +165,9 @@ func (c *config) setUpMembers() error {
 		s := &c.initial[i]
 		s.memberConfig = newMemberConfig(int64(i))
 		for _, o := range c.setups[i] {
+			if o == nil {
+				return fmt.Errorf("mongotest: Member(%d): one of the options is nil", i)
+			}
 			o(s)
 		}
 		if err := s.check(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,10 +68,11 @@ type Tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// RunReplicaSetT is RunT with a number of members.
+// RunReplicaSetT is RunT with a number of members, which no option may contradict.
 func RunReplicaSetT(t Tester, members int, opts ...Option) *ReplicaSet {
 	t.Helper()
-	return RunT(t, append([]Option{Members(members)}, opts...)...)
+	promise := func(c *config) { c.members, c.promised = members, &members }
+	return RunT(t, append([]Option{promise}, opts...)...)
 }
 
 // RunT runs a server for a test, a replica set of one member unless the options say otherwise, and closes it when the test
@@ -182,9 +184,15 @@ func (rs *ReplicaSet) listen() error {
 	return nil
 }
 
-// virtualAddr is the server's address in memory.
+// virtualAddr is the server's address in memory. Of the set's name it has what a host's name may have.
 func (s *server) virtualAddr() string {
-	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, strings.ToLower(s.set.config.setName))
+	domain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(s.set.config.setName))
+	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, domain)
 }
 
 // listen finds the listener and the address of the i-th server.
@@ -316,7 +324,7 @@ func (rs *ReplicaSet) URI() string {
 	}
 	var opts []string
 	if !rs.config.standalone && !rs.config.sharded {
-		opts = append(opts, "replicaSet="+rs.config.setName)
+		opts = append(opts, "replicaSet="+escape(rs.config.setName))
 	}
 	if rs.tls != nil {
 		opts = append(opts, "tls=true")
@@ -327,6 +335,9 @@ func (rs *ReplicaSet) URI() string {
 	}
 	return uri
 }
+
+// escape writes a value of a connection string's option so that drivers read it back: not all of them take "+" for a space.
+func escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
 // Dialer returns what connects to the set's members, in memory and on TCP.
 func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs.dial} }

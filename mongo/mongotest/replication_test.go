@@ -18,7 +18,7 @@ import (
 func bubble(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet), opts ...mongotest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, mongotest.RunReplicaSetT(t, 3, append([]mongotest.Option{mongotest.InMemory()}, opts...)...))
+		test(t, mongotest.RunT(t, append([]mongotest.Option{mongotest.Members(3), mongotest.InMemory()}, opts...)...))
 	})
 }
 
