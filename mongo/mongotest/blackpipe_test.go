@@ -320,3 +320,56 @@ func TestAPipeRefusesOptionsThatItHasNoUseFor(t *testing.T) {
 		t.Error("a replica set took Patience")
 	}
 }
+
+func TestAnswersThatCannotBe(t *testing.T) {
+	piped(t, func(_ *testing.T, p *mongotest.Pipe) {
+		e := p.Expect("find")
+		for want, f := range map[string]func(){
+			"Use: the middleware of find is nil":        func() { p.Use("find", nil) },
+			"Expect: condition 0 of find is nil":        func() { p.Expect("find", nil) },
+			"Send: the reply to find is nil":            func() { e.Send(nil) },
+			"Send: the reply to find has nothing in it": func() { e.Send(&mongotest.Reply{ResponseTo: 7}) },
+			"Fail: the error for find is nil":           func() { e.Fail(nil) },
+			"While: the condition is nil":               func() { mongotest.While(nil, mongotest.Fault{}) },
+			"Decide: the function is nil":               func() { mongotest.Decide(nil) },
+		} {
+			if got := panics(f); got != "mongotest: "+want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		e.HangUp()
+		if got, want := panics(func() { e.Reply(bson.D{}) }), "mongotest: the pipe: find is already answered"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+func TestAnEmptyReplyOfMiddlewareIsAnError(t *testing.T) {
+	empty := func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return &mongotest.Reply{Silent: true} }
+	answered := func(place string, c *rawClient) {
+		c.send(wire.MoreToCome, j(`{"ping": 1, "$db": "admin"}`)) // wants none
+		if reply := c.run(`{"ping": 1, "$db": "admin"}`); number(reply, "code") != 238 {
+			t.Errorf("%s: %v", place, reply)
+		}
+	}
+	if failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+		p.Use("ping", empty)
+		answered("a pipe", dialAt(t, p.Dialer().DialContext, p.Addr()))
+	}); failures != nil {
+		t.Error(failures)
+	}
+	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(mongotest.RunT(t).Addr()))
+	t.Cleanup(func() { must[any](t)(nil, p.Close()) })
+	p.Use("ping", empty)
+	answered("a proxy", dialAt(t, new(net.Dialer).DialContext, p.Addr(0)))
+}
+
+func TestProxyRefusesWhatIsNil(t *testing.T) {
+	for want, opt := range map[string]mongotest.ProxyOption{
+		"Proxy: one of the options is nil": nil, "ProxyDial: the function is nil": mongotest.ProxyDial(nil),
+	} {
+		if _, err := mongotest.Proxy("127.0.0.1:1", opt); err == nil || err.Error() != "mongotest: "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

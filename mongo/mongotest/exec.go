@@ -175,6 +175,8 @@ func (x *exec) through(list []Middleware, parseErr error) (*Reply, error) {
 	case !executed && reply.Lost && !reply.given():
 		x.journalLost()
 		return nil, reply.ended()
+	case x.flags&wire.MoreToCome == 0:
+		reply = reply.orError(x.name)
 	}
 	return reply, x.replace(reply, at, executed)
 }

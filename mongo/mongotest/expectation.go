@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -20,8 +21,13 @@ type Expectation struct {
 }
 
 // Expect makes the pipe expect a command, by its exact name but for "hello", which also stands for its older names. If
-// conditions are given, all must hold; they are asked with a lock held and must not call the pipe.
+// conditions are given, all must hold; they are asked with a lock held and must not call the pipe. It panics if one is nil.
 func (p *Pipe) Expect(command string, where ...func(*Request) bool) *Expectation {
+	for i, holds := range where {
+		if holds == nil {
+			panic(fmt.Sprintf("mongotest: Expect: condition %d of %s is nil", i, command))
+		}
+	}
 	e := &Expectation{pipe: p, command: command, where: where, met: make(chan struct{}), sealed: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,15 +53,32 @@ func (e *Expectation) After(d time.Duration) *Expectation {
 // Reply answers with a document: anything that package bson encodes, with "ok: 1" added if it has no such field.
 func (e *Expectation) Reply(doc any) *Expectation { return e.Send(Answer(doc)) }
 
-// Fail answers with an error.
-func (e *Expectation) Fail(err *CommandError) *Expectation { return e.Send(&Reply{Error: err}) }
+// Fail answers with an error, which must not be nil.
+func (e *Expectation) Fail(err *CommandError) *Expectation {
+	if err == nil {
+		panic("mongotest: Fail: the error for " + e.command + " is nil")
+	}
+	return e.Send(&Reply{Error: err})
+}
 
 // HangUp closes the connection in place of an answer.
 func (e *Expectation) HangUp() *Expectation { return e.Send(&Reply{Lost: true}) }
 
 // Send answers as a Reply says: with a part of it, a wrong ResponseTo, garbage, silence, or by closing the connection
-// afterwards.
+// afterwards. It panics if the reply is nil or has nothing in it, or if the expectation is already answered, as do Reply, Fail
+// and HangUp.
 func (e *Expectation) Send(r *Reply) *Expectation {
+	switch {
+	case r == nil:
+		panic("mongotest: Send: the reply to " + e.command + " is nil")
+	case r.empty():
+		panic("mongotest: Send: the reply to " + e.command + " has nothing in it")
+	}
+	e.pipe.mu.Lock()
+	defer e.pipe.mu.Unlock()
+	if e.reply != nil {
+		panic("mongotest: the pipe: " + e.command + " is already answered")
+	}
 	e.reply = r
 	close(e.sealed)
 	return e

@@ -84,16 +84,22 @@ func (f *Fault) reply(r *Request, next Handler) *Reply {
 	return next(r)
 }
 
-// Decide returns middleware that does to each message what decide says.
+// Decide returns middleware that does to each message what decide says. It panics if decide is nil.
 func Decide(decide func(*Request) Fault) Middleware {
+	if decide == nil {
+		panic("mongotest: Decide: the function is nil")
+	}
 	return func(r *Request, next Handler) *Reply {
 		f := decide(r)
 		return f.handle(r, next)
 	}
 }
 
-// While returns middleware that does a fault to every message for which holds is true.
+// While returns middleware that does a fault to every message for which holds is true. It panics if holds is nil.
 func While(holds func(*Request) bool, f Fault) Middleware {
+	if holds == nil {
+		panic("mongotest: While: the condition is nil")
+	}
 	return Decide(func(r *Request) Fault {
 		if holds(r) {
 			return f

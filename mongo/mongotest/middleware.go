@@ -17,7 +17,7 @@ import (
 type Handler func(*Request) *Reply
 
 // Middleware stands between a client's message and the server: it calls next, once, to have the message executed, or
-// answers it itself, and may change the reply. It runs on the connection's goroutine, with no lock held, and may call
+// answers it itself, and may change the reply; one with nothing in it becomes an error. It runs on the connection's goroutine, with no lock held, and may call
 // anything but Close; what it waits for delays that connection only. It returns what next returned where that is nil.
 type Middleware func(r *Request, next Handler) *Reply
 
@@ -59,6 +59,17 @@ func has(doc []byte, name string) bool { return !query.Lookup(doc, name).Missing
 
 // given tells whether the reply has anything to send.
 func (r *Reply) given() bool { return r.Body != nil || r.Error != nil || r.Garbage != nil }
+
+// empty tells whether the reply neither sends anything nor ends the connection: the client would wait for ever.
+func (r *Reply) empty() bool { return !r.given() && !r.Lost && !r.Close }
+
+// orError returns the reply, or an error in place of one with nothing in it.
+func (r *Reply) orError(command string) *Reply {
+	if !r.empty() {
+		return r
+	}
+	return &Reply{Error: failf(codeNotImplemented, "mongotest: middleware answered %s with a Reply that has nothing in it", command)}
+}
 
 // on returns what of a message, encoded as it should be, goes on the wire.
 func (r *Reply) on(message []byte) []byte {

@@ -51,6 +51,13 @@ func TestMiddleware(t *testing.T) {
 			}, 1,
 		},
 		{
+			"an empty reply is an error that says so", "insert", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return &mongotest.Reply{} },
+			`{"insert": "c", "documents": [{}], "$db": "test"}`,
+			func(reply bson.Raw) bool {
+				return number(reply, "code") == 238 && strings.Contains(reply.Lookup("errmsg").StringValue(), "answered insert with a Reply that has nothing in it")
+			}, 0,
+		},
+		{
 			"it calls on", "insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply { return next(r) },
 			`{"insert": "c", "documents": [{}], "$db": "test"}`, func(reply bson.Raw) bool { return number(reply, "n") == 1 }, 1,
 		},

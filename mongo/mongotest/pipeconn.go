@@ -78,6 +78,7 @@ func (c *pipeConn) handle(message []byte) error {
 	if in.unanswered {
 		return reply.ended()
 	}
+	reply = reply.orError(in.Command)
 	out := in.message(reply, p.replies.Add(1))
 	h, _ := wire.ParseHeader(out)
 	p.transcript.add(Message{

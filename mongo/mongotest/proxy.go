@@ -59,7 +59,13 @@ func Proxy(target string, opts ...ProxyOption) (*FaultProxy, error) {
 		conns: make(map[*proxyConn]struct{}),
 	}
 	for _, o := range opts {
+		if o == nil {
+			return nil, errors.New("mongotest: Proxy: one of the options is nil")
+		}
 		o(p)
+	}
+	if p.dial == nil {
+		return nil, errors.New("mongotest: ProxyDial: the function is nil")
 	}
 	for _, host := range hosts {
 		if _, err := p.front(host); err != nil {

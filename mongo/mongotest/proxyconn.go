@@ -143,6 +143,9 @@ func (c *proxyConn) request(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
+	if !in.unanswered {
+		reply = reply.orError(in.Command)
+	}
 	if reply.Error != nil || !bytes.Equal(reply.Body, body(answer)) {
 		answer = in.message(reply, in.RequestID)
 	}
