@@ -28,7 +28,7 @@ type exec struct {
 	entries    []*Entry
 	journaled  bool   // the entries are in the journal
 	target     string // the namespace, where the command's first value does not tell it
-	term       int64  // in which a write was applied
+	term       int64  // of the member when it wrote, read or refused
 	applied    int64  // index up to which the write concern waits
 	writeError *CommandError
 	within     *transaction // in which the command runs, nil if in none
@@ -362,6 +362,11 @@ func (x *exec) record(code Code) {
 	}
 	if !x.journaled && len(x.entries) == 0 {
 		x.noteStatements()
+	}
+	if x.term == 0 && x.member != nil { // it neither wrote nor looked at data
+		x.set.mu.Lock()
+		x.term = x.member.term
+		x.set.mu.Unlock()
 	}
 	if x.journaled && code != 0 {
 		x.set.journal.mark(x.entries, func(e *Entry) { e.Err = code })

@@ -16,7 +16,7 @@ type Entry struct {
 	Seq        int64 // position in the journal, from 1
 	Time       time.Time
 	Member     int
-	Term       int64
+	Term       int64 // of the member; 0 where a mongos found none
 	ConnID     int64
 	RequestID  int32
 	Command    string

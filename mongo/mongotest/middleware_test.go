@@ -309,3 +309,30 @@ func TestParallelServersHaveNothingInCommon(t *testing.T) {
 		})
 	}
 }
+
+func TestEveryEntryOfTheJournalHasATerm(t *testing.T) {
+	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		must[any](t)(nil, rs.StepDown())
+		p := must[int](t)(rs.WaitPrimary(t.Context()))
+		c := dial(t, rs, p)
+		s, _ := watch(c, "test.c", "{}")
+		c.ok(`{"getMore": {"$numberLong": "%d"}, "collection": "c", "$db": "test"}`, s.id)
+		c.run(`{"insert": "c", "documents": [{}], "frob": 1, "$db": "test"}`)
+		c.run(`{"find": "c", "filter": 1, "$db": "test"}`)
+		dial(t, rs, 0).run(`{"insert": "c", "documents": [{}], "$db": "test"}`) // no primary any more
+		rs.Use("delete", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 91}}))
+		c.run(`{"delete": "c", "deletes": [{"q": {}, "limit": 1}], "$db": "test"}`)
+		rs.Use("update", mongotest.Once(mongotest.Fault{LoseRequest: true}))
+		c.send(0, j(`%s}`, inc))
+		_, _, _ = c.receive()
+		journal := rs.Journal()
+		for _, e := range journal {
+			if e.Term != 2 {
+				t.Errorf("the term is %d, want 2: %v", e.Term, &e)
+			}
+		}
+		if len(journal) != 7 {
+			t.Errorf("the journal has %d entries, want 7:\n%s", len(journal), rs.Dump())
+		}
+	})
+}
