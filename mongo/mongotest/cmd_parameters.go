@@ -50,6 +50,17 @@ func defaultParameters() map[string]parameter {
 	}
 }
 
+// checkParameter refuses a value of the right type that is too small. Of the other numbers the real server takes any.
+func checkParameter(name string, v query.Value) *CommandError {
+	switch n, _ := v.Integer(); {
+	case name == transactionLifetime && n < 1:
+		return failf(codeBadValue, "Invalid value for parameter %s: %d is not greater than or equal to 1", name, n)
+	case name == "logLevel" && n < 0:
+		return failf(codeBadValue, "Invalid value for logLevel: logLevel: %s", v)
+	}
+	return nil
+}
+
 // https://www.mongodb.com/docs/manual/reference/command/getParameter/
 
 func cmdGetParameter(x *exec) error {
@@ -121,6 +132,9 @@ func cmdSetParameter(x *exec) error {
 			return failf(codeIllegalOperation, "not allowed to change [%s] at runtime", e.Key)
 		case p.value.IsNumber() != v.IsNumber() || !p.value.IsNumber() && p.value.Type != v.Type:
 			return failf(codeBadValue, "Invalid value for %s: %s: %s", e.Key, e.Key, v)
+		}
+		if err := checkParameter(string(e.Key), v); err != nil {
+			return err
 		}
 	}
 	was := known[string(x.args[0].Key)].value

@@ -230,11 +230,38 @@ func TestRequireAuthLetsTheFirstUserBeCreated(t *testing.T) {
 func TestStartParameters(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"ttlMonitorEnabled": "false", "logLevel": "2"}))
 	dial(t, rs, 1).has(`"logLevel": {"$numberInt":"2"},"ttlMonitorEnabled": false`, `{"getParameter": 1, "logLevel": 1, "ttlMonitorEnabled": 1, "$db": "admin"}`)
-	for name, text := range map[string]string{"nonsense": "1", "featureCompatibilityVersion": "7.0", "quiet": "perhaps", "logLevel": "high"} {
-		if _, err := mongotest.Run(mongotest.InMemory(), mongotest.StartParameters(map[string]string{name: text})); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s=%s: %v", name, text, err)
+	for _, test := range []struct{ name, text, want string }{
+		{"nonsense", "1", `there is no parameter "nonsense" to start with`},
+		{"featureCompatibilityVersion", "7.0", `there is no parameter "featureCompatibilityVersion" to start with`},
+		{"ttlMonitorEnabled", "yes", `ttlMonitorEnabled: "yes" is neither true nor false`},
+		{"logLevel", "high", `logLevel: "high" is no whole number of 32 bits`},
+		{"logLevel", "-1", "Invalid value for logLevel: logLevel: -1"},
+		{"cursorTimeoutMillis", "1.5", `cursorTimeoutMillis: "1.5" is no whole number of 64 bits`},
+		{"transactionLifetimeLimitSeconds", "0", "Invalid value for parameter transactionLifetimeLimitSeconds: 0 is not greater than or equal to 1"},
+	} {
+		_, err := mongotest.Run(mongotest.InMemory(), mongotest.StartParameters(map[string]string{test.name: test.text}))
+		if err == nil || err.Error() != "mongotest: StartParameters: "+test.want {
+			t.Errorf("%s=%s: %v, want %s", test.name, test.text, err, test.want)
 		}
 	}
+	must[any](t)(nil, mongotest.RunT(t, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"cursorTimeoutMillis": "3000000000"})).Close())
+}
+
+func TestAParameterThatIsTooSmallIsRefused(t *testing.T) {
+	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	const lifetime = "Invalid value for parameter transactionLifetimeLimitSeconds: %s is not greater than or equal to 1"
+	for setting, want := range map[string]string{
+		`"transactionLifetimeLimitSeconds": 0`:   fmt.Sprintf(lifetime, "0"),
+		`"transactionLifetimeLimitSeconds": -4`:  fmt.Sprintf(lifetime, "-4"),
+		`"transactionLifetimeLimitSeconds": 0.5`: fmt.Sprintf(lifetime, "0"),
+		`"logLevel": -1`:                         "Invalid value for logLevel: logLevel: -1",
+	} {
+		reply := c.run(`{"setParameter": 1, %s, "$db": "admin"}`, setting)
+		if got, _ := reply.Lookup("errmsg").StringValueOK(); got != want || number(reply, "code") != 2 {
+			t.Errorf("%s: %v, want %s", setting, reply, want)
+		}
+	}
+	c.ok(`{"setParameter": 1, "transactionLifetimeLimitSeconds": 1, "$db": "admin"}`)
 }
 
 func TestServerVersion(t *testing.T) {

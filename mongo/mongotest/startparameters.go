@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -26,8 +28,12 @@ func (c *config) checkParameters() error {
 		if !slices.Contains(ParameterNames(), name) {
 			return fmt.Errorf("mongotest: StartParameters: there is no parameter %q to start with", name)
 		}
-		if _, err := defaultParameters()[name].parse(c.startParameters[name]); err != nil {
+		p, err := defaultParameters()[name].parse(c.startParameters[name])
+		if err != nil {
 			return fmt.Errorf("mongotest: StartParameters: %s: %w", name, err)
+		}
+		if err := checkParameter(name, p.value); err != nil {
+			return fmt.Errorf("mongotest: StartParameters: %s", err.Message)
 		}
 	}
 	return nil
@@ -35,12 +41,25 @@ func (c *config) checkParameters() error {
 
 // parse reads a value of the parameter's type.
 func (p parameter) parse(text string) (parameter, error) {
-	if p.value.IsNumber() {
+	switch p.value.Type {
+	case bson.TypeInt32:
 		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return p, fmt.Errorf("%q is no whole number of 32 bits", text)
+		}
 		p.value = query.Int32(int32(n))
-		return p, err
+	case bson.TypeInt64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return p, fmt.Errorf("%q is no whole number of 64 bits", text)
+		}
+		p.value = query.Int64(n)
+	default:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return p, fmt.Errorf("%q is neither true nor false", text)
+		}
+		p.value = truth(b)
 	}
-	b, err := strconv.ParseBool(text)
-	p.value = truth(b)
-	return p, err
+	return p, nil
 }
