@@ -22,14 +22,10 @@ func (rs *ReplicaSet) CheckDocuments(t Tester, ns string, want ...any) {
 		t.Errorf("reading %s: %v", ns, err)
 		return
 	}
-	var wanted []bson.Raw
-	for i, doc := range want {
-		raw, err := bson.Marshal(doc)
-		if err != nil {
-			t.Errorf("encoding document %d: %v", i, err)
-			return
-		}
-		wanted = append(wanted, raw)
+	wanted, err := encoded("CheckDocuments", want)
+	if err != nil {
+		t.Errorf("%v", err)
+		return
 	}
 	if diff := difference(wanted, got); diff != "" {
 		t.Errorf("the documents of %s differ (- wanted, + there):\n%s", ns, diff)

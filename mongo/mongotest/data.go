@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,8 +26,11 @@ func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, err
 		return nil, err
 	}
 	body, err := bson.Marshal(command)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("mongotest: encoding the command: %w", err)
+	case len(body) <= len(emptyDocument):
+		return nil, errors.New("mongotest: Command: the command is an empty document")
 	}
 	if !has(body, "$db") {
 		body = wire.EndDocument(wire.AppendString(body[:len(body)-1], "$db", db), 0)
@@ -85,12 +89,46 @@ func errorIn(doc []byte) *CommandError {
 	return e
 }
 
+// splitNamespace takes "database.collection" apart.
+func splitNamespace(ns string) (db, coll string, err error) {
+	db, coll, _ = strings.Cut(ns, ".")
+	if db == "" || coll == "" {
+		err = fmt.Errorf("mongotest: the namespace %q is not database.collection", ns)
+	}
+	return db, coll, err
+}
+
+// encoded returns documents that a method is given.
+func encoded(method string, docs []any) ([]bson.Raw, error) {
+	list := make([]bson.Raw, 0, len(docs))
+	for i, doc := range docs {
+		raw, err := bson.Marshal(doc)
+		switch {
+		case err != nil && isList(doc):
+			return nil, fmt.Errorf("mongotest: %s: argument %d is a %T; pass the documents with ... (of a []any), or one by one", method, i, doc)
+		case err != nil:
+			return nil, fmt.Errorf("mongotest: %s: encoding document %d: %w", method, i, err)
+		}
+		list = append(list, raw)
+	}
+	return list, nil
+}
+
+// isList tells whether a value is a slice of documents rather than one that is a slice itself.
+func isList(doc any) bool {
+	switch doc.(type) {
+	case nil, bson.D, bson.Raw, []byte:
+		return false
+	}
+	return reflect.TypeOf(doc).Kind() == reflect.Slice
+}
+
 // atPrimary executes a command on a collection at the primary. The namespace is "database.collection"; its collection is
 // the command's first value.
 func (rs *ReplicaSet) atPrimary(ns, command string, fields ...bson.E) (bson.Raw, error) {
-	db, coll, ok := strings.Cut(ns, ".")
-	if !ok {
-		return nil, fmt.Errorf("mongotest: the namespace %q is not database.collection", ns)
+	db, coll, err := splitNamespace(ns)
+	if err != nil {
+		return nil, err
 	}
 	p := rs.Primary()
 	if p < 0 {
@@ -102,7 +140,10 @@ func (rs *ReplicaSet) atPrimary(ns, command string, fields ...bson.E) (bson.Raw,
 // Insert inserts documents at the primary, in order; a document without an _id gets one. Like all that follows it is
 // [ReplicaSet.Command] with the command of that name, and returns its errors: what indexes and validators forbid is not stored.
 func (rs *ReplicaSet) Insert(ns string, docs ...any) error {
-	_, err := rs.atPrimary(ns, "insert", bson.E{Key: "documents", Value: bson.A(docs)})
+	list, err := encoded("Insert", docs)
+	if err == nil {
+		_, err = rs.atPrimary(ns, "insert", bson.E{Key: "documents", Value: list})
+	}
 	return err
 }
 
@@ -206,10 +247,13 @@ func (rs *ReplicaSet) Drop(ns string) error {
 	return err
 }
 
-// ReadMember returns the documents that a member has, committed or not; it may be killed or cut off. They must not be
-// changed.
+// ReadMember returns the documents that a member has in a namespace ("database.collection"), committed or not; it may be killed
+// or cut off. They must not be changed. It panics if there is no such member, or the namespace is none.
 func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
 	m := orPanic(rs.memberAt("ReadMember", member))
+	if _, _, err := splitNamespace(ns); err != nil {
+		panic(err.Error())
+	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var docs []bson.Raw

@@ -131,13 +131,24 @@ func TestDirectAccessFailsInsteadOfWaitingForEver(t *testing.T) {
 		}
 	})
 	rs := mongotest.RunT(t, mongotest.InMemory())
-	for name, err := range map[string]error{
-		"no collection": rs.Insert("test", j(`{}`)),
-		"no _id":        rs.Replace("test.c", j(`{}`)),
-		"no document":   rs.Insert("test.c", 1),
+	_, empty := rs.Command(0, "admin", bson.D{})
+	for want, err := range map[string]error{
+		`the namespace "test" is not database.collection`:  rs.Insert("test", j(`{}`)),
+		`the namespace "test." is not database.collection`: rs.Drop("test."),
+		`Replace: the document has no _id`:                 rs.Replace("test.c", j(`{}`)),
+		`Insert: encoding document 1:`:                     rs.Insert("test.c", j(`{}`), 1),
+		`Insert: argument 0 is a bson.A; pass`:             rs.Insert("test.c", bson.A{j(`{}`)}),
+		`Command: the command is an empty document`:        empty,
 	} {
-		if err == nil {
-			t.Errorf("%s: there was no error", name)
+		if err == nil || !strings.HasPrefix(err.Error(), "mongotest: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for method, read := range map[string]func(){
+		"ReadAll": func() { rs.ReadAll("nodot") }, "ReadMember": func() { rs.ReadMember(0, "nodot") },
+	} {
+		if got := panics(read); got != `mongotest: the namespace "nodot" is not database.collection` {
+			t.Errorf("%s: %q", method, got)
 		}
 	}
 	if _, err := rs.Command(1, "admin", j(`{"ping": 1}`)); err == nil {
@@ -213,7 +224,13 @@ func TestChecksTellWhatDiffers(t *testing.T) {
 		{"a name of no command", func() { rs.CheckCommands(r, "insret", 0) }, []string{`there is no command "insret"`}},
 		{"a name of no command that a client sent", func() { rs.CheckCommands(r, "frobnicate", 1) }, nil},
 		{"too few commands", func() { rs.CheckCommands(r, "ping", 2) }, []string{"received 1 times, want 2"}},
-		{"what cannot be encoded", func() { rs.CheckDocuments(r, "test.c", 1) }, []string{"encoding document 0"}},
+		{"what cannot be encoded", func() { rs.CheckDocuments(r, "test.c", 1) }, []string{"mongotest: CheckDocuments: encoding document 0"}},
+		{"a value that cannot be encoded", func() {
+			rs.CheckDocuments(r, "test.c", bson.D{{Key: "c", Value: make(chan int)}})
+		}, []string{"encoding document 0"}},
+		{"a slice of documents", func() { rs.CheckDocuments(r, "test.c", []bson.D{}) }, []string{
+			"mongotest: CheckDocuments: argument 0 is a []bson.D; pass the documents with ... (of a []any), or one by one",
+		}},
 	} {
 		test.check()
 		got := r.take()

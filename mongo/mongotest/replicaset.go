@@ -407,8 +407,11 @@ func (rs *ReplicaSet) serverAtLocked(addr string) *server {
 }
 
 // ReadAll returns the documents of a namespace ("database.collection") that a majority has, from the primary or, where
-// there is none, the member that knows most. The documents must not be changed.
+// there is none, the member that knows most. The documents must not be changed. It panics if the namespace is none.
 func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
+	if _, _, err := splitNamespace(ns); err != nil {
+		panic(err.Error())
+	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	from := rs.newestPrimaryLocked()
