@@ -46,7 +46,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 		{"mock --auth --noauth", "--noauth excludes --auth"},
 		{"mock --bind_ip 127.0.0.1 --bind_ip_all", "--bind_ip and --bind_ip_all exclude each other"},
 		{"mock --setParameter quiet", `--setParameter is "quiet"; it must be NAME=VALUE`},
-		{"mock --setParameter quiet=perhaps", `quiet: strconv.ParseBool: parsing "perhaps": invalid syntax`},
+		{"mock --setParameter quiet=perhaps", `quiet: "perhaps" is neither true nor false`},
 		{"mock --networkMessageCompressors lzma", `there is no compressor "lzma"`},
 		{"mock --server-version 2.6", `"2.6" is not known`},
 		{"mock --shutdown", "--shutdown needs the --dbpath"},
