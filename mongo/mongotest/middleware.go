@@ -17,8 +17,9 @@ import (
 type Handler func(*Request) *Reply
 
 // Middleware stands between a client's message and the server: it calls next, once, to have the message executed, or
-// answers it itself, and may change the reply; one with nothing in it becomes an error. It runs on the connection's goroutine, with no lock held, and may call
-// anything but Close; what it waits for delays that connection only. It returns what next returned where that is nil.
+// answers it itself, and may change the reply; one with nothing in it becomes an error. It runs on the connection's
+// goroutine, with no lock held, and may call anything but Close; what it waits for delays that connection only. It returns
+// what next returned where that is nil.
 type Middleware func(r *Request, next Handler) *Reply
 
 // Reply is what is sent for one message.
