@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,19 +179,4 @@ func closeFronts(fronts []*front) {
 	for _, f := range fronts {
 		f.close()
 	}
-}
-
-// openLog returns where the servers' log goes to, and what closes it.
-func (c *mockCommand) openLog(s *session) (*serverLog, func(), error) {
-	path := c.Mongod.LogPath
-	if path == "" {
-		return &serverLog{w: s.stdout, as: c.format}, func() {}, nil
-	}
-	if !c.Mongod.LogAppend {
-		if err := os.Rename(path, path+"."+time.Now().UTC().Format("2006-01-02T15-04-05")); err != nil && !os.IsNotExist(err) {
-			return nil, nil, err
-		}
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	return &serverLog{w: file, as: c.format}, func() { _ = file.Close() }, err
 }

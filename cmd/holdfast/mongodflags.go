@@ -34,7 +34,7 @@ type mongodFlags struct {
 	TLSClientCAFile    string   `name:"tlsCAFile" placeholder:"FILE" help:"The authorities of which clients must show a certificate."`
 	TLSNoClientCert    bool     `name:"tlsAllowConnectionsWithoutCertificates" help:"Clients may show none."`
 	DBPath             string   `name:"dbpath" placeholder:"FOLDER" help:"Nothing is stored there but a lock file, which --shutdown needs."`
-	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. One that is there already is renamed."`
+	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. A regular file that is there already is renamed."`
 	LogAppend          bool     `name:"logappend" help:"Do not rename it, append to it."`
 	PIDFile            string   `name:"pidfilepath" placeholder:"FILE" help:"Write the process's id to this file."`
 	Shutdown           bool     `name:"shutdown" help:"End the process that runs with this --dbpath."`

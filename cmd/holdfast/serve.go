@@ -15,22 +15,11 @@ import (
 
 // serve runs the servers until the program is told to end, or all of them were told to shut down.
 func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
-	log, closeLog, err := c.openLog(s)
-	if err != nil {
-		return cannotRun(err)
-	}
-	defer closeLog()
 	unlock, err := lock(c.Mongod.DBPath)
 	if err != nil {
 		return cannotRun(err)
 	}
 	defer unlock()
-	if path := c.Mongod.PIDFile; path != "" {
-		if err := writePID(path); err != nil {
-			return cannotRun(err)
-		}
-		defer func() { _ = os.Remove(path) }()
-	}
 	fronts, names, err := c.fronts()
 	if err != nil {
 		return cannotRun(err)
@@ -41,28 +30,32 @@ func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
 		listeners[i] = &f.own
 	}
 	opts = append(opts, mongotest.Listen(names...), mongotest.Accept(listeners...))
+	files := &outputFiles{log: &serverLog{w: s.stdout, as: c.format}, logPath: c.Mongod.LogPath, appends: c.Mongod.LogAppend, pidPath: c.Mongod.PIDFile}
+	defer files.close()
 	if c.Mongod.ReplSet != "" {
-		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), log: log}
+		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), files: files}
 		return p.run(s.ctx, names[0], opts)
 	}
-	return c.serveSet(s, opts, fronts, log)
+	return c.serveSet(s, opts, fronts, files)
 }
 
 // serveSet runs servers that need no other process.
-func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, log *serverLog) error {
+func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, files *outputFiles) error {
 	rs, err := mongotest.Run(opts...)
 	if err != nil {
 		return usageError(err)
 	}
-	if c.TLSCAFile != "" {
-		if err := os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600); err != nil {
-			return cannotRun(errors.Join(err, rs.Close()))
-		}
+	err = files.open()
+	if c.TLSCAFile != "" && err == nil {
+		err = os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600)
+	}
+	if err != nil {
+		return cannotRun(errors.Join(err, rs.Close()))
 	}
 	for _, f := range fronts {
 		f.open()
 	}
-	log.ready(rs.URI(), fronts[c.entrance()].port())
+	files.log.ready(rs.URI(), fronts[c.entrance()].port())
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var members sync.WaitGroup
@@ -70,7 +63,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 		members.Go(func() { awaitShutdown(ctx, rs, i) })
 	}
 	members.Wait()
-	log.ended(endReason(s.ctx))
+	files.log.ended(endReason(s.ctx))
 	return rs.Close()
 }
 
@@ -103,7 +96,7 @@ type process struct {
 	name  string
 	front *front
 	hosts []string
-	log   *serverLog
+	files *outputFiles
 	set   *mongotest.ReplicaSet
 	host  host
 }
@@ -120,11 +113,14 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	if err != nil {
 		return usageError(err)
 	}
+	if err := p.files.open(); err != nil {
+		return cannotRun(errors.Join(err, p.set.Close()))
+	}
 	p.host.set = p.set
 	left, down := make(chan error, 1), make(chan struct{})
-	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
+	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.files.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
 	p.front.open()
-	p.log.ready("mongodb://"+address+"/?directConnection=true", p.front.port())
+	p.files.log.ready("mongodb://"+address+"/?directConnection=true", p.front.port())
 	var peers sync.WaitGroup
 	own, forget := context.WithCancel(hosting)
 	defer forget()
@@ -139,7 +135,7 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	case <-ctx.Done():
 	case <-down:
 	}
-	p.log.ended(endReason(ctx))
+	p.files.log.ended(endReason(ctx))
 	forget()
 	p.set.Kill(0)
 	p.host.alone(farewell)
@@ -170,7 +166,7 @@ func (p *process) watch(ctx context.Context, begun func()) bool {
 		case before == stateStartup:
 			begun()
 		}
-		p.log.became(state, before)
+		p.files.log.became(state, before)
 		before = state
 	}
 }
