@@ -12,60 +12,80 @@ import (
 	"time"
 )
 
-// lockName is the file in a --dbpath that holds the id of the process that uses it.
+// lockName is the file in a --dbpath that the process which uses it keeps locked, and which holds that process's id. In a file
+// that nobody has locked the id means nothing: it may be another process's by now.
 const lockName = "mongod.lock"
 
-// lock notes this process as the one that uses a folder, and returns what ends that. In a folder that is not there nothing is
-// noted.
+// lock notes this process as the one that uses a folder, and returns what ends that. The file stays, empty, as mongod leaves
+// it: who has opened it to lock it next must not lock one that is gone.
 func lock(folder string) (func(), error) {
 	if folder == "" {
 		return func() {}, nil
 	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil, &failure{exitNoFolder, fmt.Errorf("--dbpath: Data directory %s not found; it must be there already", folder)}
+	}
 	path := filepath.Join(folder, lockName)
-	if pid := holder(path); pid != 0 {
-		return nil, fmt.Errorf("--dbpath %s is used by the process %d", folder, pid)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, cannotRun(fmt.Errorf("--dbpath: %w", err))
 	}
-	err := writePID(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return func() {}, nil
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = writePID(path)
 	}
-	return func() { _ = os.Remove(path) }, err
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		err = fmt.Errorf("--dbpath %s is used by the process %d", folder, notedPID(path))
+	case err != nil:
+		err = fmt.Errorf("--dbpath: %w", err)
+	default:
+		return func() { _, _ = file.Truncate(0), file.Close() }, nil
+	}
+	_ = file.Close()
+	return nil, cannotRun(err)
 }
 
 func writePID(path string) error {
 	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
 
-// holder returns the id of the process in a lock file, 0 if there is none that runs.
-func holder(path string) int {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0
-	}
+// notedPID returns the id of a process in a file, 0 if there is none.
+func notedPID(path string) int {
+	text, _ := os.ReadFile(path)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid <= 0 || pid == os.Getpid() || !runs(pid) {
+	if err != nil || pid < 0 {
 		return 0
 	}
 	return pid
 }
 
-func runs(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+// isHeld tells whether a process that lives has locked the file.
+func isHeld(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	return errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// shutDown ends the process that uses a folder, and waits until it has ended.
+// shutDown ends the process that uses a folder, and waits until it has.
 func shutDown(s *session, folder string) error {
-	pid := holder(filepath.Join(folder, lockName))
-	if pid == 0 {
+	path := filepath.Join(folder, lockName)
+	held, pid := isHeld(path), notedPID(path)
+	switch {
+	case !held:
 		return cannotRun(fmt.Errorf("there doesn't seem to be a server running with --dbpath %s", folder))
+	case pid == 0:
+		return cannotRun(fmt.Errorf("the process that uses --dbpath %s has not noted its id there", folder))
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return cannotRun(err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for runs(pid) {
+	for isHeld(path) {
 		select {
 		case <-s.ctx.Done():
 			return cannotRun(fmt.Errorf("interrupted before the process %d has ended", pid))

@@ -23,6 +23,7 @@ const (
 	exitUnexpected  = 1 // --check found a cell that is not as expected
 	exitUsage       = 2
 	exitCannotRun   = 3
+	exitNoFolder    = 100 // mongod's, where --dbpath is no folder that is there
 	exitInterrupted = 130
 )
 

@@ -61,6 +61,11 @@ func (c *mockCommand) Run(s *session) error {
 	if err != nil {
 		return usageError(err)
 	}
+	unlock, err := lock(c.Mongod.DBPath)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	c.tellWhatHasNoEffect(s, unknown)
 	return c.serve(s, opts)
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -400,8 +401,8 @@ func TestMongodIsAStandaloneWithoutReplSet(t *testing.T) {
 		t.Errorf("--shutdown: exit code %d, %q", code, stderr)
 	}
 	p.ends(exitOK)
-	if left, _ := os.ReadDir(folder); len(left) != 0 {
-		t.Errorf("it leaves %v", left)
+	if left := namesIn(t, folder); !slices.Equal(left, []string{lockName}) || notedPID(filepath.Join(folder, lockName)) != 0 {
+		t.Errorf("it leaves %v, want an empty lock file", left)
 	}
 	if code, _, stderr := holdfast(t.Context(), "mock", "--shutdown", "--dbpath", folder); code != exitCannotRun || !strings.Contains(stderr, "there doesn't seem to be a server running") {
 		t.Errorf("--shutdown of nothing: exit code %d, %q", code, stderr)

@@ -15,11 +15,6 @@ import (
 
 // serve runs the servers until the program is told to end, or all of them were told to shut down.
 func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
-	unlock, err := lock(c.Mongod.DBPath)
-	if err != nil {
-		return cannotRun(err)
-	}
-	defer unlock()
 	fronts, names, err := c.fronts()
 	if err != nil {
 		return cannotRun(err)
