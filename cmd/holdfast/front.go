@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -25,29 +27,35 @@ type front struct {
 	all       sync.WaitGroup
 }
 
-// newFront listens at the hosts, all with one port, and at a Unix socket if its folder is given.
-func newFront(hosts []string, port int, unixFolder string, secure *frontTLS) (*front, error) {
+// newFront listens at the addresses, all with one port, and at a Unix socket if its folder is given.
+func newFront(addresses []netip.Addr, port int, unixFolder string, secure *frontTLS) (*front, error) {
 	ctx, end := context.WithCancel(context.Background())
 	f := &front{ctx: ctx, end: end, tls: secure}
 	f.own = ownListener{front: f, conns: make(chan net.Conn), closed: make(chan struct{})}
-	for _, host := range hosts {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil {
-			f.close()
+	for _, address := range addresses {
+		if err := f.listen(net.Listen(networkOf(address), netip.AddrPortFrom(address, uint16(port)).String())); err != nil {
 			return nil, err
 		}
-		f.listeners = append(f.listeners, l)
 		port = f.port()
 	}
-	if unixFolder != "" {
-		l, err := net.Listen("unix", filepath.Join(unixFolder, "mongodb-"+strconv.Itoa(port)+".sock"))
-		if err != nil {
-			f.close()
-			return nil, err
-		}
-		f.listeners = append(f.listeners, l)
+	if unixFolder == "" {
+		return f, nil
+	}
+	path := filepath.Join(unixFolder, "mongodb-"+strconv.Itoa(port)+".sock")
+	if err := f.listen(net.Listen("unix", path)); err != nil {
+		return nil, fmt.Errorf("--unixSocketPrefix: %w", err)
 	}
 	return f, nil
+}
+
+// listen adds a listener, and if there is none ends the front.
+func (f *front) listen(l net.Listener, err error) error {
+	if err != nil {
+		f.close()
+		return err
+	}
+	f.listeners = append(f.listeners, l)
+	return nil
 }
 
 // port is the TCP port, which differs from the one asked for if that was 0.

@@ -156,20 +156,16 @@ func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	host := c.Host
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	hosts := c.Mongod.hosts(host)
-	if c.Host == "" {
-		host = named(hosts)
+	addresses, host, err := c.addresses()
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range c.Members + c.Mongos {
 		port := c.Port
 		if port != 0 {
 			port += (i + c.Mongos) % (c.Members + c.Mongos)
 		}
-		f, err := newFront(hosts, port, c.Mongod.UnixSocketPrefix, secure)
+		f, err := newFront(addresses, port, c.Mongod.UnixSocketPrefix, secure)
 		if err != nil {
 			closeFronts(fronts)
 			return nil, nil, err

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -19,9 +18,9 @@ import (
 // https://www.mongodb.com/docs/manual/reference/program/mongod/
 type mongodFlags struct {
 	ReplSet            string   `name:"replSet" placeholder:"NAME" help:"Start one member of a replica set that replSetInitiate makes. Of the members' processes, the one that it is sent to hosts the whole set; the others hand their clients on to it, and end when it does."`
-	BindIP             []string `name:"bind_ip" placeholder:"HOST" help:"The addresses to listen on, instead of --host."`
+	BindIP             []string `name:"bind_ip" placeholder:"HOST" help:"The addresses to listen on, instead of --host; * for all."`
 	BindIPAll          bool     `name:"bind_ip_all" help:"Listen on all addresses."`
-	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, listen on those of IPv6 as well."`
+	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, and where names have addresses of both kinds, listen on those of IPv6 as well."`
 	UnixSocketPrefix   string   `name:"unixSocketPrefix" placeholder:"FOLDER" help:"Also listen on a Unix socket in this folder."`
 	NoUnixSocket       bool     `name:"nounixsocket" help:"Do not, which is the default."`
 	Auth               bool     `name:"auth" help:"Let in only who authenticates, as soon as a user has been created."`
@@ -122,29 +121,6 @@ func (f *mongodFlags) check() error {
 }
 
 func (f *mongodFlags) speaksTLS() bool { return f.TLSMode != "" && f.TLSMode != "disabled" }
-
-// hosts returns what to listen on.
-func (f *mongodFlags) hosts(otherwise string) []string {
-	switch {
-	case f.BindIPAll && f.IPv6:
-		return []string{"0.0.0.0", "::"}
-	case f.BindIPAll:
-		return []string{"0.0.0.0"}
-	case len(f.BindIP) > 0:
-		return f.BindIP
-	}
-	return []string{otherwise}
-}
-
-// named returns the host by which a server that listens on hosts names itself.
-func named(hosts []string) string {
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); h != "*" && (ip == nil || !ip.IsUnspecified()) {
-			return h
-		}
-	}
-	return "127.0.0.1"
-}
 
 // frontTLS reads what is needed to speak TLS; nil if it is not to be spoken.
 func (f *mongodFlags) frontTLS() (*frontTLS, error) {

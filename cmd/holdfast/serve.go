@@ -185,7 +185,8 @@ func (p *process) isSelf(address string) bool {
 func (p *process) listensOn(ip net.IP) bool {
 	for _, l := range p.front.listeners {
 		at, ok := l.Addr().(*net.TCPAddr)
-		if ok && (at.IP.Equal(ip) || at.IP.IsUnspecified() && isLocal(ip)) {
+		sameKind := ok && (at.IP.To4() == nil) == (ip.To4() == nil)
+		if sameKind && (at.IP.Equal(ip) || at.IP.IsUnspecified() && isLocal(ip)) {
 			return true
 		}
 	}
