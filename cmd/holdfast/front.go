@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -41,7 +40,8 @@ func newFront(addresses []netip.Addr, port int, unixFolder string, secure *front
 	if unixFolder == "" {
 		return f, nil
 	}
-	path := filepath.Join(unixFolder, "mongodb-"+strconv.Itoa(port)+".sock")
+	path := filepath.Join(unixFolder, socketName(port))
+	removeStaleSocket(path)
 	if err := f.listen(net.Listen("unix", path)); err != nil {
 		return nil, fmt.Errorf("--unixSocketPrefix: %w", err)
 	}

@@ -36,11 +36,14 @@ func main() {
 }
 
 // interruptible returns a context that ends at the first signal to end. A second signal ends the program at once: by the time
-// that the context has ended, nothing catches it.
+// that the context has ended, nothing catches it. SIGHUP, of a terminal that closes, is one too, but not under nohup.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		signal.Stop(signals)
