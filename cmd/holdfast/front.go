@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -65,6 +66,17 @@ func (f *front) port() int {
 		return 0
 	}
 	return addr.Port
+}
+
+// reached returns the URI with what a client needs besides to get in.
+func (f *front) reached(uri string) string {
+	switch {
+	case f.tls == nil || !f.tls.required:
+		return uri
+	case strings.Contains(uri, "?"):
+		return uri + "&tls=true"
+	}
+	return uri + "?tls=true"
 }
 
 // open begins to accept connections.

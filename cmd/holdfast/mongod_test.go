@@ -533,9 +533,33 @@ func TestMockSpeaksTLSAsMongodDoes(t *testing.T) {
 		{"--tlsMode requireTLS --tlsAllowConnectionsWithoutCertificates --tlsCAFile " + file, secure, true},
 	} {
 		uri, end := startMock(t, append(strings.Fields(c.args), "--standalone", "--tlsCertificateKeyFile", file)...)
-		if err := use(t, strings.TrimSuffix(uri, "/")+c.query, soon); (err == nil) != c.works {
+		address, _, _ := strings.Cut(uri, "/?")
+		if err := use(t, strings.TrimSuffix(address, "/")+c.query, soon); (err == nil) != c.works {
 			t.Errorf("%s with %s: %v", c.args, c.query, err)
 		}
 		end()
+	}
+}
+
+func TestItIsToldWhetherTLSIsNeeded(t *testing.T) {
+	file := certificateFile(t)
+	for _, c := range []struct{ args, uriEnd, ssl string }{
+		{"", "/", "off"},
+		{"--tlsMode preferTLS", "/", "on"},
+		{"--tlsMode requireTLS", "/?tls=true", "on"},
+		{"--tlsMode requireTLS --replSet rs0", "/?directConnection=true&tls=true", "on"},
+	} {
+		args := strings.Fields("--port 0 " + c.args)
+		if c.args != "" {
+			args = append(args, "--tlsCertificateKeyFile", file)
+		}
+		log := startMongod(t, args...).log.String()
+		var starting struct{ Attr struct{ URI string } }
+		if err := json.Unmarshal([]byte(strings.SplitN(log, "\n", 2)[0]), &starting); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(starting.Attr.URI, c.uriEnd) || !strings.Contains(log, `"ssl":"`+c.ssl+`"`) {
+			t.Errorf("with %q it says %s, want a URI with %s and ssl %s", c.args, log, c.uriEnd, c.ssl)
+		}
 	}
 }

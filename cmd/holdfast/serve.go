@@ -25,13 +25,17 @@ func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
 		listeners[i] = &f.own
 	}
 	opts = append(opts, mongotest.Listen(names...), mongotest.Accept(listeners...))
-	files := &outputFiles{log: &serverLog{w: s.stdout, as: c.format}, logPath: c.Mongod.LogPath, appends: c.Mongod.LogAppend, pidPath: c.Mongod.PIDFile}
+	files := &outputFiles{log: c.newLog(s), logPath: c.Mongod.LogPath, appends: c.Mongod.LogAppend, pidPath: c.Mongod.PIDFile}
 	defer files.close()
 	if c.Mongod.ReplSet != "" {
 		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), files: files}
 		return p.run(s.ctx, names[0], opts)
 	}
 	return c.serveSet(s, opts, fronts, files)
+}
+
+func (c *mockCommand) newLog(s *session) *serverLog {
+	return &serverLog{w: s.stdout, as: c.format, tls: c.TLSCAFile != "" || c.Mongod.speaksTLS()}
 }
 
 // serveSet runs servers that need no other process.
@@ -50,7 +54,8 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	for _, f := range fronts {
 		f.open()
 	}
-	files.log.ready(rs.URI(), fronts[c.entrance()].port())
+	entrance := fronts[c.entrance()]
+	files.log.ready(entrance.reached(rs.URI()), entrance.port())
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var members sync.WaitGroup
@@ -115,7 +120,7 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	left, down := make(chan error, 1), make(chan struct{})
 	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.files.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
 	p.front.open()
-	p.files.log.ready("mongodb://"+address+"/?directConnection=true", p.front.port())
+	p.files.log.ready(p.front.reached("mongodb://"+address+"/?directConnection=true"), p.front.port())
 	var peers sync.WaitGroup
 	own, forget := context.WithCancel(hosting)
 	defer forget()

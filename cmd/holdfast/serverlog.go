@@ -11,9 +11,10 @@ import (
 // serverLog tells what happens to a server: in lines of text, or as mongod does, one JSON document a line, by which tools know
 // that it is ready or has become primary.
 type serverLog struct {
-	mu sync.Mutex
-	w  io.Writer
-	as logFormat
+	mu  sync.Mutex
+	w   io.Writer
+	as  logFormat
+	tls bool // the server speaks TLS
 }
 
 type logFormat uint8
@@ -68,7 +69,11 @@ const volatile = "Nothing is stored: it is gone when this ends."
 // ready tells the address, and that the server is reached there.
 func (l *serverLog) ready(uri string, port int) {
 	l.print(line{"CONTROL", idStarting, "MongoDB starting", map[string]any{"port": port, "uri": uri, "by": "holdfast mock. " + volatile}, uri})
-	l.print(line{"NETWORK", idWaiting, "Waiting for connections", map[string]any{"port": port, "ssl": "off"}, "Waiting for connections. " + volatile})
+	ssl := "off"
+	if l.tls {
+		ssl = "on"
+	}
+	l.print(line{"NETWORK", idWaiting, "Waiting for connections", map[string]any{"port": port, "ssl": ssl}, "Waiting for connections. " + volatile})
 }
 
 // became tells that a member's state is another one.
