@@ -15,7 +15,7 @@ import (
 
 type mockCommand struct {
 	Standalone      bool          `help:"One server that is no replica set."`
-	Members         int           `default:"3" help:"How many members the replica set has, 1 to 7."`
+	Members         *int          `placeholder:"3" help:"How many members the replica set has, 1 to 7."`
 	Mongos          int           `help:"A sharded cluster of one shard, the replica set, with this many mongos in front, which the URI names."`
 	Set             string        `default:"rs0" placeholder:"NAME" help:"The replica set's name."`
 	Host            string        `placeholder:"HOST" help:"The host by which the members name themselves, and on which they listen; 127.0.0.1 if it is not given."`
@@ -32,7 +32,7 @@ type mockCommand struct {
 
 // Help is the part of the help that is of no flag.
 func (*mockCommand) Help() string {
-	return `It prints the URI, and "Waiting for connections" when it is ready. It ends at an interrupt, at SIGTERM, or when its members are sent
+	return `It prints the URI, and "Waiting for connections" when it is ready. It ends at an interrupt, at SIGTERM or SIGHUP, or when its members are sent
 the shutdown command. Nothing is stored: the data is gone then.
 
 In place of mongod: under that name (a symbolic link to this program will do) it is a standalone on port 27017 unless its flags say
@@ -51,7 +51,7 @@ func (c *mockCommand) Run(s *session) error {
 	version, err := mongotest.ServerVersion(c.ServerVersion)
 	switch {
 	case err != nil:
-		return usageError(err)
+		return usageError(c.asFlag(err))
 	case c.Mongod.Version:
 		return printServerVersion(s.stdout, version)
 	case c.Mongod.Shutdown:
@@ -88,26 +88,39 @@ func (c *mockCommand) tellWhatHasNoEffect(s *session, unknown []string) {
 }
 
 func (c *mockCommand) check() error {
-	if c.Standalone || c.Mongod.ReplSet != "" {
-		c.Members = 1
-	}
+	servers := c.members() + c.Mongos
 	switch {
 	case c.Standalone && c.Mongod.ReplSet != "":
 		return errors.New("--standalone and --replSet exclude each other")
 	case c.TLSCAFile != "" && (c.Mongod.speaksTLS() || c.Mongod.ReplSet != ""):
 		return errors.New("--tls-ca-file excludes --tlsMode and --replSet; with --replSet there is --tlsMode")
-	case c.Members < 1 || c.Members > 7:
-		return fmt.Errorf("--members is %d; it must be 1 to 7", c.Members)
+	case c.isAlone() && c.Members != nil && *c.Members != 1:
+		return fmt.Errorf("--members is %d; it must be 1 for a standalone, and with --replSet", *c.Members)
+	case c.members() < 1 || c.members() > 7:
+		return fmt.Errorf("--members is %d; it must be 1 to 7", *c.Members)
 	case c.Mongos < 0 || c.Mongos > 10:
 		return fmt.Errorf("--mongos is %d; it must be 0 to 10", c.Mongos)
-	case c.Mongos > 0 && (c.Standalone || c.Mongod.ReplSet != ""):
+	case c.Mongos > 0 && c.isAlone():
 		return errors.New("--mongos excludes --standalone and --replSet")
-	case c.Port < 0 || c.Port > 65535-c.Members-c.Mongos:
-		return fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65535-c.Members-c.Mongos)
+	case c.Port < 0 || c.Port > 65536-servers:
+		return fmt.Errorf("--port is %d; it must be 0 to %d", c.Port, 65536-servers)
 	case c.ElectionTimeout <= 0:
 		return fmt.Errorf("--election-timeout is %v; it must be positive", c.ElectionTimeout)
 	}
 	return nil
+}
+
+// isAlone tells whether there is but one server, of a set at most the part that --replSet starts.
+func (c *mockCommand) isAlone() bool { return c.Standalone || c.Mongod.ReplSet != "" }
+
+func (c *mockCommand) members() int {
+	switch {
+	case c.isAlone():
+		return 1
+	case c.Members == nil:
+		return 3
+	}
+	return *c.Members
 }
 
 func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
@@ -120,7 +133,7 @@ func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
 		name = c.Mongod.ReplSet
 		opts = append(opts, mongotest.Uninitiated())
 	}
-	opts = append(opts, mongotest.Members(c.Members), mongotest.SetName(name), mongotest.ElectionTimeout(c.ElectionTimeout),
+	opts = append(opts, mongotest.Members(c.members()), mongotest.SetName(name), mongotest.ElectionTimeout(c.ElectionTimeout),
 		mongotest.JournalLimit(0))
 	if c.Standalone {
 		opts = append(opts, mongotest.Standalone())
@@ -160,10 +173,11 @@ func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range c.Members + c.Mongos {
+	servers := c.members() + c.Mongos
+	for i := range servers {
 		port := c.Port
 		if port != 0 {
-			port += (i + c.Mongos) % (c.Members + c.Mongos)
+			port += (i + c.Mongos) % servers
 		}
 		f, err := newFront(addresses, port, c.Mongod.UnixSocketPrefix, secure)
 		if err != nil {

@@ -104,3 +104,21 @@ func TestMockSaysWhyItCannotListen(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
+
+func TestTheLastPortsCanBeUsed(t *testing.T) {
+	three := 3
+	for _, c := range []mockCommand{
+		{Standalone: true, Port: 65535},
+		{Members: &three, Port: 65533},
+		{Members: &three, Mongos: 2, Port: 65531},
+	} {
+		c.ElectionTimeout = 1
+		if err := c.check(); err != nil {
+			t.Error(err)
+		}
+		c.Port++
+		if err := c.check(); err == nil {
+			t.Errorf("port %d for %d members and %d mongos is not refused", c.Port, c.members(), c.Mongos)
+		}
+	}
+}

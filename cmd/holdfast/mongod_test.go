@@ -558,7 +558,7 @@ func TestItIsToldWhetherTLSIsNeeded(t *testing.T) {
 		if err := json.Unmarshal([]byte(strings.SplitN(log, "\n", 2)[0]), &starting); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasSuffix(starting.Attr.URI, c.uriEnd) || !strings.Contains(log, `"ssl":"`+c.ssl+`"`) {
+		if !strings.HasSuffix(starting.Attr.URI, c.uriEnd) || !strings.Contains(log, starting.Attr.URI) || !strings.Contains(log, `"ssl":"`+c.ssl+`"`) {
 			t.Errorf("with %q it says %s, want a URI with %s and ssl %s", c.args, log, c.uriEnd, c.ssl)
 		}
 	}

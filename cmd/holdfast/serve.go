@@ -28,7 +28,7 @@ func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
 	files := &outputFiles{log: c.newLog(s), logPath: c.Mongod.LogPath, appends: c.Mongod.LogAppend, pidPath: c.Mongod.PIDFile}
 	defer files.close()
 	if c.Mongod.ReplSet != "" {
-		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), files: files}
+		p := &process{name: c.Mongod.ReplSet, front: fronts[0], hosts: c.Mongod.hosts(c.Host), files: files, start: c.start}
 		return p.run(s.ctx, names[0], opts)
 	}
 	return c.serveSet(s, opts, fronts, files)
@@ -38,11 +38,20 @@ func (c *mockCommand) newLog(s *session) *serverLog {
 	return &serverLog{w: s.stdout, as: c.format, tls: c.TLSCAFile != "" || c.Mongod.speaksTLS()}
 }
 
-// serveSet runs servers that need no other process.
-func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, files *outputFiles) error {
+// start starts servers. What mongotest refuses of them came from flags.
+func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.ReplicaSet, error) {
 	rs, err := mongotest.Run(opts...)
 	if err != nil {
-		return usageError(err)
+		return nil, usageError(c.asFlag(err))
+	}
+	return rs, nil
+}
+
+// serveSet runs servers that need no other process.
+func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, files *outputFiles) error {
+	rs, err := c.start(opts)
+	if err != nil {
+		return err
 	}
 	err = files.open()
 	if c.TLSCAFile != "" && err == nil {
@@ -59,7 +68,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var members sync.WaitGroup
-	for i := range c.Members {
+	for i := range c.members() {
 		members.Go(func() { awaitShutdown(ctx, rs, i) })
 	}
 	members.Wait()
@@ -70,7 +79,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 // entrance is which of the servers clients go to first.
 func (c *mockCommand) entrance() int {
 	if c.Mongos > 0 {
-		return c.Members
+		return c.members()
 	}
 	return 0
 }
@@ -97,6 +106,7 @@ type process struct {
 	front *front
 	hosts []string
 	files *outputFiles
+	start func([]mongotest.Option) (*mongotest.ReplicaSet, error)
 	set   *mongotest.ReplicaSet
 	host  host
 }
@@ -109,9 +119,9 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	defer end()
 	p.host = host{name: p.name, changed: make(chan struct{})}
 	var err error
-	p.set, err = mongotest.Run(append(opts, mongotest.WithProcesses(mongotest.Processes{IsSelf: p.isSelf, Join: p.host.join}))...)
+	p.set, err = p.start(append(opts, mongotest.WithProcesses(mongotest.Processes{IsSelf: p.isSelf, Join: p.host.join})))
 	if err != nil {
-		return usageError(err)
+		return err
 	}
 	if err := p.files.open(); err != nil {
 		return cannotRun(errors.Join(err, p.set.Close()))

@@ -43,7 +43,9 @@ func (l *serverLog) print(e line) {
 	type date struct {
 		At string `json:"$date"`
 	}
-	b, _ := json.Marshal(struct {
+	w := json.NewEncoder(l.w)
+	w.SetEscapeHTML(false) // a URI is to be found as it is
+	_ = w.Encode(struct {
 		T         date           `json:"t"`
 		Severity  string         `json:"s"`
 		Component string         `json:"c"`
@@ -52,7 +54,6 @@ func (l *serverLog) print(e line) {
 		Message   string         `json:"msg"`
 		Attr      map[string]any `json:"attr,omitempty"`
 	}{date{time.Now().Format("2006-01-02T15:04:05.000-07:00")}, "I", e.component, e.id, "main", e.message, e.attr})
-	fmt.Fprintf(l.w, "%s\n", b)
 }
 
 // The ids of events that mongod has, too.
