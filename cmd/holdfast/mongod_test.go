@@ -418,6 +418,32 @@ func TestMongodSaysThatItsPortIsInUse(t *testing.T) {
 	}
 }
 
+func TestMongodEndsCleanlyWhenNobodyReadsItsLogAnyMore(t *testing.T) {
+	folder := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{
+		Path: must(os.Executable()), Args: []string{"mongod", "--port", "0", "--pidfilepath", filepath.Join(folder, "pid")},
+		Env: append(os.Environ(), asProgram+"=1"), Stdout: w,
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	_ = w.Close()
+	for lines := bufio.NewScanner(r); lines.Scan() && !strings.Contains(lines.Text(), "Waiting for connections"); {
+	}
+	_ = r.Close()
+	if err := errors.Join(cmd.Process.Signal(syscall.SIGHUP), cmd.Wait()); err != nil {
+		t.Error(err)
+	}
+	if names := namesIn(t, folder); len(names) != 0 {
+		t.Errorf("it leaves %v", names)
+	}
+}
+
 func TestServerVersionIsPrintedAsMongodDoes(t *testing.T) {
 	p := mongodProcess(t, "--version")
 	p.ends(exitOK)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
@@ -15,6 +17,7 @@ import (
 
 // serve runs the servers until the program is told to end, or all of them were told to shut down.
 func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
+	signal.Ignore(syscall.SIGPIPE) // as mongod does: a log that nobody reads any more ends no server
 	fronts, names, err := c.fronts()
 	if err != nil {
 		return cannotRun(err)
