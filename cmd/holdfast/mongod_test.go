@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // or under nohup the programs that are started would ignore it, too
 	os.Exit(m.Run())
 }
 
