@@ -3,6 +3,7 @@ package mongotest
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -364,10 +365,14 @@ func (rs *ReplicaSet) Isolate(member int) {
 }
 
 // Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
-// group form one together. A new partition replaces the old one.
+// group form one together. A new partition replaces the old one. It panics if a member is in two groups.
 func (rs *ReplicaSet) Partition(groups ...[]int) {
-	for _, m := range slices.Concat(groups...) {
+	grouped := slices.Concat(groups...)
+	for i, m := range grouped {
 		orPanic(rs.memberAt("Partition", m))
+		if slices.Contains(grouped[:i], m) {
+			panic(fmt.Sprintf("mongotest: Partition: member %d is named twice", m))
+		}
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
