@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -367,23 +366,20 @@ func (rs *ReplicaSet) Isolate(member int) {
 // Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
 // group form one together. A new partition replaces the old one. It panics if a member is in two groups.
 func (rs *ReplicaSet) Partition(groups ...[]int) {
-	grouped := slices.Concat(groups...)
-	for i, m := range grouped {
-		orPanic(rs.memberAt("Partition", m))
-		if slices.Contains(grouped[:i], m) {
-			panic(fmt.Sprintf("mongotest: Partition: member %d is named twice", m))
+	group := make(map[int]int) // of a member, counted from 1
+	for g, members := range groups {
+		for _, m := range members {
+			orPanic(rs.memberAt("Partition", m))
+			if group[m] != 0 && group[m] != g+1 {
+				panic(fmt.Sprintf("mongotest: Partition: member %d is in two groups", m))
+			}
+			group[m] = g + 1
 		}
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	group := make([]int, len(rs.members))
-	for g, members := range groups {
-		for _, m := range members {
-			group[m] = g + 1
-		}
-	}
-	for i := range group {
-		for j := range group {
+	for i := range rs.members {
+		for j := range rs.members {
 			rs.cut[i][j] = group[i] != group[j]
 		}
 	}
