@@ -102,7 +102,7 @@ func (x *exec) writableLocked() error {
 	case x.txn < s.active:
 		return failf(codeTransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
-	case s.txn != nil && s.txn.number == x.txn && s.txn.state == running:
+	case s.txn != nil && s.txn.number == x.txn:
 		return failf(codeInvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
 	case s.txn != nil && s.txn.number < x.txn:
 		s.txn.abortLocked()

@@ -274,10 +274,10 @@ func TestTransactions(t *testing.T) {
 		"a retryable write of its number when it has ended": `
 			A+ | PUT 3 3 | n 1
 			A  | COMMIT  | ok
-			A. | {"insert": "c", "documents": [{"_id": 4}], "txnNumber": {"$numberLong": "1"}} | n 1
+			A. | {"insert": "c", "documents": [{"_id": 4}], "txnNumber": {"$numberLong": "1"}} | 72
 			A+ | SET 1 5 | n 1
 			A  | ABORT   | ok
-			A. | {"insert": "c", "documents": [{"_id": 5}], "txnNumber": {"$numberLong": "2"}} | n 1`,
+			A. | {"insert": "c", "documents": [{"_id": 5}], "txnNumber": {"$numberLong": "2"}} | 72`,
 		"read and write concern belong to its begin and its end": `
 			A+ | {"find": "c", "readConcern": {"level": "snapshot"}} | 1:1 2:2
 			A  | {"find": "c", "readConcern": {"level": "snapshot"}} | 72
