@@ -202,6 +202,14 @@ func wellFormed(doc []byte, levels int) error {
 			if err := wellFormed(it.Value, levels-1); err != nil {
 				return err
 			}
+		case bson.TypeCodeWithScope:
+			_, scope, ok := query.Of(it.Element).CodeWithScope()
+			if !ok {
+				return fmt.Errorf("%w: code and its scope do not fit", wire.ErrMalformed)
+			}
+			if err := wellFormed(scope, levels-1); err != nil {
+				return err
+			}
 		case bson.TypeBoolean:
 			if it.Value[0] > 1 {
 				return fmt.Errorf("%w: a boolean of %d", wire.ErrMalformed, it.Value[0])

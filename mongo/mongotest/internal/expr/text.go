@@ -23,7 +23,7 @@ func spelled(v Value) string {
 	case bson.TypeJavaScript:
 		return `Code("` + raw.JavaScript() + `")`
 	case bson.TypeCodeWithScope:
-		code, scope := raw.CodeWithScope()
+		code, scope, _ := v.CodeWithScope()
 		return fmt.Sprintf("CodeWScope(\"%s\", %s)", code, query.Document(scope))
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
 		return spelledAll(v)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -52,7 +53,10 @@ func (v Value) String() string {
 	case bson.TypeArray:
 		return shellArray(v)
 	case bson.TypeBinary:
-		subtype, data := raw.Binary()
+		subtype, data := v.Data[4], v.Data[5:]
+		if subtype == bson.TypeBinaryBinaryOld && len(data) >= 4 {
+			data = data[4:] // behind its second length
+		}
 		if subtype == 4 && len(data) == 16 {
 			h := hex.EncodeToString(data)
 			return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
@@ -73,10 +77,25 @@ func outdatedText(v bson.RawValue) string {
 	case bson.TypeJavaScript:
 		return v.JavaScript()
 	case bson.TypeCodeWithScope:
-		code, scope := v.CodeWithScope()
+		code, scope, _ := Value{v.Type, v.Value}.CodeWithScope()
 		return "CodeWScope( " + code + ", " + shellDocument(scope) + ")"
 	}
 	return v.String()
+}
+
+// CodeWithScope returns the parts of JavaScript with a scope; ok is false if their lengths do not fit.
+func (v Value) CodeWithScope() (code string, scope []byte, ok bool) {
+	inner := v.Data[4:]
+	n := int(int32(binary.LittleEndian.Uint32(inner)))
+	if n < 1 || n > len(inner)-4-len(emptyDocument) || inner[4+n-1] != 0 {
+		return "", emptyDocument, false
+	}
+	code, scope = string(inner[4:4+n-1]), inner[4+n:]
+	length, err := wire.DocumentLength(scope)
+	if err != nil || length != len(scope) {
+		return code, emptyDocument, false
+	}
+	return code, scope, true
 }
 
 func shellDocument(doc []byte) string {
