@@ -62,20 +62,9 @@ func spelledAll(v Value) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// plainText writes the types that have one form everywhere.
+// plainText writes a value as its String does, but for decimals.
 func plainText(v Value) string {
-	switch v.Type {
-	case bson.TypeMinKey:
-		return "MinKey"
-	case bson.TypeMaxKey:
-		return "MaxKey"
-	case bson.TypeRegex:
-		pattern, options := v.Regex()
-		return "/" + pattern + "/" + options
-	case bson.TypeTimestamp:
-		n := uint64(v.AsInt64())
-		return fmt.Sprintf("Timestamp(%d, %d)", n>>32, uint32(n))
-	case bson.TypeDecimal128:
+	if v.Type == bson.TypeDecimal128 {
 		return decimalOf(v).String()
 	}
 	return v.String()

@@ -53,17 +53,20 @@ func (v Value) String() string {
 	case bson.TypeArray:
 		return shellArray(v)
 	case bson.TypeBinary:
-		subtype, data := v.Data[4], v.Data[5:]
-		if subtype == bson.TypeBinaryBinaryOld && len(data) >= 4 {
-			data = data[4:] // behind its second length
-		}
-		if subtype == 4 && len(data) == 16 {
-			h := hex.EncodeToString(data)
-			return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
-		}
-		return fmt.Sprintf("BinData(%d, %X)", subtype, data)
+		return binaryText(v.Data[4], v.Data[5:])
 	}
 	return outdatedText(raw)
+}
+
+func binaryText(subtype byte, data []byte) string {
+	if subtype == bson.TypeBinaryBinaryOld && len(data) >= 4 {
+		data = data[4:] // behind its second length
+	}
+	if subtype == bson.TypeBinaryUUID && len(data) == 16 {
+		h := hex.EncodeToString(data)
+		return fmt.Sprintf("UUID(\"%s-%s-%s-%s-%s\")", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
+	}
+	return fmt.Sprintf("BinData(%d, %X)", subtype, data)
 }
 
 // outdatedText writes a value of a type that new data does not have.
