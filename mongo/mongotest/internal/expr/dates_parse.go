@@ -103,15 +103,7 @@ type civil struct {
 	relative
 }
 
-func dateProblem(s string, at int, what string) error {
-	near := "\x00"
-	if at < len(s) {
-		near = s[at : at+1]
-	}
-	return fail(conversionFailure, "Error parsing date string '%s'; %d: %s '%s'", s, at, what, near)
-}
-
-// date returns the moment; zone is where the text names none.
+// date returns the moment of what was read without a problem; zone is where the text names none.
 func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	if c.zone != nil {
 		zone = c.zone
@@ -123,13 +115,6 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 		c.month, c.day = 1, c.dayOfYear+1 // the real server counts from 0
 	case !c.hasYear || !c.hasMonth || !c.hasDay:
 		return missing, fail(conversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", s)
-	default:
-		if !c.validDay() {
-			return missing, dateProblem(s, len(s), "The parsed date was invalid")
-		}
-	}
-	if c.hour > 24 || c.minute > 59 || c.second > 59 {
-		return missing, dateProblem(s, len(s), "The parsed time was invalid")
 	}
 	t := localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone)
 	t = c.from(t)
@@ -138,6 +123,8 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	}
 	return date(t.UnixMicro() / 1000), nil // the fraction of a time before 1970 is cut off too
 }
+
+func (c *civil) validTime() bool { return c.hour <= 23 && c.minute <= 59 && c.second <= 59 }
 
 func (c *civil) validDay() bool {
 	return c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= daysIn(c.year, time.Month(c.month))

@@ -51,7 +51,7 @@ func (p *formatParser) checkWhole() {
 	if p.iso && !p.hasISOYear {
 		p.add(p.at, "The parsed date was invalid")
 	}
-	if p.hasOfTime && (p.hour > 23 || p.minute > 59 || p.second > 59) {
+	if p.hasOfTime && !p.validTime() {
 		p.add(p.at, "The parsed time was invalid")
 	}
 	if p.hasYear && p.hasMonth && p.hasDay && !p.hasISOYear && p.dayOfYear < 0 && !p.validDay() {

@@ -10,7 +10,9 @@ import (
 // parseFree reads a date that is written in any of the usual ways.
 func parseFree(text string) (*civil, error) {
 	if text == "" {
-		return nil, dateProblem(text, 0, "Empty string")
+		var empty problems
+		empty.add(0, "Empty string")
+		return nil, empty.err()
 	}
 	const space = " \t\n\v\f\r"
 	trimmed := strings.TrimLeft(text[:len(text)-1], space) + text[len(text)-1:]

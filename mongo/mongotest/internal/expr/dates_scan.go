@@ -98,7 +98,7 @@ func (s *dateScan) warning(what string) { s.warnings.add(s.at, what) }
 
 // checkWhole looks at what the tokens gave together.
 func (s *dateScan) checkWhole() {
-	if s.times > 0 && (s.hour > 23 || s.minute > 59 || s.second > 59) {
+	if s.times > 0 && !s.validTime() {
 		s.warning("The parsed time was invalid")
 	}
 	if s.hasDate && !s.validDay() {
@@ -213,15 +213,7 @@ func (t *tokenText) word() string {
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5"
 
 // month reads a month's name or roman number.
-func (t *tokenText) month() int {
-	word := t.word()
-	if len(word) >= 3 {
-		if at := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", word[:3]); at >= 0 {
-			return at/3 + 1
-		}
-	}
-	return map[string]int{"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10, "xi": 11, "xii": 12}[word]
-}
+func (t *tokenText) month() int { return monthNames[t.word()] }
 
 // skipSuffix steps over the ending of an ordinal number.
 func (t *tokenText) skipSuffix() {
