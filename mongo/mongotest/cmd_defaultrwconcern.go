@@ -182,11 +182,7 @@ func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
 		w.given, w.members = true, 1
 	}
 	at, dst := wire.BeginDocument(nil)
-	if w.mode != "" {
-		dst = wire.AppendString(dst, "w", w.mode)
-	} else {
-		dst = wire.AppendInt32(dst, "w", int32(w.members))
-	}
+	dst = w.appendW(dst)
 	if j := query.Lookup(doc, "j"); !j.Missing() {
 		dst = wire.AppendBool(dst, "j", j.True())
 	}
@@ -223,7 +219,7 @@ func (x *exec) appendDefaults() {
 	}
 	if d.write == nil && majority {
 		_, dst := wire.BeginDocument(nil)
-		dst = wire.AppendInt32(wire.AppendString(dst, "w", majorityMode), "wtimeout", 0)
+		dst = wire.AppendInt32((&writeConcern{}).appendW(dst), "wtimeout", 0)
 		d.write = wire.EndDocument(dst, 0)
 	}
 	_, dst := wire.BeginDocument(nil)

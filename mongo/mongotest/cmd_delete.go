@@ -74,10 +74,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
-	if x.executedLocked(stmt) != nil {
-		note.Deduplicated = true
-		o.retried = append(o.retried, stmt)
-		o.n++
+	if x.executedBeforeLocked(note, o) != nil {
 		return true
 	}
 	err := s.err

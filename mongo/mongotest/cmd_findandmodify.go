@@ -107,19 +107,16 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if f.flaw != nil {
 		return f.flaw
 	}
-	if !f.remove {
-		if err := f.compileUpdate(x, update, arrayFilters); err != nil {
-			return err
-		}
-	}
 	hooks, err := x.hooks()
 	if err != nil {
 		return err
 	}
-	if f.upsert {
-		hooks.Expr = noUpsertExpr
+	if !f.remove {
+		if f.update, err = f.parseUpdate(update, arrayFilters, hooks); err != nil {
+			return err
+		}
 	}
-	if err := f.compileWith(filter, hooks); err != nil {
+	if err := f.compileForUpdate(filter, hooks, f.upsert); err != nil {
 		return err
 	}
 	f.vars = x.vars.values
@@ -132,18 +129,6 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 		return failf(codeBadValue, "cannot use a positional projection and return the new document")
 	}
 	return nil
-}
-
-func (f *modification) compileUpdate(x *exec, update, arrayFilters query.Value) error {
-	hooks, err := x.hooks()
-	if err != nil {
-		return err
-	}
-	if err := f.checkCollated(update, arrayFilters); err != nil {
-		return err
-	}
-	f.update, err = query.ParseUpdate(update, arrayFilters, hooks)
-	return err
 }
 
 func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Value) error {

@@ -63,10 +63,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
-	if x.executedLocked(stmt) != nil {
-		note.Deduplicated = true
-		o.retried = append(o.retried, stmt)
-		o.n++
+	if x.executedBeforeLocked(note, o) != nil {
 		return true
 	}
 	err := in.err

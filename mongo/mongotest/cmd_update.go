@@ -141,10 +141,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.flaw != nil {
 		return s.flaw
 	}
-	if err := s.checkCollated(p.update, p.arrayFilters); err != nil {
-		return err
-	}
-	if s.update, err = query.ParseUpdate(p.update, p.arrayFilters, hooks); err != nil {
+	if s.update, err = s.parseUpdate(p.update, p.arrayFilters, hooks); err != nil {
 		return err
 	}
 	if s.insert == nil {
@@ -153,10 +150,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	if s.multi && s.update.IsReplacement() {
 		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
 	}
-	if s.upsert {
-		hooks.Expr = noUpsertExpr
-	}
-	if err := s.compileWith(p.filter, hooks); err != nil {
+	if err := s.compileForUpdate(p.filter, hooks, s.upsert); err != nil {
 		return err
 	}
 	if p.constants == nil {
@@ -193,10 +187,7 @@ func (s *updateStatement) supply(constants []byte) error {
 func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
-	if e := x.executedLocked(stmt); e != nil {
-		note.Deduplicated = true
-		o.retried = append(o.retried, stmt)
-		o.n++
+	if e := x.executedBeforeLocked(note, o); e != nil {
 		if e.before == nil {
 			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.after, "_id")})
 		} else {

@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // Counters are what servers have counted since the set began to run, whether they were killed meanwhile or not.
 type Counters struct {
-	// Commands are the messages received, by the command's name as clients wrote it, older names apart. A stream of hellos is one message, and what Command and
-	// the like do is none.
+	// Commands are the messages received, by the command's name as clients wrote it, older names apart. A stream of hellos is one
+	// message, and what Command and the like do is none.
 	Commands map[string]int64
 	// Opened are the connections that were accepted, and Current those that are open.
 	Opened, Current int64

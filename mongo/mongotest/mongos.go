@@ -129,7 +129,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 
 // freshEnoughLocked tells whether a member is no further behind the newest entry than a limit, 0 for none.
 func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
-	newest, mine := rs.clock, m.log.tail()
+	newest, mine := timestamp(rs.clock.Load()), m.log.tail()
 	return limit == 0 || mine != nil && time.Duration(newest.seconds()-mine.ts.seconds())*time.Second <= limit
 }
 

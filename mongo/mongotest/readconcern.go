@@ -109,18 +109,16 @@ const aheadOfClock = 365 * 24 * 60 * 60
 // hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
 func (x *exec) hear() error {
 	rs := x.set
-	if x.heard <= timestamp(rs.heard.Load()) || rs.config.standalone {
+	if x.heard <= rs.clusterTime() || rs.config.standalone {
 		return nil
 	}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
 	if now := now(); x.heard.seconds() > now.seconds()+aheadOfClock {
 		return failf(codeClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
 			x.heard.seconds(), now.seconds())
 	}
-	if x.heard > rs.clock {
-		rs.heard.Store(uint64(x.heard))
-	}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.heard.Store(max(rs.heard.Load(), uint64(x.heard)))
 	return nil
 }
 
@@ -134,7 +132,7 @@ func (x *exec) awaitTimesLocked() error {
 	if wanted == 0 || rs.config.standalone {
 		return nil
 	}
-	if known := max(rs.clock, timestamp(rs.heard.Load())); wanted > known {
+	if known := rs.clusterTime(); wanted > known {
 		return failf(codeInvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
 			"%s; current clusterTime: %s", name, wanted.text(), known.text())
 	}

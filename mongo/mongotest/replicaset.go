@@ -33,6 +33,7 @@ type ReplicaSet struct {
 	nextID     atomic.Int64  // connection ids
 	replies    atomic.Int32  // request ids of replies
 	guarded    atomic.Bool   // who has not authenticated is refused
+	clock      atomic.Uint64 // the newest timestamp of an oplog entry
 	heard      atomic.Uint64 // the newest cluster time that only clients know of
 	defaulted  atomic.Bool   // there may be default concerns in the data
 
@@ -41,7 +42,6 @@ type ReplicaSet struct {
 	mu      sync.Mutex // guards what follows and the members, to which replSetInitiate may add; never held across a wait
 	closed  bool
 	cut     [][]bool // from which member to which nothing passes
-	clock   timestamp
 	cursors int64
 	waiters []*waiter
 	users   []*account
@@ -550,8 +550,14 @@ func (rs *ReplicaSet) changedLocked() {
 
 // tickLocked returns the timestamp of the next oplog entry.
 func (rs *ReplicaSet) tickLocked() timestamp {
-	rs.clock = max(rs.clock+1, timestamp(rs.heard.Load())+1, now()+1)
-	return rs.clock
+	next := max(rs.clusterTime(), now()) + 1
+	rs.clock.Store(uint64(next))
+	return next
+}
+
+// clusterTime is the newest time that anyone knows of.
+func (rs *ReplicaSet) clusterTime() timestamp {
+	return timestamp(max(rs.clock.Load(), rs.heard.Load()))
 }
 
 // now is the first timestamp of the second that the clock shows.

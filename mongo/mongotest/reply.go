@@ -69,9 +69,7 @@ func (x *exec) operationTime() timestamp {
 	if x.member != nil {
 		return timestamp(x.member.lastTS.Load())
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	return x.set.clock
+	return timestamp(x.set.clock.Load())
 }
 
 func (x *exec) appendTopologyVersion() {

@@ -134,6 +134,22 @@ func (c *criteria) compileWith(filter []byte, hooks query.Hooks) error {
 	return c.checkNatural()
 }
 
+// compileForUpdate compiles the filter of an update, which may be an upsert.
+func (c *criteria) compileForUpdate(filter []byte, hooks query.Hooks, upsert bool) error {
+	if upsert {
+		hooks.Expr = noUpsertExpr
+	}
+	return c.compileWith(filter, hooks)
+}
+
+// parseUpdate compiles an update of what the criteria find.
+func (c *criteria) parseUpdate(update, arrayFilters query.Value, hooks query.Hooks) (*query.Update, error) {
+	if err := c.checkCollated(update, arrayFilters); err != nil {
+		return nil, err
+	}
+	return query.ParseUpdate(update, arrayFilters, hooks)
+}
+
 func (c *criteria) parseSort(doc []byte) (err error) {
 	if c.sort, err = query.ParseSort(doc); err == nil {
 		n := query.Lookup(doc, "$natural")

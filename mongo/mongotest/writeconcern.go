@@ -172,14 +172,7 @@ func (x *exec) appendWriteConcernError() {
 func (x *exec) appendConcern(dst []byte) []byte {
 	w := &x.writeConcern
 	at, dst := wire.BeginEmbedded(dst, "writeConcern")
-	switch {
-	case w.mode != "":
-		dst = wire.AppendString(dst, "w", w.mode)
-	case w.given:
-		dst = wire.AppendInt32(dst, "w", int32(w.members))
-	default: // for the default of one member nobody waits
-		dst = wire.AppendString(dst, "w", majorityMode)
-	}
+	dst = w.appendW(dst)
 	if w.journal != "" {
 		dst = wire.AppendBool(dst, w.journal, true)
 	}
@@ -188,6 +181,17 @@ func (x *exec) appendConcern(dst []byte) []byte {
 		dst = wire.AppendString(dst, "provenance", w.provenance())
 	}
 	return wire.EndDocument(dst, at)
+}
+
+// appendW writes the field w, also of the default: where that is one member nobody asks for it.
+func (w *writeConcern) appendW(dst []byte) []byte {
+	switch {
+	case w.mode != "":
+		return wire.AppendString(dst, "w", w.mode)
+	case w.given:
+		return wire.AppendInt32(dst, "w", int32(w.members))
+	}
+	return wire.AppendString(dst, "w", majorityMode)
 }
 
 // provenance is where the write concern is from.

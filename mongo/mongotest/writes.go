@@ -34,6 +34,18 @@ func (o *outcome) fail(index int, note *Entry, err error) {
 	o.failures = append(o.failures, failure{index, e})
 }
 
+// executedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
+// not.
+func (x *exec) executedBeforeLocked(note *Entry, o *outcome) *entry {
+	e := x.executedLocked(note.StatementN)
+	if e != nil {
+		note.Deduplicated = true
+		o.retried = append(o.retried, note.StatementN)
+		o.n++
+	}
+	return e
+}
+
 // orderedArg reads the arguments of insert, update and delete beside their statements.
 func (x *exec) orderedArg() (bool, error) {
 	ordered := true
