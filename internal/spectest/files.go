@@ -5,6 +5,7 @@ package spectest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -67,4 +68,22 @@ func Load(t T, file string, to any) {
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
+}
+
+// Lines returns the lines of all files of a pattern, of which there is at least one.
+func Lines(t T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
+	}
+	var lines []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		lines = append(lines, strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")...)
+	}
+	return lines
 }

@@ -15,6 +15,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -198,15 +199,9 @@ func FuzzReconfig(f *testing.F) {
 // eachCommand calls add with the commands of the cases that are compared with a real server.
 func eachCommand(f *testing.F, add func(command string)) {
 	f.Helper()
-	paths := must[[]string](f)(filepath.Glob("internal/differential/testdata/cases/commands/*.txt"))
-	if len(paths) == 0 {
-		f.Fatal("there are no cases")
-	}
-	for _, path := range paths {
-		for line := range strings.Lines(string(must[[]byte](f)(os.ReadFile(path)))) {
-			if line[0] == '{' {
-				add(strings.TrimSpace(line))
-			}
+	for _, line := range spectest.Lines(f, "internal/differential/testdata/cases/commands/*.txt") {
+		if strings.HasPrefix(line, "{") {
+			add(strings.TrimSpace(line))
 		}
 	}
 }

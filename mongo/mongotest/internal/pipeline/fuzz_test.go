@@ -2,11 +2,10 @@ package pipeline
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -39,22 +38,12 @@ func FuzzPipeline(f *testing.F) {
 // casesOfStages returns the pipelines of the cases that are compared with a real server.
 func casesOfStages(f *testing.F) []string {
 	f.Helper()
-	paths, err := filepath.Glob("../differential/testdata/cases/stages/*.txt")
-	if err != nil || len(paths) == 0 {
-		f.Fatalf("%d files of cases, %v", len(paths), err)
-	}
 	var list []string
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			_, rest, found := strings.Cut(line, `"pipeline": `)
-			stages, _, ended := strings.Cut(rest, `, "cursor": `)
-			if found && ended && line[0] == '{' {
-				list = append(list, stages)
-			}
+	for _, line := range spectest.Lines(f, "../differential/testdata/cases/stages/*.txt") {
+		_, rest, found := strings.Cut(line, `"pipeline": `)
+		stages, _, ended := strings.Cut(rest, `, "cursor": `)
+		if found && ended && line[0] == '{' {
+			list = append(list, stages)
 		}
 	}
 	return list

@@ -2,14 +2,13 @@ package query_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -39,20 +38,10 @@ func wellFormed(data []byte) bool {
 // cases returns the lines of the language's cases, which are compared with a real server, that begin with some text.
 func cases(tb testing.TB, prefix string) []string {
 	tb.Helper()
-	paths, err := filepath.Glob("../differential/testdata/cases/language/*.txt")
-	if err != nil || len(paths) == 0 {
-		tb.Fatalf("%d files of cases, %v", len(paths), err)
-	}
 	var list []string
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, prefix) {
-				list = append(list, strings.TrimPrefix(strings.TrimSpace(line), "@ "))
-			}
+	for _, line := range spectest.Lines(tb, "../differential/testdata/cases/language/*.txt") {
+		if strings.HasPrefix(line, prefix) {
+			list = append(list, strings.TrimPrefix(strings.TrimSpace(line), "@ "))
 		}
 	}
 	return list
