@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 )
 
 // Every command reads what a server answered without trusting it.

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"github.com/holdfast-db/holdfast/internal/operation"
-	"github.com/holdfast-db/holdfast/internal/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // Client is a handle for a MongoDB deployment: a pool and a monitor for each of its servers. It is safe for concurrent

@@ -11,10 +11,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mutant"
-	"github.com/holdfast-db/holdfast/internal/operation"
-	"github.com/holdfast-db/holdfast/internal/topology"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/cluster"
-	"github.com/holdfast-db/holdfast/internal/operation"
-	"github.com/holdfast-db/holdfast/internal/topology"
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Tailable cursors (CursorType, MaxAwaitTime) and the long obsolete OplogReplay are not there yet.

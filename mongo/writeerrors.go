@@ -5,8 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/operation"
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // writeError returns the WriteException that a reply tells of, or nil.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a

@@ -1,6 +1,6 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/internal/wire"
+import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
 // https://www.mongodb.com/docs/manual/reference/command/drop/
 

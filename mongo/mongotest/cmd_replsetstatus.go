@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetStatus/

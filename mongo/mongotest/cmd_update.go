@@ -3,7 +3,7 @@ package mongotest
 import (
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 

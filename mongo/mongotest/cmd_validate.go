@@ -3,7 +3,7 @@ package mongotest
 import (
 	"fmt"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/validate/

@@ -8,7 +8,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // conn is one client's connection to a server, served by one goroutine.

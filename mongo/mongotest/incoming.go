@@ -3,7 +3,7 @@ package mongotest
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // incoming is a client's message that is only looked at: by a proxy that passes it on, or a pipe that plays its script.

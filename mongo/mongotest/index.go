@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )

@@ -1,7 +1,7 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // https://www.mongodb.com/docs/manual/legacy-opcodes/

@@ -10,8 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/mutant"
-	"github.com/holdfast-db/holdfast/internal/wire"
 )
 
 // Option sets something about a replica set.

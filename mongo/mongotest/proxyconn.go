@@ -9,7 +9,7 @@ import (
 	"net"
 	"sync"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 

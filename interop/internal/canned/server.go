@@ -11,7 +11,7 @@ import (
 	"io"
 	"net"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Serve listens on a free local port, writes the address to out as one line, and serves until in ends: a parent holds

@@ -3,7 +3,7 @@ package collation
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Document returns a document with the sort key of each string in its place, to any depth.

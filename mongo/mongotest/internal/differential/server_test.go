@@ -10,8 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/spectest"
-	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 

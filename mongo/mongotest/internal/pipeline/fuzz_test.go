@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/spectest"
-	"github.com/holdfast-db/holdfast/internal/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // The components of an update's path that stand for elements of an array: "$" for the one that the filter matched by,

@@ -3,7 +3,7 @@ package query
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // elemMatch is met by an array with an element that meets all conditions at once.

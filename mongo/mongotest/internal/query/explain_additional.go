@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // property is a value of a document, or an item of an array.

@@ -1,6 +1,6 @@
 package query
 
-import "github.com/holdfast-db/holdfast/internal/wire"
+import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
 // MaxDocumentSize is the largest document that can be stored, in bytes.
 const MaxDocumentSize = 16 << 20

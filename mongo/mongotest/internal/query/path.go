@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // path is a dotted path, split once.

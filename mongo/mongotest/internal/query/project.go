@@ -1,7 +1,7 @@
 package query
 
 import (
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Projection is a compiled projection: fields to keep or to leave out, and fields that are computed.

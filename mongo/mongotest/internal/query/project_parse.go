@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // ParseProjection compiles a projection, with the filter of the find, for ".$", nil for none, and hooks; nil without

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // schema is a compiled $jsonSchema: rules that a value must all meet.

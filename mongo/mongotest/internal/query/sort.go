@@ -3,7 +3,7 @@ package query
 import (
 	"slices"
 
-	"github.com/holdfast-db/holdfast/internal/wire"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // Sort is a compiled sort order.

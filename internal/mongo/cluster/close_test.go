@@ -1,0 +1,173 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// set3 is a replica set of three members.
+func set3() network {
+	hosts := []string{addrA, addrB, addrC}
+	return network{
+		addrA: {hello: member(true, hosts...)}, addrB: {hello: member(false, hosts...)}, addrC: {hello: member(false, hosts...)},
+	}
+}
+
+func TestAClusterBeginsOnlyWithAConfigurationThatAgreesWithItself(t *testing.T) {
+	if _, err := New(Config{}); err == nil {
+		t.Error("a cluster without seeds begins")
+	}
+}
+
+// The fake clock's bubble fails if a goroutine is left.
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, set3(), nil)
+		s := selected(t, c)
+		synctest.Wait()
+		for _, server := range c.all() {
+			if err := operation(t.Context(), server); err != nil {
+				t.Error(err)
+			}
+		}
+		used := checkOut(t, s)
+		c.Close()
+		c.Close()
+		if !c.Closed() || !c.Busy() {
+			t.Errorf("closed %v, busy %v", c.Closed(), c.Busy())
+		}
+		if err := ping(t.Context(), used); err != nil {
+			t.Errorf("an operation in flight: %v", err)
+		}
+		s.CheckIn(used)
+		if _, err := s.CheckOut(t.Context()); !errors.Is(err, ErrPoolClosed) {
+			t.Errorf("a checkout: %v", err)
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestCloseEndsWhoWaitsAndWhoConnects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
+		s := selected(t, c)
+		p.hang()
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "connecting", connecting)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "waiting", waiting)
+		c.Close()
+		for _, result := range []<-chan error{connecting, waiting} {
+			if err := settled(t, "the checkout", result); !errors.Is(err, ErrPoolClosed) {
+				t.Errorf("error %v", err)
+			}
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestCloseIsSafeWhileOperationsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 10 {
+			c := start(t, set3(), func(cfg *Config) { cfg.MaxPoolSize = 3 })
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() { runUntilClosed(t, c) })
+			}
+			all.Go(func() {
+				for range 3 {
+					for _, s := range c.all() {
+						c.report(s, topology.ErrorInfo{Err: errDown, Kind: topology.NetworkError, HandshakeDone: true, Generation: 99})
+					}
+					sleep(t.Context(), MinHeartbeatInterval, nil)
+				}
+				c.Close()
+			})
+			all.Wait()
+			for _, s := range c.all() {
+				counters(t, s, 0, 0, 0)
+			}
+		}
+	})
+}
+
+func runUntilClosed(t *testing.T, c *Cluster) {
+	for !c.Closed() {
+		target, err := c.Select(t.Context(), write)
+		if err != nil {
+			if !errors.Is(err, ErrPoolClosed) {
+				t.Error(err)
+			}
+			continue
+		}
+		var cleared *PoolClearedError
+		if err := operation(t.Context(), target.Server); err != nil && !errors.Is(err, ErrPoolClosed) && !errors.As(err, &cleared) {
+			t.Error(err)
+		}
+		sleep(t.Context(), 7*time.Millisecond, nil)
+	}
+}
+
+func TestDrainWaitsForOperationsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, network{addrA: {hello: standalone()}}, nil)
+		s := selected(t, c)
+		conn := checkOut(t, s)
+		drained := async(func() bool { c.Drain(t.Context()); return true })
+		pass(t, time.Second)
+		unsettled(t, "Drain", drained)
+		if err := ping(t.Context(), conn); err != nil {
+			t.Error(err)
+		}
+		s.CheckIn(conn)
+		pass(t, drainPoll)
+		settled(t, "Drain", drained)
+		counters(t, s, 1, 1, 0)
+	})
+}
+
+func TestDrainBreaksOffWhatIsInFlightWhenItsContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := network{addrA: {hello: member(true, addrA, addrB)}, addrB: {hello: member(false, addrA, addrB)}}
+		c := start(t, set, nil)
+		a := selected(t, c)
+		synctest.Wait()
+		b := c.servers[addrB]
+		idle, inUse, onLeaver := checkOut(t, a), checkOut(t, a), checkOut(t, b)
+		a.CheckIn(idle)
+		set[addrA].set(func(p *peer) { p.hello = member(true, addrA) })
+		pass(t, c.cfg.HeartbeatInterval) // b has left
+		set[addrA].hang()
+		set[addrB].hang()
+		var running []<-chan error
+		for conn, s := range map[*Conn]*Server{inUse: a, onLeaver: b} {
+			running = append(running, async(func() error { defer s.CheckIn(conn); return ping(t.Context(), conn) }))
+		}
+		idle = checkOut(t, a)
+		running = append(running, async(func() error { return operation(t.Context(), a) })) // connects
+		unsettled(t, "connecting", running[2])
+		a.CheckIn(idle)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		c.Drain(ctx)
+		if time.Since(began) != time.Second {
+			t.Errorf("Drain took %v", time.Since(began))
+		}
+		for i, result := range running {
+			if err := settled(t, "an operation", result); err == nil {
+				t.Errorf("operation %d was not broken off", i)
+			}
+		}
+		if c.Busy() || idle.interrupted.Load() {
+			t.Errorf("busy %v, an idle connection was interrupted %v", c.Busy(), idle.interrupted.Load())
+		}
+	})
+}

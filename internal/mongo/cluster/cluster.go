@@ -1,0 +1,217 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// Cluster is a deployment as a client sees it: the topology, and a pool and a monitor for each of its servers.
+type Cluster struct {
+	cfg Config
+
+	mu       sync.Mutex // serialises changes of the topology
+	servers  map[string]*Server
+	left     []*Server // that left the deployment and may still have operations in flight
+	snapshot atomic.Pointer[Snapshot]
+
+	monitors sync.WaitGroup
+	life     context.Context //nolint:containedctx // it is the monitors' life, which no call's context bounds
+	end      context.CancelFunc
+}
+
+// Snapshot is the topology at one moment. It is immutable.
+type Snapshot struct {
+	Description *topology.Description
+	servers     []*Server     // in the order of Description.Servers
+	changed     chan struct{} // closed when there is a newer snapshot
+}
+
+// Server returns the server that a description of this snapshot belongs to, or nil.
+func (s *Snapshot) Server(d *topology.Server) *Server {
+	for i, have := range s.Description.Servers {
+		if have == d {
+			return s.servers[i]
+		}
+	}
+	return nil
+}
+
+// New starts a cluster: its monitors begin at once. It returns an error only for a configuration that contradicts
+// itself.
+func New(cfg Config) (*Cluster, error) {
+	cfg.setDefaults()
+	description, err := topology.New(cfg.Topology)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.mu.Lock()
+	effects := c.publish(description)
+	c.mu.Unlock()
+	effects.run()
+	return c, nil
+}
+
+// Snapshot returns the topology as it is known now.
+func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
+
+// Close ends the monitors and the pools. Connections in use stay open until they are checked in or interrupted.
+func (c *Cluster) Close() {
+	var after effects
+	c.mu.Lock()
+	c.end()
+	for _, s := range c.servers {
+		c.left = append(c.left, s)
+		after = append(after, s.pool.close()...)
+	}
+	c.servers = nil
+	c.mu.Unlock()
+	after.run()
+	c.monitors.Wait()
+}
+
+// Interrupt breaks off what is in flight on every server.
+func (c *Cluster) Interrupt() {
+	for _, s := range c.all() {
+		s.pool.interruptAll()
+	}
+}
+
+// all returns the servers that may have operations in flight.
+func (c *Cluster) all() []*Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.AppendSeq(slices.Clone(c.left), maps.Values(c.servers))
+}
+
+// effects are what a change of the topology entails outside the lock.
+type effects []func()
+
+func (e effects) run() {
+	for _, f := range e {
+		f()
+	}
+}
+
+// publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
+// theirs. It is called with the lock held.
+func (c *Cluster) publish(description *topology.Description) effects {
+	var after effects
+	var added []*Server
+	next := &Snapshot{Description: description, changed: make(chan struct{})}
+	keep := make(map[string]bool, len(description.Servers))
+	for _, d := range description.Servers {
+		s := c.servers[d.Address]
+		if s == nil {
+			s = newServer(c, d.Address)
+			c.servers[d.Address] = s
+			after = append(after, s.pool.created()...)
+			added = append(added, s)
+		}
+		keep[d.Address] = true
+		next.servers = append(next.servers, s)
+	}
+	for address, s := range c.servers {
+		if !keep[address] {
+			delete(c.servers, address)
+			s.stop()
+			after = append(after, s.pool.close()...)
+			c.left = append(slices.DeleteFunc(c.left, (*Server).resting), s)
+		}
+	}
+	if old := c.snapshot.Swap(next); old != nil {
+		close(old.changed)
+	}
+	for _, s := range added {
+		c.watch(s)
+	}
+	return after
+}
+
+// watch starts a server's monitor. It is called with the lock held.
+//
+//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
+func (c *Cluster) watch(s *Server) {
+	ctx, cancel := context.WithCancel(c.life)
+	s.stop = cancel
+	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
+}
+
+// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. If the pool
+// was cleared since the connection was begun, the hello is older than the failure and would make a server selectable
+// whose pool is paused.
+func (c *Cluster) learn(s *Server, generation uint64, d *topology.Server) {
+	c.mu.Lock()
+	var after effects
+	if c.servers[s.address] == s && s.pool.currentGeneration() == generation {
+		next := *d
+		if known := c.snapshot.Load().Description.Server(s.address); known != nil {
+			next.RTT, next.HasRTT = known.RTT, known.HasRTT
+		}
+		after = c.apply(&next)
+	}
+	c.mu.Unlock()
+	after.run()
+}
+
+// apply is called with the lock held.
+func (c *Cluster) apply(s *topology.Server) effects {
+	old := c.snapshot.Load().Description
+	next := topology.Apply(old, s)
+	if next == old {
+		return nil
+	}
+	after := c.publish(next)
+	for _, change := range topology.Changes(old, next, nil) {
+		if change.CheckNow() { // a stale primary is looked at immediately, not at its next heartbeat
+			after = append(after, c.servers[change.New.Address].requestCheck)
+		}
+	}
+	return after
+}
+
+// monitored applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
+// server. What happens between the two steps is judged anew by the second.
+func (c *Cluster) monitored(s *Server, d *topology.Server) {
+	c.monitoredStep(s, d, false)
+	c.monitoredStep(s, d, true)
+}
+
+func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
+	c.mu.Lock()
+	var after effects
+	if c.servers[s.address] == s {
+		if topology.Apply(c.snapshot.Load().Description, d).PoolReady(s.address) {
+			after = s.pool.makeReady()
+		}
+		if publish {
+			after = append(after, c.apply(d)...)
+		}
+	}
+	c.mu.Unlock()
+	after.run()
+}
+
+// TargetOf returns a server as a target, whatever it is now.
+func (c *Cluster) TargetOf(s *Server) Target {
+	description := c.snapshot.Load().Description
+	d := description.Server(s.address)
+	if d == nil {
+		d = topology.NewUnknown(s.address, nil, nil)
+	}
+	return Target{Server: s, Description: d, Topology: description}
+}
+
+// Closed tells whether the cluster was closed.
+func (c *Cluster) Closed() bool { return c.life.Err() != nil }
+
+// Busy tells whether operations are in flight.
+func (c *Cluster) Busy() bool {
+	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.resting() })
+}

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// MinHeartbeatInterval is the shortest time between two checks of a server (the specification's
+// minHeartbeatFrequencyMS; it may not be configured).
+const MinHeartbeatInterval = 500 * time.Millisecond
+
+// idleProbeAfter is how long a connection may rest before it is looked at, without blocking, when it is used again.
+const idleProbeAfter = time.Second
+
+// Dialer opens connections.
+type Dialer interface {
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Config is what a Cluster needs to know. Zero durations and sizes mean the defaults that are named.
+type Config struct {
+	Topology topology.Config
+	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
+	AppName  string
+
+	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
+	HeartbeatInterval      time.Duration // 10 s
+	ServerSelectionTimeout time.Duration // 30 s
+	LocalThreshold         time.Duration // as given; the caller sets the default of 15 ms
+
+	MaxPoolSize     uint64 // connections per server; 0 means no limit
+	MaxConnecting   uint64 // 2
+	MaxConnIdleTime time.Duration
+
+	PoolMonitor *event.PoolMonitor
+}
+
+func (c *Config) setDefaults() {
+	setDefault(&c.ConnectTimeout, 30*time.Second)
+	setDefault(&c.HeartbeatInterval, 10*time.Second)
+	setDefault(&c.ServerSelectionTimeout, 30*time.Second)
+	setDefault(&c.MaxConnecting, 2)
+	if c.Dialer == nil {
+		c.Dialer = tcpDialer()
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,194 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// refusing returns a script that answers every hello with an error.
+func refusing(code int32, message string) func(*question) bool {
+	return func(q *question) bool {
+		q.answer(bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}, {Key: "errmsg", Value: message}})
+		return true
+	}
+}
+
+func dialError(err error) func(*peer) {
+	return func(p *peer) { p.dial = func(context.Context) error { return &net.OpError{Op: "dial", Err: err} } }
+}
+
+// handshakes are the ways in which a connection can fail to become ready, and what each means for the server.
+var handshakes = []struct {
+	name  string
+	fail  func(*peer)
+	after time.Duration
+
+	network, connecting, timeout bool
+	want                         reaction
+}{
+	{
+		name: "a refused connection may be overload: the server stays", fail: dialError(syscall.ECONNREFUSED),
+		network: true, connecting: true,
+	},
+	{
+		name: "so may a time limit of the system's", fail: dialError(os.ErrDeadlineExceeded),
+		network: true, connecting: true, timeout: true,
+	},
+	{
+		name: "so may a dial without an end",
+		fail: func(p *peer) {
+			p.dial = func(ctx context.Context) error { <-ctx.Done(); return &net.DNSError{Err: "operation was canceled"} }
+		},
+		after: 30 * time.Second, network: true, connecting: true, timeout: true,
+	},
+	{
+		name: "so may a hello without an answer", fail: func(p *peer) { p.script = func(*question) bool { return true } },
+		after: 30 * time.Second, network: true, connecting: true, timeout: true,
+	},
+	{
+		name:    "so may a connection that ends in the hello",
+		fail:    func(p *peer) { p.script = func(q *question) bool { q.conn.Close(); return true } },
+		network: true, connecting: true,
+	},
+	{
+		name: "a name that is not resolved is no overload: Unknown", fail: dialError(&net.DNSError{Err: "no such host"}),
+		network: true, want: reaction{unknown: true, cleared: true},
+	},
+	{
+		name: "a refusal because of a shutdown clears the pool",
+		fail: func(p *peer) { p.script = refusing(91, "shutting down") }, want: reaction{unknown: true, cleared: true, checkNow: true},
+	},
+	{
+		name: "a refusal because of a state change asks for a check",
+		fail: func(p *peer) { p.script = refusing(11602, "interrupted") }, want: reaction{unknown: true, checkNow: true},
+	},
+	{
+		name: "another refusal is an error as well",
+		fail: func(p *peer) { p.script = refusing(18, "denied") }, want: reaction{unknown: true, cleared: true},
+	},
+}
+
+func TestAFailedHandshake(t *testing.T) {
+	for _, c := range handshakes {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{hello: standalone()}
+				s := bare(t, p, nil)
+				found(t, s, standalone())
+				p.set(c.fail)
+				began := time.Now()
+				_, err := s.CheckOut(t.Context())
+				var failed *HandshakeError
+				if !errors.As(err, &failed) || time.Since(began) != c.after {
+					t.Fatalf("after %v: %v", time.Since(began), err)
+				}
+				if failed.Network != c.network || failed.Connecting != c.connecting || failed.Timeout != c.timeout {
+					t.Errorf("network %v, connecting %v, timeout %v", failed.Network, failed.Connecting, failed.Timeout)
+				}
+				if (failed.Reply == nil) == !c.network {
+					t.Errorf("the reply is %v", failed.Reply)
+				}
+				c.want.check(t, s)
+				counters(t, s, 0, 0, 0)
+			})
+		})
+	}
+}
+
+// reaction is what an error can do to a server that was known.
+type reaction struct{ unknown, cleared, checkNow bool }
+
+func (want reaction) check(t *testing.T, s *Server) {
+	t.Helper()
+	got := reaction{
+		unknown: kindOf(s.cluster, s.address) == topology.Unknown, cleared: s.pool.state == paused,
+		checkNow: len(s.check) > 0,
+	}
+	if got != want {
+		t.Errorf("unknown %v, pool cleared %v, check requested %v; want %v, %v, %v",
+			got.unknown, got.cleared, got.checkNow, want.unknown, want.cleared, want.checkNow)
+	}
+}
+
+func TestTheHandshakeOfAnApplicationsConnectionUpdatesTheTopology(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		p.set(func(p *peer) { p.hello = append(standalone(), bson.E{Key: "logicalSessionTimeoutMinutes", Value: 30}) })
+		if err := operation(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		d := s.cluster.Snapshot().Description
+		if d.SessionTimeoutMinutes == nil || d.Servers[0].RTT != time.Millisecond {
+			t.Errorf("the server is %+v", d.Servers[0])
+		}
+	})
+}
+
+// The hello began before the failure: it would make a server selectable whose pool is paused, and operations would run
+// in circles until the next check.
+func TestAHandshakeThatIsOlderThanTheClearingOfItsPoolTeachesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		answer := make(chan struct{})
+		p.set(func(p *peer) { p.script = func(*question) bool { <-answer; return false } })
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the handshake", connecting)
+		s.cluster.report(s, topology.ErrorInfo{Err: errDown, Kind: topology.NetworkError, HandshakeDone: true})
+		close(answer)
+		if err := settled(t, "the operation", connecting); err != nil {
+			t.Error(err)
+		}
+		reaction{unknown: true, cleared: true}.check(t, s)
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestARightToConnectIsVoidOnceThePoolIsCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		if c, w, err := s.pool.take(t.Context(), time.Now()); c != nil || w != nil || err != nil {
+			t.Fatal(c, w, err)
+		}
+		s.pool.clear(errDown, false).run()
+		if _, err := s.pool.create(t.Context()); !errors.Is(err, errDown) {
+			t.Errorf("error %v", err)
+		}
+		if p.dialed != 0 {
+			t.Error("a paused pool connects")
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
+	doc := bson.Raw(helloDocument(string(make([]byte, 128))))
+	client, ok := doc.Lookup("client").DocumentOK()
+	if !ok || len(client) > 512 {
+		t.Errorf("the client's metadata has %d bytes, at most 512 are allowed", len(client))
+	}
+	if v, _ := doc.Lookup("backpressure").StringValueOK(); v != "2" {
+		t.Errorf("backpressure is %q", v)
+	}
+	if name, _ := doc.Lookup("client", "driver", "name").StringValueOK(); name != "holdfast" {
+		t.Errorf("the driver is %q", name)
+	}
+	if _, err := bson.Raw(helloDocument("")).LookupErr("client", "application"); err == nil {
+		t.Error("an application without a name is named")
+	}
+}

@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// late is a Dialer whose connections have read the answer when something happens, but have not given it yet.
+type late struct {
+	network
+	happens atomic.Pointer[func()]
+}
+
+// next makes f happen once.
+func (l *late) next(f func()) { l.happens.Store(&f) }
+
+func (l *late) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	nc, err := l.network.DialContext(ctx, network, address)
+	return &lateConn{nc, l}, err
+}
+
+type lateConn struct {
+	net.Conn
+	*late
+}
+
+func (c *lateConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if happens := c.happens.Swap(nil); n > 0 && happens != nil {
+		(*happens)()
+	}
+	return n, err
+}
+
+func lateServer(t *testing.T) (*late, *Server) {
+	d := &late{network: network{addrA: {hello: standalone()}}}
+	s := bareOn(t, Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
+	found(t, s, standalone())
+	return d, s
+}
+
+func TestAContextThatEndsWhenTheAnswerIsThereSpoilsTheConnectionOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := lateServer(t)
+		c := checkOut(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		d.next(cancel)
+		if err := ping(ctx, c); err != nil {
+			t.Errorf("the answer is lost: %v", err)
+		}
+		s.CheckIn(c)
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestAContextThatEndsWhenTheHandshakeIsAnsweredEndsTheCheckout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := lateServer(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		d.next(cancel)
+		if _, err := s.CheckOut(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestATimeLimitThatPassesWhenACheckIsAnsweredSpoilsTheConnectionOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &late{network: network{addrA: {hello: standalone()}}}
+		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		s := selected(t, c)
+		synctest.Wait()
+		d.next(func() { sleep(t.Context(), c.cfg.ConnectTimeout+1, nil) })
+		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
+		pass(t, c.cfg.HeartbeatInterval)
+		if kindOf(c, addrA) != topology.Standalone || s.pool.currentGeneration() != 0 || d.network[addrA].dialed != 2 {
+			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
+		}
+	})
+}
+
+func TestAConnectionThatWasInterruptedBetweenOperationsIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		found(t, s, standalone())
+		c := checkOut(t, s)
+		s.cluster.Interrupt()
+		s.CheckIn(c)
+		counters(t, s, 0, 0, 0)
+	})
+}

@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// network is a Dialer that reaches scripted servers in memory.
+type network map[string]*peer
+
+func (n network) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	p := n[address]
+	if p == nil {
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	return p.accept(ctx)
+}
+
+// peer is a server that answers what the test says.
+type peer struct {
+	mu     sync.Mutex
+	dial   func(context.Context) error // nil: every connection is accepted
+	hello  bson.D                      // the answer to every hello
+	script func(*question) bool        // false: the question is answered as usual
+	asked  []*question
+	dialed int
+	conns  []*memConn
+}
+
+// question is one message that a peer got.
+type question struct {
+	conn      *memConn
+	dialed    int  // the number of the connection, from 1
+	handshake bool // the OP_QUERY, which is always the first on a connection
+	hello     bool // a hello of either kind
+	header    wire.Header
+}
+
+func (p *peer) accept(ctx context.Context) (net.Conn, error) {
+	p.mu.Lock()
+	dial := p.dial
+	p.mu.Unlock()
+	if dial != nil {
+		if err := dial(ctx); err != nil {
+			return nil, err
+		}
+	}
+	client, server := memPipe()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dialed++
+	p.conns = append(p.conns, server)
+	go p.serve(server, p.dialed)
+	return client, nil
+}
+
+func (p *peer) serve(nc *memConn, dialed int) {
+	defer nc.Close()
+	for {
+		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		q := &question{conn: nc, dialed: dialed}
+		q.header, _ = wire.ParseHeader(message)
+		q.handshake = q.header.OpCode == wire.OpQuery
+		q.hello = q.handshake || isHello(message)
+		p.mu.Lock()
+		p.asked = append(p.asked, q)
+		script, hello := p.script, p.hello
+		p.mu.Unlock()
+		if script != nil && script(q) {
+			continue
+		}
+		if !q.hello {
+			hello = bson.D{}
+		}
+		q.answer(append(bson.D{{Key: "ok", Value: 1}}, hello...))
+	}
+}
+
+func isHello(message []byte) bool {
+	m, err := wire.ParseMsg(message)
+	it := wire.Elements(m.Body)
+	return err == nil && it.Next() && (string(it.Key) == "hello" || string(it.Key) == "isMaster")
+}
+
+// answer sends a document in the form that the question asks for.
+func (q *question) answer(doc bson.D) { q.conn.Write(q.reply(doc)) }
+
+func (q *question) reply(doc bson.D) []byte {
+	body, err := bson.Marshal(doc)
+	if err != nil {
+		panic(err)
+	}
+	if q.handshake {
+		return wire.AppendReply(nil, 1, q.header.RequestID, body)
+	}
+	return msg(q.header.RequestID, body)
+}
+
+func msg(responseTo int32, body []byte) []byte {
+	at, b := wire.BeginMsg(nil, 1, responseTo, 0)
+	return wire.EndMessage(append(b, body...), at)
+}
+
+// set changes the script.
+func (p *peer) set(change func(*peer)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(p)
+}
+
+// refuse makes every new connection fail with err, and every present one break.
+func (p *peer) down(err error) {
+	p.set(func(p *peer) {
+		p.dial = func(context.Context) error { return err }
+		for _, nc := range p.conns {
+			nc.out.set(&nc.out.end, io.EOF)
+		}
+		p.conns = nil
+	})
+}
+
+// hang makes the peer silent, on new connections and on those there are.
+func (p *peer) hang() {
+	p.set(func(p *peer) { p.script = func(*question) bool { return true } })
+}
+
+// hellos returns how many hellos the peer was asked.
+func (p *peer) hellos() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, q := range p.asked {
+		if q.hello {
+			n++
+		}
+	}
+	return n
+}
+
+func standalone() bson.D {
+	return bson.D{{Key: "helloOk", Value: true}, {Key: "isWritablePrimary", Value: true}, {Key: "maxWireVersion", Value: 25}}
+}
+
+// member is the hello of a member of the replica set rs.
+func member(primary bool, hosts ...string) bson.D {
+	return bson.D{
+		{Key: "helloOk", Value: true},
+		{Key: "isWritablePrimary", Value: primary},
+		{Key: "secondary", Value: !primary},
+		{Key: "setName", Value: "rs"},
+		{Key: "hosts", Value: hosts},
+		{Key: "maxWireVersion", Value: 25},
+	}
+}

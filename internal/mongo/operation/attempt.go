@@ -1,0 +1,243 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// retryableWireVersion is MongoDB 3.6, the first with retryable reads and writes.
+const retryableWireVersion = 6
+
+// run is one operation under way. It is its own retry strategy, because whether it may be retried depends on the server
+// that the first attempt met.
+type run struct {
+	*Runner
+	op      *Operation
+	session *Session
+	// txnNumber is the same on every attempt; 0 means none.
+	txnNumber int64
+	// refusal is why only overload may be retried; Undecided means that the rule's own retries are allowed.
+	refusal retry.Why
+	// failed are the servers to avoid if others suit as well.
+	failed []string
+	// after is the topology as the last failure left it.
+	after *cluster.Snapshot
+	reply Reply
+}
+
+// attempt makes one attempt: select, check out, build, send, receive, classify. A server on which it failed, at whatever
+// stage, is one to avoid.
+func (r *run) attempt(ctx context.Context, n int) retry.Failure {
+	target, err := r.selectServer(ctx, n)
+	if err != nil {
+		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NoServer}
+	}
+	switch supported := r.supported(target.Description); {
+	case n == 0:
+		r.refusal = r.refuse(supported)
+	case !supported:
+		return retry.Failure{
+			Err: errUnsupported, Stage: retry.Dispatch, Refuse: retry.UnsupportedServer, Endpoint: target.Server.Address(),
+		}
+	}
+	failure := r.onServer(ctx, target)
+	if failure.Err != nil {
+		r.avoid(target, failure)
+	}
+	return failure
+}
+
+func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
+	conn, err := target.Server.CheckOut(ctx)
+	if err != nil {
+		return r.checkOutFailed(target.Server, err)
+	}
+	defer target.Server.CheckIn(conn)
+	return r.onConnection(ctx, target, conn)
+}
+
+// selectServer returns the pinned server or a suitable one. From the second retry on it waits for a change of the
+// topology, so that a server which keeps refusing is asked at the monitors' pace and not thousands of times a second.
+func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
+	c := r.cfg.Cluster
+	if r.op.Server != nil {
+		return c.TargetOf(r.op.Server), nil
+	}
+	if n > 1 && r.after != nil && r.after == c.Snapshot() {
+		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
+	}
+	if len(r.failed) == 0 {
+		return c.Select(ctx, r.op.Selection)
+	}
+	selection := *r.op.Selection
+	selection.Deprioritized = r.failed
+	return c.Select(ctx, &selection)
+}
+
+// refuse says why an operation whose first server is known may not be retried by its rule.
+func (r *run) refuse(supported bool) retry.Why {
+	switch {
+	case !r.op.Retryable:
+		return retry.NotRetryable
+	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
+		return retry.Disabled
+	case !supported:
+		return retry.UnsupportedServer
+	default:
+		return retry.Undecided
+	}
+}
+
+func (r *run) supported(s *topology.Server) bool {
+	if s.MaxWireVersion < retryableWireVersion {
+		return false
+	}
+	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
+}
+
+// RetryAfter implements [retry.Strategy]: once, or until the deadline if there is one; overload by its own rule.
+func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
+	rule := retry.Once()
+	if _, ok := ctx.Deadline(); ok {
+		rule = retry.UntilDeadline()
+	}
+	if r.refusal != retry.Undecided {
+		rule = never(r.refusal)
+	}
+	if !r.overloadRetries() {
+		return rule.RetryAfter(ctx, request, failure)
+	}
+	overload := r.overload
+	overload.Otherwise = rule
+	return overload.RetryAfter(ctx, request, failure)
+}
+
+// overloadRetries tells whether the options let an overloaded server be tried again: any command's, not only those on
+// the lists.
+func (r *run) overloadRetries() bool {
+	switch r.op.Kind {
+	case Read:
+		return r.cfg.RetryReads
+	case Write:
+		return r.cfg.RetryWrites
+	case Generic:
+		return r.cfg.RetryReads && r.cfg.RetryWrites
+	}
+	return false
+}
+
+type never retry.Why
+
+func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	return retry.Decline(retry.Why(w)), nil
+}
+
+// avoid remembers a failed server: in a sharded cluster always, on a replica set for overload if that is wanted.
+func (r *run) avoid(t cluster.Target, f retry.Failure) {
+	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.Overloaded) {
+		r.failed = append(r.failed, t.Server.Address())
+	}
+}
+
+// onConnection sends the command and reads its answer.
+func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
+	r.reply = Reply{} // an earlier attempt's bytes belong to another connection's buffer
+	r.useSession(conn)
+	requestID := requestIDs.Add(1)
+	message, err := r.build(ctx, target, conn, requestID)
+	if err != nil {
+		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NotBuilt, Endpoint: target.Server.Address()}
+	}
+	watched := r.started(ctx, conn, message, requestID)
+	if r.op.unacknowledged() {
+		err = conn.Send(ctx, message)
+	} else {
+		err = r.roundTrip(ctx, conn, message, requestID)
+	}
+	failure := r.outcome(ctx, target, conn, err)
+	if watched != nil {
+		watched.finished(ctx, failure.Err, r.reply.Body)
+	}
+	return failure
+}
+
+func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) error {
+	answer, err := conn.RoundTrip(ctx, message, requestID)
+	if err != nil {
+		return err
+	}
+	msg, err := wire.ParseMsg(answer)
+	if err == nil {
+		err = r.reply.Parse(msg.Body)
+	}
+	if err != nil {
+		return conn.Broken(err)
+	}
+	r.clock.advance(r.reply.clusterTime)
+	return nil
+}
+
+// outcome classifies what came of the round trip and tells the topology.
+func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.Conn, err error) retry.Failure {
+	switch {
+	case err != nil:
+		return r.ioFailed(ctx, target.Server, conn, err)
+	case r.op.unacknowledged():
+		return retry.Failure{}
+	case !r.reply.OK:
+		return r.refused(target.Server, conn)
+	}
+	r.reply.Server = target.Server
+	if err := r.op.Command.Accept(&r.reply); err != nil {
+		return r.writeFailed(target.Server, conn, err)
+	}
+	return retry.Failure{}
+}
+
+// useSession gives the operation a session and, for a write that is to be deduplicated, a transaction number. An
+// implicit session is taken only here, with a connection in hand.
+func (r *run) useSession(conn *cluster.Conn) {
+	timeout := conn.Description.SessionTimeoutMinutes
+	if timeout == nil || r.op.Sessionless || r.op.unacknowledged() && r.session == nil {
+		return
+	}
+	if r.session == nil {
+		r.session = r.sessions.take(conn.CheckedOut(), time.Duration(*timeout)*time.Minute)
+		if r.op.KeepSession {
+			r.op.Session = r.session
+		}
+	}
+	if r.op.Kind == Write && r.refusal == retry.Undecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
+		r.txnNumber = r.session.nextTxnNumber()
+	}
+}
+
+func (r *run) endSession() {
+	if r.session != nil && r.op.Session == nil {
+		r.sessions.put(r.session)
+	}
+}
+
+// EndSession gives a session that an operation kept back to the pool.
+func (r *Runner) EndSession(s *Session) {
+	if s != nil {
+		r.sessions.put(s)
+	}
+}
+
+// effect is the attempt's: with a transaction number a write may be sent twice.
+func (r *run) effect() retry.Effect {
+	switch {
+	case r.op.Kind == Read:
+		return retry.ReadOnly
+	case r.txnNumber != 0:
+		return retry.Idempotent
+	default:
+		return retry.NotIdempotent // or what the operation itself is, if that is better: the engine's rule
+	}
+}

@@ -1,0 +1,128 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
+
+// checkOutFailed classifies an attempt that got no connection: nothing was sent.
+func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
+	f := retry.Failure{Stage: retry.Dispatch, Endpoint: s.Address(), Effect: r.effect()}
+	var cleared *cluster.PoolClearedError
+	var handshake *cluster.HandshakeError
+	switch {
+	case errors.Is(err, cluster.ErrPoolClosed) && r.cfg.Cluster.Closed():
+		f.Err, f.Refuse = official.ErrClientDisconnected, retry.NoServer
+		return f
+	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
+		f.Reason = retry.PoolCleared
+	case errors.As(err, &handshake):
+		return r.handshakeFailed(f, handshake)
+	}
+	f.Err = r.clientError(err, f.Reason, labelNetworkError)
+	return f
+}
+
+// handshakeFailed classifies a connection that could not be made ready.
+func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.Failure {
+	switch {
+	case e.Connecting && e.Network:
+		f.Reason = retry.Overloaded
+		f.Err = r.clientError(e, f.Reason, labelNetworkError, labelSystemOverloaded, labelRetryable)
+	case e.Network:
+		f.Reason = retry.ConnectionFailed
+		f.Err = r.clientError(e, f.Reason, labelNetworkError)
+	default:
+		var reply Reply
+		if reply.Parse(e.Reply) == nil && reasonOf(reply.Code) != retry.UnknownReason {
+			f.Reason = retry.ConnectionFailed
+		}
+		f.Err = r.commandError(&reply, f.Reason != retry.UnknownReason && r.labelsWrites(), e)
+	}
+	return f
+}
+
+// ioFailed classifies a connection that broke under the operation.
+func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
+	f := retry.Failure{Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: s.Address(), Effect: r.effect()}
+	var broken *cluster.IOError
+	if errors.As(err, &broken) {
+		f.Stage = broken.Stage
+	}
+	if r.session != nil {
+		r.session.dirty = true
+	}
+	if ctx.Err() == nil {
+		r.cfg.Cluster.ConnectionFailed(s, conn, err)
+		r.after = r.cfg.Cluster.Snapshot()
+	}
+	f.Err = r.clientError(err, f.Reason, labelNetworkError)
+	return f
+}
+
+// refused classifies a reply that is not ok.
+func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
+	f := retry.Failure{Stage: retry.Responded, Endpoint: s.Address(), Effect: r.effect()}
+	r.tellTopology(s, conn, r.reply.Code)
+	add := false
+	switch {
+	case r.reply.overloaded():
+		f.Reason = retry.Overloaded
+		f.BaseBackoff = time.Duration(r.reply.baseBackoffMS) * time.Millisecond
+	case r.op.Kind == Read:
+		f.Reason = reasonOf(r.reply.Code)
+	case r.op.Kind == Write:
+		f.Reason, add = r.writeReason(conn, r.reply.Code)
+	}
+	f.Err = r.commandError(&r.reply, add, nil)
+	return f
+}
+
+// writeFailed classifies a reply that is ok but tells of failed statements or of a write concern that was not met.
+func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
+	f := retry.Failure{Stage: retry.Responded, Endpoint: s.Address(), Effect: r.effect()}
+	code := r.reply.writeConcernCode()
+	f.Unsettled = r.reply.WriteConcernError != nil
+	r.tellTopology(s, conn, code)
+	var add bool
+	f.Reason, add = r.writeReason(conn, code)
+	f.Err = err
+	if add {
+		f.Err = addLabel(err, labelRetryableWrite)
+	}
+	return f
+}
+
+// writeReason returns the reason of a write's answer if it is labelled RetryableWriteError, and whether the client must
+// add that label. Without retryWrites there is no label of the client's.
+func (r *run) writeReason(conn *cluster.Conn, code int32) (retry.Reason, bool) {
+	is, add := r.reply.retryableWrite(conn.Description)
+	if !is || (add && !r.labelsWrites()) {
+		return retry.UnknownReason, false
+	}
+	if reason := reasonOf(code); reason == retry.NotWritablePrimary || reason == retry.NodeRecovering {
+		return reason, add
+	}
+	return retry.RetryableWriteLabel, add
+}
+
+// labelsWrites tells whether the client adds RetryableWriteError to this operation's errors.
+func (r *run) labelsWrites() bool {
+	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.UnsupportedServer
+}
+
+func (r *run) tellTopology(s *cluster.Server, conn *cluster.Conn, code int32) {
+	if code == 0 && len(r.reply.Message) == 0 {
+		return
+	}
+	r.cfg.Cluster.Answered(s, conn, code, string(r.reply.Message), r.reply.topologyVersion)
+	r.after = r.cfg.Cluster.Snapshot()
+}

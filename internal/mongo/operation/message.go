@@ -1,0 +1,144 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// build writes the whole message into the connection's buffer. It is done anew for every attempt: the cluster time
+// moves on, and the next server may be another one.
+func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Conn, requestID int32) ([]byte, error) {
+	var flags wire.MsgFlags
+	if r.op.unacknowledged() {
+		flags = wire.MoreToCome
+	}
+	at, b := wire.BeginMsg(conn.Out[:0], requestID, 0, flags)
+	doc, b := wire.BeginDocument(b)
+	b, err := r.op.Command.AppendTo(b, conn.Description)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = r.appendCommon(ctx, b, target, conn); err != nil {
+		return nil, err
+	}
+	b = wire.EndDocument(b, doc)
+	if s, ok := r.op.Command.(Sequencer); ok {
+		var seq int
+		seq, b = wire.BeginSequence(b, s.Identifier())
+		b = wire.EndSequence(s.AppendSequence(b), seq)
+	}
+	conn.Out = wire.EndMessage(b, at)
+	if limit := int(conn.Description.MaxMessageSize); limit > 0 && len(conn.Out) > limit {
+		return nil, fmt.Errorf("%s: a message of %d bytes, over the server's maxMessageSizeBytes of %d",
+			r.op.Name, len(conn.Out), limit)
+	}
+	return conn.Out, nil
+}
+
+// appendCommon writes what every command carries.
+func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn *cluster.Conn) ([]byte, error) {
+	b, err := r.appendMaxTime(ctx, b, t.Description)
+	if err != nil {
+		return nil, err
+	}
+	if c := r.op.ReadConcern; c != nil && c.Level != "" {
+		at, rest := wire.BeginEmbedded(b, "readConcern")
+		b = wire.EndDocument(wire.AppendString(rest, "level", c.Level), at)
+	}
+	if b, err = appendWriteConcern(b, r.op.WriteConcern); err != nil {
+		return nil, err
+	}
+	if r.session != nil {
+		b = wire.AppendDocument(b, "lsid", r.session.id)
+	}
+	if r.txnNumber != 0 {
+		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
+	}
+	if now := r.clock.document(); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
+		conn.Description.Kind != topology.Standalone {
+		b = wire.AppendDocument(b, "$clusterTime", now)
+	}
+	b = appendReadPreference(b, r.op, t)
+	return wire.AppendString(b, "$db", r.op.Database), nil
+}
+
+// appendMaxTime tells the server how long the caller will wait: what is left of the deadline less one round trip.
+func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
+	deadline, ok := ctx.Deadline()
+	if !ok || r.op.Kind == Generic || r.op.Name == "getMore" {
+		return b, nil
+	}
+	left := time.Until(deadline) - s.RTT
+	if left <= 0 {
+		return nil, fmt.Errorf("%s: %v is left of the deadline, less than a round trip to %s (%v): %w",
+			r.op.Name, left+s.RTT, s.Address, s.RTT, context.DeadlineExceeded)
+	}
+	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil
+}
+
+func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error) {
+	if wc == nil || (wc.W == nil && wc.Journal == nil) {
+		return b, nil
+	}
+	at, b := wire.BeginEmbedded(b, "writeConcern")
+	switch w := wc.W.(type) {
+	case nil:
+	case int:
+		b = wire.AppendInt32(b, "w", int32(w))
+	case string:
+		b = wire.AppendString(b, "w", w)
+	default:
+		return nil, fmt.Errorf("write concern: w is a %T; it must be an int or a string", wc.W)
+	}
+	if wc.Journal != nil {
+		b = wire.AppendBool(b, "j", *wc.Journal)
+	}
+	return wire.EndDocument(b, at), nil
+}
+
+var primaryPreferred = readpref.PrimaryPreferred()
+
+// appendReadPreference follows the server selection specification's "Passing read preference to mongos and load
+// balancers": none to a standalone; over a direct connection to a member primary becomes primaryPreferred; otherwise
+// every mode but primary travels as it is.
+func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
+	if op.Kind == Write || t.Description.Kind == topology.Standalone {
+		return b
+	}
+	rp := op.ReadPreference
+	if rp == nil || rp.Mode() == readpref.PrimaryMode {
+		if t.Topology.Kind != topology.Single || t.Description.Kind == topology.Mongos {
+			return b
+		}
+		rp = primaryPreferred
+	}
+	at, b := wire.BeginEmbedded(b, "$readPreference")
+	b = wire.AppendString(b, "mode", rp.Mode().String())
+	if sets := rp.TagSets(); len(sets) > 0 {
+		b = appendTagSets(b, rp)
+	}
+	if staleness, ok := rp.MaxStaleness(); ok {
+		b = wire.AppendInt32(b, "maxStalenessSeconds", int32(staleness/time.Second))
+	}
+	return wire.EndDocument(b, at)
+}
+
+func appendTagSets(b []byte, rp *readpref.ReadPref) []byte {
+	tags, b := wire.BeginArray(b, "tags")
+	for i, set := range rp.TagSets() {
+		at, rest := wire.BeginEmbedded(b, wire.ArrayKey(i))
+		for _, t := range set {
+			rest = wire.AppendString(rest, t.Name, t.Value)
+		}
+		b = wire.EndDocument(rest, at)
+	}
+	return wire.EndDocument(b, tags)
+}

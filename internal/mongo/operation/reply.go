@@ -1,0 +1,90 @@
+package operation
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Parse reads a reply's top level once.
+func (r *Reply) Parse(body []byte) error {
+	*r = Reply{Body: body, Server: r.Server}
+	it := wire.Elements(body)
+	for it.Next() {
+		r.take(&it.Element)
+	}
+	return it.Err
+}
+
+func (r *Reply) take(e *wire.Element) {
+	switch string(e.Key) {
+	case "ok":
+		r.OK = e.True()
+	case "n":
+		r.N, _ = e.Int64()
+	case "nModified":
+		r.NModified, _ = e.Int64()
+	case "cursor":
+		r.Cursor = e.Document()
+	case "upserted":
+		r.Upserted = e.Array()
+	case "value":
+		r.Value = bson.RawValue{Type: e.Type, Value: e.Value}
+	case "writeErrors":
+		r.WriteErrors = e.Array()
+	case "writeConcernError":
+		r.WriteConcernError = e.Document()
+	case "$clusterTime":
+		r.clusterTime = e.Document()
+	default:
+		r.takeError(e)
+	}
+}
+
+func (r *Reply) takeError(e *wire.Element) {
+	switch string(e.Key) {
+	case "code":
+		code, _ := e.Int64()
+		r.Code = int32(code)
+	case "codeName":
+		r.CodeName = e.Text()
+	case "errmsg":
+		r.Message = e.Text()
+	case "errorLabels":
+		r.Labels = e.Array()
+	case "topologyVersion":
+		r.topologyVersion = e.Document()
+	case "baseBackoffMS":
+		r.baseBackoffMS, _ = e.Int64()
+	}
+}
+
+// LabelTexts returns the reply's error labels as strings.
+func (r *Reply) LabelTexts() []string {
+	if r.Labels == nil {
+		return nil
+	}
+	var labels []string
+	it := wire.Elements(r.Labels)
+	for it.Next() {
+		if text := it.Text(); text != nil {
+			labels = append(labels, string(text))
+		}
+	}
+	return labels
+}
+
+// writeConcernCode returns the code of the reply's writeConcernError, 0 if there is none.
+func (r *Reply) writeConcernCode() int32 {
+	if r.WriteConcernError == nil {
+		return 0
+	}
+	it := wire.Elements(r.WriteConcernError)
+	for it.Next() {
+		if string(it.Key) == "code" {
+			code, _ := it.Int64()
+			return int32(code)
+		}
+	}
+	return 0
+}

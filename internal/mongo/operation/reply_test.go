@@ -1,0 +1,199 @@
+package operation
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+func marshal(t testing.TB, doc bson.D) []byte {
+	t.Helper()
+	b, err := bson.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func parsed(t testing.TB, doc bson.D) *Reply {
+	t.Helper()
+	r := new(Reply)
+	if err := r.Parse(marshal(t, doc)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestParseFindsTheTopLevelInOnePass(t *testing.T) {
+	r := parsed(t, bson.D{
+		{Key: "ok", Value: 1.0},
+		{Key: "n", Value: 3},
+		{Key: "nModified", Value: int64(2)},
+		{Key: "code", Value: 91},
+		{Key: "codeName", Value: "ShutdownInProgress"},
+		{Key: "errmsg", Value: "bye"},
+		{Key: "errorLabels", Value: bson.A{"a", 7, "b"}},
+		{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 64}}},
+		{Key: "baseBackoffMS", Value: 30},
+		{Key: "value", Value: bson.D{}},
+	})
+	labels := r.LabelTexts()
+	if !r.OK || r.N != 3 || r.NModified != 2 || r.Code != 91 || string(r.CodeName) != "ShutdownInProgress" ||
+		string(r.Message) != "bye" || len(labels) != 2 || labels[1] != "b" || r.writeConcernCode() != 64 ||
+		r.baseBackoffMS != 30 || r.Value.Type != bson.TypeEmbeddedDocument {
+		t.Errorf("%+v", r)
+	}
+	if !hasLabel(r.Labels, "b") || hasLabel(r.Labels, "c") || hasLabel(nil, "a") {
+		t.Error("labels are not found")
+	}
+}
+
+func FuzzReply(f *testing.F) {
+	for _, doc := range []bson.D{
+		{{Key: "ok", Value: 1}, {Key: "cursor", Value: bson.D{{Key: "id", Value: int64(1)}, {Key: "firstBatch", Value: bson.A{}}}}},
+		{{Key: "ok", Value: 0}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}, {Key: "topologyVersion", Value: bson.D{}}},
+		{{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: 1}}}}, {Key: "ok", Value: "no"}},
+	} {
+		f.Add(marshal(f, doc))
+	}
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		var r Reply
+		if r.Parse(b) != nil {
+			return
+		}
+		r.LabelTexts()
+		r.writeConcernCode()
+		r.overloaded()
+		r.retryableWrite(&topology.Server{MaxWireVersion: 6})
+		var c clock
+		c.advance(r.clusterTime)
+	})
+}
+
+// Retryable Writes, "RetryableWriteError Labels".
+func TestWhoLabelsAnAnswerRetryableWriteError(t *testing.T) {
+	labelled := bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 1}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}
+	coded := func(code int32) bson.D { return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}} }
+	concern := bson.D{{Key: "ok", Value: 1}, {Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}}}}
+	statement := bson.D{{Key: "ok", Value: 1}, {Key: "writeErrors", Value: bson.A{bson.D{{Key: "code", Value: 91}}}}}
+	for _, c := range []struct {
+		name    string
+		reply   bson.D
+		version int32
+		kind    topology.ServerKind
+		is, add bool
+	}{
+		{"the server's label counts", labelled, 21, topology.RSPrimary, true, false},
+		{"the server's label counts before 4.4 too", labelled, 8, topology.RSPrimary, true, false},
+		{"a code of a 4.4+ server gets none", coded(91), 9, topology.RSPrimary, false, false},
+		{"a code of an older server gets one", coded(91), 8, topology.RSPrimary, true, true},
+		{"also from an older mongos", coded(262), 8, topology.Mongos, true, true},
+		{"another code does not", coded(11000), 8, topology.RSPrimary, false, false},
+		{"134 is a read's", coded(134), 8, topology.RSPrimary, false, false},
+		{"writeConcernError.code of an older mongod", concern, 8, topology.RSPrimary, true, true},
+		{"never of a mongos", concern, 8, topology.Mongos, false, false},
+		{"never of a 4.4+ server", concern, 9, topology.RSPrimary, false, false},
+		{"never because of writeErrors[].code", statement, 8, topology.RSPrimary, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is, add := parsed(t, c.reply).retryableWrite(&topology.Server{MaxWireVersion: c.version, Kind: c.kind})
+			if is != c.is || add != c.add {
+				t.Errorf("is %v, add %v; want %v, %v", is, add, c.is, c.add)
+			}
+		})
+	}
+}
+
+// Retryable Writes, "Executing Retryable Write Commands", and Retryable Reads, 3c.
+func TestWhichErrorIsReturned(t *testing.T) {
+	attempt := func(stage retry.Stage, message string, labels ...string) retry.Record {
+		return retry.Record{Failure: retry.Failure{Stage: stage, Err: official.CommandError{Message: message, Labels: labels}}}
+	}
+	const none = "NoWritesPerformed"
+	for _, c := range []struct {
+		name     string
+		kind     Kind
+		attempts []retry.Record
+		want     string
+	}{
+		{"one", Write, []retry.Record{attempt(retry.InFlight, "a")}, "a"},
+		{"the most recent that was sent", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Responded, "b")}, "b"},
+		{"not the client's own", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Dispatch, "b")}, "a"},
+		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
+		{"the middle one", Write, []retry.Record{
+			attempt(retry.Dispatch, "a"), attempt(retry.Responded, "b"), attempt(retry.Responded, "c", none),
+		}, "b"},
+		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.Responded, "a", none), attempt(retry.Dispatch, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
+		{"a read does not look at that label", Read, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := choose(c.attempts, c.kind).Err.(official.CommandError).Message; got != c.want { //nolint:errorlint // made above
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTheHistoryIsFoundInEveryErrorAfterMoreThanOneAttempt(t *testing.T) {
+	history := &retry.Error{Attempts: make([]retry.Record, 2)}
+	for i := range history.Attempts {
+		history.Attempts[i].Err = errors.New("x")
+	}
+	for _, err := range []error{
+		official.CommandError{Code: 7, Labels: []string{"l"}},
+		official.WriteException{Labels: []string{"l"}},
+		official.BulkWriteException{Labels: []string{"l"}},
+		official.ErrNoDocuments,
+	} {
+		got := withHistory(err, history)
+		var found *retry.Error
+		if !errors.As(got, &found) || found != history {
+			t.Errorf("%T: no history", err)
+		}
+		if err != official.ErrNoDocuments && !labelled(got, "l") { //nolint:errorlint // a sentinel
+			t.Errorf("%T: no label", err)
+		}
+	}
+}
+
+func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
+	at := func(s, i uint32) []byte {
+		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: s, I: i}}, {Key: "signature", Value: int32(i)}})
+	}
+	var c clock
+	if c.document() != nil {
+		t.Error("there is a time before any was told")
+	}
+	for _, step := range []struct{ told, want []byte }{
+		{at(5, 1), at(5, 1)},
+		{at(4, 9), at(5, 1)},
+		{at(5, 2), at(5, 2)},
+		{at(6, 0), at(6, 0)},
+		{nil, at(6, 0)},
+		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
+	} {
+		c.advance(step.told)
+		if string(c.document()) != string(step.want) {
+			t.Errorf("after %v: %v, want %v", bson.Raw(step.told), bson.Raw(c.document()), bson.Raw(step.want))
+		}
+	}
+}
+
+func TestFoldedShowsSequencesAsArrays(t *testing.T) {
+	at, b := wire.BeginMsg(nil, 1, 0, 0)
+	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
+	seq, b := wire.BeginSequence(b, "documents")
+	b = append(b, marshal(t, bson.D{{Key: "a", Value: 1}})...)
+	b = wire.EndMessage(wire.EndSequence(b, seq), at)
+	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
+	if got := folded(b); got.String() != want.String() {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
