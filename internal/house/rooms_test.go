@@ -21,7 +21,7 @@ import (
 const (
 	mongotest = "mongo/mongotest"
 
-	mostKnotLines  = 19740
+	mostKnotLines  = 19850
 	mostExecFields = 81
 )
 
