@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -157,7 +158,7 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
 func (x *exec) makeLocked(ns string) (*definition, error) {
-	if x.within != nil && !x.set.config.version.atLeast(4, 4) {
+	if x.within != nil && !x.set.config.version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := newDefinition(collectionOptions{})
@@ -327,7 +328,7 @@ func simpleCollation(command string, e *wire.Element) error {
 	if doc == nil || !it.Next() || string(it.Key) == "locale" && string(it.Text()) == "simple" {
 		return nil
 	}
-	return unsupportedField(command, "collation")
+	return fields.Unsupported(command, "collation")
 }
 
 // limit is how long the command may wait, negative if it may as long as it wants.

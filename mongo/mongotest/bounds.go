@@ -16,7 +16,7 @@ func (h *hint) bound(e *wire.Element) error {
 	if doc == nil {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "Expected field %s to be of type object", e.Key)
 	}
-	if len(doc) == len(emptyDocument) {
+	if len(doc) == len(query.EmptyDocument) {
 		return nil
 	}
 	if string(e.Key) == "min" {
@@ -24,7 +24,7 @@ func (h *hint) bound(e *wire.Element) error {
 	} else {
 		h.max = doc
 	}
-	return valid(doc)
+	return query.CheckDocument(doc)
 }
 
 func (h *hint) bounded() bool { return h.min != nil || h.max != nil }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/change-events/
@@ -148,7 +149,7 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 	if s.expanded && !ends && e.kind != empty && !e.view {
 		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.collection[:])
 	}
-	if m.set.config.version.hasImages() {
+	if m.set.config.version.HasImages() {
 		dst = wire.AppendDateTime(dst, "wallTime", e.in.written/int64(time.Millisecond))
 	}
 	if ends {
@@ -163,7 +164,7 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 }
 
 // appendOperation writes what was done to what.
-func (s *changeStream) appendOperation(dst []byte, e *event, v version) []byte {
+func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) []byte {
 	if e.operation == "insert" || e.operation == "replace" {
 		dst = wire.AppendDocument(dst, "fullDocument", e.after)
 	}
@@ -176,7 +177,7 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version) []byte {
 	}
 	switch {
 	case e.operation == "update":
-		dst = compareDocuments(e.before, e.after, v.tellsCuts()).append(dst, s.expanded)
+		dst = compareDocuments(e.before, e.after, v.TellsCuts()).append(dst, s.expanded)
 	case e.operation == "modify" && !e.view:
 		dst = wire.AppendDocument(dst, "stateBeforeChange", e.change.stateBefore())
 	}
@@ -275,5 +276,5 @@ func (e *event) text() string {
 	if e.in.kind == group {
 		dst = wire.AppendInt64(dst, "txnNumber", e.in.session.txn)
 	}
-	return documentText(wire.EndDocument(dst, at))
+	return query.DocumentText(wire.EndDocument(dst, at))
 }

@@ -32,7 +32,7 @@ type changeStream struct {
 
 // watch answers an aggregate that begins with $changeStream.
 func (x *exec) watch(a *aggregation, spec query.Value) error {
-	parsed, err := x.set.config.version.parseStream(spec)
+	parsed, err := parseStream(x.set.config.version, spec)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *changeStream) pass(token string) (bool, error) {
 	case token < s.behind:
 		return false, nil
 	case !s.found:
-		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", documentText(tokenDocument(token)))
+		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", query.DocumentText(tokenDocument(token)))
 	}
 	s.behind = ""
 	return true, nil

@@ -8,8 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStream/
@@ -27,62 +29,62 @@ type streamSpec struct {
 
 // streamOption is one option of $changeStream.
 type streamOption struct {
-	since version
+	since version.Version
 	set   func(s *streamSpec, e *wire.Element) error
 }
 
 // streamOptions are the options by name. It is never written to.
 var streamOptions = map[string]streamOption{
-	"fullDocument": {version{3, 6, 0}, func(s *streamSpec, e *wire.Element) (err error) {
+	"fullDocument": {version.Of(3, 6, 0), func(s *streamSpec, e *wire.Element) (err error) {
 		s.fullDocument, err = streamMode(e, "default", "updateLookup", "whenAvailable", "required")
 		return err
 	}},
-	"fullDocumentBeforeChange": {version{6, 0, 0}, func(s *streamSpec, e *wire.Element) (err error) {
+	"fullDocumentBeforeChange": {version.Of(6, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
 		s.before, err = streamMode(e, "off", "whenAvailable", "required")
 		return err
 	}},
-	"resumeAfter": {version{3, 6, 0}, func(s *streamSpec, e *wire.Element) (err error) {
+	"resumeAfter": {version.Of(3, 6, 0), func(s *streamSpec, e *wire.Element) (err error) {
 		s.resumeAfter, err = tokenArg(e)
 		return err
 	}},
-	"startAfter": {version{4, 2, 0}, func(s *streamSpec, e *wire.Element) (err error) {
+	"startAfter": {version.Of(4, 2, 0), func(s *streamSpec, e *wire.Element) (err error) {
 		s.startAfter, err = tokenArg(e)
 		return err
 	}},
-	"startAtOperationTime": {version{4, 0, 0}, func(s *streamSpec, e *wire.Element) error {
+	"startAtOperationTime": {version.Of(4, 0, 0), func(s *streamSpec, e *wire.Element) error {
 		if e.Type != bson.TypeTimestamp {
-			return wrongType(changeStreamStage, string(e.Key), e.Type, "timestamp")
+			return fields.WrongType(changeStreamStage, string(e.Key), e.Type, "timestamp")
 		}
 		s.startAt = timestamp(binary.LittleEndian.Uint64(e.Value))
 		return nil
 	}},
-	"allChangesForCluster": {version{4, 0, 0}, func(s *streamSpec, e *wire.Element) (err error) {
-		s.cluster, err = flagArg(e)
+	"allChangesForCluster": {version.Of(4, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
+		s.cluster, err = fields.Bool(e)
 		return err
 	}},
-	"showExpandedEvents": {version{6, 0, 0}, func(s *streamSpec, e *wire.Element) (err error) {
-		s.expanded, err = flagArg(e)
+	"showExpandedEvents": {version.Of(6, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
+		s.expanded, err = fields.Bool(e)
 		return err
 	}},
-	"showMigrationEvents":      {version{4, 0, 0}, unsupportedStreamFlag},
-	"allowToRunOnConfigDB":     {version{4, 4, 0}, unsupportedStreamFlag},
-	"allowToRunOnSystemNS":     {version{6, 0, 0}, unsupportedStreamFlag},
-	"showSystemEvents":         {version{6, 0, 0}, unsupportedStreamFlag},
-	"showRawUpdateDescription": {version{6, 0, 0}, unsupportedStreamFlag},
+	"showMigrationEvents":      {version.Of(4, 0, 0), unsupportedStreamFlag},
+	"allowToRunOnConfigDB":     {version.Of(4, 4, 0), unsupportedStreamFlag},
+	"allowToRunOnSystemNS":     {version.Of(6, 0, 0), unsupportedStreamFlag},
+	"showSystemEvents":         {version.Of(6, 0, 0), unsupportedStreamFlag},
+	"showRawUpdateDescription": {version.Of(6, 0, 0), unsupportedStreamFlag},
 }
 
 // unsupportedStreamFlag takes an option of the real server's that may only be off.
 func unsupportedStreamFlag(_ *streamSpec, e *wire.Element) error {
-	on, err := flagArg(e)
+	on, err := fields.Bool(e)
 	if on {
-		return unsupportedField(changeStreamStage, string(e.Key))
+		return fields.Unsupported(changeStreamStage, string(e.Key))
 	}
 	return err
 }
 
 func streamMode(e *wire.Element, known ...string) (string, error) {
 	if e.Type != bson.TypeString {
-		return "", wrongType(changeStreamStage, string(e.Key), e.Type, "string")
+		return "", fields.WrongType(changeStreamStage, string(e.Key), e.Type, "string")
 	}
 	mode := string(e.Text())
 	if !slices.Contains(known, mode) {
@@ -93,19 +95,19 @@ func streamMode(e *wire.Element, known ...string) (string, error) {
 
 func tokenArg(e *wire.Element) (*resumeToken, error) {
 	if e.Document() == nil {
-		return nil, wrongType(changeStreamStage, string(e.Key), e.Type, "object")
+		return nil, fields.WrongType(changeStreamStage, string(e.Key), e.Type, "object")
 	}
 	return parseToken(e.Document())
 }
 
 // parseStream reads the options of a $changeStream that the version has.
-func (v version) parseStream(spec query.Value) (*streamSpec, error) {
+func parseStream(v version.Version, spec query.Value) (*streamSpec, error) {
 	s := &streamSpec{fullDocument: "default", before: "off"}
 	it := wire.Elements(spec.Data)
 	for it.Next() {
 		option, ok := streamOptions[string(it.Key)]
-		if !ok || !v.hasFrom(option.since) {
-			return nil, unknownField(changeStreamStage, string(it.Key))
+		if !ok || !v.Has(option.since) {
+			return nil, fields.Unknown(changeStreamStage, string(it.Key))
 		}
 		if err := option.set(s, &it.Element); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,7 +25,7 @@ func clusteredArg(given query.Value) ([]byte, error) {
 	}
 	v := query.Int32(2)
 	var name, key, unique query.Value
-	err := clusteredFields.document(given.Data, func(e *wire.Element) error {
+	err := fields.Clustered.Document(given.Data, func(e *wire.Element) error {
 		*map[string]*query.Value{"name": &name, "key": &key, "unique": &unique, "v": &v}[string(e.Key)] = query.Of(*e)
 		return nil
 	})
@@ -34,7 +35,7 @@ func clusteredArg(given query.Value) ([]byte, error) {
 		return nil, err
 	case !unique.True():
 		return nil, mongoerr.Errorf(5979700, "The clusteredIndex option requires unique: true to be specified")
-	case !equalDocuments(key.Data, idIndex.pattern):
+	case !query.EqualDocuments(key.Data, idIndex.pattern):
 		return nil, mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	}
 	text := idIndexName
@@ -43,7 +44,7 @@ func clusteredArg(given query.Value) ([]byte, error) {
 	}
 	shown := clusteredText(n, text)
 	if n != 2 {
-		return nil, mongoerr.Errorf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", documentText(shown), n)
+		return nil, mongoerr.Errorf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", query.DocumentText(shown), n)
 	}
 	return shown, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -50,7 +51,7 @@ func cmdAggregate(x *exec) error {
 	if collectionless {
 		x.coll, x.full = "", x.db+".$cmd.aggregate"
 	}
-	if collectionless && len(a.stages) == len(emptyDocument) {
+	if collectionless && len(a.stages) == len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
 	err := a.parse(x.db, x.coll)
@@ -109,7 +110,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 		}
 		a.stages = e.Value
-		return valid(e.Value)
+		return query.CheckDocument(e.Value)
 	case "cursor":
 		if e.Document() == nil {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "cursor field must be missing or an object")
@@ -137,7 +138,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
 		}
 		if e.True() {
-			return unsupportedField("aggregate", string(e.Key))
+			return fields.Unsupported("aggregate", string(e.Key))
 		}
 	}
 	return nil
@@ -198,7 +199,7 @@ func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, erro
 // inputLocked is what the first stage gets.
 func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 	all := criteria{hint: a.hint, vars: x.vars.values}
-	if err := all.filter.Parse(emptyDocument); err != nil {
+	if err := all.filter.Parse(query.EmptyDocument); err != nil {
 		return nil, err
 	}
 	if first := a.Filter(); first != nil {

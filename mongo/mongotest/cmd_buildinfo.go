@@ -11,7 +11,7 @@ func cmdBuildInfo(x *exec) error {
 	at, dst := wire.BeginArray(x.out, "modules")
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginArray(dst, "versionArray")
-	for i, n := range []int32{v.major, v.minor, v.patch, 0} {
+	for i, n := range []int32{v.Major, v.Minor, v.Patch, 0} {
 		dst = wire.AppendInt32(dst, wire.ArrayKey(i), n)
 	}
 	dst = wire.EndDocument(dst, at)

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -105,7 +106,7 @@ func (x *exec) bulk() (*bulk, error) {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(b.ops[i].whole(doc)))
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", query.DocumentText(b.ops[i].whole(doc)))
 		}
 		b.ops[i].checkRetry(x.retryable())
 	}
@@ -119,9 +120,9 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 	}
 	list := make([]string, len(docs))
 	for i, doc := range docs {
-		err := nsInfoFields.document(doc, func(e *wire.Element) error {
+		err := fields.NSInfo.Document(doc, func(e *wire.Element) error {
 			if name := string(e.Key); name != "ns" {
-				return unsupportedField("bulkWrite", "nsInfo."+name)
+				return fields.Unsupported("bulkWrite", "nsInfo."+name)
 			}
 			list[i] = string(e.Text())
 			return nil
@@ -147,12 +148,12 @@ func (op *bulkOp) parse(x *exec, doc []byte) error {
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'bulkWrite' is an unknown field.")
 	}
 	op.name = string(it.Key)
-	if bulkOpFields[op.name] == nil {
-		return unknownField("bulkWrite", op.name)
+	if fields.BulkOps[op.name] == nil {
+		return fields.Unknown("bulkWrite", op.name)
 	}
 	op.update.raw = doc
 	var f bulkFields
-	if err := bulkOpFields[op.name].document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
+	if err := fields.BulkOps[op.name].Document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
 		return err
 	}
 	return op.finish(x, &f)
@@ -169,7 +170,7 @@ func (op *bulkOp) whole(doc []byte) []byte {
 				at, inner := wire.BeginDocument(nil)
 				v = query.Document(wire.EndDocument(wire.AppendValue(inner, "$hint", v.Type, v.Data), at))
 			}
-			empty := name == "hint" && len(v.Data) == len(emptyDocument)
+			empty := name == "hint" && len(v.Data) == len(query.EmptyDocument)
 			if !v.Missing() && v.Type != bson.TypeNull && !empty {
 				dst = wire.AppendValue(dst, name, v.Type, v.Data)
 			}
@@ -232,7 +233,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case "upsertSupplied":
 		f.supplied = e.True()
 	case "sampleId":
-		return unsupportedField("bulkWrite.ops", name)
+		return fields.Unsupported("bulkWrite.ops", name)
 	}
 	return nil
 }
@@ -248,7 +249,7 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 		}
 	default:
 		op.delete.one, op.delete.criteria = !f.multi, f.by
-		if op.delete.err = valid(op.update.raw); op.delete.err == nil {
+		if op.delete.err = query.CheckDocument(op.update.raw); op.delete.err == nil {
 			op.delete.err = op.delete.compile(x, f.filter)
 		}
 	}

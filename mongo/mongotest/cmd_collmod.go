@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -77,8 +78,8 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	case "index":
 		return indexChange(e)
 	case imagesOption:
-		if !x.set.config.version.hasImages() {
-			return nil, unknownField("collMod", name)
+		if !x.set.config.version.HasImages() {
+			return nil, fields.Unknown("collMod", name)
 		}
 		on, err := imagesArg("collMod", query.Of(*e))
 		return func(_ *exec, d *definition) error {
@@ -100,9 +101,9 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	case "cappedSize", "cappedMax":
 		return cappedChange(e)
 	case "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
-		return nil, unsupportedField("collMod", name)
+		return nil, fields.Unsupported("collMod", name)
 	default:
-		return nil, unknownField("collMod", name)
+		return nil, fields.Unknown("collMod", name)
 	}
 }
 
@@ -137,7 +138,7 @@ type indexModification struct {
 
 func indexChange(e *wire.Element) (modifier, error) {
 	if e.Document() == nil {
-		return nil, wrongType("collMod", "index", e.Type, "object")
+		return nil, fields.WrongType("collMod", "index", e.Type, "object")
 	}
 	var im indexModification
 	it := wire.Elements(e.Value)
@@ -164,21 +165,21 @@ func (im *indexModification) field(e *wire.Element) error {
 	switch name := string(e.Key); name {
 	case "name":
 		if v.Type != bson.TypeString {
-			return wrongType("collMod", "index.name", v.Type, "string")
+			return fields.WrongType("collMod", "index.name", v.Type, "string")
 		}
 		im.name = v
 	case "keyPattern":
 		if im.pattern = e.Document(); im.pattern == nil {
-			return wrongType("collMod", "index.keyPattern", v.Type, "object")
+			return fields.WrongType("collMod", "index.keyPattern", v.Type, "object")
 		}
 	case "hidden":
 		if v.Type != bson.TypeBoolean && !v.IsNumber() {
-			return wrongType("collMod", "index.hidden", v.Type, "bool")
+			return fields.WrongType("collMod", "index.hidden", v.Type, "bool")
 		}
 		im.hidden = v
 	case "expireAfterSeconds":
 		if !v.IsNumber() {
-			return wrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
+			return fields.WrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
 		}
 		if f := v.AsFloat64(); !(f >= 0) || f > 1<<31-1 {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
@@ -186,7 +187,7 @@ func (im *indexModification) field(e *wire.Element) error {
 		im.expiry = v
 	case "unique", "prepareUnique":
 		if v.Type != bson.TypeBoolean && !v.IsNumber() {
-			return wrongType("collMod", "index."+name, v.Type, "bool")
+			return fields.WrongType("collMod", "index."+name, v.Type, "bool")
 		}
 		if name == "unique" {
 			im.unique = v
@@ -194,9 +195,9 @@ func (im *indexModification) field(e *wire.Element) error {
 			im.prepared = v
 		}
 	case "forceNonUnique":
-		return unsupportedField("collMod.index", name)
+		return fields.Unsupported("collMod.index", name)
 	default:
-		return unknownField("collMod.index", name)
+		return fields.Unknown("collMod.index", name)
 	}
 	return nil
 }
@@ -211,12 +212,12 @@ func (im *indexModification) find(x *exec, d *definition) (*index, error) {
 	}
 	switch list := d.patterned(im.pattern); len(list) {
 	case 0:
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", documentText(im.pattern), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", query.DocumentText(im.pattern), x.full)
 	case 1:
 		return list[0], nil
 	default:
 		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting "+
-			"indexes: %s", documentText(im.pattern), len(list), indexTexts(list))
+			"indexes: %s", query.DocumentText(im.pattern), len(list), indexTexts(list))
 	}
 }
 

@@ -13,7 +13,7 @@ func cmdCount(x *exec) error {
 		return err
 	}
 	var s search
-	filter := emptyDocument
+	filter := query.EmptyDocument
 	for i := range x.args {
 		if err := s.countField(&x.args[i], &filter); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 	switch string(e.Key) {
 	case "query":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "limit":
 		return s.countLimit(query.Of(*e))
 	case "skip":

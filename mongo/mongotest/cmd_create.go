@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -45,17 +46,17 @@ func cmdCreate(x *exec) error {
 
 // optionField reads an option that is enforced; found tells whether it was one of these that the version has.
 func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == imagesOption && !x.set.config.version.hasImages() {
+	if string(e.Key) == imagesOption && !x.set.config.version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
-		if x.set.config.version.atLeast(5, 3) {
+		if x.set.config.version.AtLeast(5, 3) {
 			o.clustered, err = clusteredArg(v)
 			return true, err
 		}
 	case "timeseries":
-		if x.set.config.version.atLeast(5, 0) {
+		if x.set.config.version.AtLeast(5, 0) {
 			o.timeseries, err = timeseriesArg(v)
 			return true, err
 		}
@@ -101,15 +102,15 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 func (x *exec) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
-		if x.set.config.version.atLeast(9, 0) {
-			return unknownField("create", "autoIndexId")
+		if x.set.config.version.AtLeast(9, 0) {
+			return fields.Unknown("create", "autoIndexId")
 		}
 		return nil
 	case "idIndex":
 		return checkIDIndex(e.Value)
 	case "storageEngine", "indexOptionDefaults":
-		if len(e.Value) != len(emptyDocument) {
-			return unsupportedField("create", string(e.Key))
+		if len(e.Value) != len(query.EmptyDocument) {
+			return fields.Unsupported("create", string(e.Key))
 		}
 		return nil
 	case "collation":
@@ -118,11 +119,11 @@ func (x *exec) createField(e *wire.Element) error {
 		return nil
 	case "temp":
 		if e.True() {
-			return unsupportedField("create", "temp")
+			return fields.Unsupported("create", "temp")
 		}
 		return nil
 	}
-	return unsupportedField("create", string(e.Key))
+	return fields.Unsupported("create", string(e.Key))
 }
 
 // checkIDIndex refuses an index of _id that is another than the one that every collection has.
@@ -136,26 +137,26 @@ func checkIDIndex(doc []byte) error {
 	case !isIDPattern(key.Data):
 		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
 	case !query.Lookup(doc, "collation").Missing():
-		return unsupportedField("create", "idIndex.collation")
+		return fields.Unsupported("create", "idIndex.collation")
 	}
 	return nil
 }
 
 // alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.
 func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
-	if !x.set.config.version.atLeast(7, 0) {
+	if !x.set.config.version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.full)
 	}
 	if err := x.otherView(&d.options, wanted); err != nil {
 		return err
 	}
 	has, want := d.options.shown(), wanted.shown()
-	if equalDocuments(has, want) {
+	if query.EqualDocuments(has, want) {
 		return nil
 	}
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendBinary(doc, "uuid", 4, d.uuid[:])
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
 	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
-		documentText(doc), documentText(want))
+		query.DocumentText(doc), query.DocumentText(want))
 }

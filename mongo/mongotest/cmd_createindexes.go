@@ -64,7 +64,7 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		}
 	}
 	for _, v := range specs {
-		if err := valid(v.Data); err != nil {
+		if err := query.CheckDocument(v.Data); err != nil {
 			return nil, err
 		}
 		ix, err := parseIndex(slices.Clone(v.Data), lenient)
@@ -204,9 +204,9 @@ func (d *definition) clash(ix *index) (bool, error) {
 		return true, nil
 	}
 	if own := d.clustering(); own != nil && own.name == ix.name {
-		asked := documentText(versionLast(ix.raw))
+		asked := query.DocumentText(versionLast(ix.raw))
 		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
-			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, documentText(d.options.clustered))
+			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.options.clustered))
 	}
 	if old := d.named(ix.name); old != nil {
 		switch {
@@ -230,7 +230,7 @@ func (d *definition) clash(ix *index) (bool, error) {
 		}
 	}
 	if len(d.indexes) == maxIndexes {
-		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", documentText(ix.pattern))
+		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.pattern))
 	}
 	return false, nil
 }
@@ -251,7 +251,7 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.set.config.standalone && x.set.config.version.atLeast(4, 4) {
+	if !x.set.config.standalone && x.set.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {

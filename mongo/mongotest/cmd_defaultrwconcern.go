@@ -125,7 +125,7 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.set.config.version.atLeast(5, 0):
+	case d.write == nil && before.write != nil && x.set.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	d.at, d.wall = timestamp(x.member.lastTS.Load()), time.Now().UnixMilli()
@@ -145,7 +145,7 @@ func (x *exec) keepsDefaults() error {
 
 // defaultRead returns the read concern that may be the default, nil if it is to be none.
 func defaultRead(doc []byte) ([]byte, error) {
-	if len(doc) <= len(emptyDocument) {
+	if len(doc) <= len(query.EmptyDocument) {
 		return nil, nil
 	}
 	var c command
@@ -168,7 +168,7 @@ func defaultRead(doc []byte) ([]byte, error) {
 
 // asDefault reads a write concern and returns it as it is kept, nil if it is to be none.
 func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
-	if len(doc) <= len(emptyDocument) {
+	if len(doc) <= len(query.EmptyDocument) {
 		return nil, nil
 	}
 	if err := w.parse(doc); err != nil {
@@ -210,7 +210,7 @@ func (x *exec) appendDefaults() {
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.set.config.version.atLeast(5, 0)
+	sources := x.set.config.version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"

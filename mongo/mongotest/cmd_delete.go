@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -44,28 +45,28 @@ func cmdDelete(x *exec) error {
 func (s *deleteStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	var filter []byte
-	err := deleteFields.document(doc, func(e *wire.Element) error {
+	err := fields.Delete.Document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			filter = e.Document()
 		case "limit":
 			limit := query.Of(*e).AsFloat64() // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
-				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
+				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", fields.Shortest(limit))
 			}
 		case "hint":
 			return s.hint.parse(e)
 		case "collation":
 			s.ownCollation(e)
 		case "sampleId":
-			return unsupportedField("delete.deletes", string(e.Key))
+			return fields.Unsupported("delete.deletes", string(e.Key))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if s.err = valid(doc); s.err == nil {
+	if s.err = query.CheckDocument(doc); s.err == nil {
 		s.err = s.compile(x, filter)
 	}
 	return nil

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -16,7 +17,7 @@ func cmdDistinct(x *exec) error {
 		return err
 	}
 	var s search
-	key, filter := query.Value{}, emptyDocument
+	key, filter := query.Value{}, query.EmptyDocument
 	for i := range x.args {
 		if err := s.distinctField(&x.args[i], &key, &filter); err != nil {
 			return err
@@ -46,7 +47,7 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 		*key = query.Of(*e)
 	case "query":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "hint":
 		return s.hint.parse(e)
 	case "collation":
@@ -65,7 +66,7 @@ func distinct(docs [][]byte, path string, c query.Collation) []query.Value {
 			values = append(values, v)
 		}
 	}
-	parts := splitPath(path)
+	parts := strings.Split(path, ".")
 	for _, doc := range docs {
 		eachAt(doc, parts, func(v query.Value) {
 			if !v.IsArray() {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -16,7 +17,7 @@ import (
 func cmdDropDatabase(x *exec) error {
 	switch {
 	case x.first.Type == bson.TypeNull:
-		return missingField("dropDatabase", "dropDatabase")
+		return fields.Missing("dropDatabase", "dropDatabase")
 	case !x.first.IsNumber():
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
 			"decimal, long]'", query.TypeName(x.first.Type))

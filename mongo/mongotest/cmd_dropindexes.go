@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -34,7 +35,7 @@ func cmdDropIndexes(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns not found %s", x.full)
 		}
 		was = c.def.built()
-		gone, err := c.def.chosen(wanted, x.set.config.version.needsIndexesToDrop())
+		gone, err := c.def.chosen(wanted, x.set.config.version.NeedsIndexesToDrop())
 		if err != nil || len(gone) == 0 {
 			return err
 		}
@@ -61,7 +62,7 @@ func checkIndexChoice(v query.Value) error {
 			case i == 0: // it is the first by which an array is taken for one of names
 				return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type 'array', expected types '[string]'")
 			default:
-				return wrongType("dropIndexes", "index."+wire.ArrayKey(i), name.Type, "string")
+				return fields.WrongType("dropIndexes", "index."+wire.ArrayKey(i), name.Type, "string")
 			}
 		}
 	case v.Type != bson.TypeString && !v.IsDocument():
@@ -124,11 +125,11 @@ func (d *definition) byPattern(pattern []byte, needed bool) ([]*index, error) {
 	switch ix := d.textIndexOn(pattern); {
 	case len(list) > 1:
 		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
-			"indexes: %s", len(list), documentText(pattern), indexTexts(list))
+			"indexes: %s", len(list), query.DocumentText(pattern), indexTexts(list))
 	case len(list) == 0 && ix != nil:
 		return []*index{ix}, nil
 	case len(list) == 0 && needed:
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "can't find index with key: %s", documentText(pattern))
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "can't find index with key: %s", query.DocumentText(pattern))
 	}
 	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -25,13 +26,13 @@ type plan struct {
 // cmdExplain tells the plan, which is all that the verbosity queryPlanner asks for. That is also what is told if none is given.
 func cmdExplain(x *exec) error {
 	if !x.first.IsDocument() {
-		return wrongType("explain", "explain", x.first.Type, "object")
+		return fields.WrongType("explain", "explain", x.first.Type, "object")
 	}
 	if err := x.verbosity(); err != nil {
 		return err
 	}
 	inner := x.first.Data
-	if err := valid(inner); err != nil {
+	if err := query.CheckDocument(inner); err != nil {
 		return err
 	}
 	p, err := x.planOf(inner)
@@ -67,12 +68,12 @@ func (x *exec) verbosity() error {
 	for i := range x.args {
 		e := &x.args[i]
 		if string(e.Key) != "verbosity" {
-			return unknownField("explain", string(e.Key))
+			return fields.Unknown("explain", string(e.Key))
 		}
 		switch level := string(e.Text()); level {
 		case "queryPlanner":
 		case "executionStats", "allPlansExecution":
-			return unsupportedField("explain", "verbosity "+level)
+			return fields.Unsupported("explain", "verbosity "+level)
 		default:
 			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", level)
 		}
@@ -86,7 +87,7 @@ func (x *exec) planOf(command []byte) (*plan, error) {
 	if !it.Next() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "explain command requires a nested object")
 	}
-	p := &plan{coll: query.Of(it.Element), filter: emptyDocument}
+	p := &plan{coll: query.Of(it.Element), filter: query.EmptyDocument}
 	name := string(it.Key)
 	if let := query.Lookup(command, "let"); let.IsDocument() {
 		if err := x.letField(name, &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
@@ -132,7 +133,7 @@ func (p *plan) from(doc []byte, filter string) error {
 		switch string(it.Key) {
 		case filter:
 			if p.filter = it.Document(); p.filter == nil {
-				return wrongType("explain", filter, it.Type, "object")
+				return fields.WrongType("explain", filter, it.Type, "object")
 			}
 		case "hint":
 			if err := p.hint.parse(&it.Element); err != nil {
@@ -200,7 +201,7 @@ func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index)
 		return wire.AppendString(dst, "stage", "EOF")
 	case ix != nil:
 		dst = wire.AppendString(dst, "stage", "FETCH")
-		if len(p.filter) > len(emptyDocument) {
+		if len(p.filter) > len(query.EmptyDocument) {
 			dst = wire.AppendDocument(dst, "filter", p.filter)
 		}
 		at, dst := wire.BeginEmbedded(dst, "inputStage")
@@ -212,7 +213,7 @@ func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index)
 		return wire.AppendString(dst, "stage", "IDHACK")
 	}
 	dst = wire.AppendString(dst, "stage", "COLLSCAN")
-	if len(p.filter) > len(emptyDocument) {
+	if len(p.filter) > len(query.EmptyDocument) {
 		dst = wire.AppendDocument(dst, "filter", p.filter)
 	}
 	direction := "forward"

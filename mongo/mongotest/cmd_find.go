@@ -34,7 +34,7 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	s := search{batchSize: firstBatch}
-	filter := emptyDocument
+	filter := query.EmptyDocument
 	var projection query.Value
 	for i := range x.args {
 		var err error
@@ -118,7 +118,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	switch string(e.Key) {
 	case "filter":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "sort":
 		err = s.parseSort(e.Value)
 	case "skip":

@@ -64,7 +64,7 @@ func cmdFindAndModify(x *exec) error {
 // it there is a modification.
 func (x *exec) modification() (*modification, error) {
 	var f modification
-	filter, update := emptyDocument, query.Value{}
+	filter, update := query.EmptyDocument, query.Value{}
 	var fields, arrayFilters query.Value
 	for _, e := range x.args {
 		e.Value = slices.Clone(e.Value)
@@ -83,7 +83,7 @@ func (x *exec) modification() (*modification, error) {
 			return nil, err
 		}
 	}
-	if err := valid(x.raw); err != nil {
+	if err := query.CheckDocument(x.raw); err != nil {
 		return nil, err
 	}
 	switch {

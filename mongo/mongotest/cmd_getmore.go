@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -17,9 +18,9 @@ func cmdGetMore(x *exec) error {
 	switch x.first.Type {
 	case bson.TypeInt64:
 	case bson.TypeNull:
-		return missingField("getMore", "getMore")
+		return fields.Missing("getMore", "getMore")
 	default:
-		return wrongType("getMore", "getMore", x.first.Type, "long")
+		return fields.WrongType("getMore", "getMore", x.first.Type, "long")
 	}
 	id, _ := x.first.Integer()
 	coll, size := "", int64(math.MaxInt64)

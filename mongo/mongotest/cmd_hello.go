@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/hello/
@@ -42,7 +43,7 @@ func cmdHello(x *exec) error {
 	if a.hasAwait != a.hasKnown {
 		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait && x.set.config.version.hasTopologyVersion() {
+	if a.hasAwait && x.set.config.version.HasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (x *exec) appendHello() {
 	defer rs.mu.Unlock()
 	v := rs.config.version
 	dst := x.out
-	if v.hasHello() {
+	if v.HasHello() {
 		dst = wire.AppendBool(dst, "helloOk", true)
 	}
 	writable := "isWritablePrimary"
@@ -207,7 +208,7 @@ func (x *exec) appendHello() {
 		dst = s.member.appendMembershipLocked(dst, writable)
 	}
 	x.shown.processID, x.shown.counter = s.processID, s.counter
-	if v.hasTopologyVersion() {
+	if v.HasTopologyVersion() {
 		dst = appendTopologyVersion(dst, s.processID, s.counter)
 	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
@@ -217,7 +218,7 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", sessionMinutes)
 	dst = wire.AppendInt32(dst, "connectionId", int32(x.id))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
-	dst = wire.AppendInt32(dst, "maxWireVersion", v.release().wire)
+	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())
 	x.out = wire.AppendBool(dst, "readOnly", false)
 }
 
@@ -269,7 +270,7 @@ func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
 }
 
 // appendShown writes what a member says of its own configuration.
-func (c *memberConfig) appendShown(dst []byte, v version) []byte {
+func (c *memberConfig) appendShown(dst []byte, v version.Version) []byte {
 	if c.arbiter {
 		dst = wire.AppendBool(dst, "arbiterOnly", true)
 	}
@@ -280,7 +281,7 @@ func (c *memberConfig) appendShown(dst []byte, v version) []byte {
 		dst = wire.AppendBool(dst, "hidden", true)
 	}
 	if c.delay > 0 {
-		dst = wire.AppendInt64(dst, v.delayField(), int64(c.delay.Seconds()))
+		dst = wire.AppendInt64(dst, v.DelayField(), int64(c.delay.Seconds()))
 	}
 	if c.tags != nil {
 		dst = wire.AppendDocument(dst, "tags", c.tags)

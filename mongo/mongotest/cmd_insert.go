@@ -39,7 +39,7 @@ func cmdInsert(x *exec) error {
 }
 
 func (x *exec) prepareInsertion(doc []byte) insertion {
-	if err := valid(doc); err != nil {
+	if err := query.CheckDocument(doc); err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	if len(doc) > query.MaxDocumentSize {
@@ -50,8 +50,10 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
-	if err := x.set.config.version.checkInsertedNames(doc); err != nil {
-		return insertion{doc: slices.Clone(doc), err: err}
+	if !x.set.config.version.StoresDollars() {
+		if err := checkInsertedNames(doc); err != nil {
+			return insertion{doc: slices.Clone(doc), err: err}
+		}
 	}
 	kept, key, err := stored(query.Stamped(doc, time.Now()))
 	if err != nil {

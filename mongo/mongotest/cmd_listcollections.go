@@ -2,19 +2,20 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listCollections/
 
 func cmdListCollections(x *exec) error {
-	filter, nameOnly, size := emptyDocument, false, int64(1<<31)
+	filter, nameOnly, size := query.EmptyDocument, false, int64(1<<31)
 	for i := range x.args {
 		e := &x.args[i]
 		var err error
 		switch string(e.Key) {
 		case "filter":
 			filter = e.Value
-			err = valid(filter)
+			err = query.CheckDocument(filter)
 		case "nameOnly":
 			nameOnly = e.True()
 		case "cursor":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
@@ -13,13 +14,13 @@ func cmdListDatabases(x *exec) error {
 	if x.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
-	filter, nameOnly := emptyDocument, false
+	filter, nameOnly := query.EmptyDocument, false
 	for i := range x.args {
 		e := &x.args[i]
 		switch string(e.Key) {
 		case "filter":
 			filter = e.Value
-			if err := valid(filter); err != nil {
+			if err := query.CheckDocument(filter); err != nil {
 				return err
 			}
 		case "nameOnly":

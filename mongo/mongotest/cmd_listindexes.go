@@ -4,8 +4,10 @@ import (
 	"math"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listIndexes/
@@ -57,9 +59,9 @@ func cmdListIndexes(x *exec) error {
 var bytewise = wire.EndDocument(wire.AppendString([]byte{0, 0, 0, 0}, "locale", "simple"), 0)
 
 // listed returns the specification with what it does not say of its own: that it compares bytes.
-func (ix *index) listed(v version) []byte {
+func (ix *index) listed(v version.Version) []byte {
 	shown := ix.shown()
-	if !v.showsSimpleCollation() || !query.Lookup(shown, "collation").Missing() {
+	if !v.ShowsSimpleCollation() || !query.Lookup(shown, "collation").Missing() {
 		return shown
 	}
 	at, dst := wire.BeginDocument(nil)
@@ -76,7 +78,7 @@ func (ix *index) listed(v version) []byte {
 
 // cursorOption reads {batchSize: n}.
 func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
-	err := cursorFields[x.name].document(e.Value, func(e *wire.Element) error {
+	err := fields.Cursor[x.name].Document(e.Value, func(e *wire.Element) error {
 		size, _ = e.Int64()
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -28,7 +29,7 @@ func truth(b bool) query.Value {
 // parameters returns what a member begins with.
 func (rs *ReplicaSet) parameters() map[string]parameter {
 	at, version := wire.BeginDocument(nil)
-	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.feature()), at)
+	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.Feature()), at)
 	all := defaultParameters()
 	all["featureCompatibilityVersion"] = parameter{query.Document(version), false}
 	for name, text := range rs.config.startParameters {
@@ -78,7 +79,7 @@ func cmdGetParameter(x *exec) error {
 			case "allParameters":
 				all = all || it.True()
 			default:
-				return unknownField("getParameter", string(it.Key))
+				return fields.Unknown("getParameter", string(it.Key))
 			}
 		}
 	}

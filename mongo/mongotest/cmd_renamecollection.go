@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -41,9 +42,9 @@ func (x *exec) renaming() (*renaming, error) {
 	switch x.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
-		return nil, missingField(x.name, x.name)
+		return nil, fields.Missing(x.name, x.name)
 	default:
-		return nil, wrongType(x.name, x.name, x.first.Type, "string")
+		return nil, fields.WrongType(x.name, x.name, x.first.Type, "string")
 	}
 	r := &renaming{from: string(x.first.Text())}
 	for i := range x.args {
@@ -63,7 +64,7 @@ func (r *renaming) field(e *wire.Element) error {
 		case bson.TypeBoolean:
 			r.dropTarget = e.True()
 		case bson.TypeBinary:
-			return unsupportedField("renameCollection", "dropTarget with a UUID")
+			return fields.Unsupported("renameCollection", "dropTarget with a UUID")
 		default:
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'renameCollection.dropTarget' is the wrong type '%s', expected types "+
 				"'[bool, binData]'", query.TypeName(e.Type))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetConfig/
@@ -49,10 +50,10 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 	dst = wire.AppendDouble(dst, "priority", c.priority)
 	tags := c.tags
 	if tags == nil {
-		tags = emptyDocument
+		tags = query.EmptyDocument
 	}
 	dst = wire.AppendDocument(dst, "tags", tags)
-	dst = wire.AppendInt64(dst, m.set.config.version.delayField(), int64(c.delay.Seconds()))
+	dst = wire.AppendInt64(dst, m.set.config.version.DelayField(), int64(c.delay.Seconds()))
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.votes)), at)
 }
 

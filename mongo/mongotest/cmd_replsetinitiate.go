@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -54,8 +55,8 @@ func invalidConfig(err error) error {
 func (x *exec) initialConfigLocked() (*initialConfig, error) {
 	rs := x.set
 	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.electionTimeout.Milliseconds()}
-	if doc := x.first.Data; x.first.IsDocument() && len(doc) > len(emptyDocument) {
-		if err := valid(doc); err != nil {
+	if doc := x.first.Data; x.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
+		if err := query.CheckDocument(doc); err != nil {
 			return nil, err
 		}
 		if err := c.read(slices.Clone(doc)); err != nil {
@@ -106,10 +107,10 @@ func (c *initialConfig) field(e *wire.Element) error {
 		c.version, _ = v.Integer()
 	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
 	case "configsvr":
-		return unsupportedField("replSetInitiate", name)
+		return fields.Unsupported("replSetInitiate", name)
 	case "members":
 		if !v.IsArray() {
-			return wrongType("ReplSetConfig", "members", v.Type, "array")
+			return fields.WrongType("ReplSetConfig", "members", v.Type, "array")
 		}
 		for _, m := range query.Elements(v.Data) {
 			if err := c.addMember(m.Data); err != nil {
@@ -119,7 +120,7 @@ func (c *initialConfig) field(e *wire.Element) error {
 	case "settings":
 		return c.readSettings(v.Data)
 	default:
-		return unknownField("ReplSetConfig", name)
+		return fields.Unknown("ReplSetConfig", name)
 	}
 	return nil
 }
@@ -167,13 +168,13 @@ func (c *initialConfig) readSettings(doc []byte) error {
 			}
 			c.timeout = n
 		case "getLastErrorModes":
-			if len(v.Data) > len(emptyDocument) {
-				return unsupportedField("replSetInitiate", "settings."+name)
+			if len(v.Data) > len(query.EmptyDocument) {
+				return fields.Unsupported("replSetInitiate", "settings."+name)
 			}
 		case "chainingAllowed", "heartbeatIntervalMillis", "heartbeatTimeoutSecs", "catchUpTimeoutMillis",
 			"catchUpTakeoverDelayMillis", "getLastErrorDefaults", "replicaSetId":
 		default:
-			return unknownField("ReplSetConfig.settings", name)
+			return fields.Unknown("ReplSetConfig.settings", name)
 		}
 	}
 	return it.Err

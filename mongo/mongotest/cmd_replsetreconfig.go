@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -22,14 +23,14 @@ func cmdReplSetReconfig(x *exec) error {
 	force := false
 	for i := range x.args {
 		if string(x.args[i].Key) != "force" {
-			return unknownField(x.name, string(x.args[i].Key))
+			return fields.Unknown(x.name, string(x.args[i].Key))
 		}
 		force = x.args[i].True()
 	}
 	if !x.first.IsDocument() {
-		return wrongType(x.name, x.name, x.first.Type, "object")
+		return fields.WrongType(x.name, x.name, x.first.Type, "object")
 	}
-	if err := valid(x.first.Data); err != nil {
+	if err := query.CheckDocument(x.first.Data); err != nil {
 		return err
 	}
 	rs := x.set
@@ -96,7 +97,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
 	case "members":
 		if !v.IsArray() {
-			return wrongType("ReplSetConfig", "members", v.Type, "array")
+			return fields.WrongType("ReplSetConfig", "members", v.Type, "array")
 		}
 		for _, m := range query.Elements(v.Data) {
 			if err := r.member(m.Data); err != nil {
@@ -106,7 +107,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	case "settings":
 		return r.settings(v.Data)
 	default:
-		return unknownField("ReplSetConfig", name)
+		return fields.Unknown("ReplSetConfig", name)
 	}
 	return nil
 }
@@ -165,15 +166,15 @@ func (c *memberConfig) field(e *wire.Element) error {
 		}
 	case "priority":
 		if c.priority = v.AsFloat64(); !v.IsNumber() {
-			return wrongType("MemberConfig", name, v.Type, "double")
+			return fields.WrongType("MemberConfig", name, v.Type, "double")
 		}
 	case "votes":
 		if c.votes = n; !number {
-			return wrongType("MemberConfig", name, v.Type, "int")
+			return fields.WrongType("MemberConfig", name, v.Type, "int")
 		}
 	case "secondaryDelaySecs", "slaveDelay":
 		if c.delay = time.Duration(n) * time.Second; !number {
-			return wrongType("MemberConfig", name, v.Type, "long")
+			return fields.WrongType("MemberConfig", name, v.Type, "long")
 		}
 	case "hidden":
 		c.hidden = v.True()
@@ -183,14 +184,14 @@ func (c *memberConfig) field(e *wire.Element) error {
 		return c.readTags(e)
 	case "buildIndexes":
 		if !v.True() {
-			return unsupportedField("replSetReconfig", "buildIndexes: false")
+			return fields.Unsupported("replSetReconfig", "buildIndexes: false")
 		}
 	case "horizons":
-		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(emptyDocument) {
-			return unsupportedField("replSetReconfig", name)
+		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(query.EmptyDocument) {
+			return fields.Unsupported("replSetReconfig", name)
 		}
 	default:
-		return unknownField("MemberConfig", name)
+		return fields.Unknown("MemberConfig", name)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (c *memberConfig) field(e *wire.Element) error {
 func (c *memberConfig) readTags(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("MemberConfig", "tags", e.Type, "object")
+		return fields.WrongType("MemberConfig", "tags", e.Type, "object")
 	}
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -226,7 +227,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 	name := string(e.Key)
 	for _, s := range fixedSettings {
 		if s.name == name && (v.IsNumber() && n != int64(s.value) || !v.IsNumber() && v.True() != (s.value == 1)) {
-			return unsupportedField("replSetReconfig", "settings."+name)
+			return fields.Unsupported("replSetReconfig", "settings."+name)
 		} else if s.name == name {
 			return nil
 		}
@@ -248,7 +249,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 		}
 	case "replicaSetId":
 	default:
-		return unknownField("ReplSetConfigSettings", name)
+		return fields.Unknown("ReplSetConfigSettings", name)
 	}
 	return nil
 }

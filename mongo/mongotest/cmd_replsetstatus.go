@@ -147,7 +147,7 @@ func (rs *ReplicaSet) appendConfigLocked(dst []byte, heard bool) []byte {
 		version, term = -1, -1
 	}
 	dst = wire.AppendInt32(dst, "configVersion", int32(version))
-	if rs.config.version.atLeast(4, 4) {
+	if rs.config.version.AtLeast(4, 4) {
 		dst = appendSmallest(dst, "configTerm", term)
 	}
 	return dst

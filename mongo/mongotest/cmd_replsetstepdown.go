@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -31,7 +32,7 @@ func cmdReplSetStepDown(x *exec) error {
 				return mongoerr.Errorf(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
 			}
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.name, string(e.Key))
 		}
 	}
 	if force && !given {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -168,7 +169,7 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 func (x *exec) speculate(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("hello", "speculativeAuthenticate", e.Type, "object")
+		return fields.WrongType("hello", "speculativeAuthenticate", e.Type, "object")
 	}
 	db := query.Lookup(doc, "db")
 	at, before := wire.BeginEmbedded(x.out, "speculativeAuthenticate")

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -127,7 +128,7 @@ func cmdKillOp(x *exec) error {
 	found := false
 	for i := range x.args {
 		if string(x.args[i].Key) != "op" {
-			return unknownField(x.name, string(x.args[i].Key))
+			return fields.Unknown(x.name, string(x.args[i].Key))
 		}
 		v := query.Of(x.args[i])
 		found = v.IsNumber() || v.IsArray() && !slices.ContainsFunc(query.Elements(v.Data), func(v query.Value) bool { return !v.IsNumber() })
@@ -155,7 +156,7 @@ func cmdHostInfo(x *exec) error {
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginEmbedded(dst, "os")
 	dst = wire.EndDocument(wire.AppendString(dst, "type", runtime.GOOS), at)
-	x.out = wire.AppendDocument(dst, "extra", emptyDocument)
+	x.out = wire.AppendDocument(dst, "extra", query.EmptyDocument)
 	return nil
 }
 
@@ -167,7 +168,7 @@ func cmdGetLog(x *exec) error {
 		return err
 	}
 	if x.first.Type != bson.TypeString {
-		return wrongType("getLog", "getLog", x.first.Type, "string")
+		return fields.WrongType("getLog", "getLog", x.first.Type, "string")
 	}
 	var lines []string
 	switch name := string(x.first.Text()); name {
@@ -233,11 +234,11 @@ func cmdFsync(x *exec) error {
 		switch name := string(x.args[i].Key); name {
 		case "lock":
 			if x.args[i].True() {
-				return unsupportedField("fsync", "lock")
+				return fields.Unsupported("fsync", "lock")
 			}
 		case "async", "allowFsyncFailure", "lockAcquisitionTimeoutMillis":
 		default:
-			return unknownField("fsync", name)
+			return fields.Unknown("fsync", name)
 		}
 	}
 	x.out = wire.AppendInt32(x.out, "numFiles", 1)
@@ -250,17 +251,17 @@ func cmdProfile(x *exec) error {
 	level, ok := x.first.Integer()
 	switch {
 	case !ok:
-		return wrongType("profile", "profile", x.first.Type, "int")
+		return fields.WrongType("profile", "profile", x.first.Type, "int")
 	case level > 0:
-		return unsupportedField("profile", "profile: 1 and 2")
+		return fields.Unsupported("profile", "profile: 1 and 2")
 	}
 	for i := range x.args {
 		switch name := string(x.args[i].Key); name {
 		case "slowms", "sampleRate":
 		case "filter":
-			return unsupportedField("profile", name)
+			return fields.Unsupported("profile", name)
 		default:
-			return unknownField("profile", name)
+			return fields.Unknown("profile", name)
 		}
 	}
 	x.out = wire.AppendInt32(x.out, "was", 0)
@@ -278,10 +279,10 @@ func cmdAppendOplogNote(x *exec) error {
 	found := false
 	for i := range x.args {
 		if string(x.args[i].Key) != "data" {
-			return unknownField(x.name, string(x.args[i].Key))
+			return fields.Unknown(x.name, string(x.args[i].Key))
 		}
 		if found = x.args[i].Document() != nil; !found {
-			return wrongType(x.name, "data", x.args[i].Type, "object")
+			return fields.WrongType(x.name, "data", x.args[i].Type, "object")
 		}
 	}
 	if !found {

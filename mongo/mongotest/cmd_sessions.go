@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -142,11 +143,11 @@ func (x *exec) eachOfFirst(check func(path string, doc []byte) error) error {
 		return err
 	}
 	if !x.first.IsArray() {
-		return wrongType(x.name, x.name, x.first.Type, "array")
+		return fields.WrongType(x.name, x.name, x.first.Type, "array")
 	}
 	for i, v := range query.Elements(x.first.Data) {
 		if !v.IsDocument() {
-			return wrongType(x.name, x.name+"."+wire.ArrayKey(i), v.Type, "object")
+			return fields.WrongType(x.name, x.name+"."+wire.ArrayKey(i), v.Type, "object")
 		}
 		if err := check(x.name+"."+x.name, v.Data); err != nil {
 			return err

@@ -8,7 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listShards/
@@ -122,12 +124,12 @@ func cmdShardCollection(x *exec) error {
 			unique = e.True()
 		case "numInitialChunks", "presplitHashedZones":
 		case "collation", "timeseries":
-			return unsupportedField(x.name, string(e.Key))
+			return fields.Unsupported(x.name, string(e.Key))
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.name, string(e.Key))
 		}
 	}
-	if len(key) <= len(emptyDocument) {
+	if len(key) <= len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'shardCollection.key' is missing but a required field")
 	}
 	if err := x.shard(db, coll, key, unique); err != nil {

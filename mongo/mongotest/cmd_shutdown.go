@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -26,7 +27,7 @@ func cmdShutdown(x *exec) error {
 			}
 			limit = time.Duration(n) * time.Second
 		default:
-			return unknownField(x.name, name)
+			return fields.Unknown(x.name, name)
 		}
 	}
 	if err := x.handOver(limit, force); err != nil {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -140,9 +141,9 @@ func cmdDataSize(x *exec) error {
 	switch x.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
-		return missingField("dataSize", "dataSize")
+		return fields.Missing("dataSize", "dataSize")
 	default:
-		return wrongType("dataSize", "dataSize", x.first.Type, "string")
+		return fields.WrongType("dataSize", "dataSize", x.first.Type, "string")
 	}
 	ns := string(x.first.Text())
 	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
@@ -155,7 +156,7 @@ func cmdDataSize(x *exec) error {
 		case "estimate":
 			estimate = x.args[i].True()
 		default:
-			return unsupportedField("dataSize", name)
+			return fields.Unsupported("dataSize", name)
 		}
 	}
 	if err := x.reading(); err != nil {

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -51,7 +52,7 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	}
 	for i := range x.args {
 		if name := string(x.args[i].Key); name != "recoveryToken" {
-			return unknownField(x.name, name)
+			return fields.Unknown(x.name, name)
 		}
 	}
 	if !x.inTransaction() {

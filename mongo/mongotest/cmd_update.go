@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -50,7 +51,7 @@ func cmdUpdate(x *exec) error {
 func (s *updateStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	var parts updateParts
-	err := updateFields.document(doc, func(e *wire.Element) error {
+	err := fields.Update.Document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			parts.filter = e.Document()
@@ -71,12 +72,12 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
-			if !x.set.config.version.atLeast(8, 0) {
-				return unknownField("update.updates", "sort")
+			if !x.set.config.version.AtLeast(8, 0) {
+				return fields.Unknown("update.updates", "sort")
 			}
 			parts.sort = e.Value
 		case "sampleId":
-			return unsupportedField("update.updates", string(e.Key))
+			return fields.Unsupported("update.updates", string(e.Key))
 		}
 		return nil
 	})
@@ -102,24 +103,8 @@ type updateParts struct {
 	supplied     bool   // upsertSupplied
 }
 
-// checkUpdate refuses what is neither a document nor an array of them.
-func checkUpdate(v query.Value) error {
-	switch {
-	case v.IsDocument():
-		return nil
-	case !v.IsArray():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "Update argument must be either an object or an array")
-	}
-	for _, stage := range query.Elements(v.Data) {
-		if !stage.IsDocument() {
-			return mongoerr.Errorf(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
-		}
-	}
-	return nil
-}
-
 func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
-	if err := valid(s.raw); err != nil {
+	if err := query.CheckDocument(s.raw); err != nil {
 		return err
 	}
 	hooks, err := x.hooks()
@@ -281,8 +266,8 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	x.match = f.match
 	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil {
-		err = x.set.config.version.checkUpdatedNames(f.doc, after)
+	if err == nil && !x.set.config.version.StoresDollars() {
+		err = checkUpdatedNames(f.doc, after)
 	}
 	return after, err
 }
@@ -316,8 +301,8 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	}
 	x.match = query.Matching{Vars: q.vars}
 	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil {
-		err = x.set.config.version.checkUpdatedNames(nil, doc)
+	if err == nil && !x.set.config.version.StoresDollars() {
+		err = checkUpdatedNames(nil, doc)
 	}
 	if err != nil {
 		return nil, x.executing(command, err)

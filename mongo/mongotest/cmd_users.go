@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,7 +25,7 @@ func cmdCreateUser(x *exec) error {
 			u.Password = string(e.Text())
 		case "roles":
 			if roles = e.Array(); roles == nil {
-				return wrongType(x.name, "roles", e.Type, "array")
+				return fields.WrongType(x.name, "roles", e.Type, "array")
 			}
 		case "mechanisms":
 			for _, m := range query.Elements(e.Array()) {
@@ -32,7 +33,7 @@ func cmdCreateUser(x *exec) error {
 			}
 		case "customData", "digestPassword", "authenticationRestrictions":
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.name, string(e.Key))
 		}
 	}
 	if roles == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -26,10 +27,10 @@ func cmdValidate(x *exec) error {
 		case "full", "background", "checkBSONConformance", "metadata", "enforceFastCount":
 		case "repair", "fixMultikey":
 			if x.args[i].True() {
-				return unsupportedField("validate", name)
+				return fields.Unsupported("validate", name)
 			}
 		default:
-			return unknownField("validate", name)
+			return fields.Unknown("validate", name)
 		}
 	}
 	if err := x.reading(); err != nil {

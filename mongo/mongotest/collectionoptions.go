@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -127,13 +128,13 @@ const imagesOption = "changeStreamPreAndPostImages"
 func imagesArg(command string, v query.Value) (bool, error) {
 	field := command + "." + imagesOption
 	if !v.IsDocument() {
-		return false, wrongType(command, imagesOption, v.Type, "object")
+		return false, fields.WrongType(command, imagesOption, v.Type, "object")
 	}
 	var enabled query.Value
 	it := wire.Elements(v.Data)
 	for it.Next() {
 		if string(it.Key) != "enabled" {
-			return false, unknownField(field, string(it.Key))
+			return false, fields.Unknown(field, string(it.Key))
 		}
 		enabled = query.Of(it.Element)
 	}
@@ -143,7 +144,7 @@ func imagesArg(command string, v query.Value) (bool, error) {
 	case enabled.Missing():
 		return false, mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.enabled' is missing but a required field", field)
 	case enabled.Type != bson.TypeBoolean:
-		return false, wrongType(field, "enabled", enabled.Type, "bool")
+		return false, fields.WrongType(field, "enabled", enabled.Type, "bool")
 	}
 	return enabled.True(), nil
 }
@@ -168,12 +169,12 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 	if name == "validator" {
 		doc := slices.Clone(e.Document())
 		if doc == nil {
-			return wrongType(command, name, e.Type, "object")
+			return fields.WrongType(command, name, e.Type, "object")
 		}
-		if err := valid(doc); err != nil {
+		if err := query.CheckDocument(doc); err != nil {
 			return err
 		}
-		if len(doc) == len(emptyDocument) {
+		if len(doc) == len(query.EmptyDocument) {
 			o.validator, o.filter = nil, nil
 			return nil
 		}
@@ -181,7 +182,7 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 		return nil
 	}
 	if e.Type != bson.TypeString {
-		return wrongType(command, name, e.Type, "string")
+		return fields.WrongType(command, name, e.Type, "string")
 	}
 	to, known := &o.level, validationLevels
 	if name == "validationAction" {
@@ -198,7 +199,7 @@ func (o *collectionOptions) view(command string, e *wire.Element) error {
 	name := string(e.Key)
 	if name == "viewOn" {
 		if e.Type != bson.TypeString {
-			return wrongType(command, name, e.Type, "string")
+			return fields.WrongType(command, name, e.Type, "string")
 		}
 		if o.viewOn = string(e.Text()); o.viewOn == "" {
 			return mongoerr.Errorf(mongoerr.BadValue, "'viewOn' cannot be empty")
@@ -206,15 +207,15 @@ func (o *collectionOptions) view(command string, e *wire.Element) error {
 		return nil
 	}
 	if e.Type != bson.TypeArray {
-		return wrongType(command, name, e.Type, "array")
+		return fields.WrongType(command, name, e.Type, "array")
 	}
 	o.pipeline = slices.Clone(e.Value)
 	for i, stage := range query.Elements(o.pipeline) {
 		if !stage.IsDocument() {
-			return wrongType(command, name+"."+wire.ArrayKey(i), stage.Type, "object")
+			return fields.WrongType(command, name+"."+wire.ArrayKey(i), stage.Type, "object")
 		}
 	}
-	return valid(o.pipeline)
+	return query.CheckDocument(o.pipeline)
 }
 
 func (o *collectionOptions) compileValidator(doc []byte) error {
@@ -286,7 +287,7 @@ func (o *collectionOptions) check() error {
 	}
 	if o.viewOn != "" {
 		if o.pipeline == nil {
-			o.pipeline = emptyDocument
+			o.pipeline = query.EmptyDocument
 		}
 		*o = collectionOptions{viewOn: o.viewOn, pipeline: o.pipeline, timeseries: o.timeseries}
 	}
@@ -307,7 +308,7 @@ func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
 	at, info := wire.BeginEmbedded(nil, "errInfo")
 	id := query.Lookup(after, "_id")
 	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
-	if x.set.config.version.atLeast(5, 0) {
+	if x.set.config.version.AtLeast(5, 0) {
 		vars, _ := noLet.Vars(x.context()) // without a let nothing can fail
 		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, mongoerr.Name))
 	}

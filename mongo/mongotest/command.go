@@ -7,8 +7,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // place is which servers have a command, and where those that a mongos takes are executed.
@@ -27,7 +29,7 @@ func (x *exec) has(s *spec) bool {
 	if x.mongos != nil {
 		wrong = atMember
 	}
-	return s.place != wrong && x.set.config.version.has(s)
+	return s.place != wrong && x.set.config.version.Within(s.since, s.gone)
 }
 
 // spec is what is known of a command.
@@ -36,19 +38,19 @@ type spec struct {
 	place      place
 	run        func(*exec) error
 	name       string
-	greeting   bool      // hello and its older names
-	since      version   // the first that has it; zero: all have
-	gone       version   // the first that has it no more; zero: none
-	open       bool      // may be run by who has not authenticated
-	service    bool      // no application's work: not in the journal
-	write      bool      // takes a write concern
-	retryable  bool      // takes a transaction number
-	snapshots  bool      // takes the read concern "snapshot"
-	linearizes bool      // takes the read concern "linearizable"
-	statements string    // the field that holds its statements
-	fields     *fieldSet // what it may have besides what every command may; nil if it looks itself
-	inTxn      version   // the first in which it may be part of a transaction; zero: it may not
-	ends       bool      // it ends a transaction
+	greeting   bool            // hello and its older names
+	since      version.Version // the first that has it; zero: all have
+	gone       version.Version // the first that has it no more; zero: none
+	open       bool            // may be run by who has not authenticated
+	service    bool            // no application's work: not in the journal
+	write      bool            // takes a write concern
+	retryable  bool            // takes a transaction number
+	snapshots  bool            // takes the read concern "snapshot"
+	linearizes bool            // takes the read concern "linearizable"
+	statements string          // the field that holds its statements
+	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
+	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not
+	ends       bool            // it ends a transaction
 }
 
 // command is a parsed command. What it refers to lies in the connection's buffer.
@@ -131,7 +133,7 @@ func (x *exec) parse(doc []byte) error {
 	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
-		if err := x.set.config.version.checkComment(c.name, c.comment); err != nil {
+		if err := checkComment(x.set.config.version, c.name, c.comment); err != nil {
 			return err
 		}
 	}
@@ -159,7 +161,7 @@ func (x *exec) generic(e *wire.Element) error {
 		return c.session(e)
 	case "txnNumber":
 		if e.Type != bson.TypeInt64 {
-			return wrongType(c.name, "txnNumber", e.Type, "long")
+			return fields.WrongType(c.name, "txnNumber", e.Type, "long")
 		}
 		c.txn, c.hasTxn = query.Of(*e).Integer()
 	case "startTransaction":
@@ -222,7 +224,7 @@ func (x *exec) checkSession() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
 	case c.readConcern == snapshotConcern && x.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.AtLeast(5, 0)):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
@@ -264,7 +266,7 @@ func (x *exec) checkTransaction() error {
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case may == version{} || !x.set.config.version.atLeast(may.major, may.minor):
+	case may.IsZero() || !x.set.config.version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run killCursors as the first operation in a multi-document transaction.")
@@ -272,29 +274,6 @@ func (x *exec) checkTransaction() error {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}
 	return nil
-}
-
-// notEnumerated refuses a text that is none of those that a field may have.
-func notEnumerated(field, text string) error {
-	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s' is not a valid value.", text, field)
-}
-
-func wrongType(command, field string, is bson.Type, want string) error {
-	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", command, field,
-		query.TypeName(is), want)
-}
-
-func unknownField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
-}
-
-func missingField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.%s' is missing but a required field", command, field)
-}
-
-// unsupportedField refuses a field that the real server knows and this one does not.
-func unsupportedField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the field '%s' of %s is not supported", field, command)
 }
 
 // collectionName checks and notes the collection that the command's first element names.
@@ -371,7 +350,7 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		}
 		return docs, it.Err
 	}
-	return nil, missingField(x.name, field)
+	return nil, fields.Missing(x.name, field)
 }
 
 // maxBatch is how many statements one command may have.

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 )
 
 // https://github.com/mongodb/specifications/blob/master/source/compression/OP_COMPRESSED.md
@@ -41,7 +42,7 @@ func (x *exec) wrap(out []byte) ([]byte, error) {
 // negotiate returns the compressors that both sides have, in the client's order, from a hello's list of names.
 func (c *conn) negotiate(names *wire.Element) ([]string, error) {
 	if names.Type != bson.TypeArray {
-		return nil, wrongType("hello", "compression", names.Type, "array")
+		return nil, fields.WrongType("hello", "compression", names.Type, "array")
 	}
 	var both []string
 	it := wire.Elements(names.Value)

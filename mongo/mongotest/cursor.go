@@ -154,7 +154,7 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.set.config.version.tellsPosition() {
+	if s, ok := c.feed.(*changeStream); ok && x.set.config.version.TellsPosition() {
 		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.position(c, docs))
 	}
 	return dst, nil

@@ -30,7 +30,7 @@ func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, err
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("mongotest: encoding the command: %w", err)
-	case len(body) <= len(emptyDocument):
+	case len(body) <= len(query.EmptyDocument):
 		return nil, errors.New("mongotest: Command: the command is an empty document")
 	}
 	if !has(body, "$db") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // uuid names a collection for as long as it exists, whatever it is called.
@@ -56,7 +57,7 @@ func (d *definition) named(name string) *index {
 func (d *definition) patterned(pattern []byte) []*index {
 	var list []*index
 	for _, ix := range d.indexes {
-		if equalDocuments(ix.pattern, pattern) {
+		if query.EqualDocuments(ix.pattern, pattern) {
 			list = append(list, ix)
 		}
 	}

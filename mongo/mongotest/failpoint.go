@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -69,7 +70,7 @@ func cmdConfigureFailPoint(x *exec) error {
 		case "data":
 			err = p.data(e)
 		default:
-			err = unknownField(x.name, string(e.Key))
+			err = fields.Unknown(x.name, string(e.Key))
 		}
 		if err != nil {
 			return err
@@ -139,9 +140,9 @@ func (p *failPoint) activation(e *wire.Element) error {
 func (p *failPoint) data(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("configureFailPoint", "data", e.Type, "object")
+		return fields.WrongType("configureFailPoint", "data", e.Type, "object")
 	}
-	if err := valid(doc); err != nil {
+	if err := query.CheckDocument(doc); err != nil {
 		return err
 	}
 	it := wire.Elements(append([]byte(nil), doc...))
@@ -158,7 +159,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 	switch string(e.Key) {
 	case "failCommands":
 		for _, name := range query.Elements(e.Value) {
-			p.commands[newestName(string(name.Text()))] = true
+			p.commands[fields.NewestName(string(name.Text()))] = true
 		}
 	case "errorCode", "failBeforeCommitExceptionCode":
 		p.code, p.hasCode = Code(n), true
@@ -215,7 +216,7 @@ func (x *exec) failPoint() (pointAction, error) {
 
 func (p *failPoint) concerns(x *exec) bool {
 	switch {
-	case x.direct || x.name == "configureFailPoint" || !p.commands[newestName(x.name)]:
+	case x.direct || x.name == "configureFailPoint" || !p.commands[fields.NewestName(x.name)]:
 		return false
 	case p.appName != "" && p.appName != x.appName:
 		return false

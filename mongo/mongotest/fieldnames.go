@@ -44,10 +44,7 @@ func checkIDNames(id query.Value) error {
 }
 
 // checkInsertedNames refuses a document whose fields begin with a dollar, as servers did before 5.0.
-func (v version) checkInsertedNames(doc []byte) error {
-	if v.atLeast(5, 0) {
-		return nil
-	}
+func checkInsertedNames(doc []byte) error {
 	it := wire.Elements(doc)
 	for it.Next() {
 		if len(it.Key) > 0 && it.Key[0] == '$' {
@@ -58,10 +55,7 @@ func (v version) checkInsertedNames(doc []byte) error {
 }
 
 // checkUpdatedNames refuses what an update put into a document whose names begin with a dollar, as servers did before 5.0.
-func (v version) checkUpdatedNames(before, after []byte) error {
-	if v.atLeast(5, 0) {
-		return nil
-	}
+func checkUpdatedNames(before, after []byte) error {
 	it := wire.Elements(after)
 	for it.Next() {
 		if was := query.Lookup(before, string(it.Key)); was.Type == it.Type && bytes.Equal(was.Data, it.Value) {

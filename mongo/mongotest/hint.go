@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -22,8 +23,6 @@ type hint struct {
 	min, max []byte // the bounds of the index, nil for none: from min on, before max
 }
 
-var errNoHint = mongoerr.Errorf(mongoerr.FailedToParse, "Hint must be a string or an object")
-
 // parse reads a hint. It keeps parts of e.
 func (h *hint) parse(e *wire.Element) error {
 	*h = hint{min: h.min, max: h.max, sizes: h.sizes}
@@ -33,7 +32,7 @@ func (h *hint) parse(e *wire.Element) error {
 		return nil
 	case bson.TypeEmbeddedDocument:
 	default:
-		return errNoHint
+		return fields.ErrNoHint
 	}
 	it := wire.Elements(e.Value)
 	if !it.Next() {

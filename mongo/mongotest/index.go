@@ -28,7 +28,7 @@ type index struct {
 }
 
 // String returns the specification as the real server writes it into errors.
-func (ix *index) String() string { return documentText(ix.raw) }
+func (ix *index) String() string { return query.DocumentText(ix.raw) }
 
 // ordered tells whether the index's keys are the documents' values, in order.
 func (ix *index) ordered() bool { return ix.plugin == "" }
@@ -74,7 +74,7 @@ func (ix *index) shown() []byte {
 
 // sameIndex tells whether two indexes would hold the same entries, so that only one of them may be.
 func sameIndex(a, b *index) bool {
-	return equalDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
+	return query.EqualDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
 		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression")) &&
 		query.Equal(query.Lookup(a.raw, "collation"), query.Lookup(b.raw, "collation"))
 }
@@ -98,11 +98,4 @@ func hasOptionsOf(a, b *index) bool {
 		}
 	}
 	return true
-}
-
-func equalDocuments(a, b []byte) bool { return query.Equal(query.Document(a), query.Document(b)) }
-
-// documentText writes a document as errors do.
-func documentText(doc []byte) string {
-	return strings.NewReplacer("{  }", "{}", "[  ]", "[]").Replace(query.Document(doc).String())
 }

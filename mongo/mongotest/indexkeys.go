@@ -109,7 +109,7 @@ func (ix *index) enter(keys []indexKey, parts []part, within []bool, array query
 				each[i].value = element
 			}
 		}
-		doc := emptyDocument
+		doc := query.EmptyDocument
 		if element.IsDocument() {
 			doc = element.Data
 		}
@@ -142,7 +142,7 @@ func (p *part) advance(doc []byte) (bool, error) {
 		return nested, nil
 	case p.placed != nil:
 		return false, mongoerr.Errorf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in "+
-			"an array), field: '%s' for array: %s", p.path[0], documentText(p.array))
+			"an array), field: '%s' for array: %s", p.path[0], query.DocumentText(p.array))
 	}
 	p.follow(doc)
 	return false, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -48,7 +49,7 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 		}
 	}
 	if r.uncollated != nil {
-		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+documentText(r.text(true)), r.uncollated)
+		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+query.DocumentText(r.text(true)), r.uncollated)
 	}
 	if isIDPattern(r.pattern) || r.name == idIndexName {
 		return r.ofID()
@@ -67,7 +68,7 @@ func (r *specReader) inSpecification(err error, whole bool) error {
 	if e.Code == mongoerr.NotImplemented {
 		return err
 	}
-	e.Message = "Error in specification " + documentText(r.text(whole)) + " :: caused by :: " + e.Message
+	e.Message = "Error in specification " + query.DocumentText(r.text(whole)) + " :: caused by :: " + e.Message
 	return &e
 }
 
@@ -114,9 +115,9 @@ func (r *specReader) field(e *wire.Element) error {
 		if it := wire.Elements(query.Lookup(r.given, "key").Data); !it.Next() || !isWildcard(string(it.Key)) {
 			return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
 		}
-		return unsupportedField("createIndexes.indexes", name)
+		return fields.Unsupported("createIndexes.indexes", name)
 	case "storageEngine", "prepareUnique", "clustered", "originalSpec", "disallowNewDuplicateKeys":
-		return unsupportedField("createIndexes.indexes", name)
+		return fields.Unsupported("createIndexes.indexes", name)
 	case "expireAfterSeconds":
 		r.expiry(e)
 		return nil
@@ -128,7 +129,7 @@ func (r *specReader) field(e *wire.Element) error {
 		return nil
 	}
 	return mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The field '%s' is not valid for an index specification. Specification: %s",
-		name, documentText(r.given))
+		name, query.DocumentText(r.given))
 }
 
 // checkOption refuses an option of the wrong type, of those that only matter to indexes of other kinds.
@@ -151,7 +152,7 @@ func (r *specReader) collation(e *wire.Element) error {
 	switch {
 	case e.Document() == nil:
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(e.Type))
-	case len(e.Value) == len(emptyDocument):
+	case len(e.Value) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
 	}
 	r.collate, r.uncollated = collation.Parse(e.Value)
@@ -167,7 +168,7 @@ func (r *specReader) version(e *wire.Element) error {
 	case !ok || n != int64(int32(n)):
 		return mongoerr.Errorf(mongoerr.BadValue, "Index version must be representable as a 32-bit integer, but got %s", r.v)
 	case n < 1 || n > 2:
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", documentText(r.given), r.v)
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", query.DocumentText(r.given), r.v)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (r *specReader) expiry(e *wire.Element) {
 	}
 	if why != "" {
 		r.flaw = mongoerr.Errorf(mongoerr.CannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
-			documentText(r.given), why)
+			query.DocumentText(r.given), why)
 	}
 	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
 }
@@ -224,16 +225,13 @@ func (r *specReader) key(e *wire.Element) error {
 		if err := r.keyPart(string(it.Key), query.Of(it.Element)); err != nil {
 			return err
 		}
-		r.paths = append(r.paths, splitPath(string(it.Key)))
+		r.paths = append(r.paths, strings.Split(string(it.Key), "."))
 	}
 	if len(r.paths) == 0 {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be empty.")
 	}
 	return nil
 }
-
-// splitPath returns the components of a dotted path.
-func splitPath(path string) []string { return strings.Split(path, ".") }
 
 // plugins are the kinds of index whose entries are something else than values.
 var plugins = []string{"text", "2d", "2dsphere", "hashed", wildcard}
@@ -271,7 +269,7 @@ func keyField(name string) error {
 	if name == "" {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be an empty field.")
 	}
-	for i, part := range splitPath(name) {
+	for i, part := range strings.Split(name, ".") {
 		if part == "" {
 			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot contain an empty field.")
 		}
@@ -286,10 +284,10 @@ func keyField(name string) error {
 func (r *specReader) ofID() (*index, error) {
 	if !isIDPattern(r.pattern) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
-			"found key: %s", documentText(r.pattern))
+			"found key: %s", query.DocumentText(r.pattern))
 	}
-	if !equalDocuments(r.pattern, idIndex.pattern) {
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", documentText(r.pattern))
+	if !query.EqualDocuments(r.pattern, idIndex.pattern) {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", query.DocumentText(r.pattern))
 	}
 	it := wire.Elements(r.given)
 	for it.Next() {
@@ -297,7 +295,7 @@ func (r *specReader) ofID() (*index, error) {
 		case "v", "key", "name", "ns", "collation":
 		default:
 			return nil, mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The field '%s' is not valid for an _id index specification. "+
-				"Specification: %s", it.Key, documentText(r.text(true)))
+				"Specification: %s", it.Key, query.DocumentText(r.text(true)))
 		}
 	}
 	return idIndex, nil
@@ -316,14 +314,14 @@ func (r *specReader) finish() (*index, error) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '*' is not valid.")
 	case r.gives("expireAfterSeconds") && len(r.paths) > 1:
 		return nil, mongoerr.Errorf(mongoerr.CannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index "+
-			"spec: %s", documentText(r.given))
+			"spec: %s", query.DocumentText(r.given))
 	case r.name == "":
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "index name cannot be empty")
 	case r.partial != nil && r.sparse:
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`)
 	case r.plugin != "text" && r.gives("weights"):
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
-			"specified with text indexes", documentText(r.given)), false)
+			"specified with text indexes", query.DocumentText(r.given)), false)
 	case r.plugin == wildcard && (r.unique || r.sparse):
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.unique])
 	case r.unique && r.plugin == "hashed":

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -179,5 +180,5 @@ func stands(name, command string) bool {
 	if isGreeting(command) {
 		return strings.EqualFold(name, "hello") || strings.EqualFold(name, "isMaster")
 	}
-	return name == AnyCommand || strings.EqualFold(name, command) || strings.EqualFold(newestName(name), newestName(command))
+	return name == AnyCommand || strings.EqualFold(name, command) || strings.EqualFold(fields.NewestName(name), fields.NewestName(command))
 }

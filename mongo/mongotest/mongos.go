@@ -115,7 +115,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 	}
 	sets := c.readTags
 	if len(sets) == 0 {
-		sets = []query.Value{{Data: emptyDocument}}
+		sets = []query.Value{{Data: query.EmptyDocument}}
 	}
 	for _, tags := range sets {
 		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.hasTags(tags.Data) })

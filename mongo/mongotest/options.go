@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // Option sets something about a replica set.
@@ -47,7 +48,7 @@ type config struct {
 	initial         []memberSetup // of all members
 	modes           map[string]map[string]int
 	wantVersion     string
-	version         version
+	version         version.Version
 	mutant          mutant.Server
 }
 
@@ -59,7 +60,7 @@ func newConfig(opts []Option) (config, error) {
 		}
 		o(&c)
 	}
-	c.version = newestVersion
+	c.version = version.Newest
 	for _, check := range []func() error{
 		c.readVersion, c.checkSize, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkListening, c.checkLatency,
 		c.checkLimits,
@@ -73,7 +74,7 @@ func newConfig(opts []Option) (config, error) {
 
 func (c *config) readVersion() (err error) {
 	if c.wantVersion != "" {
-		c.version, err = parseVersion(c.wantVersion)
+		c.version, err = version.Parse(c.wantVersion)
 	}
 	return err
 }

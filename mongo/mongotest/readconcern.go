@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -25,7 +26,7 @@ func (c *command) parseReadConcern(e *wire.Element) error {
 	}
 	c.concerned = true
 	var after, at bool
-	err = readConcernFields.document(doc, func(e *wire.Element) (err error) {
+	err = fields.ReadConcern.Document(doc, func(e *wire.Element) (err error) {
 		switch string(e.Key) {
 		case "level":
 			return c.readConcernLevel(string(e.Text()))
@@ -52,7 +53,7 @@ func (c *command) readConcernLevel(level string) error {
 		c.readConcern = level
 		return nil
 	}
-	return notEnumerated("readConcern.level", level)
+	return fields.NotEnumerated("readConcern.level", level)
 }
 
 func readConcernTime(e *wire.Element) (timestamp, error) {
@@ -90,16 +91,16 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 	for it.Next() {
 		switch {
 		case string(it.Key) == "signature" && it.Document() == nil:
-			return wrongType(c.name+".$clusterTime", "signature", it.Type, "object")
+			return fields.WrongType(c.name+".$clusterTime", "signature", it.Type, "object")
 		case string(it.Key) != "clusterTime":
 		case it.Type != bson.TypeTimestamp:
-			return wrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
+			return fields.WrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
 		default:
 			c.heard = timestamp(binary.LittleEndian.Uint64(it.Value))
 		}
 	}
 	if it.Err == nil && c.heard == 0 {
-		return missingField(c.name+".$clusterTime", "clusterTime")
+		return fields.Missing(c.name+".$clusterTime", "clusterTime")
 	}
 	return it.Err
 }

@@ -10,7 +10,7 @@ import (
 // writeFailure writes the reply's document for an error.
 func (x *exec) writeFailure(e *mongoerr.Error, point pointAction) {
 	x.out = wire.AppendDouble(x.out, "ok", 0)
-	name, message := x.set.config.version.express(e)
+	name, message := x.set.config.version.Express(e)
 	x.out = wire.AppendString(x.out, "errmsg", message)
 	x.out = wire.AppendInt32(x.out, "code", e.Code)
 	x.out = wire.AppendString(x.out, "codeName", name)
@@ -37,7 +37,7 @@ func (x *exec) finish() {
 	if x.set.config.standalone {
 		return
 	}
-	if x.state && x.mongos == nil && x.set.config.version.hasTopologyVersion() {
+	if x.state && x.mongos == nil && x.set.config.version.HasTopologyVersion() {
 		x.appendTopologyVersion()
 	}
 	x.appendTimes()

@@ -100,9 +100,9 @@ func parseToken(doc []byte) (*resumeToken, error) {
 	data, bits := query.Lookup(doc, "_data"), query.Lookup(doc, "_typeBits")
 	switch {
 	case data.Type != bson.TypeString:
-		return nil, mongoerr.Errorf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", documentText(doc))
+		return nil, mongoerr.Errorf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", query.DocumentText(doc))
 	case !bits.Missing() && bits.Type != bson.TypeBinary:
-		return nil, mongoerr.Errorf(40648, "Bad resume token: _typeBits of wrong type %s", documentText(doc))
+		return nil, mongoerr.Errorf(40648, "Bad resume token: _typeBits of wrong type %s", query.DocumentText(doc))
 	}
 	b, err := hex.DecodeString(string(data.Text()))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -131,7 +132,7 @@ func (x *exec) knownTransaction() error {
 		return nil
 	}
 	for i := range x.args {
-		if x.name == "commitTransaction" && string(x.args[i].Key) == "recoveryToken" && len(x.args[i].Document()) > len(emptyDocument) {
+		if x.name == "commitTransaction" && string(x.args[i].Key) == "recoveryToken" && len(x.args[i].Document()) > len(query.EmptyDocument) {
 			x.recovers = true
 			return nil
 		}
@@ -157,7 +158,7 @@ func (c *command) readPreference(e *wire.Element) error {
 	if doc == nil {
 		return err
 	}
-	if err := readPreferenceFields.document(doc, func(*wire.Element) error { return nil }); err != nil {
+	if err := fields.ReadPreference.Document(doc, func(*wire.Element) error { return nil }); err != nil {
 		return err
 	}
 	mode := query.Lookup(doc, "mode")
@@ -166,7 +167,7 @@ func (c *command) readPreference(e *wire.Element) error {
 	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
 		c.secondaryOk = true
 	default:
-		return notEnumerated("readPreference.mode", string(mode.Text()))
+		return fields.NotEnumerated("readPreference.mode", string(mode.Text()))
 	}
 	c.readMode = string(mode.Text())
 	if tags := query.Lookup(doc, "tags"); tags.Type == bson.TypeArray {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -56,7 +57,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			}
 			dst = appendSmallest(dst, "count", int64(c.live))
 		default:
-			return nil, unsupportedField("$collStats", option)
+			return nil, fields.Unsupported("$collStats", option)
 		}
 	}
 	return [][]byte{wire.EndDocument(dst, whole)}, nil

@@ -97,7 +97,7 @@ func (x *exec) onPrimary() (*exec, error) {
 	switch {
 	case p == x.member:
 		return x, nil
-	case p == nil || !rs.config.version.atLeast(5, 0):
+	case p == nil || !rs.config.version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.id, done: x.done}, command: x.command, applied: -1, seen: math.MaxInt64}
@@ -212,7 +212,7 @@ func (m *merge) prepare(r *mergeable, doc []byte) error {
 	}
 	at, filter := wire.BeginDocument(nil)
 	for _, field := range on {
-		v := valueAt(doc, splitPath(field))
+		v := valueAt(doc, strings.Split(field, "."))
 		if v.IsArray() {
 			return mongoerr.Errorf(51185, "$merge write error: 'on' field '%s' is an array", field)
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -28,7 +29,7 @@ func timeseriesArg(v query.Value) (*timeseries, error) {
 	ts := &timeseries{}
 	texts := map[string]*string{"timeField": &ts.timeField, "metaField": &ts.metaField, "granularity": &ts.granularity}
 	numbers := map[string]*int64{"bucketMaxSpanSeconds": &ts.span, "bucketRoundingSeconds": &ts.rounding}
-	err := timeseriesFields.document(v.Data, func(e *wire.Element) error {
+	err := fields.Timeseries.Document(v.Data, func(e *wire.Element) error {
 		if to := texts[string(e.Key)]; to != nil {
 			*to = string(e.Text())
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // uniqueness is what a member knows of a unique index's entries.
@@ -164,16 +165,16 @@ func (c *collection) buildable(ns string, ix *index) error {
 func duplicate(ns string, ix *index, k indexKey) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
-		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, documentText(value))
+		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
 		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
-		e.Extra = wire.AppendDocument(e.Extra, "foundValue", emptyDocument)
+		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
 		return e
 	}
 	name := ix.name
 	if ix.collate != nil {
-		name += " collation: " + documentText(ix.collate.Shown())
+		name += " collation: " + query.DocumentText(ix.collate.Shown())
 	}
-	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, documentText(value))
+	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
 	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.pattern)
 	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {

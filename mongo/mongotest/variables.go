@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -32,11 +33,11 @@ func must[T any](v T, err error) T {
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
 	doc := e.Document()
-	if !x.set.config.version.atLeast(5, 0) {
+	if !x.set.config.version.AtLeast(5, 0) {
 		return unknownLet(command)
 	}
 	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
-	return valid(doc)
+	return query.CheckDocument(doc)
 }
 
 // unknownLet refuses a let as servers did before 5.0.
@@ -49,7 +50,7 @@ func unknownLet(command string) error {
 	case "findAndModify":
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'let' is an unknown field.")
 	}
-	return unknownField(command, "let")
+	return fields.Unknown(command, "let")
 }
 
 // hooks returns what compiles the command's expressions, or why its let cannot be.

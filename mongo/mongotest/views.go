@@ -94,7 +94,7 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 	var stages []query.Value
 	for _, n := range names {
 		v := x.arg(n.field)
-		empty := v.Missing() || v.Type == bson.TypeNull || v.IsDocument() && len(v.Data) == len(emptyDocument)
+		empty := v.Missing() || v.Type == bson.TypeNull || v.IsDocument() && len(v.Data) == len(query.EmptyDocument)
 		if number, ok := v.Integer(); empty || ok && number == 0 || !query.Lookup(v.Data, "$natural").Missing() && n.stage == "$sort" {
 			continue
 		}
@@ -210,8 +210,8 @@ func (x *exec) otherView(has, want *collectionOptions) error {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
 	case has.viewOn != want.viewOn:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.viewOn, x.db, want.viewOn)
-	case !equalDocuments(has.pipeline, want.pipeline):
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, documentText(has.pipeline), documentText(want.pipeline))
+	case !query.EqualDocuments(has.pipeline, want.pipeline):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.pipeline), query.DocumentText(want.pipeline))
 	}
 	return nil
 }

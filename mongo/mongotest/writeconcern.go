@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -27,7 +28,7 @@ type writeConcern struct {
 
 func (w *writeConcern) parse(doc []byte) error {
 	w.present = true
-	return writeConcernFields.document(doc, w.field)
+	return fields.WriteConcern.Document(doc, w.field)
 }
 
 func (w *writeConcern) field(e *wire.Element) error {
@@ -55,7 +56,7 @@ var provenances = []string{"clientSupplied", "implicitDefault", "customDefault",
 
 func checkProvenance(of string, e *wire.Element) error {
 	if text := string(e.Text()); !slices.Contains(provenances, text) {
-		return notEnumerated(of+".provenance", text)
+		return fields.NotEnumerated(of+".provenance", text)
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (w *writeConcern) whom(v query.Value) error {
 	switch {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())
-	case v.IsDocument() && len(v.Data) == len(emptyDocument):
+	case v.IsDocument() && len(v.Data) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "tagged write concern requires tags")
 	case v.IsDocument():
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: tags in w are not supported")
@@ -158,7 +159,7 @@ func (x *exec) appendWriteConcernError() {
 	e := x.writeError
 	at, dst := wire.BeginEmbedded(x.out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
-	name, message := x.set.config.version.express(e)
+	name, message := x.set.config.version.Express(e)
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
 	info, dst := wire.BeginEmbedded(dst, "errInfo")
@@ -178,7 +179,7 @@ func (x *exec) appendConcern(dst []byte) []byte {
 		dst = wire.AppendBool(dst, w.journal, true)
 	}
 	dst = wire.AppendInt32(dst, "wtimeout", int32(w.timeout/time.Millisecond))
-	if x.set.config.version.atLeast(4, 4) {
+	if x.set.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "provenance", w.provenance())
 	}
 	return wire.EndDocument(dst, at)
@@ -236,7 +237,7 @@ func (x *exec) labelsOf(code Code) []string {
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
-	case !x.set.config.version.labelsErrors():
+	case !x.set.config.version.LabelsErrors():
 	case x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
 		return []string{"ResumableChangeStreamError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
@@ -249,5 +250,5 @@ func (x *exec) labelsOf(code Code) []string {
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
 	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
-		x.set.config.version.labelsErrors()
+		x.set.config.version.LabelsErrors()
 }

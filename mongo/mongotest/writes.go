@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"fmt"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -200,36 +198,3 @@ func stored(doc []byte) ([]byte, string, error) {
 	}
 	return query.FrontID(id, doc), key, nil
 }
-
-// valid checks a document that a client sent, to any depth that it may have.
-func valid(doc []byte) error { return wellFormed(doc, query.MaxNesting) }
-
-func wellFormed(doc []byte, levels int) error {
-	if levels == 0 {
-		return mongoerr.Errorf(mongoerr.Overflow, "Document exceeds maximum nesting of %d levels", query.MaxNesting)
-	}
-	it := wire.Elements(doc)
-	for it.Next() {
-		switch it.Type {
-		case bson.TypeEmbeddedDocument, bson.TypeArray:
-			if err := wellFormed(it.Value, levels-1); err != nil {
-				return err
-			}
-		case bson.TypeCodeWithScope:
-			_, scope, ok := query.Of(it.Element).CodeWithScope()
-			if !ok {
-				return fmt.Errorf("%w: code and its scope do not fit", wire.ErrMalformed)
-			}
-			if err := wellFormed(scope, levels-1); err != nil {
-				return err
-			}
-		case bson.TypeBoolean:
-			if it.Value[0] > 1 {
-				return fmt.Errorf("%w: a boolean of %d", wire.ErrMalformed, it.Value[0])
-			}
-		}
-	}
-	return it.Err
-}
-
-var emptyDocument = []byte{5, 0, 0, 0, 0}

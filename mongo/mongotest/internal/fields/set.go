@@ -1,4 +1,4 @@
-package mongotest
+package fields
 
 import (
 	"encoding/binary"
@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -15,11 +14,11 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// fieldKind is what the value of a field must be. Unless it says otherwise, null stands for a field that is not there.
-type fieldKind uint8
+// Kind is what the value of a field must be. Unless it says otherwise, null stands for a field that is not there.
+type Kind uint8
 
 const (
-	anything fieldKind = iota // its reader looks at it, null included
+	anything Kind = iota // its reader looks at it, null included
 	anObject
 	objects // an array of documents
 	longs   // an array of integers of 64 bits
@@ -36,10 +35,10 @@ const (
 	plainObject
 )
 
-// fieldSet is the fields of a command, or of a document in one.
-type fieldSet struct {
+// Set is the fields of a command, or of a document in one.
+type Set struct {
 	name     string // as errors have it
-	kinds    map[string]fieldKind
+	kinds    map[string]Kind
 	required []string
 	lenient  bool // others are as good as none
 	// numbers and truths are the types that an aNumber and an aTruth may have, in the order in which the real server lists them:
@@ -47,14 +46,14 @@ type fieldSet struct {
 	numbers, truths string
 }
 
-// takesNull tells whether null is not as good as no field.
-func (k fieldKind) takesNull() bool {
+// takesNull reports whether a null is a value, and not the same as no field.
+func (k Kind) takesNull() bool {
 	return k == anything || k == plainBool || k == plainObject || k == aHint || k == anUpdate
 }
 
-// kinds reads the kinds of fields from lists of names.
-func kinds(lists map[fieldKind]string) map[string]fieldKind {
-	all := make(map[string]fieldKind)
+// kindsOf reads the kinds of fields from lists of names.
+func kindsOf(lists map[Kind]string) map[string]Kind {
+	all := make(map[string]Kind)
 	for kind, names := range lists {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = kind
@@ -63,9 +62,9 @@ func kinds(lists map[fieldKind]string) map[string]fieldKind {
 	return all
 }
 
-// check refuses fields that are unknown, of the wrong type or missing. It returns those that are there, each with a value of
+// Check refuses fields that are unknown, of the wrong type or missing. It returns those that are there, each with a value of
 // the type that it is read as. It writes into list.
-func (s *fieldSet) check(list []wire.Element) ([]wire.Element, error) {
+func (s *Set) Check(list []wire.Element) ([]wire.Element, error) {
 	there := list[:0]
 	for _, e := range list {
 		kind, known := s.kinds[string(e.Key)]
@@ -73,7 +72,7 @@ func (s *fieldSet) check(list []wire.Element) ([]wire.Element, error) {
 			continue
 		}
 		if !known {
-			return nil, unknownField(s.name, string(e.Key))
+			return nil, Unknown(s.name, string(e.Key))
 		}
 		if e.Type == bson.TypeNull && !kind.takesNull() {
 			continue
@@ -84,15 +83,15 @@ func (s *fieldSet) check(list []wire.Element) ([]wire.Element, error) {
 		there = append(there, e)
 	}
 	for _, name := range s.required {
-		if !hasField(there, name) {
-			return nil, missingField(s.name, name)
+		if !Has(there, name) {
+			return nil, Missing(s.name, name)
 		}
 	}
 	return there, nil
 }
 
-// document checks the fields of a document and calls read with each.
-func (s *fieldSet) document(doc []byte, read func(e *wire.Element) error) error {
+// Document checks the fields of a document and calls read with each.
+func (s *Set) Document(doc []byte, read func(e *wire.Element) error) error {
 	var room [8]wire.Element
 	list := room[:0]
 	it := wire.Elements(doc)
@@ -102,15 +101,15 @@ func (s *fieldSet) document(doc []byte, read func(e *wire.Element) error) error 
 	if it.Err != nil {
 		return it.Err
 	}
-	list, err := s.check(list)
+	list, err := s.Check(list)
 	for i := 0; err == nil && i < len(list); i++ {
 		err = read(&list[i])
 	}
 	return err
 }
 
-// hasField tells whether there is a field of a name.
-func hasField(list []wire.Element, name string) bool {
+// Has reports whether there is a field of a name.
+func Has(list []wire.Element, name string) bool {
 	for i := range list {
 		if string(list[i].Key) == name {
 			return true
@@ -120,17 +119,17 @@ func hasField(list []wire.Element, name string) bool {
 }
 
 // exactly are the types of the kinds that have one.
-var exactly = map[fieldKind]bson.Type{
+var exactly = map[Kind]bson.Type{
 	anObject: bson.TypeEmbeddedDocument, aText: bson.TypeString, aBool: bson.TypeBoolean,
 	aLong: bson.TypeInt64,
 }
 
-func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
+func (s *Set) convert(kind Kind, e *wire.Element) error {
 	name := string(e.Key)
 	switch kind {
 	case anything:
 	case plainBool:
-		_, err := flagArg(e)
+		_, err := Bool(e)
 		return err
 	case plainObject:
 		if e.Document() == nil {
@@ -138,10 +137,10 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 		}
 	case aHint:
 		if e.Type != bson.TypeString && e.Document() == nil {
-			return errNoHint
+			return ErrNoHint
 		}
 	case anUpdate:
-		return checkUpdate(query.Of(*e))
+		return CheckUpdate(query.Of(*e))
 	case objects:
 		return s.arrayOf(bson.TypeEmbeddedDocument, e)
 	case longs:
@@ -155,14 +154,14 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 		setTruth(e)
 	case anObject, aText, aBool, aLong:
 		if want := exactly[kind]; e.Type != want {
-			return wrongType(s.name, name, e.Type, query.TypeName(want))
+			return WrongType(s.name, name, e.Type, query.TypeName(want))
 		}
 	}
 	return nil
 }
 
-// flagArg reads an argument that is true or false.
-func flagArg(e *wire.Element) (bool, error) {
+// Bool reads an argument that is true or false.
+func Bool(e *wire.Element) (bool, error) {
 	if e.Type != bson.TypeBoolean {
 		return false, mongoerr.Errorf(mongoerr.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
 	}
@@ -170,15 +169,15 @@ func flagArg(e *wire.Element) (bool, error) {
 }
 
 // arrayOf refuses what is no array of values of a type. Nulls in it are as good as nothing.
-func (s *fieldSet) arrayOf(want bson.Type, e *wire.Element) error {
+func (s *Set) arrayOf(want bson.Type, e *wire.Element) error {
 	if e.Type != bson.TypeArray {
-		return wrongType(s.name, string(e.Key), e.Type, "array")
+		return WrongType(s.name, string(e.Key), e.Type, "array")
 	}
 	nulls := false
 	it := wire.Elements(e.Value)
 	for it.Next() {
 		if nulls = nulls || it.Type == bson.TypeNull; it.Type != want && it.Type != bson.TypeNull {
-			return wrongType(s.name, string(e.Key)+"."+string(it.Key), it.Type, query.TypeName(want))
+			return WrongType(s.name, string(e.Key)+"."+string(it.Key), it.Type, query.TypeName(want))
 		}
 	}
 	if nulls {
@@ -188,12 +187,21 @@ func (s *fieldSet) arrayOf(want bson.Type, e *wire.Element) error {
 	return it.Err
 }
 
-func (s *fieldSet) notAmong(types string, e *wire.Element) error {
+func (s *Set) notAmong(types string, e *wire.Element) error {
 	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
 }
 
+// NotNumber refuses a value that is no number, in a field that every command may have. The set of a command that is not known is
+// nil.
+func (s *Set) NotNumber(command string, e *wire.Element) error {
+	if s == nil {
+		s = &Set{name: command, numbers: "long, int, double, decimal"}
+	}
+	return s.notAmong(s.numbers, e)
+}
+
 // number makes an integer of any number, the nearest towards zero.
-func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
+func (s *Set) number(kind Kind, e *wire.Element) error {
 	v := query.Of(*e)
 	if !v.IsNumber() {
 		return s.notAmong(s.numbers, e)
@@ -212,8 +220,8 @@ func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
 	return nil
 }
 
-// shortest writes a number as the real server does in some texts.
-func shortest(f float64) string {
+// Shortest writes a number as the real server does in some texts.
+func Shortest(f float64) string {
 	if math.IsNaN(f) {
 		return "nan"
 	}
@@ -229,60 +237,4 @@ func setTruth(e *wire.Element) {
 		value[0] = 1
 	}
 	e.Type, e.Value = bson.TypeBoolean, value
-}
-
-// checkFields checks what the command has besides what every command may have.
-func (c *command) checkFields() error {
-	s := c.spec.fields
-	switch {
-	case s == nil:
-		return nil
-	case c.writeConcern.present && !c.spec.write:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command does not support writeConcern")
-	}
-	var err error
-	c.args, err = s.check(c.args)
-	return err
-}
-
-// noArgs refuses every argument.
-func (x *exec) noArgs() error {
-	if len(x.args) > 0 {
-		return unknownField(x.name, string(x.args[0].Key))
-	}
-	return nil
-}
-
-// genericDocument returns the document of a field that every command may have, nil if it is null.
-func (c *command) genericDocument(e *wire.Element) ([]byte, error) {
-	if e.Type == bson.TypeNull {
-		return nil, nil
-	}
-	if e.Document() == nil {
-		return nil, wrongType(c.name, string(e.Key), e.Type, "object")
-	}
-	return e.Document(), nil
-}
-
-func (c *command) parseMaxTime(e *wire.Element) error {
-	v := query.Of(*e)
-	n, refused := query.IntegerOf("maxTimeMS", v)
-	switch {
-	case v.Type == bson.TypeNull:
-		return nil
-	case !v.IsNumber():
-		s := &fieldSet{name: c.name, numbers: "long, int, double, decimal"}
-		if c.spec != nil && c.spec.fields != nil {
-			s = c.spec.fields
-		}
-		return s.notAmong(s.numbers, e)
-	case refused != "":
-		return mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
-	case n < 0:
-		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
-	case n > math.MaxInt32:
-		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be <= %d, actual value '%d'", math.MaxInt32, n)
-	}
-	c.maxTime = time.Duration(n) * time.Millisecond
-	return nil
 }
