@@ -33,7 +33,7 @@ func (x *exec) writing(apply func() error) error {
 		err = hangUp
 	}
 	if x.within == nil {
-		x.applied = m.log.last()
+		x.applied = m.data.log.last()
 	}
 	x.addEntries()
 	m.publishLocked()
@@ -50,7 +50,7 @@ func (x *exec) writing(apply func() error) error {
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m, entries := x.member, x.entries
 	for {
-		since = m.log.last()
+		since = m.data.log.last()
 		x.conflict, x.blocker = nil, nil
 		err = apply()
 		if x.conflict != nil {
@@ -62,10 +62,11 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		m.takeBackLocked(since)
 		x.entries = entries
 		for _, note := range entries {
-			note.Err, note.Applied, note.Deduplicated, note.RolledBack = 0, false, false, false
+			note.Err, note.Deduplicated = 0, false
+			note.outcome.reset()
 		}
 		if err = x.awaitBlockerLocked(); err != nil {
-			return m.log.last(), err
+			return m.data.log.last(), err
 		}
 	}
 }
@@ -84,8 +85,8 @@ func (x *exec) awaitBlockerLocked() error {
 
 // takeBackLocked undoes what the primary wrote after an index and nobody has seen.
 func (m *member) takeBackLocked(since int64) {
-	for m.log.last() > since {
-		m.undoLocked()
+	for m.data.log.last() > since {
+		m.data.undo()
 	}
 	m.matched[m.index] = since
 }
@@ -99,15 +100,16 @@ func (x *exec) writableLocked() error {
 	if x.inTransaction() {
 		return x.joinToWriteLocked()
 	}
-	s := m.sessionLocked(string(x.lsid))
+	s := m.data.session(string(x.lsid))
+	t := m.transactions[s.key]
 	switch {
 	case x.txn < s.active:
 		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
-	case s.txn != nil && s.txn.number == x.txn:
+	case t != nil && t.number == x.txn:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
-	case s.txn != nil && s.txn.number < x.txn:
-		s.txn.abortLocked()
+	case t != nil && t.number < x.txn:
+		t.abortLocked()
 	}
 	s.active = x.txn
 	return nil
@@ -128,7 +130,7 @@ func (x *exec) executedLocked(stmt int32) *entry {
 	if !x.hasTxn || x.within != nil || x.set.config.mutant.NoDeduplication {
 		return nil
 	}
-	return x.member.sessions[string(x.lsid)].executed(x.txn, stmt)
+	return x.member.data.sessions[string(x.lsid)].executed(x.txn, stmt)
 }
 
 // sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
@@ -136,17 +138,17 @@ func (x *exec) sessionRefLocked(stmt int32) *sessionRef {
 	if !x.hasTxn {
 		return nil
 	}
-	return &sessionRef{x.member.sessions[string(x.lsid)].key, x.txn, stmt}
+	return &sessionRef{x.member.data.sessions[string(x.lsid)].key, x.txn, stmt}
 }
 
 // storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
 // statement: a transaction is in the way.
-func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
+func (x *exec) storeLocked(e *entry, stmt int32, note *noted) error {
 	e.ns = x.full
 	if err := x.appendLocked(e, stmt, note); err != nil || x.within != nil {
 		return err
 	}
-	if c := x.member.collections[x.full]; e.before == nil && c.def.options.capped {
+	if c := x.member.data.collections[x.full]; e.before == nil && c.def.options.capped {
 		for r := c.oldest(); c.overflows() && r.key != e.key; r = c.oldest() {
 			gone := &entry{kind: remove, ns: x.full, key: r.key, before: r.doc}
 			gone.concern(c.def)
@@ -161,13 +163,13 @@ func (x *exec) makeLocked(ns string) (*definition, error) {
 	if x.within != nil && !x.set.config.version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
-	def := newDefinition(collectionOptions{})
+	def := newDefinition()
 	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
 }
 
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
-func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
+func (x *exec) appendLocked(e *entry, stmt int32, note *noted) error {
 	see := x.collectionLocked
 	if e.kind.ofCatalog() {
 		see = x.lookupLocked
@@ -180,7 +182,7 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	case c != nil:
 		e.concern(c.def)
 		if e.kind == rename {
-			e.change.replaces(x.member.collections[e.change.to])
+			e.change.replaces(x.member.data.collections[e.change.to])
 		}
 	case e.kind == create:
 		e.concern(e.change.after)
@@ -191,7 +193,9 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 		}
 		e.concern(made)
 	}
-	e.journaled = note
+	if note != nil {
+		e.outcome = &note.outcome
+	}
 	if x.within != nil {
 		return x.conflicting(x.within.write(e))
 	}
@@ -203,9 +207,6 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 	}
 	if stmt >= 0 {
 		e.session = x.sessionRefLocked(stmt)
-	}
-	if note != nil {
-		note.Applied = true
 	}
 	m.appendLocked(e)
 	return nil
@@ -239,7 +240,7 @@ func (x *exec) lookupLocked(ns string) (*collection, error) {
 		c, err := x.within.collection(ns)
 		return c, x.conflicting(err)
 	}
-	return x.member.snapshotLocked(ns, x.seen), nil
+	return x.member.data.snapshot(ns, x.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
@@ -282,14 +283,14 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 	m := x.member
 	switch {
 	case x.atTime == 0 && x.inTransaction():
-		return m.log.last(), nil
+		return m.data.log.last(), nil
 	case x.atTime == 0:
-		x.atTime = m.log.at(m.commit).ts
+		x.atTime = m.data.log.at(m.commit).ts
 		return m.commit, nil
 	}
-	index := m.log.last()
-	for ; index > m.log.base; index-- {
-		if m.log.at(index).ts <= x.atTime {
+	index := m.data.log.last()
+	for ; index > m.data.log.base; index-- {
+		if m.data.log.at(index).ts <= x.atTime {
 			return index, nil
 		}
 	}

@@ -46,7 +46,7 @@ func fieldNames(doc []byte) []string {
 	return names
 }
 
-func (h *hint) planning(code Code, ns, text string) error {
+func (h *hint) planning(code mongoerr.Code, ns, text string) error {
 	return mongoerr.Errorf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.sizes, text)
 }
 

@@ -43,20 +43,20 @@ func operations(e *entry) []event {
 	case drop:
 		return []event{{operation: "drop", expanded: e.view}}
 	case rename:
-		return []event{{operation: "rename", about: e.change.renaming()}}
+		return []event{{operation: "rename", about: renamed(e.change)}}
 	case empty:
 		return []event{{operation: "dropDatabase"}}
 	case create:
-		return []event{{operation: "create", expanded: true, about: e.change.creation()}}
+		return []event{{operation: "create", expanded: true, about: creation(e.change)}}
 	case alter:
-		return e.change.alterations()
+		return alterations(e.change)
 	case noop, group:
 	}
 	return nil
 }
 
-// renaming describes a rename.
-func (c *change) renaming() []byte {
+// renamed describes a rename.
+func renamed(c *change) []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = appendNamespace(dst, "to", c.to)
 	if c.target != nil {
@@ -66,7 +66,7 @@ func (c *change) renaming() []byte {
 }
 
 // creation describes what was created.
-func (c *change) creation() []byte {
+func creation(c *change) []byte {
 	at, dst := wire.BeginDocument(nil)
 	shown := c.after.options.shown()
 	dst = append(dst, shown[4:len(shown)-1]...)
@@ -77,7 +77,7 @@ func (c *change) creation() []byte {
 }
 
 // alterations returns the events of a change of a definition: all new indexes are one event, each that is gone is one.
-func (c *change) alterations() []event {
+func alterations(c *change) []event {
 	if c.sharded != nil {
 		return []event{{operation: "shardCollection", expanded: true, about: c.sharded}}
 	}
@@ -113,7 +113,7 @@ func indexList(list []*index) []byte {
 }
 
 // stateBefore describes what a collMod changed as it was.
-func (c *change) stateBefore() []byte {
+func stateBefore(c *change) []byte {
 	whole, dst := wire.BeginDocument(nil)
 	at, dst := wire.BeginEmbedded(dst, "collectionOptions")
 	dst = wire.AppendBinary(dst, "uuid", bson.TypeBinaryUUID, c.before.uuid[:])
@@ -170,7 +170,7 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) 
 	}
 	dst = appendNamespace(dst, "ns", e.ns)
 	if e.kind == put || e.kind == remove {
-		dst = wire.AppendDocument(dst, "documentKey", e.documentKey())
+		dst = wire.AppendDocument(dst, "documentKey", documentKey(e.entry))
 	}
 	if e.about != nil && s.expanded {
 		dst = wire.AppendDocument(dst, "operationDescription", e.about)
@@ -179,13 +179,13 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) 
 	case e.operation == "update":
 		dst = compareDocuments(e.before, e.after, v.TellsCuts()).append(dst, s.expanded)
 	case e.operation == "modify" && !e.view:
-		dst = wire.AppendDocument(dst, "stateBeforeChange", e.change.stateBefore())
+		dst = wire.AppendDocument(dst, "stateBeforeChange", stateBefore(e.change))
 	}
 	return dst
 }
 
 // documentKey returns what tells the document that an entry is about from others: the fields of the shard key that it has, and _id.
-func (e *entry) documentKey() []byte {
+func documentKey(e *entry) []byte {
 	doc := e.after
 	if doc == nil {
 		doc = e.before
@@ -260,7 +260,7 @@ func appendImage(dst []byte, key string, doc []byte, there bool) []byte {
 
 // committedLocked returns what a majority has of the document that an event is about, nil if it has none any more.
 func (m *member) committedLocked(e *event) []byte {
-	c := m.snapshotLocked(e.ns, m.commit)
+	c := m.data.snapshot(e.ns, m.commit)
 	if c == nil || c.def.uuid != e.collection {
 		return nil
 	}

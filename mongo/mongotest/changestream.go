@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"iter"
-	"sort"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -68,7 +67,7 @@ func (s *changeStream) beginLocked(x *exec, c *cursor, size int64) ([][]byte, er
 // openLocked finds where the stream begins and takes the first batch.
 func (s *changeStream) openLocked(x *exec, c *cursor, size int64) ([][]byte, error) {
 	m := x.member
-	s.from = timestamp(m.lastTS.Load()) + 1
+	s.from = m.data.newest() + 1
 	if s.startAt != 0 {
 		s.from = s.startAt
 	}
@@ -81,19 +80,13 @@ func (s *changeStream) openLocked(x *exec, c *cursor, size int64) ([][]byte, err
 	if s.token == "" {
 		s.token = (&resumeToken{at: s.from}).text()
 	}
-	next, kept := m.log.since(s.from)
+	next, kept := m.data.log.since(s.from)
 	if !kept {
 		return nil, mongoerr.Errorf(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in "+
 			"the oplog.")
 	}
 	s.next = min(next, m.commit+1) // what is behind may yet be rolled back
 	return c.batchLocked(x, size)
-}
-
-// since returns the index of the first entry that is not before a time, false if that may have been forgotten.
-func (l *oplog) since(t timestamp) (int64, bool) {
-	at := sort.Search(len(l.slots), func(i int) bool { return l.slots[i].ts >= t })
-	return l.base + int64(at) + 1, at > 0 || l.base == 0 || l.slots[0].ts == t
 }
 
 func (s *changeStream) nextLocked(x *exec) ([]byte, error) {
@@ -119,12 +112,12 @@ func (s *changeStream) over() bool { return s.ended }
 // readLocked reads one more entry of the log, if a majority has one.
 func (s *changeStream) readLocked(m *member) (bool, error) {
 	if s.next > m.commit {
-		if e := m.log.at(m.commit); e != nil {
+		if e := m.data.log.at(m.commit); e != nil {
 			s.token = max(s.token, (&resumeToken{at: e.ts}).text())
 		}
 		return false, nil
 	}
-	e := m.log.at(s.next)
+	e := m.data.log.at(s.next)
 	if e == nil {
 		return false, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen "+
 			"record id: RecordId(%d)", s.next-1)

@@ -223,7 +223,7 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 
 // context is what expressions and stages may look at besides a document.
 func (x *exec) context() pipeline.Context {
-	t := timestamp(x.member.lastTS.Load())
+	t := x.member.data.newest()
 	cluster := query.Value{}
 	if !x.set.config.standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}

@@ -38,8 +38,8 @@ func cmdCollMod(x *exec) error {
 	})
 }
 
-func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry) error {
-	c := m.collections[x.full]
+func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted) error {
+	c := m.data.collections[x.full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
@@ -53,7 +53,7 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry
 		}
 	}
 	if c.isView() {
-		if err := m.checkView(x.full, &after.options); err != nil {
+		if err := m.data.collections.checkView(x.full, &after.options); err != nil {
 			return err
 		}
 		if err := x.checkViewPipeline(&after.options); err != nil {

@@ -68,7 +68,7 @@ func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, e
 	return o.field(x.name, e)
 }
 
-func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
+func (x *exec) createLocked(o *collectionOptions, note *noted) error {
 	c, err := x.lookupLocked(x.full)
 	if err != nil {
 		return err
@@ -79,19 +79,15 @@ func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
 	if o.refused != nil {
 		return o.refused
 	}
-	def := newDefinition(*o)
-	switch {
-	case o.clustered != nil:
-		def.indexes = []*index{clusteredIndex(o.clustered, o.expires)}
-	case o.timeseries != nil:
-		def.indexes = o.timeseries.indexes()
+	def, err := definitionOf(*o)
+	if err != nil {
+		return err
 	}
 	if o.viewOn != "" {
-		def.indexes = nil
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.member.checkView(x.full, o); err != nil {
+		if err := x.member.data.collections.checkView(x.full, o); err != nil {
 			return err
 		}
 	}

@@ -102,12 +102,12 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	return nil
 }
 
-func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
+func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	coll, err := x.collectionLocked(x.full)
 	if err != nil {
 		return err
 	}
-	def := newDefinition(collectionOptions{})
+	def := newDefinition()
 	if coll != nil {
 		def = coll.def
 	}
@@ -195,49 +195,6 @@ func (x *exec) buildFailed(coll *collection, err error) error {
 	return mongoerr.Because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
 }
 
-const sameNameText = "An existing index has the same name as the requested index. When index names are not specified, they are " +
-	"auto generated and can cause conflicts. Please refer to our documentation. Requested index: %s, existing index: %s"
-
-// clash tells whether the collection has an index already, or why it cannot have it beside those that it has.
-func (d *definition) clash(ix *index) (bool, error) {
-	if ix == idIndex {
-		return true, nil
-	}
-	if own := d.clustering(); own != nil && own.name == ix.name {
-		asked := query.DocumentText(versionLast(ix.raw))
-		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
-			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.options.clustered))
-	}
-	if old := d.named(ix.name); old != nil {
-		switch {
-		case !sameIndex(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexKeySpecsConflict, sameNameText, ix, old)
-		case !sameOptions(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different "+
-				"options. Requested index: %s, existing index: %s", ix, old)
-		}
-		return true, nil
-	}
-	for _, old := range d.indexes {
-		switch {
-		case sameIndex(old, ix) && sameOptions(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.name)
-		case sameIndex(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
-				"Requested index: %s, existing index: %s", ix, old)
-		case old.plugin == "text" && ix.plugin == "text":
-			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
-		}
-	}
-	if len(d.indexes) == maxIndexes {
-		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.pattern))
-	}
-	return false, nil
-}
-
-// maxIndexes is how many indexes a collection may have.
-const maxIndexes = 64
-
 func (x *exec) appendIndexCreation(c *indexCreation) {
 	dst := wire.AppendInt32(x.out, "numIndexesBefore", int32(c.before))
 	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
@@ -258,16 +215,4 @@ func (x *exec) appendIndexCreation(c *indexCreation) {
 		dst = wire.AppendString(dst, "note", "index already exists")
 	}
 	x.out = dst
-}
-
-// versionLast returns a specification as a client sends it, with the version that it got behind the rest.
-func versionLast(spec []byte) []byte {
-	at, dst := wire.BeginDocument(nil)
-	it := wire.Elements(spec)
-	for it.Next() {
-		if string(it.Key) != "v" {
-			dst = wire.AppendElement(dst, it.Element)
-		}
-	}
-	return wire.EndDocument(wire.AppendInt32(dst, "v", 2), at)
 }

@@ -49,7 +49,7 @@ func newDefaultsKey() string {
 
 // settingLocked returns the document of the set's own settings that has a key, nil if there is none.
 func (m *member) settingLocked(key string) []byte {
-	c := m.collections[settingsNamespace]
+	c := m.data.collections[settingsNamespace]
 	if c == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	case d.write == nil && before.write != nil && x.set.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = timestamp(x.member.lastTS.Load()), time.Now().UnixMilli()
+	d.at, d.wall = x.member.data.newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 

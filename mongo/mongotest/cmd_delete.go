@@ -91,7 +91,7 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, o *outcome) error {
+func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
 	err := x.findLocked("delete", &s.criteria, func(key string, doc []byte) bool {

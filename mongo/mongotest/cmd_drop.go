@@ -11,7 +11,7 @@ func cmdDrop(x *exec) error {
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		if c := x.member.collections[x.full]; c != nil {
+		if c := x.member.data.collections[x.full]; c != nil {
 			if dropped = true; !c.isView() {
 				indexes = c.def.built()
 			}

@@ -47,7 +47,7 @@ func cmdDropDatabase(x *exec) error {
 // namespacesLocked returns the namespaces of a database in order, or of all with "".
 func (m *member) namespacesLocked(db string) []string {
 	var list []string
-	for ns := range m.collections {
+	for ns := range m.data.collections {
 		if db == "" || strings.HasPrefix(ns, db+".") {
 			list = append(list, ns)
 		}

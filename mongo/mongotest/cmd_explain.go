@@ -54,7 +54,7 @@ func cmdExplain(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	c := x.member.collections[ns]
+	c := x.member.data.collections[ns]
 	ix, err := p.hint.resolve(ns, c)
 	x.set.mu.Unlock()
 	if err != nil {

@@ -64,7 +64,7 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	docs, err := x.searchLocked(&s)
-	s.singleBatch = s.singleBatch || !x.onView && x.member.collections[x.full] == nil
+	s.singleBatch = s.singleBatch || !x.onView && x.member.data.collections[x.full] == nil
 	ends := s.ends(docs) && !x.onView
 	x.set.mu.Unlock()
 	if x.onView {

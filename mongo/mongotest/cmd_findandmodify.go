@@ -157,7 +157,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	return err
 }
 
-func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error {
+func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error {
 	stmt := note.StatementN
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true

@@ -301,7 +301,7 @@ func (m *member) appendLastWriteLocked(dst []byte) []byte {
 
 // opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
 func (m *member) opTimes() (last, committed *entry) {
-	last, committed = m.log.tail(), m.log.at(m.commit)
+	last, committed = m.data.log.tail(), m.data.log.at(m.commit)
 	if last == nil {
 		last = &entry{}
 	}
@@ -310,9 +310,6 @@ func (m *member) opTimes() (last, committed *entry) {
 	}
 	return last, committed
 }
-
-// wall is when the entry was written, in milliseconds and to the second.
-func (e *entry) wall() int64 { return int64(e.ts.seconds()) * 1000 }
 
 func appendOpTime(dst []byte, key string, e *entry) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)

@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -50,7 +49,7 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	defer x.set.mu.Unlock()
 	var docs [][]byte
 	for _, ns := range x.member.namespacesLocked(x.db) {
-		d, name := x.member.collections[ns].def, ns[len(x.db)+1:]
+		d, name := x.member.data.collections[ns].def, ns[len(x.db)+1:]
 		info := d.info(name, nameOnly)
 		ok, err := f.matches(info)
 		if err != nil {
@@ -61,32 +60,4 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 		}
 	}
 	return docs, nil
-}
-
-// info returns the definition as listCollections has it.
-func (d *definition) info(name string, nameOnly bool) []byte {
-	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendString(dst, "name", name)
-	kind, isView := "collection", d.options.viewOn != ""
-	if isView {
-		kind = "view"
-	} else if d.options.timeseries != nil {
-		kind = "timeseries"
-	}
-	dst = wire.AppendString(dst, "type", kind)
-	if nameOnly {
-		return wire.EndDocument(dst, at)
-	}
-	dst = wire.AppendDocument(dst, "options", d.options.shown())
-	info, dst := wire.BeginEmbedded(dst, "info")
-	dst = wire.AppendBool(dst, "readOnly", isView)
-	if isView {
-		return wire.EndDocument(wire.EndDocument(dst, info), at)
-	}
-	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
-	dst = wire.EndDocument(dst, info)
-	if d.options.clustered == nil && d.options.timeseries == nil {
-		dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
-	}
-	return wire.EndDocument(dst, at)
 }

@@ -6,8 +6,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listIndexes/
@@ -47,33 +45,12 @@ func cmdListIndexes(x *exec) error {
 	}
 	docs := make([][]byte, len(def.indexes))
 	for i, ix := range def.indexes {
-		if docs[i] = ix.listed(x.set.config.version); building {
+		if docs[i] = ix.listed(x.set.config.version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}
 	}
 	return x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
-}
-
-// bytewise is the collation that compares bytes.
-var bytewise = wire.EndDocument(wire.AppendString([]byte{0, 0, 0, 0}, "locale", "simple"), 0)
-
-// listed returns the specification with what it does not say of its own: that it compares bytes.
-func (ix *index) listed(v version.Version) []byte {
-	shown := ix.shown()
-	if !v.ShowsSimpleCollation() || !query.Lookup(shown, "collation").Missing() {
-		return shown
-	}
-	at, dst := wire.BeginDocument(nil)
-	it := wire.Elements(shown)
-	for it.Next() && string(it.Key) != "clustered" {
-		dst = wire.AppendElement(dst, it.Element)
-	}
-	dst = wire.AppendDocument(dst, "collation", bytewise)
-	if clustered := query.Lookup(shown, "clustered"); !clustered.Missing() {
-		dst = wire.AppendValue(dst, "clustered", clustered.Type, clustered.Data)
-	}
-	return wire.EndDocument(dst, at)
 }
 
 // cursorOption reads {batchSize: n}.

@@ -94,16 +94,16 @@ func (r *renaming) check() error {
 }
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
-func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
-	c := m.collections[r.from]
+func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
+	c := m.data.collections[r.from]
 	switch {
 	case c.isView():
 		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
-	case m.collections[r.to].isView():
+	case m.data.collections[r.to].isView():
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
-	case m.collections[r.to] != nil && !r.dropTarget:
+	case m.data.collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
 	after := *c.def

@@ -324,7 +324,7 @@ func (r *reconfiguration) checkChangesLocked() error {
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
 				"%s; to make this change, remove then re-add the member", m.addr)
 		}
-		if is.arbiter && !is.removed && m.log.last() > 0 {
+		if is.arbiter && !is.removed && m.data.log.last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}

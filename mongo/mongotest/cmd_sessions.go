@@ -53,9 +53,9 @@ func cmdSessions(x *exec) error {
 
 // endSessionsLocked aborts the transactions of some sessions, and kills their cursors if it is told to.
 func (m *member) endSessionsLocked(of func(lsid string) bool, kill bool) {
-	for lsid, s := range m.sessions {
-		if of(lsid) && s.txn != nil {
-			s.txn.abortLocked()
+	for lsid, t := range m.transactions {
+		if of(lsid) {
+			t.abortLocked()
 		}
 	}
 	if kill {

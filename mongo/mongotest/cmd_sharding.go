@@ -184,10 +184,10 @@ func (rs *ReplicaSet) noteSharding(ns string, key bson.Raw, unique bool) error {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	m := rs.newestPrimaryLocked()
-	if m == nil || m.collections[ns] == nil {
+	if m == nil || m.data.collections[ns] == nil {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	def := m.collections[ns].def
+	def := m.data.collections[ns].def
 	after := *def
 	after.shardKey = key
 	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: &after, sharded: about}}

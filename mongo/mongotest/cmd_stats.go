@@ -101,7 +101,7 @@ func cmdDBStats(x *exec) error {
 func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
 	for _, ns := range x.member.namespacesLocked(x.db) {
-		c := x.member.collections[ns]
+		c := x.member.data.collections[ns]
 		if c.isView() {
 			views++
 			continue

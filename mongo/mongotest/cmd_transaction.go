@@ -16,7 +16,7 @@ func cmdCommitTransaction(x *exec) error {
 		}
 		switch {
 		case t == nil: // an earlier primary committed it
-			x.applied = x.member.log.last()
+			x.applied = x.member.data.log.last()
 			return nil
 		case t.state == aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
@@ -39,7 +39,7 @@ func cmdAbortTransaction(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		}
 		t.abortLocked()
-		x.applied = x.member.log.last()
+		x.applied = x.member.data.log.last()
 		return nil
 	})
 }
@@ -65,12 +65,13 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	if err := x.primaryLocked(); err != nil {
 		return err
 	}
-	s := m.sessionLocked(string(x.lsid))
+	s := m.data.session(string(x.lsid))
+	t := m.transactions[s.key]
 	switch {
 	case x.txn < s.active:
 		return x.tooOld(s)
-	case s.txn != nil && s.txn.number == x.txn:
-		return end(s.txn)
+	case t != nil && t.number == x.txn:
+		return end(t)
 	case s.committed(x.txn):
 		return end(nil)
 	}
@@ -89,8 +90,8 @@ func (x *exec) joinLocked() error {
 		return nil
 	}
 	m := x.member
-	s := m.sessionLocked(string(x.lsid))
-	t := s.txn
+	s := m.data.session(string(x.lsid))
+	t := m.transactions[s.key]
 	switch {
 	case x.txn < s.active:
 		return x.tooOld(s)
@@ -143,7 +144,7 @@ func (x *exec) abandon() {
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
-	if s := x.member.sessions[string(x.lsid)]; s != nil && s.txn != nil && s.txn.number == x.txn && x.epoch == x.member.epoch {
-		s.txn.abortLocked()
+	if t := x.member.transactions[string(x.lsid)]; t != nil && t.number == x.txn && x.epoch == x.member.epoch {
+		t.abortLocked()
 	}
 }

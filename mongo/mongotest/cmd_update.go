@@ -221,7 +221,7 @@ func (f *found) replaced(after []byte, u *query.Update) *entry {
 	return &entry{kind: put, key: f.key, before: f.doc, after: after, whole: u.IsReplacement()}
 }
 
-func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
+func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
 	var room [1]found
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (x *exec) refuseLocked(why error, upsert bool) error {
 
 // makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
 func (x *exec) makeForUpsertLocked() error {
-	if x.member.collections[x.full] != nil || x.within != nil {
+	if x.member.data.collections[x.full] != nil || x.within != nil {
 		return nil
 	}
 	_, err := x.makeLocked(x.full)
@@ -295,7 +295,7 @@ func (x *exec) makeForUpsertLocked() error {
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
-func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
+func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *noted) ([]byte, error) {
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
@@ -315,4 +315,16 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 		return nil, x.executing(command, err)
 	}
 	return doc, x.storeLocked(&entry{kind: put, key: key, after: doc}, stmt, note)
+}
+
+// updatableLocked tells why an update is not executed if it is one of a time-series collection.
+func (x *exec) updatableLocked(multi bool) error {
+	c, err := x.collectionLocked(x.full)
+	switch {
+	case err != nil || c == nil || c.def.options.timeseries == nil:
+		return err
+	case !multi:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")
+	}
+	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: updates of time-series collections are not supported")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -236,12 +237,12 @@ func notInValidator(operator string) error {
 
 // validating compiles an expression of a validator. What fails in it fails when a document is validated.
 func validating(v query.Value) (query.Expr, error) {
-	for operator, code := range map[string]Code{"$rand": 3040500, "$currentDate": 9428200} {
+	for operator, code := range map[string]mongoerr.Code{"$rand": 3040500, "$currentDate": 9428200} {
 		if uses(v, operator) {
 			return nil, mongoerr.Errorf(code, "%s not allowed inside collection validators", operator)
 		}
 	}
-	e, err := noLetHooks.Expr(v)
+	e, err := new(pipeline.Let).Hooks().Expr(v)
 	if refused := (*mongoerr.Error)(nil); errors.As(err, &refused) && refused.Constant {
 		return func([]byte, any) (query.Value, error) { return query.Value{}, err }, nil
 	}
@@ -296,32 +297,33 @@ func (o *collectionOptions) check() error {
 
 // https://www.mongodb.com/docs/manual/core/schema-validation/
 
-// refuses tells why a document may not be stored in the place of another, or of none.
-func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
-	if o.filter == nil || o.level == "off" || o.action == "warn" || x.satisfies(o, after) {
+// refuses returns why a document may not be stored in the place of another, or of none; nil if it may. Explained says that the
+// error tells what the validator missed.
+func (o *collectionOptions) refuses(context pipeline.Context, before, after []byte, explained bool) error {
+	if o.filter == nil || o.level == "off" || o.action == "warn" || o.satisfies(context, after) {
 		return nil
 	}
-	if o.level == "moderate" && before != nil && !x.satisfies(o, before) {
+	if o.level == "moderate" && before != nil && !o.satisfies(context, before) {
 		return nil
 	}
 	e := mongoerr.Errorf(mongoerr.DocumentValidationFailure, "Document failed validation")
 	at, info := wire.BeginEmbedded(nil, "errInfo")
 	id := query.Lookup(after, "_id")
 	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
-	if x.set.config.version.AtLeast(5, 0) {
-		vars, _ := noLet.Vars(x.context()) // without a let nothing can fail
+	if explained {
+		vars, _ := new(pipeline.Let).Vars(context) // without a let nothing can fail
 		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, mongoerr.Name))
 	}
 	e.Extra = wire.EndDocument(info, at)
 	return e
 }
 
-// satisfies tells whether a document is as the validator wants it. One for which an expression fails is not.
-func (x *exec) satisfies(o *collectionOptions, doc []byte) bool {
+// satisfies reports whether a document is as the validator wants it. One for which an expression fails is not.
+func (o *collectionOptions) satisfies(context pipeline.Context, doc []byte) bool {
 	if !o.computes {
 		return o.filter.Match(doc)
 	}
-	vars, err := noLet.Vars(x.context())
+	vars, err := new(pipeline.Let).Vars(context)
 	if err != nil {
 		return false
 	}

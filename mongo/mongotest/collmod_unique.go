@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"slices"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -43,7 +41,7 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *index) error {
 	case !ix.prepared && !changed.prepared:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
-	if violations := x.member.collections[x.full].violations(ix); violations != nil {
+	if violations := x.member.data.collections[x.full].violations(ix); violations != nil {
 		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
 			"collMod again.")
 		e.Extra = violations
@@ -53,30 +51,4 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *index) error {
 	changed.unique, changed.prepared = true, false
 	changed.raw = replaced(replaced(changed.raw, "prepareUnique", query.Value{}), "unique", trueValue)
 	return nil
-}
-
-// violations returns which documents have the same key in an index, as an element of a reply; nil if none have.
-func (c *collection) violations(ix *index) []byte {
-	groups, order := make(map[string][]query.Value), []string(nil)
-	c.scan(func(r *record) bool {
-		keys, _ := ix.keys(r.doc)
-		for _, k := range keys {
-			at := k.encode()
-			if groups[at] == nil {
-				order = append(order, at)
-			}
-			groups[at] = append(groups[at], query.Lookup(r.doc, "_id"))
-		}
-		return true
-	})
-	order = slices.DeleteFunc(order, func(at string) bool { return len(groups[at]) < 2 })
-	if len(order) == 0 {
-		return nil
-	}
-	list, dst := wire.BeginArray(nil, "violations")
-	for i, at := range order {
-		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
-		dst = wire.EndDocument(appendValues(d, "ids", groups[at]), one)
-	}
-	return wire.EndDocument(dst, list)
 }

@@ -258,7 +258,7 @@ func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var docs []bson.Raw
-	m.collections[ns].scan(func(r *record) bool {
+	m.data.collections[ns].scan(func(r *record) bool {
 		docs = append(docs, bson.Raw(r.doc))
 		return true
 	})

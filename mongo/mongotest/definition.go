@@ -33,8 +33,23 @@ type definition struct {
 	shardKey []byte   // the pattern, nil if it is not sharded
 }
 
-func newDefinition(o collectionOptions) *definition {
-	return &definition{uuid: newUUID(), options: o, indexes: []*index{idIndex}}
+// newDefinition returns the definition of a new collection without options.
+func newDefinition() *definition { return &definition{uuid: newUUID(), indexes: []*index{idIndex}} }
+
+// definitionOf returns the definition of a new collection, or view, with the indexes that its options give it.
+func definitionOf(o collectionOptions) (*definition, error) {
+	d := &definition{uuid: newUUID(), options: o}
+	var err error
+	switch {
+	case o.viewOn != "":
+	case o.clustered != nil:
+		d.indexes = []*index{clusteredIndex(o.clustered, o.expires)}
+	case o.timeseries != nil:
+		d.indexes, err = o.timeseries.indexes()
+	default:
+		d.indexes = []*index{idIndex}
+	}
+	return d, err
 }
 
 // with returns the definition with other indexes.

@@ -168,7 +168,7 @@ func (m *member) timeUp(n int) {
 
 // freshLocked tells whether the member is close enough behind the primary to take over from it.
 func (m *member) freshLocked(p *member) bool {
-	mine, its := m.log.tail(), p.log.tail()
+	mine, its := m.data.log.tail(), p.data.log.tail()
 	return mine != nil && mine.ts.seconds()+freshness >= its.ts.seconds()
 }
 
@@ -216,7 +216,8 @@ func (m *member) winLocked(term int64) {
 	m.matched = make([]int64, len(m.set.members))
 	m.held = nil
 	if m.set.config.mutant.DeduplicationLostAtFailover && term > 1 {
-		clear(m.sessions)
+		clear(m.data.sessions)
+		clear(m.transactions)
 	}
 	m.catchUpLocked()
 	m.appendLocked(&entry{kind: noop})
@@ -227,12 +228,12 @@ func (m *member) winLocked(term int64) {
 func (m *member) catchUpLocked() {
 	best := m
 	for _, other := range m.set.members {
-		if m.reaches(other) && other.newerThan(best) && m.log.last() > 0 && other.log.at(m.log.last()) == m.log.tail() {
+		if m.reaches(other) && other.newerThan(best) && m.data.log.last() > 0 && other.data.log.at(m.data.log.last()) == m.data.log.tail() {
 			best = other
 		}
 	}
-	for i := m.log.last() + 1; i <= best.log.last(); i++ {
-		m.applyLocked(best.log.at(i))
+	for i := m.data.log.last() + 1; i <= best.data.log.last(); i++ {
+		m.data.apply(best.data.log.at(i))
 	}
 }
 
@@ -259,7 +260,7 @@ func (rs *ReplicaSet) StepDown() error {
 
 // stepDownLocked gives up the mutex while it waits.
 func (rs *ReplicaSet) stepDownLocked(m *member, freeze, limit time.Duration, force bool, stop <-chan struct{}) error {
-	term, target := m.term, m.log.last()
+	term, target := m.term, m.data.log.last()
 	m.held = nil
 	rs.wakeLocked()
 	var heir *member
@@ -278,7 +279,7 @@ func (rs *ReplicaSet) stepDownLocked(m *member, freeze, limit time.Duration, for
 			"command with the argument {force: true} to force node to step down.", time.Now().UTC().Format(time.RFC3339))
 	}
 	if heir != nil {
-		heir.fetchLocked(m, m, m.log.last())
+		heir.fetchLocked(m, m, m.data.log.last())
 	}
 	m.stepDownLocked()
 	m.frozen = time.Now().Add(freeze)

@@ -26,7 +26,7 @@ type exec struct {
 
 	out        []byte // the reply
 	body       int    // where in out its document begins
-	entries    []*Entry
+	entries    []*noted
 	journaled  bool   // the entries are in the journal
 	target     string // the namespace, where the command's first value does not tell it
 	term       int64  // of the member when it wrote, read or refused
@@ -370,7 +370,7 @@ func (x *exec) record(code Code) {
 		x.set.mu.Unlock()
 	}
 	if x.journaled && code != 0 {
-		x.set.journal.mark(x.entries, func(e *Entry) { e.Err = code })
+		x.set.journal.mark(x.entries, func(e *noted) { e.Err = code })
 	}
 	if !x.journaled {
 		for _, e := range x.entries {
@@ -390,7 +390,7 @@ func (x *exec) addEntries() {
 }
 
 // note begins a journal entry for one statement. It is called without the set's mutex, because JournalKey may take long.
-func (x *exec) note(stmt int32, raw []byte) *Entry {
+func (x *exec) note(stmt int32, raw []byte) *noted {
 	e := x.set.journal.allocate()
 	e.Time = time.Now()
 	e.Member, e.ConnID, e.RequestID = x.at(), x.id, x.requestID
@@ -417,12 +417,12 @@ func (x *exec) note(stmt int32, raw []byte) *Entry {
 
 func (x *exec) markAnswered(answered bool) {
 	if answered && len(x.entries) > 0 {
-		x.set.journal.mark(x.entries, func(e *Entry) { e.Answered = true })
+		x.set.journal.mark(x.entries, func(e *noted) { e.Answered = true })
 	}
 }
 
 func (x *exec) markLost() {
-	x.set.journal.mark(x.entries, func(e *Entry) { e.ReplyLost = true })
+	x.set.journal.mark(x.entries, func(e *noted) { e.ReplyLost = true })
 }
 
 // statements returns the parts of the command that the journal records one by one.

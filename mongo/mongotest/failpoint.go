@@ -246,7 +246,7 @@ func (p *failPoint) take() bool {
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.member
 	p := m.points[FailWrite]
-	if p == nil || !x.hasTxn || m.log.last() == since || !p.take() {
+	if p == nil || !x.hasTxn || m.data.log.last() == since || !p.take() {
 		return nil
 	}
 	if p.hasCode {

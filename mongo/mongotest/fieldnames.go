@@ -69,3 +69,25 @@ func checkUpdatedNames(before, after []byte) error {
 	}
 	return nil
 }
+
+// stored returns the document that is stored for one that a client sent, a copy, and the key of its _id.
+func stored(doc []byte) ([]byte, string, error) {
+	id := query.Lookup(doc, "_id")
+	switch id.Type {
+	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
+		return nil, "", mongoerr.Errorf(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", query.TypeName(id.Type))
+	case 0:
+		oid := bson.NewObjectID()
+		id = query.Value{Type: bson.TypeObjectID, Data: oid[:]}
+	}
+	if err := checkIDNames(id); err != nil {
+		return nil, "", err
+	}
+	var buf [64]byte
+	key := string(query.AppendKey(buf[:0], id))
+	it := wire.Elements(doc)
+	if it.Next() && string(it.Key) == "_id" {
+		return append(make([]byte, 0, len(doc)), doc...), key, nil
+	}
+	return query.FrontID(id, doc), key, nil
+}

@@ -80,9 +80,9 @@ func (c *collection) findBy(ix *index, h *hint, f *query.Filter, m *query.Matchi
 	case ix == nil && h.natural > 0:
 		return c.findInOrder(f, m, visit)
 	}
-	var list []found
+	var list []*record
 	c.scan(func(r *record) bool {
-		list = append(list, found{key: r.key, doc: r.doc})
+		list = append(list, r)
 		return true
 	})
 	for _, one := range h.arrange(ix, list) {
@@ -95,20 +95,20 @@ func (c *collection) findBy(ix *index, h *hint, f *query.Filter, m *query.Matchi
 }
 
 // arrange leaves out what the index does not have and puts the rest in its order.
-func (h *hint) arrange(ix *index, list []found) []found {
+func (h *hint) arrange(ix *index, list []*record) []*record {
 	if ix == nil {
 		slices.Reverse(list)
 		return list
 	}
-	list = slices.DeleteFunc(list, func(m found) bool { return !ix.holds(m.doc) || ix.least(m.doc, h) == nil && h.bounded() })
+	list = slices.DeleteFunc(list, func(r *record) bool { return !ix.holds(r.doc) || ix.least(r.doc, h) == nil && h.bounded() })
 	if !ix.ordered() {
 		return list
 	}
 	least := make(map[string]indexKey, len(list))
-	for _, m := range list {
-		least[m.key] = ix.least(m.doc, h)
+	for _, r := range list {
+		least[r.key] = ix.least(r.doc, h)
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return least[a.key].compare(least[b.key], ix.pattern) })
+	slices.SortStableFunc(list, func(a, b *record) int { return least[a.key].compare(least[b.key], ix.pattern) })
 	return list
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -54,48 +53,10 @@ func (ix *index) holds(doc []byte) bool {
 	return err != nil || len(keys) > 0
 }
 
-// shown returns the specification as listIndexes has it: version, key and name first.
-func (ix *index) shown() []byte {
-	at, dst := wire.BeginDocument(nil)
-	for _, name := range [...]string{"v", "key", "name"} {
-		v := query.Lookup(ix.raw, name)
-		dst = wire.AppendValue(dst, name, v.Type, v.Data)
+// identifies tells whether an index keeps any two documents from having the same values of some fields.
+func (ix *index) identifies(fields []string) bool {
+	if !ix.unique || ix.partial != nil || len(ix.paths) != len(fields) {
+		return false
 	}
-	it := wire.Elements(ix.raw)
-	for it.Next() {
-		switch string(it.Key) {
-		case "v", "key", "name":
-		default:
-			dst = wire.AppendElement(dst, it.Element)
-		}
-	}
-	return wire.EndDocument(dst, at)
-}
-
-// sameIndex tells whether two indexes would hold the same entries, so that only one of them may be.
-func sameIndex(a, b *index) bool {
-	return query.EqualDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
-		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression")) &&
-		query.Equal(query.Lookup(a.raw, "collation"), query.Lookup(b.raw, "collation"))
-}
-
-// sameOptions tells whether what sameIndex leaves out is the same too.
-func sameOptions(a, b *index) bool {
-	return a.hidden == b.hidden && hasOptionsOf(a, b) && hasOptionsOf(b, a)
-}
-
-// hasOptionsOf tells whether b has every option that a has.
-func hasOptionsOf(a, b *index) bool {
-	it := wire.Elements(a.raw)
-	for it.Next() {
-		switch string(it.Key) {
-		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "textIndexVersion",
-			"2dsphereIndexVersion":
-		default:
-			if !query.Equal(query.Of(it.Element), query.Lookup(b.raw, string(it.Key))) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ix.paths, func(p []string) bool { return !slices.Contains(fields, strings.Join(p, ".")) })
 }

@@ -77,21 +77,27 @@ func (e *Entry) String() string {
 	return b.String()
 }
 
+// noted is an entry of the journal that is being kept, with what becomes of the entry of the log that it stands for.
+type noted struct {
+	Entry
+	outcome outcomeOf // of which Applied and RolledBack are made
+}
+
 // journal keeps the newest entries. Its mutex also guards the fields of the entries in it.
 type journal struct {
 	mu      sync.Mutex
 	limit   int
 	seq     int64
-	entries []*Entry
-	slab    []Entry
+	entries []*noted
+	slab    []noted
 }
 
 // allocate returns an entry to fill in before it is added.
-func (j *journal) allocate() *Entry {
+func (j *journal) allocate() *noted {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.slab) == 0 {
-		j.slab = make([]Entry, 32)
+		j.slab = make([]noted, 32)
 	}
 	e := &j.slab[0]
 	j.slab = j.slab[1:]
@@ -99,7 +105,7 @@ func (j *journal) allocate() *Entry {
 }
 
 // add appends filled entries.
-func (j *journal) add(entries []*Entry) {
+func (j *journal) add(entries []*noted) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range entries {
@@ -108,14 +114,14 @@ func (j *journal) add(entries []*Entry) {
 	}
 	j.entries = append(j.entries, entries...)
 	if len(j.entries) > j.limit+j.limit/4+64 {
-		kept := make([]*Entry, j.limit, j.limit+j.limit/4+64+len(entries))
+		kept := make([]*noted, j.limit, j.limit+j.limit/4+64+len(entries))
 		copy(kept, j.entries[len(j.entries)-j.limit:])
 		j.entries = kept
 	}
 }
 
 // mark changes entries that are already in the journal.
-func (j *journal) mark(entries []*Entry, change func(*Entry)) {
+func (j *journal) mark(entries []*noted, change func(*noted)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range entries {
@@ -130,8 +136,10 @@ func (rs *ReplicaSet) Journal() []Entry {
 	defer j.mu.Unlock()
 	from := max(0, len(j.entries)-j.limit)
 	list := make([]Entry, 0, len(j.entries)-from)
-	for _, e := range j.entries[from:] {
-		list = append(list, *e)
+	for _, n := range j.entries[from:] {
+		e := n.Entry
+		e.Applied, e.RolledBack = n.outcome.applied.Load(), n.outcome.rolledBack.Load()
+		list = append(list, e)
 	}
 	return list
 }
@@ -153,7 +161,7 @@ func (rs *ReplicaSet) Dump() string {
 	defer rs.mu.Unlock()
 	for _, m := range rs.members {
 		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
-			m.term, m.up, m.gate.shut.Load(), m.log.last(), m.commit)
+			m.term, m.up, m.gate.shut.Load(), m.data.log.last(), m.commit)
 	}
 	return b.String()
 }

@@ -25,7 +25,7 @@ func (x *exec) confirm() error {
 	index := int64(0)
 	if !x.interruptedLocked() {
 		m.appendLocked(&entry{kind: noop})
-		index = m.log.last()
+		index = m.data.log.last()
 		m.publishLocked()
 	}
 	w := newWaiter(func() bool { return x.interruptedLocked() || m.commit >= index })

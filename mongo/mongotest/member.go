@@ -3,7 +3,6 @@ package mongotest
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 )
 
@@ -28,7 +27,6 @@ type member struct {
 	server
 	index  int
 	wake   chan struct{} // tells the replicating goroutine that there may be something to fetch
-	lastTS atomic.Uint64 // of the newest oplog entry
 	random *rand.Rand    // makes its elections' offsets
 
 	role    role
@@ -36,15 +34,14 @@ type member struct {
 	elected time.Time // when it became primary
 	frozen  time.Time // until when it does not stand for election
 
-	log         oplog
-	commit      int64 // index up to which it knows that a majority has the log
-	matched     []int64
-	held        []int64 // as primary: indexes from which on nothing may be fetched yet
-	collections catalog
-	sessions    map[string]*session
-	usage       usage
-	open        map[*transaction]struct{}
-	locks       map[lock]*transaction
+	data         *data
+	commit       int64 // index up to which it knows that a majority has the log
+	matched      []int64
+	held         []int64                 // as primary: indexes from which on nothing may be fetched yet
+	transactions map[string]*transaction // the newest that began here, by its session
+	usage        usage
+	open         map[*transaction]struct{}
+	locks        map[lock]*transaction
 
 	config memberConfig
 	lag    time.Duration // how long after a write it fetches it, beside what the configuration says
@@ -68,8 +65,8 @@ func newMember(set *ReplicaSet, index int) *member {
 	m := &member{index: index, wake: make(chan struct{}, 1)}
 	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
 	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))
-	m.collections = make(catalog)
-	m.sessions = make(map[string]*session)
+	m.data = newData()
+	m.transactions = make(map[string]*transaction)
 	m.startLocked()
 	return m
 }
@@ -126,19 +123,19 @@ func (m *member) primaryLocked() *member {
 
 // newerThan compares two members' logs as voters do.
 func (m *member) newerThan(other *member) bool {
-	a, b := m.log.tail(), other.log.tail()
+	a, b := m.data.log.tail(), other.data.log.tail()
 	switch {
 	case a == nil || b == nil:
 		return a != nil
 	case a.term != b.term:
 		return a.term > b.term
 	}
-	return m.log.last() > other.log.last()
+	return m.data.log.last() > other.data.log.last()
 }
 
 // fetchLimit is up to which index others may fetch the log.
 func (m *member) fetchLimit() int64 {
-	limit := m.log.last()
+	limit := m.data.log.last()
 	for _, h := range m.held {
 		limit = min(limit, h)
 	}
@@ -147,7 +144,7 @@ func (m *member) fetchLimit() int64 {
 
 // holdLocked keeps what is applied from now on from being fetched; the returned function ends that.
 func (m *member) holdLocked() func() {
-	at, epoch := m.log.last(), m.epoch
+	at, epoch := m.data.log.last(), m.epoch
 	m.held = append(m.held, at)
 	return func() {
 		m.set.mu.Lock()

@@ -129,7 +129,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 
 // freshEnoughLocked tells whether a member is no further behind the newest entry than a limit, 0 for none.
 func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
-	newest, mine := timestamp(rs.clock.Load()), m.log.tail()
+	newest, mine := timestamp(rs.clock.Load()), m.data.log.tail()
 	return limit == 0 || mine != nil && time.Duration(newest.seconds()-mine.ts.seconds())*time.Second <= limit
 }
 
@@ -162,6 +162,6 @@ func (rs *ReplicaSet) describeShardLocked(p *member) {
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
 	doc = wire.AppendString(doc, "host", rs.shardLocked())
 	doc, key, _ := stored(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
-	p.appendLocked(&entry{kind: create, ns: ns, change: &change{after: newDefinition(collectionOptions{})}})
+	p.appendLocked(&entry{kind: create, ns: ns, change: &change{after: newDefinition()}})
 	p.appendLocked(&entry{kind: put, ns: ns, key: key, after: doc})
 }

@@ -1,6 +1,10 @@
 package mongotest
 
-import "fmt"
+import (
+	"fmt"
+	"sort"
+	"sync/atomic"
+)
 
 // kind says what an oplog entry does.
 type kind uint8
@@ -39,9 +43,40 @@ type entry struct {
 	view       bool // the collection is none
 	shardKey   []byte
 
-	session   *sessionRef
-	journaled *Entry
-	written   int64 // nanoseconds of the clock
+	session *sessionRef
+	outcome *outcomeOf // nil if nobody asks
+	written int64      // nanoseconds of the clock
+}
+
+// outcomeOf is what became of an entry. It may be read at any time.
+type outcomeOf struct {
+	applied, rolledBack atomic.Bool
+}
+
+// reset forgets what became of the entry, which is as good as never written.
+func (o *outcomeOf) reset() {
+	o.applied.Store(false)
+	o.rolledBack.Store(false)
+}
+
+// applied notes that the entry was done, with its parts.
+func (e *entry) applied() {
+	if e.outcome != nil {
+		e.outcome.applied.Store(true)
+	}
+	for _, part := range e.parts {
+		part.applied()
+	}
+}
+
+// undone notes that the entry was taken back, with its parts.
+func (e *entry) undone() {
+	if e.outcome != nil {
+		e.outcome.rolledBack.Store(true)
+	}
+	for _, part := range e.parts {
+		part.undone()
+	}
 }
 
 // replaces notes which collection a rename replaces, nil for none.
@@ -135,7 +170,6 @@ type session struct {
 	key    string
 	active int64 // the highest transaction number that began, even if it changed nothing
 	head   *statement
-	txn    *transaction // the newest one that began here, nil if none did
 }
 
 func (s *session) record(e *entry) {
@@ -224,55 +258,70 @@ func (c catalog) undo(s *slot) {
 	}
 }
 
-// applyLocked appends an entry to the member's oplog and does what it says.
-func (m *member) applyLocked(e *entry) {
-	s := m.collections.apply(e)
+// data is what a member has: its log, the collections that come of it, and what the log says of sessions.
+type data struct {
+	log         oplog
+	collections catalog
+	sessions    map[string]*session
+	last        atomic.Uint64 // the time of the newest entry
+}
+
+// newData returns the data of a member without a log.
+func newData() *data {
+	return &data{collections: make(catalog), sessions: make(map[string]*session)}
+}
+
+// newest returns the time of the newest entry, 0 if there is none. It may be called without a lock.
+func (d *data) newest() timestamp { return timestamp(d.last.Load()) }
+
+// apply appends an entry to the log and does what it says.
+func (d *data) apply(e *entry) {
+	s := d.collections.apply(e)
 	if e.session != nil {
-		known := m.sessionLocked(e.session.lsid)
+		known := d.session(e.session.lsid)
 		s.previous = known.head
 		known.record(e)
 	}
-	m.log.slots = append(m.log.slots, s)
-	m.lastTS.Store(uint64(e.ts))
+	d.log.slots = append(d.log.slots, s)
+	d.last.Store(uint64(e.ts))
+	e.applied()
 }
 
-// undoLocked takes the newest entry back.
-func (m *member) undoLocked() {
-	last := len(m.log.slots) - 1
-	s := m.log.slots[last]
-	m.log.slots[last] = slot{}
-	m.log.slots = m.log.slots[:last]
+// undo takes the newest entry back.
+func (d *data) undo() {
+	last := len(d.log.slots) - 1
+	s := d.log.slots[last]
+	d.log.slots[last] = slot{}
+	d.log.slots = d.log.slots[:last]
 	if last > 0 {
-		m.lastTS.Store(uint64(m.log.slots[last-1].ts))
+		d.last.Store(uint64(d.log.slots[last-1].ts))
 	}
-	m.collections.undo(&s)
+	d.collections.undo(&s)
 	if s.session != nil {
-		known := m.sessionLocked(s.session.lsid)
+		known := d.session(s.session.lsid)
 		known.head, known.active = s.previous, 0
 		if s.previous != nil {
 			known.active = s.previous.txn
 		}
 	}
-	m.set.journal.mark(s.notes(), func(e *Entry) { e.RolledBack = true })
+	s.undone()
 }
 
-// notes returns what the journal has of the entry.
-func (e *entry) notes() []*Entry {
-	var list []*Entry
-	if e.journaled != nil {
-		list = append(list, e.journaled)
-	}
-	for _, part := range e.parts {
-		list = append(list, part.notes()...)
-	}
-	return list
-}
-
-func (m *member) sessionLocked(lsid string) *session {
-	s := m.sessions[lsid]
+// session returns what is known of a session, which there is from then on.
+func (d *data) session(lsid string) *session {
+	s := d.sessions[lsid]
 	if s == nil {
 		s = &session{key: lsid}
-		m.sessions[lsid] = s
+		d.sessions[lsid] = s
 	}
 	return s
+}
+
+// wall is when the entry was written, in milliseconds and to the second.
+func (e *entry) wall() int64 { return int64(e.ts.seconds()) * 1000 }
+
+// since returns the index of the first entry that is not before a time, false if that may have been forgotten.
+func (l *oplog) since(t timestamp) (int64, bool) {
+	at := sort.Search(len(l.slots), func(i int) bool { return l.slots[i].ts >= t })
+	return l.base + int64(at) + 1, at > 0 || l.base == 0 || l.slots[0].ts == t
 }

@@ -153,9 +153,9 @@ func (x *exec) awaitTimesLocked() error {
 func (x *exec) readTimeLocked() timestamp {
 	m := x.member
 	if x.inTransaction() || x.readConcern != majorityConcern && x.readConcern != snapshotConcern {
-		return timestamp(m.lastTS.Load())
+		return m.data.newest()
 	}
-	if e := m.log.at(m.commit); e != nil {
+	if e := m.data.log.at(m.commit); e != nil {
 		return e.ts
 	}
 	return 0
@@ -168,7 +168,7 @@ func (m *member) advanceLocked(to timestamp) {
 	if m.role == primary {
 		p = m
 	}
-	if p == nil || timestamp(p.lastTS.Load()) >= to || !m.passes(p) {
+	if p == nil || p.data.newest() >= to || !m.passes(p) {
 		return
 	}
 	p.appendLocked(&entry{kind: noop})

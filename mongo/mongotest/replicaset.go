@@ -164,7 +164,7 @@ func (rs *ReplicaSet) beginLocked(p *member) {
 	}
 	for _, m := range rs.members {
 		if m != p && m.config.bearsData() {
-			m.fetchLocked(p, p, p.log.last())
+			m.fetchLocked(p, p, p.data.log.last())
 		}
 	}
 	rs.reconsiderLocked()
@@ -421,7 +421,7 @@ func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
 		}
 	}
 	var docs []bson.Raw
-	from.snapshotLocked(ns, from.commit).scan(func(r *record) bool {
+	from.data.snapshot(ns, from.commit).scan(func(r *record) bool {
 		docs = append(docs, bson.Raw(r.doc))
 		return true
 	})
@@ -452,7 +452,7 @@ func (rs *ReplicaSet) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.log.last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.data.log.last() {
 			return false
 		}
 	}

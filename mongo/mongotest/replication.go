@@ -7,8 +7,8 @@ func (m *member) appendLocked(e *entry) {
 	e.term = m.term
 	e.ts = m.set.tickLocked()
 	e.written = time.Now().UnixNano()
-	m.applyLocked(e)
-	m.matched[m.index] = m.log.last()
+	m.data.apply(e)
+	m.matched[m.index] = m.data.log.last()
 }
 
 // publishLocked lets the secondaries know of new entries, and commits at once where the primary is a majority by itself.
@@ -86,8 +86,8 @@ func (m *member) fetch() bool {
 		return false
 	}
 	m.rollBackLocked(from)
-	m.fetchLocked(from, of, min(m.dueLocked(from), m.log.last()+batch))
-	return m.log.last() < from.fetchLimit() && from.fetchLimit() > 0
+	m.fetchLocked(from, of, min(m.dueLocked(from), m.data.log.last()+batch))
+	return m.data.log.last() < from.fetchLimit() && from.fetchLimit() > 0
 }
 
 // sourceLocked returns whom a secondary fetches from and whose log it follows that way: the primary, or a secondary that
@@ -120,9 +120,9 @@ func (m *member) dueLocked(from *member) int64 {
 		return limit
 	}
 	now := time.Now().UnixNano()
-	due := m.log.last()
-	for ; due < limit && from.log.at(due+1) != nil; due++ {
-		if from.log.at(due+1).written+int64(delay) > now {
+	due := m.data.log.last()
+	for ; due < limit && from.data.log.at(due+1) != nil; due++ {
+		if from.data.log.at(due+1).written+int64(delay) > now {
 			break
 		}
 	}
@@ -138,7 +138,7 @@ func (m *member) untilNext() time.Duration {
 	if from == nil || m.delay() == 0 {
 		return 0
 	}
-	next := from.log.at(m.log.last() + 1)
+	next := from.data.log.at(m.data.log.last() + 1)
 	if next == nil {
 		return 0
 	}
@@ -150,15 +150,15 @@ func (m *member) untilNext() time.Duration {
 func (m *member) fetchLocked(from, of *member, limit int64) {
 	m.term = max(m.term, of.term)
 	m.rollBackLocked(from)
-	had := m.log.last()
+	had := m.data.log.last()
 	for i := had + 1; i <= limit; i++ {
-		m.applyLocked(from.log.at(i))
+		m.data.apply(from.data.log.at(i))
 	}
-	if last := m.log.last(); from == of || of.log.at(last) == m.log.tail() {
+	if last := m.data.log.last(); from == of || of.data.log.at(last) == m.data.log.tail() {
 		of.matched[m.index] = last
 	}
 	of.commitLocked()
-	if m.log.last() > had {
+	if m.data.log.last() > had {
 		m.feedLocked()
 	}
 	m.set.changedLocked()
@@ -175,11 +175,11 @@ func (m *member) feedLocked() {
 
 // rollBackLocked undoes the entries that from does not have.
 func (m *member) rollBackLocked(from *member) {
-	for m.log.last() > m.log.base {
-		if last := m.log.last(); last <= from.log.base || m.log.tail() == from.log.at(last) {
+	for m.data.log.last() > m.data.log.base {
+		if last := m.data.log.last(); last <= from.data.log.base || m.data.log.tail() == from.data.log.at(last) {
 			return
 		}
-		m.undoLocked()
+		m.data.undo()
 	}
 }
 
@@ -190,7 +190,7 @@ func (m *member) commitLocked() {
 		return
 	}
 	index := m.majorityIndex()
-	if e := m.log.at(index); index > m.commit && e != nil && e.term == m.term {
+	if e := m.data.log.at(index); index > m.commit && e != nil && e.term == m.term {
 		m.commit = index
 	}
 	least := m.commit
@@ -204,7 +204,7 @@ func (m *member) commitLocked() {
 		}
 	}
 	for _, other := range m.set.members {
-		other.log.trim(min(least, other.commit, other.neededLocked()))
+		other.data.log.trim(min(least, other.commit, other.neededLocked()))
 	}
 }
 
@@ -213,7 +213,7 @@ const retained = 1 << 16
 
 // neededLocked returns from which index on the log is to be kept for those that look back.
 func (m *member) neededLocked() int64 {
-	needed := m.log.last() - retained
+	needed := m.data.log.last() - retained
 	for t := range m.open {
 		needed = min(needed, t.at)
 	}

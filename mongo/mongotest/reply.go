@@ -32,7 +32,7 @@ func (x *exec) finish() {
 	x.record(0)
 	if x.writeError != nil {
 		code := x.writeError.Code
-		x.set.journal.mark(x.entries, func(e *Entry) { e.WriteErr = code })
+		x.set.journal.mark(x.entries, func(e *noted) { e.WriteErr = code })
 	}
 	if x.set.config.standalone {
 		return
@@ -68,7 +68,7 @@ func (x *exec) appendTimes() {
 // operationTime is the time of the member that executed the command, or of the newest one.
 func (x *exec) operationTime() timestamp {
 	if x.member != nil {
-		return timestamp(x.member.lastTS.Load())
+		return x.member.data.newest()
 	}
 	return timestamp(x.set.clock.Load())
 }

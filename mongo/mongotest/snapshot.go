@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// changesLocked returns what was done to the member's data after an index of its log, the newest first.
-func (m *member) changesLocked(after int64) iter.Seq[*slot] {
+// changes returns what was done to the data after an index of its log, the newest first.
+func (d *data) changes(after int64) iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
-		for i := len(m.log.slots) - 1; i >= 0 && m.log.base+int64(i) >= after; i-- {
-			if !m.log.slots[i].changes(yield) {
+		for i := len(d.log.slots) - 1; i >= 0 && d.log.base+int64(i) >= after; i-- {
+			if !d.log.slots[i].changes(yield) {
 				return
 			}
 		}
@@ -30,14 +30,14 @@ func (s *slot) changes(yield func(*slot) bool) bool {
 	return true
 }
 
-// snapshotLocked returns the collection that a namespace had at an index of the log, nil if it had none. Where nothing has
-// happened to it since, that is the member's own.
-func (m *member) snapshotLocked(ns string, at int64) *collection {
-	if at >= m.log.last() {
-		return m.collections[ns]
+// snapshot returns the collection that a namespace had at an index of the log, nil if it had none. Where nothing has
+// happened to it since, that is the one that it has now.
+func (d *data) snapshot(ns string, at int64) *collection {
+	if at >= d.log.last() {
+		return d.collections[ns]
 	}
-	c := m.collections[ns]
-	for s := range m.changesLocked(at) {
+	c := d.collections[ns]
+	for s := range d.changes(at) {
 		switch {
 		case s.kind == create && s.ns == ns:
 			c = nil
@@ -47,17 +47,17 @@ func (m *member) snapshotLocked(ns string, at int64) *collection {
 			c = s.replaced
 		}
 	}
-	return m.rewindLocked(c, at)
+	return d.rewind(c, at)
 }
 
-// rewindLocked returns a collection as it was at an index of the log: itself, if it has not changed since.
-func (m *member) rewindLocked(c *collection, at int64) *collection {
+// rewind returns a collection as it was at an index of the log: itself, if it has not changed since.
+func (d *data) rewind(c *collection, at int64) *collection {
 	if c == nil {
 		return nil
 	}
 	def, changed := c.def, false
 	undone, removed := make(map[string][]byte), make(map[string]*record)
-	for s := range m.changesLocked(at) {
+	for s := range d.changes(at) {
 		switch {
 		case s.on != c:
 			continue

@@ -91,7 +91,7 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // localSessionsLocked returns the sessions that have written, and the command's own.
 func (x *exec) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.member.sessions {
+	for lsid := range x.member.data.sessions {
 		known[lsid] = true
 	}
 	if x.lsid != nil {

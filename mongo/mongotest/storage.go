@@ -207,3 +207,28 @@ func pages(size int64) int64 { return max(1, (size+page-1)/page) * page }
 func (c *collection) storage() int64 { return pages(c.size) + c.indexStorage() }
 
 func (c *collection) indexStorage() int64 { return int64(len(c.def.indexes)) * page }
+
+// behind returns where in the collection's order the records behind one begin, false if that record is gone.
+func (c *collection) behind(id int64) (int, bool) {
+	if id == 0 {
+		return 0, true
+	}
+	at, there := slices.BinarySearchFunc(c.order, id, func(r *record, id int64) int { return cmp.Compare(r.id, id) })
+	return at + 1, there && c.order[at].doc != nil
+}
+
+// at returns the document with a key, nil if there is none.
+func (c *collection) at(key string) []byte {
+	if r := c.byID[key]; r != nil {
+		return r.doc
+	}
+	return nil
+}
+
+// sameDocument tells whether two stored documents are one and the same: documents never change, they are replaced.
+func sameDocument(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	return &a[0] == &b[0]
+}

@@ -1,9 +1,6 @@
 package mongotest
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -80,9 +77,9 @@ func (s *search) checkTail(x *exec) error {
 
 func (t *tailing) collectionLocked(m *member) *collection {
 	if t.majority {
-		return m.snapshotLocked(t.ns, m.commit)
+		return m.data.snapshot(t.ns, m.commit)
 	}
-	return m.collections[t.ns]
+	return m.data.collections[t.ns]
 }
 
 func (t *tailing) nextLocked(x *exec) ([]byte, error) {
@@ -117,12 +114,3 @@ func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 
 // over is false: who tails a collection waits for as long as there is the collection.
 func (t *tailing) over() bool { return false }
-
-// behind returns where in the collection's order the records behind one begin, false if that record is gone.
-func (c *collection) behind(id int64) (int, bool) {
-	if id == 0 {
-		return 0, true
-	}
-	at, there := slices.BinarySearchFunc(c.order, id, func(r *record, id int64) int { return cmp.Compare(r.id, id) })
-	return at + 1, there && c.order[at].doc != nil
-}

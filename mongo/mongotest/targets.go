@@ -52,14 +52,6 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
 }
 
-// identifies tells whether an index keeps any two documents from having the same values of some fields.
-func (ix *index) identifies(fields []string) bool {
-	if !ix.unique || ix.partial != nil || len(ix.paths) != len(fields) {
-		return false
-	}
-	return !slices.ContainsFunc(ix.paths, func(p []string) bool { return !slices.Contains(fields, strings.Join(p, ".")) })
-}
-
 // writeResults writes what a pipeline returned to where its last stage says, as the primary.
 func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 	t := a.Target()
@@ -105,7 +97,7 @@ func (x *exec) onPrimary() (*exec, error) {
 	return w, nil
 }
 
-func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *Entry) error {
+func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *noted) error {
 	x.full = t.DB + "." + t.Coll
 	if !t.Merge {
 		return x.outLocked(t, docs, note)
@@ -117,13 +109,13 @@ func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, n
 }
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
-func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
+func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	target := x.full
 	c, err := x.member.storedLocked(target)
 	if err != nil {
 		return err
 	}
-	def := newDefinition(collectionOptions{})
+	def := newDefinition()
 	if c != nil {
 		if c.def.options.capped {
 			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
@@ -155,7 +147,7 @@ func (x *exec) fillLocked(docs [][]byte) error {
 	return nil
 }
 
-func (x *exec) insertResultLocked(doc []byte, note *Entry) error {
+func (x *exec) insertResultLocked(doc []byte, note *noted) error {
 	in := x.prepareInsertion(doc)
 	if in.err != nil {
 		return in.err
@@ -171,7 +163,7 @@ type merge struct {
 	*exec
 	*pipeline.Target
 	vars any // of the command
-	note *Entry
+	note *noted
 }
 
 // mergeable is a result with the filter for what it is merged into.

@@ -103,16 +103,17 @@ func (ts *timeseries) append(dst []byte) []byte {
 }
 
 // indexes returns what listIndexes shows of a new time-series collection.
-func (ts *timeseries) indexes() []*index {
+func (ts *timeseries) indexes() ([]*index, error) {
 	if ts.metaField == "" {
-		return nil
+		return nil, nil
 	}
 	at, pattern := wire.BeginDocument(nil)
 	pattern = wire.EndDocument(wire.AppendInt32(wire.AppendInt32(pattern, ts.metaField, 1), ts.timeField, 1), at)
 	at, spec := wire.BeginDocument(nil)
 	spec = wire.AppendDocument(spec, "key", pattern)
 	spec = wire.EndDocument(wire.AppendString(spec, "name", ts.metaField+"_1_"+ts.timeField+"_1"), at)
-	return []*index{must(parseIndex(spec, false))}
+	ix, err := parseIndex(spec, false)
+	return []*index{ix}, err
 }
 
 // keyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
@@ -164,16 +165,4 @@ func byName(v query.Value) query.Value {
 		dst = wire.AppendValue(dst, string(f.Key), inner.Type, inner.Data)
 	}
 	return query.Value{Type: v.Type, Data: wire.EndDocument(dst, at)}
-}
-
-// updatableLocked tells why an update is not executed if it is one of a time-series collection.
-func (x *exec) updatableLocked(multi bool) error {
-	c, err := x.collectionLocked(x.full)
-	switch {
-	case err != nil || c == nil || c.def.options.timeseries == nil:
-		return err
-	case !multi:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")
-	}
-	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: updates of time-series collections are not supported")
 }

@@ -40,11 +40,11 @@ const wholeCollection = "*"
 
 // beginLocked begins a transaction of a session, which ends the one before.
 func (m *member) beginLocked(s *session, number, at int64) *transaction {
-	if s.txn != nil {
-		s.txn.abortLocked()
+	if old := m.transactions[s.key]; old != nil {
+		old.abortLocked()
 	}
 	t := &transaction{member: m, session: s, number: number, at: at, data: make(catalog)}
-	s.txn, s.active = t, number
+	m.transactions[s.key], s.active = t, number
 	m.open[t] = struct{}{}
 	seconds, _ := m.parameters[transactionLifetime].value.Integer()
 	t.expiry = time.AfterFunc(time.Duration(seconds)*time.Second, func() {
@@ -61,13 +61,13 @@ func (t *transaction) collection(ns string) (*collection, error) {
 	if touched {
 		return c, nil
 	}
-	for s := range t.member.changesLocked(t.at) {
+	for s := range t.member.data.changes(t.at) {
 		if s.kind.ofCatalog() && (s.ns == ns || s.change != nil && s.change.to == ns) {
 			return nil, mongoerr.Errorf(mongoerr.SnapshotUnavailable, "Unable to read from a snapshot due to pending collection catalog changes; "+
 				"please retry the operation. Collection: %s", ns)
 		}
 	}
-	if c = t.member.snapshotLocked(ns, t.at); c != nil {
+	if c = t.member.data.snapshot(ns, t.at); c != nil {
 		c = c.clone()
 	}
 	t.data[ns] = c
@@ -105,7 +105,7 @@ func (t *transaction) write(e *entry) error {
 
 // outdated tells whether the transaction sees something else than there is where an entry writes.
 func (t *transaction) outdated(e *entry) bool {
-	now := t.member.collections[e.ns]
+	now := t.member.data.collections[e.ns]
 	if e.kind != put && e.kind != remove {
 		return e.kind == create && now != nil
 	}
@@ -124,22 +124,6 @@ func (t *transaction) outdated(e *entry) bool {
 		}
 	}
 	return false
-}
-
-// at returns the document with a key, nil if there is none.
-func (c *collection) at(key string) []byte {
-	if r := c.byID[key]; r != nil {
-		return r.doc
-	}
-	return nil
-}
-
-// sameDocument tells whether two stored documents are one and the same: documents never change, they are replaced.
-func sameDocument(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return len(a) == len(b)
-	}
-	return &a[0] == &b[0]
 }
 
 // locksOf returns what an entry's writer must have for itself.
@@ -195,9 +179,8 @@ func (t *transaction) commitLocked() {
 	t.endLocked(committed)
 	if len(t.writes) > 0 {
 		m.appendLocked(&entry{kind: group, parts: t.writes, session: &sessionRef{t.session.key, t.number, committing}})
-		m.set.journal.mark(m.log.tail().notes(), func(e *Entry) { e.Applied = true })
 	}
-	t.entry = m.log.last()
+	t.entry = m.data.log.last()
 	t.data, t.writes = nil, nil
 	m.publishLocked()
 }

@@ -212,3 +212,29 @@ func appendHexEncoded(dst []byte, k indexKey) []byte {
 	}
 	return wire.EndDocument(list, at)
 }
+
+// violations returns which documents have the same key in an index, as an element of a reply; nil if none have.
+func (c *collection) violations(ix *index) []byte {
+	groups, order := make(map[string][]query.Value), []string(nil)
+	c.scan(func(r *record) bool {
+		keys, _ := ix.keys(r.doc)
+		for _, k := range keys {
+			at := k.encode()
+			if groups[at] == nil {
+				order = append(order, at)
+			}
+			groups[at] = append(groups[at], query.Lookup(r.doc, "_id"))
+		}
+		return true
+	})
+	order = slices.DeleteFunc(order, func(at string) bool { return len(groups[at]) < 2 })
+	if len(order) == 0 {
+		return nil
+	}
+	list, dst := wire.BeginArray(nil, "violations")
+	for i, at := range order {
+		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
+		dst = wire.EndDocument(wire.AppendValue(d, "ids", bson.TypeArray, query.Array(groups[at]).Data), one)
+	}
+	return wire.EndDocument(dst, list)
+}

@@ -21,14 +21,7 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-var noLet = must(pipeline.ParseLet(nil))
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
+var noLet = new(pipeline.Let)
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {

@@ -1,8 +1,6 @@
 package mongotest
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -27,7 +25,7 @@ type failure struct {
 }
 
 // fail records a statement's error.
-func (o *outcome) fail(index int, note *Entry, err error) {
+func (o *outcome) fail(index int, note *noted, err error) {
 	e := mongoerr.From(err)
 	note.Err = e.Code
 	o.failures = append(o.failures, failure{index, e})
@@ -35,7 +33,7 @@ func (o *outcome) fail(index int, note *Entry, err error) {
 
 // executedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
 // not.
-func (x *exec) executedBeforeLocked(note *Entry, o *outcome) *entry {
+func (x *exec) executedBeforeLocked(note *noted, o *outcome) *entry {
 	e := x.executedLocked(note.StatementN)
 	if e != nil {
 		note.Deduplicated = true
@@ -105,7 +103,7 @@ func (x *exec) appendWritten(retried []int32) {
 	if !x.set.config.standalone {
 		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
 		x.set.mu.Lock()
-		if e := x.member.log.at(x.applied); e != nil {
+		if e := x.member.data.log.at(x.applied); e != nil {
 			dst = appendOpTime(dst, "opTime", e)
 		}
 		x.set.mu.Unlock()
@@ -177,24 +175,7 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 	return c.conflict(x.full, key, doc)
 }
 
-// stored returns the document that is stored for one that a client sent, a copy, and the key of its _id.
-func stored(doc []byte) ([]byte, string, error) {
-	id := query.Lookup(doc, "_id")
-	switch id.Type {
-	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-		return nil, "", mongoerr.Errorf(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", query.TypeName(id.Type))
-	case 0:
-		oid := bson.NewObjectID()
-		id = query.Value{Type: bson.TypeObjectID, Data: oid[:]}
-	}
-	if err := checkIDNames(id); err != nil {
-		return nil, "", err
-	}
-	var buf [64]byte
-	key := string(query.AppendKey(buf[:0], id))
-	it := wire.Elements(doc)
-	if it.Next() && string(it.Key) == "_id" {
-		return append(make([]byte, 0, len(doc)), doc...), key, nil
-	}
-	return query.FrontID(id, doc), key, nil
+// refuses returns why the validator of a collection's options does not let a document be stored.
+func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
+	return o.refuses(x.context(), before, after, x.set.config.version.AtLeast(5, 0))
 }
