@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
@@ -33,7 +34,7 @@ func (x *exec) writing(apply func() error) error {
 		err = hangUp
 	}
 	if x.within == nil {
-		x.applied = m.data.log.last()
+		x.applied = m.data.Log.Last()
 	}
 	x.addEntries()
 	m.publishLocked()
@@ -50,7 +51,7 @@ func (x *exec) writing(apply func() error) error {
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m, entries := x.member, x.entries
 	for {
-		since = m.data.log.last()
+		since = m.data.Log.Last()
 		x.conflict, x.blocker = nil, nil
 		err = apply()
 		if x.conflict != nil {
@@ -63,10 +64,10 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		x.entries = entries
 		for _, note := range entries {
 			note.Err, note.Deduplicated = 0, false
-			note.outcome.reset()
+			note.outcome.Reset()
 		}
 		if err = x.awaitBlockerLocked(); err != nil {
-			return m.data.log.last(), err
+			return m.data.Log.Last(), err
 		}
 	}
 }
@@ -85,13 +86,13 @@ func (x *exec) awaitBlockerLocked() error {
 
 // takeBackLocked undoes what the primary wrote after an index and nobody has seen.
 func (m *member) takeBackLocked(since int64) {
-	for m.data.log.last() > since {
-		m.data.undo()
+	for m.data.Log.Last() > since {
+		m.data.Undo()
 	}
 	m.matched[m.index] = since
 }
 
-// writableLocked tells why the member takes no write of this command, nil if it does.
+// writableLocked returns why the member takes no write of this command, nil if it does.
 func (x *exec) writableLocked() error {
 	m := x.member
 	if err := x.primaryLocked(); err != nil || !x.hasTxn {
@@ -100,18 +101,18 @@ func (x *exec) writableLocked() error {
 	if x.inTransaction() {
 		return x.joinToWriteLocked()
 	}
-	s := m.data.session(string(x.lsid))
-	t := m.transactions[s.key]
+	s := m.data.Session(string(x.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.txn < s.Active:
 		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
-			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
+			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.Active)
 	case t != nil && t.number == x.txn:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
 	case t != nil && t.number < x.txn:
 		t.abortLocked()
 	}
-	s.active = x.txn
+	s.Active = x.txn
 	return nil
 }
 
@@ -126,32 +127,32 @@ func (x *exec) primaryLocked() error {
 }
 
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
-func (x *exec) executedLocked(stmt int32) *entry {
+func (x *exec) executedLocked(stmt int32) *store.Entry {
 	if !x.hasTxn || x.within != nil || x.set.config.mutant.NoDeduplication {
 		return nil
 	}
-	return x.member.data.sessions[string(x.lsid)].executed(x.txn, stmt)
+	return x.member.data.Sessions[string(x.lsid)].Executed(x.txn, stmt)
 }
 
 // sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
-func (x *exec) sessionRefLocked(stmt int32) *sessionRef {
+func (x *exec) sessionRefLocked(stmt int32) *store.SessionRef {
 	if !x.hasTxn {
 		return nil
 	}
-	return &sessionRef{x.member.data.sessions[string(x.lsid)].key, x.txn, stmt}
+	return &store.SessionRef{LSID: x.member.data.Sessions[string(x.lsid)].Key, Txn: x.txn, Stmt: stmt}
 }
 
 // storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
 // statement: a transaction is in the way.
-func (x *exec) storeLocked(e *entry, stmt int32, note *noted) error {
-	e.ns = x.full
+func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
+	e.NS = x.full
 	if err := x.appendLocked(e, stmt, note); err != nil || x.within != nil {
 		return err
 	}
-	if c := x.member.data.collections[x.full]; e.before == nil && c.def.options.capped {
-		for r := c.oldest(); c.overflows() && r.key != e.key; r = c.oldest() {
-			gone := &entry{kind: remove, ns: x.full, key: r.key, before: r.doc}
-			gone.concern(c.def)
+	if c := x.member.data.Collections[x.full]; e.Before == nil && c.Def.Options.Capped {
+		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
+			gone := &store.Entry{Kind: store.Remove, NS: x.full, Key: r.Key, Before: r.Doc}
+			gone.Concern(c.Def)
 			x.member.appendLocked(gone)
 		}
 	}
@@ -159,42 +160,42 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *noted) error {
 }
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
-func (x *exec) makeLocked(ns string) (*definition, error) {
+func (x *exec) makeLocked(ns string) (*store.Definition, error) {
 	if x.within != nil && !x.set.config.version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
-	def := newDefinition()
-	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
+	def := store.NewDefinition()
+	return def, x.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
 }
 
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
-func (x *exec) appendLocked(e *entry, stmt int32, note *noted) error {
+func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 	see := x.collectionLocked
-	if e.kind.ofCatalog() {
+	if e.Kind.OfCatalog() {
 		see = x.lookupLocked
 	}
-	c, err := see(e.ns)
+	c, err := see(e.NS)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c != nil:
-		e.concern(c.def)
-		if e.kind == rename {
-			e.change.replaces(x.member.data.collections[e.change.to])
+		e.Concern(c.Def)
+		if e.Kind == store.Rename {
+			e.Change.Replaces(x.member.data.Collections[e.Change.To])
 		}
-	case e.kind == create:
-		e.concern(e.change.after)
-	case e.kind == put:
-		made, err := x.makeLocked(e.ns)
+	case e.Kind == store.Create:
+		e.Concern(e.Change.After)
+	case e.Kind == store.Put:
+		made, err := x.makeLocked(e.NS)
 		if err != nil {
 			return err
 		}
-		e.concern(made)
+		e.Concern(made)
 	}
 	if note != nil {
-		e.outcome = &note.outcome
+		e.Outcome = &note.outcome
 	}
 	if x.within != nil {
 		return x.conflicting(x.within.write(e))
@@ -206,7 +207,7 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *noted) error {
 		}
 	}
 	if stmt >= 0 {
-		e.session = x.sessionRefLocked(stmt)
+		e.Session = x.sessionRefLocked(stmt)
 	}
 	m.appendLocked(e)
 	return nil
@@ -224,23 +225,23 @@ func (x *exec) conflicting(err error) error {
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
 // collectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
-func (x *exec) collectionLocked(ns string) (*collection, error) {
+func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
 	c, err := x.lookupLocked(ns)
-	if c.isView() {
+	if c.IsView() {
 		x.onView = true
-		return nil, notOnView(ns)
+		return nil, store.NotOnView(ns)
 	}
 	return c, err
 }
 
 // lookupLocked returns what has a namespace as the command sees it, nil if nothing has: in its transaction, at its read concern's
 // snapshot, or as it is.
-func (x *exec) lookupLocked(ns string) (*collection, error) {
+func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
 	if x.within != nil {
 		c, err := x.within.collection(ns)
 		return c, x.conflicting(err)
 	}
-	return x.member.data.snapshot(ns, x.seen), nil
+	return x.member.data.Snapshot(ns, x.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
@@ -283,19 +284,19 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 	m := x.member
 	switch {
 	case x.atTime == 0 && x.inTransaction():
-		return m.data.log.last(), nil
+		return m.data.Log.Last(), nil
 	case x.atTime == 0:
-		x.atTime = m.data.log.at(m.commit).ts
+		x.atTime = m.data.Log.At(m.commit).TS
 		return m.commit, nil
 	}
-	index := m.data.log.last()
-	for ; index > m.data.log.base; index-- {
-		if m.data.log.at(index).ts <= x.atTime {
+	index := m.data.Log.Last()
+	for ; index > m.data.Log.Base; index-- {
+		if m.data.Log.At(index).TS <= x.atTime {
 			return index, nil
 		}
 	}
-	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.seconds(),
-		x.atTime.increment())
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.Seconds(),
+		x.atTime.Increment())
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.

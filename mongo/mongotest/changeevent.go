@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -19,115 +20,115 @@ const invalidate = "invalidate"
 
 // event is something that happened to what a change stream watches.
 type event struct {
-	*entry           // the operation
-	in        *entry // the entry of the log: itself, or the transaction that it is part of
-	operation string // operationType
-	expanded  bool   // only streams that ask for more kinds of events have it
-	about     []byte // operationDescription, nil for none
-	token     resumeToken
+	*store.Entry              // the operation
+	in           *store.Entry // the entry of the log: itself, or the transaction that it is part of
+	operation    string       // operationType
+	expanded     bool         // only streams that ask for more kinds of events have it
+	about        []byte       // operationDescription, nil for none
+	token        resumeToken
 }
 
 // operations returns the events that an operation is, without what they have in common.
-func operations(e *entry) []event {
-	switch e.kind {
-	case put:
+func operations(e *store.Entry) []event {
+	switch e.Kind {
+	case store.Put:
 		switch {
-		case e.before == nil:
+		case e.Before == nil:
 			return []event{{operation: "insert"}}
-		case e.whole:
+		case e.Whole:
 			return []event{{operation: "replace"}}
 		}
 		return []event{{operation: "update"}}
-	case remove:
+	case store.Remove:
 		return []event{{operation: "delete"}}
-	case drop:
-		return []event{{operation: "drop", expanded: e.view}}
-	case rename:
-		return []event{{operation: "rename", about: renamed(e.change)}}
-	case empty:
+	case store.Drop:
+		return []event{{operation: "drop", expanded: e.View}}
+	case store.Rename:
+		return []event{{operation: "rename", about: renamed(e.Change)}}
+	case store.EmptyDatabase:
 		return []event{{operation: "dropDatabase"}}
-	case create:
-		return []event{{operation: "create", expanded: true, about: creation(e.change)}}
-	case alter:
-		return alterations(e.change)
-	case noop, group:
+	case store.Create:
+		return []event{{operation: "create", expanded: true, about: creation(e.Change)}}
+	case store.Alter:
+		return alterations(e.Change)
+	case store.Noop, store.Group:
 	}
 	return nil
 }
 
 // renamed describes a rename.
-func renamed(c *change) []byte {
+func renamed(c *store.Change) []byte {
 	at, dst := wire.BeginDocument(nil)
-	dst = appendNamespace(dst, "to", c.to)
-	if c.target != nil {
-		dst = wire.AppendBinary(dst, "dropTarget", bson.TypeBinaryUUID, c.target[:])
+	dst = appendNamespace(dst, "to", c.To)
+	if c.Target != nil {
+		dst = wire.AppendBinary(dst, "dropTarget", bson.TypeBinaryUUID, c.Target[:])
 	}
 	return wire.EndDocument(dst, at)
 }
 
 // creation describes what was created.
-func creation(c *change) []byte {
+func creation(c *store.Change) []byte {
 	at, dst := wire.BeginDocument(nil)
-	shown := c.after.options.shown()
+	shown := c.After.Options.Shown()
 	dst = append(dst, shown[4:len(shown)-1]...)
-	if c.after.options.viewOn == "" {
-		dst = wire.AppendDocument(dst, "idIndex", idIndex.raw)
+	if c.After.Options.ViewOn == "" {
+		dst = wire.AppendDocument(dst, "idIndex", store.IDIndex.Raw)
 	}
 	return wire.EndDocument(dst, at)
 }
 
 // alterations returns the events of a change of a definition: all new indexes are one event, each that is gone is one.
-func alterations(c *change) []event {
-	if c.sharded != nil {
-		return []event{{operation: "shardCollection", expanded: true, about: c.sharded}}
+func alterations(c *store.Change) []event {
+	if c.Sharded != nil {
+		return []event{{operation: "shardCollection", expanded: true, about: c.Sharded}}
 	}
-	if c.asked != nil {
-		return []event{{operation: "modify", expanded: true, about: c.asked}}
+	if c.Asked != nil {
+		return []event{{operation: "modify", expanded: true, about: c.Asked}}
 	}
 	var list []event
-	var added []*index
-	for _, ix := range c.after.indexes {
-		if c.before.named(ix.name) == nil {
+	var added []*store.Index
+	for _, ix := range c.After.Indexes {
+		if c.Before.Named(ix.Name) == nil {
 			added = append(added, ix)
 		}
 	}
 	if added != nil {
 		list = append(list, event{operation: "createIndexes", expanded: true, about: indexList(added)})
 	}
-	for _, ix := range c.before.indexes {
-		if c.after.named(ix.name) == nil {
-			list = append(list, event{operation: "dropIndexes", expanded: true, about: indexList([]*index{ix})})
+	for _, ix := range c.Before.Indexes {
+		if c.After.Named(ix.Name) == nil {
+			list = append(list, event{operation: "dropIndexes", expanded: true, about: indexList([]*store.Index{ix})})
 		}
 	}
 	return list
 }
 
 // indexList describes indexes that were created or dropped.
-func indexList(list []*index) []byte {
+func indexList(list []*store.Index) []byte {
 	whole, dst := wire.BeginDocument(nil)
 	at, dst := wire.BeginArray(dst, "indexes")
 	for i, ix := range list {
-		dst = wire.AppendDocument(dst, wire.ArrayKey(i), ix.raw)
+		dst = wire.AppendDocument(dst, wire.ArrayKey(i), ix.Raw)
 	}
 	return wire.EndDocument(wire.EndDocument(dst, at), whole)
 }
 
 // stateBefore describes what a collMod changed as it was.
-func stateBefore(c *change) []byte {
+func stateBefore(c *store.Change) []byte {
 	whole, dst := wire.BeginDocument(nil)
 	at, dst := wire.BeginEmbedded(dst, "collectionOptions")
-	dst = wire.AppendBinary(dst, "uuid", bson.TypeBinaryUUID, c.before.uuid[:])
-	shown := c.before.options.shown()
+	dst = wire.AppendBinary(dst, "uuid", bson.TypeBinaryUUID, c.Before.UUID[:])
+	shown := c.Before.Options.Shown()
 	dst = wire.EndDocument(append(dst, shown[4:len(shown)-1]...), at)
-	for _, ix := range c.before.indexes {
-		if slices.Contains(c.after.indexes, ix) {
+	for _, ix := range c.Before.Indexes {
+		if slices.Contains(c.After.Indexes, ix) {
 			continue
 		}
 		at, dst = wire.BeginEmbedded(dst, "indexOptions")
-		if v := query.Lookup(ix.raw, "expireAfterSeconds"); !v.Missing() {
+		if v := query.Lookup(ix.Raw, "expireAfterSeconds"); !v.Missing() {
 			dst = wire.AppendValue(dst, "expireAfterSeconds", v.Type, v.Data)
 		}
-		dst = wire.EndDocument(wire.AppendBool(dst, "hidden", ix.hidden), at)
+		dst = wire.EndDocument(wire.AppendBool(dst, "hidden", ix.Hidden), at)
 	}
 	return wire.EndDocument(dst, whole)
 }
@@ -136,21 +137,21 @@ func stateBefore(c *change) []byte {
 func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	ends := e.operation == invalidate
-	if e.kind == rename && !ends {
-		dst = appendNamespace(dst, "to", e.change.to)
+	if e.Kind == store.Rename && !ends {
+		dst = appendNamespace(dst, "to", e.Change.To)
 	}
-	if e.in.kind == group {
-		dst = wire.AppendInt64(dst, "txnNumber", e.in.session.txn)
-		dst = wire.AppendDocument(dst, "lsid", []byte(e.in.session.lsid))
+	if e.in.Kind == store.Group {
+		dst = wire.AppendInt64(dst, "txnNumber", e.in.Session.Txn)
+		dst = wire.AppendDocument(dst, "lsid", []byte(e.in.Session.LSID))
 	}
 	dst = wire.AppendDocument(dst, "_id", e.token.document())
 	dst = wire.AppendString(dst, "operationType", e.operation)
-	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.ts.seconds(), e.in.ts.increment())
-	if s.expanded && !ends && e.kind != empty && !e.view {
-		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.collection[:])
+	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.TS.Seconds(), e.in.TS.Increment())
+	if s.expanded && !ends && e.Kind != store.EmptyDatabase && !e.View {
+		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.Collection[:])
 	}
 	if m.set.config.version.HasImages() {
-		dst = wire.AppendDateTime(dst, "wallTime", e.in.written/int64(time.Millisecond))
+		dst = wire.AppendDateTime(dst, "wallTime", e.in.Written/int64(time.Millisecond))
 	}
 	if ends {
 		return wire.EndDocument(dst, at), nil
@@ -166,37 +167,37 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 // appendOperation writes what was done to what.
 func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) []byte {
 	if e.operation == "insert" || e.operation == "replace" {
-		dst = wire.AppendDocument(dst, "fullDocument", e.after)
+		dst = wire.AppendDocument(dst, "fullDocument", e.After)
 	}
-	dst = appendNamespace(dst, "ns", e.ns)
-	if e.kind == put || e.kind == remove {
-		dst = wire.AppendDocument(dst, "documentKey", documentKey(e.entry))
+	dst = appendNamespace(dst, "ns", e.NS)
+	if e.Kind == store.Put || e.Kind == store.Remove {
+		dst = wire.AppendDocument(dst, "documentKey", documentKey(e.Entry))
 	}
 	if e.about != nil && s.expanded {
 		dst = wire.AppendDocument(dst, "operationDescription", e.about)
 	}
 	switch {
 	case e.operation == "update":
-		dst = compareDocuments(e.before, e.after, v.TellsCuts()).append(dst, s.expanded)
-	case e.operation == "modify" && !e.view:
-		dst = wire.AppendDocument(dst, "stateBeforeChange", stateBefore(e.change))
+		dst = compareDocuments(e.Before, e.After, v.TellsCuts()).append(dst, s.expanded)
+	case e.operation == "modify" && !e.View:
+		dst = wire.AppendDocument(dst, "stateBeforeChange", stateBefore(e.Change))
 	}
 	return dst
 }
 
 // documentKey returns what tells the document that an entry is about from others: the fields of the shard key that it has, and _id.
-func documentKey(e *entry) []byte {
-	doc := e.after
+func documentKey(e *store.Entry) []byte {
+	doc := e.After
 	if doc == nil {
-		doc = e.before
+		doc = e.Before
 	}
 	at, dst := wire.BeginDocument(nil)
-	for it := wire.Elements(e.shardKey); it.Next(); {
+	for it := wire.Elements(e.ShardKey); it.Next(); {
 		if v := fieldAt(doc, string(it.Key)); !v.Missing() {
 			dst = wire.AppendValue(dst, string(it.Key), v.Type, v.Data)
 		}
 	}
-	if query.Lookup(e.shardKey, "_id").Missing() {
+	if query.Lookup(e.ShardKey, "_id").Missing() {
 		id := query.Lookup(doc, "_id")
 		dst = wire.AppendValue(dst, "_id", id.Type, id.Data)
 	}
@@ -227,15 +228,15 @@ func appendNamespace(dst []byte, key, ns string) []byte {
 
 // appendImagesLocked writes the document before and after, as far as the stream asks for them.
 func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]byte, error) {
-	if e.before == nil {
+	if e.Before == nil {
 		return dst, nil
 	}
 	if s.before != "off" {
-		if s.before == "required" && !e.images {
+		if s.before == "required" && !e.Images {
 			return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace "+
 				"events, but the pre-image was not found for event: %s", e.text())
 		}
-		dst = appendImage(dst, "fullDocumentBeforeChange", e.before, e.images)
+		dst = appendImage(dst, "fullDocumentBeforeChange", e.Before, e.Images)
 	}
 	if e.operation != "update" || s.fullDocument == "default" {
 		return dst, nil
@@ -244,11 +245,11 @@ func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]by
 		doc := m.committedLocked(e)
 		return appendImage(dst, "fullDocument", doc, doc != nil), nil
 	}
-	if s.fullDocument == "required" && !e.images {
+	if s.fullDocument == "required" && !e.Images {
 		return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the "+
 			"post-image was not found for event: %s", e.text())
 	}
-	return appendImage(dst, "fullDocument", e.after, e.images), nil
+	return appendImage(dst, "fullDocument", e.After, e.Images), nil
 }
 
 func appendImage(dst []byte, key string, doc []byte, there bool) []byte {
@@ -260,21 +261,21 @@ func appendImage(dst []byte, key string, doc []byte, there bool) []byte {
 
 // committedLocked returns what a majority has of the document that an event is about, nil if it has none any more.
 func (m *member) committedLocked(e *event) []byte {
-	c := m.data.snapshot(e.ns, m.commit)
-	if c == nil || c.def.uuid != e.collection {
+	c := m.data.Snapshot(e.NS, m.commit)
+	if c == nil || c.Def.UUID != e.Collection {
 		return nil
 	}
-	return c.at(e.key)
+	return c.Document(e.Key)
 }
 
 // text is the event as errors tell it.
 func (e *event) text() string {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "operationType", e.operation)
-	dst = appendNamespace(dst, "ns", e.ns)
-	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.ts.seconds(), e.in.ts.increment())
-	if e.in.kind == group {
-		dst = wire.AppendInt64(dst, "txnNumber", e.in.session.txn)
+	dst = appendNamespace(dst, "ns", e.NS)
+	dst = wire.AppendTimestamp(dst, "clusterTime", e.in.TS.Seconds(), e.in.TS.Increment())
+	if e.in.Kind == store.Group {
+		dst = wire.AppendInt64(dst, "txnNumber", e.in.Session.Txn)
 	}
 	return query.DocumentText(wire.EndDocument(dst, at))
 }

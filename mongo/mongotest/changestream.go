@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/changeStreams/
@@ -21,7 +22,7 @@ type changeStream struct {
 	vars     any    // of the pipeline
 	db, coll string // what is watched; coll is "" for a database
 	next     int64  // index of the log from which it reads on
-	from     timestamp
+	from     store.Timestamp
 	events   []event // of the entry in hand
 	behind   string  // the token behind which the stream begins, until it has passed it
 	found    bool    // it has seen that token
@@ -67,7 +68,7 @@ func (s *changeStream) beginLocked(x *exec, c *cursor, size int64) ([][]byte, er
 // openLocked finds where the stream begins and takes the first batch.
 func (s *changeStream) openLocked(x *exec, c *cursor, size int64) ([][]byte, error) {
 	m := x.member
-	s.from = m.data.newest() + 1
+	s.from = m.data.Newest() + 1
 	if s.startAt != 0 {
 		s.from = s.startAt
 	}
@@ -80,7 +81,7 @@ func (s *changeStream) openLocked(x *exec, c *cursor, size int64) ([][]byte, err
 	if s.token == "" {
 		s.token = (&resumeToken{at: s.from}).text()
 	}
-	next, kept := m.data.log.since(s.from)
+	next, kept := m.data.Log.Since(s.from)
 	if !kept {
 		return nil, mongoerr.Errorf(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in "+
 			"the oplog.")
@@ -112,18 +113,18 @@ func (s *changeStream) over() bool { return s.ended }
 // readLocked reads one more entry of the log, if a majority has one.
 func (s *changeStream) readLocked(m *member) (bool, error) {
 	if s.next > m.commit {
-		if e := m.data.log.at(m.commit); e != nil {
-			s.token = max(s.token, (&resumeToken{at: e.ts}).text())
+		if e := m.data.Log.At(m.commit); e != nil {
+			s.token = max(s.token, (&resumeToken{at: e.TS}).text())
 		}
 		return false, nil
 	}
-	e := m.data.log.at(s.next)
+	e := m.data.Log.At(s.next)
 	if e == nil {
 		return false, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen "+
 			"record id: RecordId(%d)", s.next-1)
 	}
 	s.next++
-	if e.ts >= s.from {
+	if e.TS >= s.from {
 		s.events = s.eventsOf(e)
 	}
 	return true, nil
@@ -163,7 +164,7 @@ func (s eventSource) Stage(_, _, _ string, _ query.Value) ([][]byte, error) {
 	return [][]byte{s.event}, nil
 }
 
-// pass tells whether an event is behind the point at which the stream was asked to begin.
+// pass reports whether an event is behind the point at which the stream was asked to begin.
 func (s *changeStream) pass(token string) (bool, error) {
 	switch {
 	case s.behind == "":
@@ -209,7 +210,7 @@ func (s *changeStream) position(c *cursor, batch [][]byte) []byte {
 	return tokenDocument(s.token)
 }
 
-// watching tells whether the command reads a change stream.
+// watching reports whether the command reads a change stream.
 func (x *exec) watching() bool {
 	if x.name != "aggregate" {
 		return x.watches
@@ -218,7 +219,7 @@ func (x *exec) watching() bool {
 	return stages.IsArray() && !query.Lookup(query.Lookup(stages.Data, "0").Data, changeStreamStage).Missing()
 }
 
-// covers tells whether a namespace is one that the stream watches.
+// covers reports whether a namespace is one that the stream watches.
 func (s *changeStream) covers(ns string) bool {
 	db, coll, _ := strings.Cut(ns, ".")
 	switch {
@@ -238,25 +239,25 @@ func (s *changeStream) coversDatabase(db string) bool {
 }
 
 // eventsOf returns the events that an entry of the log stands for.
-func (s *changeStream) eventsOf(e *entry) []event {
-	if e.kind != group {
+func (s *changeStream) eventsOf(e *store.Entry) []event {
+	if e.Kind != store.Group {
 		return s.eventsOfPart(e, e, 0)
 	}
 	var list []event
-	for i, part := range e.parts {
+	for i, part := range e.Parts {
 		list = append(list, s.eventsOfPart(e, part, i)...)
 	}
 	return list
 }
 
 // eventsOfPart returns the events of one operation, which an entry of the log is or has in it.
-func (s *changeStream) eventsOfPart(e, part *entry, index int) []event {
-	renamed := part.kind == rename && s.covers(part.change.to)
-	dropped := part.kind == empty && s.coll == "" && s.coversDatabase(part.ns)
-	if part.view && s.coll != "" {
+func (s *changeStream) eventsOfPart(e, part *store.Entry, index int) []event {
+	renamed := part.Kind == store.Rename && s.covers(part.Change.To)
+	dropped := part.Kind == store.EmptyDatabase && s.coll == "" && s.coversDatabase(part.NS)
+	if part.View && s.coll != "" {
 		return nil
 	}
-	if !dropped && (part.kind == empty || !renamed && !s.covers(part.ns)) {
+	if !dropped && (part.Kind == store.EmptyDatabase || !renamed && !s.covers(part.NS)) {
 		return nil
 	}
 	var list []event
@@ -264,22 +265,22 @@ func (s *changeStream) eventsOfPart(e, part *entry, index int) []event {
 		if one.expanded && !s.expanded {
 			continue
 		}
-		one.entry, one.in = part, e
-		one.token = resumeToken{at: e.ts, event: true, index: index + len(list), collection: part.collection, operation: one.operation}
+		one.Entry, one.in = part, e
+		one.token = resumeToken{at: e.TS, event: true, index: index + len(list), collection: part.Collection, operation: one.operation}
 		list = append(list, one)
 		if s.ends(part) {
-			list = append(list, event{entry: part, in: e, operation: invalidate, token: one.token.invalidated()})
+			list = append(list, event{Entry: part, in: e, operation: invalidate, token: one.token.invalidated()})
 		}
 	}
 	return list
 }
 
-// ends tells whether an operation is the end of what the stream watches.
-func (s *changeStream) ends(e *entry) bool {
+// ends reports whether an operation is the end of what the stream watches.
+func (s *changeStream) ends(e *store.Entry) bool {
 	if s.coll == "" {
-		return !s.cluster && e.kind == empty
+		return !s.cluster && e.Kind == store.EmptyDatabase
 	}
-	return e.kind == drop || e.kind == rename
+	return e.Kind == store.Drop || e.Kind == store.Rename
 }
 
 // invalidated returns the token of the event that ends a stream because of the token's own.

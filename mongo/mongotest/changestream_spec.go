@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -22,9 +23,9 @@ type streamSpec struct {
 	before       string // fullDocumentBeforeChange
 	resumeAfter  *resumeToken
 	startAfter   *resumeToken
-	startAt      timestamp // startAtOperationTime, 0 if not given
-	cluster      bool      // allChangesForCluster
-	expanded     bool      // showExpandedEvents
+	startAt      store.Timestamp // startAtOperationTime, 0 if not given
+	cluster      bool            // allChangesForCluster
+	expanded     bool            // showExpandedEvents
 }
 
 // streamOption is one option of $changeStream.
@@ -55,7 +56,7 @@ var streamOptions = map[string]streamOption{
 		if e.Type != bson.TypeTimestamp {
 			return fields.WrongType(changeStreamStage, string(e.Key), e.Type, "timestamp")
 		}
-		s.startAt = timestamp(binary.LittleEndian.Uint64(e.Value))
+		s.startAt = store.Timestamp(binary.LittleEndian.Uint64(e.Value))
 		return nil
 	}},
 	"allChangesForCluster": {version.Of(4, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
@@ -124,7 +125,7 @@ func (s *streamSpec) start() *resumeToken {
 	return s.startAfter
 }
 
-// check tells why the stream may not be opened where the command wants to, nil if it may.
+// check returns why the stream may not be opened where the command wants to, nil if it may.
 func (s *streamSpec) check(x *exec) error {
 	token, full := s.start(), x.full
 	switch {
@@ -150,11 +151,11 @@ func (s *streamSpec) check(x *exec) error {
 	case s.resumeAfter != nil && token.invalidate:
 		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
 			"notification")
-	case token != nil && token.event && token.collection == (uuid{}) && x.coll != "":
+	case token != nil && token.event && token.collection == (store.UUID{}) && x.coll != "":
 		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempted to resume a single-collection stream, but the resume token does not include a UUID")
 	}
 	return nil
 }
 
-// internalDB tells whether a database is the server's own.
+// internalDB reports whether a database is the server's own.
 func internalDB(name string) bool { return name == "admin" || name == "config" || name == "local" }

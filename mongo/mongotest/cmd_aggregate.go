@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/aggregate/
@@ -23,7 +24,7 @@ import (
 type aggregation struct {
 	*pipeline.Pipeline
 	batchSize int64
-	hint      hint
+	hint      store.Hint
 	stages    []byte
 	let       []byte
 	collation query.Collation
@@ -124,7 +125,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		a.let = x.vars.raw
 		return err
 	case "hint":
-		return a.hint.parse(e)
+		return a.hint.Parse(e)
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
@@ -223,7 +224,7 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 
 // context is what expressions and stages may look at besides a document.
 func (x *exec) context() pipeline.Context {
-	t := x.member.data.newest()
+	t := x.member.data.Newest()
 	cluster := query.Value{}
 	if !x.set.config.standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}

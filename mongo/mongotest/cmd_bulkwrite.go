@@ -217,7 +217,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case "multi":
 		f.multi = e.True()
 	case "hint":
-		return f.by.hint.parse(e)
+		return f.by.hint.Parse(e)
 	case "collation":
 		f.by.ownCollation(e)
 	case "updateMods":

@@ -53,7 +53,7 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 	case "skip":
 		s.skip, _ = e.Int64()
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "collation":
 		return s.parseCollation(e)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/create/
@@ -18,7 +19,7 @@ func cmdCreate(x *exec) error {
 	if strings.HasPrefix(x.coll, "system.") {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.full)
 	}
-	var o collectionOptions
+	var o store.Options
 	for i := range x.args {
 		known, err := x.optionField(&o, &x.args[i])
 		if !known {
@@ -28,10 +29,10 @@ func cmdCreate(x *exec) error {
 			return err
 		}
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
-	if err := o.timeseries.checkWith(x.full, &o); err != nil {
+	if err := o.Timeseries.CheckWith(x.full, &o); err != nil {
 		return err
 	}
 	note := x.note(0, nil)
@@ -44,54 +45,54 @@ func cmdCreate(x *exec) error {
 	})
 }
 
-// optionField reads an option that is enforced; found tells whether it was one of these that the version has.
-func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == imagesOption && !x.set.config.version.HasImages() {
+// optionField reads an option that is enforced; found reports whether it was one of these that the version has.
+func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == store.ImagesOption && !x.set.config.version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
 		if x.set.config.version.AtLeast(5, 3) {
-			o.clustered, err = clusteredArg(v)
+			o.Clustered, err = store.ParseClustered(v)
 			return true, err
 		}
 	case "timeseries":
 		if x.set.config.version.AtLeast(5, 0) {
-			o.timeseries, err = timeseriesArg(v)
+			o.Timeseries, err = store.ParseTimeseries(v)
 			return true, err
 		}
 	case "expireAfterSeconds":
-		o.expires, _ = e.Int64()
-		o.expiring = true
+		o.Expires, _ = e.Int64()
+		o.Expiring = true
 		return true, nil
 	}
-	return o.field(x.name, e)
+	return o.Read(x.name, e)
 }
 
-func (x *exec) createLocked(o *collectionOptions, note *noted) error {
+func (x *exec) createLocked(o *store.Options, note *noted) error {
 	c, err := x.lookupLocked(x.full)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return x.alreadyThere(c.def, o)
+		return x.alreadyThere(c.Def, o)
 	}
-	if o.refused != nil {
-		return o.refused
+	if o.Refused != nil {
+		return o.Refused
 	}
-	def, err := definitionOf(*o)
+	def, err := store.DefinitionOf(*o)
 	if err != nil {
 		return err
 	}
-	if o.viewOn != "" {
+	if o.ViewOn != "" {
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.member.data.collections.checkView(x.full, o); err != nil {
+		if err := x.member.data.Collections.CheckView(x.full, o); err != nil {
 			return err
 		}
 	}
-	return x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.
@@ -130,7 +131,7 @@ func checkIDIndex(doc []byte) error {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	case name.Missing():
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
-	case !isIDPattern(key.Data):
+	case !store.IsIDPattern(key.Data):
 		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
 	case !query.Lookup(doc, "collation").Missing():
 		return fields.Unsupported("create", "idIndex.collation")
@@ -138,20 +139,20 @@ func checkIDIndex(doc []byte) error {
 	return nil
 }
 
-// alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.
-func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
+func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
 	if !x.set.config.version.AtLeast(7, 0) {
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.full)
 	}
-	if err := x.otherView(&d.options, wanted); err != nil {
+	if err := x.otherView(&d.Options, wanted); err != nil {
 		return err
 	}
-	has, want := d.options.shown(), wanted.shown()
+	has, want := d.Options.Shown(), wanted.Shown()
 	if query.EqualDocuments(has, want) {
 		return nil
 	}
 	at, doc := wire.BeginDocument(nil)
-	doc = wire.AppendBinary(doc, "uuid", 4, d.uuid[:])
+	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
 	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
 		query.DocumentText(doc), query.DocumentText(want))

@@ -9,13 +9,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/createIndexes/
 
 // indexCreation is a parsed createIndexes, and what came of it.
 type indexCreation struct {
-	wanted  []*index
+	wanted  []*store.Index
 	quorum  string // as the reply tells it
 	before  int
 	after   int
@@ -67,7 +68,7 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		if err := query.CheckDocument(v.Data); err != nil {
 			return nil, err
 		}
-		ix, err := parseIndex(slices.Clone(v.Data), lenient)
+		ix, err := store.ParseIndex(slices.Clone(v.Data), lenient)
 		if err != nil {
 			return nil, err
 		}
@@ -107,76 +108,76 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	if err != nil {
 		return err
 	}
-	def := newDefinition()
+	def := store.NewDefinition()
 	if coll != nil {
-		def = coll.def
+		def = coll.Def
 	}
 	list, err := x.withWanted(c, coll, def)
 	if err == nil {
-		err = x.checkBuildable(coll, def, list[len(def.indexes):])
+		err = x.checkBuildable(coll, def, list[len(def.Indexes):])
 	}
 	if err != nil {
 		return err
 	}
-	c.before, c.after, c.created = def.built(), def.with(list).built(), coll == nil
+	c.before, c.after, c.created = def.Built(), def.With(list).Built(), coll == nil
 	switch {
 	case coll == nil:
-		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+		if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 			return err
 		}
 	case c.after == c.before:
 		return nil
-	case x.within != nil && coll.live > 0:
+	case x.within != nil && coll.Live > 0:
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create new indexes on non-empty collection %s in a multi-document "+
 			"transaction.", x.full)
 	}
-	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
 // withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at what is wanted
 // first beside the indexes that are there, then beside one another.
-func (x *exec) withWanted(c *indexCreation, coll *collection, def *definition) ([]*index, error) {
+func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.Definition) ([]*store.Index, error) {
 	c.there = false
 	for _, ix := range c.wanted {
-		there, err := def.clash(ix)
+		there, err := def.Admits(ix)
 		if err != nil {
 			return nil, err
 		}
 		c.there = c.there || there
 	}
-	list := slices.Clone(def.indexes)
+	list := slices.Clone(def.Indexes)
 	for _, ix := range c.wanted {
-		exists, err := def.with(list).clash(ix)
+		exists, err := def.With(list).Admits(ix)
 		if err != nil {
 			return nil, x.buildFailed(coll, err)
 		}
-		before, _ := def.clash(ix)
+		before, _ := def.Admits(ix)
 		switch {
 		case !exists:
 			list = append(list, ix)
 		case before:
-		case coll != nil && coll.live > 0:
+		case coll != nil && coll.Live > 0:
 			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.OperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
 		default:
-			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.name))
+			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.Name))
 		}
 	}
 	return list, nil
 }
 
 // checkBuildable refuses new indexes that the collection or its documents do not allow.
-func (x *exec) checkBuildable(coll *collection, def *definition, added []*index) error {
+func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, added []*store.Index) error {
 	for _, ix := range added {
-		if def.options.timeseries != nil && ix.unique {
+		if def.Options.Timeseries != nil && ix.Unique {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
-		if ix.flaw != nil && !ix.late {
-			return ix.flaw
+		if ix.Flaw != nil && !ix.Late {
+			return ix.Flaw
 		}
-		if err := coll.buildable(x.full, ix); err != nil {
-			if ix.flaw != nil && coll != nil && coll.live > 0 {
+		if err := coll.Buildable(x.full, ix); err != nil {
+			if ix.Flaw != nil && coll != nil && coll.Live > 0 {
 				err = mongoerr.Because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
-					"provided. First index spec: %s", x.full, coll.def.uuid, len(added), added[0]), err)
+					"provided. First index spec: %s", x.full, coll.Def.UUID, len(added), added[0]), err)
 			}
 			return x.buildFailed(coll, err)
 		}
@@ -185,14 +186,14 @@ func (x *exec) checkBuildable(coll *collection, def *definition, added []*index)
 }
 
 // buildFailed says where an index could not be built: in a collection that was made for it nothing was begun.
-func (x *exec) buildFailed(coll *collection, err error) error {
+func (x *exec) buildFailed(coll *store.Collection, err error) error {
 	if coll == nil {
 		return err
 	}
-	if coll.live == 0 {
-		err = mongoerr.Because("index build on empty collection failed: "+coll.def.uuid.String(), err)
+	if coll.Live == 0 {
+		err = mongoerr.Because("index build on empty collection failed: "+coll.Def.UUID.String(), err)
 	}
-	return mongoerr.Because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
+	return mongoerr.Because("Index build failed: "+store.NewUUID().String()+": Collection "+x.full+" ( "+coll.Def.UUID.String()+" )", err)
 }
 
 func (x *exec) appendIndexCreation(c *indexCreation) {

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // defaults are the concerns of commands that say none, nil if they have not been set. They are a document of the set's data.
 type defaults struct {
 	read, write []byte
-	at          timestamp // when they were set, 0 for never
+	at          store.Timestamp // when they were set, 0 for never
 	wall        int64
 }
 
@@ -35,7 +36,7 @@ func (m *member) defaultsLocked() defaults {
 	}
 	return defaults{
 		query.Lookup(doc, readDefault).Data, query.Lookup(doc, writeDefault).Data,
-		timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
+		store.Timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
 	}
 }
 
@@ -49,11 +50,11 @@ func newDefaultsKey() string {
 
 // settingLocked returns the document of the set's own settings that has a key, nil if there is none.
 func (m *member) settingLocked(key string) []byte {
-	c := m.data.collections[settingsNamespace]
+	c := m.data.Collections[settingsNamespace]
 	if c == nil {
 		return nil
 	}
-	return c.at(key)
+	return c.Document(key)
 }
 
 // append writes the defaults behind what is there of a document.
@@ -65,7 +66,7 @@ func (d defaults) append(dst []byte) []byte {
 		dst = wire.AppendDocument(dst, writeDefault, d.write)
 	}
 	if d.at != 0 {
-		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.seconds(), d.at.increment())
+		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.Seconds(), d.at.Increment())
 		dst = wire.AppendDateTime(dst, "updateWallClockTime", d.wall)
 	}
 	return wire.EndDocument(dst, 0)
@@ -128,11 +129,11 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	case d.write == nil && before.write != nil && x.set.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = x.member.data.newest(), time.Now().UnixMilli()
+	d.at, d.wall = x.member.data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 
-// keepsDefaults tells why the server has no defaults, nil if it has.
+// keepsDefaults returns why the server has no defaults, nil if it has.
 func (x *exec) keepsDefaults() error {
 	switch {
 	case x.set.config.standalone:
@@ -193,11 +194,11 @@ func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
 // keepLocked writes the defaults to where the set keeps them.
 func (x *exec) keepLocked(d defaults) error {
 	_, dst := wire.BeginDocument(nil)
-	doc, key, err := stored(d.append(wire.AppendString(dst, "_id", defaultsID)))
+	doc, key, err := store.Prepared(d.append(wire.AppendString(dst, "_id", defaultsID)))
 	if err != nil {
 		return err
 	}
-	e := &entry{kind: put, ns: settingsNamespace, key: key, before: x.member.settingLocked(key), after: doc, whole: true}
+	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.member.settingLocked(key), After: doc, Whole: true}
 	return x.appendLocked(e, -1, nil)
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/delete/
@@ -55,7 +56,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", fields.Shortest(limit))
 			}
 		case "hint":
-			return s.hint.parse(e)
+			return s.hint.Parse(e)
 		case "collation":
 			s.ownCollation(e)
 		case "sampleId":
@@ -72,7 +73,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 	return nil
 }
 
-// deleteOneLocked executes one statement and tells whether it went well.
+// deleteOneLocked executes one statement and reports whether it went well.
 func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
@@ -102,7 +103,7 @@ func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, 
 		return err
 	}
 	for _, f := range matches {
-		if err := x.storeLocked(&entry{kind: remove, key: f.key, before: f.doc}, stmt, note); err != nil {
+		if err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note); err != nil {
 			return err
 		}
 		o.n++

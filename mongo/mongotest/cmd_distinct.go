@@ -36,7 +36,7 @@ func cmdDistinct(x *exec) error {
 	x.wholeOK = view
 	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text()), s.collation))
 	if x.snapshot() {
-		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.Seconds(), x.atTime.Increment())
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 		*filter = e.Value
 		return query.CheckDocument(*filter)
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "collation":
 		return s.parseCollation(e)
 	}

@@ -1,6 +1,9 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/internal/mongo/wire"
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/drop/
 
@@ -11,11 +14,11 @@ func cmdDrop(x *exec) error {
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		if c := x.member.data.collections[x.full]; c != nil {
-			if dropped = true; !c.isView() {
-				indexes = c.def.built()
+		if c := x.member.data.Collections[x.full]; c != nil {
+			if dropped = true; !c.IsView() {
+				indexes = c.Def.Built()
 			}
-			return x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
+			return x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.full}, -1, note)
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/dropDatabase/
@@ -29,12 +30,12 @@ func cmdDropDatabase(x *exec) error {
 	err := x.writing(func() error {
 		for _, ns := range x.member.namespacesLocked(x.db) {
 			existed = true
-			if err := x.appendLocked(&entry{kind: drop, ns: ns}, -1, note); err != nil {
+			if err := x.appendLocked(&store.Entry{Kind: store.Drop, NS: ns}, -1, note); err != nil {
 				return err
 			}
 		}
 		if existed {
-			return x.appendLocked(&entry{kind: empty, ns: x.db}, -1, nil)
+			return x.appendLocked(&store.Entry{Kind: store.EmptyDatabase, NS: x.db}, -1, nil)
 		}
 		return nil
 	})
@@ -47,7 +48,7 @@ func cmdDropDatabase(x *exec) error {
 // namespacesLocked returns the namespaces of a database in order, or of all with "".
 func (m *member) namespacesLocked(db string) []string {
 	var list []string
-	for ns := range m.data.collections {
+	for ns := range m.data.Collections {
 		if db == "" || strings.HasPrefix(ns, db+".") {
 			list = append(list, ns)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/dropIndexes/
@@ -24,7 +25,7 @@ func cmdDropIndexes(x *exec) error {
 	if err := checkIndexChoice(wanted); err != nil {
 		return err
 	}
-	was, all := 0, isStar(wanted)
+	was, all := 0, store.IsStar(wanted)
 	note := x.note(0, nil)
 	err := x.writing(func() error {
 		c, err := x.member.storedLocked(x.full)
@@ -34,13 +35,13 @@ func cmdDropIndexes(x *exec) error {
 		if c == nil {
 			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns not found %s", x.full)
 		}
-		was = c.def.built()
-		gone, err := c.def.chosen(wanted, x.set.config.version.NeedsIndexesToDrop())
+		was = c.Def.Built()
+		gone, err := c.Def.Chosen(wanted, x.set.config.version.NeedsIndexesToDrop())
 		if err != nil || len(gone) == 0 {
 			return err
 		}
-		left := slices.DeleteFunc(slices.Clone(c.def.indexes), func(ix *index) bool { return slices.Contains(gone, ix) })
-		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: c.def.with(left)}}, -1, note)
+		left := slices.DeleteFunc(slices.Clone(c.Def.Indexes), func(ix *store.Index) bool { return slices.Contains(gone, ix) })
+		return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
 	})
 	if err != nil {
 		note.Err = mongoerr.CodeOf(err)

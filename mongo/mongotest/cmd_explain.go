@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/explain/
@@ -19,7 +20,7 @@ import (
 type plan struct {
 	coll   query.Value
 	filter []byte
-	hint   hint
+	hint   store.Hint
 	stage  string // around the search, "" for none
 }
 
@@ -54,8 +55,8 @@ func cmdExplain(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	c := x.member.data.collections[ns]
-	ix, err := p.hint.resolve(ns, c)
+	c := x.member.data.Collections[ns]
+	ix, err := p.hint.Resolve(ns, c)
 	x.set.mu.Unlock()
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (p *plan) from(doc []byte, filter string) error {
 				return fields.WrongType("explain", filter, it.Type, "object")
 			}
 		case "hint":
-			if err := p.hint.parse(&it.Element); err != nil {
+			if err := p.hint.Parse(&it.Element); err != nil {
 				return err
 			}
 		}
@@ -167,7 +168,7 @@ func (p *plan) fromPipeline(command []byte) error {
 	return nil
 }
 
-func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *index) {
+func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *store.Index) {
 	dst := wire.AppendString(x.out, "explainVersion", "1")
 	planner, dst := wire.BeginEmbedded(dst, "queryPlanner")
 	dst = wire.AppendString(dst, "namespace", ns)
@@ -194,7 +195,7 @@ func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *
 }
 
 // appendSearch writes the stages that find documents, as this server does it.
-func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index) []byte {
+func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *store.Index) []byte {
 	_, byID := f.ID()
 	switch {
 	case !exists:
@@ -206,10 +207,10 @@ func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index)
 		}
 		at, dst := wire.BeginEmbedded(dst, "inputStage")
 		dst = wire.AppendString(dst, "stage", "IXSCAN")
-		dst = wire.AppendDocument(dst, "keyPattern", ix.pattern)
-		dst = wire.AppendString(dst, "indexName", ix.name)
+		dst = wire.AppendDocument(dst, "keyPattern", ix.Pattern)
+		dst = wire.AppendString(dst, "indexName", ix.Name)
 		return wire.EndDocument(wire.AppendString(dst, "direction", "forward"), at)
-	case byID && p.hint.natural == 0:
+	case byID && p.hint.Natural == 0:
 		return wire.AppendString(dst, "stage", "IDHACK")
 	}
 	dst = wire.AppendString(dst, "stage", "COLLSCAN")
@@ -217,7 +218,7 @@ func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index)
 		dst = wire.AppendDocument(dst, "filter", p.filter)
 	}
 	direction := "forward"
-	if p.hint.natural < 0 {
+	if p.hint.Natural < 0 {
 		direction = "backward"
 	}
 	return wire.AppendString(dst, "direction", direction)

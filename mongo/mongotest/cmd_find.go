@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/find/
@@ -56,15 +57,15 @@ func cmdFind(x *exec) error {
 	if s.tailable || s.awaitData {
 		return x.tail(&s)
 	}
-	s.hint.sizes = s.sizes(!x.arg("batchSize").Missing())
-	if err := s.hint.checkBounds(); err != nil {
+	s.hint.Sizes = s.sizes(!x.arg("batchSize").Missing())
+	if err := s.hint.CheckBounds(); err != nil {
 		return err
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
 	docs, err := x.searchLocked(&s)
-	s.singleBatch = s.singleBatch || !x.onView && x.member.data.collections[x.full] == nil
+	s.singleBatch = s.singleBatch || !x.onView && x.member.data.Collections[x.full] == nil
 	ends := s.ends(docs) && !x.onView
 	x.set.mu.Unlock()
 	if x.onView {
@@ -92,7 +93,7 @@ func (s *search) sizes(batch bool) string {
 	return text
 }
 
-// ends tells whether the real server knows without looking further that the result ends: it was sorted, its limit is
+// ends reports whether the real server knows without looking further that the result ends: it was sorted, its limit is
 // reached, or its _id is.
 func (s *search) ends(docs [][]byte) bool {
 	return s.sort != nil && s.sort.ByID() == 0 || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
@@ -130,7 +131,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "singleBatch":
 		s.singleBatch = e.True()
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "tailable":
 		s.tailable = e.True()
 	case "awaitData":
@@ -146,7 +147,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "showRecordId":
 		s.showRecordID = e.True()
 	case "min", "max":
-		return s.hint.bound(e)
+		return s.hint.Bound(e)
 	}
 	return err
 }
@@ -202,18 +203,18 @@ func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) (
 	if err != nil || c == nil {
 		return nil, err
 	}
-	ix, err := s.hint.resolve(x.full, c)
+	ix, err := s.hint.Resolve(x.full, c)
 	if err != nil {
 		return nil, err
 	}
 	if _, byID := s.filter.ID(); ix == nil && (byID || s.sort.Only("_id")) {
-		ix = idIndex
+		ix = store.IDIndex
 	}
 	list := make([][]byte, len(docs))
 	for i, doc := range docs {
 		switch {
 		case s.returnKey:
-			list[i] = ix.keyOf(doc, &s.hint)
+			list[i] = ix.KeyOf(doc, &s.hint)
 			continue
 		case s.projection == nil:
 			list[i] = slices.Clone(doc)
@@ -222,7 +223,7 @@ func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) (
 				return nil, x.executing(x.name, err)
 			}
 		}
-		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.byID[keys[&doc[0]]].id), 0)
+		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.ByKey[keys[&doc[0]]].ID), 0)
 	}
 	s.projection = nil
 	return list, nil

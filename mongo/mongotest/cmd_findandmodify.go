@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/findAndModify/
@@ -148,7 +149,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	case "new":
 		f.after = e.True()
 	case "hint":
-		return f.hint.parse(e)
+		return f.hint.Parse(e)
 	case "bypassDocumentValidation":
 		f.bypass = e.True()
 	case "collation":
@@ -189,7 +190,7 @@ func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error 
 		return nil
 	case f.remove:
 		done.n, done.value = 1, match.doc
-		return x.storeLocked(&entry{kind: remove, key: match.key, before: match.doc}, stmt, note)
+		return x.storeLocked(&store.Entry{Kind: store.Remove, Key: match.key, Before: match.doc}, stmt, note)
 	}
 	after, err := x.applyLocked(&match, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
@@ -212,18 +213,18 @@ func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error 
 }
 
 // retold answers from the oplog entry of an execution that was recorded.
-func (f *modification) retold(e *entry, done *modified) {
+func (f *modification) retold(e *store.Entry, done *modified) {
 	done.n = 1
 	switch {
-	case e.kind == remove:
-		done.value = e.before
-	case e.before == nil:
-		done.upserted = query.Lookup(e.after, "_id")
+	case e.Kind == store.Remove:
+		done.value = e.Before
+	case e.Before == nil:
+		done.upserted = query.Lookup(e.After, "_id")
 	default:
-		done.existing, done.value = true, e.before
+		done.existing, done.value = true, e.Before
 	}
-	if f.after && e.kind == put {
-		done.value = e.after
+	if f.after && e.Kind == store.Put {
+		done.value = e.After
 	}
 }
 

@@ -146,7 +146,7 @@ func (x *exec) returnCursor(c *cursor, keep bool) {
 	}
 }
 
-// dropCursor forgets a cursor and tells whether it was there.
+// dropCursor forgets a cursor and reports whether it was there.
 func (x *exec) dropCursor(id int64) bool {
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()

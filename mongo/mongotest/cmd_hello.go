@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -161,7 +162,7 @@ func (x *exec) stream() error {
 	return err
 }
 
-// streamOne writes the next hello of a stream, and tells whether more will come.
+// streamOne writes the next hello of a stream, and reports whether more will come.
 func (x *exec) streamOne(a *helloArgs) (bool, error) {
 	a.processID, a.counter = x.shown.processID, x.shown.counter
 	if err := x.awaitChange(a); err != nil {
@@ -293,17 +294,17 @@ func (m *member) appendLastWriteLocked(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "lastWrite")
 	last, committed := m.opTimes()
 	dst = appendOpTime(dst, "opTime", last)
-	dst = wire.AppendDateTime(dst, "lastWriteDate", last.wall())
+	dst = wire.AppendDateTime(dst, "lastWriteDate", last.Wall())
 	dst = appendOpTime(dst, "majorityOpTime", committed)
-	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.wall())
+	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.Wall())
 	return wire.EndDocument(dst, at)
 }
 
 // opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
-func (m *member) opTimes() (last, committed *entry) {
-	last, committed = m.data.log.tail(), m.data.log.at(m.commit)
+func (m *member) opTimes() (last, committed *store.Entry) {
+	last, committed = m.data.Log.Tail(), m.data.Log.At(m.commit)
 	if last == nil {
-		last = &entry{}
+		last = &store.Entry{}
 	}
 	if committed == nil {
 		committed = last
@@ -311,9 +312,9 @@ func (m *member) opTimes() (last, committed *entry) {
 	return last, committed
 }
 
-func appendOpTime(dst []byte, key string, e *entry) []byte {
+func appendOpTime(dst []byte, key string, e *store.Entry) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendTimestamp(dst, "ts", e.ts.seconds(), e.ts.increment())
-	dst = wire.AppendInt64(dst, "t", e.term)
+	dst = wire.AppendTimestamp(dst, "ts", e.TS.Seconds(), e.TS.Increment())
+	dst = wire.AppendInt64(dst, "t", e.Term)
 	return wire.EndDocument(dst, at)
 }

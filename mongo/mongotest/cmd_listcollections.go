@@ -49,8 +49,8 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	defer x.set.mu.Unlock()
 	var docs [][]byte
 	for _, ns := range x.member.namespacesLocked(x.db) {
-		d, name := x.member.data.collections[ns].def, ns[len(x.db)+1:]
-		info := d.info(name, nameOnly)
+		d, name := x.member.data.Collections[ns].Def, ns[len(x.db)+1:]
+		info := d.Info(name, nameOnly)
 		ok, err := f.matches(info)
 		if err != nil {
 			return nil, err

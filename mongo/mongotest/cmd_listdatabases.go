@@ -52,7 +52,7 @@ func (m *member) databasesLocked() []databaseSize {
 		if len(list) == 0 || list[len(list)-1].name != name {
 			list = append(list, databaseSize{name: name})
 		}
-		list[len(list)-1].size += m.data.collections[ns].storage()
+		list[len(list)-1].size += m.data.Collections[ns].Storage()
 	}
 	return list
 }

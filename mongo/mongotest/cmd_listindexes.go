@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listIndexes/
@@ -31,10 +32,10 @@ func cmdListIndexes(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	var def *definition
+	var def *store.Definition
 	c, err := x.member.storedLocked(x.full)
 	if c != nil {
-		def = c.def
+		def = c.Def
 	}
 	x.set.mu.Unlock()
 	if err != nil {
@@ -43,9 +44,9 @@ func cmdListIndexes(x *exec) error {
 	if def == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.full)
 	}
-	docs := make([][]byte, len(def.indexes))
-	for i, ix := range def.indexes {
-		if docs[i] = ix.listed(x.set.config.version.ShowsSimpleCollation()); building {
+	docs := make([][]byte, len(def.Indexes))
+	for i, ix := range def.Indexes {
+		if docs[i] = ix.Listed(x.set.config.version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}

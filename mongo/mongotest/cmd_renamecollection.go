@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/renameCollection/
@@ -95,22 +96,22 @@ func (r *renaming) check() error {
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
 func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
-	c := m.data.collections[r.from]
+	c := m.data.Collections[r.from]
 	switch {
-	case c.isView():
+	case c.IsView():
 		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
-	case m.data.collections[r.to].isView():
+	case m.data.Collections[r.to].IsView():
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
-	case m.data.collections[r.to] != nil && !r.dropTarget:
+	case m.data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
-	after := *c.def
+	after := *c.Def
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
-		after.uuid = newUUID()
+		after.UUID = store.NewUUID()
 	}
-	return x.appendLocked(&entry{kind: rename, ns: r.from, change: &change{before: c.def, after: &after, to: r.to}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }
 
 // adminOnly refuses a command that only the admin database takes.

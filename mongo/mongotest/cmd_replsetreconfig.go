@@ -272,7 +272,7 @@ func (r *reconfiguration) readModes(v query.Value) error {
 	return it.Err
 }
 
-// checkLocked tells why the configuration cannot replace the one that the set has.
+// checkLocked returns why the configuration cannot replace the one that the set has.
 func (r *reconfiguration) checkLocked() error {
 	rs := r.rs
 	if r.force {
@@ -324,7 +324,7 @@ func (r *reconfiguration) checkChangesLocked() error {
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
 				"%s; to make this change, remove then re-add the member", m.addr)
 		}
-		if is.arbiter && !is.removed && m.data.log.last() > 0 {
+		if is.arbiter && !is.removed && m.data.Log.Last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetStatus/
@@ -58,12 +60,12 @@ func (m *member) appendOpTimes(dst []byte) []byte {
 	last, committed := m.opTimes()
 	at, dst := wire.BeginEmbedded(dst, "optimes")
 	dst = appendOpTime(dst, "lastCommittedOpTime", committed)
-	dst = wire.AppendDateTime(dst, "lastCommittedWallTime", committed.wall())
+	dst = wire.AppendDateTime(dst, "lastCommittedWallTime", committed.Wall())
 	dst = appendOpTime(dst, "readConcernMajorityOpTime", committed)
 	dst = appendOpTime(dst, "appliedOpTime", last)
 	dst = appendOpTime(dst, "durableOpTime", last)
-	dst = wire.AppendDateTime(dst, "lastAppliedWallTime", last.wall())
-	dst = wire.AppendDateTime(dst, "lastDurableWallTime", last.wall())
+	dst = wire.AppendDateTime(dst, "lastAppliedWallTime", last.Wall())
+	dst = wire.AppendDateTime(dst, "lastDurableWallTime", last.Wall())
 	return wire.EndDocument(dst, at)
 }
 
@@ -108,7 +110,7 @@ func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
 	if !other.config.bearsData() {
 		return dst
 	}
-	last := &entry{term: -1}
+	last := &store.Entry{Term: -1}
 	if heard {
 		last, _ = other.opTimes()
 	}
@@ -116,9 +118,9 @@ func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
 	if other != m {
 		dst = appendOpTime(dst, "optimeDurable", last)
 	}
-	dst = wire.AppendDateTime(dst, "optimeDate", last.wall())
+	dst = wire.AppendDateTime(dst, "optimeDate", last.Wall())
 	if other != m {
-		dst = wire.AppendDateTime(dst, "optimeDurableDate", last.wall())
+		dst = wire.AppendDateTime(dst, "optimeDurableDate", last.Wall())
 	}
 	return dst
 }
@@ -148,7 +150,7 @@ func (rs *ReplicaSet) appendConfigLocked(dst []byte, heard bool) []byte {
 	}
 	dst = wire.AppendInt32(dst, "configVersion", int32(version))
 	if rs.config.version.AtLeast(4, 4) {
-		dst = appendSmallest(dst, "configTerm", term)
+		dst = query.AppendSmallest(dst, "configTerm", term)
 	}
 	return dst
 }

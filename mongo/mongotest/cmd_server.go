@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/serverStatus/
@@ -290,6 +291,6 @@ func cmdAppendOplogNote(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		return x.appendLocked(&entry{kind: noop}, -1, note)
+		return x.appendLocked(&store.Entry{Kind: store.Noop}, -1, note)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // sessionMinutes is how long a session that nobody uses is kept.
@@ -20,7 +21,7 @@ func cmdStartSession(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	id := newUUID()
+	id := store.NewUUID()
 	at, dst := wire.BeginEmbedded(x.out, "id")
 	dst = wire.AppendBinary(dst, "id", 4, id[:])
 	dst = wire.EndDocument(dst, at)
@@ -85,7 +86,7 @@ func checkSessionID(path string, session []byte) error {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
 	case id.Data[4] != bson.TypeBinaryUUID:
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
-	case len(id.Data) != 5+len(uuid{}):
+	case len(id.Data) != 5+len(store.UUID{}):
 		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 	}
 	return nil

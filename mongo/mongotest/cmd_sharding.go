@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listShards/
@@ -184,14 +185,14 @@ func (rs *ReplicaSet) noteSharding(ns string, key bson.Raw, unique bool) error {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	m := rs.newestPrimaryLocked()
-	if m == nil || m.data.collections[ns] == nil {
+	if m == nil || m.data.Collections[ns] == nil {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	def := m.data.collections[ns].def
+	def := m.data.Collections[ns].Def
 	after := *def
-	after.shardKey = key
-	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: &after, sharded: about}}
-	e.concern(def)
+	after.ShardKey = key
+	e := &store.Entry{Kind: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
+	e.Concern(def)
 	m.appendLocked(e)
 	m.publishLocked()
 	return nil

@@ -8,6 +8,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Sizes are those of the documents; storage is what files of pages would take up.
@@ -36,43 +38,43 @@ func cmdCollStats(x *exec) error {
 }
 
 // appendCollStats writes the sizes of a collection, nil for none, in units of scale.
-func appendCollStats(dst []byte, c *collection, scale int64) []byte {
+func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
 	if c == nil {
-		c = &collection{def: &definition{}}
+		c = &store.Collection{Def: &store.Definition{}}
 	}
-	exists := c.byID != nil
-	dst = appendSmallest(dst, "size", c.size/scale)
-	dst = wire.AppendInt32(dst, "count", int32(c.live))
-	if c.live > 0 {
-		dst = appendSmallest(dst, "avgObjSize", c.size/int64(c.live))
+	exists := c.ByKey != nil
+	dst = query.AppendSmallest(dst, "size", c.Size/scale)
+	dst = wire.AppendInt32(dst, "count", int32(c.Live))
+	if c.Live > 0 {
+		dst = query.AppendSmallest(dst, "avgObjSize", c.Size/int64(c.Live))
 	}
 	dst = wire.AppendInt32(dst, "numOrphanDocs", 0)
 	storage := int64(0)
 	if exists {
-		storage = pages(c.size)
+		storage = store.Pages(c.Size)
 	}
-	dst = appendSmallest(dst, "storageSize", storage/scale)
+	dst = query.AppendSmallest(dst, "storageSize", storage/scale)
 	if exists {
 		dst = wire.AppendInt32(dst, "freeStorageSize", 0)
-		dst = wire.AppendBool(dst, "capped", c.def.options.capped)
-		if o := c.def.options; o.capped {
-			dst = appendSmallest(dst, "max", o.max)
-			dst = appendSmallest(dst, "maxSize", o.size/scale)
+		dst = wire.AppendBool(dst, "capped", c.Def.Options.Capped)
+		if o := c.Def.Options; o.Capped {
+			dst = query.AppendSmallest(dst, "max", o.Max)
+			dst = query.AppendSmallest(dst, "maxSize", o.Size/scale)
 		}
 	}
-	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.def.indexes)))
+	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.Def.Indexes)))
 	if exists {
 		building, list := wire.BeginArray(dst, "indexBuilds")
 		dst = wire.EndDocument(list, building)
 	}
-	dst = appendSmallest(dst, "totalIndexSize", c.indexStorage()/scale)
+	dst = query.AppendSmallest(dst, "totalIndexSize", c.IndexStorage()/scale)
 	at, dst := wire.BeginEmbedded(dst, "indexSizes")
-	for _, ix := range c.def.indexes {
-		dst = appendSmallest(dst, ix.name, page/scale)
+	for _, ix := range c.Def.Indexes {
+		dst = query.AppendSmallest(dst, ix.Name, store.PageSize/scale)
 	}
 	dst = wire.EndDocument(dst, at)
-	dst = appendSmallest(dst, "totalSize", (storage+c.indexStorage())/scale)
-	return appendSmallest(dst, "scaleFactor", scale)
+	dst = query.AppendSmallest(dst, "totalSize", (storage+c.IndexStorage())/scale)
+	return query.AppendSmallest(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/
@@ -101,17 +103,17 @@ func cmdDBStats(x *exec) error {
 func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
 	for _, ns := range x.member.namespacesLocked(x.db) {
-		c := x.member.data.collections[ns]
-		if c.isView() {
+		c := x.member.data.Collections[ns]
+		if c.IsView() {
 			views++
 			continue
 		}
 		collections++
-		objects += int64(c.live)
-		size += c.size
-		storage += pages(c.size)
-		indexes += int64(len(c.def.indexes))
-		indexSize += c.indexStorage()
+		objects += int64(c.Live)
+		size += c.Size
+		storage += store.Pages(c.Size)
+		indexes += int64(len(c.Def.Indexes))
+		indexSize += c.IndexStorage()
 	}
 	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
 	dst := wire.AppendString(x.out, "db", x.db)
@@ -168,12 +170,12 @@ func cmdDataSize(x *exec) error {
 		return err
 	}
 	if c == nil {
-		c = &collection{}
+		c = &store.Collection{}
 	}
-	x.out = wire.AppendInt64(x.out, "size", c.size)
-	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.live))
+	x.out = wire.AppendInt64(x.out, "size", c.Size)
+	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.Live))
 	x.out = wire.AppendInt64(x.out, "millis", 0)
-	if c.live > 0 {
+	if c.Live > 0 {
 		x.out = wire.AppendBool(x.out, "estimate", estimate)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
@@ -16,7 +17,7 @@ func cmdCommitTransaction(x *exec) error {
 		}
 		switch {
 		case t == nil: // an earlier primary committed it
-			x.applied = x.member.data.log.last()
+			x.applied = x.member.data.Log.Last()
 			return nil
 		case t.state == aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
@@ -39,7 +40,7 @@ func cmdAbortTransaction(x *exec) error {
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		}
 		t.abortLocked()
-		x.applied = x.member.data.log.last()
+		x.applied = x.member.data.Log.Last()
 		return nil
 	})
 }
@@ -65,23 +66,23 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	if err := x.primaryLocked(); err != nil {
 		return err
 	}
-	s := m.data.session(string(x.lsid))
-	t := m.transactions[s.key]
+	s := m.data.Session(string(x.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.txn < s.Active:
 		return x.tooOld(s)
 	case t != nil && t.number == x.txn:
 		return end(t)
-	case s.committed(x.txn):
+	case s.Committed(x.txn):
 		return end(nil)
 	}
 	return x.noSuchTransaction(s)
 }
 
-// inTransaction tells whether the command belongs to a transaction.
+// inTransaction reports whether the command belongs to a transaction.
 func (x *exec) inTransaction() bool { return x.autocommit == autocommitOff }
 
-// retryable tells whether the command is a retryable write.
+// retryable reports whether the command is a retryable write.
 func (x *exec) retryable() bool { return x.hasTxn && !x.inTransaction() }
 
 // joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
@@ -90,12 +91,12 @@ func (x *exec) joinLocked() error {
 		return nil
 	}
 	m := x.member
-	s := m.data.session(string(x.lsid))
-	t := m.transactions[s.key]
+	s := m.data.Session(string(x.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.txn < s.Active:
 		return x.tooOld(s)
-	case x.begins && x.txn == s.active:
+	case x.begins && x.txn == s.Active:
 		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress, "Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
 			"retryable write with the same transaction number has already started.", x.txn, sessionName(x.lsid))
 	case x.begins:
@@ -105,7 +106,7 @@ func (x *exec) joinLocked() error {
 		}
 		x.within = m.beginLocked(s, x.txn, at)
 		return nil
-	case s.committed(x.txn), t != nil && t.number == x.txn && t.state == committed:
+	case s.Committed(x.txn), t != nil && t.number == x.txn && t.state == committed:
 		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
 	case t == nil || t.number != x.txn:
 		return x.noSuchTransaction(s)
@@ -127,14 +128,14 @@ func (x *exec) joinToWriteLocked() error {
 	return nil
 }
 
-func (x *exec) tooOld(s *session) error {
+func (x *exec) tooOld(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
-		"txnNumber { txnNumber: %d } has already started on this session.", x.txn, sessionName(x.lsid), s.active)
+		"txnNumber { txnNumber: %d } has already started on this session.", x.txn, sessionName(x.lsid), s.Active)
 }
 
-func (x *exec) noSuchTransaction(s *session) error {
+func (x *exec) noSuchTransaction(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
-		x.txn, s.active)
+		x.txn, s.Active)
 }
 
 // abandon ends the transaction in which a statement failed.

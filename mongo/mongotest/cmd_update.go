@@ -7,6 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/update/
@@ -62,7 +63,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "multi":
 			s.multi = e.True()
 		case "hint":
-			return s.hint.parse(e)
+			return s.hint.Parse(e)
 		case "collation":
 			s.ownCollation(e)
 		case "arrayFilters":
@@ -169,13 +170,13 @@ func (s *updateStatement) supply(constants []byte) error {
 	return nil
 }
 
-// updateOneLocked executes one statement and tells whether it went well.
+// updateOneLocked executes one statement and reports whether it went well.
 func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	note := x.entries[i]
 	stmt := note.StatementN
 	if e := x.executedBeforeLocked(note, o); e != nil {
-		if e.before == nil {
-			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.after, "_id")})
+		if e.Before == nil {
+			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.After, "_id")})
 		} else {
 			o.modified++
 		}
@@ -217,8 +218,8 @@ func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, erro
 }
 
 // replaced is the entry by which an update puts another document in the place of the one that was found.
-func (f *found) replaced(after []byte, u *query.Update) *entry {
-	return &entry{kind: put, key: f.key, before: f.doc, after: after, whole: u.IsReplacement()}
+func (f *found) replaced(after []byte, u *query.Update) *store.Entry {
+	return &store.Entry{Kind: store.Put, Key: f.key, Before: f.doc, After: after, Whole: u.IsReplacement()}
 }
 
 func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
@@ -267,7 +268,7 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	x.match = f.match
 	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
 	if err == nil && !x.set.config.version.StoresDollars() {
-		err = checkUpdatedNames(f.doc, after)
+		err = store.CheckUpdatedNames(f.doc, after)
 	}
 	return after, err
 }
@@ -287,7 +288,7 @@ func (x *exec) refuseLocked(why error, upsert bool) error {
 
 // makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
 func (x *exec) makeForUpsertLocked() error {
-	if x.member.data.collections[x.full] != nil || x.within != nil {
+	if x.member.data.Collections[x.full] != nil || x.within != nil {
 		return nil
 	}
 	_, err := x.makeLocked(x.full)
@@ -302,26 +303,26 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	x.match = query.Matching{Vars: q.vars}
 	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
 	if err == nil && !x.set.config.version.StoresDollars() {
-		err = checkUpdatedNames(nil, doc)
+		err = store.CheckUpdatedNames(nil, doc)
 	}
 	if err != nil {
 		return nil, x.executing(command, err)
 	}
-	doc, key, err := stored(doc)
+	doc, key, err := store.Prepared(doc)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.admissibleLocked(key, doc, true); err != nil {
 		return nil, x.executing(command, err)
 	}
-	return doc, x.storeLocked(&entry{kind: put, key: key, after: doc}, stmt, note)
+	return doc, x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: doc}, stmt, note)
 }
 
-// updatableLocked tells why an update is not executed if it is one of a time-series collection.
+// updatableLocked returns why an update is not executed if it is one of a time-series collection.
 func (x *exec) updatableLocked(multi bool) error {
 	c, err := x.collectionLocked(x.full)
 	switch {
-	case err != nil || c == nil || c.def.options.timeseries == nil:
+	case err != nil || c == nil || c.Def.Options.Timeseries == nil:
 		return err
 	case !multi:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")

@@ -6,6 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/collMod/#change-index-properties
@@ -13,42 +14,42 @@ import (
 var trueValue = query.Value{Type: bson.TypeBoolean, Data: []byte{1}}
 
 // prepare begins or ends that an index takes no further duplicates.
-func (im *indexModification) prepare(x *exec, ix, changed *index) error {
-	if im.prepared.Missing() || im.prepared.True() == ix.prepared {
+func (im *indexModification) prepare(x *exec, ix, changed *store.Index) error {
+	if im.prepared.Missing() || im.prepared.True() == ix.Prepared {
 		return nil
 	}
-	if ix == idIndex || ix.unique || !ix.ordered() {
+	if ix == store.IDIndex || ix.Unique || !ix.Ordered() {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "mongotest: prepareUnique is supported for single and compound indexes that are not unique")
 	}
-	x.out = wire.AppendBool(x.out, "prepareUnique_old", ix.prepared)
-	x.out = wire.AppendBool(x.out, "prepareUnique_new", !ix.prepared)
-	changed.prepared = !ix.prepared
+	x.out = wire.AppendBool(x.out, "prepareUnique_old", ix.Prepared)
+	x.out = wire.AppendBool(x.out, "prepareUnique_new", !ix.Prepared)
+	changed.Prepared = !ix.Prepared
 	value := query.Value{}
-	if changed.prepared {
+	if changed.Prepared {
 		value = trueValue
 	}
-	changed.raw = replaced(changed.raw, "prepareUnique", value)
+	changed.Raw = replaced(changed.Raw, "prepareUnique", value)
 	return nil
 }
 
 // makeUnique makes an index unique that takes no further duplicates and has none.
-func (im *indexModification) makeUnique(x *exec, ix, changed *index) error {
+func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error {
 	switch {
-	case im.unique.Missing() || ix.unique:
+	case im.unique.Missing() || ix.Unique:
 		return nil
 	case !im.unique.True():
 		return mongoerr.Errorf(mongoerr.BadValue, "'Unique: false' is not supported")
-	case !ix.prepared && !changed.prepared:
+	case !ix.Prepared && !changed.Prepared:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
-	if violations := x.member.data.collections[x.full].violations(ix); violations != nil {
+	if violations := x.member.data.Collections[x.full].Violations(ix); violations != nil {
 		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
 			"collMod again.")
 		e.Extra = violations
 		return e
 	}
 	x.out = wire.AppendBool(x.out, "unique_new", true)
-	changed.unique, changed.prepared = true, false
-	changed.raw = replaced(replaced(changed.raw, "prepareUnique", query.Value{}), "unique", trueValue)
+	changed.Unique, changed.Prepared = true, false
+	changed.Raw = replaced(replaced(changed.Raw, "prepareUnique", query.Value{}), "unique", trueValue)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -23,7 +24,7 @@ const (
 	atMongos              // no member has it
 )
 
-// has tells whether the server has a command.
+// has reports whether the server has a command.
 func (x *exec) has(s *spec) bool {
 	wrong := atMongos
 	if x.mongos != nil {
@@ -74,11 +75,11 @@ type command struct {
 	readMode     string        // of the read preference, empty if there is none
 	readTags     []query.Value // the tag sets
 	staleness    time.Duration
-	readConcern  string    // the level
-	concerned    bool      // it has a readConcern
-	after        timestamp // afterClusterTime
-	atTime       timestamp // atClusterTime
-	heard        timestamp // the client's $clusterTime
+	readConcern  string          // the level
+	concerned    bool            // it has a readConcern
+	after        store.Timestamp // afterClusterTime
+	atTime       store.Timestamp // atClusterTime
+	heard        store.Timestamp // the client's $clusterTime
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated

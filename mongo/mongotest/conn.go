@@ -75,7 +75,7 @@ func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 // abort ends the connection with a reset.
 func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.plain) }) }
 
-// gone tells whether the connection was closed by the server.
+// gone reports whether the connection was closed by the server.
 func (c *conn) gone() bool {
 	select {
 	case <-c.done:

@@ -27,7 +27,7 @@ type cursor struct {
 type feed interface {
 	// nextLocked returns the next document, nil if there is none now.
 	nextLocked(x *exec) ([]byte, error)
-	// over tells whether there will never be another.
+	// over reports whether there will never be another.
 	over() bool
 }
 
@@ -45,7 +45,7 @@ func (f *fixed) nextLocked(*exec) ([]byte, error) {
 
 func (f *fixed) over() bool { return len(f.docs) == 0 }
 
-// exhausted tells whether the client has everything that there will ever be.
+// exhausted reports whether the client has everything that there will ever be.
 func (c *cursor) exhausted() bool { return c.ahead == nil && !c.full && c.feed.over() }
 
 // batchLocked takes documents for a batch: at most size of them, and at most 16 MiB but always one.
@@ -123,7 +123,7 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 		dst = append(dst, list...)
 	case batchFirst:
 		if dst = append(dst, list...); x.snapshot() {
-			dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+			dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.Seconds(), x.atTime.Increment())
 		}
 		x.out = c.appendIdentity(dst, at)
 		return nil
@@ -167,7 +167,7 @@ func (c *cursor) appendIdentity(dst []byte, at int) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// snapshot tells whether the reply says at which time it was read.
+// snapshot reports whether the reply says at which time it was read.
 func (x *exec) snapshot() bool { return x.readConcern == snapshotConcern && !x.inTransaction() }
 
 // transactionNumber returns the number of the command's transaction, -1 if it is in none.
@@ -178,7 +178,7 @@ func (x *exec) transactionNumber() int64 {
 	return -1
 }
 
-// belongs tells why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
+// belongs returns why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
 func (x *exec) belongs(c *cursor) error {
 	txn := x.transactionNumber()
 	switch {

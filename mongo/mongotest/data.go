@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Command executes a command at a member, without the wire: no middleware, fail point or authentication concerns it, and
@@ -115,7 +116,7 @@ func encoded(method string, docs []any) ([]bson.Raw, error) {
 	return list, nil
 }
 
-// isList tells whether a value is a slice of documents rather than one that is a slice itself.
+// isList reports whether a value is a slice of documents rather than one that is a slice itself.
 func isList(doc any) bool {
 	switch doc.(type) {
 	case nil, bson.D, bson.Raw, []byte:
@@ -258,8 +259,8 @@ func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var docs []bson.Raw
-	m.data.collections[ns].scan(func(r *record) bool {
-		docs = append(docs, bson.Raw(r.doc))
+	m.data.Collections[ns].Scan(func(r *store.Record) bool {
+		docs = append(docs, bson.Raw(r.Doc))
 		return true
 	})
 	return docs

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // exec is the execution of one message. A connection has one and uses it again and again.
@@ -41,9 +42,9 @@ type exec struct {
 	wholeOK    bool         // the reply says ok with an integer, as that of a distinct on a view
 	language   query.Hooks  // what compiles expressions where there is no let
 	vars       variables
-	match      query.Matching // of the document that was found last
-	seen       int64          // index of the log up to which reads see
-	readAt     timestamp      // of what a majority read saw, 0 for another
+	match      query.Matching  // of the document that was found last
+	seen       int64           // index of the log up to which reads see
+	readAt     store.Timestamp // of what a majority read saw, 0 for another
 	shown      shown
 	streaming  bool // the reply is one of a stream of hellos
 	scripted   bool // the error is a fault's or a fail point's: the member's state does not bear it out

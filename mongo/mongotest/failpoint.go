@@ -86,7 +86,7 @@ func cmdConfigureFailPoint(x *exec) error {
 	return nil
 }
 
-// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and tells whether it was off.
+// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and reports whether it was off.
 func (p *failPoint) mode(e *wire.Element) (bool, error) {
 	switch string(e.Text()) {
 	case "off":
@@ -228,7 +228,7 @@ func (p *failPoint) concerns(x *exec) bool {
 	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.db+"."+string(coll.Text())
 }
 
-// take counts a command down and tells whether the fail point acts on it. It is called with the set's mutex held.
+// take counts a command down and reports whether the fail point acts on it. It is called with the set's mutex held.
 func (p *failPoint) take() bool {
 	switch {
 	case p.skip > 0:
@@ -246,7 +246,7 @@ func (p *failPoint) take() bool {
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.member
 	p := m.points[FailWrite]
-	if p == nil || !x.hasTxn || m.data.log.last() == since || !p.take() {
+	if p == nil || !x.hasTxn || m.data.Log.Last() == since || !p.take() {
 		return nil
 	}
 	if p.hasCode {

@@ -22,7 +22,7 @@ func Uninitiated() Option { return func(c *config) { c.uninitiated = true } }
 // Processes is how a server makes the servers of other processes members of its set. The set lives in this process; the
 // others hand the connections of their clients on to it.
 type Processes struct {
-	// IsSelf tells whether an address of a configuration, "host:port", leads to this process.
+	// IsSelf reports whether an address of a configuration, "host:port", leads to this process.
 	IsSelf func(address string) bool
 	// Join makes other processes stand for members; what it returns is the reason why one of them does not. It is called once
 	// for each attempt to initiate the set, and the members are there when the command has been answered.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Entry is the journal's record of one statement attempt that reached the server: one for each document of an insert,
@@ -80,7 +82,7 @@ func (e *Entry) String() string {
 // noted is an entry of the journal that is being kept, with what becomes of the entry of the log that it stands for.
 type noted struct {
 	Entry
-	outcome outcomeOf // of which Applied and RolledBack are made
+	outcome store.Outcome // of which Applied and RolledBack are made
 }
 
 // journal keeps the newest entries. Its mutex also guards the fields of the entries in it.
@@ -138,7 +140,7 @@ func (rs *ReplicaSet) Journal() []Entry {
 	list := make([]Entry, 0, len(j.entries)-from)
 	for _, n := range j.entries[from:] {
 		e := n.Entry
-		e.Applied, e.RolledBack = n.outcome.applied.Load(), n.outcome.rolledBack.Load()
+		e.Applied, e.RolledBack = n.outcome.Applied.Load(), n.outcome.RolledBack.Load()
 		list = append(list, e)
 	}
 	return list
@@ -161,7 +163,7 @@ func (rs *ReplicaSet) Dump() string {
 	defer rs.mu.Unlock()
 	for _, m := range rs.members {
 		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
-			m.term, m.up, m.gate.shut.Load(), m.data.log.last(), m.commit)
+			m.term, m.up, m.gate.shut.Load(), m.data.Log.Last(), m.commit)
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // checkLinearizable refuses the read concern where it means nothing.
@@ -24,8 +25,8 @@ func (x *exec) confirm() error {
 	defer rs.mu.Unlock()
 	index := int64(0)
 	if !x.interruptedLocked() {
-		m.appendLocked(&entry{kind: noop})
-		index = m.data.log.last()
+		m.appendLocked(&store.Entry{Kind: store.Noop})
+		index = m.data.Log.Last()
 		m.publishLocked()
 	}
 	w := newWaiter(func() bool { return x.interruptedLocked() || m.commit >= index })

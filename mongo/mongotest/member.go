@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // role is what a member that runs is in its set.
@@ -34,7 +36,7 @@ type member struct {
 	elected time.Time // when it became primary
 	frozen  time.Time // until when it does not stand for election
 
-	data         *data
+	data         *store.Store
 	commit       int64 // index up to which it knows that a majority has the log
 	matched      []int64
 	held         []int64                 // as primary: indexes from which on nothing may be fetched yet
@@ -65,7 +67,7 @@ func newMember(set *ReplicaSet, index int) *member {
 	m := &member{index: index, wake: make(chan struct{}, 1)}
 	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
 	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))
-	m.data = newData()
+	m.data = store.New()
 	m.transactions = make(map[string]*transaction)
 	m.startLocked()
 	return m
@@ -82,12 +84,12 @@ func (m *member) startLocked() {
 	m.view = view{primary: -2}
 }
 
-// passes tells whether a message of m gets to another member.
+// passes reports whether a message of m gets to another member.
 func (m *member) passes(to *member) bool {
 	return m.linked(to) && (m == to || !m.config.removed && !to.config.removed)
 }
 
-// linked tells whether bytes of m get to another server.
+// linked reports whether bytes of m get to another server.
 func (m *member) linked(to *member) bool {
 	if m == to {
 		return m.up
@@ -95,11 +97,11 @@ func (m *member) linked(to *member) bool {
 	return m.up && to.up && !m.gate.shut.Load() && !to.gate.shut.Load() && !m.set.cut[m.index][to.index]
 }
 
-// reaches tells whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
+// reaches reports whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
 // what is cut one way ends them both ways.
 func (m *member) reaches(other *member) bool { return m.passes(other) && other.passes(m) }
 
-// seesMajority tells whether the member reaches, itself included, a majority of those who vote.
+// seesMajority reports whether the member reaches, itself included, a majority of those who vote.
 func (m *member) seesMajority() bool {
 	votes := 0
 	for _, other := range m.set.members {
@@ -123,19 +125,19 @@ func (m *member) primaryLocked() *member {
 
 // newerThan compares two members' logs as voters do.
 func (m *member) newerThan(other *member) bool {
-	a, b := m.data.log.tail(), other.data.log.tail()
+	a, b := m.data.Log.Tail(), other.data.Log.Tail()
 	switch {
 	case a == nil || b == nil:
 		return a != nil
-	case a.term != b.term:
-		return a.term > b.term
+	case a.Term != b.Term:
+		return a.Term > b.Term
 	}
-	return m.data.log.last() > other.data.log.last()
+	return m.data.Log.Last() > other.data.Log.Last()
 }
 
 // fetchLimit is up to which index others may fetch the log.
 func (m *member) fetchLimit() int64 {
-	limit := m.data.log.last()
+	limit := m.data.Log.Last()
 	for _, h := range m.held {
 		limit = min(limit, h)
 	}
@@ -144,7 +146,7 @@ func (m *member) fetchLimit() int64 {
 
 // holdLocked keeps what is applied from now on from being fetched; the returned function ends that.
 func (m *member) holdLocked() func() {
-	at, epoch := m.data.log.last(), m.epoch
+	at, epoch := m.data.Log.Last(), m.epoch
 	m.held = append(m.held, at)
 	return func() {
 		m.set.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Sharded puts n mongos in front of the replica set, which is the only shard. Clients find them by the URI; the members are
@@ -127,13 +128,13 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 	return nil
 }
 
-// freshEnoughLocked tells whether a member is no further behind the newest entry than a limit, 0 for none.
+// freshEnoughLocked reports whether a member is no further behind the newest entry than a limit, 0 for none.
 func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
-	newest, mine := timestamp(rs.clock.Load()), m.data.log.tail()
-	return limit == 0 || mine != nil && time.Duration(newest.seconds()-mine.ts.seconds())*time.Second <= limit
+	newest, mine := store.Timestamp(rs.clock.Load()), m.data.Log.Tail()
+	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
-// hasTags tells whether a member has all of some tags.
+// hasTags reports whether a member has all of some tags.
 func (c *memberConfig) hasTags(tags []byte) bool {
 	it := wire.Elements(tags)
 	for it.Next() {
@@ -161,7 +162,7 @@ func (rs *ReplicaSet) describeShardLocked(p *member) {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
 	doc = wire.AppendString(doc, "host", rs.shardLocked())
-	doc, key, _ := stored(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
-	p.appendLocked(&entry{kind: create, ns: ns, change: &change{after: newDefinition()}})
-	p.appendLocked(&entry{kind: put, ns: ns, key: key, after: doc})
+	doc, key, _ := store.Prepared(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
+	p.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
+	p.appendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/read-concern/
@@ -56,11 +57,11 @@ func (c *command) readConcernLevel(level string) error {
 	return fields.NotEnumerated("readConcern.level", level)
 }
 
-func readConcernTime(e *wire.Element) (timestamp, error) {
+func readConcernTime(e *wire.Element) (store.Timestamp, error) {
 	if e.Type != bson.TypeTimestamp {
 		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", e.Key, query.TypeName(e.Type))
 	}
-	return timestamp(binary.LittleEndian.Uint64(e.Value)), nil
+	return store.Timestamp(binary.LittleEndian.Uint64(e.Value)), nil
 }
 
 // checkTimes refuses times, given or not, that do not go with one another or with the level.
@@ -96,7 +97,7 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 		case it.Type != bson.TypeTimestamp:
 			return fields.WrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
 		default:
-			c.heard = timestamp(binary.LittleEndian.Uint64(it.Value))
+			c.heard = store.Timestamp(binary.LittleEndian.Uint64(it.Value))
 		}
 	}
 	if it.Err == nil && c.heard == 0 {
@@ -114,9 +115,9 @@ func (x *exec) hear() error {
 	if x.heard <= rs.clusterTime() || rs.config.standalone {
 		return nil
 	}
-	if now := now(); x.heard.seconds() > now.seconds()+aheadOfClock {
+	if now := now(); x.heard.Seconds() > now.Seconds()+aheadOfClock {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
-			x.heard.seconds(), now.seconds())
+			x.heard.Seconds(), now.Seconds())
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -136,7 +137,7 @@ func (x *exec) awaitTimesLocked() error {
 	}
 	if known := rs.clusterTime(); wanted > known {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
-			"%s; current clusterTime: %s", name, wanted.text(), known.text())
+			"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
 	}
 	if x.readTimeLocked() >= wanted {
 		return nil
@@ -150,27 +151,27 @@ func (x *exec) awaitTimesLocked() error {
 }
 
 // readTimeLocked is the time of the newest entry that a read of the command would see.
-func (x *exec) readTimeLocked() timestamp {
+func (x *exec) readTimeLocked() store.Timestamp {
 	m := x.member
 	if x.inTransaction() || x.readConcern != majorityConcern && x.readConcern != snapshotConcern {
-		return m.data.newest()
+		return m.data.Newest()
 	}
-	if e := m.data.log.at(m.commit); e != nil {
-		return e.ts
+	if e := m.data.Log.At(m.commit); e != nil {
+		return e.TS
 	}
 	return 0
 }
 
 // advanceLocked lets the primary write a no-op if nothing of a time, or later, has been written: it was only heard of, or is of what
 // was rolled back.
-func (m *member) advanceLocked(to timestamp) {
+func (m *member) advanceLocked(to store.Timestamp) {
 	p := m.primaryLocked()
 	if m.role == primary {
 		p = m
 	}
-	if p == nil || p.data.newest() >= to || !m.passes(p) {
+	if p == nil || p.data.Newest() >= to || !m.passes(p) {
 		return
 	}
-	p.appendLocked(&entry{kind: noop})
+	p.appendLocked(&store.Entry{Kind: store.Noop})
 	p.publishLocked()
 }

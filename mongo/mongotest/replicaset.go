@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
@@ -164,7 +166,7 @@ func (rs *ReplicaSet) beginLocked(p *member) {
 	}
 	for _, m := range rs.members {
 		if m != p && m.config.bearsData() {
-			m.fetchLocked(p, p, p.data.log.last())
+			m.fetchLocked(p, p, p.data.Log.Last())
 		}
 	}
 	rs.reconsiderLocked()
@@ -421,8 +423,8 @@ func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
 		}
 	}
 	var docs []bson.Raw
-	from.data.snapshot(ns, from.commit).scan(func(r *record) bool {
-		docs = append(docs, bson.Raw(r.doc))
+	from.data.Snapshot(ns, from.commit).Scan(func(r *store.Record) bool {
+		docs = append(docs, bson.Raw(r.Doc))
 		return true
 	})
 	return docs
@@ -452,7 +454,7 @@ func (rs *ReplicaSet) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.data.log.last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.data.Log.Last() {
 			return false
 		}
 	}
@@ -549,16 +551,16 @@ func (rs *ReplicaSet) changedLocked() {
 }
 
 // tickLocked returns the timestamp of the next oplog entry.
-func (rs *ReplicaSet) tickLocked() timestamp {
+func (rs *ReplicaSet) tickLocked() store.Timestamp {
 	next := max(rs.clusterTime(), now()) + 1
 	rs.clock.Store(uint64(next))
 	return next
 }
 
 // clusterTime is the newest time that anyone knows of.
-func (rs *ReplicaSet) clusterTime() timestamp {
-	return timestamp(max(rs.clock.Load(), rs.heard.Load()))
+func (rs *ReplicaSet) clusterTime() store.Timestamp {
+	return store.Timestamp(max(rs.clock.Load(), rs.heard.Load()))
 }
 
 // now is the first timestamp of the second that the clock shows.
-func now() timestamp { return timestamp(time.Now().Unix()) << 32 }
+func now() store.Timestamp { return store.Timestamp(time.Now().Unix()) << 32 }

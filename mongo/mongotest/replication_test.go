@@ -42,7 +42,7 @@ func lastN(rs *mongotest.ReplicaSet) int64 {
 	return number(docs[0], "n")
 }
 
-// labelled tells whether a reply has an error label.
+// labelled reports whether a reply has an error label.
 func labelled(reply bson.Raw, label string) bool {
 	return strings.Contains(reply.Lookup("errorLabels").String(), `"`+label+`"`)
 }

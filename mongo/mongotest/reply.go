@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // writeFailure writes the reply's document for an error.
@@ -51,9 +52,9 @@ func (x *exec) appendTimes() {
 	if t == 0 {
 		return // there is no oplog yet
 	}
-	known := max(t, timestamp(x.set.heard.Load()))
+	known := max(t, store.Timestamp(x.set.heard.Load()))
 	at, dst := wire.BeginEmbedded(x.out, "$clusterTime")
-	dst = wire.AppendTimestamp(dst, "clusterTime", known.seconds(), known.increment())
+	dst = wire.AppendTimestamp(dst, "clusterTime", known.Seconds(), known.Increment())
 	signature, dst := wire.BeginEmbedded(dst, "signature")
 	dst = wire.AppendBinary(dst, "hash", 0, noSignature)
 	dst = wire.AppendInt64(dst, "keyId", 0)
@@ -62,15 +63,15 @@ func (x *exec) appendTimes() {
 	if x.readAt != 0 {
 		t = x.readAt
 	}
-	x.out = wire.AppendTimestamp(dst, "operationTime", t.seconds(), t.increment())
+	x.out = wire.AppendTimestamp(dst, "operationTime", t.Seconds(), t.Increment())
 }
 
 // operationTime is the time of the member that executed the command, or of the newest one.
-func (x *exec) operationTime() timestamp {
+func (x *exec) operationTime() store.Timestamp {
 	if x.member != nil {
-		return x.member.data.newest()
+		return x.member.data.Newest()
 	}
-	return timestamp(x.set.clock.Load())
+	return store.Timestamp(x.set.clock.Load())
 }
 
 func (x *exec) appendTopologyVersion() {

@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/changeStreams/#resume-tokens
@@ -20,11 +21,11 @@ import (
 // text is written as the real server writes it, so that texts sort as positions do; of what identifies the event beyond its
 // place in the log it has the kind only, not the document's key.
 type resumeToken struct {
-	at         timestamp
-	event      bool // it is that of an event; otherwise of a time, before all events of that time
-	index      int  // of the event within the entry
-	invalidate bool // of the event that ends the stream, behind the one that is the reason
-	collection uuid // zero where the event is about none
+	at         store.Timestamp
+	event      bool       // it is that of an event; otherwise of a time, before all events of that time
+	index      int        // of the event within the entry
+	invalidate bool       // of the event that ends the stream, behind the one that is the reason
+	collection store.UUID // zero where the event is about none
 	operation  string
 }
 
@@ -62,7 +63,7 @@ func (t *resumeToken) text() string {
 	} else {
 		b = append(b, typeFalse)
 	}
-	if t.collection == (uuid{}) {
+	if t.collection == (store.UUID{}) {
 		b = append(b, typeNull)
 	} else {
 		b = append(b, typeBinary, byte(len(t.collection)), bson.TypeBinaryUUID)
@@ -157,7 +158,7 @@ func (r *tokenReader) truth() bool {
 	return b == typeTrue
 }
 
-func (r *tokenReader) uuid() (id uuid) {
+func (r *tokenReader) uuid() (id store.UUID) {
 	switch head := r.take(1)[0]; head {
 	case typeNull:
 	case typeBinary:
@@ -182,7 +183,7 @@ func (r *tokenReader) word() string {
 
 func (r *tokenReader) token() *resumeToken {
 	r.expect(typeTimestamp)
-	t := &resumeToken{at: timestamp(binary.BigEndian.Uint64(r.take(8)))}
+	t := &resumeToken{at: store.Timestamp(binary.BigEndian.Uint64(r.take(8)))}
 	version, kind := r.number(), r.number()
 	t.event = kind == eventToken
 	r.bad = r.bad || version != tokenVersion || kind != 0 && kind != eventToken

@@ -91,7 +91,7 @@ func (r *mongos) destinationLocked(x *exec) *member {
 	return r.set.members[0]
 }
 
-// repeats tells whether a mongos performs the command once more after an error.
+// repeats reports whether a mongos performs the command once more after an error.
 func (x *exec) repeats(err error) bool {
 	if !mongoerr.Is(mongoerr.CodeOf(err), mongoerr.RetryableWrite) || x.inTransaction() || x.name == "getMore" {
 		return false
@@ -99,7 +99,7 @@ func (x *exec) repeats(err error) bool {
 	return x.retryable() || !x.writes()
 }
 
-// writes tells whether the command is one for the primary; an aggregate is if its last stage says where to.
+// writes reports whether the command is one for the primary; an aggregate is if its last stage says where to.
 func (c *command) writes() bool {
 	if c.name != "aggregate" {
 		return c.spec.write

@@ -55,7 +55,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			if c == nil {
 				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 			}
-			dst = appendSmallest(dst, "count", int64(c.live))
+			dst = query.AppendSmallest(dst, "count", int64(c.Live))
 		default:
 			return nil, fields.Unsupported("$collStats", option)
 		}
@@ -72,15 +72,15 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		return nil, err
 	}
 	var docs [][]byte
-	for _, ix := range c.def.indexes {
+	for _, ix := range c.Def.Indexes {
 		whole, dst := wire.BeginDocument(nil)
-		dst = wire.AppendString(dst, "name", ix.name)
-		dst = wire.AppendDocument(dst, "key", ix.pattern)
+		dst = wire.AppendString(dst, "name", ix.Name)
+		dst = wire.AppendDocument(dst, "key", ix.Pattern)
 		dst = wire.AppendString(dst, "host", x.member.addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
 		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.member.started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
-		dst = wire.AppendDocument(dst, "spec", ix.raw)
+		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
 	}
 	return docs, nil
@@ -91,7 +91,7 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // localSessionsLocked returns the sessions that have written, and the command's own.
 func (x *exec) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.member.data.sessions {
+	for lsid := range x.member.data.Sessions {
 		known[lsid] = true
 	}
 	if x.lsid != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // targetName is the stage by which a pipeline writes.
@@ -24,7 +25,7 @@ func targetName(t *pipeline.Target) string {
 	return "$out"
 }
 
-// checkTarget tells why the command may not write.
+// checkTarget returns why the command may not write.
 func (x *exec) checkTarget(t *pipeline.Target) error {
 	name := targetName(t)
 	switch {
@@ -46,7 +47,7 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 	if err != nil || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
 		return err
 	}
-	if c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
+	if c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On) }) {
 		return nil
 	}
 	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
@@ -115,16 +116,16 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 	if err != nil {
 		return err
 	}
-	def := newDefinition()
+	def := store.NewDefinition()
 	if c != nil {
-		if c.def.options.capped {
+		if c.Def.Options.Capped {
 			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
 		}
-		def = c.def.with(c.def.indexes)
-		def.uuid = newUUID()
+		def = c.Def.With(c.Def.Indexes)
+		def.UUID = store.NewUUID()
 	}
-	x.full = t.DB + ".tmp.agg_out." + newUUID().String()
-	if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+	x.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
+	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 		return err
 	}
 	err = x.fillLocked(docs)
@@ -133,9 +134,9 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 			mongoerr.From(refused).Message)
 	}
 	if err != nil {
-		return errors.Join(err, x.appendLocked(&entry{kind: drop, ns: x.full}, -1, nil))
+		return errors.Join(err, x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.full}, -1, nil))
 	}
-	return x.appendLocked(&entry{kind: rename, ns: x.full, change: &change{before: def, after: def, to: target}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 }
 
 func (x *exec) fillLocked(docs [][]byte) error {
@@ -155,7 +156,7 @@ func (x *exec) insertResultLocked(doc []byte, note *noted) error {
 	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
 		return err
 	}
-	return x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, -1, note)
+	return x.storeLocked(&store.Entry{Kind: store.Put, Key: in.key, After: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.
@@ -299,16 +300,16 @@ func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
 	return query.Transform(func(doc []byte, vars any) ([]byte, error) { return m.Apply(c, vars, doc, r.doc) }), nil
 }
 
-// refusedLocked tells why a result could not be inserted if there were none to match it: then it is not merged either.
+// refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
 func (m *merge) refusedLocked(r *mergeable) error {
 	c, err := m.collectionLocked(m.full)
-	if err != nil || c == nil || c.def.options.filter == nil || m.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err
 	}
-	return m.refuses(&c.def.options, nil, r.doc)
+	return m.refuses(&c.Def.Options, nil, r.doc)
 }
 
-// explain says what an error means for the stage; updating tells whether also a refused document was one during an update.
+// explain says what an error means for the stage; updating reports whether also a refused document was one during an update.
 func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil

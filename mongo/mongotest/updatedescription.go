@@ -51,7 +51,7 @@ func (p steps) String() string {
 	return strings.Join(parts, ".")
 }
 
-// ambiguous tells whether the path with dots could be read as another one: a field's name has a dot in it, or looks like an
+// ambiguous reports whether the path with dots could be read as another one: a field's name has a dot in it, or looks like an
 // element's number where it is not the first.
 func (p steps) ambiguous() bool {
 	return slices.ContainsFunc(p, func(s step) bool { return !s.element && strings.Contains(s.name, ".") }) ||
@@ -131,7 +131,7 @@ func (d *description) arrays(at steps, before, after []byte) {
 	}
 }
 
-// nested tells whether two values differ and are both documents or both arrays.
+// nested reports whether two values differ and are both documents or both arrays.
 func nested(a, b *wire.Element) bool {
 	return a.Type == b.Type && (a.Type == bson.TypeEmbeddedDocument || a.Type == bson.TypeArray) && !bytes.Equal(a.Value, b.Value)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
@@ -99,7 +100,7 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 // criteria say which documents a command or a statement is about.
 type criteria struct {
 	filter    query.Filter
-	hint      hint
+	hint      store.Hint
 	sort      *query.Sort     // nil for none
 	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
 	collation query.Collation // nil if strings are compared by their bytes
@@ -153,9 +154,9 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 	return err
 }
 
-// readsByID tells whether a collection is read by its index of _id because it is sorted by that.
-func (c *criteria) readsByID(in *collection) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.given() && in != nil && in.hasIDIndex() && len(in.def.indexes) == 1
+// readsByID reports whether a collection is read by its index of _id because it is sorted by that.
+func (c *criteria) readsByID(in *store.Collection) bool {
+	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && in != nil && in.HasIDIndex() && len(in.Def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -163,12 +164,12 @@ func (c *criteria) checkNatural() error {
 	switch {
 	case c.natural == 0:
 		return nil
-	case c.hint.named || c.hint.pattern != nil:
+	case c.hint.Named || c.hint.Pattern != nil:
 		return mongoerr.Errorf(mongoerr.BadValue, "index hint not allowed with $natural sort order")
-	case c.hint.natural != 0 && c.hint.natural != c.natural:
+	case c.hint.Natural != 0 && c.hint.Natural != c.natural:
 		return mongoerr.Errorf(mongoerr.BadValue, "$natural hint must be in the same direction as $natural sort order")
 	}
-	c.hint.natural = c.natural
+	c.hint.Natural = c.natural
 	return nil
 }
 
@@ -179,15 +180,15 @@ func (x *exec) findLocked(command string, q *criteria, visit func(key string, do
 	if err != nil {
 		return err
 	}
-	ix, err := q.hint.resolve(x.full, c)
+	ix, err := q.hint.Resolve(x.full, c)
 	if err != nil {
 		return err
 	}
 	x.match = query.Matching{Vars: q.vars}
 	if q.inOrder = q.readsByID(c); q.inOrder {
-		err = c.findSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
+		err = c.FindSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
 	} else {
-		err = c.findBy(ix, &q.hint, &q.filter, &x.match, visit)
+		err = c.FindBy(ix, &q.hint, &q.filter, &x.match, visit)
 	}
 	if err != nil {
 		return x.executing(command, err)
@@ -204,7 +205,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var unsortable error
 	order := q.order()
 	if order != nil {
-		q.hint.sizes = " limit=1"
+		q.hint.Sizes = " limit=1"
 	}
 	err := x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {

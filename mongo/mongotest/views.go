@@ -10,15 +10,16 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/core/views/
 
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
-func (m *member) storedLocked(ns string) (*collection, error) {
-	c := m.data.collections[ns]
-	if c.isView() {
-		return nil, notOnView(ns)
+func (m *member) storedLocked(ns string) (*store.Collection, error) {
+	c := m.data.Collections[ns]
+	if c.IsView() {
+		return nil, store.NotOnView(ns)
 	}
 	return c, nil
 }
@@ -26,16 +27,16 @@ func (m *member) storedLocked(ns string) (*collection, error) {
 // resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
 func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 	var stages []query.Value
-	for range maxViewDepth {
+	for range store.MaxViewDepth {
 		c, err := x.lookupLocked(ns)
-		if err != nil || !c.isView() {
+		if err != nil || !c.IsView() {
 			return ns, stages, err
 		}
-		stages = append(query.Elements(c.def.options.pipeline), stages...)
+		stages = append(query.Elements(c.Def.Options.Pipeline), stages...)
 		db, _, _ := strings.Cut(ns, ".")
-		ns = db + "." + c.def.options.viewOn
+		ns = db + "." + c.Def.Options.ViewOn
 	}
-	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
+	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
 }
 
 // runOnViewLocked runs the stages of a command on the view that its namespace is.
@@ -133,8 +134,8 @@ func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
 		return nil, err
 	}
 	var docs [][]byte
-	c.scan(func(r *record) bool {
-		docs = append(docs, r.doc)
+	c.Scan(func(r *store.Record) bool {
+		docs = append(docs, r.Doc)
 		return true
 	})
 	if len(stages) == 0 {
@@ -152,16 +153,16 @@ func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
 }
 
 // checkViewPipeline refuses stages of which no view can be made.
-func (x *exec) checkViewPipeline(o *collectionOptions) error {
-	options := pipeline.Options{DB: x.db, Coll: o.viewOn}
-	if err := pipeline.Survey(o.pipeline, options); err != nil {
+func (x *exec) checkViewPipeline(o *store.Options) error {
+	options := pipeline.Options{DB: x.db, Coll: o.ViewOn}
+	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
-	p, err := pipeline.Parse(o.pipeline, options)
+	p, err := pipeline.Parse(o.Pipeline, options)
 	switch {
 	case err == nil && p.Target() != nil:
 		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
-			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.pipeline))-1, x.full)
+			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.Pipeline))-1, x.full)
 	}
 	if err != nil {
 		return mongoerr.Because("Invalid pipeline for view "+x.full, err)
@@ -170,31 +171,31 @@ func (x *exec) checkViewPipeline(o *collectionOptions) error {
 }
 
 // otherView tells in what one of two definitions is another view than the other, or none.
-func (x *exec) otherView(has, want *collectionOptions) error {
+func (x *exec) otherView(has, want *store.Options) error {
 	there := "namespace '" + x.full + "' already exists, but "
 	switch {
-	case has.viewOn != "" && want.viewOn == "":
+	case has.ViewOn != "" && want.ViewOn == "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view", there)
-	case has.viewOn == "" && want.viewOn != "":
+	case has.ViewOn == "" && want.ViewOn != "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
-	case has.viewOn != want.viewOn:
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.viewOn, x.db, want.viewOn)
-	case !query.EqualDocuments(has.pipeline, want.pipeline):
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.pipeline), query.DocumentText(want.pipeline))
+	case has.ViewOn != want.ViewOn:
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.ViewOn, x.db, want.ViewOn)
+	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
 	}
 	return nil
 }
 
 // checkViewChange refuses a collMod that does not fit what it is of.
-func (x *exec) checkViewChange(c *collection) error {
+func (x *exec) checkViewChange(c *store.Collection) error {
 	found := 0
 	for i := range x.args {
 		name := string(x.args[i].Key)
 		ofView := name == "viewOn" || name == "pipeline"
 		switch {
-		case ofView && !c.isView():
+		case ofView && !c.IsView():
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "'%s' option only supported on a view", name)
-		case !ofView && c.isView():
+		case !ofView && c.IsView():
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
 		case ofView:
 			found++

@@ -139,7 +139,7 @@ func (x *exec) awaitMembers(w *writeConcern) error {
 	return nil
 }
 
-// interruptedLocked tells whether the member is no longer the primary that applied the write.
+// interruptedLocked reports whether the member is no longer the primary that applied the write.
 func (x *exec) interruptedLocked() bool {
 	return x.epoch != x.member.epoch || x.member.role != primary || x.member.term != x.term
 }
@@ -246,7 +246,7 @@ func (x *exec) labelsOf(code Code) []string {
 	return nil
 }
 
-// repeatable tells whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+// repeatable reports whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
 	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&

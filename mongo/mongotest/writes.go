@@ -4,6 +4,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // outcome gathers what the statements of a write command did.
@@ -33,7 +34,7 @@ func (o *outcome) fail(index int, note *noted, err error) {
 
 // executedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
 // not.
-func (x *exec) executedBeforeLocked(note *noted, o *outcome) *entry {
+func (x *exec) executedBeforeLocked(note *noted, o *outcome) *store.Entry {
 	e := x.executedLocked(note.StatementN)
 	if e != nil {
 		note.Deduplicated = true
@@ -62,7 +63,7 @@ func (x *exec) orderedArg() (bool, error) {
 	return ordered, nil
 }
 
-// writeStatements executes the n statements of a write command by one, which tells whether its statement went well, and answers
+// writeStatements executes the n statements of a write command by one, which reports whether its statement went well, and answers
 // with what they did. An ordered command ends with the first that failed.
 func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) bool) error {
 	var o outcome
@@ -103,7 +104,7 @@ func (x *exec) appendWritten(retried []int32) {
 	if !x.set.config.standalone {
 		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
 		x.set.mu.Lock()
-		if e := x.member.data.log.at(x.applied); e != nil {
+		if e := x.member.data.Log.At(x.applied); e != nil {
 			dst = appendOpTime(dst, "opTime", e)
 		}
 		x.set.mu.Unlock()
@@ -148,34 +149,34 @@ func appendFailures(dst []byte, list []failure) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// admissibleLocked tells why a document may not be stored, as a new one or in the place of that with the same _id; nil if
+// admissibleLocked returns why a document may not be stored, as a new one or in the place of that with the same _id; nil if
 // it may.
 func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 	c, err := x.collectionLocked(x.full)
 	if c == nil {
 		return err
 	}
-	r := c.byID[key]
-	if c.def.options.filter != nil && !x.bypass {
+	r := c.ByKey[key]
+	if c.Def.Options.Filter != nil && !x.bypass {
 		var before []byte
 		if r != nil && !isNew {
-			before = r.doc
+			before = r.Doc
 		}
-		if err := x.refuses(&c.def.options, before, doc); err != nil {
+		if err := x.refuses(&c.Def.Options, before, doc); err != nil {
 			return err
 		}
 	}
 	if isNew && r != nil {
-		ix := idIndex
-		if own := c.def.clustering(); own != nil {
+		ix := store.IDIndex
+		if own := c.Def.Clustering(); own != nil {
 			ix = own
 		}
-		return duplicate(x.full, ix, indexKey{query.Lookup(doc, "_id")})
+		return store.Duplicate(x.full, ix, store.Key{query.Lookup(doc, "_id")})
 	}
-	return c.conflict(x.full, key, doc)
+	return c.Conflict(x.full, key, doc)
 }
 
 // refuses returns why the validator of a collection's options does not let a document be stored.
-func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
-	return o.refuses(x.context(), before, after, x.set.config.version.AtLeast(5, 0))
+func (x *exec) refuses(o *store.Options, before, after []byte) error {
+	return o.Refuses(x.context(), before, after, x.set.config.version.AtLeast(5, 0))
 }

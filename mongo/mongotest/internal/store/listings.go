@@ -1,41 +1,41 @@
-package mongotest
+package store
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// info returns the definition as listCollections has it.
-func (d *definition) info(name string, nameOnly bool) []byte {
+// Info returns the definition as listCollections has it.
+func (d *Definition) Info(name string, nameOnly bool) []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "name", name)
-	kind, isView := "collection", d.options.viewOn != ""
+	kind, isView := "collection", d.Options.ViewOn != ""
 	if isView {
 		kind = "view"
-	} else if d.options.timeseries != nil {
+	} else if d.Options.Timeseries != nil {
 		kind = "timeseries"
 	}
 	dst = wire.AppendString(dst, "type", kind)
 	if nameOnly {
 		return wire.EndDocument(dst, at)
 	}
-	dst = wire.AppendDocument(dst, "options", d.options.shown())
+	dst = wire.AppendDocument(dst, "options", d.Options.Shown())
 	info, dst := wire.BeginEmbedded(dst, "info")
 	dst = wire.AppendBool(dst, "readOnly", isView)
 	if isView {
 		return wire.EndDocument(wire.EndDocument(dst, info), at)
 	}
-	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
+	dst = wire.AppendBinary(dst, "uuid", 4, d.UUID[:])
 	dst = wire.EndDocument(dst, info)
-	if d.options.clustered == nil && d.options.timeseries == nil {
-		dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
+	if d.Options.Clustered == nil && d.Options.Timeseries == nil {
+		dst = wire.AppendDocument(dst, "idIndex", IDIndex.Shown())
 	}
 	return wire.EndDocument(dst, at)
 }
 
-// listed returns the specification with what it does not say of its own: that it compares bytes.
-func (ix *index) listed(simple bool) []byte {
-	shown := ix.shown()
+// Listed returns the specification with what it does not say of its own: that it compares bytes.
+func (ix *Index) Listed(simple bool) []byte {
+	shown := ix.Shown()
 	if !simple || !query.Lookup(shown, "collation").Missing() {
 		return shown
 	}
@@ -51,14 +51,14 @@ func (ix *index) listed(simple bool) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// shown returns the specification as listIndexes has it: version, key and name first.
-func (ix *index) shown() []byte {
+// Shown returns the specification as listIndexes has it: version, key and name first.
+func (ix *Index) Shown() []byte {
 	at, dst := wire.BeginDocument(nil)
 	for _, name := range [...]string{"v", "key", "name"} {
-		v := query.Lookup(ix.raw, name)
+		v := query.Lookup(ix.Raw, name)
 		dst = wire.AppendValue(dst, name, v.Type, v.Data)
 	}
-	it := wire.Elements(ix.raw)
+	it := wire.Elements(ix.Raw)
 	for it.Next() {
 		switch string(it.Key) {
 		case "v", "key", "name":

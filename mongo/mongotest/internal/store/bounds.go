@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/method/cursor.min/
 
-// bound reads the min or the max of a find. An empty one is none.
-func (h *hint) bound(e *wire.Element) error {
+// Bound reads the min or the max of a find. An empty one is none.
+func (h *Hint) Bound(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "Expected field %s to be of type object", e.Key)
@@ -20,18 +20,18 @@ func (h *hint) bound(e *wire.Element) error {
 		return nil
 	}
 	if string(e.Key) == "min" {
-		h.min = doc
+		h.Min = doc
 	} else {
-		h.max = doc
+		h.Max = doc
 	}
 	return query.CheckDocument(doc)
 }
 
-func (h *hint) bounded() bool { return h.min != nil || h.max != nil }
+func (h *Hint) bounded() bool { return h.Min != nil || h.Max != nil }
 
-// checkBounds refuses bounds that are not of the same fields.
-func (h *hint) checkBounds() error {
-	if h.min != nil && h.max != nil && !slices.Equal(fieldNames(h.min), fieldNames(h.max)) {
+// CheckBounds refuses bounds that are not of the same fields.
+func (h *Hint) CheckBounds() error {
+	if h.Min != nil && h.Max != nil && !slices.Equal(fieldNames(h.Min), fieldNames(h.Max)) {
 		return mongoerr.Errorf(51176, "min and max must have the same field names")
 	}
 	return nil
@@ -46,37 +46,37 @@ func fieldNames(doc []byte) []string {
 	return names
 }
 
-func (h *hint) planning(code mongoerr.Code, ns, text string) error {
-	return mongoerr.Errorf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.sizes, text)
+func (h *Hint) planning(code mongoerr.Code, ns, text string) error {
+	return mongoerr.Errorf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.Sizes, text)
 }
 
 // unbounded refuses bounds where no index is named.
-func (h *hint) unbounded(ns string, c *collection) error {
+func (h *Hint) unbounded(ns string, c *Collection) error {
 	switch {
 	case c == nil || !h.bounded():
 		return nil
-	case h.natural != 0:
+	case h.Natural != 0:
 		return h.planning(mongoerr.NoQueryExecutionPlans, ns, "min and max are incompatible with $natural")
 	}
 	return h.planning(mongoerr.NoQueryExecutionPlans, ns, "When using min()/max() a hint of which index to use must be provided")
 }
 
 // fits refuses bounds that are not of the index, or between which nothing can be.
-func (h *hint) fits(ns string, ix *index) error {
-	for _, doc := range [...][]byte{h.min, h.max} {
-		if doc != nil && !slices.Equal(fieldNames(doc), fieldNames(ix.pattern)) {
+func (h *Hint) fits(ns string, ix *Index) error {
+	for _, doc := range [...][]byte{h.Min, h.Max} {
+		if doc != nil && !slices.Equal(fieldNames(doc), fieldNames(ix.Pattern)) {
 			return h.planning(51174, ns, "The index chosen is not compatible with min/max")
 		}
 	}
-	if h.min != nil && h.max != nil && ix.bound(h.min).compare(ix.bound(h.max), ix.pattern) >= 0 {
+	if h.Min != nil && h.Max != nil && ix.bound(h.Min).compare(ix.bound(h.Max), ix.Pattern) >= 0 {
 		return h.planning(51175, ns, "The value provided for min() does not come before the value provided for max() in the hinted index")
 	}
 	return nil
 }
 
 // bound returns the key that a bound is, nil for none.
-func (ix *index) bound(doc []byte) indexKey {
-	var key indexKey
+func (ix *Index) bound(doc []byte) Key {
+	var key Key
 	it := wire.Elements(doc)
 	for it.Next() {
 		key = append(key, query.Of(it.Element))
@@ -84,11 +84,11 @@ func (ix *index) bound(doc []byte) indexKey {
 	return key
 }
 
-// keyOf returns the key under which an index has a document, as a document; an empty one where there is no index.
-func (ix *index) keyOf(doc []byte, h *hint) []byte {
+// KeyOf returns the key under which an index has a document, as a document; an empty one where there is no index.
+func (ix *Index) KeyOf(doc []byte, h *Hint) []byte {
 	at, dst := wire.BeginDocument(nil)
-	if ix != nil && ix.ordered() && !ix.clusters {
-		names := fieldNames(ix.pattern)
+	if ix != nil && ix.Ordered() && !ix.clusters {
+		names := fieldNames(ix.Pattern)
 		for i, v := range ix.least(doc, h) {
 			dst = wire.AppendValue(dst, names[i], v.Type, v.Data)
 		}

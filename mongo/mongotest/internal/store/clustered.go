@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/clustered-collections/
 
-// clusteredArg reads the option clusteredIndex of create, and returns it as listCollections shows it.
-func clusteredArg(given query.Value) ([]byte, error) {
+// ParseClustered reads the option clusteredIndex of create, and returns it as listCollections shows it.
+func ParseClustered(given query.Value) ([]byte, error) {
 	switch {
 	case given.Type == bson.TypeBoolean || given.IsNumber():
 		return nil, mongoerr.Errorf(5979703, "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for specific internal "+
@@ -35,7 +35,7 @@ func clusteredArg(given query.Value) ([]byte, error) {
 		return nil, err
 	case !unique.True():
 		return nil, mongoerr.Errorf(5979700, "The clusteredIndex option requires unique: true to be specified")
-	case !query.EqualDocuments(key.Data, idIndex.pattern):
+	case !query.EqualDocuments(key.Data, IDIndex.Pattern):
 		return nil, mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	}
 	text := idIndexName
@@ -51,35 +51,35 @@ func clusteredArg(given query.Value) ([]byte, error) {
 
 func clusteredText(v int64, name string) []byte {
 	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", int32(v)), "key", idIndex.pattern)
+	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", int32(v)), "key", IDIndex.Pattern)
 	return wire.EndDocument(wire.AppendBool(wire.AppendString(dst, "name", name), "unique", true), at)
 }
 
 // clusteredIndex returns the index that listIndexes shows of a clustered collection, in the place of that of _id.
-func clusteredIndex(shown []byte, expires int64) *index {
+func clusteredIndex(shown []byte, expires int64) *Index {
 	raw := slices.Clone(shown[:len(shown)-1])
 	if expires > 0 {
-		raw = appendSmallest(raw, "expireAfterSeconds", expires)
+		raw = query.AppendSmallest(raw, "expireAfterSeconds", expires)
 	}
-	ix := *idIndex
+	ix := *IDIndex
 	ix.clusters = true
-	ix.name = string(query.Lookup(shown, "name").Text())
-	ix.raw = wire.EndDocument(wire.AppendBool(raw, "clustered", true), 0)
+	ix.Name = string(query.Lookup(shown, "name").Text())
+	ix.Raw = wire.EndDocument(wire.AppendBool(raw, "clustered", true), 0)
 	return &ix
 }
 
-// clustering returns the index by which a clustered collection keeps its documents, nil of another collection.
-func (d *definition) clustering() *index {
-	if len(d.indexes) > 0 && d.indexes[0].clusters {
-		return d.indexes[0]
+// Clustering returns the index by which a clustered collection keeps its documents, nil of another collection.
+func (d *Definition) Clustering() *Index {
+	if len(d.Indexes) > 0 && d.Indexes[0].clusters {
+		return d.Indexes[0]
 	}
 	return nil
 }
 
-// built is how many indexes there are beside the order in which documents are kept.
-func (d *definition) built() int {
-	if d.clustering() != nil {
-		return len(d.indexes) - 1
+// Built is how many indexes there are beside the order in which documents are kept.
+func (d *Definition) Built() int {
+	if d.Clustering() != nil {
+		return len(d.Indexes) - 1
 	}
-	return len(d.indexes)
+	return len(d.Indexes)
 }

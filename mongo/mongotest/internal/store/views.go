@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"slices"
@@ -11,18 +11,18 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// maxViewDepth is how many views may stand on one another.
-const maxViewDepth = 20
+// MaxViewDepth is how many views may stand on one another.
+const MaxViewDepth = 20
 
-// isView tells whether what has a namespace is a view: a definition without documents of its own.
-func (c *collection) isView() bool { return c != nil && c.def.options.viewOn != "" }
+// IsView reports whether what has a namespace is a view: a definition without documents of its own.
+func (c *Collection) IsView() bool { return c != nil && c.Def.Options.ViewOn != "" }
 
-// checkView refuses a view that would stand on itself, or on too many others.
-func (c catalog) checkView(ns string, o *collectionOptions) error {
-	views := make(map[string]*collectionOptions)
+// CheckView refuses a view that would stand on itself, or on too many others.
+func (c Catalog) CheckView(ns string, o *Options) error {
+	views := make(map[string]*Options)
 	for name, coll := range c {
-		if coll.isView() {
-			views[name] = &coll.def.options
+		if coll.IsView() {
+			views[name] = &coll.Def.Options
 		}
 	}
 	views[ns] = o
@@ -31,15 +31,15 @@ func (c catalog) checkView(ns string, o *collectionOptions) error {
 		return mongoerr.Errorf(mongoerr.GraphContainsCycle, "View cycle detected: %s => %s", ns, strings.Join(path, " => "))
 	}
 	for name := range views {
-		if height(views, name) > maxViewDepth {
-			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+		if height(views, name) > MaxViewDepth {
+			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", MaxViewDepth)
 		}
 	}
 	return nil
 }
 
 // cycle returns the path from one view to another, nil if there is none.
-func cycle(views map[string]*collectionOptions, from, to string) []string {
+func cycle(views map[string]*Options, from, to string) []string {
 	if views[from] == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func cycle(views map[string]*collectionOptions, from, to string) []string {
 }
 
 // height returns how many views stand on one another from one on.
-func height(views map[string]*collectionOptions, ns string) int {
+func height(views map[string]*Options, ns string) int {
 	if views[ns] == nil {
 		return 0
 	}
@@ -67,10 +67,10 @@ func height(views map[string]*collectionOptions, ns string) int {
 }
 
 // reads returns the namespaces that a view reads.
-func (o *collectionOptions) reads(ns string) []string {
+func (o *Options) reads(ns string) []string {
 	db, _, _ := strings.Cut(ns, ".")
-	list := []string{db + "." + o.viewOn}
-	for _, coll := range joined(o.pipeline) {
+	list := []string{db + "." + o.ViewOn}
+	for _, coll := range joined(o.Pipeline) {
 		list = append(list, db+"."+coll)
 	}
 	return list
@@ -101,6 +101,7 @@ func joined(doc []byte) []string {
 	return list
 }
 
-func notOnView(ns string) error {
+// NotOnView refuses a command that cannot be executed on a view.
+func NotOnView(ns string) error {
 	return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 }

@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/indexes/index-types/index-multikey/
 
-// indexKey is one entry's key: a value for each field of the pattern.
-type indexKey []query.Value
+// Key is one entry's key: a value for each field of the pattern.
+type Key []query.Value
 
 // part is one field of a key that is being made.
 type part struct {
@@ -31,16 +31,16 @@ var (
 	undefinedValue = query.Value{Type: bson.TypeUndefined}
 )
 
-// keys returns the keys under which the index has a document: none if it is not in the index, several if it has arrays.
-func (ix *index) keys(doc []byte) ([]indexKey, error) {
+// Keys returns the keys under which the index has a document: none if it is not in the index, several if it has arrays.
+func (ix *Index) Keys(doc []byte) ([]Key, error) {
 	if ix.partial != nil && !ix.partial.Match(doc) {
 		return nil, nil
 	}
 	if ix.collate != nil {
 		doc = ix.collate.Document(doc)
 	}
-	parts := make([]part, len(ix.paths))
-	for i, p := range ix.paths {
+	parts := make([]part, len(ix.Paths))
+	for i, p := range ix.Paths {
 		parts[i].path = p
 	}
 	return ix.expand(nil, parts, doc, 0)
@@ -48,7 +48,7 @@ func (ix *index) keys(doc []byte) ([]indexKey, error) {
 
 // expand follows the parts' paths into doc, an element of the array entered last or the whole document, and adds the keys
 // that come of it. Of the parts that meet an array, all must meet the same one.
-func (ix *index) expand(keys []indexKey, parts []part, doc []byte, missing int) ([]indexKey, error) {
+func (ix *Index) expand(keys []Key, parts []part, doc []byte, missing int) ([]Key, error) {
 	var array query.Value
 	name, entire := "", false
 	within := make([]bool, len(parts)) // the part has yet to enter the array
@@ -85,7 +85,7 @@ func (ix *index) expand(keys []indexKey, parts []part, doc []byte, missing int) 
 
 // enter makes keys for each element of an array; an empty one counts as one undefined element. Entire says that parts which
 // end here have the array itself as their value.
-func (ix *index) enter(keys []indexKey, parts []part, within []bool, array query.Value, missing int, entire bool) ([]indexKey, error) {
+func (ix *Index) enter(keys []Key, parts []part, within []bool, array query.Value, missing int, entire bool) ([]Key, error) {
 	elements := query.Elements(array.Data)
 	if len(elements) == 0 {
 		elements, entire = []query.Value{undefinedValue}, false
@@ -120,15 +120,15 @@ func (ix *index) enter(keys []indexKey, parts []part, within []bool, array query
 	return keys, nil
 }
 
-func finished(parts []part) indexKey {
-	key := make(indexKey, len(parts))
+func finished(parts []part) Key {
+	key := make(Key, len(parts))
 	for i := range parts {
 		key[i] = parts[i].value
 	}
 	return key
 }
 
-// advance follows the path from doc up to its end or the first array. It tells whether it came by an element's place to an
+// advance follows the path from doc up to its end or the first array. It reports whether it came by an element's place to an
 // array within the array.
 func (p *part) advance(doc []byte) (bool, error) {
 	first := query.Lookup(doc, p.path[0])
@@ -173,8 +173,8 @@ func (p *part) place(array []byte) {
 	p.placed.follow(array)
 }
 
-// encode returns a string that equal keys share.
-func (k indexKey) encode() string {
+// Encode returns a string that equal keys share.
+func (k Key) Encode() string {
 	var dst []byte
 	for _, v := range k {
 		dst = append(query.AppendKey(dst, v), 0)
@@ -183,7 +183,7 @@ func (k indexKey) encode() string {
 }
 
 // compare orders keys as the index of a pattern does.
-func (k indexKey) compare(other indexKey, pattern []byte) int {
+func (k Key) compare(other Key, pattern []byte) int {
 	it := wire.Elements(pattern)
 	for i := 0; i < len(k) && i < len(other) && it.Next(); i++ {
 		c := query.Compare(k[i], other[i])

@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"math"
@@ -16,7 +16,7 @@ import (
 
 // specReader reads one index specification as a client gave it.
 type specReader struct {
-	index
+	Index
 	given      []byte
 	v          query.Value
 	rest       []wire.Element // the options without a part in what the index does here
@@ -26,8 +26,8 @@ type specReader struct {
 	lenient    bool         // what is not known is left out, not refused
 }
 
-// parseIndex reads a specification.
-func parseIndex(given []byte, lenient bool) (*index, error) {
+// ParseIndex reads a specification.
+func ParseIndex(given []byte, lenient bool) (*Index, error) {
 	r := &specReader{given: given, lenient: lenient, v: query.Int32(2)}
 	it := wire.Elements(given)
 	for it.Next() {
@@ -38,7 +38,7 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 	switch {
 	case it.Err != nil:
 		return nil, it.Err
-	case r.pattern == nil:
+	case r.Pattern == nil:
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification"), false)
 	case !r.hasName:
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification"), false)
@@ -51,13 +51,14 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 	if r.uncollated != nil {
 		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+query.DocumentText(r.text(true)), r.uncollated)
 	}
-	if isIDPattern(r.pattern) || r.name == idIndexName {
+	if IsIDPattern(r.Pattern) || r.Name == idIndexName {
 		return r.ofID()
 	}
 	return r.finish()
 }
 
-func isIDPattern(pattern []byte) bool {
+// IsIDPattern reports whether a key pattern is that of an index of _id.
+func IsIDPattern(pattern []byte) bool {
 	it := wire.Elements(pattern)
 	return it.Next() && string(it.Key) == "_id" && it.Type != bson.TypeString && !it.Next()
 }
@@ -89,7 +90,7 @@ func (r *specReader) field(e *wire.Element) error {
 		if e.Type != bson.TypeString {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(e.Type))
 		}
-		r.name, r.hasName = string(e.Text()), true
+		r.Name, r.hasName = string(e.Text()), true
 		return nil
 	case "v":
 		return r.version(e)
@@ -99,7 +100,7 @@ func (r *specReader) field(e *wire.Element) error {
 		if e.Type != bson.TypeBoolean {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'hidden' must be a bool, but got %s", query.TypeName(e.Type))
 		}
-		r.hidden = e.True()
+		r.Hidden = e.True()
 		return nil
 	case "partialFilterExpression":
 		if e.Document() == nil {
@@ -181,7 +182,7 @@ func (r *specReader) flag(e *wire.Element) error {
 	}
 	switch string(e.Key) {
 	case "unique":
-		r.unique = v.True()
+		r.Unique = v.True()
 	case "sparse":
 		r.sparse = v.True()
 		r.rest = append(r.rest, *e)
@@ -209,7 +210,7 @@ func (r *specReader) expiry(e *wire.Element) {
 		seconds = int32(v.Clamped())
 	}
 	if why != "" {
-		r.flaw = mongoerr.Errorf(mongoerr.CannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
+		r.Flaw = mongoerr.Errorf(mongoerr.CannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
 			query.DocumentText(r.given), why)
 	}
 	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
@@ -217,17 +218,17 @@ func (r *specReader) expiry(e *wire.Element) {
 
 // key reads the key pattern.
 func (r *specReader) key(e *wire.Element) error {
-	if r.pattern = e.Document(); r.pattern == nil {
+	if r.Pattern = e.Document(); r.Pattern == nil {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(e.Type))
 	}
-	it := wire.Elements(r.pattern)
+	it := wire.Elements(r.Pattern)
 	for it.Next() {
 		if err := r.keyPart(string(it.Key), query.Of(it.Element)); err != nil {
 			return err
 		}
-		r.paths = append(r.paths, strings.Split(string(it.Key), "."))
+		r.Paths = append(r.Paths, strings.Split(string(it.Key), "."))
 	}
-	if len(r.paths) == 0 {
+	if len(r.Paths) == 0 {
 		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be empty.")
 	}
 	return nil
@@ -281,13 +282,13 @@ func keyField(name string) error {
 }
 
 // ofID takes the specification of the index that every collection has: it may say nothing else than that.
-func (r *specReader) ofID() (*index, error) {
-	if !isIDPattern(r.pattern) {
+func (r *specReader) ofID() (*Index, error) {
+	if !IsIDPattern(r.Pattern) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
-			"found key: %s", query.DocumentText(r.pattern))
+			"found key: %s", query.DocumentText(r.Pattern))
 	}
-	if !query.EqualDocuments(r.pattern, idIndex.pattern) {
-		return nil, mongoerr.Errorf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", query.DocumentText(r.pattern))
+	if !query.EqualDocuments(r.Pattern, IDIndex.Pattern) {
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", query.DocumentText(r.Pattern))
 	}
 	it := wire.Elements(r.given)
 	for it.Next() {
@@ -298,46 +299,46 @@ func (r *specReader) ofID() (*index, error) {
 				"Specification: %s", it.Key, query.DocumentText(r.text(true)))
 		}
 	}
-	return idIndex, nil
+	return IDIndex, nil
 }
 
-// gives tells whether the specification has one of the options that are only kept.
+// gives reports whether the specification has one of the options that are only kept.
 func (r *specReader) gives(option string) bool {
 	return slices.ContainsFunc(r.rest, func(e wire.Element) bool { return string(e.Key) == option })
 }
 
 // finish checks how the parts go together and writes the specification as it is kept.
-func (r *specReader) finish() (*index, error) {
+func (r *specReader) finish() (*Index, error) {
 	var err error
 	switch {
-	case r.name == "*":
+	case r.Name == "*":
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '*' is not valid.")
-	case r.gives("expireAfterSeconds") && len(r.paths) > 1:
+	case r.gives("expireAfterSeconds") && len(r.Paths) > 1:
 		return nil, mongoerr.Errorf(mongoerr.CannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index "+
 			"spec: %s", query.DocumentText(r.given))
-	case r.name == "":
+	case r.Name == "":
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "index name cannot be empty")
 	case r.partial != nil && r.sparse:
 		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`)
 	case r.plugin != "text" && r.gives("weights"):
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
 			"specified with text indexes", query.DocumentText(r.given)), false)
-	case r.plugin == wildcard && (r.unique || r.sparse):
-		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.unique])
-	case r.unique && r.plugin == "hashed":
-		r.flaw, r.late = mongoerr.Errorf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
-	case r.unique && r.plugin != "":
+	case r.plugin == wildcard && (r.Unique || r.sparse):
+		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
+	case r.Unique && r.plugin == "hashed":
+		r.Flaw, r.Late = mongoerr.Errorf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
+	case r.Unique && r.plugin != "":
 		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
 	}
 	if err != nil {
 		return nil, r.inSpecification(err, true)
 	}
-	r.pattern = slices.Clone(r.pattern)
+	r.Pattern = slices.Clone(r.Pattern)
 	if r.plugin == "text" {
 		r.ofText()
 	}
-	r.raw = r.kept()
-	ix := r.index
+	r.Raw = r.kept()
+	ix := r.Index
 	return &ix, nil
 }
 
@@ -345,13 +346,13 @@ func (r *specReader) finish() (*index, error) {
 func (r *specReader) kept() []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendValue(dst, "v", r.v.Type, r.v.Data)
-	if r.unique {
+	if r.Unique {
 		dst = wire.AppendBool(dst, "unique", true)
 	}
-	if r.hidden {
+	if r.Hidden {
 		dst = wire.AppendBool(dst, "hidden", true)
 	}
-	dst = wire.AppendString(wire.AppendDocument(dst, "key", r.pattern), "name", r.name)
+	dst = wire.AppendString(wire.AppendDocument(dst, "key", r.Pattern), "name", r.Name)
 	for _, e := range r.rest {
 		switch string(e.Key) {
 		case "sparse", "background":
@@ -373,5 +374,5 @@ func (r *specReader) kept() []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// isWildcard tells whether a name in a key pattern stands for all paths that begin so.
+// isWildcard reports whether a name in a key pattern stands for all paths that begin so.
 func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }

@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"fmt"
@@ -11,57 +11,57 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// uniqueness is what a member knows of a unique index's entries.
-type uniqueness struct {
-	*index
-	holders map[string]*record
+// Uniqueness is what a member knows of a unique index's entries.
+type Uniqueness struct {
+	*Index
+	Holders map[string]*Record
 }
 
 // define gives the collection another definition and works out the entries of unique indexes that it did not have.
-func (c *collection) define(d *definition) {
-	var list []*uniqueness
-	for _, ix := range d.indexes {
-		if ix.refusesDuplicates() && ix.ordered() {
+func (c *Collection) define(d *Definition) {
+	var list []*Uniqueness
+	for _, ix := range d.Indexes {
+		if ix.refusesDuplicates() && ix.Ordered() {
 			list = append(list, c.uniquenessOf(ix))
 		}
 	}
-	c.def, c.uniques = d, list
+	c.Def, c.Uniques = d, list
 }
 
-func (c *collection) uniquenessOf(ix *index) *uniqueness {
-	for _, u := range c.uniques {
-		if u.index == ix {
+func (c *Collection) uniquenessOf(ix *Index) *Uniqueness {
+	for _, u := range c.Uniques {
+		if u.Index == ix {
 			return u
 		}
 	}
-	u := &uniqueness{ix, make(map[string]*record)}
-	c.scan(func(r *record) bool {
-		u.add(r, r.doc)
+	u := &Uniqueness{ix, make(map[string]*Record)}
+	c.Scan(func(r *Record) bool {
+		u.add(r, r.Doc)
 		return true
 	})
 	return u
 }
 
 // add enters a record; what the index cannot hold was refused before.
-func (u *uniqueness) add(r *record, doc []byte) {
-	keys, _ := u.keys(doc)
+func (u *Uniqueness) add(r *Record, doc []byte) {
+	keys, _ := u.Keys(doc)
 	for _, k := range keys {
-		u.holders[k.encode()] = r
+		u.Holders[k.Encode()] = r
 	}
 }
 
-func (u *uniqueness) remove(r *record, doc []byte) {
-	keys, _ := u.keys(doc)
+func (u *Uniqueness) remove(r *Record, doc []byte) {
+	keys, _ := u.Keys(doc)
 	for _, k := range keys {
-		if at := k.encode(); u.holders[at] == r {
-			delete(u.holders, at)
+		if at := k.Encode(); u.Holders[at] == r {
+			delete(u.Holders, at)
 		}
 	}
 }
 
 // reindex moves a record's entries from one document to another; nil stands for none.
-func (c *collection) reindex(r *record, before, after []byte) {
-	for _, u := range c.uniques {
+func (c *Collection) reindex(r *Record, before, after []byte) {
+	for _, u := range c.Uniques {
 		if before != nil {
 			u.remove(r, before)
 			u.find(c, r, before)
@@ -74,16 +74,16 @@ func (c *collection) reindex(r *record, before, after []byte) {
 
 // find enters another document that has the keys which one gave up: an index that only takes no further duplicates may have
 // some.
-func (u *uniqueness) find(c *collection, gone *record, before []byte) {
-	if !u.prepared {
+func (u *Uniqueness) find(c *Collection, gone *Record, before []byte) {
+	if !u.Prepared {
 		return
 	}
-	given, _ := u.keys(before)
-	c.scan(func(r *record) bool {
-		keys, _ := u.keys(r.doc)
+	given, _ := u.Keys(before)
+	c.Scan(func(r *Record) bool {
+		keys, _ := u.Keys(r.Doc)
 		for _, k := range keys {
-			if r != gone && slices.ContainsFunc(given, func(g indexKey) bool { return g.compare(k, u.pattern) == 0 }) {
-				u.holders[k.encode()] = r
+			if r != gone && slices.ContainsFunc(given, func(g Key) bool { return g.compare(k, u.Pattern) == 0 }) {
+				u.Holders[k.Encode()] = r
 			}
 		}
 		return true
@@ -91,91 +91,91 @@ func (u *uniqueness) find(c *collection, gone *record, before []byte) {
 }
 
 // withoutThose returns the keys that the document with an _id does not have already.
-func (c *collection) withoutThose(keys []indexKey, ix *index, id string) []indexKey {
-	had, _ := ix.keys(c.at(id))
-	return slices.DeleteFunc(slices.Clone(keys), func(k indexKey) bool {
-		return slices.ContainsFunc(had, func(h indexKey) bool { return h.compare(k, ix.pattern) == 0 })
+func (c *Collection) withoutThose(keys []Key, ix *Index, id string) []Key {
+	had, _ := ix.Keys(c.Document(id))
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
+		return slices.ContainsFunc(had, func(h Key) bool { return h.compare(k, ix.Pattern) == 0 })
 	})
 }
 
-// conflict tells why a document cannot be in the collection's indexes in the place of the one with the same _id, nil if it
+// Conflict returns why a document cannot be in the collection's indexes in the place of the one with the same _id, nil if it
 // can.
-func (c *collection) conflict(ns, id string, doc []byte) error {
-	for _, ix := range c.def.indexes {
+func (c *Collection) Conflict(ns, id string, doc []byte) error {
+	for _, ix := range c.Def.Indexes {
 		if !ix.constrains() {
 			continue
 		}
-		keys, err := ix.keys(doc)
+		keys, err := ix.Keys(doc)
 		if err != nil {
 			return err
 		}
 		if !ix.refusesDuplicates() {
 			continue
 		}
-		if ix.prepared {
+		if ix.Prepared {
 			keys = c.withoutThose(keys, ix, id)
 		}
 		u := c.uniquenessOf(ix)
 		if k := u.taken(keys, id); k != nil {
-			return duplicate(ns, ix, k)
+			return Duplicate(ns, ix, k)
 		}
 	}
 	return nil
 }
 
 // taken returns the first of the keys, in the index's order, that another document holds.
-func (u *uniqueness) taken(keys []indexKey, id string) indexKey {
-	var first indexKey
+func (u *Uniqueness) taken(keys []Key, id string) Key {
+	var first Key
 	for _, k := range keys {
-		holder := u.holders[k.encode()]
-		if holder != nil && holder.key != id && (first == nil || k.compare(first, u.pattern) < 0) {
+		holder := u.Holders[k.Encode()]
+		if holder != nil && holder.Key != id && (first == nil || k.compare(first, u.Pattern) < 0) {
 			first = k
 		}
 	}
 	return first
 }
 
-// buildable tells why an index cannot be built over the documents that the collection has, nil if it can.
-func (c *collection) buildable(ns string, ix *index) error {
-	if ix.flaw != nil || c == nil || !ix.constrains() {
-		return ix.flaw
+// Buildable returns why an index cannot be built over the documents that the collection has, nil if it can.
+func (c *Collection) Buildable(ns string, ix *Index) error {
+	if ix.Flaw != nil || c == nil || !ix.constrains() {
+		return ix.Flaw
 	}
-	u := &uniqueness{ix, make(map[string]*record)}
-	var least indexKey
+	u := &Uniqueness{ix, make(map[string]*Record)}
+	var least Key
 	var err error
-	c.scan(func(r *record) bool {
-		keys, failed := ix.keys(r.doc)
+	c.Scan(func(r *Record) bool {
+		keys, failed := ix.Keys(r.Doc)
 		if failed != nil {
 			err = failed
 			return false
 		}
-		if k := u.taken(keys, r.key); ix.unique && k != nil && (least == nil || k.compare(least, ix.pattern) < 0) {
+		if k := u.taken(keys, r.Key); ix.Unique && k != nil && (least == nil || k.compare(least, ix.Pattern) < 0) {
 			least = k
 		}
-		u.add(r, r.doc)
+		u.add(r, r.Doc)
 		return true
 	})
 	if err == nil && least != nil {
-		return duplicate(ns, ix, least)
+		return Duplicate(ns, ix, least)
 	}
 	return err
 }
 
-// duplicate is the error of a key that is already there.
-func duplicate(ns string, ix *index, k indexKey) *mongoerr.Error {
+// Duplicate is the error of a key that is already there.
+func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
 		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
-		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)
 		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
 		return e
 	}
-	name := ix.name
+	name := ix.Name
 	if ix.collate != nil {
 		name += " collation: " + query.DocumentText(ix.collate.Shown())
 	}
 	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
-	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.pattern)
+	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.Pattern)
 	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {
 		e.Extra = appendHexEncoded(e.Extra, k)
@@ -185,9 +185,9 @@ func duplicate(ns string, ix *index, k indexKey) *mongoerr.Error {
 }
 
 // named returns a key as a document with the names of the pattern. The texts in it are those of a collation's sort keys.
-func (ix *index) named(k indexKey, text func(sortKey []byte) string) []byte {
+func (ix *Index) named(k Key, text func(sortKey []byte) string) []byte {
 	at, value := wire.BeginDocument(nil)
-	it := wire.Elements(ix.pattern)
+	it := wire.Elements(ix.Pattern)
 	for i := 0; it.Next(); i++ {
 		v := k[i]
 		if ix.collate != nil && v.Type == bson.TypeString {
@@ -200,7 +200,7 @@ func (ix *index) named(k indexKey, text func(sortKey []byte) string) []byte {
 }
 
 // appendHexEncoded tells which parts of a key are sort keys, if any is.
-func appendHexEncoded(dst []byte, k indexKey) []byte {
+func appendHexEncoded(dst []byte, k Key) []byte {
 	at, list := wire.BeginArray(dst, "hexEncoded")
 	found := false
 	for i, v := range k {
@@ -213,17 +213,17 @@ func appendHexEncoded(dst []byte, k indexKey) []byte {
 	return wire.EndDocument(list, at)
 }
 
-// violations returns which documents have the same key in an index, as an element of a reply; nil if none have.
-func (c *collection) violations(ix *index) []byte {
+// Violations returns which documents have the same key in an index, as an element of a reply; nil if none have.
+func (c *Collection) Violations(ix *Index) []byte {
 	groups, order := make(map[string][]query.Value), []string(nil)
-	c.scan(func(r *record) bool {
-		keys, _ := ix.keys(r.doc)
+	c.Scan(func(r *Record) bool {
+		keys, _ := ix.Keys(r.Doc)
 		for _, k := range keys {
-			at := k.encode()
+			at := k.Encode()
 			if groups[at] == nil {
 				order = append(order, at)
 			}
-			groups[at] = append(groups[at], query.Lookup(r.doc, "_id"))
+			groups[at] = append(groups[at], query.Lookup(r.Doc, "_id"))
 		}
 		return true
 	})

@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -6,17 +6,17 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// clash tells whether the collection has an index already, or why it cannot have it beside those that it has.
-func (d *definition) clash(ix *index) (bool, error) {
-	if ix == idIndex {
+// Admits reports whether the collection has an index already, or why it cannot have it beside those that it has.
+func (d *Definition) Admits(ix *Index) (bool, error) {
+	if ix == IDIndex {
 		return true, nil
 	}
-	if own := d.clustering(); own != nil && own.name == ix.name {
-		asked := query.DocumentText(versionLast(ix.raw))
+	if own := d.Clustering(); own != nil && own.Name == ix.Name {
+		asked := query.DocumentText(versionLast(ix.Raw))
 		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
-			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.options.clustered))
+			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.Options.Clustered))
 	}
-	if old := d.named(ix.name); old != nil {
+	if old := d.Named(ix.Name); old != nil {
 		switch {
 		case !sameIndex(old, ix):
 			return false, mongoerr.Errorf(mongoerr.IndexKeySpecsConflict, sameNameText, ix, old)
@@ -26,19 +26,19 @@ func (d *definition) clash(ix *index) (bool, error) {
 		}
 		return true, nil
 	}
-	for _, old := range d.indexes {
+	for _, old := range d.Indexes {
 		switch {
 		case sameIndex(old, ix) && sameOptions(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.name)
+			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
 		case sameIndex(old, ix):
 			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
 				"Requested index: %s, existing index: %s", ix, old)
 		case old.plugin == "text" && ix.plugin == "text":
-			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
+			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.Name)
 		}
 	}
-	if len(d.indexes) == maxIndexes {
-		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.pattern))
+	if len(d.Indexes) == maxIndexes {
+		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.Pattern))
 	}
 	return false, nil
 }
@@ -58,27 +58,27 @@ func versionLast(spec []byte) []byte {
 	return wire.EndDocument(wire.AppendInt32(dst, "v", 2), at)
 }
 
-// sameIndex tells whether two indexes would hold the same entries, so that only one of them may be.
-func sameIndex(a, b *index) bool {
-	return query.EqualDocuments(a.pattern, b.pattern) && a.unique == b.unique && a.sparse == b.sparse &&
-		query.Equal(query.Lookup(a.raw, "partialFilterExpression"), query.Lookup(b.raw, "partialFilterExpression")) &&
-		query.Equal(query.Lookup(a.raw, "collation"), query.Lookup(b.raw, "collation"))
+// sameIndex reports whether two indexes would hold the same entries, so that only one of them may be.
+func sameIndex(a, b *Index) bool {
+	return query.EqualDocuments(a.Pattern, b.Pattern) && a.Unique == b.Unique && a.sparse == b.sparse &&
+		query.Equal(query.Lookup(a.Raw, "partialFilterExpression"), query.Lookup(b.Raw, "partialFilterExpression")) &&
+		query.Equal(query.Lookup(a.Raw, "collation"), query.Lookup(b.Raw, "collation"))
 }
 
-// sameOptions tells whether what sameIndex leaves out is the same too.
-func sameOptions(a, b *index) bool {
-	return a.hidden == b.hidden && hasOptionsOf(a, b) && hasOptionsOf(b, a)
+// sameOptions reports whether what sameIndex leaves out is the same too.
+func sameOptions(a, b *Index) bool {
+	return a.Hidden == b.Hidden && hasOptionsOf(a, b) && hasOptionsOf(b, a)
 }
 
-// hasOptionsOf tells whether b has every option that a has.
-func hasOptionsOf(a, b *index) bool {
-	it := wire.Elements(a.raw)
+// hasOptionsOf reports whether b has every option that a has.
+func hasOptionsOf(a, b *Index) bool {
+	it := wire.Elements(a.Raw)
 	for it.Next() {
 		switch string(it.Key) {
 		case "v", "key", "name", "unique", "sparse", "hidden", "background", "partialFilterExpression", "textIndexVersion",
 			"2dsphereIndexVersion":
 		default:
-			if !query.Equal(query.Of(it.Element), query.Lookup(b.raw, string(it.Key))) {
+			if !query.Equal(query.Of(it.Element), query.Lookup(b.Raw, string(it.Key))) {
 				return false
 			}
 		}

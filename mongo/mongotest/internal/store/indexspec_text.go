@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ func (r *specReader) ofText() {
 	}
 	at, pattern := wire.BeginDocument(nil)
 	placed := false
-	it := wire.Elements(r.pattern)
+	it := wire.Elements(r.Pattern)
 	for it.Next() {
 		if string(it.Text()) != "text" {
 			pattern = wire.AppendElement(pattern, it.Element)
@@ -41,7 +41,7 @@ func (r *specReader) ofText() {
 			placed = true
 		}
 	}
-	r.pattern = wire.EndDocument(pattern, at)
+	r.Pattern = wire.EndDocument(pattern, at)
 	r.rest = append([]wire.Element{{Type: bson.TypeEmbeddedDocument, Key: []byte("weights"), Value: weightsDocument(weights)}},
 		withDefaults(given)...)
 }

@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 
 // https://www.mongodb.com/docs/manual/core/timeseries-collections/
 
-// timeseries is what create says of a time-series collection. Its documents are kept one by one, not in buckets.
-type timeseries struct {
+// Timeseries is what create says of a time-series collection. Its documents are kept one by one, not in buckets.
+type Timeseries struct {
 	timeField, metaField string
 	granularity          string
 	span, rounding       int64 // seconds; 0 if not given
@@ -25,8 +25,9 @@ type timeseries struct {
 // maxSpans are how many seconds a bucket spans, by the granularity.
 var maxSpans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000}
 
-func timeseriesArg(v query.Value) (*timeseries, error) {
-	ts := &timeseries{}
+// ParseTimeseries reads the option timeseries of create.
+func ParseTimeseries(v query.Value) (*Timeseries, error) {
+	ts := &Timeseries{}
 	texts := map[string]*string{"timeField": &ts.timeField, "metaField": &ts.metaField, "granularity": &ts.granularity}
 	numbers := map[string]*int64{"bucketMaxSpanSeconds": &ts.span, "bucketRoundingSeconds": &ts.rounding}
 	err := fields.Timeseries.Document(v.Data, func(e *wire.Element) error {
@@ -53,7 +54,7 @@ func timeseriesArg(v query.Value) (*timeseries, error) {
 // maxSpan is how many seconds a bucket may span: a year.
 const maxSpan = 365 * 24 * 60 * 60
 
-func (ts *timeseries) check() error {
+func (ts *Timeseries) check() error {
 	switch {
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
 		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
@@ -68,13 +69,13 @@ func (ts *timeseries) check() error {
 	return nil
 }
 
-// checkWith tells whether the options of a collection go with its being a time series.
-func (ts *timeseries) checkWith(ns string, o *collectionOptions) error {
+// CheckWith reports whether the options of a collection go with its being a time series.
+func (ts *Timeseries) CheckWith(ns string, o *Options) error {
 	switch {
 	case ts == nil:
-	case o.viewOn != "":
+	case o.ViewOn != "":
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'viewOn'", ns)
-	case o.capped:
+	case o.Capped:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
 	case strings.Contains(ts.timeField, "."):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeField' must be a top-level field and not contain a '.'", ns)
@@ -84,7 +85,7 @@ func (ts *timeseries) checkWith(ns string, o *collectionOptions) error {
 	return nil
 }
 
-func (ts *timeseries) append(dst []byte) []byte {
+func (ts *Timeseries) append(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "timeseries")
 	dst = wire.AppendString(dst, "timeField", ts.timeField)
 	if ts.metaField != "" {
@@ -103,7 +104,7 @@ func (ts *timeseries) append(dst []byte) []byte {
 }
 
 // indexes returns what listIndexes shows of a new time-series collection.
-func (ts *timeseries) indexes() ([]*index, error) {
+func (ts *Timeseries) indexes() ([]*Index, error) {
 	if ts.metaField == "" {
 		return nil, nil
 	}
@@ -112,12 +113,12 @@ func (ts *timeseries) indexes() ([]*index, error) {
 	at, spec := wire.BeginDocument(nil)
 	spec = wire.AppendDocument(spec, "key", pattern)
 	spec = wire.EndDocument(wire.AppendString(spec, "name", ts.metaField+"_1_"+ts.timeField+"_1"), at)
-	ix, err := parseIndex(spec, false)
-	return []*index{ix}, err
+	ix, err := ParseIndex(spec, false)
+	return []*Index{ix}, err
 }
 
-// keyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
-func (ts *timeseries) keyOf(doc []byte) (string, error) {
+// KeyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
+func (ts *Timeseries) KeyOf(doc []byte) (string, error) {
 	if query.Lookup(doc, ts.timeField).Type != bson.TypeDateTime {
 		return "", mongoerr.Errorf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
 	}
@@ -125,9 +126,9 @@ func (ts *timeseries) keyOf(doc []byte) (string, error) {
 	return "measurement " + string(id[:]), nil
 }
 
-// measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,
+// Measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,
 // with the _id only if it came with one.
-func (ts *timeseries) measurement(doc []byte, ownID bool) []byte {
+func (ts *Timeseries) Measurement(doc []byte, ownID bool) []byte {
 	at, dst := wire.BeginDocument(nil)
 	time := query.Lookup(doc, ts.timeField)
 	dst = wire.AppendValue(dst, ts.timeField, time.Type, time.Data)

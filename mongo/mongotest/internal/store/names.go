@@ -1,4 +1,4 @@
-package mongotest
+package store
 
 import (
 	"bytes"
@@ -43,8 +43,8 @@ func checkIDNames(id query.Value) error {
 	return nil
 }
 
-// checkInsertedNames refuses a document whose fields begin with a dollar, as servers did before 5.0.
-func checkInsertedNames(doc []byte) error {
+// CheckInsertedNames refuses a document whose fields begin with a dollar, as servers did before 5.0.
+func CheckInsertedNames(doc []byte) error {
 	it := wire.Elements(doc)
 	for it.Next() {
 		if len(it.Key) > 0 && it.Key[0] == '$' {
@@ -54,8 +54,8 @@ func checkInsertedNames(doc []byte) error {
 	return nil
 }
 
-// checkUpdatedNames refuses what an update put into a document whose names begin with a dollar, as servers did before 5.0.
-func checkUpdatedNames(before, after []byte) error {
+// CheckUpdatedNames refuses what an update put into a document whose names begin with a dollar, as servers did before 5.0.
+func CheckUpdatedNames(before, after []byte) error {
 	it := wire.Elements(after)
 	for it.Next() {
 		if was := query.Lookup(before, string(it.Key)); was.Type == it.Type && bytes.Equal(was.Data, it.Value) {
@@ -70,8 +70,8 @@ func checkUpdatedNames(before, after []byte) error {
 	return nil
 }
 
-// stored returns the document that is stored for one that a client sent, a copy, and the key of its _id.
-func stored(doc []byte) ([]byte, string, error) {
+// Prepared returns the document that is stored for one that a client sent, a copy, and the key of its _id.
+func Prepared(doc []byte) ([]byte, string, error) {
 	id := query.Lookup(doc, "_id")
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
