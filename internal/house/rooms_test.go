@@ -21,7 +21,7 @@ import (
 const (
 	mongotest = "mongo/mongotest"
 
-	mostKnotLines  = 19850
+	mostKnotLines  = 15500
 	mostExecFields = 81
 )
 

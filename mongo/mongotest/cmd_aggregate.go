@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -77,7 +78,7 @@ func (x *exec) answerAggregate(a *aggregation) error {
 	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {
 		return notInTransaction(name)
 	}
-	if name == changeStreamStage {
+	if name == changes.Stage {
 		return x.watch(a, spec)
 	}
 	if t := a.Target(); t != nil {

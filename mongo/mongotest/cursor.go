@@ -155,7 +155,7 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 	}
 	dst = wire.EndDocument(dst, at)
 	if s, ok := c.feed.(*changeStream); ok && x.set.config.version.TellsPosition() {
-		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.position(c, docs))
+		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil
 }

@@ -1,4 +1,4 @@
-package mongotest
+package changes
 
 import (
 	"encoding/binary"
@@ -17,12 +17,15 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStream/
 
-// streamSpec is what a $changeStream says.
-type streamSpec struct {
+// Stage is the stage that makes a change stream of an aggregation.
+const Stage = "$changeStream"
+
+// Spec is the options of a $changeStream.
+type Spec struct {
 	fullDocument string
 	before       string // fullDocumentBeforeChange
-	resumeAfter  *resumeToken
-	startAfter   *resumeToken
+	resumeAfter  *token
+	startAfter   *token
 	startAt      store.Timestamp // startAtOperationTime, 0 if not given
 	cluster      bool            // allChangesForCluster
 	expanded     bool            // showExpandedEvents
@@ -31,39 +34,39 @@ type streamSpec struct {
 // streamOption is one option of $changeStream.
 type streamOption struct {
 	since version.Version
-	set   func(s *streamSpec, e *wire.Element) error
+	set   func(s *Spec, e *wire.Element) error
 }
 
 // streamOptions are the options by name. It is never written to.
 var streamOptions = map[string]streamOption{
-	"fullDocument": {version.Of(3, 6, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"fullDocument": {version.Of(3, 6, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.fullDocument, err = streamMode(e, "default", "updateLookup", "whenAvailable", "required")
 		return err
 	}},
-	"fullDocumentBeforeChange": {version.Of(6, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"fullDocumentBeforeChange": {version.Of(6, 0, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.before, err = streamMode(e, "off", "whenAvailable", "required")
 		return err
 	}},
-	"resumeAfter": {version.Of(3, 6, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"resumeAfter": {version.Of(3, 6, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.resumeAfter, err = tokenArg(e)
 		return err
 	}},
-	"startAfter": {version.Of(4, 2, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"startAfter": {version.Of(4, 2, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.startAfter, err = tokenArg(e)
 		return err
 	}},
-	"startAtOperationTime": {version.Of(4, 0, 0), func(s *streamSpec, e *wire.Element) error {
+	"startAtOperationTime": {version.Of(4, 0, 0), func(s *Spec, e *wire.Element) error {
 		if e.Type != bson.TypeTimestamp {
-			return fields.WrongType(changeStreamStage, string(e.Key), e.Type, "timestamp")
+			return fields.WrongType(Stage, string(e.Key), e.Type, "timestamp")
 		}
 		s.startAt = store.Timestamp(binary.LittleEndian.Uint64(e.Value))
 		return nil
 	}},
-	"allChangesForCluster": {version.Of(4, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"allChangesForCluster": {version.Of(4, 0, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.cluster, err = fields.Bool(e)
 		return err
 	}},
-	"showExpandedEvents": {version.Of(6, 0, 0), func(s *streamSpec, e *wire.Element) (err error) {
+	"showExpandedEvents": {version.Of(6, 0, 0), func(s *Spec, e *wire.Element) (err error) {
 		s.expanded, err = fields.Bool(e)
 		return err
 	}},
@@ -75,40 +78,40 @@ var streamOptions = map[string]streamOption{
 }
 
 // unsupportedStreamFlag takes an option of the real server's that may only be off.
-func unsupportedStreamFlag(_ *streamSpec, e *wire.Element) error {
+func unsupportedStreamFlag(_ *Spec, e *wire.Element) error {
 	on, err := fields.Bool(e)
 	if on {
-		return fields.Unsupported(changeStreamStage, string(e.Key))
+		return fields.Unsupported(Stage, string(e.Key))
 	}
 	return err
 }
 
 func streamMode(e *wire.Element, known ...string) (string, error) {
 	if e.Type != bson.TypeString {
-		return "", fields.WrongType(changeStreamStage, string(e.Key), e.Type, "string")
+		return "", fields.WrongType(Stage, string(e.Key), e.Type, "string")
 	}
 	mode := string(e.Text())
 	if !slices.Contains(known, mode) {
-		return "", mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", mode, changeStreamStage, e.Key)
+		return "", mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", mode, Stage, e.Key)
 	}
 	return mode, nil
 }
 
-func tokenArg(e *wire.Element) (*resumeToken, error) {
+func tokenArg(e *wire.Element) (*token, error) {
 	if e.Document() == nil {
-		return nil, fields.WrongType(changeStreamStage, string(e.Key), e.Type, "object")
+		return nil, fields.WrongType(Stage, string(e.Key), e.Type, "object")
 	}
 	return parseToken(e.Document())
 }
 
-// parseStream reads the options of a $changeStream that the version has.
-func parseStream(v version.Version, spec query.Value) (*streamSpec, error) {
-	s := &streamSpec{fullDocument: "default", before: "off"}
+// ParseSpec reads the options of a $changeStream that the version has.
+func ParseSpec(v version.Version, spec query.Value) (*Spec, error) {
+	s := &Spec{fullDocument: "default", before: "off"}
 	it := wire.Elements(spec.Data)
 	for it.Next() {
 		option, ok := streamOptions[string(it.Key)]
 		if !ok || !v.Has(option.since) {
-			return nil, fields.Unknown(changeStreamStage, string(it.Key))
+			return nil, fields.Unknown(Stage, string(it.Key))
 		}
 		if err := option.set(s, &it.Element); err != nil {
 			return nil, err
@@ -118,31 +121,23 @@ func parseStream(v version.Version, spec query.Value) (*streamSpec, error) {
 }
 
 // start returns the token behind which the stream begins, nil if the client gave none.
-func (s *streamSpec) start() *resumeToken {
+func (s *Spec) start() *token {
 	if s.resumeAfter != nil {
 		return s.resumeAfter
 	}
 	return s.startAfter
 }
 
-// check returns why the stream may not be opened where the command wants to, nil if it may.
-func (s *streamSpec) check(x *exec) error {
-	token, full := s.start(), x.full
+// Check returns why the stream may not be opened on a database or a collection, nil if it may.
+func (s *Spec) Check(db, coll, full string) error {
+	token := s.start()
 	switch {
-	case x.set.config.standalone:
-		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
-	case x.inTransaction():
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
-	case x.readConcern != "" && x.readConcern != majorityConcern:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
-			"\"clientSupplied\" } } :: caused by :: Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. "+
-			"Current readConcern: %s", x.readConcern, x.readConcern)
-	case s.cluster && (x.db != "admin" || x.coll != ""):
+	case s.cluster && (db != "admin" || coll != ""):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+
 			"with no collection name; found %s", full)
-	case internalDB(x.db) && !s.cluster:
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", x.db)
-	case strings.HasPrefix(x.coll, "system."):
+	case internalDB(db) && !s.cluster:
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
+	case strings.HasPrefix(coll, "system."):
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", full)
 	case s.resumeAfter != nil && s.startAfter != nil:
 		return mongoerr.Errorf(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
@@ -151,7 +146,7 @@ func (s *streamSpec) check(x *exec) error {
 	case s.resumeAfter != nil && token.invalidate:
 		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
 			"notification")
-	case token != nil && token.event && token.collection == (store.UUID{}) && x.coll != "":
+	case token != nil && token.event && token.collection == (store.UUID{}) && coll != "":
 		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempted to resume a single-collection stream, but the resume token does not include a UUID")
 	}
 	return nil

@@ -1,4 +1,4 @@
-package mongotest
+package changes
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 
 // https://www.mongodb.com/docs/manual/changeStreams/#resume-tokens
 
-// resumeToken is a position in the events of a set. All members have the same ones, for it is made of what is in the log. Its
+// token is a position in the events of a set. All members have the same ones, for it is made of what is in the log. Its
 // text is written as the real server writes it, so that texts sort as positions do; of what identifies the event beyond its
 // place in the log it has the kind only, not the document's key.
-type resumeToken struct {
+type token struct {
 	at         store.Timestamp
 	event      bool       // it is that of an event; otherwise of a time, before all events of that time
 	index      int        // of the event within the entry
@@ -49,7 +49,7 @@ const (
 )
 
 // text returns the token as clients have it.
-func (t *resumeToken) text() string {
+func (t *token) text() string {
 	b := binary.BigEndian.AppendUint64([]byte{typeTimestamp}, uint64(t.at))
 	b = appendTokenNumber(b, tokenVersion)
 	kind := 0
@@ -89,7 +89,7 @@ func appendTokenNumber(dst []byte, n int) []byte {
 }
 
 // document returns the token as the _id of an event.
-func (t *resumeToken) document() []byte { return tokenDocument(t.text()) }
+func (t *token) document() []byte { return tokenDocument(t.text()) }
 
 func tokenDocument(text string) []byte {
 	at, dst := wire.BeginDocument(nil)
@@ -97,7 +97,7 @@ func tokenDocument(text string) []byte {
 }
 
 // parseToken reads a token that a client gives back.
-func parseToken(doc []byte) (*resumeToken, error) {
+func parseToken(doc []byte) (*token, error) {
 	data, bits := query.Lookup(doc, "_data"), query.Lookup(doc, "_typeBits")
 	switch {
 	case data.Type != bson.TypeString:
@@ -181,9 +181,9 @@ func (r *tokenReader) word() string {
 	return string(r.take(end + 1)[:end])
 }
 
-func (r *tokenReader) token() *resumeToken {
+func (r *tokenReader) token() *token {
 	r.expect(typeTimestamp)
-	t := &resumeToken{at: store.Timestamp(binary.BigEndian.Uint64(r.take(8)))}
+	t := &token{at: store.Timestamp(binary.BigEndian.Uint64(r.take(8)))}
 	version, kind := r.number(), r.number()
 	t.event = kind == eventToken
 	r.bad = r.bad || version != tokenVersion || kind != 0 && kind != eventToken

@@ -1,4 +1,4 @@
-package mongotest
+package changes
 
 import (
 	"slices"
@@ -11,7 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/change-events/
@@ -25,7 +24,7 @@ type event struct {
 	operation    string       // operationType
 	expanded     bool         // only streams that ask for more kinds of events have it
 	about        []byte       // operationDescription, nil for none
-	token        resumeToken
+	token        token
 }
 
 // operations returns the events that an operation is, without what they have in common.
@@ -133,8 +132,8 @@ func stateBefore(c *store.Change) []byte {
 	return wire.EndDocument(dst, whole)
 }
 
-// documentLocked writes an event, its fields in the real server's order.
-func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
+// document returns an event, its fields in the real server's order.
+func (s *Stream) document(e *event, data *store.Store, committed int64) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	ends := e.operation == invalidate
 	if e.Kind == store.Rename && !ends {
@@ -150,14 +149,14 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 	if s.expanded && !ends && e.Kind != store.EmptyDatabase && !e.View {
 		dst = wire.AppendBinary(dst, "collectionUUID", bson.TypeBinaryUUID, e.Collection[:])
 	}
-	if m.set.config.version.HasImages() {
+	if s.version.HasImages() {
 		dst = wire.AppendDateTime(dst, "wallTime", e.in.Written/int64(time.Millisecond))
 	}
 	if ends {
 		return wire.EndDocument(dst, at), nil
 	}
-	dst = s.appendOperation(dst, e, m.set.config.version)
-	dst, err := s.appendImagesLocked(dst, m, e)
+	dst = s.appendOperation(dst, e)
+	dst, err := s.appendImages(dst, e, data, committed)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +164,7 @@ func (s *changeStream) documentLocked(m *member, e *event) ([]byte, error) {
 }
 
 // appendOperation writes what was done to what.
-func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) []byte {
+func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 	if e.operation == "insert" || e.operation == "replace" {
 		dst = wire.AppendDocument(dst, "fullDocument", e.After)
 	}
@@ -178,7 +177,7 @@ func (s *changeStream) appendOperation(dst []byte, e *event, v version.Version) 
 	}
 	switch {
 	case e.operation == "update":
-		dst = compareDocuments(e.Before, e.After, v.TellsCuts()).append(dst, s.expanded)
+		dst = compareDocuments(e.Before, e.After, s.version.TellsCuts()).append(dst, s.expanded)
 	case e.operation == "modify" && !e.View:
 		dst = wire.AppendDocument(dst, "stateBeforeChange", stateBefore(e.Change))
 	}
@@ -226,8 +225,8 @@ func appendNamespace(dst []byte, key, ns string) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// appendImagesLocked writes the document before and after, as far as the stream asks for them.
-func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]byte, error) {
+// appendImages writes the document before and after, as far as the stream asks for them.
+func (s *Stream) appendImages(dst []byte, e *event, data *store.Store, committed int64) ([]byte, error) {
 	if e.Before == nil {
 		return dst, nil
 	}
@@ -242,7 +241,7 @@ func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]by
 		return dst, nil
 	}
 	if s.fullDocument == "updateLookup" {
-		doc := m.committedLocked(e)
+		doc := e.committed(data, committed)
 		return appendImage(dst, "fullDocument", doc, doc != nil), nil
 	}
 	if s.fullDocument == "required" && !e.Images {
@@ -259,9 +258,9 @@ func appendImage(dst []byte, key string, doc []byte, there bool) []byte {
 	return wire.AppendDocument(dst, key, doc)
 }
 
-// committedLocked returns what a majority has of the document that an event is about, nil if it has none any more.
-func (m *member) committedLocked(e *event) []byte {
-	c := m.data.Snapshot(e.NS, m.commit)
+// committed returns the document that an event is about as it is at an index of the log, nil if there is none any more.
+func (e *event) committed(data *store.Store, index int64) []byte {
+	c := data.Snapshot(e.NS, index)
 	if c == nil || c.Def.UUID != e.Collection {
 		return nil
 	}
