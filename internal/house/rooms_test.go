@@ -22,7 +22,7 @@ const (
 	mongotest = "mongo/mongotest"
 
 	mostKnotLines  = 15500
-	mostExecFields = 81
+	mostExecFields = 40
 )
 
 // checked is a package as the compiler sees it, without its tests.

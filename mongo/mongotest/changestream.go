@@ -21,22 +21,22 @@ type changeStream struct {
 
 // watch answers an aggregate that begins with $changeStream.
 func (x *exec) watch(a *aggregation, spec query.Value) error {
-	parsed, err := changes.ParseSpec(x.set.config.version, spec)
+	parsed, err := changes.ParseSpec(x.conn.set.config.version, spec)
 	if err != nil {
 		return err
 	}
 	if err := x.checkWatch(); err != nil {
 		return err
 	}
-	if err := parsed.Check(x.db, x.coll, x.full); err != nil {
+	if err := parsed.Check(x.command.db, x.command.coll, x.command.full); err != nil {
 		return err
 	}
-	x.readConcern = majorityConcern
+	x.command.readConcern = majorityConcern
 	if err := x.reading(); err != nil {
 		return err
 	}
 	c, docs, err := x.openStreamLocked(a, parsed)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -46,29 +46,29 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 // checkWatch refuses a change stream where the server or the session has none.
 func (x *exec) checkWatch() error {
 	switch {
-	case x.set.config.standalone:
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
-	case x.readConcern != "" && x.readConcern != majorityConcern:
+	case x.command.readConcern != "" && x.command.readConcern != majorityConcern:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. "+
-			"Current readConcern: %s", x.readConcern, x.readConcern)
+			"Current readConcern: %s", x.command.readConcern, x.command.readConcern)
 	}
 	return nil
 }
 
 // openStreamLocked opens a change stream, unless it is to be one of a view, and takes the first batch.
 func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, [][]byte, error) {
-	m := x.member
-	if _, err := m.storedLocked(x.full); err != nil {
+	m := x.conn.member
+	if _, err := m.storedLocked(x.command.full); err != nil {
 		return nil, nil, err
 	}
-	events, err := changes.Open(spec, x.set.config.version, x.db, x.coll, m.data, m.commit)
+	events, err := changes.Open(spec, x.conn.set.config.version, x.command.db, x.command.coll, m.data, m.commit)
 	if err != nil {
 		return nil, nil, x.executing("aggregate", err)
 	}
-	c := &cursor{feed: &changeStream{events, a.Pipeline, x.vars.values}, await: true}
+	c := &cursor{feed: &changeStream{events, a.Pipeline, x.result.vars.values}, await: true}
 	docs, err := c.batchLocked(x, a.batchSize)
 	if err != nil {
 		return nil, nil, x.executing("aggregate", err)
@@ -79,7 +79,7 @@ func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, []
 // nextLocked returns the next event for the client, nil if there is none yet.
 func (s *changeStream) nextLocked(x *exec) ([]byte, error) {
 	for {
-		event, err := s.Next(x.member.data, x.member.commit)
+		event, err := s.Next(x.conn.member.data, x.conn.member.commit)
 		if event == nil || err != nil {
 			return nil, err
 		}
@@ -121,9 +121,9 @@ func (s eventSource) Stage(_, _, _ string, _ query.Value) ([][]byte, error) {
 
 // watching reports whether the command reads a change stream.
 func (x *exec) watching() bool {
-	if x.name != "aggregate" {
-		return x.watches
+	if x.command.name != "aggregate" {
+		return x.result.watches
 	}
-	stages := query.Lookup(x.raw, "pipeline")
+	stages := query.Lookup(x.command.raw, "pipeline")
 	return stages.IsArray() && !query.Lookup(query.Lookup(stages.Data, "0").Data, changes.Stage).Missing()
 }

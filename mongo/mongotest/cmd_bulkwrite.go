@@ -49,7 +49,7 @@ func cmdBulkWrite(x *exec) error {
 	}
 	for i := range b.ops {
 		op := &b.ops[i]
-		x.target = b.namespaces[op.namespace]
+		x.result.target = b.namespaces[op.namespace]
 		raw := op.insertion.doc
 		if op.name != "insert" {
 			raw = op.update.raw
@@ -65,17 +65,17 @@ func cmdBulkWrite(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.full = "admin.$cmd.bulkWrite"
+	x.command.full = "admin.$cmd.bulkWrite"
 	err = x.replyCursor(docs, nil, cursorReply{size: b.batchSize, ends: true, order: batchMiddle})
-	x.full, x.coll = "", ""
+	x.command.full, x.command.coll = "", ""
 	x.appendBulk(b)
 	return err
 }
 
 func (x *exec) bulk() (*bulk, error) {
 	b := &bulk{ordered: true, batchSize: maxBatch}
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "ordered":
@@ -83,11 +83,11 @@ func (x *exec) bulk() (*bulk, error) {
 		case "errorsOnly":
 			b.errorsOnly = e.True()
 		case "bypassDocumentValidation":
-			x.bypass = e.True()
+			x.command.bypass = e.True()
 		case "cursor":
 			b.batchSize, err = x.cursorOption(e, b.batchSize)
 		case "let":
-			err = x.letField(x.name, e)
+			err = x.letField(x.command.name, e)
 		}
 		if err != nil {
 			return nil, err
@@ -272,7 +272,7 @@ func (x *exec) bulkLocked(b *bulk) [][]byte {
 	var docs [][]byte
 	for i := range b.ops {
 		op := &b.ops[i]
-		x.full = b.namespaces[op.namespace]
+		x.command.full = b.namespaces[op.namespace]
 		var o outcome
 		switch op.name {
 		case "insert":
@@ -293,7 +293,7 @@ func (x *exec) bulkLocked(b *bulk) [][]byte {
 			docs = append(docs, o.bulkReply(op.name, i))
 		}
 		if len(o.failures) > 0 && b.ordered {
-			x.entries = x.entries[:i+1]
+			x.result.entries = x.result.entries[:i+1]
 			break
 		}
 	}
@@ -322,12 +322,12 @@ func (o *outcome) bulkReply(name string, i int) []byte {
 }
 
 func (x *exec) appendBulk(b *bulk) {
-	x.refused = b.errors > 0
-	dst := wire.AppendInt32(x.out, "nErrors", b.errors)
+	x.result.refused = b.errors > 0
+	dst := wire.AppendInt32(x.result.out, "nErrors", b.errors)
 	dst = wire.AppendInt32(dst, "nInserted", b.inserted)
 	dst = wire.AppendInt32(dst, "nMatched", b.matched)
 	dst = wire.AppendInt32(dst, "nModified", b.modified)
 	dst = wire.AppendInt32(dst, "nUpserted", b.upserted)
-	x.out = wire.AppendInt32(dst, "nDeleted", b.deleted)
+	x.result.out = wire.AppendInt32(dst, "nDeleted", b.deleted)
 	x.appendWritten(b.retried)
 }

@@ -22,8 +22,8 @@ func cmdCollMod(x *exec) error {
 		return err
 	}
 	var changes []modifier
-	for i := range x.args {
-		c, err := x.collModField(&x.args[i])
+	for i := range x.command.args {
+		c, err := x.collModField(&x.command.args[i])
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func cmdCollMod(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.modifyCollectionLocked(x.member, changes, note)
+		err := x.modifyCollectionLocked(x.conn.member, changes, note)
 		if err != nil {
 			note.Err = mongoerr.CodeOf(err)
 		}
@@ -40,7 +40,7 @@ func cmdCollMod(x *exec) error {
 }
 
 func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted) error {
-	c := m.data.Collections[x.full]
+	c := m.data.Collections[x.command.full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
@@ -54,7 +54,7 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted
 		}
 	}
 	if c.IsView() {
-		if err := m.data.Collections.CheckView(x.full, &after.Options); err != nil {
+		if err := m.data.Collections.CheckView(x.command.full, &after.Options); err != nil {
 			return err
 		}
 		if err := x.checkViewPipeline(&after.Options); err != nil {
@@ -62,14 +62,14 @@ func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted
 		}
 	}
 	asked := &store.Change{Before: c.Def, After: &after, Asked: x.asked()}
-	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.full, Change: asked}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: asked}, -1, note)
 }
 
 // asked returns the command's arguments.
 func (x *exec) asked() []byte {
 	at, dst := wire.BeginDocument(nil)
-	for i := range x.args {
-		dst = wire.AppendElement(dst, x.args[i])
+	for i := range x.command.args {
+		dst = wire.AppendElement(dst, x.command.args[i])
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -79,7 +79,7 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	case "index":
 		return indexChange(e)
 	case store.ImagesOption:
-		if !x.set.config.version.HasImages() {
+		if !x.conn.set.config.version.HasImages() {
 			return nil, fields.Unknown("collMod", name)
 		}
 		on, err := store.ParseImages("collMod", query.Of(*e))
@@ -209,11 +209,11 @@ func (im *indexModification) find(x *exec, d *store.Definition) (*store.Index, e
 		if ix := d.Named(string(im.name.Text())); ix != nil {
 			return ix, nil
 		}
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.command.full)
 	}
 	switch list := d.Patterned(im.pattern); len(list) {
 	case 0:
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", query.DocumentText(im.pattern), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", query.DocumentText(im.pattern), x.command.full)
 	case 1:
 		return list[0], nil
 	default:
@@ -233,19 +233,19 @@ func (im *indexModification) apply(x *exec, d *store.Definition) error {
 		old := query.Lookup(ix.Raw, "expireAfterSeconds")
 		if !old.Missing() {
 			n, _ := old.Integer()
-			x.out = wire.AppendInt64(x.out, "expireAfterSeconds_old", n)
+			x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_old", n)
 		} else if len(ix.Paths) > 1 || ix == store.IDIndex {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
-		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
+		x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
 		changed.Raw = replaced(changed.Raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
 	}
 	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.Hidden {
 		if ix == store.IDIndex {
 			return mongoerr.Errorf(mongoerr.BadValue, "can't hide _id index")
 		}
-		x.out = wire.AppendBool(x.out, "hidden_old", ix.Hidden)
-		x.out = wire.AppendBool(x.out, "hidden_new", hide)
+		x.result.out = wire.AppendBool(x.result.out, "hidden_old", ix.Hidden)
+		x.result.out = wire.AppendBool(x.result.out, "hidden_new", hide)
 		changed.Hidden = hide
 		truth := query.Value{}
 		if hide {

@@ -14,8 +14,8 @@ func cmdCount(x *exec) error {
 	}
 	var s search
 	filter := query.EmptyDocument
-	for i := range x.args {
-		if err := s.countField(&x.args[i], &filter); err != nil {
+	for i := range x.command.args {
+		if err := s.countField(&x.command.args[i], &filter); err != nil {
 			return err
 		}
 	}
@@ -26,7 +26,7 @@ func cmdCount(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.out = wire.AppendInt32(x.out, "n", int32(len(docs)))
+	x.result.out = wire.AppendInt32(x.result.out, "n", int32(len(docs)))
 	return nil
 }
 
@@ -36,8 +36,8 @@ func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
 		return nil, false, err
 	}
 	docs, err = x.searchLocked(s)
-	x.set.mu.Unlock()
-	if view = x.onView; view {
+	x.conn.set.mu.Unlock()
+	if view = x.result.onView; view {
 		docs, err = x.readView(&s.criteria, "query", "")
 	}
 	return docs, view, err

@@ -16,14 +16,14 @@ func cmdCreate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(x.coll, "system.") {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.full)
+	if strings.HasPrefix(x.command.coll, "system.") {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.command.full)
 	}
 	var o store.Options
-	for i := range x.args {
-		known, err := x.optionField(&o, &x.args[i])
+	for i := range x.command.args {
+		known, err := x.optionField(&o, &x.command.args[i])
 		if !known {
-			err = x.createField(&x.args[i])
+			err = x.createField(&x.command.args[i])
 		}
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func cmdCreate(x *exec) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if err := o.Timeseries.CheckWith(x.full, &o); err != nil {
+	if err := o.Timeseries.CheckWith(x.command.full, &o); err != nil {
 		return err
 	}
 	note := x.note(0, nil)
@@ -47,17 +47,17 @@ func cmdCreate(x *exec) error {
 
 // optionField reads an option that is enforced; found reports whether it was one of these that the version has.
 func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == store.ImagesOption && !x.set.config.version.HasImages() {
+	if string(e.Key) == store.ImagesOption && !x.conn.set.config.version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
-		if x.set.config.version.AtLeast(5, 3) {
+		if x.conn.set.config.version.AtLeast(5, 3) {
 			o.Clustered, err = store.ParseClustered(v)
 			return true, err
 		}
 	case "timeseries":
-		if x.set.config.version.AtLeast(5, 0) {
+		if x.conn.set.config.version.AtLeast(5, 0) {
 			o.Timeseries, err = store.ParseTimeseries(v)
 			return true, err
 		}
@@ -66,11 +66,11 @@ func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err e
 		o.Expiring = true
 		return true, nil
 	}
-	return o.Read(x.name, e)
+	return o.Read(x.command.name, e)
 }
 
 func (x *exec) createLocked(o *store.Options, note *noted) error {
-	c, err := x.lookupLocked(x.full)
+	c, err := x.lookupLocked(x.command.full)
 	if err != nil {
 		return err
 	}
@@ -88,18 +88,18 @@ func (x *exec) createLocked(o *store.Options, note *noted) error {
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.member.data.Collections.CheckView(x.full, o); err != nil {
+		if err := x.conn.member.data.Collections.CheckView(x.command.full, o); err != nil {
 			return err
 		}
 	}
-	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.
 func (x *exec) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
-		if x.set.config.version.AtLeast(9, 0) {
+		if x.conn.set.config.version.AtLeast(9, 0) {
 			return fields.Unknown("create", "autoIndexId")
 		}
 		return nil
@@ -141,8 +141,8 @@ func checkIDIndex(doc []byte) error {
 
 // alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
 func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
-	if !x.set.config.version.AtLeast(7, 0) {
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.full)
+	if !x.conn.set.config.version.AtLeast(7, 0) {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
 	if err := x.otherView(&d.Options, wanted); err != nil {
 		return err
@@ -154,6 +154,6 @@ func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
-	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
+	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.command.full,
 		query.DocumentText(doc), query.DocumentText(want))
 }

@@ -51,8 +51,8 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 	c := &indexCreation{}
 	var specs []query.Value
 	lenient := false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "indexes":
 			specs = query.Elements(e.Value)
@@ -92,9 +92,9 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
-	case x.set.config.standalone:
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
-	case v.IsNumber() && n > int64(x.set.Members()):
+	case v.IsNumber() && n > int64(x.conn.set.Members()):
 		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
 		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
@@ -104,7 +104,7 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 }
 
 func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
-	coll, err := x.collectionLocked(x.full)
+	coll, err := x.collectionLocked(x.command.full)
 	if err != nil {
 		return err
 	}
@@ -122,16 +122,16 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	c.before, c.after, c.created = def.Built(), def.With(list).Built(), coll == nil
 	switch {
 	case coll == nil:
-		if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
+		if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 			return err
 		}
 	case c.after == c.before:
 		return nil
-	case x.within != nil && coll.Live > 0:
+	case x.result.within != nil && coll.Live > 0:
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create new indexes on non-empty collection %s in a multi-document "+
-			"transaction.", x.full)
+			"transaction.", x.command.full)
 	}
-	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
 // withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at what is wanted
@@ -174,10 +174,10 @@ func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, add
 		if ix.Flaw != nil && !ix.Late {
 			return ix.Flaw
 		}
-		if err := coll.Buildable(x.full, ix); err != nil {
+		if err := coll.Buildable(x.command.full, ix); err != nil {
 			if ix.Flaw != nil && coll != nil && coll.Live > 0 {
 				err = mongoerr.Because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
-					"provided. First index spec: %s", x.full, coll.Def.UUID, len(added), added[0]), err)
+					"provided. First index spec: %s", x.command.full, coll.Def.UUID, len(added), added[0]), err)
 			}
 			return x.buildFailed(coll, err)
 		}
@@ -193,27 +193,27 @@ func (x *exec) buildFailed(coll *store.Collection, err error) error {
 	if coll.Live == 0 {
 		err = mongoerr.Because("index build on empty collection failed: "+coll.Def.UUID.String(), err)
 	}
-	return mongoerr.Because("Index build failed: "+store.NewUUID().String()+": Collection "+x.full+" ( "+coll.Def.UUID.String()+" )", err)
+	return mongoerr.Because("Index build failed: "+store.NewUUID().String()+": Collection "+x.command.full+" ( "+coll.Def.UUID.String()+" )", err)
 }
 
 func (x *exec) appendIndexCreation(c *indexCreation) {
-	dst := wire.AppendInt32(x.out, "numIndexesBefore", int32(c.before))
+	dst := wire.AppendInt32(x.result.out, "numIndexesBefore", int32(c.before))
 	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
 	if c.before != c.after || c.created {
 		dst = wire.AppendBool(dst, "createdCollectionAutomatically", c.created)
 	}
 	if c.before == c.after {
-		x.out = wire.AppendString(dst, "note", "all indexes already exist")
+		x.result.out = wire.AppendString(dst, "note", "all indexes already exist")
 		return
 	}
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.set.config.standalone && x.set.config.version.AtLeast(4, 4) {
+	if !x.conn.set.config.standalone && x.conn.set.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {
 		dst = wire.AppendString(dst, "note", "index already exists")
 	}
-	x.out = dst
+	x.result.out = dst
 }

@@ -80,7 +80,7 @@ func cmdGetDefaultRWConcern(x *exec) error {
 	}
 	x.appendDefaults()
 	if x.arg("inMemory").True() {
-		x.out = wire.AppendBool(x.out, "inMemory", true)
+		x.result.out = wire.AppendBool(x.result.out, "inMemory", true)
 	}
 	return nil
 }
@@ -105,13 +105,13 @@ func cmdSetDefaultRWConcern(x *exec) error {
 		return err
 	}
 	err = x.writing(func() error {
-		if refused := concern.checkLocked(x.set); asked.write != nil && refused != nil {
+		if refused := concern.checkLocked(x.conn.set); asked.write != nil && refused != nil {
 			return refused
 		}
 		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
 	})
 	if err == nil {
-		x.set.defaulted.Store(true)
+		x.conn.set.defaulted.Store(true)
 		x.appendDefaults()
 	}
 	return err
@@ -119,27 +119,27 @@ func cmdSetDefaultRWConcern(x *exec) error {
 
 // setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
 func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
-	before := x.member.defaultsLocked()
+	before := x.conn.member.defaultsLocked()
 	if !read {
 		d.read = before.read
 	}
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.set.config.version.AtLeast(5, 0):
+	case d.write == nil && before.write != nil && x.conn.set.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = x.member.data.Newest(), time.Now().UnixMilli()
+	d.at, d.wall = x.conn.member.data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 
 // keepsDefaults returns why the server has no defaults, nil if it has.
 func (x *exec) keepsDefaults() error {
 	switch {
-	case x.set.config.standalone:
-		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.name)
-	case x.set.config.sharded && x.mongos == nil:
-		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.name)
+	case x.conn.set.config.standalone:
+		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
+	case x.conn.set.config.sharded && x.conn.mongos == nil:
+		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
 	}
 	return x.adminOnly()
 }
@@ -198,20 +198,20 @@ func (x *exec) keepLocked(d defaults) error {
 	if err != nil {
 		return err
 	}
-	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.member.settingLocked(key), After: doc, Whole: true}
+	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.conn.member.settingLocked(key), After: doc, Whole: true}
 	return x.appendLocked(e, -1, nil)
 }
 
 // appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
 func (x *exec) appendDefaults() {
-	x.set.mu.Lock()
-	d, majority := x.member.defaultsLocked(), x.set.majorityByDefault
-	x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	d, majority := x.conn.member.defaultsLocked(), x.conn.set.majorityByDefault
+	x.conn.set.mu.Unlock()
 	local, readFrom, writeFrom := d.wall, "global", "global"
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.set.config.version.AtLeast(5, 0)
+	sources := x.conn.set.config.version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
@@ -226,33 +226,33 @@ func (x *exec) appendDefaults() {
 	}
 	_, dst := wire.BeginDocument(nil)
 	whole := d.append(dst)
-	x.out = append(x.out, whole[4:len(whole)-1]...)
+	x.result.out = append(x.result.out, whole[4:len(whole)-1]...)
 	if sources {
-		x.out = wire.AppendString(x.out, "defaultWriteConcernSource", writeFrom)
-		x.out = wire.AppendString(x.out, "defaultReadConcernSource", readFrom)
+		x.result.out = wire.AppendString(x.result.out, "defaultWriteConcernSource", writeFrom)
+		x.result.out = wire.AppendString(x.result.out, "defaultReadConcernSource", readFrom)
 	}
-	x.out = wire.AppendDateTime(x.out, "localUpdateWallClockTime", local)
+	x.result.out = wire.AppendDateTime(x.result.out, "localUpdateWallClockTime", local)
 }
 
 // applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
 // one; of the levels that may be a default only majority is another than none.
 func (x *exec) applyDefaults() {
-	if !x.set.defaulted.Load() || x.member == nil || x.inTransaction() && !x.spec.ends {
+	if !x.conn.set.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
 		return
 	}
-	x.set.mu.Lock()
-	d := x.member.defaultsLocked()
-	x.set.mu.Unlock()
-	if x.spec.linearizes && x.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
-		x.readConcern = majorityConcern
+	x.conn.set.mu.Lock()
+	d := x.conn.member.defaultsLocked()
+	x.conn.set.mu.Unlock()
+	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
+		x.command.readConcern = majorityConcern
 	}
-	if !x.spec.write || x.writeConcern.given || d.write == nil {
+	if !x.command.spec.write || x.command.writeConcern.given || d.write == nil {
 		return
 	}
-	given := x.writeConcern
-	if err := x.writeConcern.parse(d.write); err != nil || given.present {
-		x.writeConcern.timeout = given.timeout
+	given := x.command.writeConcern
+	if err := x.command.writeConcern.parse(d.write); err != nil || given.present {
+		x.command.writeConcern.timeout = given.timeout
 		return
 	}
-	x.writeConcern.custom = true
+	x.command.writeConcern.custom = true
 }

@@ -33,7 +33,7 @@ func cmdDelete(x *exec) error {
 	list := make([]deleteStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.result.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && !list[i].one {
@@ -75,7 +75,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 
 // deleteOneLocked executes one statement and reports whether it went well.
 func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementN
 	if x.executedBeforeLocked(note, o) != nil {
 		return true

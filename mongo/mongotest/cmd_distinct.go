@@ -18,8 +18,8 @@ func cmdDistinct(x *exec) error {
 	}
 	var s search
 	key, filter := query.Value{}, query.EmptyDocument
-	for i := range x.args {
-		if err := s.distinctField(&x.args[i], &key, &filter); err != nil {
+	for i := range x.command.args {
+		if err := s.distinctField(&x.command.args[i], &key, &filter); err != nil {
 			return err
 		}
 	}
@@ -33,10 +33,10 @@ func cmdDistinct(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.wholeOK = view
-	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text()), s.collation))
+	x.result.wholeOK = view
+	x.result.out = appendValues(x.result.out, "values", distinct(docs, string(key.Text()), s.collation))
 	if x.snapshot() {
-		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.Seconds(), x.atTime.Increment())
+		x.result.out = wire.AppendTimestamp(x.result.out, "atClusterTime", x.command.atTime.Seconds(), x.command.atTime.Increment())
 	}
 	return nil
 }

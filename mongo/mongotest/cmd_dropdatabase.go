@@ -17,30 +17,30 @@ import (
 
 func cmdDropDatabase(x *exec) error {
 	switch {
-	case x.first.Type == bson.TypeNull:
+	case x.command.first.Type == bson.TypeNull:
 		return fields.Missing("dropDatabase", "dropDatabase")
-	case !x.first.IsNumber():
+	case !x.command.first.IsNumber():
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
-			"decimal, long]'", query.TypeName(x.first.Type))
-	case x.first.Truncated() != 1:
+			"decimal, long]'", query.TypeName(x.command.first.Type))
+	case x.command.first.Truncated() != 1:
 		return mongoerr.Errorf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		for _, ns := range x.member.namespacesLocked(x.db) {
+		for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
 			existed = true
 			if err := x.appendLocked(&store.Entry{Kind: store.Drop, NS: ns}, -1, note); err != nil {
 				return err
 			}
 		}
 		if existed {
-			return x.appendLocked(&store.Entry{Kind: store.EmptyDatabase, NS: x.db}, -1, nil)
+			return x.appendLocked(&store.Entry{Kind: store.EmptyDatabase, NS: x.command.db}, -1, nil)
 		}
 		return nil
 	})
 	if err == nil && existed {
-		x.out = wire.AppendString(x.out, "dropped", x.db)
+		x.result.out = wire.AppendString(x.result.out, "dropped", x.command.db)
 	}
 	return err
 }

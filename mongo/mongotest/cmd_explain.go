@@ -26,13 +26,13 @@ type plan struct {
 
 // cmdExplain tells the plan, which is all that the verbosity queryPlanner asks for. That is also what is told if none is given.
 func cmdExplain(x *exec) error {
-	if !x.first.IsDocument() {
-		return fields.WrongType("explain", "explain", x.first.Type, "object")
+	if !x.command.first.IsDocument() {
+		return fields.WrongType("explain", "explain", x.command.first.Type, "object")
 	}
 	if err := x.verbosity(); err != nil {
 		return err
 	}
-	inner := x.first.Data
+	inner := x.command.first.Data
 	if err := query.CheckDocument(inner); err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func cmdExplain(x *exec) error {
 	if p.coll.Type != bson.TypeString {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection name has invalid type %s", query.TypeName(p.coll.Type))
 	}
-	if err := checkNamespace(x.db, string(p.coll.Text())); err != nil {
+	if err := checkNamespace(x.command.db, string(p.coll.Text())); err != nil {
 		return err
 	}
-	ns := x.db + "." + string(p.coll.Text())
-	x.target = ns
+	ns := x.command.db + "." + string(p.coll.Text())
+	x.result.target = ns
 	var q criteria
 	if err := q.compile(x, p.filter); err != nil {
 		return err
@@ -55,9 +55,9 @@ func cmdExplain(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	c := x.member.data.Collections[ns]
+	c := x.conn.member.data.Collections[ns]
 	ix, err := p.hint.Resolve(ns, c)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func cmdExplain(x *exec) error {
 }
 
 func (x *exec) verbosity() error {
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		if string(e.Key) != "verbosity" {
 			return fields.Unknown("explain", string(e.Key))
 		}
@@ -169,7 +169,7 @@ func (p *plan) fromPipeline(command []byte) error {
 }
 
 func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *store.Index) {
-	dst := wire.AppendString(x.out, "explainVersion", "1")
+	dst := wire.AppendString(x.result.out, "explainVersion", "1")
 	planner, dst := wire.BeginEmbedded(dst, "queryPlanner")
 	dst = wire.AppendString(dst, "namespace", ns)
 	dst = wire.AppendDocument(dst, "parsedQuery", p.filter)
@@ -185,13 +185,13 @@ func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *
 	dst = wire.EndDocument(dst, at)
 	dst = wire.AppendStrings(dst, "rejectedPlans", nil)
 	dst = wire.EndDocument(dst, planner)
-	dst = wire.AppendDocument(dst, "command", withDB(x.first.Data, x.db))
-	host, port, _ := net.SplitHostPort(x.member.addr)
+	dst = wire.AppendDocument(dst, "command", withDB(x.command.first.Data, x.command.db))
+	host, port, _ := net.SplitHostPort(x.conn.member.addr)
 	at, dst = wire.BeginEmbedded(dst, "serverInfo")
 	n, _ := strconv.Atoi(port)
 	dst = wire.AppendInt32(wire.AppendString(dst, "host", host), "port", int32(n))
-	dst = wire.AppendString(dst, "version", x.set.config.version.String())
-	x.out = wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
+	dst = wire.AppendString(dst, "version", x.conn.set.config.version.String())
+	x.result.out = wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
 }
 
 // appendSearch writes the stages that find documents, as this server does it.

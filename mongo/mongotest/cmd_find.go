@@ -37,9 +37,9 @@ func cmdFind(x *exec) error {
 	s := search{batchSize: firstBatch}
 	filter := query.EmptyDocument
 	var projection query.Value
-	for i := range x.args {
+	for i := range x.command.args {
 		var err error
-		switch e := &x.args[i]; string(e.Key) {
+		switch e := &x.command.args[i]; string(e.Key) {
 		case "projection":
 			projection = query.Of(*e)
 		case "let":
@@ -65,10 +65,10 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	docs, err := x.searchLocked(&s)
-	s.singleBatch = s.singleBatch || !x.onView && x.member.data.Collections[x.full] == nil
-	ends := s.ends(docs) && !x.onView
-	x.set.mu.Unlock()
-	if x.onView {
+	s.singleBatch = s.singleBatch || !x.result.onView && x.conn.member.data.Collections[x.command.full] == nil
+	ends := s.ends(docs) && !x.result.onView
+	x.conn.set.mu.Unlock()
+	if x.result.onView {
 		s.projection = nil
 		docs, err = x.readView(&s.criteria, "filter", "projection")
 	}
@@ -110,7 +110,7 @@ func (s *search) compileFind(x *exec, filter []byte, projection query.Value) err
 	}
 	var err error
 	s.projection, err = x.projection(projection, &s.filter)
-	s.vars = x.vars.values
+	s.vars = x.result.vars.values
 	return err
 }
 
@@ -168,7 +168,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.returnKey || s.showRecordID {
 		keys = make(map[*byte]string)
 	}
-	err := x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
+	err := x.findLocked(x.command.name, &s.criteria, func(key string, doc []byte) bool {
 		docs = append(docs, doc)
 		if keys != nil {
 			keys[&doc[0]] = key
@@ -182,7 +182,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if sort := s.order(); sort != nil {
 		for _, doc := range docs {
 			if err := sort.Check(doc); err != nil {
-				return nil, x.executing(x.name, err)
+				return nil, x.executing(x.command.name, err)
 			}
 		}
 		sort.Documents(docs)
@@ -199,11 +199,11 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 
 // describeLocked puts what a find with returnKey or showRecordId returns in the place of documents.
 func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) ([][]byte, error) {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	ix, err := s.hint.Resolve(x.full, c)
+	ix, err := s.hint.Resolve(x.command.full, c)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) (
 			list[i] = slices.Clone(doc)
 		default:
 			if list[i], err = s.projection.AppendWith(nil, doc, s.vars); err != nil {
-				return nil, x.executing(x.name, err)
+				return nil, x.executing(x.command.name, err)
 			}
 		}
 		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.ByKey[keys[&doc[0]]].ID), 0)

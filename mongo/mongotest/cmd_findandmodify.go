@@ -44,9 +44,9 @@ func cmdFindAndModify(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.bypass = f.bypass
+	x.command.bypass = f.bypass
 	var done modified
-	note := x.note(max(x.stmtID, 0), slices.Clone(x.raw))
+	note := x.note(max(x.command.stmtID, 0), slices.Clone(x.command.raw))
 	err = x.writing(func() error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
@@ -67,7 +67,7 @@ func (x *exec) modification() (*modification, error) {
 	var f modification
 	filter, update := query.EmptyDocument, query.Value{}
 	var fields, arrayFilters query.Value
-	for _, e := range x.args {
+	for _, e := range x.command.args {
 		e.Value = slices.Clone(e.Value)
 		var err error
 		switch string(e.Key) {
@@ -84,7 +84,7 @@ func (x *exec) modification() (*modification, error) {
 			return nil, err
 		}
 	}
-	if err := query.CheckDocument(x.raw); err != nil {
+	if err := query.CheckDocument(x.command.raw); err != nil {
 		return nil, err
 	}
 	switch {
@@ -121,7 +121,7 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if err := f.compileForUpdate(filter, hooks, f.upsert); err != nil {
 		return err
 	}
-	f.vars = x.vars.values
+	f.vars = x.result.vars.values
 	if !fields.Missing() {
 		if f.projection, err = x.projection(fields, &f.filter); err != nil {
 			return err
@@ -229,7 +229,7 @@ func (f *modification) retold(e *store.Entry, done *modified) {
 }
 
 func (x *exec) appendModified(f *modification, done *modified) error {
-	at, dst := wire.BeginEmbedded(x.out, "lastErrorObject")
+	at, dst := wire.BeginEmbedded(x.result.out, "lastErrorObject")
 	dst = wire.AppendInt32(dst, "n", done.n)
 	if !f.remove {
 		dst = wire.AppendBool(dst, "updatedExisting", done.existing)
@@ -243,7 +243,7 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
 	case f.projection != nil:
 		var err error
-		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.vars.values); err != nil {
+		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.result.vars.values); err != nil {
 			return x.executing("findAndModify", err)
 		}
 	default:
@@ -252,6 +252,6 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 	if done.retried >= 0 {
 		dst = wire.AppendInt32(dst, "retriedStmtId", done.retried)
 	}
-	x.out = dst
+	x.result.out = dst
 	return nil
 }

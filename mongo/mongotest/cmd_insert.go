@@ -51,7 +51,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
-	if !x.set.config.version.StoresDollars() {
+	if !x.conn.set.config.version.StoresDollars() {
 		if err := store.CheckInsertedNames(doc); err != nil {
 			return insertion{doc: slices.Clone(doc), err: err}
 		}
@@ -65,7 +65,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 
 // insertOneLocked executes one statement and reports whether it went well.
 func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementN
 	if x.executedBeforeLocked(note, o) != nil {
 		return true
@@ -90,13 +90,13 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 
 // measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
 func (x *exec) measuredLocked(in *insertion) error {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if c == nil || c.Def.Options.Timeseries == nil {
 		return err
 	}
-	if x.within != nil {
+	if x.result.within != nil {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction: %s",
-			x.full)
+			x.command.full)
 	}
 	ts := c.Def.Options.Timeseries
 	if in.key, err = ts.KeyOf(in.doc); err == nil {

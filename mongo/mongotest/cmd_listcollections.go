@@ -8,8 +8,8 @@ import (
 
 func cmdListCollections(x *exec) error {
 	filter, nameOnly, size := query.EmptyDocument, false, int64(1<<31)
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "filter":
@@ -36,9 +36,9 @@ func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
 	if err != nil {
 		return err
 	}
-	x.full, x.coll = x.db+".$cmd.listCollections", ""
+	x.command.full, x.command.coll = x.command.db+".$cmd.listCollections", ""
 	err = x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
-	x.full = ""
+	x.command.full = ""
 	return err
 }
 
@@ -46,10 +46,10 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.set.mu.Unlock()
+	defer x.conn.set.mu.Unlock()
 	var docs [][]byte
-	for _, ns := range x.member.namespacesLocked(x.db) {
-		d, name := x.member.data.Collections[ns].Def, ns[len(x.db)+1:]
+	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
+		d, name := x.conn.member.data.Collections[ns].Def, ns[len(x.command.db)+1:]
 		info := d.Info(name, nameOnly)
 		ok, err := f.matches(info)
 		if err != nil {

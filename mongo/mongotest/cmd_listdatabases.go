@@ -11,12 +11,12 @@ import (
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
 
 func cmdListDatabases(x *exec) error {
-	if x.db != "admin" {
+	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
 	filter, nameOnly := query.EmptyDocument, false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "filter":
 			filter = e.Value
@@ -34,8 +34,8 @@ func cmdListDatabases(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	sizes := x.member.databasesLocked()
-	x.set.mu.Unlock()
+	sizes := x.conn.member.databasesLocked()
+	x.conn.set.mu.Unlock()
 	return x.appendDatabases(sizes, f, nameOnly)
 }
 
@@ -58,7 +58,7 @@ func (m *member) databasesLocked() []databaseSize {
 }
 
 func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) error {
-	at, dst := wire.BeginArray(x.out, "databases")
+	at, dst := wire.BeginArray(x.result.out, "databases")
 	i, total := 0, int64(0)
 	for _, d := range list {
 		full := d.document(false)
@@ -81,7 +81,7 @@ func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) e
 		dst = wire.AppendInt64(dst, "totalSize", total)
 		dst = wire.AppendInt64(dst, "totalSizeMb", total>>20)
 	}
-	x.out = dst
+	x.result.out = dst
 	return nil
 }
 

@@ -16,8 +16,8 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	size, building := int64(math.MaxInt32), false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "cursor":
@@ -33,20 +33,20 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	var def *store.Definition
-	c, err := x.member.storedLocked(x.full)
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if c != nil {
 		def = c.Def
 	}
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	if def == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.command.full)
 	}
 	docs := make([][]byte, len(def.Indexes))
 	for i, ix := range def.Indexes {
-		if docs[i] = ix.Listed(x.set.config.version.ShowsSimpleCollation()); building {
+		if docs[i] = ix.Listed(x.conn.set.config.version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}
@@ -56,7 +56,7 @@ func cmdListIndexes(x *exec) error {
 
 // cursorOption reads {batchSize: n}.
 func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
-	err := fields.Cursor[x.name].Document(e.Value, func(e *wire.Element) error {
+	err := fields.Cursor[x.command.name].Document(e.Value, func(e *wire.Element) error {
 		size, _ = e.Int64()
 		return nil
 	})

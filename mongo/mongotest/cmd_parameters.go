@@ -69,9 +69,9 @@ func cmdGetParameter(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	all, details := string(x.first.Text()) == "*", false
-	if x.first.IsDocument() {
-		it := wire.Elements(x.first.Data)
+	all, details := string(x.command.first.Text()) == "*", false
+	if x.command.first.IsDocument() {
+		it := wire.Elements(x.command.first.Data)
 		for it.Next() {
 			switch string(it.Key) {
 			case "showDetails":
@@ -83,15 +83,15 @@ func cmdGetParameter(x *exec) error {
 			}
 		}
 	}
-	x.set.mu.Lock()
-	known := maps.Clone(x.server.parameters)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	known := maps.Clone(x.conn.server.parameters)
+	x.conn.set.mu.Unlock()
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		asked := slices.ContainsFunc(x.args, func(e wire.Element) bool { return string(e.Key) == name })
+		asked := slices.ContainsFunc(x.command.args, func(e wire.Element) bool { return string(e.Key) == name })
 		if all || asked {
 			found = true
-			x.out = known[name].append(x.out, name, details)
+			x.result.out = known[name].append(x.result.out, name, details)
 		}
 	}
 	if !found {
@@ -117,14 +117,14 @@ func cmdSetParameter(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	if len(x.args) == 0 {
+	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	known := x.server.parameters
-	for i := range x.args {
-		e := &x.args[i]
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	known := x.conn.server.parameters
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		p, ok := known[string(e.Key)]
 		v := query.Of(*e)
 		switch {
@@ -139,11 +139,11 @@ func cmdSetParameter(x *exec) error {
 			return err
 		}
 	}
-	was := known[string(x.args[0].Key)].value
-	for i := range x.args {
-		v := query.Of(x.args[i])
-		known[string(x.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
+	was := known[string(x.command.args[0].Key)].value
+	for i := range x.command.args {
+		v := query.Of(x.command.args[i])
+		known[string(x.command.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
 	}
-	x.out = wire.AppendValue(x.out, "was", was.Type, was.Data)
+	x.result.out = wire.AppendValue(x.result.out, "was", was.Type, was.Data)
 	return nil
 }

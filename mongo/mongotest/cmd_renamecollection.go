@@ -28,10 +28,10 @@ func cmdRenameCollection(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.target = r.from
+	x.result.target = r.from
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.renameLocked(x.member, r, note)
+		err := x.renameLocked(x.conn.member, r, note)
 		if err != nil {
 			note.Err = mongoerr.CodeOf(err)
 		}
@@ -40,16 +40,16 @@ func cmdRenameCollection(x *exec) error {
 }
 
 func (x *exec) renaming() (*renaming, error) {
-	switch x.first.Type {
+	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
-		return nil, fields.Missing(x.name, x.name)
+		return nil, fields.Missing(x.command.name, x.command.name)
 	default:
-		return nil, fields.WrongType(x.name, x.name, x.first.Type, "string")
+		return nil, fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "string")
 	}
-	r := &renaming{from: string(x.first.Text())}
-	for i := range x.args {
-		if err := r.field(&x.args[i]); err != nil {
+	r := &renaming{from: string(x.command.first.Text())}
+	for i := range x.command.args {
+		if err := r.field(&x.command.args[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -116,8 +116,8 @@ func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
 
 // adminOnly refuses a command that only the admin database takes.
 func (x *exec) adminOnly() error {
-	if x.db != "admin" {
-		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.name)
+	if x.command.db != "admin" {
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
 	}
 	return nil
 }

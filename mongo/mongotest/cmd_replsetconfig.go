@@ -14,13 +14,13 @@ func cmdReplSetGetConfig(x *exec) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
-	at, dst := wire.BeginEmbedded(x.out, "config")
+	at, dst := wire.BeginEmbedded(x.result.out, "config")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
 	dst = wire.AppendInt32(dst, "version", int32(rs.configVersion))
 	dst = wire.AppendInt64(dst, "term", rs.termLocked())
@@ -35,7 +35,7 @@ func cmdReplSetGetConfig(x *exec) error {
 	dst = wire.EndDocument(dst, list)
 	dst = wire.AppendInt64(dst, "protocolVersion", 1)
 	dst = wire.AppendBool(dst, "writeConcernMajorityJournalDefault", true)
-	x.out = wire.EndDocument(rs.appendSettings(dst), at)
+	x.result.out = wire.EndDocument(rs.appendSettings(dst), at)
 	return nil
 }
 

@@ -21,30 +21,30 @@ func cmdReplSetReconfig(x *exec) error {
 		return err
 	}
 	force := false
-	for i := range x.args {
-		if string(x.args[i].Key) != "force" {
-			return fields.Unknown(x.name, string(x.args[i].Key))
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) != "force" {
+			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
-		force = x.args[i].True()
+		force = x.command.args[i].True()
 	}
-	if !x.first.IsDocument() {
-		return fields.WrongType(x.name, x.name, x.first.Type, "object")
+	if !x.command.first.IsDocument() {
+		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "object")
 	}
-	if err := query.CheckDocument(x.first.Data); err != nil {
+	if err := query.CheckDocument(x.command.first.Data); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
 		return err
 	}
-	if x.member.role != primary && !force {
+	if x.conn.member.role != primary && !force {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
-			"writable PRIMARY. Current state %s;", stateNames[x.member.state()])
+			"writable PRIMARY. Current state %s;", stateNames[x.conn.member.state()])
 	}
-	r := newReconfiguration(x.member, force)
-	if err := r.read(slices.Clone(x.first.Data)); err != nil {
+	r := newReconfiguration(x.conn.member, force)
+	if err := r.read(slices.Clone(x.command.first.Data)); err != nil {
 		return err
 	}
 	if err := r.checkLocked(); err != nil {

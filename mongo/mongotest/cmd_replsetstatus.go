@@ -15,13 +15,13 @@ func cmdReplSetGetStatus(x *exec) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.out, "set", rs.config.setName)
+	dst := wire.AppendString(x.result.out, "set", rs.config.setName)
 	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "myState", m.state())
 	dst = wire.AppendInt64(dst, "term", m.term)
@@ -41,7 +41,7 @@ func cmdReplSetGetStatus(x *exec) error {
 			n++
 		}
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 

@@ -22,10 +22,10 @@ func cmdStartSession(x *exec) error {
 		return err
 	}
 	id := store.NewUUID()
-	at, dst := wire.BeginEmbedded(x.out, "id")
+	at, dst := wire.BeginEmbedded(x.result.out, "id")
 	dst = wire.AppendBinary(dst, "id", 4, id[:])
 	dst = wire.EndDocument(dst, at)
-	x.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
+	x.result.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
 	return nil
 }
 
@@ -40,12 +40,12 @@ func cmdSessions(x *exec) error {
 		named[string(doc)] = true
 		return checkSessionID(path, doc)
 	})
-	if err != nil || x.name == "refreshSessions" {
+	if err != nil || x.command.name == "refreshSessions" {
 		return err
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	kill := x.name == "killSessions"
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	kill := x.command.name == "killSessions"
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
 	}
@@ -106,10 +106,10 @@ func binaryName(subtype byte) string {
 
 // keepers are the members whose sessions a command is about.
 func (x *exec) keepers() []*member {
-	if x.member == nil {
-		return x.set.members
+	if x.conn.member == nil {
+		return x.conn.set.members
 	}
-	return []*member{x.member}
+	return []*member{x.conn.member}
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
@@ -130,8 +130,8 @@ func cmdKillAllSessions(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(string) bool { return true }, true)
 	}
@@ -143,14 +143,14 @@ func (x *exec) eachOfFirst(check func(path string, doc []byte) error) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	if !x.first.IsArray() {
-		return fields.WrongType(x.name, x.name, x.first.Type, "array")
+	if !x.command.first.IsArray() {
+		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "array")
 	}
-	for i, v := range query.Elements(x.first.Data) {
+	for i, v := range query.Elements(x.command.first.Data) {
 		if !v.IsDocument() {
-			return fields.WrongType(x.name, x.name+"."+wire.ArrayKey(i), v.Type, "object")
+			return fields.WrongType(x.command.name, x.command.name+"."+wire.ArrayKey(i), v.Type, "object")
 		}
-		if err := check(x.name+"."+x.name, v.Data); err != nil {
+		if err := check(x.command.name+"."+x.command.name, v.Data); err != nil {
 			return err
 		}
 	}

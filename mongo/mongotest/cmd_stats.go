@@ -21,18 +21,18 @@ func cmdCollStats(x *exec) error {
 		return err
 	}
 	scale := int64(1)
-	for i := range x.args {
-		if scale, _ = x.args[i].Int64(); scale < 1 {
+	for i := range x.command.args {
+		if scale, _ = x.command.args[i].Int64(); scale < 1 {
 			return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
 		}
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(x.full)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if err == nil {
-		x.out = appendCollStats(wire.AppendString(x.out, "ns", x.full), c, scale)
+		x.result.out = appendCollStats(wire.AppendString(x.result.out, "ns", x.command.full), c, scale)
 	}
 	return err
 }
@@ -81,8 +81,8 @@ func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
 
 func cmdDBStats(x *exec) error {
 	scale, free := int64(1), false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "scale":
 			if scale, _ = e.Int64(); scale < 1 || scale > 1<<50 {
@@ -95,15 +95,15 @@ func cmdDBStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
+	defer x.conn.set.mu.Unlock()
 	x.appendDBStats(scale, free)
 	return nil
 }
 
 func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
-	for _, ns := range x.member.namespacesLocked(x.db) {
-		c := x.member.data.Collections[ns]
+	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
+		c := x.conn.member.data.Collections[ns]
 		if c.IsView() {
 			views++
 			continue
@@ -116,7 +116,7 @@ func (x *exec) appendDBStats(scale int64, free bool) {
 		indexSize += c.IndexStorage()
 	}
 	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
-	dst := wire.AppendString(x.out, "db", x.db)
+	dst := wire.AppendString(x.result.out, "db", x.command.db)
 	dst = wire.AppendInt64(dst, "collections", collections)
 	dst = wire.AppendInt64(dst, "views", views)
 	dst = wire.AppendInt64(dst, "objects", objects)
@@ -134,29 +134,29 @@ func (x *exec) appendDBStats(scale int64, free bool) {
 	unused("indexFreeStorageSize")
 	dst = wire.AppendDouble(dst, "totalSize", scaled(storage+indexSize))
 	unused("totalFreeStorageSize")
-	x.out = wire.AppendInt64(dst, "scaleFactor", scale)
+	x.result.out = wire.AppendInt64(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dataSize/
 
 func cmdDataSize(x *exec) error {
-	switch x.first.Type {
+	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
 		return fields.Missing("dataSize", "dataSize")
 	default:
-		return fields.WrongType("dataSize", "dataSize", x.first.Type, "string")
+		return fields.WrongType("dataSize", "dataSize", x.command.first.Type, "string")
 	}
-	ns := string(x.first.Text())
+	ns := string(x.command.first.Text())
 	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", ns)
 	}
-	x.target = ns
+	x.result.target = ns
 	estimate := false
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "estimate":
-			estimate = x.args[i].True()
+			estimate = x.command.args[i].True()
 		default:
 			return fields.Unsupported("dataSize", name)
 		}
@@ -164,19 +164,19 @@ func cmdDataSize(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(ns)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(ns)
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		c = &store.Collection{}
 	}
-	x.out = wire.AppendInt64(x.out, "size", c.Size)
-	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.Live))
-	x.out = wire.AppendInt64(x.out, "millis", 0)
+	x.result.out = wire.AppendInt64(x.result.out, "size", c.Size)
+	x.result.out = wire.AppendInt64(x.result.out, "numObjects", int64(c.Live))
+	x.result.out = wire.AppendInt64(x.result.out, "millis", 0)
 	if c.Live > 0 {
-		x.out = wire.AppendBool(x.out, "estimate", estimate)
+		x.result.out = wire.AppendBool(x.result.out, "estimate", estimate)
 	}
 	return nil
 }

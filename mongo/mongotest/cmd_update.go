@@ -38,7 +38,7 @@ func cmdUpdate(x *exec) error {
 	list := make([]updateStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.result.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && list[i].multi {
@@ -73,7 +73,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
-			if !x.set.config.version.AtLeast(8, 0) {
+			if !x.conn.set.config.version.AtLeast(8, 0) {
 				return fields.Unknown("update.updates", "sort")
 			}
 			parts.sort = e.Value
@@ -141,7 +141,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		return err
 	}
 	if p.constants == nil {
-		s.vars = x.vars.values
+		s.vars = x.result.vars.values
 	}
 	if p.sort != nil {
 		if err = s.parseSort(p.sort); err != nil {
@@ -172,7 +172,7 @@ func (s *updateStatement) supply(constants []byte) error {
 
 // updateOneLocked executes one statement and reports whether it went well.
 func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementN
 	if e := x.executedBeforeLocked(note, o); e != nil {
 		if e.Before == nil {
@@ -205,7 +205,7 @@ type found struct {
 func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, error) {
 	if s.sort == nil {
 		err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
-			matches = append(matches, found{key, doc, x.match})
+			matches = append(matches, found{key, doc, x.result.match})
 			return s.multi
 		})
 		return matches, err
@@ -265,9 +265,9 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
-	x.match = f.match
-	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil && !x.set.config.version.StoresDollars() {
+	x.result.match = f.match
+	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.result.match})
+	if err == nil && !x.conn.set.config.version.StoresDollars() {
 		err = store.CheckUpdatedNames(f.doc, after)
 	}
 	return after, err
@@ -276,7 +276,7 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 // refuseLocked returns why a write is refused. That its namespace is a view goes before what is wrong with the language in it,
 // and by then the real server has made the collection that an upsert writes into.
 func (x *exec) refuseLocked(why error, upsert bool) error {
-	_, err := x.member.storedLocked(x.full)
+	_, err := x.conn.member.storedLocked(x.command.full)
 	if err == nil && upsert {
 		err = x.makeForUpsertLocked()
 	}
@@ -288,10 +288,10 @@ func (x *exec) refuseLocked(why error, upsert bool) error {
 
 // makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
 func (x *exec) makeForUpsertLocked() error {
-	if x.member.data.Collections[x.full] != nil || x.within != nil {
+	if x.conn.member.data.Collections[x.command.full] != nil || x.result.within != nil {
 		return nil
 	}
-	_, err := x.makeLocked(x.full)
+	_, err := x.makeLocked(x.command.full)
 	return err
 }
 
@@ -300,9 +300,9 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
-	x.match = query.Matching{Vars: q.vars}
-	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil && !x.set.config.version.StoresDollars() {
+	x.result.match = query.Matching{Vars: q.vars}
+	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
+	if err == nil && !x.conn.set.config.version.StoresDollars() {
 		err = store.CheckUpdatedNames(nil, doc)
 	}
 	if err != nil {
@@ -320,7 +320,7 @@ func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt i
 
 // updatableLocked returns why an update is not executed if it is one of a time-series collection.
 func (x *exec) updatableLocked(multi bool) error {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	switch {
 	case err != nil || c == nil || c.Def.Options.Timeseries == nil:
 		return err

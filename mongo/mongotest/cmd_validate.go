@@ -23,11 +23,11 @@ func cmdValidate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "full", "background", "checkBSONConformance", "metadata", "enforceFastCount":
 		case "repair", "fixMultikey":
-			if x.args[i].True() {
+			if x.command.args[i].True() {
 				return fields.Unsupported("validate", name)
 			}
 		default:
@@ -37,13 +37,13 @@ func cmdValidate(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(x.full)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.command.full)
 	}
 	v := &validation{c: c}
 	v.run()
@@ -96,7 +96,7 @@ func (v *validation) runIndex(ix *store.Index) {
 }
 
 func (x *exec) appendValidation(v *validation) {
-	dst := wire.AppendString(x.out, "ns", x.full)
+	dst := wire.AppendString(x.result.out, "ns", x.command.full)
 	dst = wire.AppendBinary(dst, "uuid", 4, v.c.Def.UUID[:])
 	for _, name := range [...]string{"nInvalidDocuments", "nNonCompliantDocuments"} {
 		dst = wire.AppendInt32(dst, name, 0)
@@ -124,5 +124,5 @@ func (x *exec) appendValidation(v *validation) {
 	for _, name := range [...]string{"extraIndexEntries", "missingIndexEntries", "corruptRecords"} {
 		dst = wire.AppendStrings(dst, name, nil)
 	}
-	x.out = dst
+	x.result.out = dst
 }

@@ -21,8 +21,8 @@ func (im *indexModification) prepare(x *exec, ix, changed *store.Index) error {
 	if ix == store.IDIndex || ix.Unique || !ix.Ordered() {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "mongotest: prepareUnique is supported for single and compound indexes that are not unique")
 	}
-	x.out = wire.AppendBool(x.out, "prepareUnique_old", ix.Prepared)
-	x.out = wire.AppendBool(x.out, "prepareUnique_new", !ix.Prepared)
+	x.result.out = wire.AppendBool(x.result.out, "prepareUnique_old", ix.Prepared)
+	x.result.out = wire.AppendBool(x.result.out, "prepareUnique_new", !ix.Prepared)
 	changed.Prepared = !ix.Prepared
 	value := query.Value{}
 	if changed.Prepared {
@@ -42,13 +42,13 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error
 	case !ix.Prepared && !changed.Prepared:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
-	if violations := x.member.data.Collections[x.full].Violations(ix); violations != nil {
+	if violations := x.conn.member.data.Collections[x.command.full].Violations(ix); violations != nil {
 		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
 			"collMod again.")
 		e.Extra = violations
 		return e
 	}
-	x.out = wire.AppendBool(x.out, "unique_new", true)
+	x.result.out = wire.AppendBool(x.result.out, "unique_new", true)
 	changed.Unique, changed.Prepared = true, false
 	changed.Raw = replaced(replaced(changed.Raw, "prepareUnique", query.Value{}), "unique", trueValue)
 	return nil

@@ -27,10 +27,10 @@ const (
 // has reports whether the server has a command.
 func (x *exec) has(s *spec) bool {
 	wrong := atMongos
-	if x.mongos != nil {
+	if x.conn.mongos != nil {
 		wrong = atMember
 	}
-	return s.place != wrong && x.set.config.version.Within(s.since, s.gone)
+	return s.place != wrong && x.conn.set.config.version.Within(s.since, s.gone)
 }
 
 // spec is what is known of a command.
@@ -54,8 +54,13 @@ type spec struct {
 	ends       bool            // it ends a transaction
 }
 
-// command is a parsed command. What it refers to lies in the connection's buffer.
+// command is a message, and the command that it was parsed to. What it refers to lies in the connection's buffer.
 type command struct {
+	requestID  int32
+	flags      wire.MsgFlags
+	sequences  []wire.Sequence
+	afterApply func() // what a fault does once it is applied
+
 	spec  *spec // nil if there is no such command
 	raw   []byte
 	name  string
@@ -98,10 +103,15 @@ const (
 	autocommitOn
 )
 
+// next returns the command that another message is parsed to. It has room from c, and its namespace, which often is the next one's.
+func (c *command) next() command {
+	return command{args: c.args[:0], db: c.db, coll: c.coll, full: c.full, stmtID: -1}
+}
+
 // parse takes the command apart: what every command may have, and the rest as args.
 func (x *exec) parse(doc []byte) error {
 	c := &x.command
-	*c = command{raw: doc, args: c.args[:0], db: c.db, coll: c.coll, full: c.full, stmtID: -1}
+	c.raw = doc
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return it.Err
@@ -127,14 +137,14 @@ func (x *exec) parse(doc []byte) error {
 	switch {
 	case it.Err != nil:
 		return it.Err
-	case !hasDB && x.flags&wire.MoreToCome == 0 && len(x.out) > 0:
+	case !hasDB && x.command.flags&wire.MoreToCome == 0 && len(x.result.out) > 0:
 		return mongoerr.Errorf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
-	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
+	case x.conn.who == nil && x.conn.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
-		if err := checkComment(x.set.config.version, c.name, c.comment); err != nil {
+		if err := checkComment(x.conn.set.config.version, c.name, c.comment); err != nil {
 			return err
 		}
 	}
@@ -223,9 +233,9 @@ func (x *exec) checkSession() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	case c.readConcern == snapshotConcern && x.set.config.standalone:
+	case c.readConcern == snapshotConcern && x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.AtLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.conn.set.config.version.AtLeast(5, 0)):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
@@ -234,7 +244,7 @@ func (x *exec) checkSession() error {
 		return nil
 	case c.lsid == nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified")
-	case x.set.config.standalone:
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number cannot be negative")
@@ -267,7 +277,7 @@ func (x *exec) checkTransaction() error {
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case may.IsZero() || !x.set.config.version.Has(may):
+	case may.IsZero() || !x.conn.set.config.version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run killCursors as the first operation in a multi-document transaction.")
@@ -312,22 +322,22 @@ func checkNamespace(db, coll string) error {
 
 // ns returns the namespace for the journal.
 func (x *exec) ns() string {
-	if x.target != "" {
-		return x.target
+	if x.result.target != "" {
+		return x.result.target
 	}
-	if x.full != "" && x.first.Type == bson.TypeString {
-		return x.full
+	if x.command.full != "" && x.command.first.Type == bson.TypeString {
+		return x.command.full
 	}
-	if x.first.Type == bson.TypeString {
-		return x.db + "." + string(x.first.Text())
+	if x.command.first.Type == bson.TypeString {
+		return x.command.db + "." + string(x.command.first.Text())
 	}
-	return x.db
+	return x.command.db
 }
 
 // documents returns the documents of a field that is an array or a document sequence.
 func (x *exec) documents(field string) ([][]byte, error) {
 	var docs [][]byte
-	for _, s := range x.sequences {
+	for _, s := range x.command.sequences {
 		if string(s.Identifier) != field {
 			continue
 		}
@@ -340,8 +350,8 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		}
 		return docs, nil
 	}
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		if string(e.Key) != field {
 			continue
 		}
@@ -351,7 +361,7 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		}
 		return docs, it.Err
 	}
-	return nil, fields.Missing(x.name, field)
+	return nil, fields.Missing(x.command.name, field)
 }
 
 // maxBatch is how many statements one command may have.
@@ -368,8 +378,8 @@ func (x *exec) batchDocuments(field string) ([][]byte, error) {
 
 // statementID returns the id of the i-th statement within the command's transaction number.
 func (x *exec) statementID(i int) int32 {
-	if x.stmtIDs != nil {
-		it := wire.Elements(x.stmtIDs)
+	if x.command.stmtIDs != nil {
+		it := wire.Elements(x.command.stmtIDs)
 		for ; it.Next(); i-- {
 			if i == 0 {
 				n, _ := it.Int64()
@@ -377,8 +387,8 @@ func (x *exec) statementID(i int) int32 {
 			}
 		}
 	}
-	if x.stmtID >= 0 {
-		return x.stmtID + int32(i)
+	if x.command.stmtID >= 0 {
+		return x.command.stmtID + int32(i)
 	}
 	return int32(i)
 }

@@ -63,8 +63,8 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 
 // noArgs refuses every argument.
 func (x *exec) noArgs() error {
-	if len(x.args) > 0 {
-		return fields.Unknown(x.name, string(x.args[0].Key))
+	if len(x.command.args) > 0 {
+		return fields.Unknown(x.command.name, string(x.command.args[0].Key))
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ func (c *conn) decompress(message []byte) ([]byte, error) {
 
 // wrap compresses an answer as its question was.
 func (x *exec) wrap(out []byte) ([]byte, error) {
-	if !x.compressed || !wire.MayCompress(x.name) {
+	if !x.conn.compressed || !wire.MayCompress(x.command.name) {
 		return out, nil
 	}
-	return x.codec.Compress(nil, out, x.compressor)
+	return x.conn.codec.Compress(nil, out, x.conn.compressor)
 }
 
 // negotiate returns the compressors that both sides have, in the client's order, from a hello's list of names.

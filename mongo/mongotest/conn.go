@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // conn is one client's connection to a server, served by one goroutine.
@@ -24,13 +25,15 @@ type conn struct {
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
-	in         []byte
-	x          exec
-	appName    string
-	consumed   int64  // bytes dealt with, for WaitIdle
-	dealing    bool   // with a message
-	direct     bool   // the test's own hand, not a client: see Command
-	afterApply func() // for the message in hand: what a fault does once it is applied
+	in       []byte
+	x        exec
+	language query.Hooks // what compiles expressions where there is no let
+	waiter   waiter      // for the write concern of the command in hand
+	appName  string
+	shown    shown // by the last hello
+	consumed int64 // bytes dealt with, for WaitIdle
+	dealing  bool  // with a message
+	direct   bool  // it is no client's but the test's own: see Command
 
 	codec      wire.Codec
 	compressor wire.Compressor // of the message in hand, if it came compressed
@@ -47,8 +50,8 @@ func newConn(s *server, nc net.Conn, id int64) *conn {
 		c.nc = tls.Server(nc, s.set.tls.server)
 	}
 	c.x.conn = c
-	c.x.language = c.x.plainHooks()
-	c.x.waiter.ch = make(chan struct{}, 1)
+	c.language = c.x.plainHooks()
+	c.waiter.ch = make(chan struct{}, 1)
 	return c
 }
 

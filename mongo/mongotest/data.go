@@ -46,7 +46,7 @@ func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, err
 	if err := x.answer(x.parse(body)); err != nil {
 		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
 	}
-	reply := bson.Raw(x.out)
+	reply := bson.Raw(x.result.out)
 	return reply, replyError(reply)
 }
 

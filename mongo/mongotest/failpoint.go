@@ -52,17 +52,17 @@ type pointAction struct {
 }
 
 func cmdConfigureFailPoint(x *exec) error {
-	if x.db != "admin" {
+	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "configureFailPoint may only be run against the admin database.")
 	}
-	name := string(x.first.Text())
+	name := string(x.command.first.Text())
 	if !isFailPoint(name) {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
 	p := &failPoint{times: -1, commands: make(map[string]bool)}
 	off := true
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "mode":
@@ -70,18 +70,18 @@ func cmdConfigureFailPoint(x *exec) error {
 		case "data":
 			err = p.data(e)
 		default:
-			err = fields.Unknown(x.name, string(e.Key))
+			err = fields.Unknown(x.command.name, string(e.Key))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	if off {
-		delete(x.server.points, name)
+		delete(x.conn.server.points, name)
 	} else {
-		x.server.points[name] = p
+		x.conn.server.points[name] = p
 	}
 	return nil
 }
@@ -193,15 +193,15 @@ func (p *failPoint) datum(e *wire.Element) error {
 
 // failPoint does what the member's fail point says about the command in hand.
 func (x *exec) failPoint() (pointAction, error) {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
-	p := x.server.points[FailCommand]
+	p := x.conn.server.points[FailCommand]
 	if p == nil || !p.concerns(x) || !p.take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
 	}
 	rs.mu.Unlock()
-	if sleep(x.done, p.block) != nil {
+	if sleep(x.conn.done, p.block) != nil {
 		return pointAction{}, errHangUp
 	}
 	action := pointAction{p.writeConcernError, p.labels}
@@ -216,16 +216,16 @@ func (x *exec) failPoint() (pointAction, error) {
 
 func (p *failPoint) concerns(x *exec) bool {
 	switch {
-	case x.direct || x.name == "configureFailPoint" || !p.commands[fields.NewestName(x.name)]:
+	case x.conn.direct || x.command.name == "configureFailPoint" || !p.commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.appName != "" && p.appName != x.appName:
+	case p.appName != "" && p.appName != x.conn.appName:
 		return false
 	}
-	coll := x.first
-	if x.name == "getMore" {
+	coll := x.command.first
+	if x.command.name == "getMore" {
 		coll = x.arg("collection")
 	}
-	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.db+"."+string(coll.Text())
+	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.command.db+"."+string(coll.Text())
 }
 
 // take counts a command down and reports whether the fail point acts on it. It is called with the set's mutex held.
@@ -244,9 +244,9 @@ func (p *failPoint) take() bool {
 
 // failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
-	m := x.member
+	m := x.conn.member
 	p := m.points[FailWrite]
-	if p == nil || !x.hasTxn || m.data.Log.Last() == since || !p.take() {
+	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.take() {
 		return nil
 	}
 	if p.hasCode {
@@ -257,14 +257,14 @@ func (x *exec) failWriteLocked(since int64) error {
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.server.points[FailGetMore]
+	p := x.conn.server.points[FailGetMore]
 	if p == nil {
-		p = x.member.points[FailGetMore] // of the member behind a mongos
+		p = x.conn.member.points[FailGetMore] // of the member behind a mongos
 	}
 	if p == nil || !p.take() {
 		return nil
 	}
-	delete(x.member.cursors, c.id)
+	delete(x.conn.member.cursors, c.id)
 	code := Code(96) // OperationFailed
 	if p.hasCode {
 		code = p.code

@@ -68,9 +68,9 @@ func (m *member) stateNameLocked() string {
 // configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
 func (x *exec) configuredLocked(text string) error {
 	switch {
-	case x.set.initiation != initiated:
+	case x.conn.set.initiation != initiated:
 		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
-	case x.member.config.removed:
+	case x.conn.member.config.removed:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil

@@ -111,26 +111,26 @@ const aheadOfClock = 365 * 24 * 60 * 60
 
 // hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
 func (x *exec) hear() error {
-	rs := x.set
-	if x.heard <= rs.clusterTime() || rs.config.standalone {
+	rs := x.conn.set
+	if x.command.heard <= rs.clusterTime() || rs.config.standalone {
 		return nil
 	}
-	if now := now(); x.heard.Seconds() > now.Seconds()+aheadOfClock {
+	if now := now(); x.command.heard.Seconds() > now.Seconds()+aheadOfClock {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
-			x.heard.Seconds(), now.Seconds())
+			x.command.heard.Seconds(), now.Seconds())
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.heard.Store(max(rs.heard.Load(), uint64(x.heard)))
+	rs.heard.Store(max(rs.heard.Load(), uint64(x.command.heard)))
 	return nil
 }
 
 // awaitTimesLocked waits until the member has what the read concern's times ask for; a majority of the members, if that is what is read.
 func (x *exec) awaitTimesLocked() error {
-	rs, m := x.set, x.member
-	name, wanted := "afterClusterTime", x.after
-	if x.atTime > wanted {
-		name, wanted = "atClusterTime", x.atTime
+	rs, m := x.conn.set, x.conn.member
+	name, wanted := "afterClusterTime", x.command.after
+	if x.command.atTime > wanted {
+		name, wanted = "atClusterTime", x.command.atTime
 	}
 	if wanted == 0 || rs.config.standalone {
 		return nil
@@ -143,8 +143,8 @@ func (x *exec) awaitTimesLocked() error {
 		return nil
 	}
 	m.advanceLocked(wanted)
-	w := newWaiter(func() bool { return x.epoch != m.epoch || x.readTimeLocked() >= wanted })
-	if err := x.inTime(rs.awaitLocked(w, x.done, x.limit())); err != nil {
+	w := newWaiter(func() bool { return x.conn.epoch != m.epoch || x.readTimeLocked() >= wanted })
+	if err := x.inTime(rs.awaitLocked(w, x.conn.done, x.limit())); err != nil {
 		return err
 	}
 	return x.readableLocked()
@@ -152,8 +152,8 @@ func (x *exec) awaitTimesLocked() error {
 
 // readTimeLocked is the time of the newest entry that a read of the command would see.
 func (x *exec) readTimeLocked() store.Timestamp {
-	m := x.member
-	if x.inTransaction() || x.readConcern != majorityConcern && x.readConcern != snapshotConcern {
+	m := x.conn.member
+	if x.inTransaction() || x.command.readConcern != majorityConcern && x.command.readConcern != snapshotConcern {
 		return m.data.Newest()
 	}
 	if e := m.data.Log.At(m.commit); e != nil {

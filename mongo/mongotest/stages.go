@@ -43,7 +43,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	}
 	whole, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "ns", ns)
-	dst = wire.AppendString(dst, "host", x.member.addr)
+	dst = wire.AppendString(dst, "host", x.conn.member.addr)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	it := wire.Elements(spec.Data)
 	for it.Next() {
@@ -76,9 +76,9 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		whole, dst := wire.BeginDocument(nil)
 		dst = wire.AppendString(dst, "name", ix.Name)
 		dst = wire.AppendDocument(dst, "key", ix.Pattern)
-		dst = wire.AppendString(dst, "host", x.member.addr)
+		dst = wire.AppendString(dst, "host", x.conn.member.addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
-		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.member.started.UnixMilli())
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.conn.member.started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
 		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
@@ -91,11 +91,11 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // localSessionsLocked returns the sessions that have written, and the command's own.
 func (x *exec) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.member.data.Sessions {
+	for lsid := range x.conn.member.data.Sessions {
 		known[lsid] = true
 	}
-	if x.lsid != nil {
-		known[string(x.lsid)] = true
+	if x.command.lsid != nil {
+		known[string(x.command.lsid)] = true
 	}
 	nobody := sha256.Sum256(nil)
 	var docs [][]byte

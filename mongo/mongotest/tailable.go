@@ -25,32 +25,32 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
-	t := &tailing{criteria: s.criteria, ns: x.full, majority: x.readConcern == majorityConcern, skip: s.skip, left: s.limit}
+	t := &tailing{criteria: s.criteria, ns: x.command.full, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	on := t.collectionLocked(x.member)
+	on := t.collectionLocked(x.conn.member)
 	if on.IsView() {
-		x.set.mu.Unlock()
+		x.conn.set.mu.Unlock()
 		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
 	}
 	if on != nil && !on.Def.Options.Capped {
-		x.set.mu.Unlock()
+		x.conn.set.mu.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
 		return mongoerr.Errorf(mongoerr.BadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-			"collection", x.full, s.sizes(!x.arg("batchSize").Missing()))
+			"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.Live == 0 { // there is no position to stay at
-		x.set.mu.Unlock()
+		x.conn.set.mu.Unlock()
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
 	t.id = on.Def.UUID
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
 	docs, err := c.batchLocked(x, s.batchSize)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return x.executing("find", err)
 	}
@@ -68,7 +68,7 @@ func (s *search) checkTail(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
 		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
-	case x.readConcern == snapshotConcern:
+	case x.command.readConcern == snapshotConcern:
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
 	case s.hint.Named || s.hint.Pattern != nil || s.hint.Natural < 0 || s.hint.Min != nil || s.hint.Max != nil || s.returnKey || s.showRecordID:
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
@@ -84,7 +84,7 @@ func (t *tailing) collectionLocked(m *member) *store.Collection {
 }
 
 func (t *tailing) nextLocked(x *exec) ([]byte, error) {
-	c := t.collectionLocked(x.member)
+	c := t.collectionLocked(x.conn.member)
 	if c == nil || c.Def.UUID != t.id {
 		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
 	}

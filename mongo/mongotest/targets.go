@@ -31,9 +31,9 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 	switch {
 	case x.inTransaction():
 		return notInTransaction(name)
-	case x.readConcern == linearizableConcern || x.readConcern == snapshotConcern:
+	case x.command.readConcern == linearizableConcern || x.command.readConcern == snapshotConcern:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
-			":: caused by :: %s cannot be used with a '%s' read concern level", x.readConcern, name, x.readConcern)
+			":: caused by :: %s cannot be used with a '%s' read concern level", x.command.readConcern, name, x.command.readConcern)
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 	if !t.Merge {
 		return nil
 	}
-	c, err := x.member.storedLocked(t.DB + "." + t.Coll)
+	c, err := x.conn.member.storedLocked(t.DB + "." + t.Coll)
 	if err != nil || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
 		return err
 	}
@@ -61,45 +61,46 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		return err
 	}
 	note := w.note(0, nil)
-	w.seen = math.MaxInt64 // as it is, whatever the pipeline has read
-	w.bypass = a.bypass
+	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
+	w.command.bypass = a.bypass
 	err = w.writing(func() error {
-		full := w.full
-		defer func() { w.full = full }()
-		err := w.writeResultsLocked(t, docs, x.vars.values, note)
+		full := w.command.full
+		defer func() { w.command.full = full }()
+		err := w.writeResultsLocked(t, docs, x.result.vars.values, note)
 		if err == nil {
 			return nil
 		}
 		note.Err = mongoerr.CodeOf(err)
-		w.full = full
+		w.command.full = full
 		return w.executing("aggregate", err)
 	})
 	if w != x && err == nil {
 		err = w.awaitWriteConcern()
-		x.writeError = w.writeError
+		x.result.writeError = w.result.writeError
 	}
 	return err
 }
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
 func (x *exec) onPrimary() (*exec, error) {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	p := x.member.primaryLocked()
+	p := x.conn.member.primaryLocked()
 	switch {
-	case p == x.member:
+	case p == x.conn.member:
 		return x, nil
 	case p == nil || !rs.config.version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.id, done: x.done}, command: x.command, applied: -1, seen: math.MaxInt64}
-	w.waiter.ch = make(chan struct{}, 1)
+	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.conn.id, done: x.conn.done}, command: x.command}
+	w.result = w.result.again(0)
+	w.conn.waiter.ch = make(chan struct{}, 1)
 	return w, nil
 }
 
 func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *noted) error {
-	x.full = t.DB + "." + t.Coll
+	x.command.full = t.DB + "." + t.Coll
 	if !t.Merge {
 		return x.outLocked(t, docs, note)
 	}
@@ -111,8 +112,8 @@ func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, n
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
 func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
-	target := x.full
-	c, err := x.member.storedLocked(target)
+	target := x.command.full
+	c, err := x.conn.member.storedLocked(target)
 	if err != nil {
 		return err
 	}
@@ -124,8 +125,8 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 		def = c.Def.With(c.Def.Indexes)
 		def.UUID = store.NewUUID()
 	}
-	x.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
-	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
+	x.command.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
+	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 		return err
 	}
 	err = x.fillLocked(docs)
@@ -134,9 +135,9 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
 			mongoerr.From(refused).Message)
 	}
 	if err != nil {
-		return errors.Join(err, x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.full}, -1, nil))
+		return errors.Join(err, x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.command.full}, -1, nil))
 	}
-	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 }
 
 func (x *exec) fillLocked(docs [][]byte) error {
@@ -186,7 +187,7 @@ func (m *merge) allLocked(docs [][]byte) error {
 		if err := m.oneLocked(&list[i]); err != nil {
 			first = cmp.Or(first, err)
 		}
-		if m.blocker != nil {
+		if m.result.blocker != nil {
 			break
 		}
 	}
@@ -302,8 +303,8 @@ func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
 
 // refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
 func (m *merge) refusedLocked(r *mergeable) error {
-	c, err := m.collectionLocked(m.full)
-	if err != nil || c == nil || c.Def.Options.Filter == nil || m.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+	c, err := m.collectionLocked(m.command.full)
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.command.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err
 	}
 	return m.refuses(&c.Def.Options, nil, r.doc)

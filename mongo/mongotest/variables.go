@@ -27,10 +27,10 @@ var noLet = new(pipeline.Let)
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
 	doc := e.Document()
-	if !x.set.config.version.AtLeast(5, 0) {
+	if !x.conn.set.config.version.AtLeast(5, 0) {
 		return unknownLet(command)
 	}
-	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
+	x.result.vars.raw = slices.Clone(doc) // a cursor may keep its values
 	return query.CheckDocument(doc)
 }
 
@@ -49,10 +49,10 @@ func unknownLet(command string) error {
 
 // hooks returns what compiles the command's expressions, or why its let cannot be.
 func (x *exec) hooks() (query.Hooks, error) {
-	v := &x.vars
+	v := &x.result.vars
 	switch {
 	case v.raw == nil:
-		return x.language, nil
+		return x.conn.language, nil
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
@@ -68,11 +68,11 @@ func (x *exec) hooks() (query.Hooks, error) {
 func (x *exec) plainHooks() query.Hooks {
 	return query.Hooks{
 		Expr: func(v query.Value) (query.Expr, error) {
-			x.vars.begin(x)
+			x.result.vars.begin(x)
 			return noLetHooks.Expr(v)
 		},
 		Pipeline: func(v query.Value) (query.Pipeline, error) {
-			x.vars.begin(x)
+			x.result.vars.begin(x)
 			return noLetHooks.Pipeline(v)
 		},
 	}
@@ -88,7 +88,7 @@ func (v *variables) begin(x *exec) {
 
 // constants returns what compiles an update that has constants of its own, and their values with those of the let.
 func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
-	let := x.vars.let
+	let := x.result.vars.let
 	if let == nil {
 		let = noLet
 	}
@@ -119,7 +119,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 		return err
 	}
 	err = c.compileWith(filter, hooks)
-	c.vars = x.vars.values
+	c.vars = x.result.vars.values
 	return err
 }
 
@@ -176,19 +176,19 @@ func (c *criteria) checkNatural() error {
 // findLocked calls visit with every document of the command's collection that matches, as the command sees it and in the
 // hint's order, until it returns false. x.match tells then by which element the document matched.
 func (x *exec) findLocked(command string, q *criteria, visit func(key string, doc []byte) bool) error {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if err != nil {
 		return err
 	}
-	ix, err := q.hint.Resolve(x.full, c)
+	ix, err := q.hint.Resolve(x.command.full, c)
 	if err != nil {
 		return err
 	}
-	x.match = query.Matching{Vars: q.vars}
+	x.result.match = query.Matching{Vars: q.vars}
 	if q.inOrder = q.readsByID(c); q.inOrder {
-		err = c.FindSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
+		err = c.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
 	} else {
-		err = c.FindBy(ix, &q.hint, &q.filter, &x.match, visit)
+		err = c.FindBy(ix, &q.hint, &q.filter, &x.result.match, visit)
 	}
 	if err != nil {
 		return x.executing(command, err)
@@ -214,7 +214,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 			}
 		}
 		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
-			best = found{key, doc, x.match}
+			best = found{key, doc, x.result.match}
 		}
 		return order != nil && !q.inOrder
 	})
@@ -229,11 +229,11 @@ func (x *exec) executing(command string, err error) error {
 	during := "Plan executor error during " + command
 	switch command {
 	case "find":
-		during = "Executor error during find command: " + x.full
+		during = "Executor error during find command: " + x.command.full
 	case "getMore":
 		during = "Executor error during getMore"
 	case "count", "distinct", "aggregate":
-		during = "Executor error during " + command + " command on namespace: " + x.full
+		during = "Executor error during " + command + " command on namespace: " + x.command.full
 	}
 	e := *mongoerr.From(err)
 	e.Message = during + " :: caused by :: " + e.Message
@@ -248,8 +248,8 @@ type matcher struct {
 
 func (x *exec) matcher(doc []byte) (*matcher, error) {
 	m := &matcher{}
-	err := m.filter.ParseWith(doc, x.language)
-	m.match.Vars = x.vars.values
+	err := m.filter.ParseWith(doc, x.conn.language)
+	m.match.Vars = x.result.vars.values
 	return m, err
 }
 

@@ -41,20 +41,20 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 
 // runOnViewLocked runs the stages of a command on the view that its namespace is.
 func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
-	ns, stages, err := x.resolveLocked(x.full)
+	ns, stages, err := x.resolveLocked(x.command.full)
 	if err != nil {
 		return nil, err
 	}
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(x.db, coll); err != nil {
+	if err := on.parse(x.command.db, coll); err != nil {
 		return nil, err
 	}
-	full := x.full
-	x.full, x.onView = ns, false
+	full := x.command.full
+	x.command.full, x.result.onView = ns, false
 	input, err := x.inputLocked(&on)
-	x.full = full
+	x.command.full = full
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +63,17 @@ func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
 
 // readView executes a find, count or distinct on a view, which is an aggregation.
 func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
-	x.onView = false
-	a := aggregation{cursor: true, let: x.vars.raw, hint: q.hint}
+	x.result.onView = false
+	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint}
 	stages, err := x.viewStages(&a, filter, projection)
 	if err != nil {
 		return nil, err
 	}
 	a.stages = query.Array(stages).Data
-	if err := a.parse(x.db, x.coll); err != nil {
+	if err := a.parse(x.command.db, x.command.coll); err != nil {
 		return nil, err
 	}
-	if x.vars.values, err = a.Vars(x.context()); err != nil {
+	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
 		return nil, err
 	}
 	return x.aggregate(&a)
@@ -107,9 +107,9 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 
 // arg returns an argument of the command, Missing if it is not there.
 func (x *exec) arg(name string) query.Value {
-	for i := range x.args {
-		if string(x.args[i].Key) == name {
-			return query.Of(x.args[i])
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) == name {
+			return query.Of(x.command.args[i])
 		}
 	}
 	return query.Value{}
@@ -119,7 +119,7 @@ func (x *exec) arg(name string) query.Value {
 func (s source) Collection(db, coll string) [][]byte {
 	docs, err := s.x.contentsLocked(db, coll)
 	if err != nil {
-		s.x.conflict = err
+		s.x.result.conflict = err
 	}
 	return docs
 }
@@ -154,7 +154,7 @@ func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
 
 // checkViewPipeline refuses stages of which no view can be made.
 func (x *exec) checkViewPipeline(o *store.Options) error {
-	options := pipeline.Options{DB: x.db, Coll: o.ViewOn}
+	options := pipeline.Options{DB: x.command.db, Coll: o.ViewOn}
 	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
@@ -162,24 +162,24 @@ func (x *exec) checkViewPipeline(o *store.Options) error {
 	switch {
 	case err == nil && p.Target() != nil:
 		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
-			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.Pipeline))-1, x.full)
+			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.Pipeline))-1, x.command.full)
 	}
 	if err != nil {
-		return mongoerr.Because("Invalid pipeline for view "+x.full, err)
+		return mongoerr.Because("Invalid pipeline for view "+x.command.full, err)
 	}
 	return nil
 }
 
 // otherView tells in what one of two definitions is another view than the other, or none.
 func (x *exec) otherView(has, want *store.Options) error {
-	there := "namespace '" + x.full + "' already exists, but "
+	there := "namespace '" + x.command.full + "' already exists, but "
 	switch {
 	case has.ViewOn != "" && want.ViewOn == "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view", there)
 	case has.ViewOn == "" && want.ViewOn != "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
 	case has.ViewOn != want.ViewOn:
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.ViewOn, x.db, want.ViewOn)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
 	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
 	}
@@ -189,8 +189,8 @@ func (x *exec) otherView(has, want *store.Options) error {
 // checkViewChange refuses a collMod that does not fit what it is of.
 func (x *exec) checkViewChange(c *store.Collection) error {
 	found := 0
-	for i := range x.args {
-		name := string(x.args[i].Key)
+	for i := range x.command.args {
+		name := string(x.command.args[i].Key)
 		ofView := name == "viewOn" || name == "pipeline"
 		switch {
 		case ofView && !c.IsView():

@@ -47,15 +47,15 @@ func (x *exec) executedBeforeLocked(note *noted, o *outcome) *store.Entry {
 // orderedArg reads the arguments of insert, update and delete beside their statements.
 func (x *exec) orderedArg() (bool, error) {
 	ordered := true
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "bypassDocumentValidation":
-			x.bypass = e.True()
+			x.command.bypass = e.True()
 		case "ordered":
 			ordered = e.True()
 		case "let":
-			if err := x.letField(x.name, e); err != nil {
+			if err := x.letField(x.command.name, e); err != nil {
 				return false, err
 			}
 		}
@@ -71,7 +71,7 @@ func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) 
 		o = outcome{}
 		for i := range n {
 			if !one(i, &o) && ordered {
-				x.entries = x.entries[:i+1]
+				x.result.entries = x.result.entries[:i+1]
 				break
 			}
 		}
@@ -86,28 +86,28 @@ func (x *exec) writeStatements(n int, ordered bool, one func(i int, o *outcome) 
 
 // appendOutcome writes the reply of a write command.
 func (x *exec) appendOutcome(o *outcome) {
-	x.refused = len(o.failures) > 0
-	dst := wire.AppendInt32(x.out, "n", o.n)
+	x.result.refused = len(o.failures) > 0
+	dst := wire.AppendInt32(x.result.out, "n", o.n)
 	dst = appendUpserted(dst, o.upserted)
 	dst = appendFailures(dst, o.failures)
-	if x.name == "update" {
+	if x.command.name == "update" {
 		dst = wire.AppendInt32(dst, "nModified", o.modified)
 	}
-	x.out = dst
+	x.result.out = dst
 	x.appendWritten(o.retried)
 }
 
 // appendWritten writes what ends the reply of every write: in which term and up to where it was applied, and what was not
 // executed because it had been before.
 func (x *exec) appendWritten(retried []int32) {
-	dst := x.out
-	if !x.set.config.standalone {
-		dst = wire.AppendObjectID(dst, "electionId", electionID(x.term))
-		x.set.mu.Lock()
-		if e := x.member.data.Log.At(x.applied); e != nil {
+	dst := x.result.out
+	if !x.conn.set.config.standalone {
+		dst = wire.AppendObjectID(dst, "electionId", electionID(x.result.term))
+		x.conn.set.mu.Lock()
+		if e := x.conn.member.data.Log.At(x.result.applied); e != nil {
 			dst = appendOpTime(dst, "opTime", e)
 		}
-		x.set.mu.Unlock()
+		x.conn.set.mu.Unlock()
 	}
 	if len(retried) > 0 {
 		at, list := wire.BeginArray(dst, "retriedStmtIds")
@@ -116,7 +116,7 @@ func (x *exec) appendWritten(retried []int32) {
 		}
 		dst = wire.EndDocument(list, at)
 	}
-	x.out = dst
+	x.result.out = dst
 }
 
 func appendUpserted(dst []byte, list []upserted) []byte {
@@ -152,12 +152,12 @@ func appendFailures(dst []byte, list []failure) []byte {
 // admissibleLocked returns why a document may not be stored, as a new one or in the place of that with the same _id; nil if
 // it may.
 func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if c == nil {
 		return err
 	}
 	r := c.ByKey[key]
-	if c.Def.Options.Filter != nil && !x.bypass {
+	if c.Def.Options.Filter != nil && !x.command.bypass {
 		var before []byte
 		if r != nil && !isNew {
 			before = r.Doc
@@ -171,12 +171,12 @@ func (x *exec) admissibleLocked(key string, doc []byte, isNew bool) error {
 		if own := c.Def.Clustering(); own != nil {
 			ix = own
 		}
-		return store.Duplicate(x.full, ix, store.Key{query.Lookup(doc, "_id")})
+		return store.Duplicate(x.command.full, ix, store.Key{query.Lookup(doc, "_id")})
 	}
-	return c.Conflict(x.full, key, doc)
+	return c.Conflict(x.command.full, key, doc)
 }
 
 // refuses returns why the validator of a collection's options does not let a document be stored.
 func (x *exec) refuses(o *store.Options, before, after []byte) error {
-	return o.Refuses(x.context(), before, after, x.set.config.version.AtLeast(5, 0))
+	return o.Refuses(x.context(), before, after, x.conn.set.config.version.AtLeast(5, 0))
 }
