@@ -63,7 +63,8 @@ var ours = map[string][]string{
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
-		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire", "internal/mutant",
+		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/mongoerr",
+		"internal/mongo/wire", "internal/mutant",
 	},
 	"mongo/mongotest/internal/changes": {
 		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
@@ -73,6 +74,11 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
+	"mongo/mongotest/internal/setconfig": {
+		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr",
+		"internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/account": {"internal/mongo/wire"},
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},

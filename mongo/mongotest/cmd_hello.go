@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/hello/
@@ -227,15 +226,15 @@ func (x *exec) appendHello() {
 func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 	rs := m.set
 	dst = wire.AppendBool(dst, writable, m.role == primary)
-	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.bearsData())
-	if m.config.removed {
+	dst = wire.AppendBool(dst, "secondary", m.role == secondary && m.config.BearsData())
+	if m.config.Removed {
 		dst = wire.AppendString(dst, "info", "Does not have a valid replica set config")
 		return wire.AppendBool(dst, "isreplicaset", true)
 	}
 	dst = rs.appendHosts(dst)
 	dst = wire.AppendString(dst, "setName", rs.config.setName)
 	dst = wire.AppendInt32(dst, "setVersion", int32(rs.configVersion))
-	dst = m.config.appendShown(dst, rs.config.version)
+	dst = m.config.AppendShown(dst, rs.config.version)
 	if p := m.primaryLocked(); p != nil {
 		dst = wire.AppendString(dst, "primary", p.addr)
 	}
@@ -251,10 +250,10 @@ func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
 	var hosts, passives, arbiters []string
 	for _, m := range rs.members {
 		switch {
-		case m.config.hidden || m.config.removed:
-		case m.config.arbiter:
+		case m.config.Hidden || m.config.Removed:
+		case m.config.Arbiter:
 			arbiters = append(arbiters, m.addr)
-		case m.config.priority == 0:
+		case m.config.Priority == 0:
 			passives = append(passives, m.addr)
 		default:
 			hosts = append(hosts, m.addr)
@@ -266,26 +265,6 @@ func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
 	}
 	if len(arbiters) > 0 {
 		dst = wire.AppendStrings(dst, "arbiters", arbiters)
-	}
-	return dst
-}
-
-// appendShown writes what a member says of its own configuration.
-func (c *memberConfig) appendShown(dst []byte, v version.Version) []byte {
-	if c.arbiter {
-		dst = wire.AppendBool(dst, "arbiterOnly", true)
-	}
-	if c.priority == 0 && !c.arbiter {
-		dst = wire.AppendBool(dst, "passive", true)
-	}
-	if c.hidden {
-		dst = wire.AppendBool(dst, "hidden", true)
-	}
-	if c.delay > 0 {
-		dst = wire.AppendInt64(dst, v.DelayField(), int64(c.delay.Seconds()))
-	}
-	if c.tags != nil {
-		dst = wire.AppendDocument(dst, "tags", c.tags)
 	}
 	return dst
 }

@@ -27,7 +27,7 @@ func cmdReplSetGetConfig(x *exec) error {
 	list, dst := wire.BeginArray(dst, "members")
 	n := 0
 	for _, m := range rs.members {
-		if !m.config.removed {
+		if !m.config.Removed {
 			dst = m.appendConfig(dst, wire.ArrayKey(n))
 			n++
 		}
@@ -42,19 +42,19 @@ func cmdReplSetGetConfig(x *exec) error {
 func (m *member) appendConfig(dst []byte, key string) []byte {
 	c := &m.config
 	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendInt32(dst, "_id", int32(c.id))
+	dst = wire.AppendInt32(dst, "_id", int32(c.ID))
 	dst = wire.AppendString(dst, "host", m.addr)
-	dst = wire.AppendBool(dst, "arbiterOnly", c.arbiter)
+	dst = wire.AppendBool(dst, "arbiterOnly", c.Arbiter)
 	dst = wire.AppendBool(dst, "buildIndexes", true)
-	dst = wire.AppendBool(dst, "hidden", c.hidden)
-	dst = wire.AppendDouble(dst, "priority", c.priority)
-	tags := c.tags
+	dst = wire.AppendBool(dst, "hidden", c.Hidden)
+	dst = wire.AppendDouble(dst, "priority", c.Priority)
+	tags := c.Tags
 	if tags == nil {
 		tags = query.EmptyDocument
 	}
 	dst = wire.AppendDocument(dst, "tags", tags)
-	dst = wire.AppendInt64(dst, m.set.config.version.DelayField(), int64(c.delay.Seconds()))
-	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.votes)), at)
+	dst = wire.AppendInt64(dst, m.set.config.version.DelayField(), int64(c.Delay.Seconds()))
+	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.Votes)), at)
 }
 
 func (rs *ReplicaSet) appendSettings(dst []byte) []byte {

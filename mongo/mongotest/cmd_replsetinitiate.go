@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetInitiate/
@@ -65,7 +66,7 @@ func (x *exec) initialConfigLocked() (*initialConfig, error) {
 	} else {
 		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
 		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.addr)
-		c.members = []initialMember{{host: x.conn.member.addr, memberConfig: newMemberConfig(0)}}
+		c.members = []initialMember{{host: x.conn.member.addr, Member: setconfig.New(0)}}
 	}
 	if c.name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
@@ -84,7 +85,7 @@ type initialConfig struct {
 
 type initialMember struct {
 	host string
-	memberConfig
+	setconfig.Member
 }
 
 func (c *initialConfig) read(doc []byte) error {
@@ -126,10 +127,10 @@ func (c *initialConfig) field(e *wire.Element) error {
 }
 
 func (c *initialConfig) addMember(doc []byte) error {
-	m := initialMember{memberConfig: newMemberConfig(0)}
+	m := initialMember{Member: setconfig.New(0)}
 	it := wire.Elements(doc)
 	for it.Next() {
-		if err := m.field(&it.Element); err != nil {
+		if err := m.Read(&it.Element); err != nil {
 			return err
 		}
 	}
@@ -140,7 +141,7 @@ func (c *initialConfig) addMember(doc []byte) error {
 	if it.Err != nil {
 		return it.Err
 	}
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return err
 	}
 	c.members = append(c.members, m)
@@ -183,9 +184,9 @@ func (c *initialConfig) readSettings(doc []byte) error {
 // check refuses a configuration that no set can have.
 func (c *initialConfig) check() error {
 	local := 0
-	var list []memberConfig
+	var list []setconfig.Member
 	for i, m := range c.members {
-		list = append(list, m.memberConfig)
+		list = append(list, m.Member)
 		if isLocalhost(m.host) {
 			local++
 		}
@@ -194,9 +195,9 @@ func (c *initialConfig) check() error {
 		}
 	}
 	n := len(c.members)
-	switch err := checkMembers(list); {
-	case n == 0 || n > maxMembers:
-		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, maxMembers)
+	switch err := setconfig.CheckAll(list); {
+	case n == 0 || n > setconfig.MaxMembers:
+		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, setconfig.MaxMembers)
 	case local != 0 && local != n:
 		return mongoerr.Errorf(mongoerr.BadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
 			"found %d out of %d", local, n)
@@ -213,8 +214,8 @@ func (m *initialMember) unlike(at int, before []initialMember) error {
 	for i, other := range before {
 		var field, value string
 		switch {
-		case other.id == m.id:
-			field, value = "_id", fmt.Sprintf("MemberId(%d)", m.id)
+		case other.ID == m.ID:
+			field, value = "_id", fmt.Sprintf("MemberId(%d)", m.ID)
 		case other.host == m.host:
 			field, value = "host", m.host
 		default:
@@ -254,7 +255,7 @@ func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
 	rs.electionTimeout = time.Duration(c.timeout) * time.Millisecond
 	rs.admitLocked(joining)
 	for _, m := range c.members {
-		rs.serverAtLocked(m.host).member.config = m.memberConfig
+		rs.serverAtLocked(m.host).member.config = m.Member
 	}
 	rs.beginLocked(x.conn.member)
 	return nil
@@ -271,9 +272,9 @@ func (rs *ReplicaSet) selfLocked(m *member, c *initialConfig) (int, error) {
 	switch {
 	case self < 0:
 		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
-	case !c.members[self].electable():
+	case !c.members[self].Electable():
 		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
-			c.members[self].host, c.members[self].id, about, c.name)
+			c.members[self].host, c.members[self].ID, about, c.name)
 	}
 	for _, other := range c.members[self+1:] {
 		if isSelf(other.host) {
@@ -296,7 +297,7 @@ func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]
 			unknown = append(unknown, m.host+" failed with Connection refused")
 		default:
 			member := newMember(rs, len(rs.members)+len(joining))
-			member.config.removed = true
+			member.config.Removed = true
 			member.addr = m.host
 			joining = append(joining, member)
 		}

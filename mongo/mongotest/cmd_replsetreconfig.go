@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetReconfig/
@@ -62,14 +61,14 @@ type reconfiguration struct {
 	version int64
 	timeout time.Duration
 	modes   map[string]map[string]int
-	members []memberConfig
+	members []setconfig.Member
 }
 
 // newReconfiguration returns one with no members and the settings' defaults.
 func newReconfiguration(self *member, force bool) *reconfiguration {
 	r := &reconfiguration{rs: self.set, self: self, force: force, timeout: 10 * time.Second}
 	for _, m := range r.rs.members {
-		r.members = append(r.members, memberConfig{id: m.config.id, removed: true})
+		r.members = append(r.members, setconfig.Member{ID: m.config.ID, Removed: true})
 	}
 	return r
 }
@@ -119,17 +118,17 @@ func (r *reconfiguration) member(doc []byte) error {
 	if s == nil || s.member == nil {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
 	}
-	c := newMemberConfig(-1)
+	c := setconfig.New(-1)
 	it := wire.Elements(doc)
 	for it.Next() {
-		if err := c.field(&it.Element); err != nil {
+		if err := c.Read(&it.Element); err != nil {
 			return err
 		}
 	}
 	if it.Err != nil {
 		return it.Err
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", err.Message)
 	}
 	if err := r.unique(s.member, &c); err != nil {
@@ -140,75 +139,19 @@ func (r *reconfiguration) member(doc []byte) error {
 }
 
 // unique refuses a member without an _id, and what the configuration has twice.
-func (r *reconfiguration) unique(m *member, c *memberConfig) error {
+func (r *reconfiguration) unique(m *member, c *setconfig.Member) error {
 	switch {
-	case c.id < 0 || c.id > 255:
-		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.id)
-	case !r.members[m.index].removed:
+	case c.ID < 0 || c.ID > 255:
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.ID)
+	case !r.members[m.index].Removed:
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same host field, %s", m.addr)
 	}
 	for i := range r.members {
-		if !r.members[i].removed && r.members[i].id == c.id {
-			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same _id field, %d", c.id)
+		if !r.members[i].Removed && r.members[i].ID == c.ID {
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same _id field, %d", c.ID)
 		}
 	}
 	return nil
-}
-
-func (c *memberConfig) field(e *wire.Element) error {
-	v := query.Of(*e)
-	n, number := v.Integer()
-	switch name := string(e.Key); name {
-	case "host":
-	case "_id":
-		if number {
-			c.id = n
-		}
-	case "priority":
-		if c.priority = v.AsFloat64(); !v.IsNumber() {
-			return fields.WrongType("MemberConfig", name, v.Type, "double")
-		}
-	case "votes":
-		if c.votes = n; !number {
-			return fields.WrongType("MemberConfig", name, v.Type, "int")
-		}
-	case "secondaryDelaySecs", "slaveDelay":
-		if c.delay = time.Duration(n) * time.Second; !number {
-			return fields.WrongType("MemberConfig", name, v.Type, "long")
-		}
-	case "hidden":
-		c.hidden = v.True()
-	case "arbiterOnly":
-		c.arbiter = v.True()
-	case "tags":
-		return c.readTags(e)
-	case "buildIndexes":
-		if !v.True() {
-			return fields.Unsupported("replSetReconfig", "buildIndexes: false")
-		}
-	case "horizons":
-		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(query.EmptyDocument) {
-			return fields.Unsupported("replSetReconfig", name)
-		}
-	default:
-		return fields.Unknown("MemberConfig", name)
-	}
-	return nil
-}
-
-func (c *memberConfig) readTags(e *wire.Element) error {
-	doc := e.Document()
-	if doc == nil {
-		return fields.WrongType("MemberConfig", "tags", e.Type, "object")
-	}
-	it := wire.Elements(doc)
-	for it.Next() {
-		if it.Type != bson.TypeString {
-			return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "tags.%s field has non-string value of type %s", it.Key, query.TypeName(it.Type))
-		}
-		c.tags = doc
-	}
-	return it.Err
 }
 
 func (r *reconfiguration) settings(doc []byte) error {
@@ -281,7 +224,7 @@ func (r *reconfiguration) checkLocked() error {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New replica set configuration version and term must be greater than old, but %s is not "+
 			"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
 	}
-	if err := checkMembers(r.members); err != nil {
+	if err := setconfig.CheckAll(r.members); err != nil {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
 	}
 	if err := r.checkChangesLocked(); err != nil {
@@ -289,12 +232,12 @@ func (r *reconfiguration) checkLocked() error {
 	}
 	mine := &r.members[r.self.index]
 	switch {
-	case mine.removed:
+	case mine.Removed:
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "No host described in new configuration with %s for replica set %s maps to this node",
 			r.named(r.version), rs.config.setName)
-	case !r.force && !mine.electable():
+	case !r.force && !mine.Electable():
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
-			"%s for replica set %s", r.self.addr, mine.id, r.named(r.version), rs.config.setName)
+			"%s for replica set %s", r.self.addr, mine.ID, r.named(r.version), rs.config.setName)
 	case !r.force:
 		return r.checkQuorumLocked()
 	}
@@ -311,20 +254,20 @@ func (r *reconfiguration) checkChangesLocked() error {
 	changed := 0
 	for i, m := range r.rs.members {
 		was, is := &m.config, &r.members[i]
-		if was.voter() != is.voter() {
+		if was.Voter() != is.Voter() {
 			changed++
 		}
 		switch {
-		case was.removed || is.removed:
-		case was.id != is.id:
+		case was.Removed || is.Removed:
+		case was.ID != is.ID:
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations both have members with host of %s but in the new "+
 				"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
-				is.id, was.id, r.rs.config.setName)
-		case was.arbiter != is.arbiter:
+				is.ID, was.ID, r.rs.config.setName)
+		case was.Arbiter != is.Arbiter:
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
 				"%s; to make this change, remove then re-add the member", m.addr)
 		}
-		if is.arbiter && !is.removed && m.data.Log.Last() > 0 {
+		if is.Arbiter && !is.Removed && m.data.Log.Last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}
@@ -339,7 +282,7 @@ func (r *reconfiguration) checkQuorumLocked() error {
 	voters := 0
 	var there, missing []string
 	for i, m := range r.rs.members {
-		if !r.members[i].voter() {
+		if !r.members[i].Voter() {
 			continue
 		}
 		voters++
@@ -364,7 +307,7 @@ func (r *reconfiguration) applyLocked() {
 	for i, m := range rs.members {
 		m.config = r.members[i]
 		m.stopTimer()
-		if m.role == primary && !m.config.electable() {
+		if m.role == primary && !m.config.Electable() {
 			m.stepDownLocked()
 		}
 	}

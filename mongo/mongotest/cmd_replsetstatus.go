@@ -36,7 +36,7 @@ func cmdReplSetGetStatus(x *exec) error {
 	at, dst := wire.BeginArray(dst, "members")
 	n := 0
 	for _, other := range rs.members {
-		if !other.config.removed {
+		if !other.config.Removed {
 			dst = m.appendStatusLocked(dst, wire.ArrayKey(n), other)
 			n++
 		}
@@ -49,7 +49,7 @@ func cmdReplSetGetStatus(x *exec) error {
 func appendSource(dst []byte, from *member) []byte {
 	host, id := "", int64(-1)
 	if from != nil {
-		host, id = from.addr, from.config.id
+		host, id = from.addr, from.config.ID
 	}
 	dst = wire.AppendString(dst, "syncSourceHost", host)
 	return wire.AppendInt32(dst, "syncSourceId", int32(id))
@@ -72,7 +72,7 @@ func (m *member) appendOpTimes(dst []byte) []byte {
 // appendStatusLocked writes what m knows of a member of the set, itself perhaps.
 func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendInt32(dst, "_id", int32(other.config.id))
+	dst = wire.AppendInt32(dst, "_id", int32(other.config.ID))
 	dst = wire.AppendString(dst, "name", other.addr)
 	health, state, uptime := 1.0, other.state(), time.Since(other.started)
 	heard := m.reaches(other)
@@ -107,7 +107,7 @@ func (m *member) appendStatusLocked(dst []byte, key string, other *member) []byt
 
 // appendProgress writes how far a member is that has data: of one that is not heard of nothing is known.
 func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
-	if !other.config.bearsData() {
+	if !other.config.BearsData() {
 		return dst
 	}
 	last := &store.Entry{Term: -1}
@@ -175,9 +175,9 @@ func (m *member) state() int32 {
 	switch {
 	case m.set.initiation != initiated:
 		return stateStartup
-	case m.config.removed:
+	case m.config.Removed:
 		return stateRemoved
-	case m.config.arbiter:
+	case m.config.Arbiter:
 		return stateArbiter
 	case m.role == primary:
 		return statePrimary

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -46,16 +47,16 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	var generator scram.HashGeneratorFcn
 	name := string(mechanism.Text())
 	switch name {
-	case scramSHA1:
+	case account.SCRAMSHA1:
 		generator = scram.SHA1
-	case scramSHA256:
+	case account.SCRAMSHA256:
 		generator = scram.SHA256
 	default:
 		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
 		if a := x.conn.set.user(db, plainName.Replace(user)); a != nil {
-			if c, ok := a.scram[name]; ok {
+			if c, ok := a.Scram[name]; ok {
 				return c, nil
 			}
 		}
@@ -133,14 +134,14 @@ func cmdLogout(x *exec) error {
 
 // cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
 func cmdAuthenticate(x *exec) error {
-	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) != mongodbX509 {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) != account.X509 {
 		return mongoerr.Errorf(mongoerr.BadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
 	}
 	subject, err := x.certified(x.command.raw, x.command.db)
 	if err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.result.out, "dbname", external)
+	dst := wire.AppendString(x.result.out, "dbname", account.External)
 	x.result.out = wire.AppendString(dst, "user", subject)
 	return nil
 }
@@ -150,16 +151,16 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 	subject := x.conn.subject()
 	name := query.Lookup(doc, "user")
 	switch {
-	case db != external:
+	case db != account.External:
 		return "", mongoerr.Errorf(mongoerr.BadValue, "X.509 authentication must always use the $external database.")
 	case subject == "":
 		return "", errAuthentication
 	case name.Type == bson.TypeString && string(name.Text()) != subject:
 		return "", errAuthentication
 	}
-	x.conn.login(external, subject)
+	x.conn.login(account.External, subject)
 	if x.conn.who == nil {
-		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, external)
+		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, account.External)
 	}
 	return subject, nil
 }
@@ -197,7 +198,7 @@ func (x *exec) speculateOn(doc []byte, db string) error {
 	}
 	subject, err := x.certified(doc, db)
 	if err == nil {
-		x.result.out = wire.AppendString(wire.AppendString(x.result.out, "dbname", external), "user", subject)
+		x.result.out = wire.AppendString(wire.AppendString(x.result.out, "dbname", account.External), "user", subject)
 	}
 	return err
 }
@@ -209,7 +210,7 @@ func (x *exec) appendMechanisms(e *wire.Element) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
 	}
 	if a := x.conn.set.user(db, name); a != nil {
-		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.mechanisms())
+		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.Mechanisms())
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func cmdGetShardMap(x *exec) error {
 	dst = wire.EndDocument(wire.AppendString(dst, rs.config.setName, rs.shardLocked()), at)
 	at, dst = wire.BeginEmbedded(dst, "hosts")
 	for _, m := range rs.members {
-		if m.config.bearsData() && !m.config.hidden {
+		if m.config.BearsData() && !m.config.Hidden {
 			dst = wire.AppendString(dst, m.addr, rs.config.setName)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -39,19 +40,19 @@ func cmdCreateUser(x *exec) error {
 	if roles == nil {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'createUser.roles' is missing but a required field")
 	}
-	a, err := newAccount(u)
+	a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
 	if err != nil {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
-	a.roles = slices.Clone(roles)
+	a.Roles = slices.Clone(roles)
 	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.initiation != initiated {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	if rs.userLocked(a.db, a.name) != nil {
-		return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.name, a.db)
+	if rs.userLocked(a.DB, a.Name) != nil {
+		return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.Name, a.DB)
 	}
 	rs.users = append(rs.users, a)
 	if rs.config.requireAuth {
@@ -71,7 +72,7 @@ func cmdDropUser(x *exec) error {
 	if a == nil {
 		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
 	}
-	rs.users = slices.DeleteFunc(rs.users, func(other *account) bool { return other == a })
+	rs.users = slices.DeleteFunc(rs.users, func(other *account.Account) bool { return other == a })
 	return nil
 }
 
@@ -89,7 +90,7 @@ func cmdUsersInfo(x *exec) error {
 	n := 0
 	for _, a := range rs.users {
 		if wanted(a) {
-			dst = a.appendInfo(dst, wire.ArrayKey(n))
+			dst = a.AppendInfo(dst, wire.ArrayKey(n))
 			n++
 		}
 	}
@@ -98,12 +99,12 @@ func cmdUsersInfo(x *exec) error {
 }
 
 // wantedUsers reads whom usersInfo asks for: 1 for the database's, a name, {user, db}, {forAllDBs: true}, or several.
-func (x *exec) wantedUsers() (func(*account) bool, error) {
+func (x *exec) wantedUsers() (func(*account.Account) bool, error) {
 	if n, ok := x.command.first.Integer(); ok && n == 1 {
-		return func(a *account) bool { return a.db == x.command.db }, nil
+		return func(a *account.Account) bool { return a.DB == x.command.db }, nil
 	}
 	if x.command.first.IsDocument() && query.Lookup(x.command.first.Data, "forAllDBs").True() {
-		return func(*account) bool { return true }, nil
+		return func(*account.Account) bool { return true }, nil
 	}
 	list := []query.Value{x.command.first}
 	if x.command.first.IsArray() {
@@ -121,28 +122,7 @@ func (x *exec) wantedUsers() (func(*account) bool, error) {
 			return nil, mongoerr.Errorf(mongoerr.BadValue, "UserName must be either a string or an object")
 		}
 	}
-	return func(a *account) bool { return slices.Contains(names, a.fullName()) }, nil
-}
-
-func (a *account) appendInfo(dst []byte, key string) []byte {
-	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendString(dst, "_id", a.fullName())
-	dst = wire.AppendBinary(dst, "userId", bson.TypeBinaryUUID, a.id[:])
-	dst = wire.AppendString(dst, "user", a.name)
-	dst = wire.AppendString(dst, "db", a.db)
-	dst = a.appendRoles(dst, "roles")
-	dst = wire.AppendStrings(dst, "mechanisms", a.mechanisms())
-	return wire.EndDocument(dst, at)
-}
-
-func (a *account) appendRoles(dst []byte, key string) []byte {
-	if a.roles != nil {
-		return wire.AppendValue(dst, key, bson.TypeArray, a.roles)
-	}
-	at, dst := wire.BeginArray(dst, key)
-	role, dst := wire.BeginEmbedded(dst, "0")
-	dst = wire.AppendString(wire.AppendString(dst, "role", "root"), "db", "admin")
-	return wire.EndDocument(wire.EndDocument(dst, role), at)
+	return func(a *account.Account) bool { return slices.Contains(names, a.FullName()) }, nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/connectionStatus/
@@ -152,11 +132,11 @@ func cmdConnectionStatus(x *exec) error {
 	users, dst := wire.BeginArray(dst, "authenticatedUsers")
 	if x.conn.who != nil {
 		at, d := wire.BeginEmbedded(dst, "0")
-		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.who.name), "db", x.conn.who.db), at)
+		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.who.Name), "db", x.conn.who.DB), at)
 	}
 	dst = wire.EndDocument(dst, users)
 	if x.conn.who != nil {
-		dst = x.conn.who.appendRoles(dst, "authenticatedUserRoles")
+		dst = x.conn.who.AppendRoles(dst, "authenticatedUserRoles")
 	} else {
 		at, d := wire.BeginArray(dst, "authenticatedUserRoles")
 		dst = wire.EndDocument(d, at)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -39,8 +40,8 @@ type conn struct {
 	compressor wire.Compressor // of the message in hand, if it came compressed
 	compressed bool
 
-	dialogue *dialogue // the authentication under way
-	who      *account  // who has authenticated, nil if nobody
+	dialogue *dialogue        // the authentication under way
+	who      *account.Account // who has authenticated, nil if nobody
 }
 
 // newConn is called with the set's mutex held.

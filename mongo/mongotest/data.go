@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
@@ -58,7 +59,7 @@ func (rs *ReplicaSet) direct(m *member) (*exec, error) {
 		return nil, fmt.Errorf("mongotest: member %d does not run", m.index)
 	}
 	c := newConn(&m.server, nil, 0)
-	c.done, c.direct, c.who = rs.done, true, &account{name: "__system", db: "local"}
+	c.done, c.direct, c.who = rs.done, true, &account.Account{Name: "__system", DB: "local"}
 	c.x.reset()
 	return &c.x, nil
 }

@@ -95,11 +95,11 @@ func (m *member) dutyLocked() errand {
 		return none
 	case m.role == primary:
 		return giveUp
-	case !m.config.electable():
+	case !m.config.Electable():
 		return none
 	case known == nil:
 		return stand
-	case known.config.priority < m.config.priority:
+	case known.config.Priority < m.config.Priority:
 		return takeOver
 	}
 	return none
@@ -128,7 +128,7 @@ func (m *member) offset() time.Duration {
 func (m *member) rankLocked() time.Duration {
 	rank := time.Duration(1)
 	for _, other := range m.set.members {
-		if !other.config.removed && other.config.priority > m.config.priority {
+		if !other.config.Removed && other.config.Priority > m.config.Priority {
 			rank++
 		}
 	}
@@ -189,7 +189,7 @@ func (m *member) standLocked() {
 func (m *member) pollLocked(term int64, dry bool) int {
 	votes := 0
 	for _, v := range m.set.members {
-		if v.config.voter() && m.passes(v) && v.voteLocked(m, term, dry) && v.passes(m) {
+		if v.config.Voter() && m.passes(v) && v.voteLocked(m, term, dry) && v.passes(m) {
 			votes++
 		}
 	}
@@ -202,7 +202,7 @@ func (m *member) voteLocked(candidate *member, term int64, dry bool) bool {
 	switch p := m.primaryLocked(); {
 	case term <= m.term, m.newerThan(candidate):
 		return false
-	case m.config.arbiter && p != nil && p.config.priority >= candidate.config.priority:
+	case m.config.Arbiter && p != nil && p.config.Priority >= candidate.config.Priority:
 		return false
 	}
 	if !dry {
@@ -301,7 +301,7 @@ func (m *member) heirLocked(index int64) *member {
 	var heir *member
 	for _, other := range m.set.members {
 		if other != m && m.reaches(other) && other.electable() && m.matched[other.index] >= index &&
-			(heir == nil || other.config.priority > heir.config.priority) {
+			(heir == nil || other.config.Priority > heir.config.Priority) {
 			heir = other
 		}
 	}

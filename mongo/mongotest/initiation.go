@@ -70,7 +70,7 @@ func (x *exec) configuredLocked(text string) error {
 	switch {
 	case x.conn.set.initiation != initiated:
 		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
-	case x.conn.member.config.removed:
+	case x.conn.member.config.Removed:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil

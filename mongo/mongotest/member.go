@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -45,7 +46,7 @@ type member struct {
 	open         map[*transaction]struct{}
 	locks        map[lock]*transaction
 
-	config memberConfig
+	config setconfig.Member
 	lag    time.Duration // how long after a write it fetches it, beside what the configuration says
 	errand errand
 	timer  *time.Timer // for the errand, nil if there is none
@@ -86,7 +87,7 @@ func (m *member) startLocked() {
 
 // passes reports whether a message of m gets to another member.
 func (m *member) passes(to *member) bool {
-	return m.linked(to) && (m == to || !m.config.removed && !to.config.removed)
+	return m.linked(to) && (m == to || !m.config.Removed && !to.config.Removed)
 }
 
 // linked reports whether bytes of m get to another server.
@@ -105,7 +106,7 @@ func (m *member) reaches(other *member) bool { return m.passes(other) && other.p
 func (m *member) seesMajority() bool {
 	votes := 0
 	for _, other := range m.set.members {
-		if other.config.voter() && m.reaches(other) {
+		if other.config.Voter() && m.reaches(other) {
 			votes++
 		}
 	}

@@ -110,7 +110,7 @@ func (r *mongos) pickLocked(c *command) *member {
 func (r *mongos) readerLocked(c *command, besides *member) *member {
 	var able []*member
 	for _, m := range r.set.members {
-		if m.up && !m.gate.shut.Load() && m.config.bearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
+		if m.up && !m.gate.shut.Load() && m.config.BearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
 			able = append(able, m)
 		}
 	}
@@ -119,7 +119,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 		sets = []query.Value{{Data: query.EmptyDocument}}
 	}
 	for _, tags := range sets {
-		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.hasTags(tags.Data) })
+		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.HasTags(tags.Data) })
 		if len(suitable) > 0 {
 			r.turn++
 			return suitable[r.turn%len(suitable)]
@@ -134,22 +134,11 @@ func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
 	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
-// hasTags reports whether a member has all of some tags.
-func (c *memberConfig) hasTags(tags []byte) bool {
-	it := wire.Elements(tags)
-	for it.Next() {
-		if c.tag(string(it.Key)) != string(it.Text()) {
-			return false
-		}
-	}
-	return true
-}
-
 // shardLocked is how the shard is named to clients: the set's name and its members.
 func (rs *ReplicaSet) shardLocked() string {
 	var hosts []string
 	for _, m := range rs.members {
-		if m.config.bearsData() && !m.config.hidden {
+		if m.config.BearsData() && !m.config.Hidden {
 			hosts = append(hosts, m.addr)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/mutant"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -85,8 +86,8 @@ func (c *config) checkSize() error {
 		return fmt.Errorf("mongotest: RunReplicaSetT with %d members and Members(%d) contradict each other", *c.promised, c.members)
 	case c.standalone && c.members != 1:
 		return fmt.Errorf("mongotest: Members(%d) and Standalone exclude each other", c.members)
-	case c.members < 1 || c.members > maxMembers:
-		return fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, maxMembers)
+	case c.members < 1 || c.members > setconfig.MaxMembers:
+		return fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, setconfig.MaxMembers)
 	case !c.standalone && c.setName == "":
 		return errors.New("mongotest: SetName: the name is empty")
 	}
@@ -160,31 +161,31 @@ func (c *config) checkLimits() error {
 
 // setUpMembers works out what the members begin with.
 func (c *config) setUpMembers() error {
-	list := make([]memberConfig, c.members)
+	list := make([]setconfig.Member, c.members)
 	c.initial = make([]memberSetup, c.members)
 	for i := range c.initial {
 		s := &c.initial[i]
-		s.memberConfig = newMemberConfig(int64(i))
+		s.Member = setconfig.New(int64(i))
 		for _, o := range c.setups[i] {
 			if o == nil {
 				return fmt.Errorf("mongotest: Member(%d): one of the options is nil", i)
 			}
 			o(s)
 		}
-		if err := s.check(); err != nil {
+		if err := s.Check(); err != nil {
 			return fmt.Errorf("mongotest: Member(%d): %s", i, err.Message)
 		}
 		if s.lag < 0 {
 			return fmt.Errorf("mongotest: Member(%d): Lag must not be negative; found %v", i, s.lag)
 		}
-		list[i] = s.memberConfig
+		list[i] = s.Member
 	}
 	for i := range c.setups {
 		if i < 0 || i >= c.members || c.standalone {
 			return fmt.Errorf("mongotest: Member(%d): there is no such member of a set", i)
 		}
 	}
-	if err := checkMembers(list); err != nil {
+	if err := setconfig.CheckAll(list); err != nil {
 		return fmt.Errorf("mongotest: %s", err.Message)
 	}
 	return checkModes(c.modes)

@@ -4,7 +4,7 @@ package mongotest
 func (rs *ReplicaSet) configureLocked() {
 	voters, arbiters := 0, rs.arbitersLocked()
 	for _, m := range rs.members {
-		if m.config.voter() {
+		if m.config.Voter() {
 			voters++
 		}
 	}
@@ -18,7 +18,7 @@ func (rs *ReplicaSet) configureLocked() {
 func (rs *ReplicaSet) arbitersLocked() int {
 	n := 0
 	for _, m := range rs.members {
-		if m.config.arbiter && !m.config.removed {
+		if m.config.Arbiter && !m.config.Removed {
 			n++
 		}
 	}
@@ -29,7 +29,7 @@ func (rs *ReplicaSet) arbitersLocked() int {
 func (rs *ReplicaSet) bearersLocked() int {
 	n := 0
 	for _, m := range rs.members {
-		if m.config.bearsData() {
+		if m.config.BearsData() {
 			n++
 		}
 	}

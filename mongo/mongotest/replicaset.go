@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -46,7 +47,7 @@ type ReplicaSet struct {
 	cut     [][]bool // from which member to which nothing passes
 	cursors int64
 	waiters []*waiter
-	users   []*account
+	users   []*account.Account
 
 	initiation initiation
 
@@ -118,8 +119,8 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 	}
 	for i := range c.members {
 		m := newMember(rs, i)
-		m.config, m.lag = c.initial[i].memberConfig, c.initial[i].lag
-		m.config.removed = m.config.removed || c.uninitiated
+		m.config, m.lag = c.initial[i].Member, c.initial[i].lag
+		m.config.Removed = m.config.Removed || c.uninitiated
 		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
 		rs.cut = append(rs.cut, make([]bool, c.members))
 	}
@@ -149,7 +150,7 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 func (rs *ReplicaSet) foremostLocked() *member {
 	p := rs.members[0]
 	for _, m := range rs.members {
-		if m.config.electable() && (!p.config.electable() || m.config.priority > p.config.priority) {
+		if m.config.Electable() && (!p.config.Electable() || m.config.Priority > p.config.Priority) {
 			p = m
 		}
 	}
@@ -165,7 +166,7 @@ func (rs *ReplicaSet) beginLocked(p *member) {
 		rs.describeShardLocked(p)
 	}
 	for _, m := range rs.members {
-		if m != p && m.config.bearsData() {
+		if m != p && m.config.BearsData() {
 			m.fetchLocked(p, p, p.data.Log.Last())
 		}
 	}
@@ -314,7 +315,7 @@ func (rs *ReplicaSet) URI() string {
 	defer rs.mu.Unlock()
 	var hosts []string
 	for _, m := range rs.members {
-		if rs.initiation != initiated || !m.config.hidden && m.config.bearsData() {
+		if rs.initiation != initiated || !m.config.Hidden && m.config.BearsData() {
 			hosts = append(hosts, m.addr)
 		}
 	}
@@ -454,7 +455,7 @@ func (rs *ReplicaSet) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.data.Log.Last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.BearsData() && m.config.Delay == 0 && p.matched[m.index] < p.data.Log.Last() {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -86,7 +87,7 @@ func (m *member) fetch() bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	from, of := m.sourceLocked()
-	if from == nil || !m.config.bearsData() || from != of && !from.newerThan(m) {
+	if from == nil || !m.config.BearsData() || from != of && !from.newerThan(m) {
 		return false
 	}
 	m.rollBackLocked(from)
@@ -104,7 +105,7 @@ func (m *member) sourceLocked() (from, of *member) {
 		return p, p
 	}
 	for _, other := range m.set.members {
-		if other == m || other.config.arbiter || !m.reaches(other) {
+		if other == m || other.config.Arbiter || !m.reaches(other) {
 			continue
 		}
 		if p := other.primaryLocked(); p != nil && p.term >= m.term {
@@ -115,7 +116,7 @@ func (m *member) sourceLocked() (from, of *member) {
 }
 
 // delay is how long after a write the member fetches it.
-func (m *member) delay() time.Duration { return m.set.config.replication + m.lag + m.config.delay }
+func (m *member) delay() time.Duration { return m.set.config.replication + m.lag + m.config.Delay }
 
 // dueLocked returns up to which index the source's entries have waited out the member's delay.
 func (m *member) dueLocked(from *member) int64 {
@@ -199,7 +200,7 @@ func (m *member) commitLocked() {
 	}
 	least := m.commit
 	for _, other := range m.set.members {
-		if other.config.arbiter {
+		if other.config.Arbiter {
 			continue
 		}
 		least = min(least, m.matched[other.index])
@@ -235,10 +236,10 @@ func (m *member) followsLocked(p *member) bool {
 
 // majorityIndex returns the highest index that a majority has of the members that vote and have data.
 func (m *member) majorityIndex() int64 {
-	var sorted [maxMembers]int64
+	var sorted [setconfig.MaxMembers]int64
 	n := 0
 	for _, other := range m.set.members {
-		if !other.config.voter() || other.config.arbiter {
+		if !other.config.Voter() || other.config.Arbiter {
 			continue
 		}
 		at := n
@@ -255,7 +256,7 @@ func (m *member) majorityIndex() int64 {
 func (m *member) countLocked(index int64) int {
 	n := 0
 	for _, other := range m.set.members {
-		if other.config.bearsData() && m.matched[other.index] >= index {
+		if other.config.BearsData() && m.matched[other.index] >= index {
 			n++
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"net"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 )
 
 // TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [ReplicaSet.ClientTLS]
@@ -84,12 +86,12 @@ func (a *authority) issue(subject pkix.Name, hosts []string) (tls.Certificate, e
 // secure prepares certificates and users, before anybody can connect.
 func (rs *ReplicaSet) secure() error {
 	for _, u := range rs.config.users {
-		a, err := newAccount(u)
+		a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
 		if err != nil {
 			return err
 		}
-		if rs.userLocked(a.db, a.name) != nil {
-			return fmt.Errorf("mongotest: Users: %s is there twice", a.fullName())
+		if rs.userLocked(a.DB, a.Name) != nil {
+			return fmt.Errorf("mongotest: Users: %s is there twice", a.FullName())
 		}
 		rs.users = append(rs.users, a)
 		rs.guarded.Store(true)

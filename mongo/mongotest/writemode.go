@@ -50,7 +50,7 @@ func (rs *ReplicaSet) satisfiesLocked(mode string, has func(*member) bool) bool 
 	for tag, n := range rs.modes[mode] {
 		values := make(map[string]bool)
 		for _, m := range rs.members {
-			if v := m.config.tag(tag); v != "" && m.config.bearsData() && has(m) {
+			if v := m.config.Tag(tag); v != "" && m.config.BearsData() && has(m) {
 				values[v] = true
 			}
 		}
