@@ -93,7 +93,7 @@ func (x *exec) describe(coll, id string, fields bson.D) error {
 
 // atShard executes a command of the mongos' own at the shard's primary.
 func (x *exec) atShard(db string, command bson.D) error {
-	if err := x.approach(); err != nil {
+	if err := x.chooseMember(); err != nil {
 		return err
 	}
 	_, err := x.conn.set.Command(x.conn.member.index, db, command)

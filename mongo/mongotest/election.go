@@ -19,14 +19,14 @@ const catchUp = 10 * time.Second
 // freshness is how far behind the primary a member may be that takes over for its priority, in seconds.
 const freshness = 2
 
-// errand is what a member does when its timer is up.
-type errand uint8
+// electionAction is what a member does when its election timer fires.
+type electionAction uint8
 
 const (
-	none     errand = iota
-	giveUp          // a primary without a majority steps down
-	stand           // a member without a primary stands for election
-	takeOver        // a member stands because its priority is higher than the primary's
+	noAction         electionAction = iota
+	stepDown                        // a primary without a majority becomes a secondary
+	runForElection                  // a member without a primary stands for election
+	priorityTakeover                // a member stands because its priority is higher than the primary's
 )
 
 // reconsiderLocked lets every member draw its conclusions from a change of roles, terms, connections or the configuration:
@@ -71,48 +71,48 @@ func (m *member) learnLocked(term int64) {
 
 // watchLocked starts the timer of what the member has to do, or stops it.
 func (m *member) watchLocked() {
-	wanted := m.dutyLocked()
-	if wanted == m.errand {
+	wanted := m.dueActionLocked()
+	if wanted == m.action {
 		return
 	}
 	m.stopTimer()
-	if m.errand = wanted; wanted == none {
+	if m.action = wanted; wanted == noAction {
 		return
 	}
 	m.timers++
 	n := m.timers
-	m.timer = time.AfterFunc(m.patienceLocked(), func() { m.timeUp(n) })
+	m.timer = time.AfterFunc(m.actionDelayLocked(), func() { m.timerFired(n) })
 }
 
-// dutyLocked returns what the member has to do unless its situation changes.
-func (m *member) dutyLocked() errand {
+// dueActionLocked returns the action that the member is to do unless its situation changes.
+func (m *member) dueActionLocked() electionAction {
 	known := m
 	if m.role != primary {
 		_, known = m.sourceLocked()
 	}
 	switch {
 	case !m.up || m.set.closed || m.set.initiation != initiated, m.role == primary && m.seesMajority():
-		return none
+		return noAction
 	case m.role == primary:
-		return giveUp
+		return stepDown
 	case !m.config.Electable():
-		return none
+		return noAction
 	case known == nil:
-		return stand
+		return runForElection
 	case known.config.Priority < m.config.Priority:
-		return takeOver
+		return priorityTakeover
 	}
-	return none
+	return noAction
 }
 
-// patienceLocked is how long the member waits before it runs its errand.
-func (m *member) patienceLocked() time.Duration {
+// actionDelayLocked is how long the member waits before it does its action.
+func (m *member) actionDelayLocked() time.Duration {
 	switch timeout := m.set.electionTimeout; {
-	case m.errand == stand && m.set.votes == 1:
+	case m.action == runForElection && m.set.votes == 1:
 		return time.Until(m.frozen) // there is nobody else to wait for
-	case m.errand == stand:
+	case m.action == runForElection:
 		return timeout + m.offset()
-	case m.errand == takeOver:
+	case m.action == priorityTakeover:
 		return m.rankLocked()*timeout + m.offset()
 	default:
 		return timeout
@@ -140,29 +140,29 @@ func (m *member) stopTimer() {
 		m.timer.Stop()
 		m.timer = nil
 	}
-	m.errand = none
+	m.action = noAction
 }
 
-// timeUp runs the errand of the n-th timer, unless that was stopped meanwhile.
-func (m *member) timeUp(n int) {
+// timerFired does the action of the n-th timer, unless that was stopped meanwhile.
+func (m *member) timerFired(n int) {
 	rs := m.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	errand := m.errand
-	if errand == none || m.timers != n {
+	action := m.action
+	if action == noAction || m.timers != n {
 		return
 	}
-	m.timer, m.errand = nil, none
-	switch errand {
-	case giveUp:
+	m.timer, m.action = nil, noAction
+	switch action {
+	case stepDown:
 		m.stepDownLocked()
-	case stand:
+	case runForElection:
 		m.standLocked()
-	case takeOver:
+	case priorityTakeover:
 		if p := m.primaryLocked(); p != nil && m.freshLocked(p) {
 			m.standLocked()
 		}
-	case none:
+	case noAction:
 	}
 	rs.reconsiderLocked()
 }

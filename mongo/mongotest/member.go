@@ -48,8 +48,8 @@ type member struct {
 
 	config setconfig.Member
 	lag    time.Duration // how long after a write it fetches it, beside what the configuration says
-	errand errand
-	timer  *time.Timer // for the errand, nil if there is none
+	action electionAction
+	timer  *time.Timer // for the action, nil if there is none
 	timers int         // how many it has started
 
 	cursors map[int64]*cursor

@@ -29,12 +29,12 @@ func (m *member) publishLocked() {
 func (rs *ReplicaSet) wakeLocked() {
 	for _, m := range rs.members {
 		if m.role != primary {
-			m.rouse()
+			m.notifyReplication()
 		}
 	}
 }
 
-func (m *member) rouse() {
+func (m *member) notifyReplication() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -43,17 +43,17 @@ func (m *member) rouse() {
 
 // replicate fetches what there is until the set is closed.
 func (m *member) replicate() {
-	for m.doze() == nil {
+	for m.waitForEntries() == nil {
 		for m.fetch() {
-			if m.nap(m.untilNext()) != nil {
+			if m.waitFor(m.untilNext()) != nil {
 				return
 			}
 		}
 	}
 }
 
-// doze waits until there may be something to fetch.
-func (m *member) doze() error {
+// waitForEntries waits until there may be something to fetch.
+func (m *member) waitForEntries() error {
 	select {
 	case <-m.wake:
 		return nil
@@ -62,8 +62,8 @@ func (m *member) doze() error {
 	}
 }
 
-// nap waits until the next entry is due, or the member is woken because that may be earlier now.
-func (m *member) nap(d time.Duration) error {
+// waitFor waits until the next entry is due, or the member is woken because that may be earlier now.
+func (m *member) waitFor(d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (m *member) fetchLocked(from, of *member, limit int64) {
 func (m *member) feedLocked() {
 	for _, other := range m.set.members {
 		if other != m && m.reaches(other) && other.role != primary && other.primaryLocked() == nil {
-			other.rouse()
+			other.notifyReplication()
 		}
 	}
 }

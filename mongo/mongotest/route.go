@@ -27,7 +27,7 @@ func (x *exec) route() error {
 	}
 	at := len(x.result.out)
 	for attempt := 1; ; attempt++ {
-		if err := x.approach(); err != nil {
+		if err := x.chooseMember(); err != nil {
 			return err
 		}
 		err := x.perform()
@@ -46,8 +46,8 @@ func (x *exec) route() error {
 	}
 }
 
-// approach makes the member that the command is for the one that executes it, and waits until there is one.
-func (x *exec) approach() error {
+// chooseMember makes the member that the command is for the one that executes it, and waits until there is one.
+func (x *exec) chooseMember() error {
 	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
