@@ -44,7 +44,7 @@ func WithProcesses(p Processes) Option { return func(c *config) { c.processes = 
 
 // WaitState waits until the state of a member is another one than known, and returns it: "STARTUP" before replSetInitiate,
 // "PRIMARY", "SECONDARY", "ARBITER", "REMOVED", or "DOWN" once it is killed or was told to shut down. It returns ctx's error if ctx ends first.
-func (rs *ReplicaSet) WaitState(ctx context.Context, member int, known string) (string, error) {
+func (rs *Deployment) WaitState(ctx context.Context, member int, known string) (string, error) {
 	m, err := rs.memberAt("WaitState", member)
 	if err != nil {
 		return "", err

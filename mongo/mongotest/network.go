@@ -65,7 +65,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	return d.dial(ctx, network, address)
 }
 
-func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	rs.mu.Lock()
 	s := rs.serverAtLocked(address)
 	rs.mu.Unlock()

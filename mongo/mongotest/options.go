@@ -227,7 +227,7 @@ func WriteConcernMode(name string, tags map[string]int) Option {
 }
 
 // ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given. [Lag] and
-// [ReplicaSet.SetLag] add to it for one member.
+// [Deployment.SetLag] add to it for one member.
 func ReplicationDelay(d time.Duration) Option { return func(c *config) { c.replication = d } }
 
 // Latency sets how long bytes travel on the in-memory network, each way: a random time from least to most for each

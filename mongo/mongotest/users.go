@@ -120,7 +120,7 @@ func (a *account) mechanisms() []string {
 }
 
 // userLocked returns a user, nil if there is none.
-func (rs *ReplicaSet) userLocked(db, name string) *account {
+func (rs *Deployment) userLocked(db, name string) *account {
 	for _, a := range rs.users {
 		if a.db == db && a.name == name {
 			return a
@@ -130,7 +130,7 @@ func (rs *ReplicaSet) userLocked(db, name string) *account {
 }
 
 // user is userLocked for callers without the set's mutex. What it returns does not change.
-func (rs *ReplicaSet) user(db, name string) *account {
+func (rs *Deployment) user(db, name string) *account {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.userLocked(db, name)
