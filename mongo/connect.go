@@ -151,7 +151,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		AppName:                valueOr(o.AppName, ""),
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
 		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),

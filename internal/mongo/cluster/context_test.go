@@ -73,7 +73,7 @@ func TestTheEndOfAContextIsReportedAsItsErrorAtOnce(t *testing.T) {
 						t.Errorf("after %v: %v, want %v", time.Since(began), err, end.want)
 					}
 					counters(t, s, 0, 0, 0)
-					if kindOf(s.cluster, addrA) != topology.Standalone || s.pool.currentGeneration() != 0 {
+					if kindOf(s.cluster, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 {
 						t.Error("the server was blamed")
 					}
 				})

@@ -1,5 +1,7 @@
 package topology
 
+import "go.mongodb.org/mongo-driver/v2/bson"
+
 // ErrorKind is how an attempt failed, as far as the topology is concerned.
 type ErrorKind uint8
 
@@ -35,8 +37,8 @@ type ErrorInfo struct {
 	Generation, PoolGeneration uint64
 	// MaxWireVersion is the connection's, 0 if its hello has not answered.
 	MaxWireVersion int32
-	// HasServiceID is whether the connection knows its service behind a load balancer.
-	HasServiceID bool
+	// Service is the connection's service behind a load balancer, zero before its hello has told and elsewhere.
+	Service bson.ObjectID
 }
 
 // PoolClear is what becomes of a server's connection pool. It must be done together with publishing the description,
@@ -132,7 +134,7 @@ func (e *ErrorInfo) closesConnections() bool {
 
 // clearService clears the pool of the connection's service; before hello has told which that is, nothing can be.
 func (e *ErrorInfo) clearService() PoolClear {
-	if e.HasServiceID {
+	if !e.Service.IsZero() {
 		return ClearPool
 	}
 	return KeepPool

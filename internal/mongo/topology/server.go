@@ -57,6 +57,11 @@ func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
 	return &Server{Address: strings.ToLower(addr), Error: err, TopologyVersion: tv}
 }
 
+// NewLoadBalancer describes a load balancer, which is never asked what it is.
+func NewLoadBalancer(addr string) *Server {
+	return &Server{Address: strings.ToLower(addr), Kind: LoadBalancer}
+}
+
 // Known tells whether the last check told what the server is. PossiblePrimary is only another member's opinion.
 func (s *Server) Known() bool {
 	return s.Kind != Unknown && s.Kind != PossiblePrimary

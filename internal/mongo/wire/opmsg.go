@@ -85,6 +85,15 @@ func (m *Msg) parse(b []byte) error {
 	return m.parseSections(sections)
 }
 
+// MoreFollow reports whether a message is an OP_MSG whose sender sends another one without being asked (moreToCome).
+func MoreFollow(message []byte) bool {
+	h, err := ParseHeader(message)
+	if err != nil || h.OpCode != OpMsg || len(message) < HeaderLength+4 {
+		return false
+	}
+	return MsgFlags(binary.LittleEndian.Uint32(message[HeaderLength:]))&MoreToCome != 0
+}
+
 // checked verifies the CRC-32C at the end of the message and returns its sections.
 func checked(b []byte) ([]byte, error) {
 	end := len(b) - 4
