@@ -147,23 +147,23 @@ func (c *Conn) write(message []byte) error {
 		return nil
 	}
 	if n == 0 {
-		return c.ioError(retry.Dispatch, err)
+		return c.ioError(retry.StageDispatch, err)
 	}
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }
 
 // read returns the next message, which must be an OP_MSG that answers requestID and the only one there.
 func (c *Conn) read(requestID int32) ([]byte, error) {
 	message, err := c.readMessage()
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	h, err := wire.ParseHeader(message)
 	if err == nil && h.ResponseTo != requestID {
 		err = fmt.Errorf("%w: an answer to request %d where %d was asked", wire.ErrMalformed, h.ResponseTo, requestID)
 	}
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return message, nil
 }
@@ -235,5 +235,5 @@ func (c *Conn) close() { _ = c.nc.Close() }
 // Broken returns err as the failure of the connection, which is not used again: the server broke the protocol.
 func (c *Conn) Broken(err error) error {
 	c.broken = true
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }

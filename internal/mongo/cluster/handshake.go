@@ -46,7 +46,7 @@ func (c *Conn) hello(ctx context.Context, address, appName string) (*topology.Se
 	var reply []byte
 	if err == nil {
 		if reply, err = c.readMessage(); err != nil {
-			err = c.ioError(retry.InFlight, err)
+			err = c.ioError(retry.StageInFlight, err)
 		}
 	}
 	if err = c.done(ctx, stop, err); err != nil {
@@ -57,7 +57,7 @@ func (c *Conn) hello(ctx context.Context, address, appName string) (*topology.Se
 		err = fmt.Errorf("%w: an answer to request %d where %d was asked", wire.ErrMalformed, h.ResponseTo, requestID)
 	}
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return described(address, doc)
 }
@@ -81,7 +81,7 @@ func (c *Conn) again(ctx context.Context, address string) (*topology.Server, err
 	}
 	m, err := wire.ParseMsg(reply)
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return described(address, m.Body)
 }
