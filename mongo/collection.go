@@ -45,7 +45,7 @@ func (coll *Collection) write(op *operation.Operation, name string, cmd operatio
 // read describes, in an empty op, a read by the collection's preference.
 func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Read, retry.ReadOnly, true
+	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
 	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, coll.scope.readConcern
 }
 
@@ -59,7 +59,7 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 		return err
 	}
 	var op operation.Operation
-	coll.write(&op, "drop", dropCommand(coll.name), retry.Idempotent)
+	coll.write(&op, "drop", dropCommand(coll.name), retry.EffectIdempotent)
 	op.Retryable = false
 	err := coll.db.client.run(ctx, &op)
 	var refused CommandError

@@ -154,7 +154,7 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 // operation describes a command about the cursor: it goes to its server, in its session, and is not retried.
 func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operation {
 	return &operation.Operation{
-		Name: name, Database: c.coll.db.name, Command: cmd, Kind: operation.Read, Effect: retry.NotIdempotent,
+		Name: name, Database: c.coll.db.name, Command: cmd, Kind: operation.Read, Effect: retry.EffectNotIdempotent,
 		Server: c.server, Session: c.session, ReadPreference: c.coll.scope.readPreference,
 	}
 }

@@ -64,7 +64,7 @@ func (db *Database) RunCommand(
 		return result
 	}
 	result.err = db.client.run(ctx, &operation.Operation{
-		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.NotIdempotent,
+		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference,
 	})
 	return result

@@ -54,7 +54,7 @@ func (coll *Collection) FindOneAndUpdate(
 	}
 	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
 	var op operation.Operation
-	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
+	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }

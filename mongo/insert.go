@@ -52,7 +52,7 @@ func (c *insertCommand) Accept(r *operation.Reply) error {
 
 // run runs the insert. With their _ids a second insert of the documents is refused, not applied.
 func (c *insertCommand) run(ctx context.Context) error {
-	c.coll.write(&c.op, "insert", c, retry.Idempotent)
+	c.coll.write(&c.op, "insert", c, retry.EffectIdempotent)
 	return c.coll.db.client.run(ctx, &c.op)
 }
 

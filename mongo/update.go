@@ -147,9 +147,9 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 		return nil, x.err
 	}
 	cmd.extras = x.b
-	effect := retry.NotIdempotent
+	effect := retry.EffectNotIdempotent
 	if a.replace {
-		effect = retry.Idempotent
+		effect = retry.EffectIdempotent
 	}
 	err := cmd.run(ctx, effect)
 	r := &UpdateResult{

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
 // "Always -> controlled backoff 1, 10, 50, 100, 500, 1000, 1000 ... ms", whatever the strategy says.
 func TestAnAlwaysRetryReasonTakesTheExactLadder(t *testing.T) {
 	for _, reason := range []retry.Reason{
-		retry.KVNotMyVBucket, retry.KVCollectionOutdated, retry.ViewsNoActivePartition, retry.NewReason("MINE", retry.Always),
+		couchbasereason.KVNotMyVBucket, couchbasereason.KVCollectionOutdated, couchbasereason.ViewsNoActivePartition, retry.NewReason("MINE", retry.FlagAlways),
 	} {
 		t.Run(reason.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failure := with(notMyVBucket, func(f *retry.Failure) { f.Reason = reason })
-				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil)}), retry.Operation{}, failure, 8)
-				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.Retried)
+				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil)}), retry.Operation{}, failure, 8)
+				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.WhyRetried)
 			})
 		})
 	}
@@ -37,21 +38,21 @@ func TestOnlyTheDeadlineAndCancellationEndAnAlwaysRetryReason(t *testing.T) {
 		ended    time.Duration
 		why      retry.Why
 	}{
-		{"nothing", retry.GiveUp, 0, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay just fits", retry.GiveUp, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay ends with the deadline", retry.GiveUp, 161 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
-		{"the last delay would pass the deadline", retry.GiveUp, 100 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
-		{"the last delay just fits, capped", retry.CapDelay, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay ends with the deadline, capped", retry.CapDelay, 161 * ms, 0, ladder(4), 161 * ms, retry.DeadlineWouldPass},
-		{"the last delay is capped to what is left", retry.CapDelay, 100 * ms, 0, ladder(4), 100 * ms, retry.DeadlineWouldPass},
-		{"cancelled during a delay", retry.GiveUp, 0, 30 * ms, ladder(3), 30 * ms, retry.Cancelled},
-		{"cancelled during a capped delay", retry.CapDelay, 100 * ms, 80 * ms, ladder(4), 80 * ms, retry.Cancelled},
+		{"nothing", retry.DeadlineGiveUp, 0, 0, ladder(5), 161 * ms, retry.WhyRetried},
+		{"the last delay just fits", retry.DeadlineGiveUp, 161*ms + 1, 0, ladder(5), 161 * ms, retry.WhyRetried},
+		{"the last delay ends with the deadline", retry.DeadlineGiveUp, 161 * ms, 0, ladder(4), 61 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay would pass the deadline", retry.DeadlineGiveUp, 100 * ms, 0, ladder(4), 61 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay just fits, capped", retry.DeadlineCapDelay, 161*ms + 1, 0, ladder(5), 161 * ms, retry.WhyRetried},
+		{"the last delay ends with the deadline, capped", retry.DeadlineCapDelay, 161 * ms, 0, ladder(4), 161 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay is capped to what is left", retry.DeadlineCapDelay, 100 * ms, 0, ladder(4), 100 * ms, retry.WhyDeadlineWouldPass},
+		{"cancelled during a delay", retry.DeadlineGiveUp, 0, 30 * ms, ladder(3), 30 * ms, retry.WhyCancelled},
+		{"cancelled during a capped delay", retry.DeadlineCapDelay, 100 * ms, 80 * ms, ladder(4), 80 * ms, retry.WhyCancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
-				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil), DeadlineMode: c.mode})
+				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil), DeadlineMode: c.mode})
 				do(ctx, e, retry.Operation{}, notMyVBucket, 4).check(t, c.at, c.ended, c.why)
 			})
 		})
@@ -75,9 +76,9 @@ func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.C
 func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: &retry.BudgetOptions{Burst: 1}})
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.BudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.BudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.Retried)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.WhyBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.WhyBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.WhyRetried)
 	})
 }
 
@@ -85,7 +86,7 @@ func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
 type firstVerdict []retry.Record
 
 func (v *firstVerdict) Observe(_ context.Context, e retry.Event) {
-	if e.Kind == retry.Decided && len(*v) == 0 {
+	if e.Kind == retry.EventDecided && len(*v) == 0 {
 		*v = append(*v, e.Record)
 	}
 }
@@ -100,8 +101,8 @@ func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
 		why     retry.Why
 		delay   time.Duration
 	}{
-		{"another reason is refused", inFlight, retry.BreakerOpen, 0},
-		{"an always-retry reason is not", notMyVBucket, retry.Retried, 1 * ms},
+		{"another reason is refused", inFlight, retry.WhyBreakerOpen, 0},
+		{"an always-retry reason is not", notMyVBucket, retry.WhyRetried, 1 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -159,11 +159,11 @@ func TestACalculatorReplacesBestEffortsRule(t *testing.T) {
 				start := time.Now()
 				err := e.Do(t.Context(), Operation{Strategy: c.own}, func(_ context.Context, n int) Failure {
 					at = append(at, time.Since(start))
-					return Failure{Err: errBroken, Stage: Dispatch, Reason: PoolCleared, Refuse: map[int]Why{4: Disabled}[n]}
+					return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed, Refuse: map[int]Why{4: WhyDisabled}[n]}
 				})
 				// What it calculates is -1, 0, 1 and 2 hours; a negative delay is none.
 				want := []time.Duration{0, 0, 0, time.Hour, 3 * time.Hour}
-				if len(at) != len(want) || whyOf(t, err) != Disabled {
+				if len(at) != len(want) || whyOf(t, err) != WhyDisabled {
 					t.Fatalf("attempts at %v: %v", at, err)
 				}
 				for i := range want {

@@ -14,21 +14,21 @@ var ErrBreakerOpen = errors.New("retry: the circuit breaker is open")
 // BreakerState is the state of a [Breaker].
 type BreakerState uint8
 
-// The states of a breaker. Closed goes to Open, Open to HalfOpen, and HalfOpen to either of the others.
+// The states of a breaker. A closed breaker can open, an open one becomes half-open, and a half-open one either of the others.
 const (
-	Closed   BreakerState = iota // everything passes
-	Open                         // nothing passes
-	HalfOpen                     // one attempt, the canary, is under way to find out
+	BreakerClosed   BreakerState = iota // everything passes
+	BreakerOpen                         // nothing passes
+	BreakerHalfOpen                     // one attempt, the canary, is under way to find out
 )
 
 // String returns the state in words.
 func (s BreakerState) String() string {
 	switch s {
-	case Closed:
+	case BreakerClosed:
 		return "closed"
-	case Open:
+	case BreakerOpen:
 		return "open"
-	case HalfOpen:
+	case BreakerHalfOpen:
 		return "half-open"
 	}
 	return "unknown state"
@@ -39,9 +39,9 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	Succeeded Outcome = iota // the endpoint works, whatever the answer was
-	Failed                   // it does not
-	Neutral                  // nothing was learnt of it
+	OutcomeSucceeded Outcome = iota // the endpoint works, whatever the answer was
+	OutcomeFailed                   // it does not
+	OutcomeNeutral                  // nothing was learnt of it
 )
 
 // BreakerOptions configure a [Breaker].
@@ -86,18 +86,18 @@ func (o *BreakerOptions) validate() error {
 // breaker stopped, shows nothing; anything else failed.
 func JudgeFailure(f Failure) Outcome {
 	switch {
-	case f.Refuse == NotBuilt, f.Refuse == NoServer, f.Reason == CircuitBreakerOpen:
-		return Neutral
-	case f.Stage == Responded && f.Reason == UnknownReason:
-		return Succeeded
+	case f.Refuse == WhyNotBuilt, f.Refuse == WhyNoServer, f.Reason == ReasonCircuitBreakerOpen:
+		return OutcomeNeutral
+	case f.Stage == StageResponded && f.Reason == ReasonUnknown:
+		return OutcomeSucceeded
 	default:
-		return Failed
+		return OutcomeFailed
 	}
 }
 
 // Breaker keeps attempts away from an endpoint that keeps failing: closed, open, half-open with a canary. An [Engine] can
 // have one for all that it does; a client of many endpoints has one for each and calls [Breaker.Allow] within its attempts,
-// whose failure then has the reason [CircuitBreakerOpen]. It is safe for concurrent use and holds no resources.
+// whose failure then has the reason [ReasonCircuitBreakerOpen]. It is safe for concurrent use and holds no resources.
 type Breaker struct {
 	BreakerOptions
 	successes *atomic.Uint64
@@ -154,7 +154,7 @@ func (b *Breaker) Allow() (Permit, bool) {
 // enter is Allow, small enough to be inlined.
 func (b *Breaker) enter() Permit {
 	w := b.word.Load()
-	if w&stateMask != uint64(Closed) {
+	if w&stateMask != uint64(BreakerClosed) {
 		w = b.canary()
 	}
 	return Permit{w}
@@ -165,11 +165,11 @@ func (b *Breaker) canary() uint64 {
 	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.State() != Closed {
+	if b.State() != BreakerClosed {
 		if now.Before(b.until) {
 			return 0
 		}
-		b.become(HalfOpen)
+		b.become(BreakerHalfOpen)
 		b.until = now.Add(b.Sleep)
 	}
 	return b.word.Load()
@@ -178,7 +178,7 @@ func (b *Breaker) canary() uint64 {
 // Done tells the breaker what came of an attempt that it let through. What began before the latest change of state
 // changes nothing.
 func (b *Breaker) Done(p Permit, o Outcome) {
-	if o == Succeeded && p.state() == Closed {
+	if o == OutcomeSucceeded && p.state() == BreakerClosed {
 		if b.isLatest(p) {
 			b.successes.Add(1)
 		}
@@ -197,33 +197,33 @@ func (b *Breaker) done(p Permit, o Outcome, now time.Time) {
 		return
 	}
 	switch p.state() {
-	case Closed:
+	case BreakerClosed:
 		b.window.add(o, b.successes.Load(), now)
-		if o == Failed && b.tooManyFailed() {
+		if o == OutcomeFailed && b.tooManyFailed() {
 			b.open(now.Add(b.Sleep))
 		}
-	case HalfOpen:
+	case BreakerHalfOpen:
 		b.learn(o, now)
-	case Open: // lets nothing through
+	case BreakerOpen: // lets nothing through
 	}
 }
 
 // learn takes in what the canary found.
 func (b *Breaker) learn(o Outcome, now time.Time) {
 	switch o {
-	case Succeeded:
+	case OutcomeSucceeded:
 		b.window.start(b.Window, b.successes.Load(), now)
-		b.become(Closed)
-	case Failed:
+		b.become(BreakerClosed)
+	case OutcomeFailed:
 		b.open(now.Add(b.Sleep))
-	case Neutral:
+	case OutcomeNeutral:
 		b.open(now) // the next one may go
 	}
 }
 
 func (b *Breaker) open(until time.Time) {
 	b.until = until
-	b.become(Open)
+	b.become(BreakerOpen)
 }
 
 func (b *Breaker) become(to BreakerState) {
@@ -246,12 +246,12 @@ func (b *Breaker) tooManyFailed() bool {
 // openUntil returns until when a breaker lets nothing through, unless its canary succeeds before; the zero time if it is
 // closed.
 func (b *Breaker) openUntil() time.Time {
-	if b.State() == Closed {
+	if b.State() == BreakerClosed {
 		return time.Time{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.State() == Closed {
+	if b.State() == BreakerClosed {
 		return time.Time{}
 	}
 	return b.until

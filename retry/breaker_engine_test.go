@@ -30,7 +30,7 @@ func trip(t *testing.T, e *retry.Engine) {
 	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
 		return inFlight
 	})
-	if whyOf(err) != retry.AttemptsUsed {
+	if whyOf(err) != retry.WhyAttemptsUsed {
 		t.Fatal(err)
 	}
 }
@@ -42,13 +42,13 @@ func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
 		strategy retry.Strategy
 		attempts int // that were let through
 		took     time.Duration
-		why      retry.Why // Retried: it succeeds
+		why      retry.Why // WhyRetried: it succeeds
 	}{
-		{"a delay up to the canary's time is waited for", afterEach(sleep), 1, sleep, retry.Retried},
-		{"a longer one too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.Retried},
-		{"one that ends before it is not", afterEach(sleep - 1), 0, 0, retry.BreakerOpen},
-		{"no delay is none that reaches it", retry.Once(), 0, 0, retry.BreakerOpen},
-		{"a strategy that declines is the reason", retry.Limited{Attempts: 1}, 0, 0, retry.AttemptsUsed},
+		{"a delay up to the canary's time is waited for", afterEach(sleep), 1, sleep, retry.WhyRetried},
+		{"a longer one too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.WhyRetried},
+		{"one that ends before it is not", afterEach(sleep - 1), 0, 0, retry.WhyBreakerOpen},
+		{"no delay is none that reaches it", retry.Once(), 0, 0, retry.WhyBreakerOpen},
+		{"a strategy that declines is the reason", retry.Limited{Attempts: 1}, 0, 0, retry.WhyAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,10 +67,10 @@ func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
 				if took := time.Since(start); attempts != c.attempts || took != c.took {
 					t.Errorf("%d attempts in %v, want %d in %v", attempts, took, c.attempts, c.took)
 				}
-				if !slices.Equal(asked, []retry.Reason{retry.CircuitBreakerOpen}) {
+				if !slices.Equal(asked, []retry.Reason{retry.ReasonCircuitBreakerOpen}) {
 					t.Errorf("the strategy was asked about %v", asked)
 				}
-				if c.why == retry.Retried {
+				if c.why == retry.WhyRetried {
 					if err != nil {
 						t.Error(err)
 					}
@@ -89,7 +89,7 @@ func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
 	e := guarded(t, retry.Once(), nil)
 	attempt, made := script(inFlight)
 	err := e.Do(t.Context(), retry.Operation{}, attempt)
-	if *made != 1 || whyOf(err) != retry.BreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
+	if *made != 1 || whyOf(err) != retry.WhyBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
 		t.Errorf("%d attempts: %v", *made, err)
 	}
 }
@@ -111,7 +111,7 @@ func cancelledWhileUnderWay(t *testing.T, e *retry.Engine) {
 		cancel()
 		return inFlight
 	})
-	if why := whyOf(err); why != retry.Cancelled {
+	if why := whyOf(err); why != retry.WhyCancelled {
 		t.Errorf("because %v, want cancelled", why)
 	}
 }
@@ -143,7 +143,7 @@ func TestADeadlineThatPassesTellsTheBreakerOfAFailure(t *testing.T) {
 			<-ctx.Done()
 			return inFlight
 		})
-		if whyOf(err) != retry.DeadlineWouldPass || let(t, e) {
+		if whyOf(err) != retry.WhyDeadlineWouldPass || let(t, e) {
 			t.Errorf("it is closed after: %v", err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestABreakerCanBeGivenAnotherJudge(t *testing.T) {
 	for _, c := range []struct {
 		judged retry.Outcome
 		opens  bool
-	}{{retry.Failed, true}, {retry.Succeeded, false}, {retry.Neutral, false}} {
+	}{{retry.OutcomeFailed, true}, {retry.OutcomeSucceeded, false}, {retry.OutcomeNeutral, false}} {
 		t.Run(fmt.Sprint(c.judged), func(t *testing.T) {
 			var asked []retry.Failure
 			e := guarded(t, retry.Once(), func(o *retry.BreakerOptions) {
@@ -232,14 +232,14 @@ func (c *endpoints) attempt(context.Context, int) retry.Failure {
 		}
 		c.sent[c.names[i]]++
 		if c.down[c.names[i]] {
-			f := retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.ConnectionFailed, Endpoint: c.names[i]}
+			f := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: c.names[i]}
 			b.Done(permit, retry.JudgeFailure(f))
 			return f
 		}
-		b.Done(permit, retry.Succeeded)
+		b.Done(permit, retry.OutcomeSucceeded)
 		return retry.Failure{}
 	}
-	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.Dispatch, Reason: retry.CircuitBreakerOpen}
+	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
 }
 
 func TestABreakerForEachEndpoint(t *testing.T) {
@@ -262,7 +262,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		c.down["b"] = true
 		err := do()
-		if why := whyOf(err); why != retry.AttemptsUsed || !errors.Is(err, io.EOF) {
+		if why := whyOf(err); why != retry.WhyAttemptsUsed || !errors.Is(err, io.EOF) {
 			t.Errorf("while b's breaker is not open: %v", err)
 		}
 		for range 3 {
@@ -273,7 +273,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		clear(c.down)
 		pass(5 * time.Second)
-		if err := do(); err != nil || c.breakers[0].State() != retry.Closed {
+		if err := do(); err != nil || c.breakers[0].State() != retry.BreakerClosed {
 			t.Errorf("after Sleep: %v, and a's breaker is %v", err, c.breakers[0].State())
 		}
 	})

@@ -29,13 +29,13 @@ func (m *model) become(to retry.BreakerState) {
 }
 
 func (m *model) allow(now time.Time) bool {
-	if m.state == retry.Closed {
+	if m.state == retry.BreakerClosed {
 		return true
 	}
 	if now.Before(m.until) {
 		return false
 	}
-	m.become(retry.HalfOpen)
+	m.become(retry.BreakerHalfOpen)
 	m.until = now.Add(m.Sleep)
 	return true
 }
@@ -47,22 +47,22 @@ func (m *model) tooManyFailed() bool {
 
 func (m *model) done(age int, o retry.Outcome, now time.Time) {
 	switch {
-	case age != m.age || m.state == retry.Open:
-	case m.state == retry.HalfOpen && o == retry.Succeeded:
-		m.become(retry.Closed)
+	case age != m.age || m.state == retry.BreakerOpen:
+	case m.state == retry.BreakerHalfOpen && o == retry.OutcomeSucceeded:
+		m.become(retry.BreakerClosed)
 		m.succeeded, m.failed = 0, 0
-	case m.state == retry.HalfOpen:
-		m.become(retry.Open)
-		if m.until = now; o == retry.Failed {
+	case m.state == retry.BreakerHalfOpen:
+		m.become(retry.BreakerOpen)
+		if m.until = now; o == retry.OutcomeFailed {
 			m.until = now.Add(m.Sleep)
 		}
-	case o == retry.Succeeded:
+	case o == retry.OutcomeSucceeded:
 		m.succeeded++
-	case o == retry.Failed:
+	case o == retry.OutcomeFailed:
 		m.failed++
 		if m.tooManyFailed() {
 			m.until = now.Add(m.Sleep)
-			m.become(retry.Open)
+			m.become(retry.BreakerOpen)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (b *both) report(t *rapid.T) {
 		t.Skip("nothing is under way")
 	}
 	i := rapid.IntRange(0, len(b.out)-1).Draw(t, "which")
-	o := rapid.SampledFrom([]retry.Outcome{retry.Succeeded, retry.Failed, retry.Failed, retry.Neutral}).Draw(t, "outcome")
+	o := rapid.SampledFrom([]retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeFailed, retry.OutcomeNeutral}).Draw(t, "outcome")
 	h := b.out[i]
 	b.out = slices.Delete(b.out, i, i+1)
 	b.real.Done(h.permit, o)

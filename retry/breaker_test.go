@@ -12,22 +12,23 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 // change is a change of a breaker's state.
 type change struct{ from, to retry.BreakerState }
 
 var legal = []change{
-	{retry.Closed, retry.Open},
-	{retry.Open, retry.HalfOpen},
-	{retry.HalfOpen, retry.Closed},
-	{retry.HalfOpen, retry.Open},
+	{retry.BreakerClosed, retry.BreakerOpen},
+	{retry.BreakerOpen, retry.BreakerHalfOpen},
+	{retry.BreakerHalfOpen, retry.BreakerClosed},
+	{retry.BreakerHalfOpen, retry.BreakerOpen},
 }
 
 // checkChanges checks that changes are legal and that each begins where the one before ended.
 func checkChanges(t rapid.TB, changes []change) {
 	t.Helper()
-	state := retry.Closed
+	state := retry.BreakerClosed
 	for i, c := range changes {
 		if c.from != state || !slices.Contains(legal, c) {
 			t.Fatalf("change %d is from %v to %v, after %v", i, c.from, c.to, changes[:i])
@@ -83,9 +84,9 @@ func TestABreakerOpensAtItsBoundariesExactly(t *testing.T) {
 				if !ok {
 					t.Fatalf("it opened before result %d", i)
 				}
-				b.Done(p, map[rune]retry.Outcome{'S': retry.Succeeded, 'F': retry.Failed, 'N': retry.Neutral}[r])
+				b.Done(p, map[rune]retry.Outcome{'S': retry.OutcomeSucceeded, 'F': retry.OutcomeFailed, 'N': retry.OutcomeNeutral}[r])
 			}
-			if open := b.State() == retry.Open; open != c.opens {
+			if open := b.State() == retry.BreakerOpen; open != c.opens {
 				t.Errorf("open is %v after %s, want %v", open, c.results, c.opens)
 			}
 		})
@@ -101,16 +102,16 @@ func TestABreakersBoundariesHoldWhereSuccessesAreSpread(t *testing.T) {
 				o.Volume, o.Percent, o.Window = 2*successes, 50, 100*time.Second
 				b := newBreaker(t, o)
 				for range successes {
-					report(t, b, retry.Succeeded)
+					report(t, b, retry.OutcomeSucceeded)
 				}
 				for n := 1; n <= successes; n++ {
 					<-time.After(gap)
-					if b.State() != retry.Closed {
+					if b.State() != retry.BreakerClosed {
 						t.Fatalf("%d successes, %v apart: open after %d failures", successes, gap, n-1)
 					}
-					report(t, b, retry.Failed)
+					report(t, b, retry.OutcomeFailed)
 				}
-				if b.State() != retry.Open {
+				if b.State() != retry.BreakerOpen {
 					t.Errorf("%d successes, %v apart: not open after as many failures", successes, gap)
 				}
 			})
@@ -147,7 +148,7 @@ func TestABreakersWindowForgetsToATenth(t *testing.T) {
 				fail(b)
 				pass(c.second - c.first)
 				fail(b)
-				if open := b.State() == retry.Open; open != c.opens {
+				if open := b.State() == retry.BreakerOpen; open != c.opens {
 					t.Errorf("open is %v, want %v", open, c.opens)
 				}
 			})
@@ -158,7 +159,7 @@ func TestABreakersWindowForgetsToATenth(t *testing.T) {
 // fail lets an attempt fail, if it is let through.
 func fail(b *retry.Breaker) {
 	if p, ok := b.Allow(); ok {
-		b.Done(p, retry.Failed)
+		b.Done(p, retry.OutcomeFailed)
 	}
 }
 
@@ -169,7 +170,7 @@ func opened(t *testing.T) *retry.Breaker {
 	o.Volume = 1
 	b := newBreaker(t, o)
 	fail(b)
-	if b.State() != retry.Open {
+	if b.State() != retry.BreakerOpen {
 		t.Fatalf("it is %v after a failure", b.State())
 	}
 	return b
@@ -213,16 +214,16 @@ func TestOneCanaryGoesPerSleep(t *testing.T) {
 		canary(0, 0)
 		canary(b.Sleep-1, 0)
 		second := canary(1, 1)
-		for _, o := range []retry.Outcome{retry.Succeeded, retry.Failed, retry.Neutral} {
+		for _, o := range []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeNeutral} {
 			b.Done(silent, o)
 			b.Done(retry.Permit{}, o)
 		}
 		canary(0, 0)
-		b.Done(second, retry.Neutral)
+		b.Done(second, retry.OutcomeNeutral)
 		third := canary(0, 1)
-		b.Done(third, retry.Failed)
+		b.Done(third, retry.OutcomeFailed)
 		canary(b.Sleep-1, 0)
-		b.Done(canary(1, 1), retry.Succeeded)
+		b.Done(canary(1, 1), retry.OutcomeSucceeded)
 		canary(0, 100)
 	})
 }
@@ -237,11 +238,11 @@ func TestWhatBeganBeforeTheBreakerOpenedCannotOpenItAgain(t *testing.T) {
 		fail(b)
 		pass(b.Sleep)
 		canary, _ := b.Allow()
-		b.Done(canary, retry.Succeeded)
+		b.Done(canary, retry.OutcomeSucceeded)
 		for _, p := range old {
-			b.Done(p, retry.Failed)
+			b.Done(p, retry.OutcomeFailed)
 		}
-		if b.State() != retry.Closed {
+		if b.State() != retry.BreakerClosed {
 			t.Errorf("it is %v", b.State())
 		}
 	})
@@ -262,7 +263,7 @@ func TestCallersTogetherSeeOnlyLegalChanges(t *testing.T) {
 					p, ok := b.Allow()
 					pass(time.Duration(rand.IntN(30)) * time.Millisecond)
 					if ok {
-						b.Done(p, []retry.Outcome{retry.Succeeded, retry.Failed, retry.Neutral}[rand.IntN(3)])
+						b.Done(p, []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeNeutral}[rand.IntN(3)])
 					}
 				}
 			})
@@ -287,7 +288,7 @@ func TestCallersThatMeetSeeOnlyLegalChanges(t *testing.T) {
 		all.Go(func() {
 			for i := range 20_000 {
 				if p, ok := b.Allow(); ok {
-					b.Done(p, []retry.Outcome{retry.Succeeded, retry.Failed}[i%2])
+					b.Done(p, []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed}[i%2])
 				}
 			}
 		})
@@ -302,18 +303,18 @@ func TestJudgeFailure(t *testing.T) {
 		failure retry.Failure
 		want    retry.Outcome
 	}{
-		{"no server was found: nothing was learnt", retry.Failure{Refuse: retry.NoServer}, retry.Neutral},
-		{"the command was not built: nothing was learnt", retry.Failure{Refuse: retry.NotBuilt}, retry.Neutral},
-		{"another breaker stopped it: nothing was learnt", retry.Failure{Reason: retry.CircuitBreakerOpen}, retry.Neutral},
-		{"an answer for no known reason: it works", retry.Failure{Stage: retry.Responded}, retry.Succeeded},
-		{"an answer for a known reason failed", retry.Failure{Stage: retry.Responded, Reason: retry.NodeRecovering}, retry.Failed},
-		{"an overloaded server failed", overloaded, retry.Failed},
-		{"no answer, for no known reason, failed", retry.Failure{Stage: retry.InFlight}, retry.Failed},
-		{"a connection that broke failed", inFlight, retry.Failed},
-		{"a connection that was not made failed", retry.Failure{Stage: retry.Dispatch, Reason: retry.ConnectionFailed}, retry.Failed},
+		{"no server was found: nothing was learnt", retry.Failure{Refuse: retry.WhyNoServer}, retry.OutcomeNeutral},
+		{"the command was not built: nothing was learnt", retry.Failure{Refuse: retry.WhyNotBuilt}, retry.OutcomeNeutral},
+		{"another breaker stopped it: nothing was learnt", retry.Failure{Reason: retry.ReasonCircuitBreakerOpen}, retry.OutcomeNeutral},
+		{"an answer for no known reason: it works", retry.Failure{Stage: retry.StageResponded}, retry.OutcomeSucceeded},
+		{"an answer for a known reason failed", retry.Failure{Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}, retry.OutcomeFailed},
+		{"an overloaded server failed", overloaded, retry.OutcomeFailed},
+		{"no answer, for no known reason, failed", retry.Failure{Stage: retry.StageInFlight}, retry.OutcomeFailed},
+		{"a connection that broke failed", inFlight, retry.OutcomeFailed},
+		{"a connection that was not made failed", retry.Failure{Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}, retry.OutcomeFailed},
 		{
 			"what must not be tried again may have failed all the same",
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.InTransaction }), retry.Failed,
+			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyInTransaction }), retry.OutcomeFailed,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

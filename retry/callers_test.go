@@ -26,7 +26,7 @@ func made(t rapid.TB, o Options) *Engine {
 // failing returns an attempt that always fails with err, in a way that may be retried.
 func failing(err error) Attempt {
 	return func(context.Context, int) Failure {
-		return Failure{Err: err, Stage: Dispatch, Reason: ConnectionFailed}
+		return Failure{Err: err, Stage: StageDispatch, Reason: ReasonConnectionFailed}
 	}
 }
 
@@ -85,10 +85,10 @@ func TestManyCallersGetWhatTheBudgetPromisesAndEachItsOwnError(t *testing.T) {
 func checkEach(t *testing.T, own, got []error, attempts []int, burst int) {
 	seconds := 0
 	for i, err := range got {
-		want := BudgetEmpty
+		want := WhyBudgetEmpty
 		if attempts[i] == 2 {
 			seconds++
-			want = AttemptsUsed
+			want = WhyAttemptsUsed
 		} else if attempts[i] != 1 {
 			t.Errorf("caller %d made %d attempts", i, attempts[i])
 		}
@@ -146,7 +146,7 @@ func (c caller) run(ctx context.Context, e *Engine) {
 		case n >= c.fails:
 			return Failure{}
 		case c.always:
-			return Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+			return Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
 		default:
 			return failing(errBroken)(ctx, n)
 		}
@@ -167,11 +167,11 @@ func (l *ledger) Observe(_ context.Context, e Event) {
 	m := moment{at: time.Since(l.start)}
 	counts := !e.Reason.AlwaysRetry()
 	switch {
-	case e.Kind == Decided && e.Why == Retried && counts:
+	case e.Kind == EventDecided && e.Why == WhyRetried && counts:
 		m.granted = 1
-	case e.Kind == Ended && e.Err == nil:
+	case e.Kind == EventEnded && e.Err == nil:
 		m.successes = 1
-	case e.Kind == Ended && e.Why == Cancelled && e.Delay > 0 && counts:
+	case e.Kind == EventEnded && e.Why == WhyCancelled && e.Delay > 0 && counts:
 		m.granted = -1
 	}
 	l.run = append(l.run, m)
@@ -209,7 +209,7 @@ func TestTheBudgetsPromiseHoldsForOperationsThatInterleave(t *testing.T) {
 				all.Go(func() { c.run(context.Background(), e) })
 			}
 			all.Wait()
-			ends := slices.DeleteFunc(l.all, func(k EventKind) bool { return k != Ended })
+			ends := slices.DeleteFunc(l.all, func(k EventKind) bool { return k != EventEnded })
 			if len(ends) != len(crowd) {
 				t.Fatalf("%d of %d operations ended", len(ends), len(crowd))
 			}
@@ -224,9 +224,9 @@ func spare(t *testing.T, e *Engine) (n int) {
 	for ; ; n++ {
 		err := e.Do(t.Context(), Operation{Strategy: Once()}, failing(errBroken))
 		switch why := whyOf(t, err); {
-		case why == BudgetEmpty:
+		case why == WhyBudgetEmpty:
 			return n
-		case why != AttemptsUsed || errors.Is(err, ErrBreakerOpen):
+		case why != WhyAttemptsUsed || errors.Is(err, ErrBreakerOpen):
 			t.Fatal(err)
 		}
 	}
@@ -240,7 +240,7 @@ func TestTheTokenOfACancelledWaitGoesToTheNext(t *testing.T) {
 		var all sync.WaitGroup
 		for range waiting {
 			all.Go(func() {
-				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != Cancelled {
+				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != WhyCancelled {
 					t.Errorf("because %v, want cancelled", why)
 				}
 			})
@@ -259,20 +259,20 @@ func TestTheTokenOfACancelledWaitGoesToTheNext(t *testing.T) {
 
 func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 	const burst = 3
-	always := Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+	always := Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
 	for _, c := range []struct {
 		name     string
 		strategy Strategy
 		failure  Failure
 		attempts int
-		why      Why // Retried: it succeeds
+		why      Why // WhyRetried: it succeeds
 	}{
-		{"the deadline refuses", after(time.Hour), Failure{Stage: Dispatch, Reason: PoolCleared}, 1, DeadlineWouldPass},
-		{"the breaker refuses", Once(), Failure{Stage: Dispatch, Reason: PoolCleared, Endpoint: "bad"}, 1, BreakerOpen},
-		{"the strategy refuses", Limited{Attempts: 1}, Failure{Stage: Dispatch, Reason: PoolCleared}, 1, AttemptsUsed},
-		{"twice would be wrong", Once(), Failure{Reason: NetworkError}, 1, NotIdempotentOp},
-		{"the reason is unknown", Once(), Failure{Stage: Dispatch}, 1, NotRetryable},
-		{"the reason is always retried", Once(), always, 2 * burst, Retried},
+		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyDeadlineWouldPass},
+		{"the breaker refuses", Once(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, WhyBreakerOpen},
+		{"the strategy refuses", Limited{Attempts: 1}, Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyAttemptsUsed},
+		{"twice would be wrong", Once(), Failure{Reason: ReasonNetworkError}, 1, WhyNotIdempotent},
+		{"the reason is unknown", Once(), Failure{Stage: StageDispatch}, 1, WhyNotRetryable},
+		{"the reason is always retried", Once(), always, 2 * burst, WhyRetried},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -282,25 +282,25 @@ func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 				breaker.Volume = 1
 				breaker.Judge = func(f Failure) Outcome {
 					if f.Endpoint == "bad" {
-						return Failed
+						return OutcomeFailed
 					}
-					return Neutral
+					return OutcomeNeutral
 				}
 				e := made(t, Options{Strategy: Once(), Budget: bucket(burst), Breaker: breaker})
 				c.failure.Err = errBroken
 				attempts := 0
 				err := e.Do(ctx, Operation{Strategy: c.strategy}, func(context.Context, int) Failure {
 					attempts++
-					if c.why == Retried && attempts == c.attempts {
+					if c.why == WhyRetried && attempts == c.attempts {
 						return Failure{}
 					}
 					return c.failure
 				})
-				if attempts != c.attempts || (err == nil) != (c.why == Retried) || err != nil && whyOf(t, err) != c.why {
+				if attempts != c.attempts || (err == nil) != (c.why == WhyRetried) || err != nil && whyOf(t, err) != c.why {
 					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
 				}
 				<-time.After(breaker.Sleep)
-				e.breaker.Done(e.admit(), Succeeded)
+				e.breaker.Done(e.admit(), OutcomeSucceeded)
 				if n := spare(t, e); n != burst {
 					t.Errorf("%d tokens are left of %d", n, burst)
 				}
@@ -314,7 +314,7 @@ func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
 		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: 5 * time.Second}
 		e := made(t, Options{Strategy: Once(), Budget: bucket(1), Breaker: breaker})
 		opened := e.Do(t.Context(), Operation{}, func(context.Context, int) Failure { return Failure{Err: errBroken} })
-		if whyOf(t, opened) != NotRetryable || e.breaker.State() != Open {
+		if whyOf(t, opened) != WhyNotRetryable || e.breaker.State() != BreakerOpen {
 			t.Fatalf("the breaker is %v after %v", e.breaker.State(), opened)
 		}
 		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // the canary goes first, and never reports
@@ -324,7 +324,7 @@ func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
 			t.Error("it was let through")
 			return Failure{}
 		})
-		if whyOf(t, err) != AttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
+		if whyOf(t, err) != WhyAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
 			t.Errorf("error: %v", err)
 		}
 		if !e.budget.take(time.Now()) {

@@ -6,15 +6,15 @@ import "time"
 type DeadlineMode uint8
 
 const (
-	// GiveUp fails at once: waiting for a deadline that is known to pass helps nobody (MongoDB).
-	GiveUp DeadlineMode = iota
-	// CapDelay waits for what is left and then fails without sending (RFC 0049, "Capping the Retry Duration").
-	CapDelay
+	// DeadlineGiveUp fails at once: waiting for a deadline that is known to pass helps nobody (MongoDB).
+	DeadlineGiveUp DeadlineMode = iota
+	// DeadlineCapDelay waits for what is left and then fails without sending (RFC 0049, "Capping the Retry Duration").
+	DeadlineCapDelay
 )
 
 // state is all that a decision depends on besides the failure and the time.
 type state struct {
-	ended       Why    // why the context has ended, or Undecided
+	ended       Why    // why the context has ended, or WhyUndecided
 	action      Action // the strategy's, where it is to be asked
 	retries     int    // made so far
 	mode        DeadlineMode
@@ -35,16 +35,16 @@ type verdict struct {
 func decide(s *state, f *Failure, now time.Time) verdict {
 	always := f.Reason.AlwaysRetry()
 	switch {
-	case s.ended != Undecided:
+	case s.ended != WhyUndecided:
 		return verdict{why: s.ended}
-	case f.Refuse != Undecided:
+	case f.Refuse != WhyUndecided:
 		return verdict{why: f.refusal()}
-	case f.Reason == UnknownReason:
-		return verdict{why: NotRetryable}
+	case f.Reason == ReasonUnknown:
+		return verdict{why: WhyNotRetryable}
 	case !always && !s.action.retry:
 		return verdict{why: s.action.why}
 	case !f.Safe():
-		return verdict{why: NotIdempotentOp}
+		return verdict{why: WhyNotIdempotent}
 	}
 	delay := s.action.delay
 	if always {
@@ -58,25 +58,25 @@ func decide(s *state, f *Failure, now time.Time) verdict {
 	}
 	switch {
 	case always:
-		return verdict{why: Retried, delay: delay}
+		return verdict{why: WhyRetried, delay: delay}
 	case !s.openUntil.IsZero() && s.openUntil.After(now.Add(delay)):
-		return verdict{why: BreakerOpen}
+		return verdict{why: WhyBreakerOpen}
 	case s.budgetEmpty:
-		return verdict{why: BudgetEmpty}
+		return verdict{why: WhyBudgetEmpty}
 	default:
-		return verdict{why: Retried, costs: true, delay: delay}
+		return verdict{why: WhyRetried, costs: true, delay: delay}
 	}
 }
 
 // asksStrategy tells whether the failure is one that strategies decide about.
 func asksStrategy(f *Failure) bool {
-	return f.Refuse == Undecided && f.Reason != UnknownReason && !f.Reason.AlwaysRetry()
+	return f.Refuse == WhyUndecided && f.Reason != ReasonUnknown && !f.Reason.AlwaysRetry()
 }
 
 // tooLate is the verdict when no more than left is left and the delay is not shorter.
 func tooLate(left time.Duration, mode DeadlineMode) verdict {
-	if mode == GiveUp {
+	if mode == DeadlineGiveUp {
 		left = 0
 	}
-	return verdict{why: DeadlineWouldPass, delay: max(left, 0)}
+	return verdict{why: WhyDeadlineWouldPass, delay: max(left, 0)}
 }

@@ -20,18 +20,21 @@ func anyOr(cell, value string) bool {
 	return cell == "any" || slices.Contains(strings.Split(cell, ", "), value)
 }
 
+// alwaysRetried is a reason that is retried whatever the strategy says.
+var alwaysRetried = NewReason("ALWAYS_RETRIED", FlagAlways)
+
 // everyReason is every reason that there is, and one of a user's own for each combination of the flags.
 func everyReason() []Reason {
-	return append(KnownReasons(), NewReason("MY_PLAIN"), NewReason("MY_ALLOWING", AllowsNonIdempotent), NewReason("MY_ALWAYS", Always),
-		NewReason("MY_BOTH", AllowsNonIdempotent, Always))
+	return append(KnownReasons(), NewReason("MY_PLAIN"), NewReason("MY_ALLOWING", FlagAllowsNonIdempotent), NewReason("MY_ALWAYS", FlagAlways),
+		NewReason("MY_BOTH", FlagAllowsNonIdempotent, FlagAlways))
 }
 
 // everyFailure is every combination of reason, stage and effect.
 func everyFailure() []Failure {
 	var all []Failure
 	for _, reason := range everyReason() {
-		for _, stage := range []Stage{InFlight, Dispatch, Responded} {
-			for _, effect := range []Effect{NotIdempotent, Idempotent, ReadOnly} {
+		for _, stage := range []Stage{StageInFlight, StageDispatch, StageResponded} {
+			for _, effect := range []Effect{EffectNotIdempotent, EffectIdempotent, EffectReadOnly} {
 				for _, unsettled := range []bool{false, true} {
 					all = append(all, Failure{Err: io.EOF, Reason: reason, Stage: stage, Effect: effect, Unsettled: unsettled})
 				}
@@ -42,12 +45,12 @@ func everyFailure() []Failure {
 }
 
 // notTheirs are the whys that neither a strategy nor an attempt can have for refusing.
-var notTheirs = []Why{Retried, Cancelled, DeadlineWouldPass}
+var notTheirs = []Why{WhyRetried, WhyCancelled, WhyDeadlineWouldPass}
 
 // refusals is every why that they can have.
 func refusals() []Why {
 	var all []Why
-	for w := Retried + 1; int(w) < len(whyTexts); w++ {
+	for w := WhyRetried + 1; int(w) < len(whyTexts); w++ {
 		if !slices.Contains(notTheirs, w) {
 			all = append(all, w)
 		}
@@ -56,7 +59,7 @@ func refusals() []Why {
 }
 
 // refusalsAnd is what an attempt can say, sense or nonsense or nothing.
-func refusalsAnd() []Why { return append(append(refusals(), notTheirs...), Undecided) }
+func refusalsAnd() []Why { return append(append(refusals(), notTheirs...), WhyUndecided) }
 
 func describe(f *Failure) string {
 	return fmt.Sprintf("%v, %s, %v", f.Reason, stageColumn(f), f.Effect)
@@ -64,7 +67,7 @@ func describe(f *Failure) string {
 
 func class(r Reason) string {
 	switch {
-	case r == UnknownReason:
+	case r == ReasonUnknown:
 		return "UNKNOWN"
 	case r.AlwaysRetry():
 		return "always"
@@ -76,7 +79,7 @@ func class(r Reason) string {
 }
 
 func stageColumn(f *Failure) string {
-	if f.Stage == Responded && f.Unsettled {
+	if f.Stage == StageResponded && f.Unsettled {
 		return "answered, unsettled"
 	}
 	return f.Stage.String()
@@ -123,10 +126,10 @@ func whatFollows(t *testing.T, rows [][]string, f *Failure) follows {
 // endsAtOnce reads the table "What ends it at once"; "" is its "see below".
 func endsAtOnce(t *testing.T, rows [][]string, ended, refuse Why) string {
 	t.Helper()
-	state := map[Why]string{Undecided: "alive", Cancelled: "cancelled", DeadlineWouldPass: "past its deadline"}[ended]
+	state := map[Why]string{WhyUndecided: "alive", WhyCancelled: "cancelled", WhyDeadlineWouldPass: "past its deadline"}[ended]
 	refused := "with another why"
 	switch {
-	case refuse == Undecided:
+	case refuse == WhyUndecided:
 		refused = "no"
 	case slices.Contains(notTheirs, refuse):
 		refused = "as cancelled, deadline would pass or retried"
@@ -154,7 +157,7 @@ func TestThePureDecisionIsTheTable(t *testing.T) {
 	}
 	now := time.Date(2016, 6, 28, 0, 0, 0, 0, time.UTC)
 	decided := 0
-	for _, ended := range []Why{Undecided, Cancelled, DeadlineWouldPass} {
+	for _, ended := range []Why{WhyUndecided, WhyCancelled, WhyDeadlineWouldPass} {
 		for _, refuse := range refusalsAnd() {
 			early := endsAtOnce(t, atOnce, ended, refuse)
 			for _, f := range everyFailure() {
@@ -191,10 +194,10 @@ var theStrategies = map[string]Strategy{
 	"`Limited{Attempts: 1}`": Limited{Attempts: 1},
 	"`Limited{Attempts: 3}`": Limited{Attempts: 3},
 	"`Limited{Attempts: 3, Strategy: BestEffort{}}`":                Limited{Attempts: 3, Strategy: BestEffort{}},
-	"`Limited{Attempts: 3}` around one that declines as `disabled`": Limited{Attempts: 3, Strategy: declining(Decline(Disabled), nil)},
+	"`Limited{Attempts: 3}` around one that declines as `disabled`": Limited{Attempts: 3, Strategy: declining(Decline(WhyDisabled), nil)},
 	"`Overload{Retries: 2, Otherwise: Once()}`":                     Overload{Retries: 2, Otherwise: Once()},
 	"your own, returning the zero `Action`":                         declining(Action{}, nil),
-	"your own, returning `Decline(Disabled)`":                       declining(Decline(Disabled), nil),
+	"your own, returning `Decline(WhyDisabled)`":                    declining(Decline(WhyDisabled), nil),
 	"your own, returning an error":                                  declining(After(0), io.ErrNoProgress),
 }
 
@@ -210,9 +213,9 @@ func strategyAnswers(t *testing.T, rows [][]string, name string, reason Reason, 
 		case "any":
 			return true
 		case "no overload so far":
-			return reason != Overloaded && !overloadedBefore
+			return reason != ReasonOverloaded && !overloadedBefore
 		case "another, after SYSTEM_OVERLOADED":
-			return reason != Overloaded && overloadedBefore
+			return reason != ReasonOverloaded && overloadedBefore
 		default:
 			return row[1] == reason.String()
 		}
@@ -223,9 +226,9 @@ func strategyAnswers(t *testing.T, rows [][]string, name string, reason Reason, 
 // before returns the failures that bring an operation to so many retries whatever its strategy: they are always retried.
 // For an operation that met an overloaded server, the first is that.
 func before(retries int, overloaded bool) []Failure {
-	failures := slices.Repeat([]Failure{{Err: io.EOF, Stage: Dispatch, Reason: KVNotMyVBucket}}, retries)
+	failures := slices.Repeat([]Failure{{Err: io.EOF, Stage: StageDispatch, Reason: alwaysRetried}}, retries)
 	if overloaded {
-		failures[0].Reason = Overloaded
+		failures[0].Reason = ReasonOverloaded
 	}
 	return failures
 }
@@ -248,7 +251,7 @@ func verdictOn(t *testing.T, o Options, op Operation, failures []Failure) string
 	var failed *Error
 	switch {
 	case err == nil && made == len(failures)+1:
-		return Retried.String()
+		return WhyRetried.String()
 	case errors.As(err, &failed) && made == len(failures):
 		return failed.Why().String()
 	default:
@@ -302,20 +305,20 @@ func TestTheStrategyIsAskedOnlyWhereItDecides(t *testing.T) {
 	asked := 0
 	e, err := New(Options{Strategy: StrategyFunc(func(context.Context, Request, Failure) (Action, error) {
 		asked++
-		return Decline(Disabled), nil
+		return Decline(WhyDisabled), nil
 	})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		for _, ended := range []Why{Undecided, Cancelled, DeadlineWouldPass} {
+		for _, ended := range []Why{WhyUndecided, WhyCancelled, WhyDeadlineWouldPass} {
 			for _, refuse := range refusalsAnd() {
 				for _, f := range everyFailure() {
 					f.Refuse = refuse
 					want := endsAtOnce(t, atOnce, ended, refuse)
 					wantAsked := 0
 					if want == "" {
-						want = whatFollows(t, rows, &f).why(Disabled.String())
+						want = whatFollows(t, rows, &f).why(WhyDisabled.String())
 						if c := class(f.Reason); c == "plain" || c == "allowing" {
 							wantAsked = 1
 						}
@@ -339,10 +342,10 @@ func endedWhile(e *Engine, ended Why, f Failure) string {
 		if n > 0 {
 			return Failure{}
 		}
-		if ended == Cancelled {
+		if ended == WhyCancelled {
 			cancel()
 		}
-		if ended == DeadlineWouldPass {
+		if ended == WhyDeadlineWouldPass {
 			<-ctx.Done()
 		}
 		return f
@@ -351,7 +354,7 @@ func endedWhile(e *Engine, ended Why, f Failure) string {
 	if errors.As(err, &failed) {
 		return failed.Why().String()
 	}
-	return Retried.String()
+	return WhyRetried.String()
 }
 
 // situation is what the gates look at, as a test sets it up.
@@ -365,11 +368,11 @@ func (s *situation) left() time.Duration { return s.deadline.Sub(s.now) }
 
 // gates are the rows of the table of deadline, breaker and budget, as conditions.
 var gates = map[string]func(*situation) bool{
-	"the delay would end at the deadline or later, with `GiveUp`": func(s *situation) bool {
-		return !s.deadline.IsZero() && s.mode == GiveUp && s.left() <= s.delay
+	"the delay would end at the deadline or later, with `DeadlineGiveUp`": func(s *situation) bool {
+		return !s.deadline.IsZero() && s.mode == DeadlineGiveUp && s.left() <= s.delay
 	},
-	"the delay would end at the deadline or later, with `CapDelay`": func(s *situation) bool {
-		return !s.deadline.IsZero() && s.mode == CapDelay && s.left() <= s.delay
+	"the delay would end at the deadline or later, with `DeadlineCapDelay`": func(s *situation) bool {
+		return !s.deadline.IsZero() && s.mode == DeadlineCapDelay && s.left() <= s.delay
 	},
 	"the breaker lets nothing through until after the delay": func(s *situation) bool { return s.openUntil.Sub(s.now) > s.delay },
 	"the budget has no token":                                func(s *situation) bool { return s.budgetEmpty },
@@ -389,7 +392,7 @@ func byTheGates(t *testing.T, rows [][]string, s *situation, always bool) (why s
 			why = row[2]
 		}
 		last := i == len(rows)-2
-		if !applies(s) || why == Retried.String() && !last {
+		if !applies(s) || why == WhyRetried.String() && !last {
 			continue
 		}
 		waits := map[string]time.Duration{"nothing": 0, "what is left": max(s.left(), 0), "the delay": s.delay}
@@ -407,7 +410,7 @@ func byTheGates(t *testing.T, rows [][]string, s *situation, always bool) (why s
 func situations(delay time.Duration) []situation {
 	now := time.Date(2016, 6, 28, 0, 0, 0, 0, time.UTC)
 	var all []situation
-	for _, mode := range []DeadlineMode{GiveUp, CapDelay} {
+	for _, mode := range []DeadlineMode{DeadlineGiveUp, DeadlineCapDelay} {
 		for _, deadline := range []time.Time{{}, now.Add(-time.Second), now, now.Add(delay - 1), now.Add(delay), now.Add(delay + 1)} {
 			for _, open := range []time.Time{{}, now.Add(-time.Second), now.Add(delay - 1), now.Add(delay), now.Add(delay + 1)} {
 				for _, empty := range []bool{false, true} {
@@ -427,10 +430,10 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 		t.Errorf("the table has %d rows, want %d", len(rows)-1, len(gates))
 	}
 	for _, always := range []bool{false, true} {
-		f := Failure{Err: io.EOF, Stage: Dispatch, Reason: PoolCleared}
+		f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: ReasonConnectionFailed}
 		action := After(delay)
 		if always {
-			f.Reason, action = KVNotMyVBucket, Action{}
+			f.Reason, action = alwaysRetried, Action{}
 		}
 		for _, floor := range []time.Duration{0, delay / 2, 3 * delay} {
 			f.RetryAfter = floor
@@ -441,7 +444,7 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 				if v.why.String() != want || v.delay != waited {
 					t.Errorf("always %v, delay %v, %+v: %v after %v, want %s after %v", always, s.delay, s.state, v.why, v.delay, want, waited)
 				}
-				if costs := want == Retried.String() && !always; v.costs != costs {
+				if costs := want == WhyRetried.String() && !always; v.costs != costs {
 					t.Errorf("always %v, delay %v, %+v: costs %v, want %v", always, s.delay, s.state, v.costs, costs)
 				}
 			}
@@ -458,22 +461,22 @@ func TestTheDelayIsTheStrategysOrTheLaddersAndAtLeastTheServers(t *testing.T) {
 		says, floor time.Duration
 		want        time.Duration
 	}{
-		{"the strategy's delay", PoolCleared, 0, 7 * ms, 0, 7 * ms},
-		{"a strategy's delay below zero is none", PoolCleared, 0, -7 * ms, 0, 0},
-		{"no delay is below zero, whatever both say", PoolCleared, 0, -7 * ms, -5 * ms, 0},
-		{"Retry-After is a floor under the strategy's", PoolCleared, 0, 7 * ms, 8 * ms, 8 * ms},
-		{"a shorter Retry-After changes nothing", PoolCleared, 0, 7 * ms, 6 * ms, 7 * ms},
-		{"Retry-After makes an immediate retry wait", PoolCleared, 0, 0, 6 * ms, 6 * ms},
-		{"always retry: the ladder's first step", KVNotMyVBucket, 0, 7 * ms, 0, 1 * ms},
-		{"always retry: by the retries made, for whatever reason", KVNotMyVBucket, 2, 7 * ms, 0, 50 * ms},
-		{"always retry: the ladder ends at a second", KVNotMyVBucket, 1000, 7 * ms, 0, 1000 * ms},
-		{"Retry-After is a floor under the ladder", KVNotMyVBucket, 0, 0, 20 * ms, 20 * ms},
-		{"a Retry-After shorter than the ladder's step changes nothing", KVNotMyVBucket, 4, 0, 20 * ms, 500 * ms},
+		{"the strategy's delay", ReasonConnectionFailed, 0, 7 * ms, 0, 7 * ms},
+		{"a strategy's delay below zero is none", ReasonConnectionFailed, 0, -7 * ms, 0, 0},
+		{"no delay is below zero, whatever both say", ReasonConnectionFailed, 0, -7 * ms, -5 * ms, 0},
+		{"Retry-After is a floor under the strategy's", ReasonConnectionFailed, 0, 7 * ms, 8 * ms, 8 * ms},
+		{"a shorter Retry-After changes nothing", ReasonConnectionFailed, 0, 7 * ms, 6 * ms, 7 * ms},
+		{"Retry-After makes an immediate retry wait", ReasonConnectionFailed, 0, 0, 6 * ms, 6 * ms},
+		{"always retry: the ladder's first step", alwaysRetried, 0, 7 * ms, 0, 1 * ms},
+		{"always retry: by the retries made, for whatever reason", alwaysRetried, 2, 7 * ms, 0, 50 * ms},
+		{"always retry: the ladder ends at a second", alwaysRetried, 1000, 7 * ms, 0, 1000 * ms},
+		{"Retry-After is a floor under the ladder", alwaysRetried, 0, 0, 20 * ms, 20 * ms},
+		{"a Retry-After shorter than the ladder's step changes nothing", alwaysRetried, 4, 0, 20 * ms, 500 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := Failure{Err: io.EOF, Stage: Dispatch, Reason: c.reason, RetryAfter: c.floor}
+			f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: c.reason, RetryAfter: c.floor}
 			v := decide(&state{action: After(c.says), retries: c.retries}, &f, time.Time{})
-			if v.why != Retried || v.delay != c.want {
+			if v.why != WhyRetried || v.delay != c.want {
 				t.Errorf("%v after %v, want %v", v.why, v.delay, c.want)
 			}
 		})
@@ -481,8 +484,8 @@ func TestTheDelayIsTheStrategysOrTheLaddersAndAtLeastTheServers(t *testing.T) {
 }
 
 func TestADeclineSaysNothingThatIsNotTheStrategys(t *testing.T) {
-	for _, w := range append(notTheirs, Undecided) {
-		if got := Decline(w).why; got != StrategyDeclined {
+	for _, w := range append(notTheirs, WhyUndecided) {
+		if got := Decline(w).why; got != WhyStrategyDeclined {
 			t.Errorf("Decline(%v) says %v", w, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,14 +65,23 @@ func cells(line string) []string {
 
 // declared is a package variable that holds a reason.
 type declared struct {
-	variable, name, doc string
+	in, variable, name, doc string
 }
 
-// declaredReasons finds in the package's source every variable that holds a reason.
+// declaredReasons finds every variable that holds a reason in the source of this package and of those of the databases.
 func declaredReasons(t *testing.T) []declared {
 	t.Helper()
 	var all []declared
-	for _, file := range sourceFiles(t) {
+	for _, folder := range []string{".", "couchbasereason", "mongoreason"} {
+		all = append(all, declaredReasonsIn(t, folder)...)
+	}
+	return all
+}
+
+func declaredReasonsIn(t *testing.T, folder string) []declared {
+	t.Helper()
+	var all []declared
+	for _, file := range sourceFiles(t, folder) {
 		for _, d := range file.Decls {
 			general, ok := d.(*ast.GenDecl)
 			if !ok || general.Tok != token.VAR {
@@ -82,7 +92,7 @@ func declaredReasons(t *testing.T) []declared {
 				doc := cmp.Or(spec.Doc.Text(), general.Doc.Text())
 				for i, value := range spec.Values {
 					if name, ok := madeReason(t, value); ok {
-						all = append(all, declared{spec.Names[i].Name, name, doc})
+						all = append(all, declared{file.Name.Name, spec.Names[i].Name, name, doc})
 					}
 				}
 			}
@@ -91,9 +101,9 @@ func declaredReasons(t *testing.T) []declared {
 	return all
 }
 
-func sourceFiles(t *testing.T) []*ast.File {
+func sourceFiles(t *testing.T, folder string) []*ast.File {
 	t.Helper()
-	entries, err := os.ReadDir(".")
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +113,7 @@ func sourceFiles(t *testing.T) []*ast.File {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(fset, e.Name(), nil, parser.ParseComments)
+		file, err := parser.ParseFile(fset, filepath.Join(folder, e.Name()), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +127,7 @@ func madeReason(t *testing.T, e ast.Expr) (name string, ok bool) {
 	t.Helper()
 	switch e := e.(type) {
 	case *ast.CallExpr:
-		if f, is := e.Fun.(*ast.Ident); !is || f.Name != "NewReason" {
+		if !isNewReason(e.Fun) {
 			return "", false
 		}
 		name, err := strconv.Unquote(e.Args[0].(*ast.BasicLit).Value)
@@ -130,6 +140,15 @@ func madeReason(t *testing.T, e ast.Expr) (name string, ok bool) {
 		return "UNKNOWN", is && f.Name == "Reason"
 	}
 	return "", false
+}
+
+// isNewReason reports whether an expression is NewReason, in this package or another.
+func isNewReason(e ast.Expr) bool {
+	if selector, ok := e.(*ast.SelectorExpr); ok {
+		e = selector.Sel
+	}
+	name, ok := e.(*ast.Ident)
+	return ok && name.Name == "NewReason"
 }
 
 // reasonsTable is the table of all reasons, from their flags and from the comments on their variables.
@@ -147,7 +166,7 @@ func reasonsTable(t *testing.T) string {
 		if d.doc == "" {
 			t.Errorf("%v has no comment", r)
 		}
-		fmt.Fprintf(&b, "| %v | `%s` | %s | %s | %s |\n", r, d.variable, yes[r.AllowsNonIdempotentRetry()], yes[r.AlwaysRetry()],
+		fmt.Fprintf(&b, "| %v | `%s.%s` | %s | %s | %s |\n", r, d.in, d.variable, yes[r.AllowsNonIdempotentRetry()], yes[r.AlwaysRetry()],
 			sentence(d))
 	}
 	return b.String()

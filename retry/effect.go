@@ -6,19 +6,19 @@ type Effect uint8
 
 // The effects. The zero value is the careful one.
 const (
-	NotIdempotent Effect = iota // a second sending may apply it a second time
-	Idempotent                  // may be sent twice
-	ReadOnly                    // changes nothing
+	EffectNotIdempotent Effect = iota // a second sending may apply it a second time
+	EffectIdempotent                  // may be sent twice
+	EffectReadOnly                    // changes nothing
 )
 
 // String returns the effect in words.
 func (e Effect) String() string {
 	switch e {
-	case NotIdempotent:
+	case EffectNotIdempotent:
 		return "not idempotent"
-	case Idempotent:
+	case EffectIdempotent:
 		return "idempotent"
-	case ReadOnly:
+	case EffectReadOnly:
 		return "read only"
 	}
 	return "unknown effect"

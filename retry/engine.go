@@ -11,7 +11,7 @@ import (
 type Options struct {
 	// Strategy is used for operations without one of their own. It must be set; [BestEffort] suits most.
 	Strategy Strategy
-	// DeadlineMode says what happens when a delay would pass the context's deadline. Default: [GiveUp].
+	// DeadlineMode says what happens when a delay would pass the context's deadline. Default: [DeadlineGiveUp].
 	DeadlineMode DeadlineMode
 	// Budget limits the retries of all operations together. Nil: they are not limited. See [DefaultBudget].
 	Budget *BudgetOptions
@@ -55,8 +55,8 @@ func New(o Options) (*Engine, error) {
 }
 
 func (o *Options) validate() error {
-	if o.DeadlineMode > CapDelay {
-		return fmt.Errorf("retry: DeadlineMode is %d; it must be GiveUp or CapDelay", o.DeadlineMode)
+	if o.DeadlineMode > DeadlineCapDelay {
+		return fmt.Errorf("retry: DeadlineMode is %d; it must be DeadlineGiveUp or DeadlineCapDelay", o.DeadlineMode)
 	}
 	err := validStrategy(o.Strategy)
 	if err != nil {
@@ -90,7 +90,7 @@ func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
 	}
 	if e.watched {
 		e.countSuccess(permit)
-		if e.observer != nil || permit.state() != Closed { // so that most calls make no other
+		if e.observer != nil || permit.state() != BreakerClosed { // so that most calls make no other
 			e.tellSuccess(ctx, &op, permit, 0)
 		}
 	}

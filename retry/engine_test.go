@@ -11,79 +11,80 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 // Every row is a sentence of RFC 0049 or of the MongoDB specifications; all combinations are in docs/ENGINE.md.
 func TestVerdicts(t *testing.T) {
-	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
+	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
 		failures []retry.Failure
 		attempts int
-		why      retry.Why // Retried: the operation succeeds
+		why      retry.Why // WhyRetried: the operation succeeds
 	}{
-		{"success is one attempt", retry.Once(), nil, 1, retry.Retried},
-		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.Retried},
-		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.NotIdempotentOp},
+		{"success is one attempt", retry.Once(), nil, 1, retry.WhyRetried},
+		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.WhyRetried},
+		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.WhyNotIdempotent},
 		{
 			"in flight and not idempotent is not retried even for a reason that always is", retry.Once(),
-			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.InFlight })},
-			1, retry.NotIdempotentOp,
+			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.StageInFlight })},
+			1, retry.WhyNotIdempotent,
 		},
-		{"once means once", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
+		{"once means once", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
 		{
 			"before dispatch anything may be retried", retry.Once(),
-			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.Dispatch })},
-			2, retry.Retried,
+			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageDispatch })},
+			2, retry.WhyRetried,
 		},
 		{
 			"a stage that was forgotten is the careful one", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Reason: retry.PoolCleared}},
-			1, retry.NotIdempotentOp,
+			[]retry.Failure{{Err: io.EOF, Reason: mongoreason.PoolCleared}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
 			"after a response what the lists say: an answer that means not applied", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NotWritablePrimary}},
-			2, retry.Retried,
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}},
+			2, retry.WhyRetried,
 		},
 		{
 			"after a response what the lists say: one that does not mean it", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.RetryableCode}},
-			1, retry.NotIdempotentOp,
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.RetryableCode}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
 			"an answer that leaves the effect open is not retried", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NodeRecovering, Unsettled: true}},
-			1, retry.NotIdempotentOp,
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
 			"an answer that leaves the effect open is retried if twice does no harm", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NodeRecovering, Unsettled: true, Effect: retry.Idempotent}},
-			2, retry.Retried,
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true, Effect: retry.EffectIdempotent}},
+			2, retry.WhyRetried,
 		},
 		{
 			"UNKNOWN is refused before the strategy is asked, idempotent or not", afterEach(0),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.UnknownReason })},
-			1, retry.NotRetryable,
+			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.ReasonUnknown })},
+			1, retry.WhyNotRetryable,
 		},
 		{
 			"the attempt's own refusal is final", afterEach(0),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.NoServer })},
-			1, retry.NoServer,
+			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyNoServer })},
+			1, retry.WhyNoServer,
 		},
-		{"a strategy returns a delay, or none", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
-		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
-		{"a strategy that declines says why", saying(retry.Decline(retry.Disabled), nil), []retry.Failure{inFlight}, 1, retry.Disabled},
+		{"a strategy returns a delay, or none", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
+		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
+		{"a strategy that declines says why", saying(retry.Decline(retry.WhyDisabled), nil), []retry.Failure{inFlight}, 1, retry.WhyDisabled},
 		{
-			"the strategy's no goes before the engine's", saying(retry.Decline(retry.Disabled), nil),
+			"the strategy's no goes before the engine's", saying(retry.Decline(retry.WhyDisabled), nil),
 			[]retry.Failure{notIdempotent},
-			1, retry.Disabled,
+			1, retry.WhyDisabled,
 		},
 		{
 			"a failure that may not be repeated ends what was repeated before it", retry.UntilDeadline(),
 			[]retry.Failure{inFlight, notIdempotent},
-			2, retry.NotIdempotentOp,
+			2, retry.WhyNotIdempotent,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,13 +105,13 @@ func TestVerdicts(t *testing.T) {
 
 // "RFC 0049's request flag is its default"; an attempt's own effect may be better, and is never worse.
 func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
-	effects := []retry.Effect{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly}
+	effects := []retry.Effect{retry.EffectNotIdempotent, retry.EffectIdempotent, retry.EffectReadOnly}
 	for i, operations := range effects {
 		for j, attempts := range effects {
 			better := effects[max(i, j)]
-			want := retry.NotIdempotentOp // in flight
-			if better != retry.NotIdempotent {
-				want = retry.Disabled // the strategy's no, to a second failure
+			want := retry.WhyNotIdempotent // in flight
+			if better != retry.EffectNotIdempotent {
+				want = retry.WhyDisabled // the strategy's no, to a second failure
 			}
 			t.Run(fmt.Sprintf("%v, the attempt %v", operations, attempts), func(t *testing.T) {
 				var seen []retry.Effect
@@ -120,7 +121,7 @@ func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
 						t.Errorf("the strategy sees the operation as %v, want %v", r.Effect, operations)
 					}
 					if r.Retries > 0 {
-						return retry.Decline(retry.Disabled), nil
+						return retry.Decline(retry.WhyDisabled), nil
 					}
 					return retry.After(0), nil
 				})
@@ -138,9 +139,9 @@ func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
 
 // The effect belongs to the attempt: one server deduplicates and the next does not.
 func TestTheEffectBelongsToTheAttempt(t *testing.T) {
-	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent }))
+	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent }))
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
-	if *made != 2 || whyOf(err) != retry.NotIdempotentOp {
+	if *made != 2 || whyOf(err) != retry.WhyNotIdempotent {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }

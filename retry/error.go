@@ -28,12 +28,12 @@ type Error struct {
 func newError(ctx context.Context, effect Effect, history []Record) *Error {
 	e := &Error{Attempts: history, effect: effect}
 	switch e.Why() {
-	case DeadlineWouldPass:
+	case WhyDeadlineWouldPass:
 		e.endedBy(ctx, context.DeadlineExceeded)
-	case Cancelled:
+	case WhyCancelled:
 		e.endedBy(ctx, context.Canceled)
-	case Undecided, Retried, NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen,
-		NoServer, UnsupportedServer, InTransaction, Disabled, NotBuilt:
+	case WhyUndecided, WhyRetried, WhyNotRetryable, WhyNotIdempotent, WhyStrategyDeclined, WhyAttemptsUsed, WhyBudgetEmpty, WhyBreakerOpen,
+		WhyNoServer, WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt:
 	}
 	return e
 }
@@ -55,7 +55,7 @@ func (e *Error) Why() Why { return e.Last().Why }
 // OutcomeKnown tells whether the error is unambiguous: the operation has certainly not been applied, or doing it again
 // does no harm. It is decided from the attempts really made (RFC 0058, timeouts #13 and #14).
 func (e *Error) OutcomeKnown() bool {
-	if e.effect != NotIdempotent {
+	if e.effect != EffectNotIdempotent {
 		return true
 	}
 	for i := range e.Attempts {
@@ -97,8 +97,8 @@ func at(endpoint string) string {
 // the context's end stopped the retries, that and its cause.
 func (e *Error) Unwrap() []error {
 	errs := []error{e.Last().Err}
-	for i := len(e.Attempts) - 1; i > 0 && e.Attempts[i].Reason == CircuitBreakerOpen; i-- {
-		if e.Attempts[i-1].Reason != CircuitBreakerOpen {
+	for i := len(e.Attempts) - 1; i > 0 && e.Attempts[i].Reason == ReasonCircuitBreakerOpen; i-- {
+		if e.Attempts[i-1].Reason != ReasonCircuitBreakerOpen {
 			errs = append(errs, e.Attempts[i-1].Err)
 		}
 	}

@@ -26,7 +26,7 @@ func ExampleEngine_Do_http() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	var body []byte
-	err = engine.Do(ctx, retry.Operation{Effect: retry.ReadOnly}, func(ctx context.Context, _ int) retry.Failure {
+	err = engine.Do(ctx, retry.Operation{Effect: retry.EffectReadOnly}, func(ctx context.Context, _ int) retry.Failure {
 		var failure retry.Failure
 		body, failure = get(ctx, server.URL)
 		return failure
@@ -39,24 +39,24 @@ func ExampleEngine_Do_http() {
 func get(ctx context.Context, url string) ([]byte, retry.Failure) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NotBuilt}
+		return nil, retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: request.Host}
+		return nil, retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: request.Host}
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: request.Host}
+		return nil, retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: request.Host}
 	}
 	if response.StatusCode == http.StatusOK {
 		return body, retry.Failure{}
 	}
-	failure := retry.Failure{Err: errors.New(response.Status), Stage: retry.Responded, Endpoint: request.Host}
+	failure := retry.Failure{Err: errors.New(response.Status), Stage: retry.StageResponded, Endpoint: request.Host}
 	if response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable {
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		failure.Reason, failure.RetryAfter = retry.ServiceResponseCodeIndicated, time.Duration(seconds)*time.Second
+		failure.Reason, failure.RetryAfter = retry.ReasonServiceResponseCodeIndicated, time.Duration(seconds)*time.Second
 	}
 	return nil, failure
 }

@@ -17,11 +17,11 @@ func ExampleEngine_Do_publish() {
 		fmt.Println(err)
 		return
 	}
-	for _, effect := range []retry.Effect{retry.Idempotent, retry.NotIdempotent} {
+	for _, effect := range []retry.Effect{retry.EffectIdempotent, retry.EffectNotIdempotent} {
 		b := &broker{losesAcks: 1}
 		err := engine.Do(context.Background(), retry.Operation{Effect: effect}, func(context.Context, int) retry.Failure {
 			if err := b.publish("order-1", "paid"); err != nil {
-				return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: "broker:1"}
+				return retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: "broker:1"}
 			}
 			return retry.Failure{}
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // serializationFailure is the database's word that nothing of the transaction was applied.
-var serializationFailure = retry.NewReason("SERIALIZATION_FAILURE", retry.AllowsNonIdempotent)
+var serializationFailure = retry.NewReason("SERIALIZATION_FAILURE", retry.FlagAllowsNonIdempotent)
 
 // A transaction that met a conflict is done again. One whose connection was lost may have been committed: it is not.
 func ExampleEngine_Do_sqlTransaction() {
@@ -29,9 +29,9 @@ func ExampleEngine_Do_sqlTransaction() {
 		attempts = n + 1
 		err := withdraw(ctx, db, 10)
 		if errors.Is(err, errSerialization) {
-			return retry.Failure{Err: err, Stage: retry.Responded, Reason: serializationFailure}
+			return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: serializationFailure}
 		}
-		return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError} // a success if err is nil
+		return retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError} // a success if err is nil
 	})
 	fmt.Println(attempts, "attempts:", err)
 	// Output: 2 attempts: <nil>

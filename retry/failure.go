@@ -18,8 +18,8 @@ type Failure struct {
 	Effect Effect
 	// Unsettled: the server answered, but in a way that leaves open whether the operation is applied and stays so.
 	Unsettled bool
-	// Refuse, if set, is why there must be no further attempt, whatever the strategy says. Retried, Cancelled and
-	// DeadlineWouldPass are not an attempt's to say: they become NotRetryable.
+	// Refuse, if set, is why there must be no further attempt, whatever the strategy says. WhyRetried, WhyCancelled and
+	// WhyDeadlineWouldPass are not an attempt's to say: they become WhyNotRetryable.
 	Refuse Why
 }
 
@@ -27,9 +27,9 @@ type Failure struct {
 // server's answer means that nothing was applied.
 func (f *Failure) Safe() bool {
 	switch {
-	case f.Stage == Dispatch, f.Effect == Idempotent, f.Effect == ReadOnly:
+	case f.Stage == StageDispatch, f.Effect == EffectIdempotent, f.Effect == EffectReadOnly:
 		return true
-	case f.Stage == Responded:
+	case f.Stage == StageResponded:
 		return f.Reason.AllowsNonIdempotentRetry() && !f.Unsettled
 	default:
 		return false
@@ -41,17 +41,17 @@ func (f *Failure) refusal() Why {
 	if f.Refuse.refuses() {
 		return f.Refuse
 	}
-	return NotRetryable
+	return WhyNotRetryable
 }
 
 // mayHaveApplied tells whether the attempt may have changed something on a server.
 func (f *Failure) mayHaveApplied() bool {
 	switch f.Stage {
-	case Dispatch:
+	case StageDispatch:
 		return false
-	case Responded:
+	case StageResponded:
 		return f.Unsettled
-	case InFlight:
+	case StageInFlight:
 		return true
 	}
 	return true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
 const ms = time.Millisecond
@@ -39,11 +40,11 @@ func script(failures ...retry.Failure) (retry.Attempt, *int) {
 }
 
 var inFlight = retry.Failure{
-	Err: io.ErrUnexpectedEOF, Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.Idempotent, Endpoint: "a:1",
+	Err: io.ErrUnexpectedEOF, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Effect: retry.EffectIdempotent, Endpoint: "a:1",
 }
 
 // notMyVBucket is a failure that is always retried.
-var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.KVNotMyVBucket, Endpoint: "a:1"}
+var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket, Endpoint: "a:1"}
 
 func with(f retry.Failure, change func(*retry.Failure)) retry.Failure {
 	change(&f)
@@ -92,11 +93,11 @@ func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, why re
 // whyOf is the why of an operation's end: retried if it succeeded.
 func whyOf(err error) retry.Why {
 	if err == nil {
-		return retry.Retried
+		return retry.WhyRetried
 	}
 	var e *retry.Error
 	if !errors.As(err, &e) {
-		return retry.Undecided
+		return retry.WhyUndecided
 	}
 	return e.Why()
 }

@@ -17,7 +17,7 @@ type Limited struct {
 func (l Limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
 	switch {
 	case request.Retries+1 >= l.Attempts:
-		return Decline(AttemptsUsed), nil
+		return Decline(WhyAttemptsUsed), nil
 	case l.Strategy == nil:
 		return After(0), nil
 	default:

@@ -7,7 +7,7 @@ import (
 )
 
 // notLetThrough is the failure of an attempt that the breaker stopped.
-var notLetThrough = Failure{Err: ErrBreakerOpen, Stage: Dispatch, Reason: CircuitBreakerOpen}
+var notLetThrough = Failure{Err: ErrBreakerOpen, Stage: StageDispatch, Reason: ReasonCircuitBreakerOpen}
 
 // past is what an operation under way remembers of the attempts before its latest.
 type past struct {
@@ -31,17 +31,17 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 			e.breaker.done(permit, e.outcome(ctx, failure), now)
 		}
 		if e.observer != nil {
-			e.observe(ctx, op, AttemptFailed, n-1, failure, verdict{})
+			e.observe(ctx, op, EventAttemptFailed, n-1, failure, verdict{})
 			now = time.Time{} // that may have taken its time
 		}
 		v := e.decide(ctx, op, &before, failure, now)
 		if e.observer != nil {
-			e.observe(ctx, op, Decided, n-1, failure, v)
+			e.observe(ctx, op, EventDecided, n-1, failure, v)
 		}
 		if v.delay > 0 {
 			v.why = e.wait(ctx, v)
 		}
-		if v.why != Retried {
+		if v.why != WhyRetried {
 			before.add(failure, v)
 			return e.failed(ctx, op, &before)
 		}
@@ -72,8 +72,8 @@ func (e *Engine) stopped(ctx context.Context, op *Operation, attempt Attempt) er
 
 // outcome is what a failed attempt tells of the endpoint. The caller's cancellation tells nothing.
 func (e *Engine) outcome(ctx context.Context, failure *Failure) Outcome {
-	if ended(ctx) == Cancelled {
-		return Neutral
+	if ended(ctx) == WhyCancelled {
+		return OutcomeNeutral
 	}
 	return e.breaker.Judge(*failure)
 }
@@ -88,7 +88,7 @@ func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failur
 			if e.rule.allows(s.retries) {
 				s.action = After(e.rule.wait(s.retries))
 			} else {
-				s.action = Decline(AttemptsUsed)
+				s.action = Decline(WhyAttemptsUsed)
 			}
 		} else {
 			s.action = e.consult(ctx, op, before, failure)
@@ -125,7 +125,7 @@ func (e *Engine) consult(ctx context.Context, op *Operation, before *past, failu
 	}
 	action, err := strategy.RetryAfter(ctx, request, *failure)
 	if err != nil || action == (Action{}) {
-		return Decline(StrategyDeclined)
+		return Decline(WhyStrategyDeclined)
 	}
 	return action
 }
@@ -136,7 +136,7 @@ const lateness = 10 * time.Millisecond
 // wait waits for the verdict's delay or until ctx ends, and returns what then holds.
 func (e *Engine) wait(ctx context.Context, v verdict) Why {
 	d := v.delay
-	if v.why == DeadlineWouldPass {
+	if v.why == WhyDeadlineWouldPass {
 		d += lateness // the context itself ends the wait, so that its cause is known
 	}
 	timer := time.NewTimer(d)
@@ -146,7 +146,7 @@ func (e *Engine) wait(ctx context.Context, v verdict) Why {
 	case <-ctx.Done():
 	}
 	why := ended(ctx)
-	if why == Undecided {
+	if why == WhyUndecided {
 		return v.why
 	}
 	e.unused(v)
@@ -164,7 +164,7 @@ func (e *Engine) unused(v verdict) {
 func (e *Engine) failed(ctx context.Context, op *Operation, all *past) error {
 	err := newError(ctx, op.Effect, all.history)
 	if e.observer != nil {
-		event := e.event(ctx, op, Ended, len(all.history)-1)
+		event := e.event(ctx, op, EventEnded, len(all.history)-1)
 		event.Record, event.Err = err.Last(), err
 		e.observer.Observe(ctx, event)
 	}
@@ -173,11 +173,11 @@ func (e *Engine) failed(ctx context.Context, op *Operation, all *past) error {
 
 // tellSuccess tells those who want to know of each success.
 func (e *Engine) tellSuccess(ctx context.Context, op *Operation, permit Permit, n int) {
-	if permit.state() != Closed {
-		e.breaker.done(permit, Succeeded, time.Now())
+	if permit.state() != BreakerClosed {
+		e.breaker.done(permit, OutcomeSucceeded, time.Now())
 	}
 	if e.observer != nil {
-		e.observer.Observe(ctx, e.event(ctx, op, Ended, n))
+		e.observer.Observe(ctx, e.event(ctx, op, EventEnded, n))
 	}
 }
 
@@ -196,18 +196,18 @@ func (e *Engine) event(ctx context.Context, op *Operation, kind EventKind, n int
 	return event
 }
 
-// ended is why ctx has ended, or Undecided.
+// ended is why ctx has ended, or WhyUndecided.
 func ended(ctx context.Context) Why {
 	err := ctx.Err()
 	if err == nil {
-		return Undecided
+		return WhyUndecided
 	}
 	return endOf(err)
 }
 
 func endOf(contextError error) Why {
 	if errors.Is(contextError, context.DeadlineExceeded) {
-		return DeadlineWouldPass
+		return WhyDeadlineWouldPass
 	}
-	return Cancelled
+	return WhyCancelled
 }

@@ -13,19 +13,19 @@ type EventKind uint8
 // The kinds of events, in the order in which an operation has them: each failed attempt is followed by its verdict, and
 // every operation, also one that succeeds at once, by its end.
 const (
-	AttemptFailed EventKind = iota // Failure
-	Decided                        // Failure, and what follows: Why and Delay
-	Ended                          // Err; if that is not nil also the last Failure and Why
+	EventAttemptFailed EventKind = iota // Failure
+	EventDecided                        // Failure, and what follows: Why and Delay
+	EventEnded                          // Err; if that is not nil also the last Failure and Why
 )
 
 // String returns the kind in words.
 func (k EventKind) String() string {
 	switch k {
-	case AttemptFailed:
+	case EventAttemptFailed:
 		return "attempt failed"
-	case Decided:
+	case EventDecided:
 		return "decided"
-	case Ended:
+	case EventEnded:
 		return "ended"
 	}
 	return "unknown kind"

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 // watcher is an observer that keeps what it is told.
@@ -37,7 +39,7 @@ func (w *watcher) lines() []string {
 		if e.Failure.Err != nil {
 			line += fmt.Sprintf(": %v", e.Reason)
 		}
-		if e.Kind != retry.AttemptFailed && e.Why != retry.Undecided {
+		if e.Kind != retry.EventAttemptFailed && e.Why != retry.WhyUndecided {
 			line += fmt.Sprintf(", %v, %v", e.Why, e.Delay)
 		}
 		lines = append(lines, line)
@@ -47,8 +49,8 @@ func (w *watcher) lines() []string {
 
 func TestAnObserverIsToldOfEachStep(t *testing.T) {
 	const tenth = 100 * time.Millisecond
-	notSent := retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.PoolCleared, Endpoint: "b:2"}
-	moved := retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.KVNotMyVBucket}
+	notSent := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared, Endpoint: "b:2"}
+	moved := retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket}
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
@@ -109,7 +111,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			},
 		},
 		{
-			name: "a delay cut to the deadline", strategy: afterEach(tenth), deadline: tenth / 2, mode: retry.CapDelay,
+			name: "a delay cut to the deadline", strategy: afterEach(tenth), deadline: tenth / 2, mode: retry.DeadlineCapDelay,
 			failures: []retry.Failure{inFlight},
 			want: []string{
 				"attempt failed 0: NETWORK_ERROR", "decided 0: NETWORK_ERROR, deadline would pass, 50ms",
@@ -121,7 +123,9 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &watcher{}
 				// The breaker opens only where the case wants it open.
-				judge := func(f retry.Failure) retry.Outcome { return map[string]retry.Outcome{"trip": retry.Failed}[f.Endpoint] }
+				judge := func(f retry.Failure) retry.Outcome {
+					return map[string]retry.Outcome{"trip": retry.OutcomeFailed}[f.Endpoint]
+				}
 				breaker := &retry.BreakerOptions{Volume: 1, Percent: 1, Window: time.Hour, Sleep: time.Minute, Judge: judge}
 				e := engine(t, retry.Options{Strategy: c.strategy, DeadlineMode: c.mode, Observer: w, Breaker: breaker})
 				if c.open {
@@ -140,7 +144,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, c.deadline)
 					defer cancel()
 				}
-				err := e.Do(ctx, retry.Operation{Effect: retry.Idempotent}, func(_ context.Context, n int) (f retry.Failure) {
+				err := e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(_ context.Context, n int) (f retry.Failure) {
 					if n < len(c.failures) {
 						f = c.failures[n]
 					}
@@ -166,7 +170,7 @@ func checkEvents(t *testing.T, w *watcher, err error) {
 		if event.Data != "the data" || w.named[i] != "the caller's" {
 			t.Errorf("event %d has the data %v and the context of %v", i, event.Data, w.named[i])
 		}
-		if last := event.Kind == retry.Ended; last && !errors.Is(event.Err, err) || !last && event.Err != nil {
+		if last := event.Kind == retry.EventEnded; last && !errors.Is(event.Err, err) || !last && event.Err != nil {
 			t.Errorf("event %d has the error %v; it ended with %v", i, event.Err, err)
 		}
 		if e == nil || event.Attempt >= len(e.Attempts) {
@@ -175,18 +179,18 @@ func checkEvents(t *testing.T, w *watcher, err error) {
 		record := e.Attempts[event.Attempt]
 		want := record
 		switch event.Kind {
-		case retry.AttemptFailed:
-			want.Why, want.Delay = retry.Undecided, 0
-		case retry.Decided:
-			if record.Why == retry.Cancelled {
-				want.Why = retry.Retried // it was to be, until the wait for it was cut short
+		case retry.EventAttemptFailed:
+			want.Why, want.Delay = retry.WhyUndecided, 0
+		case retry.EventDecided:
+			if record.Why == retry.WhyCancelled {
+				want.Why = retry.WhyRetried // it was to be, until the wait for it was cut short
 			}
-		case retry.Ended:
+		case retry.EventEnded:
 		}
 		if event.Record != want {
 			t.Errorf("event %d says %+v, and the error %+v", i, event.Record, want)
 		}
-		if record.Effect != retry.Idempotent {
+		if record.Effect != retry.EffectIdempotent {
 			t.Errorf("attempt %d is %v", event.Attempt, record.Effect)
 		}
 	}

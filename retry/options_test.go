@@ -126,8 +126,8 @@ func TestABadOptionIsAnErrorThatNamesItAndItsRule(t *testing.T) {
 		options retry.Options
 		says    []string
 	}{
-		{"a mode that there is not", retry.Options{DeadlineMode: retry.CapDelay + 1}, []string{"DeadlineMode is 2", "GiveUp or CapDelay"}},
-		{"the last mode that there is not", retry.Options{DeadlineMode: math.MaxUint8}, []string{"DeadlineMode is 255", "GiveUp or CapDelay"}},
+		{"a mode that there is not", retry.Options{DeadlineMode: retry.DeadlineCapDelay + 1}, []string{"DeadlineMode is 2", "DeadlineGiveUp or DeadlineCapDelay"}},
+		{"the last mode that there is not", retry.Options{DeadlineMode: math.MaxUint8}, []string{"DeadlineMode is 255", "DeadlineGiveUp or DeadlineCapDelay"}},
 
 		{"a ratio above 1", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = 1.1 })}, []string{"Budget.Ratio is 1.1", "from 0 to 1"}},
 		{"a ratio below 0", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = -0.1 })}, []string{"Budget.Ratio is -0.1", "from 0 to 1"}},
@@ -175,7 +175,7 @@ func TestTheLastGoodValueOfEachOptionIsGood(t *testing.T) {
 		"a least delay as the default most":  {Strategy: retry.BestEffort{Min: 500 * time.Millisecond}},
 		"a calculator":                       {Strategy: retry.BestEffort{Calculator: calculator}},
 		"a pointer to a strategy":            {Strategy: &retry.BestEffort{}},
-		"the last mode":                      {DeadlineMode: retry.CapDelay},
+		"the last mode":                      {DeadlineMode: retry.DeadlineCapDelay},
 		"a budget of its burst":              {Budget: &retry.BudgetOptions{Burst: 1}},
 		"a retry for each success":           {Budget: &retry.BudgetOptions{Ratio: 1, Burst: 1}},
 		"the least breaker":                  {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, Sleep: 1}},

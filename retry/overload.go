@@ -23,12 +23,12 @@ type Overload struct {
 
 // RetryAfter implements [Strategy].
 func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	overloaded := failure.Reason == Overloaded
+	overloaded := failure.Reason == ReasonOverloaded
 	switch {
-	case !overloaded && !request.Reasons.Has(Overloaded):
+	case !overloaded && !request.Reasons.Has(ReasonOverloaded):
 		return o.Otherwise.RetryAfter(ctx, request, failure)
 	case request.Retries >= o.Retries:
-		return Decline(AttemptsUsed), nil
+		return Decline(WhyAttemptsUsed), nil
 	case overloaded:
 		return After(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
 	default:

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var overloaded = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.Overloaded}
+var overloaded = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: retry.ReasonOverloaded}
 
 // "At most maxAdaptiveRetries times (default 2; also caps every other retry of that operation once an overload was seen)."
 func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
@@ -22,14 +22,14 @@ func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 		attempts  int
 		why       retry.Why
 	}{
-		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.Retried},
-		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.AttemptsUsed},
-		{"it caps other retries once it was seen", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.AttemptsUsed},
-		{"it allows other retries once it was seen", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.Retried},
-		{"it counts other retries before it", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"too many before it", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.AttemptsUsed},
-		{"without it the other rule holds", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
+		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.WhyRetried},
+		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.WhyAttemptsUsed},
+		{"it caps other retries once it was seen", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.WhyAttemptsUsed},
+		{"it allows other retries once it was seen", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.WhyRetried},
+		{"it counts other retries before it", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"too many before it", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"without it the other rule holds", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -87,10 +87,10 @@ func TestAnOverloadDelayPastTheDeadlineIsNotSlept(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 			r := do(ctx, e, retry.Operation{}, overloaded, 1)
 			cancel()
-			if whyOf(r.err) == retry.DeadlineWouldPass {
+			if whyOf(r.err) == retry.WhyDeadlineWouldPass {
 				refused++
-				r.check(t, []time.Duration{0}, 0, retry.DeadlineWouldPass)
-			} else if whyOf(r.err) != retry.Retried || r.ended >= 100*ms {
+				r.check(t, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass)
+			} else if whyOf(r.err) != retry.WhyRetried || r.ended >= 100*ms {
 				t.Errorf("ended at %v: %v", r.ended, r.err)
 			}
 		}

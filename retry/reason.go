@@ -6,7 +6,7 @@ import (
 )
 
 // Reason is the cause of a failure, as a comparable value: two reasons are equal only if they are the same one. The
-// zero Reason is [UnknownReason], which is never retried.
+// zero Reason is [ReasonUnknown], which is never retried.
 type Reason struct{ *reason }
 
 type reason struct {
@@ -18,12 +18,12 @@ type reason struct {
 type Flag uint8
 
 const (
-	// AllowsNonIdempotent says that an answer for this reason means that nothing was applied, so that operations which are
+	// FlagAllowsNonIdempotent says that an answer for this reason means that nothing was applied, so that operations which are
 	// not idempotent may be tried again too.
-	AllowsNonIdempotent Flag = 1 << iota
-	// Always says that it is retried with the controlled backoff, whatever strategy, budget and breaker say. It contains
-	// AllowsNonIdempotent.
-	Always
+	FlagAllowsNonIdempotent Flag = 1 << iota
+	// FlagAlways says that it is retried with the controlled backoff, whatever strategy, budget and breaker say. It contains
+	// FlagAllowsNonIdempotent.
+	FlagAlways
 )
 
 // NewReason returns a reason of your own, to be made once and kept.
@@ -32,8 +32,8 @@ func NewReason(name string, flags ...Flag) Reason {
 	for _, f := range flags {
 		r.flags |= f
 	}
-	if r.flags&Always != 0 {
-		r.flags |= AllowsNonIdempotent
+	if r.flags&FlagAlways != 0 {
+		r.flags |= FlagAllowsNonIdempotent
 	}
 	return Reason{r}
 }
@@ -48,17 +48,11 @@ func (r Reason) String() string {
 
 // AllowsNonIdempotentRetry tells whether operations that are not idempotent may be tried again for this reason.
 func (r Reason) AllowsNonIdempotentRetry() bool {
-	return r.reason != nil && r.flags&AllowsNonIdempotent != 0
+	return r.reason != nil && r.flags&FlagAllowsNonIdempotent != 0
 }
 
 // AlwaysRetry tells whether the reason is retried with the controlled backoff whatever the strategy says.
-func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&Always != 0 }
-
-// UnknownReason is the reason of anything unexpected. It is refused before any strategy is asked.
-var UnknownReason = Reason{}
-
-// KnownReasons returns every reason that this package defines: RFC 0049's in its order, then MongoDB's.
-func KnownReasons() []Reason { return slices.Concat(rfc0049Reasons[:], mongodbReasons[:]) }
+func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&FlagAlways != 0 }
 
 // Reasons is a set of reasons.
 type Reasons struct {
@@ -68,14 +62,14 @@ type Reasons struct {
 
 // Has tells whether reason is in the set.
 func (r *Reasons) Has(reason Reason) bool {
-	return reason != UnknownReason && (reason == r.first[0] || reason == r.first[1] || slices.Contains(r.more, reason))
+	return reason != ReasonUnknown && (reason == r.first[0] || reason == r.first[1] || slices.Contains(r.more, reason))
 }
 
 // All iterates over the set in the order in which the reasons came.
 func (r *Reasons) All() iter.Seq[Reason] {
 	return func(yield func(Reason) bool) {
 		for _, reason := range r.first {
-			if reason == UnknownReason || !yield(reason) {
+			if reason == ReasonUnknown || !yield(reason) {
 				return
 			}
 		}
@@ -91,9 +85,9 @@ func (r *Reasons) All() iter.Seq[Reason] {
 func (r *Reasons) add(reason Reason) {
 	switch {
 	case r.Has(reason):
-	case r.first[0] == UnknownReason:
+	case r.first[0] == ReasonUnknown:
 		r.first[0] = reason
-	case r.first[1] == UnknownReason:
+	case r.first[1] == ReasonUnknown:
 		r.first[1] = reason
 	default:
 		r.more = append(r.more, reason)

@@ -54,16 +54,42 @@ var mongodb = []flags{
 	{"SYSTEM_OVERLOADED", true, false},
 }
 
-func TestTheReasonsAreThoseOfTheRFCThenMongoDBs(t *testing.T) {
-	known := KnownReasons()
-	want := slices.Concat(rfc0049, mongodb)
-	if len(known) != len(want) {
-		t.Fatalf("%d reasons, want %d", len(known), len(want))
+func TestTheReasonsOfADatabaseAreThoseOfItsRules(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reasons []Reason
+		want    []flags
+	}{
+		{"RFC 0049, in its order", DatabaseReasons.Couchbase, rfc0049},
+		{"MongoDB", DatabaseReasons.MongoDB, mongodb},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []flags
+			for _, r := range c.reasons {
+				got = append(got, flagsOf(r))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("the reasons are %+v, want %+v", got, c.want)
+			}
+		})
 	}
-	for i, r := range known {
-		if flagsOf(r) != want[i] {
-			t.Errorf("reason %d is %+v, want %+v", i, flagsOf(r), want[i])
-		}
+}
+
+// general are the reasons that stand in this package, by name.
+var general = []string{
+	"UNKNOWN", "NETWORK_ERROR", "CONNECTION_FAILED", "SYSTEM_OVERLOADED", "SERVICE_RESPONSE_CODE_INDICATED", "CIRCUIT_BREAKER_OPEN",
+}
+
+func TestTheGeneralReasonsAreThoseThatAnyProgramCanUse(t *testing.T) {
+	var got []string
+	for _, r := range GeneralReasons() {
+		got = append(got, r.String())
+	}
+	if !slices.Equal(got, general) {
+		t.Errorf("the general reasons are %q, want %q", got, general)
+	}
+	if all := len(rfc0049) + len(mongodb); len(KnownReasons()) != all {
+		t.Errorf("there are %d reasons, want %d", len(KnownReasons()), all)
 	}
 }
 
@@ -118,9 +144,9 @@ func TestAReasonOfOnesOwn(t *testing.T) {
 		want  flags
 	}{
 		{"no flag", nil, flags{"MINE", false, false}},
-		{"allows", []Flag{AllowsNonIdempotent}, flags{"MINE", true, false}},
-		{"always contains that it allows", []Flag{Always}, flags{"MINE", true, true}},
-		{"both", []Flag{Always, AllowsNonIdempotent}, flags{"MINE", true, true}},
+		{"allows", []Flag{FlagAllowsNonIdempotent}, flags{"MINE", true, false}},
+		{"always contains that it allows", []Flag{FlagAlways}, flags{"MINE", true, true}},
+		{"both", []Flag{FlagAlways, FlagAllowsNonIdempotent}, flags{"MINE", true, true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := NewReason("MINE", c.flags...)
@@ -135,19 +161,20 @@ func TestAReasonOfOnesOwn(t *testing.T) {
 			}
 		})
 	}
-	if (Reason{}) != UnknownReason {
+	if (Reason{}) != ReasonUnknown {
 		t.Error("the zero reason is not the unknown one")
 	}
 }
 
-func TestKnownReasonsIsTheCallers(t *testing.T) {
-	KnownReasons()[1] = UnknownReason
-	if KnownReasons()[1] != SocketNotAvailable {
+func TestTheListOfReasonsIsTheCallers(t *testing.T) {
+	GeneralReasons()[1] = ReasonUnknown
+	if GeneralReasons()[1] != ReasonNetworkError {
 		t.Error("writing to it changed the package's own")
 	}
 }
 
 func TestASetOfReasonsKeepsTheirOrder(t *testing.T) {
+	locked, cleared := NewReason("LOCKED"), NewReason("CLEARED")
 	for _, c := range []struct {
 		name       string
 		add        []Reason
@@ -155,16 +182,16 @@ func TestASetOfReasonsKeepsTheirOrder(t *testing.T) {
 		missing    Reason
 		takenFirst int
 	}{
-		{"empty", nil, "", PoolCleared, 0},
-		{"one", []Reason{KVLocked}, "KV_LOCKED", PoolCleared, 1},
-		{"the same twice", []Reason{KVLocked, KVLocked}, "KV_LOCKED", PoolCleared, 1},
-		{"two", []Reason{KVLocked, PoolCleared}, "KV_LOCKED POOL_CLEARED", NetworkError, 2},
+		{"empty", nil, "", cleared, 0},
+		{"one", []Reason{locked}, "LOCKED", cleared, 1},
+		{"the same twice", []Reason{locked, locked}, "LOCKED", cleared, 1},
+		{"two", []Reason{locked, cleared}, "LOCKED CLEARED", ReasonNetworkError, 2},
 		{
 			"more than two, some again",
-			[]Reason{KVLocked, PoolCleared, NetworkError, PoolCleared, Overloaded, NetworkError, KVLocked},
-			"KV_LOCKED POOL_CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", RetryableCode, 3,
+			[]Reason{locked, cleared, ReasonNetworkError, cleared, ReasonOverloaded, ReasonNetworkError, locked},
+			"LOCKED CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", ReasonConnectionFailed, 3,
 		},
-		{"the unknown one is in no set", []Reason{UnknownReason, KVLocked}, "KV_LOCKED", UnknownReason, 1},
+		{"the unknown one is in no set", []Reason{ReasonUnknown, locked}, "LOCKED", ReasonUnknown, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var set Reasons

@@ -5,22 +5,22 @@ type Stage uint8
 
 // The stages. The zero value claims nothing: it is the safe one for a failure whose stage was forgotten.
 const (
-	// InFlight: bytes may have reached the server and no whole answer came, so the effect is unknown.
-	InFlight Stage = iota
-	// Dispatch: nothing was sent.
-	Dispatch
-	// Responded: the server answered.
-	Responded
+	// StageInFlight: bytes may have reached the server and no whole answer came, so the effect is unknown.
+	StageInFlight Stage = iota
+	// StageDispatch: nothing was sent.
+	StageDispatch
+	// StageResponded: the server answered.
+	StageResponded
 )
 
 // String returns the stage in words.
 func (s Stage) String() string {
 	switch s {
-	case InFlight:
+	case StageInFlight:
 		return "in flight"
-	case Dispatch:
+	case StageDispatch:
 		return "before sending"
-	case Responded:
+	case StageResponded:
 		return "answered"
 	}
 	return "unknown stage"

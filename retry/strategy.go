@@ -16,11 +16,11 @@ type Action struct {
 // After is the action to try again after delay, at once if it is not positive.
 func After(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
 
-// Decline is the action not to try again, and why. Retried, Cancelled and DeadlineWouldPass are not a strategy's to say: they
-// become StrategyDeclined.
+// Decline is the action not to try again, and why. WhyRetried, WhyCancelled and WhyDeadlineWouldPass are not a strategy's to say: they
+// become WhyStrategyDeclined.
 func Decline(why Why) Action {
 	if !why.refuses() {
-		why = StrategyDeclined
+		why = WhyStrategyDeclined
 	}
 	return Action{why: why}
 }

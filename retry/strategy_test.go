@@ -11,22 +11,24 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 // Strategies are set globally and per request. The engine follows those it knows without asking them; the outcome is the same.
 func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
-	never := saying(retry.Decline(retry.Disabled), nil)
+	never := saying(retry.Decline(retry.WhyDisabled), nil)
 	for _, c := range []struct {
 		name         string
 		engines, its retry.Strategy
 		attempts     int
 		why          retry.Why
 	}{
-		{"the engine's", never, nil, 1, retry.Disabled},
-		{"the engine's, that it knows", retry.Limited{Attempts: 3}, nil, 3, retry.AttemptsUsed},
-		{"the request's", never, saying(retry.After(0), nil), 5, retry.Retried},
-		{"the request's, that it knows", never, retry.Limited{Attempts: 3}, 3, retry.AttemptsUsed},
-		{"the request's before one that it knows", retry.Limited{Attempts: 3}, never, 1, retry.Disabled},
+		{"the engine's", never, nil, 1, retry.WhyDisabled},
+		{"the engine's, that it knows", retry.Limited{Attempts: 3}, nil, 3, retry.WhyAttemptsUsed},
+		{"the request's", never, saying(retry.After(0), nil), 5, retry.WhyRetried},
+		{"the request's, that it knows", never, retry.Limited{Attempts: 3}, 3, retry.WhyAttemptsUsed},
+		{"the request's before one that it knows", retry.Limited{Attempts: 3}, never, 1, retry.WhyDisabled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(inFlight, inFlight, inFlight, inFlight)
@@ -47,7 +49,7 @@ func TestBestEffortsDelaysAreWaited(t *testing.T) {
 			t.Run(name+", "+set, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					r := do(t.Context(), engine(t, retry.Options{Strategy: o.engines}), retry.Operation{Strategy: o.its}, inFlight, 3)
-					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.Retried)
+					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.WhyRetried)
 				})
 			})
 		}
@@ -77,14 +79,14 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 	})
 	var planned []retry.Failure
 	for i, reason := range []retry.Reason{
-		retry.PoolCleared, retry.KVLocked, retry.PoolCleared, retry.Overloaded, retry.NodeRecovering, retry.NotWritablePrimary,
+		mongoreason.PoolCleared, couchbasereason.KVLocked, mongoreason.PoolCleared, retry.ReasonOverloaded, mongoreason.NodeRecovering, mongoreason.NotWritablePrimary,
 	} {
 		planned = append(planned, retry.Failure{
-			Err: io.EOF, Stage: retry.Responded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.Idempotent,
+			Err: io.EOF, Stage: retry.StageResponded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.EffectIdempotent,
 		})
 	}
 	attempt, _ := script(planned...)
-	op := retry.Operation{Strategy: strategy, Effect: retry.Idempotent}
+	op := retry.Operation{Strategy: strategy, Effect: retry.EffectIdempotent}
 	if err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen string
 		strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
-			seen += fmt.Sprint(r.Retries, r.Reasons.Has(retry.KVNotMyVBucket), " ")
+			seen += fmt.Sprint(r.Retries, r.Reasons.Has(couchbasereason.KVNotMyVBucket), " ")
 			return retry.After(0), nil
 		})
 		attempt, _ := script(notMyVBucket, notMyVBucket, inFlight)
@@ -128,15 +130,15 @@ func TestAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	})
 }
 
-// Retried is no reason to refuse; it must not carry an operation past the question whether it may be applied twice.
+// WhyRetried is no reason to refuse; it must not carry an operation past the question whether it may be applied twice.
 func TestARefusalThatSaysRetriedIsNoRetry(t *testing.T) {
-	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
-	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.Retried })
+	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
+	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.WhyRetried })
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		failure  retry.Failure
 	}{
-		"the strategy's": {saying(retry.Decline(retry.Retried), nil), lost},
+		"the strategy's": {saying(retry.Decline(retry.WhyRetried), nil), lost},
 		"the attempt's":  {retry.UntilDeadline(), refusing},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +154,7 @@ func TestARefusalThatSaysRetriedIsNoRetry(t *testing.T) {
 type extended struct{ retry.BestEffort }
 
 func (extended) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.Disabled), nil
+	return retry.Decline(retry.WhyDisabled), nil
 }
 
 // RFC 0049: users "should extend the BestEffort retry strategy and only override the specific situations they need to".
@@ -160,7 +162,7 @@ func TestAStrategyThatExtendsBestEffortIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt, made := script(inFlight, inFlight)
 		err := engine(t, retry.Options{Strategy: extended{}}).Do(t.Context(), retry.Operation{}, attempt)
-		if *made != 1 || whyOf(err) != retry.Disabled {
+		if *made != 1 || whyOf(err) != retry.WhyDisabled {
 			t.Errorf("%d attempts, %v", *made, err)
 		}
 	})

@@ -29,11 +29,11 @@ func (w *window) add(o Outcome, successes uint64, now time.Time) {
 	w.spread(float64(successes-w.counted), now)
 	w.counted, w.at = successes, now
 	switch slot := &w.ring[w.current%slots]; o {
-	case Failed:
+	case OutcomeFailed:
 		slot.failed++
-	case Succeeded:
+	case OutcomeSucceeded:
 		slot.succeeded++
-	case Neutral:
+	case OutcomeNeutral:
 	}
 }
 

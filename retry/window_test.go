@@ -92,7 +92,7 @@ func tellings(slot time.Duration) *rapid.Generator[[]told] {
 	return runs(rapid.Custom(func(t *rapid.T) told {
 		return told{
 			passed: while.Draw(t, "passed"), lag: rapid.OneOf(rapid.Just(time.Duration(0)), while).Draw(t, "lag"),
-			outcome:   rapid.SampledFrom([]Outcome{Failed, Failed, Failed, Succeeded, Neutral}).Draw(t, "outcome"),
+			outcome:   rapid.SampledFrom([]Outcome{OutcomeFailed, OutcomeFailed, OutcomeFailed, OutcomeSucceeded, OutcomeNeutral}).Draw(t, "outcome"),
 			successes: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 6).Draw(t, "successes"),
 		}
 	}), 30)
@@ -129,11 +129,11 @@ func (e *everything) add(s told, from, to time.Time) {
 	}
 	e.stretches = append(e.stretches, between)
 	switch s.outcome {
-	case Failed:
+	case OutcomeFailed:
 		e.failures = append(e.failures, to)
-	case Succeeded:
+	case OutcomeSucceeded:
 		e.answers = append(e.answers, to)
-	case Neutral:
+	case OutcomeNeutral:
 	}
 }
 
@@ -184,7 +184,7 @@ func TestWindowExamples(t *testing.T) {
 			var w window
 			w.start(slots*s, 0, start)
 			for _, a := range c.adds {
-				w.add(Failed, a.successes, start.Add(a.at))
+				w.add(OutcomeFailed, a.successes, start.Add(a.at))
 			}
 			if succeeded, failed := w.counts(); math.Abs(succeeded-c.succeeded) > 1e-9 || failed != c.failed {
 				t.Errorf("counted %v succeeded and %v failed, want %v and %v", succeeded, failed, c.succeeded, c.failed)

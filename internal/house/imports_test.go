@@ -54,11 +54,13 @@ func list(t *testing.T, args ...string) []pkg {
 // exist.
 var ours = map[string][]string{
 	"retry":                    {},
+	"retry/mongoreason":        {"retry"},
+	"retry/couchbasereason":    {"retry"},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
 	"internal/mongo/topology":  {"internal/mongo/wire"},
 	"internal/mongo/cluster":   {"internal/mongo/topology", "internal/mongo/wire", "retry"},
-	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
+	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                    {"internal/mongo/operation", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation", "internal/mongo/wire", "internal/mutant",

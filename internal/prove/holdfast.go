@@ -103,7 +103,7 @@ func (c *holdfastClient) Judge(err error) Trouble {
 func claimOfHistory(e *retry.Error) Claim {
 	for i := range e.Attempts {
 		a := &e.Attempts[i]
-		if a.Stage == retry.InFlight || a.Stage == retry.Responded && a.Unsettled {
+		if a.Stage == retry.StageInFlight || a.Stage == retry.StageResponded && a.Unsettled {
 			return Unknown
 		}
 	}

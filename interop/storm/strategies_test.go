@@ -84,7 +84,7 @@ func engineOf(options retry.Options) func(*testing.T) do {
 			return once
 		}
 		return func(ctx context.Context, attempt attempt) error {
-			return e.Do(ctx, retry.Operation{Effect: retry.Idempotent}, func(ctx context.Context, _ int) retry.Failure {
+			return e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(ctx context.Context, _ int) retry.Failure {
 				return failure(attempt(ctx))
 			})
 		}
@@ -96,8 +96,8 @@ func failure(err error) retry.Failure {
 	case err == nil:
 		return retry.Failure{}
 	case errors.Is(err, errRejected):
-		return retry.Failure{Err: err, Stage: retry.Responded, Reason: retry.ServiceResponseCodeIndicated}
+		return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: retry.ReasonServiceResponseCodeIndicated}
 	default:
-		return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError}
+		return retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError}
 	}
 }

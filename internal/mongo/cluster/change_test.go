@@ -38,7 +38,7 @@ func TestEveryChangeOfTheTopologyIsReportedInOrder(t *testing.T) {
 		c := start(t, network{addrA: one, addrB: two}, func(cfg *Config) { cfg.OnChange = got.add })
 		s := selected(t, c)
 		conn := checkOut(t, s) // its handshake tells the topology, too
-		c.ConnectionFailed(s, conn, &IOError{Stage: retry.InFlight, Err: syscall.ECONNRESET})
+		c.ConnectionFailed(s, conn, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
 		s.CheckIn(conn)
 		synctest.Wait()
 		want := changes{

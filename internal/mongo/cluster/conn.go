@@ -135,9 +135,9 @@ func (c *Conn) write(message []byte) error {
 		return nil
 	}
 	if n == 0 {
-		return c.ioError(retry.Dispatch, err)
+		return c.ioError(retry.StageDispatch, err)
 	}
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }
 
 // read returns the next message, which must answer the request or the message with the number responseTo. No other
@@ -145,7 +145,7 @@ func (c *Conn) write(message []byte) error {
 func (c *Conn) read(responseTo int32) ([]byte, error) {
 	message, err := c.in.next(c.nc, c.maxMessage())
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	h, err := wire.ParseHeader(message)
 	c.continues = wire.MoreFollow(message)
@@ -158,7 +158,7 @@ func (c *Conn) read(responseTo int32) ([]byte, error) {
 		err = fmt.Errorf("%w: %d bytes behind the answer", wire.ErrMalformed, c.in.unread())
 	}
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return message, nil
 }
@@ -197,5 +197,5 @@ func (c *Conn) close() { _ = c.nc.Close() }
 // Broken returns err as the failure of the connection, which is not used again: the server broke the protocol.
 func (c *Conn) Broken(err error) error {
 	c.broken = true
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }

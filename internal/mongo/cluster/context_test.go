@@ -48,7 +48,7 @@ func TestTheEndOfAContextIsReportedAsItsErrorAtOnce(t *testing.T) {
 				defer s.CheckIn(c)
 				p.hang()
 				err := ping(ctx, c)
-				wantBroken(t, c, err, retry.InFlight, end.want)
+				wantBroken(t, c, err, retry.StageInFlight, end.want)
 				return err
 			}},
 			{"during the handshake", func(t *testing.T, ctx context.Context, p *peer, s *Server) error {

@@ -53,7 +53,7 @@ func TestEachServiceBehindALoadBalancerHasItsGeneration(t *testing.T) {
 		s.CheckIn(third)  // of the first, idle when its service fails
 		counters(t, s, 4, 2, 0)
 
-		c.ConnectionFailed(s, first, &IOError{Stage: retry.InFlight, Err: syscall.ECONNRESET})
+		c.ConnectionFailed(s, first, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
 		counters(t, s, 3, 1, 0)
 		if kindOf(c, addrA) != topology.LoadBalancer {
 			t.Errorf("the load balancer is %v now", kindOf(c, addrA))
@@ -69,7 +69,7 @@ func TestEachServiceBehindALoadBalancerHasItsGeneration(t *testing.T) {
 		}
 
 		// A failure of a connection that was made before its service was cleared changes nothing.
-		c.ConnectionFailed(s, first, &IOError{Stage: retry.InFlight, Err: syscall.ECONNRESET})
+		c.ConnectionFailed(s, first, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
 		if n := s.pool.generation(one); n != 1 {
 			t.Errorf("the first service's generation is %d, want 1", n)
 		}

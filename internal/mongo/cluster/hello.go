@@ -27,7 +27,7 @@ func (c *Conn) shakeHands(ctx context.Context, address string, h *Handshake) (*t
 	}
 	body, err := wire.ParseReply(reply)
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return described(address, body)
 }
@@ -63,7 +63,7 @@ func (c *Conn) ask(
 func (c *Conn) describedBy(address string, reply []byte) (*topology.Server, error) {
 	m, err := wire.ParseMsg(reply)
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return described(address, m.Body)
 }

@@ -108,7 +108,7 @@ func TestAMessageThatComesUnaskedMustAnswerTheOneBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := conn.Next(t.Context())
-		wantBroken(t, conn, err, retry.InFlight, wire.ErrMalformed)
+		wantBroken(t, conn, err, retry.StageInFlight, wire.ErrMalformed)
 		s.CheckIn(conn)
 	})
 }

@@ -36,9 +36,9 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		through int
 		want    retry.Stage
 	}{
-		{"a write that wrote nothing left nothing in flight", 0, retry.Dispatch},
-		{"a write that wrote one byte did", 1, retry.InFlight},
-		{"so did one that wrote half of the message", 20, retry.InFlight},
+		{"a write that wrote nothing left nothing in flight", 0, retry.StageDispatch},
+		{"a write that wrote one byte did", 1, retry.StageInFlight},
+		{"so did one that wrote half of the message", 20, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, _ := memPipe()
@@ -51,14 +51,14 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 func TestAnUnacknowledgedMessageHasAStageToo(t *testing.T) {
 	client, _ := memPipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
-	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
 }
 
 func TestAConnectionThatThePeerClosedBeforeItWasUsedSendsNothing(t *testing.T) {
 	client, server := memPipe()
 	conn := newConn(client, 1, addrA)
 	server.in.set(&server.in.broken, net.ErrClosed)
-	wantBroken(t, conn, ping(t.Context(), conn), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
 }
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {
@@ -121,7 +121,7 @@ func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
 				found(t, s, standalone())
 				conn := checkOut(t, s)
 				p.set(func(p *peer) { p.script = func(q *question) bool { a.do(q); return true } })
-				wantBroken(t, conn, ping(t.Context(), conn), retry.InFlight, a.want)
+				wantBroken(t, conn, ping(t.Context(), conn), retry.StageInFlight, a.want)
 				s.CheckIn(conn)
 				counters(t, s, 0, 0, 0)
 			})

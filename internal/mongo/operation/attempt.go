@@ -21,7 +21,7 @@ type run struct {
 	session *Session
 	// txnNumber is the same on every attempt; 0 means none.
 	txnNumber int64
-	// refusal is why only overload may be retried; Undecided means that the rule's own retries are allowed.
+	// refusal is why only overload may be retried; retry.WhyUndecided means that the rule's own retries are allowed.
 	refusal retry.Why
 	// failed are the servers to avoid if others suit as well.
 	failed []string
@@ -35,14 +35,14 @@ type run struct {
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NoServer}
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
 	}
 	switch supported := r.supported(target.Description); {
 	case n == 0:
 		r.refusal = r.refuse(supported)
 	case !supported:
 		return retry.Failure{
-			Err: errUnsupported, Stage: retry.Dispatch, Refuse: retry.UnsupportedServer, Endpoint: target.Server.Address(),
+			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
 	failure := r.onServer(ctx, target)
@@ -83,13 +83,13 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 func (r *run) refuse(supported bool) retry.Why {
 	switch {
 	case !r.op.Retryable:
-		return retry.NotRetryable
+		return retry.WhyNotRetryable
 	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
-		return retry.Disabled
+		return retry.WhyDisabled
 	case !supported:
-		return retry.UnsupportedServer
+		return retry.WhyUnsupportedServer
 	default:
-		return retry.Undecided
+		return retry.WhyUndecided
 	}
 }
 
@@ -106,7 +106,7 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 	if _, ok := ctx.Deadline(); ok {
 		rule = retry.UntilDeadline()
 	}
-	if r.refusal != retry.Undecided {
+	if r.refusal != retry.WhyUndecided {
 		rule = never(r.refusal)
 	}
 	if !r.overloadRetries() {
@@ -139,7 +139,7 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 
 // avoid remembers a failed server: in a sharded cluster always, on a replica set for overload if that is wanted.
 func (r *run) avoid(t cluster.Target, f retry.Failure) {
-	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.Overloaded) {
+	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) {
 		r.failed = append(r.failed, t.Server.Address())
 	}
 }
@@ -151,7 +151,7 @@ func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *clu
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NotBuilt, Endpoint: target.Server.Address()}
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
 	}
 	watched := r.started(ctx, conn, message, requestID)
 	if r.op.unacknowledged() {
@@ -212,7 +212,7 @@ func (r *run) useSession(conn *cluster.Conn) {
 			r.op.Session = r.session
 		}
 	}
-	if r.op.Kind == Write && r.refusal == retry.Undecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
+	if r.op.Kind == Write && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
 		r.txnNumber = r.session.nextTxnNumber()
 	}
 }
@@ -234,10 +234,10 @@ func (r *Runner) EndSession(s *Session) {
 func (r *run) effect() retry.Effect {
 	switch {
 	case r.op.Kind == Read:
-		return retry.ReadOnly
+		return retry.EffectReadOnly
 	case r.txnNumber != 0:
-		return retry.Idempotent
+		return retry.EffectIdempotent
 	default:
-		return retry.NotIdempotent // or what the operation itself is, if that is better: the engine's rule
+		return retry.EffectNotIdempotent // or what the operation itself is, if that is better: the engine's rule
 	}
 }

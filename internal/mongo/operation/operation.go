@@ -96,7 +96,7 @@ type Runner struct {
 
 // NewRunner returns a runner on a cluster.
 func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.GiveUp})
+	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp})
 	if err != nil {
 		return nil, err
 	}

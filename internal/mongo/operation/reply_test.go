@@ -122,16 +122,16 @@ func TestWhichErrorIsReturned(t *testing.T) {
 		attempts []retry.Record
 		want     string
 	}{
-		{"one", Write, []retry.Record{attempt(retry.InFlight, "a")}, "a"},
-		{"the most recent that was sent", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Responded, "b")}, "b"},
-		{"not the client's own", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Dispatch, "b")}, "a"},
-		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
+		{"one", Write, []retry.Record{attempt(retry.StageInFlight, "a")}, "a"},
+		{"the most recent that was sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
+		{"not the client's own", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
+		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
 		{"the middle one", Write, []retry.Record{
-			attempt(retry.Dispatch, "a"), attempt(retry.Responded, "b"), attempt(retry.Responded, "c", none),
+			attempt(retry.StageDispatch, "a"), attempt(retry.StageResponded, "b"), attempt(retry.StageResponded, "c", none),
 		}, "b"},
-		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.Responded, "a", none), attempt(retry.Dispatch, "b")}, "a"},
-		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
-		{"a read does not look at that label", Read, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "b"},
+		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"a read does not look at that label", Read, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := choose(c.attempts, c.kind).Err.(official.CommandError).Message; got != c.want { //nolint:errorlint // made above
