@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -97,7 +96,7 @@ func (c *rawCommand) set(codec codec, command any) error {
 	return nil
 }
 
-func (c *rawCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	return append(b, c.elements...), nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -42,8 +41,8 @@ func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
 	return c.coll.db.client.run(ctx, &c.op)
 }
 
-func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	if limit := int(server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
+func (c *statementCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if limit := int(attempt.Server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
 		return nil, fmt.Errorf("mongo: the %s statement has %d bytes, over the server's maxBsonObjectSize of %d",
 			c.name, len(c.statement), limit)
 	}
@@ -52,8 +51,9 @@ func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, 
 	return append(b, c.extras...), nil
 }
 
-func (c *statementCommand) Identifier() string             { return c.identifier }
-func (c *statementCommand) AppendSequence(b []byte) []byte { return append(b, c.statement...) }
+func (c *statementCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, c.identifier, c.statement)
+}
 
 func (c *statementCommand) Accept(reply *operation.Reply) error {
 	c.n, c.modified, c.upserted, c.hasUpserted = reply.N, reply.NModified, nil, false

@@ -176,8 +176,8 @@ func (c *Conn) usable(now time.Time) bool {
 	return now.Sub(c.lastUsed) < idleProbeAfter || openAndSilent(c.nc)
 }
 
-// reusable reports whether a connection that an operation has used may serve another one.
-func (c *Conn) reusable() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
+// Reusable reports whether a connection that an operation has used may serve another one.
+func (c *Conn) Reusable() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
 
 // dropLargeBuffers gives up the buffers that one large message made.
 func (c *Conn) dropLargeBuffers() {

@@ -115,7 +115,7 @@ func (p *pool) checkIn(c *Conn) {
 	if p.observed() {
 		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
 	}
-	if !c.reusable() {
+	if !c.Reusable() {
 		p.discard(c, event.ReasonError)
 		return
 	}

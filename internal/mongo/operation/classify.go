@@ -41,6 +41,8 @@ func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.
 	case e.Network:
 		f.Reason = retry.ReasonConnectionFailed
 		f.Err = r.clientError(e, f.Reason, labelNetworkError)
+	case e.Reply == nil:
+		f.Err = e
 	default:
 		var reply Reply
 		if reply.Parse(e.Reply) == nil && reasonOf(reply.Code) != retry.ReasonUnknown {
@@ -58,9 +60,7 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	if errors.As(err, &broken) {
 		f.Stage = broken.Stage
 	}
-	if r.session != nil {
-		r.session.dirty = true
-	}
+	r.session.networkFailed()
 	if ctx.Err() == nil {
 		r.cfg.Cluster.ConnectionFailed(s, conn, err)
 		r.after = r.cfg.Cluster.Snapshot()
@@ -115,7 +115,7 @@ func (r *run) writeReason(conn *cluster.Conn, code int32) (retry.Reason, bool) {
 	return mongoreason.RetryableWriteLabel, add
 }
 
-// labelsWrites tells whether the client adds RetryableWriteError to this operation's errors.
+// labelsWrites reports whether the client adds RetryableWriteError to this operation's errors.
 func (r *run) labelsWrites() bool {
 	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.WhyUnsupportedServer
 }

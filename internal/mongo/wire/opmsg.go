@@ -53,6 +53,12 @@ func BeginSequence(dst []byte, identifier string) (int, []byte) {
 // EndSequence sets the size of the sequence that began at index.
 func EndSequence(dst []byte, index int) []byte { return EndMessage(dst, index) }
 
+// AppendSequence writes a whole document sequence of documents that stand back to back.
+func AppendSequence(dst []byte, identifier string, documents []byte) []byte {
+	at, dst := BeginSequence(dst, identifier)
+	return EndSequence(append(dst, documents...), at)
+}
+
 // ParseMsg reads an OP_MSG, header included. The body is required; a sequence's documents are checked for their
 // frames. A checksum is verified where it is present.
 func ParseMsg(b []byte) (Msg, error) {

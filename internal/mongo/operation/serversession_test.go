@@ -13,25 +13,25 @@ func TestTheSessionPool(t *testing.T) {
 	const timeout = 30 * time.Minute
 	now := time.Now()
 	var p SessionPool
-	a, b := p.take(now, timeout), p.take(now, timeout)
+	a, b := p.get(now, timeout), p.get(now, timeout)
 	if bytes.Equal(a.id, b.id) {
 		t.Fatal("two sessions have the same id")
 	}
 	a.nextTxnNumber()
 	p.put(b)
 	p.put(a)
-	if got := p.take(now, timeout); got != a || got.nextTxnNumber() != 2 {
+	if got := p.get(now, timeout); got != a || got.nextTxnNumber() != 2 {
 		t.Error("the most recently used session is not reused, or lost its transaction number")
 	}
-	if got := p.take(now.Add(timeout-time.Second), timeout); got == b {
+	if got := p.get(now.Add(timeout-time.Second), timeout); got == b {
 		t.Error("a session that is about to expire is reused")
 	}
 	a.dirty = true
 	p.put(a)
-	if got := p.take(now, timeout); got == a {
+	if got := p.get(now, timeout); got == a {
 		t.Error("a dirty session is reused")
 	}
-	c := p.take(now, timeout)
+	c := p.get(now, timeout)
 	p.put(c)
 	if ids := p.drain(); len(ids) != 1 || !bytes.Equal(ids[0], c.id) || len(p.drain()) != 0 {
 		t.Errorf("drained %d sessions", len(ids))
@@ -39,7 +39,7 @@ func TestTheSessionPool(t *testing.T) {
 }
 
 func TestASessionIDIsARandomVersion4UUID(t *testing.T) {
-	s := newSession()
+	s := newServerSession()
 	it := wire.Elements(s.id)
 	if !it.Next() || string(it.Key) != "id" || it.Value[4] != 4 {
 		t.Fatalf("the lsid is %x", s.id)
