@@ -56,6 +56,7 @@ var ours = map[string][]string{
 	"retry":                    {},
 	"retry/mongoreason":        {"retry"},
 	"retry/couchbasereason":    {"retry"},
+	"internal/memnet":          {},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
 	"internal/mongo/topology":  {"internal/mongo/wire"},
@@ -63,7 +64,7 @@ var ours = map[string][]string{
 	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                    {"internal/mongo/operation", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
-		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation", "internal/mongo/wire", "internal/mutant",
+		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation", "internal/memnet", "internal/mongo/wire", "internal/mutant",
 	},
 	"mongo/mongotest/internal/pipeline":  {"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "internal/mongo/wire"},
 	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "internal/mongo/wire"},

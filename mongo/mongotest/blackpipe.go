@@ -1,7 +1,6 @@
 package mongotest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -10,8 +9,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 // Pipe is a server that executes nothing: the test holds both ends of it, the client whose operations it calls and the
@@ -24,7 +24,7 @@ import (
 type Pipe struct {
 	t          Tester
 	config     config
-	network    *memNetwork // nil on TCP
+	network    *memnet.Network // nil on TCP
 	listener   net.Listener
 	addr       string
 	transcript transcript
@@ -126,15 +126,7 @@ func (c *config) foreign(other *config) string {
 }
 
 func (p *Pipe) listen() error {
-	if p.config.inMemory {
-		p.network, p.addr = newMemNetwork(&p.config), "pipe.mongotest:27017"
-		return nil
-	}
-	addr := "127.0.0.1:0"
-	if len(p.config.addresses) > 0 {
-		addr = p.config.addresses[0]
-	}
-	l, err := net.Listen("tcp", addr)
+	l, err := p.openListener()
 	if err != nil {
 		return err
 	}
@@ -153,6 +145,17 @@ func (p *Pipe) listen() error {
 	return nil
 }
 
+func (p *Pipe) openListener() (net.Listener, error) {
+	if p.network = p.config.network(); p.network != nil {
+		return p.network.Listen("pipe.mongotest:27017")
+	}
+	addr := "127.0.0.1:0"
+	if len(p.config.addresses) > 0 {
+		addr = p.config.addresses[0]
+	}
+	return net.Listen("tcp", addr)
+}
+
 // Addr returns the pipe's address, "host:port".
 func (p *Pipe) Addr() string { return p.addr }
 
@@ -165,24 +168,7 @@ func (p *Pipe) URI() string {
 }
 
 // Dialer returns what connects to the pipe, in memory and on TCP.
-func (p *Pipe) Dialer() *Dialer { return &Dialer{p.dial} }
-
-func (p *Pipe) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	switch {
-	case p.network == nil:
-		return new(net.Dialer).DialContext(ctx, network, address)
-	case address != p.addr:
-		return nil, unknownHost(network, address)
-	}
-	if sleep(ctx.Done(), p.network.delay()) != nil {
-		return nil, dialError(network, address, context.Cause(ctx))
-	}
-	client, server := p.network.connect(address)
-	if !p.accept(server) {
-		return nil, dialError(network, address, syscall.ECONNREFUSED)
-	}
-	return client, nil
-}
+func (p *Pipe) Dialer() *Dialer { return &Dialer{dialerOf(p.network)} }
 
 // Transcript returns the messages so far, the oldest first: the newest 1000 unless KeepTranscript says otherwise.
 func (p *Pipe) Transcript() []Message { return p.transcript.messages() }
@@ -203,9 +189,7 @@ func (p *Pipe) end() {
 	if !p.ended {
 		p.ended = true
 		close(p.broken)
-		if p.listener != nil {
-			_ = p.listener.Close()
-		}
+		_ = p.listener.Close()
 	}
 	p.queue = nil
 	p.watchLocked()

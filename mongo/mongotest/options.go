@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/mutant"
 )
@@ -187,6 +188,14 @@ func (c *config) setUpMembers() error {
 		return fmt.Errorf("mongotest: %s", err.Message)
 	}
 	return checkModes(c.modes)
+}
+
+// network returns the network in memory that the options describe, nil if there is none.
+func (c *config) network() *memnet.Network {
+	if !c.inMemory {
+		return nil
+	}
+	return memnet.New(memnet.Config{MinLatency: c.latencyMin, MaxLatency: c.latencyMax, Seed: uint64(c.seed)})
 }
 
 // Members sets how many members the set has, spares included; one if it is not given, 50 at most, of which seven vote. What

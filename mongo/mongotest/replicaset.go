@@ -9,9 +9,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 // ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
@@ -19,7 +22,7 @@ import (
 // one; the others panic and say so.
 type ReplicaSet struct {
 	config     config
-	network    *memNetwork // nil on TCP
+	network    *memnet.Network // nil on TCP
 	members    []*member
 	mongos     []*mongos
 	servers    []*server // the members, then the mongos
@@ -111,9 +114,7 @@ func Run(opts ...Option) (*ReplicaSet, error) {
 		config: c, configVersion: 1, electionTimeout: c.electionTimeout, modes: c.modes, done: make(chan struct{}),
 		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
 	}
-	if c.inMemory {
-		rs.network = newMemNetwork(&c)
-	}
+	rs.network = c.network()
 	for i := range c.members {
 		m := newMember(rs, i)
 		m.config, m.lag = c.initial[i].memberConfig, c.initial[i].lag
@@ -172,10 +173,6 @@ func (rs *ReplicaSet) beginLocked(p *member) {
 
 func (rs *ReplicaSet) listen() error {
 	for i, s := range rs.servers {
-		if rs.network != nil {
-			s.addr = s.virtualAddr()
-			continue
-		}
 		if err := s.listen(i); err != nil {
 			return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
 		}
@@ -198,6 +195,14 @@ func (s *server) virtualAddr() string {
 // listen finds the listener and the address of the i-th server.
 func (s *server) listen(i int) error {
 	c := &s.set.config
+	if n := s.set.network; n != nil {
+		l, err := n.Listen(s.virtualAddr())
+		if err != nil {
+			return err
+		}
+		s.listener, s.addr = l, l.Addr().String()
+		return nil
+	}
 	addr := "127.0.0.1:0"
 	if c.addresses != nil {
 		addr = c.addresses[i]
@@ -250,8 +255,8 @@ func abort(c net.Conn) {
 	switch c := c.(type) {
 	case interface{ SetLinger(seconds int) error }:
 		_ = c.SetLinger(0)
-	case *memConn:
-		c.abort()
+	case *memnet.Conn:
+		c.Abort(syscall.ECONNRESET)
 		return
 	}
 	_ = c.Close()
@@ -445,7 +450,7 @@ func (rs *ReplicaSet) WaitIdle(ctx context.Context) error {
 }
 
 func (rs *ReplicaSet) idleLocked() bool {
-	if rs.network != nil && rs.network.unread.Load() > 0 {
+	if rs.network != nil && rs.tls == nil && rs.network.Unprocessed() > 0 {
 		return false
 	}
 	if rs.active.Load() > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -41,7 +42,7 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		{"so did one that wrote half of the message", 20, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, _ := memPipe()
+			client, _ := memnet.Pipe()
 			conn := newConn(&brokenPipe{Conn: client, through: c.through}, 1, addrA)
 			wantBroken(t, conn, ping(t.Context(), conn), c.want, syscall.EPIPE)
 		})
@@ -49,15 +50,15 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 }
 
 func TestAnUnacknowledgedMessageHasAStageToo(t *testing.T) {
-	client, _ := memPipe()
+	client, _ := memnet.Pipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
 	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
 }
 
 func TestAConnectionThatThePeerClosedBeforeItWasUsedSendsNothing(t *testing.T) {
-	client, server := memPipe()
+	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)
-	server.in.set(&server.in.broken, net.ErrClosed)
+	server.CloseRead()
 	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
 }
 
@@ -84,8 +85,8 @@ var answers = []struct {
 	{"the peer closes without an answer", func(q *question) { q.conn.Close() }, io.EOF},
 	{"the peer closes within the header", func(q *question) { q.cut(7) }, io.ErrUnexpectedEOF},
 	{"the peer closes within the reply", func(q *question) { q.cut(25) }, io.ErrUnexpectedEOF},
-	{"the connection is reset", func(q *question) { q.conn.out.set(&q.conn.out.broken, syscall.ECONNRESET) }, syscall.ECONNRESET},
-	{"the read times out", func(q *question) { q.conn.out.set(&q.conn.out.broken, os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
+	{"the connection is reset", func(q *question) { q.conn.Abort(syscall.ECONNRESET) }, syscall.ECONNRESET},
+	{"the read times out", func(q *question) { q.conn.Abort(os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
 	{"the answer is to another request", func(q *question) { q.send(func(b []byte) []byte { b[8]++; return b }) }, wire.ErrMalformed},
 	{"garbage comes", func(q *question) { q.conn.Write(make([]byte, 64)) }, wire.ErrMalformed},
 	{"text comes", func(q *question) { q.conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, wire.ErrMalformed},
