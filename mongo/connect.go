@@ -24,21 +24,20 @@ const (
 	maxAppName                = 128 // bytes, by the handshake specification
 )
 
-// Settings are what the official options have no field for. The zero value is complete.
-type Settings struct {
-	// Mutant makes the client wrong on purpose. Its type is internal: only Holdfast's own experiments can set it.
-	Mutant mutant.Client
-}
+func init() { mutant.RegisterClient(connector) }
 
 // Connect returns a client for the deployment that the options name. It does not wait for a server: the first operation
 // does. An option that Holdfast does not honour is an error that names it.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return ConnectWith(Settings{}, opts...)
+	return connect(mutant.Client{}, options.MergeClientOptions(opts...))
 }
 
-// ConnectWith is Connect with settings of Holdfast's own.
-func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, error) {
-	o := options.MergeClientOptions(opts...)
+// connector returns Connect for clients with deliberate defects.
+func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
+	return func(opts ...*options.ClientOptions) (*Client, error) { return connect(m, options.MergeClientOptions(opts...)) }
+}
+
+func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err := validate(o); err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, er
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
-		Mutant:             settings.Mutant,
+		Mutant:             m,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)

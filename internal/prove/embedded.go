@@ -45,7 +45,7 @@ func (e *Embedded) open(s Settings) (site, error) {
 	opts := []mongotest.Option{
 		mongotest.Members(members), mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
 		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),
-		mongotest.JournalLimit(10 * s.Size.MaxOperations), mongotest.WithMutant(e.mutant),
+		mongotest.JournalLimit(10 * s.Size.MaxOperations), mutant.ServerOption[mongotest.Option](e.mutant),
 	}
 	if e.memory {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))

@@ -20,8 +20,9 @@ func Default() Dial { return Holdfast(mutant.Client{}) }
 
 // Holdfast returns the same with a deliberate defect, if a negative control wants one.
 func Holdfast(m mutant.Client) Dial {
+	connect := mutant.ClientConnect[func(...*options.ClientOptions) (*mongo.Client, error)](m)
 	return func(t Target) (Client, error) {
-		client, err := mongo.ConnectWith(mongo.Settings{Mutant: m}, ClientOptions(t))
+		client, err := connect(ClientOptions(t))
 		if err != nil {
 			return nil, err
 		}

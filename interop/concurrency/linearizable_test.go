@@ -200,7 +200,7 @@ func seeds() uint64 {
 func TestALostWriteIsNotLinearizable(t *testing.T) {
 	for seed := range uint64(20) {
 		defect := mutant.Server{AcknowledgeBeforeMajority: true}
-		r := play(t, seed, deaths, mongotest.WithMutant(defect), mongotest.ReplicationDelay(50*time.Millisecond))
+		r := play(t, seed, deaths, mutant.ServerOption[mongotest.Option](defect), mongotest.ReplicationDelay(50*time.Millisecond))
 		if porcupine.CheckOperationsTimeout(register, r.history, time.Minute) == porcupine.Illegal {
 			return
 		}

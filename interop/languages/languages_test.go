@@ -47,7 +47,7 @@ func (c *client) allSteps(t *testing.T) {
 
 // appliedTwice is the control: on a server that forgets what it has executed, the program fails at the step that looks.
 func (c *client) appliedTwice(t *testing.T) {
-	set := newSet(t, mongotest.WithMutant(mutant.Server{NoDeduplication: true}))
+	set := newSet(t, mutant.ServerOption[mongotest.Option](mutant.Server{NoDeduplication: true}))
 	stdout, stderr, err := c.play(t, credentials(set))
 	if err == nil || !strings.HasSuffix(stdout, "ok change stream\n") || !strings.HasPrefix(stderr, "lost reply: ") {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)

@@ -137,7 +137,7 @@ func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
 
 // answer waits until the test has said how a message is answered.
 func (p *Pipe) answer(e *Expectation, in *incoming) *Reply {
-	if in.unanswered {
+	if in.wire.Unanswered() {
 		return &Reply{}
 	}
 	t := time.NewTimer(p.config.patience)

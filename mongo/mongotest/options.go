@@ -259,5 +259,6 @@ func JournalKey(key func(command string, statement bson.Raw) string) Option {
 	return func(c *config) { c.journalKey = key }
 }
 
-// WithMutant gives the server a deliberate defect, for negative controls. It is test-only.
-func WithMutant(m mutant.Server) Option { return func(c *config) { c.mutant = m } }
+func init() {
+	mutant.RegisterServer(func(m mutant.Server) Option { return func(c *config) { c.mutant = m } })
+}

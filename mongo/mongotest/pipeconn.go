@@ -75,7 +75,7 @@ func (c *pipeConn) handle(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if in.unanswered {
+	if in.wire.Unanswered() {
 		return reply.ended()
 	}
 	reply = reply.orError(in.Command)

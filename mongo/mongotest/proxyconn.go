@@ -135,7 +135,7 @@ func (c *proxyConn) request(message []byte) error {
 	}
 	var answer []byte
 	reply := around(list, func(*Request) *Reply {
-		if answer = c.ask(in, message); answer == nil && !in.unanswered {
+		if answer = c.ask(in, message); answer == nil && !in.wire.Unanswered() {
 			return nil
 		}
 		return &Reply{Body: body(answer)}
@@ -143,13 +143,13 @@ func (c *proxyConn) request(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		reply = reply.orError(in.Command)
 	}
 	if reply.Error != nil || !bytes.Equal(reply.Body, body(answer)) {
 		answer = in.message(reply, in.RequestID)
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		if err := c.write(reply.on(answer)); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (c *proxyConn) request(message []byte) error {
 
 // forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
 func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		c.mu.Lock()
 		c.pending[in.RequestID] = pending{isGreeting(in.Command), to}
 		c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error 
 // ask sends a message to the server and returns its reply; nil if there is none.
 func (c *proxyConn) ask(in *incoming, message []byte) []byte {
 	to := make(chan []byte, 1)
-	if c.forward(in, message, to) != nil || in.unanswered {
+	if c.forward(in, message, to) != nil || in.wire.Unanswered() {
 		return nil
 	}
 	select {

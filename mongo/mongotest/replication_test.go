@@ -289,7 +289,7 @@ func TestMutantsAreWrong(t *testing.T) {
 				if twice(t, rs); lastN(rs) != test.want {
 					t.Errorf("n = %d, want %d", lastN(rs), test.want)
 				}
-			}, mongotest.WithMutant(test.mutant))
+			}, mutant.ServerOption[mongotest.Option](test.mutant))
 		})
 	}
 	t.Run("acknowledge before majority", func(t *testing.T) {
@@ -298,6 +298,6 @@ func TestMutantsAreWrong(t *testing.T) {
 			if reply := dial(t, rs, 0).ok(`%s}`, inc); number(reply, "writeConcernError", "code") != -1 {
 				t.Errorf("the reply is %v", reply)
 			}
-		}, mongotest.WithMutant(mutant.Server{AcknowledgeBeforeMajority: true}))
+		}, mutant.ServerOption[mongotest.Option](mutant.Server{AcknowledgeBeforeMajority: true}))
 	})
 }

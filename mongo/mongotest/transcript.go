@@ -114,7 +114,7 @@ func (x *exec) received() {
 	x.countMessage()
 	if x.set.transcript.limit > 0 {
 		x.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: folded(x.raw, x.sequences),
+			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: wire.Fold(x.raw, x.sequences),
 		})
 	}
 }

@@ -186,14 +186,14 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 	}
 }
 
-func TestFoldedShowsSequencesAsArrays(t *testing.T) {
+func TestListenersAreShownSequencesAsArrays(t *testing.T) {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
 	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
 	seq, b := wire.BeginSequence(b, "documents")
 	b = append(b, marshal(t, bson.D{{Key: "a", Value: 1}})...)
 	b = wire.EndMessage(wire.EndSequence(b, seq), at)
 	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
-	if got := folded(b); got.String() != want.String() {
+	if got := shown(b); got.String() != want.String() {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
