@@ -42,11 +42,14 @@ var errNoService = errors.New("driver attempted to initialize in load balancing 
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var refused *refusal
+	var own *unwritten
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.As(err, &refused):
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
+	case errors.As(err, &own):
+		e.Network, e.Connecting = false, false
 	case ctx.Err() != nil: // whatever it broke off, the resolution of a name included
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns):

@@ -27,6 +27,12 @@ func (e *HandshakeError) Error() string {
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
+// unwritten is a hello that the client could not write.
+type unwritten struct{ err error }
+
+func (u *unwritten) Error() string { return u.err.Error() }
+func (u *unwritten) Unwrap() error { return u.err }
+
 // refusal is a hello that was answered with an error.
 type refusal struct {
 	reply bson.Raw

@@ -18,7 +18,7 @@ func (c *Conn) shakeHands(ctx context.Context, address string, h *Handshake) (*t
 	at, doc := wire.BeginDocument(nil)
 	doc, err := h.appendFirst(doc)
 	if err != nil {
-		return nil, err
+		return nil, &unwritten{err}
 	}
 	message := wire.AppendQuery(nil, requestID, wire.SecondaryOk, "admin.$cmd", wire.EndDocument(doc, at))
 	reply, err := c.RoundTrip(ctx, message, requestID)
@@ -48,7 +48,7 @@ func (c *Conn) ask(
 	doc, b := wire.BeginDocument(b)
 	b, err := write(b)
 	if err != nil {
-		return nil, err
+		return nil, &unwritten{err}
 	}
 	b = wire.AppendString(b, "$db", "admin")
 	c.Out = wire.EndMessage(wire.EndDocument(b, doc), at)
