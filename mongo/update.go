@@ -227,7 +227,7 @@ func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArgument
 	return nil
 }
 
-// isPipeline tells whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
+// isPipeline reports whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
 func isPipeline(update any) bool {
 	switch update.(type) {
 	case bson.D, bson.Raw, []byte, *bson.D:

@@ -39,13 +39,13 @@ func reasonOf(code int32) retry.Reason {
 	}
 }
 
-// labelledByClient tells whether the client must label an answer with this code RetryableWriteError itself, which it
+// labelledByClient reports whether the client must label an answer with this code RetryableWriteError itself, which it
 // does for servers before 4.4 only. 134 is a read's.
 func labelledByClient(code int32) bool {
 	return code != 134 && reasonOf(code) != retry.ReasonUnknown
 }
 
-// hasLabel tells whether an array of labels holds one.
+// hasLabel reports whether an array of labels holds one.
 func hasLabel(labels []byte, label string) bool {
 	if labels == nil {
 		return false
@@ -63,7 +63,7 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
-// retryableWrite tells whether an answer is to be retried as labelled RetryableWriteError, and whether the client has to
+// retryableWrite reports whether an answer is to be retried as labelled RetryableWriteError, and whether the client has to
 // add that label.
 func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 	switch {

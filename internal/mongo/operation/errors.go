@@ -84,7 +84,7 @@ func labelled(err error, label string) bool {
 	return errors.As(err, &e) && e.HasErrorLabel(label)
 }
 
-// addsNothing tells whether a refusal after a single attempt is what everybody expects.
+// addsNothing reports whether a refusal after a single attempt is what everybody expects.
 func addsNothing(why retry.Why) bool {
 	switch why {
 	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:

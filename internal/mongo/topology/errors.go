@@ -111,7 +111,7 @@ func OnCheckError(d *Description, addr string, kind ErrorKind, err error) (*Desc
 	return Apply(d, NewUnknown(addr, err, nil)), r
 }
 
-// stale tells whether the error is older than what is known of the server: it came from a connection made before the
+// stale reports whether the error is older than what is known of the server: it came from a connection made before the
 // pool was cleared, or from a state that the server has told about already. Every change of state has a new
 // topologyVersion, therefore an equal one is stale too.
 func (e *ErrorInfo) stale(s *Server) bool {
@@ -126,7 +126,7 @@ func (e *ErrorInfo) stateChange() bool {
 // wireVersion42 is MongoDB 4.2, whose members keep their connections when they step down.
 const wireVersion42 = 8
 
-// closesConnections tells whether the server, because it is older than 4.2, closes all of its connections when its state
+// closesConnections reports whether the server, because it is older than 4.2, closes all of its connections when its state
 // changes: what SDAM asked of clients as long as it covered such servers.
 func (e *ErrorInfo) closesConnections() bool {
 	return e.MaxWireVersion > 0 && e.MaxWireVersion < wireVersion42
