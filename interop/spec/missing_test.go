@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
 )
 
-// missing counts the cases that are not there yet, by the name of the first thing that each needs and the client lacks.
+// missing counts the cases that are not there yet by the first method or option that each needs and the client lacks.
 type missing map[string]int
 
 func readMissing(t *testing.T) missing {
@@ -31,27 +31,27 @@ func readMissing(t *testing.T) missing {
 	return m
 }
 
-// missingIn counts those of all results.
+// missingIn counts them in the results of a run.
 func missingIn(results []result) missing {
 	m := make(missing)
 	for _, r := range results {
-		if what := r.missing(); what != "" {
-			m[what]++
+		if name := r.missing(); name != "" {
+			m[name]++
 		}
 	}
 	return m
 }
 
-// missing returns the name of what the client lacks; empty if the case failed otherwise, or passes.
+// missing returns the name of the method or option that the client lacks; empty if the case passes or fails for another reason.
 func (r result) missing() string {
 	lacks := new(unified.NotThereYet)
 	if !errors.As(r.err, &lacks) {
 		return ""
 	}
-	return lacks.What
+	return lacks.Name
 }
 
-// differences are where a run counts otherwise than the file.
+// differences returns a text for each name that a run counted otherwise.
 func (m missing) differences(counted missing) []string {
 	names := make(map[string]bool)
 	for _, each := range []missing{m, counted} {

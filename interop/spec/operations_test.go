@@ -47,7 +47,7 @@ func insert(more string) string {
 }
 
 // TestRunnerOperations runs what no published file uses so that it could fail: each operation once as it should be, and once not.
-// What the client lacks is not run.
+// Those that need something that the client lacks are left out.
 func TestRunnerOperations(t *testing.T) {
 	run := 0
 	find := `{"object": "c", "name": "find", "arguments": {"filter": {}}, "expectResult": [{"_id": 1}]}`

@@ -26,7 +26,7 @@ const (
 	passes outcome = iota
 	fails
 	skipped     // by the file's own word
-	notThereYet // the client lacks what the case needs
+	notThereYet // the client lacks something that the case needs
 )
 
 func (r result) outcome() outcome {

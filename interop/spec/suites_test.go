@@ -109,7 +109,7 @@ func runSuites(t *testing.T, then func(*testing.T, result)) []result {
 	return results
 }
 
-// TestClientOnMongotest holds the client that the build tag chose, the test server and the runner against each other.
+// TestClientOnMongotest holds the client that the build tag chooses against the test server.
 func TestClientOnMongotest(t *testing.T) {
 	table, lacks := readTable(t), readMissing(t)
 	results := runSuites(t, func(t *testing.T, r result) {

@@ -32,7 +32,7 @@ func (g *group) lists(file, name string) bool {
 
 const allCases = "*"
 
-var update = flag.Bool("update", false, "take the cases that pass now out of "+tableFile+", put those that fail for another known reason there, and count what the client lacks")
+var update = flag.Bool("update", false, "take the cases that pass now out of "+tableFile+", put those that fail for another known reason there, and count the missing things anew")
 
 func readTable(t *testing.T) []group {
 	t.Helper()
@@ -57,7 +57,7 @@ func listing(groups []group, file, name string) *group {
 	return nil
 }
 
-// verdict is what is wrong with a result, seen from the table and from what the client is known to lack; empty if nothing is.
+// verdict is what is wrong with a result, seen from the table and from the list of missing things; empty if nothing is.
 func verdict(groups []group, lacks missing, r result) string {
 	g, o := listing(groups, r.file, r.name), r.outcome()
 	switch {

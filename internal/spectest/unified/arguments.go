@@ -19,17 +19,17 @@ func refuse(format string, args ...any) error { return &refusal{fmt.Errorf(forma
 // NotThereYet is the failure of a case that needs something that the client does not have yet. It is never taken for an error
 // that the case expects.
 type NotThereYet struct {
-	What string // the name of a method, a function or an option
-	Err  error  // what the client, or its file of aliases, returned
+	Name string // of the missing method or option
+	Err  error  // as the client, or its file of aliases, returned it
 }
 
 func (n *NotThereYet) Error() string { return n.Err.Error() }
 func (n *NotThereYet) Unwrap() error { return n.Err }
 
-// ifMissing returns NotThereYet around an error that says that the client lacks something, and every other as it is.
+// ifMissing returns NotThereYet around an error that says that the client lacks something, and every other error as it is.
 func ifMissing(err error) error {
-	if what := mongoMissing(err); what != "" {
-		return &NotThereYet{what, err}
+	if name := mongoMissing(err); name != "" {
+		return &NotThereYet{name, err}
 	}
 	return err
 }

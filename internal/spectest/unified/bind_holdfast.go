@@ -3,6 +3,7 @@
 package unified
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -28,7 +29,7 @@ type (
 	mongoWriteModel        = mongo.WriteModel
 )
 
-// These are plain data that Holdfast has no name for yet. Where it has one, that is the official type under the same name.
+// Holdfast has no names for these types yet. They are plain data, for which it uses the official types.
 type (
 	mongoBulkResult       = official.BulkWriteResult
 	mongoClientBulkError  = official.ClientBulkWriteException
@@ -44,7 +45,7 @@ var (
 	mongoIsTimeout      = mongo.IsTimeout
 )
 
-// These make models that are plain data. Holdfast has no name for them yet.
+// Holdfast has no names for these functions yet. The models that they make are plain data.
 var (
 	mongoNewInsertOne        = official.NewInsertOneModel
 	mongoNewUpdateOne        = official.NewUpdateOneModel
@@ -60,8 +61,8 @@ var (
 	mongoNewClientDeleteMany = official.NewClientDeleteManyModel
 )
 
-// The three handles have the methods of the client's own, and those that it lacks. The missing ones are embedded one level
-// deeper, and Go prefers the method that is embedded less deep: a method that the client gains is used at once.
+// Each handle has the methods of the client's handle and, one level deeper, the missing ones. Of two methods with the same name
+// Go calls the one that is less deep, so a method that the client gains is used at once.
 type (
 	mongoClient struct {
 		*mongo.Client
@@ -114,22 +115,20 @@ var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supp
 	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI` +
 	`|(serverMonitoringMode "stream") is not supported by Holdfast, which polls: use "auto" or "poll")$`)
 
-// mongoMissing returns the name of what the client lacks if that is why err was returned, and "" otherwise.
+// mongoMissing returns the name of the missing method or option that err is about, "" if it is about something else.
 func mongoMissing(err error) string {
 	if err == nil {
 		return ""
 	}
-	var what notThereYet
-	if errors.As(err, &what) {
-		return string(what)
+	var method notThereYet
+	if errors.As(err, &method) {
+		return string(method)
 	}
-	what = ""
-	for i, name := range refusedOption.FindStringSubmatch(err.Error()) {
-		if i > 0 {
-			what += notThereYet(name)
-		}
+	groups := refusedOption.FindStringSubmatch(err.Error())
+	if groups == nil {
+		return ""
 	}
-	return string(what)
+	return cmp.Or(groups[1:]...)
 }
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {

@@ -9,13 +9,13 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// notThereYet is the name of something that the client lacks, and the error of everything that needs it. A test fails when the
-// client has gained what is named here.
+// notThereYet is the error of a missing method: its name. When the client has gained a method of this file, a test fails until
+// it is deleted here.
 type notThereYet string
 
-func (what notThereYet) Error() string { return string(what) + " is not there yet" }
+func (name notThereYet) Error() string { return string(name) + " is not there yet" }
 
-// missingFromClient has the methods of the official Client that Holdfast's lacks.
+// missingFromClient has the methods of the official Client that ours lacks.
 type missingFromClient struct{}
 
 func (missingFromClient) AppendDriverInfo(...any) error {
@@ -42,7 +42,7 @@ func (missingFromClient) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Client.Watch")
 }
 
-// missingFromDatabase has the methods of the official Database that Holdfast's lacks.
+// missingFromDatabase has the methods of the official Database that ours lacks.
 type missingFromDatabase struct{}
 
 func (missingFromDatabase) Aggregate(...any) (*mongoCursor, error) {
@@ -77,7 +77,7 @@ func (missingFromDatabase) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Database.Watch")
 }
 
-// missingFromCollection has the methods of the official Collection that Holdfast's lacks.
+// missingFromCollection has the methods of the official Collection that ours lacks.
 type missingFromCollection struct{}
 
 func (missingFromCollection) Aggregate(...any) (*mongoCursor, error) {
@@ -124,7 +124,7 @@ func (missingFromCollection) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Collection.Watch")
 }
 
-// missingResult is the result of a missing method whose official result has the error in it.
+// missingResult is the result of a missing method that returns its error inside a result.
 type missingResult struct{ err error }
 
 func (r missingResult) Err() error             { return r.err }

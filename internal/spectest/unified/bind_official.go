@@ -56,7 +56,7 @@ var (
 	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
 )
 
-// mongoMissing returns the name of what the client lacks if that is why err was returned. The official client lacks nothing.
+// mongoMissing returns the name of the missing method or option that err is about. The official client lacks none.
 func mongoMissing(error) string { return "" }
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
