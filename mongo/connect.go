@@ -34,7 +34,9 @@ func Connect(opts ...*options.ClientOptions) (*Client, error) {
 
 // connector returns Connect for clients with deliberate defects.
 func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
-	return func(opts ...*options.ClientOptions) (*Client, error) { return connect(m, options.MergeClientOptions(opts...)) }
+	return func(opts ...*options.ClientOptions) (*Client, error) {
+		return connect(m, options.MergeClientOptions(opts...))
+	}
 }
 
 func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {

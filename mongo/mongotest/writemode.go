@@ -29,7 +29,7 @@ func checkModes(modes map[string]map[string]int) error {
 }
 
 // checkLocked refuses a write concern that the set can never satisfy.
-func (w *writeConcern) checkLocked(rs *ReplicaSet) *CommandError {
+func (w *writeConcern) checkLocked(rs *Deployment) *CommandError {
 	switch {
 	case w.mode == "" || w.mode == majorityMode:
 		if w.members > rs.bearersLocked() {
@@ -44,7 +44,7 @@ func (w *writeConcern) checkLocked(rs *ReplicaSet) *CommandError {
 }
 
 // satisfiesLocked tells whether the members that have a write, of those with data, are as many and as different as a mode asks.
-func (rs *ReplicaSet) satisfiesLocked(mode string, has func(*member) bool) bool {
+func (rs *Deployment) satisfiesLocked(mode string, has func(*member) bool) bool {
 	for tag, n := range rs.modes[mode] {
 		values := make(map[string]bool)
 		for _, m := range rs.members {
