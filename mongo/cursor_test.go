@@ -37,7 +37,7 @@ type fiveDocuments struct {
 func onDatabase(t *testing.T, f func(*fiveDocuments)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		set, err := mongotest.Run(mongotest.InMemory(), mongotest.Version("8.0"))
+		set, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.Version("8.0"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,8 +42,8 @@ func (c *mockCommand) newLog(s *session) *serverLog {
 }
 
 // start starts servers. What mongotest refuses of them came from flags.
-func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.ReplicaSet, error) {
-	rs, err := mongotest.Run(opts...)
+func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.Deployment, error) {
+	rs, err := c.run(opts)
 	if err != nil {
 		return nil, usageError(c.asFlag(err))
 	}
@@ -95,7 +95,7 @@ func endReason(ctx context.Context) string {
 }
 
 // awaitShutdown waits until a member was told to shut down, or ctx ends.
-func awaitShutdown(ctx context.Context, rs *mongotest.ReplicaSet, member int) {
+func awaitShutdown(ctx context.Context, rs *mongotest.Deployment, member int) {
 	var err error
 	for state := ""; err == nil && state != stateDown; {
 		state, err = rs.WaitState(ctx, member, state)
@@ -109,8 +109,8 @@ type process struct {
 	front *front
 	hosts []string
 	files *outputFiles
-	start func([]mongotest.Option) (*mongotest.ReplicaSet, error)
-	set   *mongotest.ReplicaSet
+	start func([]mongotest.Option) (*mongotest.Deployment, error)
+	set   *mongotest.Deployment
 	host  host
 }
 

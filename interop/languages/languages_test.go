@@ -56,13 +56,13 @@ func (c *client) appliedTwice(t *testing.T) {
 
 const user, password = "clerk", "fox & hounds"
 
-func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.ReplicaSet {
+func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
 	t.Helper()
 	return mongotest.RunReplicaSetT(t, 3, append(opts,
 		mongotest.Users(mongotest.User{Name: user, Password: password, Mechanisms: []string{"SCRAM-SHA-256"}}),
 		mongotest.ElectionTimeout(500*time.Millisecond), mongotest.JournalLimit(10000))...)
 }
 
-func credentials(set *mongotest.ReplicaSet) string {
+func credentials(set *mongotest.Deployment) string {
 	return strings.Replace(set.URI(), "mongodb://", "mongodb://"+url.UserPassword(user, password).String()+"@", 1)
 }

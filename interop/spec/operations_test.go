@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // frame is a file around the operations of one case.
@@ -136,7 +135,7 @@ func TestRunnerOperations(t *testing.T) {
 func TestFailPointsEndWithTheirCase(t *testing.T) {
 	point := runner("failPoint", `"client": "client", "failPoint": {"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": {"failCommands": ["find"], "errorCode": 2}}`)
 	synctest.Test(t, func(t *testing.T) {
-		set := mongotest.RunT(t, topologies["replicaset"]...)
+		set := topologies["replicaset"](t, versions[0])
 		r := unified.Runner{Deployment: server{set, unified.Facts{Version: versions[0], Topology: "replicaset"}}}
 		for _, operation := range []string{point, `{"object": "c", "name": "find", "arguments": {"filter": {}}}`} {
 			f := framed(t, operation)

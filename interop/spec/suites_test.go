@@ -13,7 +13,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // suites are the folders whose every file is run.
@@ -51,7 +50,7 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		set := mongotest.RunT(t, append([]mongotest.Option{mongotest.Version(facts.Version)}, topologies[facts.Topology]...)...)
+		set := topologies[facts.Topology](t, facts.Version)
 		r := unified.Runner{Deployment: server{set, facts}, SetInternal: setInternal}
 		err = r.Run(t.Context(), f, c)
 	})

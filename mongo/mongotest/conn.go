@@ -14,7 +14,7 @@ import (
 
 // conn is one client's connection to a server, served by one goroutine.
 type conn struct {
-	set    *ReplicaSet
+	set    *Deployment
 	server *server
 	mongos *mongos // nil if the server is a member
 	member *member // who executes its commands; of a mongos, the one that the command in hand was routed to

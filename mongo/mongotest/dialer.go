@@ -30,7 +30,7 @@ func dialerOf(n *memnet.Network) dialFunc {
 }
 
 // dial connects to an address once the server there, if it is one of the set's, is not isolated.
-func (rs *ReplicaSet) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	rs.mu.Lock()
 	s := rs.serverAtLocked(address)
 	rs.mu.Unlock()

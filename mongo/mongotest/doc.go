@@ -22,7 +22,7 @@
 //
 // # Concurrency
 //
-// All methods of [ReplicaSet], [Pipe], [FaultProxy] and [Dialer] may be called from any goroutine, also from within the
+// All methods of [Deployment], [BlackPipe], [Proxy] and [Dialer] may be called from any goroutine, also from within the
 // functions of a [Fault]. Middleware and the functions of a Fault run on the goroutine of the connection that
 // they concern, with no lock held: what they wait for delays that connection only.
 package mongotest

@@ -124,7 +124,7 @@ func (j *journal) mark(entries []*Entry, change func(*Entry)) {
 }
 
 // Journal returns copies of the journal's entries, the oldest first.
-func (rs *ReplicaSet) Journal() []Entry {
+func (rs *Deployment) Journal() []Entry {
 	j := &rs.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +138,7 @@ func (rs *ReplicaSet) Journal() []Entry {
 
 // Dump returns, as text, the journal with one line for each entry, the transcript as lines of JSON if one is kept, and the
 // members' states and counters.
-func (rs *ReplicaSet) Dump() string {
+func (rs *Deployment) Dump() string {
 	var b strings.Builder
 	for _, e := range rs.Journal() {
 		b.WriteString(e.String())

@@ -15,7 +15,7 @@ import (
 
 // proxyConn is one client's connection and the proxy's own to the server. One goroutine carries each direction.
 type proxyConn struct {
-	proxy  *FaultProxy
+	proxy  *Proxy
 	member *proxyMember
 	id     int64
 	client net.Conn
@@ -254,7 +254,7 @@ func without(doc []byte, name string) []byte {
 }
 
 // rewriteHello returns a hello's reply with the proxy's addresses and without compression.
-func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
+func (p *Proxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
 	if h.OpCode == wire.OpReply {
 		doc, err := wire.ParseReply(message)
 		if err != nil {
@@ -277,7 +277,7 @@ func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error)
 	return wire.EndMessage(append(dst, doc...), at), nil
 }
 
-func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
+func (p *Proxy) rewriteDocument(doc []byte) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -300,7 +300,7 @@ func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
 	return wire.EndDocument(dst, at), it.Err
 }
 
-func (p *FaultProxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
+func (p *Proxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
 	var fronts []string
 	for _, v := range query.Elements(array) {
 		front, err := p.front(string(v.Text()))

@@ -12,7 +12,7 @@ import (
 // server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
 // shows. Its fields are guarded by the set's mutex but for those that never change.
 type server struct {
-	set      *ReplicaSet
+	set      *Deployment
 	member   *member // what it is, nil if it is a mongos
 	mongos   *mongos // nil if it is a member
 	name     string  // for errors

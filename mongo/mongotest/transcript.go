@@ -51,12 +51,14 @@ func (m Message) String() string {
 	return string(text)
 }
 
-// KeepTranscript has every request and reply kept, the newest n messages, for [ReplicaSet.Transcript] and the dump of a
+// KeepTranscript has every request and reply kept, the newest n messages, for [Deployment.Transcript] and the dump of a
 // failed test; none are if it is not given.
-func KeepTranscript(n int) Option { return func(c *config) { c.transcript = n } }
+func KeepTranscript(n int) CommonOption {
+	return commonOption(func(c *commonConfig) { c.transcript = n })
+}
 
 // Transcript returns the messages that KeepTranscript keeps, the oldest first.
-func (rs *ReplicaSet) Transcript() []Message { return rs.transcript.messages() }
+func (rs *Deployment) Transcript() []Message { return rs.transcript.messages() }
 
 // transcript keeps the newest messages.
 type transcript struct {

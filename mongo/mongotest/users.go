@@ -35,11 +35,11 @@ type User struct {
 
 // Users adds users. A server that has any lets nobody in who has not authenticated.
 func Users(users ...User) Option {
-	return func(c *config) { c.users = append(c.users, users...) }
+	return deploymentOption(func(c *config) { c.users = append(c.users, users...) })
 }
 
 // RequireAuth makes servers without users let anybody in only until a user is created, as `mongod --auth` does.
-func RequireAuth() Option { return func(c *config) { c.requireAuth = true } }
+func RequireAuth() Option { return deploymentOption(func(c *config) { c.requireAuth = true }) }
 
 // account is a user as the server keeps it.
 type account struct {
@@ -120,7 +120,7 @@ func (a *account) mechanisms() []string {
 }
 
 // userLocked returns a user, nil if there is none.
-func (rs *ReplicaSet) userLocked(db, name string) *account {
+func (rs *Deployment) userLocked(db, name string) *account {
 	for _, a := range rs.users {
 		if a.db == db && a.name == name {
 			return a
@@ -130,7 +130,7 @@ func (rs *ReplicaSet) userLocked(db, name string) *account {
 }
 
 // user is userLocked for callers without the set's mutex. What it returns does not change.
-func (rs *ReplicaSet) user(db, name string) *account {
+func (rs *Deployment) user(db, name string) *account {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.userLocked(db, name)

@@ -29,7 +29,9 @@ func (w *world) occupy() (release func()) {
 }
 
 func TestAPinTiesOperationsToTheServerOfTheFirst(t *testing.T) {
-	in(t, func(w *world) {
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunSharded(1, 2, mongotest.InMemory())
+	}, func(w *world) {
 		w.server()
 		for range 10 {
 			var pin Pin
@@ -49,7 +51,7 @@ func TestAPinTiesOperationsToTheServerOfTheFirst(t *testing.T) {
 				t.Error("a released pin has a server")
 			}
 		}
-	}, mongotest.Members(1), mongotest.Sharded(2))
+	})
 }
 
 func TestAPinThatKeepsTheConnectionHoldsItUntilItIsReleased(t *testing.T) {

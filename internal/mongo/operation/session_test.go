@@ -113,7 +113,7 @@ func TestACausallyConsistentReadSeesTheSessionsOperationsBefore(t *testing.T) {
 		if v := w.last("readConcern"); !v.IsZero() {
 			t.Errorf("an implicit session's read has the read concern %v", v)
 		}
-	}, mongotest.Members(1))
+	})
 }
 
 func withSession(o *Operation, s *Session) *Operation {
@@ -143,7 +143,7 @@ func TestASnapshotSessionReadsAtTheTimeOfItsFirstRead(t *testing.T) {
 				if Timestamp(seconds)<<32|Timestamp(counter) != at || s.snapshotTime != at {
 					t.Errorf("the second read has the read concern %v, want time %d", w.last("readConcern"), at)
 				}
-			}, mongotest.Members(1))
+			})
 		})
 	}
 }

@@ -21,15 +21,24 @@ import (
 // world is a runner on a deployment in memory, inside a bubble of the fake clock, and the commands that it sent.
 type world struct {
 	*testing.T
-	set    *mongotest.ReplicaSet
+	set    *mongotest.Deployment
 	runner *Runner
 	sent   []bson.Raw
 }
 
-func in(t *testing.T, f func(w *world), o ...mongotest.Option) {
+// in runs f on a replica set of one member.
+func in(t *testing.T, f func(w *world), opts ...mongotest.Option) {
+	t.Helper()
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunReplicaSet(1, append(opts, mongotest.InMemory())...)
+	}, f)
+}
+
+// inside runs f on a deployment of any kind.
+func inside(t *testing.T, run func() (*mongotest.Deployment, error), f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		set, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory()}, o...)...)
+		set, err := run()
 		if err != nil {
 			t.Fatal(err)
 		}

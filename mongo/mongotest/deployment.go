@@ -17,10 +17,12 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
-// ReplicaSet is a running set of servers: one or several members of a replica set, or a standalone. Its methods are safe
-// for concurrent use. What names no member, mongos or namespace ("database.collection") is an error of the methods that return
-// one; the others panic and say so.
-type ReplicaSet struct {
+// Deployment is what runs: a standalone, a replica set, or a sharded cluster. Its methods are safe for concurrent use.
+//
+// The servers with data are its members, counted from 0; a standalone is member 0. An argument that names no member, no
+// mongos or no namespace ("database.collection") is an error of the methods that return one; the others panic with a text
+// that says so.
+type Deployment struct {
 	config     config
 	network    *memnet.Network // nil on TCP
 	members    []*member
@@ -61,91 +63,8 @@ type ReplicaSet struct {
 	majorityByDefault bool // of writes that do not say how many members must have them
 }
 
-// Tester is what the package needs of a test framework; a *testing.T has it.
-type Tester interface {
-	Helper()
-	Cleanup(func())
-	Failed() bool
-	Logf(format string, args ...any)
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
-// RunReplicaSetT is RunT with a number of members, which no option may contradict.
-func RunReplicaSetT(t Tester, members int, opts ...Option) *ReplicaSet {
-	t.Helper()
-	promise := func(c *config) { c.members, c.promised = members, &members }
-	return RunT(t, append([]Option{promise}, opts...)...)
-}
-
-// RunT runs a server for a test, a replica set of one member unless the options say otherwise, and closes it when the test
-// ends. If the test failed, it logs what Dump tells. A server belongs to its test: those of parallel tests have nothing in
-// common.
-func RunT(t Tester, opts ...Option) *ReplicaSet {
-	t.Helper()
-	rs, err := Run(opts...)
-	if err != nil {
-		t.Fatalf("%v", err)
-		return nil
-	}
-	t.Cleanup(func() {
-		t.Helper()
-		if t.Failed() {
-			t.Logf("what happened at the server:\n%s", rs.Dump())
-		}
-		if err := rs.Close(); err != nil {
-			t.Logf("closing the replica set: %v", err)
-		}
-	})
-	return rs
-}
-
-// Run starts a server, a replica set of one member unless the options say otherwise. The member of the highest priority, the
-// first of them, is the elected primary when Run returns, unless the option [Uninitiated] is given.
-func Run(opts ...Option) (*ReplicaSet, error) {
-	c, err := newConfig(opts)
-	if err != nil {
-		return nil, err
-	}
-	if c.patience != 0 {
-		return nil, errors.New("mongotest: Patience is a pipe's")
-	}
-	rs := &ReplicaSet{
-		config: c, configVersion: 1, electionTimeout: c.electionTimeout, modes: c.modes, done: make(chan struct{}),
-		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
-	}
-	rs.network = c.network()
-	for i := range c.members {
-		m := newMember(rs, i)
-		m.config, m.lag = c.initial[i].memberConfig, c.initial[i].lag
-		m.config.removed = m.config.removed || c.uninitiated
-		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
-		rs.cut = append(rs.cut, make([]bool, c.members))
-	}
-	for i := range c.mongos {
-		r := newMongos(rs, i)
-		rs.mongos, rs.servers = append(rs.mongos, r), append(rs.servers, &r.server)
-	}
-	if err := rs.secure(); err != nil {
-		return nil, err
-	}
-	if err := rs.listen(); err != nil {
-		_ = rs.Close()
-		return nil, err
-	}
-	for _, m := range rs.members {
-		rs.wg.Go(m.replicate)
-	}
-	if !c.uninitiated {
-		rs.mu.Lock()
-		defer rs.mu.Unlock()
-		rs.beginLocked(rs.foremostLocked())
-	}
-	return rs, nil
-}
-
 // foremostLocked returns the member of the highest priority, the first of them.
-func (rs *ReplicaSet) foremostLocked() *member {
+func (rs *Deployment) foremostLocked() *member {
 	p := rs.members[0]
 	for _, m := range rs.members {
 		if m.config.electable() && (!p.config.electable() || m.config.priority > p.config.priority) {
@@ -156,7 +75,7 @@ func (rs *ReplicaSet) foremostLocked() *member {
 }
 
 // beginLocked elects the first primary, whose first entry everybody has.
-func (rs *ReplicaSet) beginLocked(p *member) {
+func (rs *Deployment) beginLocked(p *member) {
 	rs.initiation = initiated
 	rs.configureLocked()
 	p.standLocked()
@@ -171,7 +90,7 @@ func (rs *ReplicaSet) beginLocked(p *member) {
 	rs.reconsiderLocked()
 }
 
-func (rs *ReplicaSet) listen() error {
+func (rs *Deployment) listen() error {
 	for i, s := range rs.servers {
 		if err := s.listen(i); err != nil {
 			return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
@@ -233,7 +152,7 @@ func named(addr string, l net.Listener) string {
 
 // acceptAll serves the connections of one server. A killed one's port stays bound, so that Restart finds it free; whoever
 // connects meanwhile is reset.
-func (rs *ReplicaSet) acceptAll(s *server, l net.Listener) {
+func (rs *Deployment) acceptAll(s *server, l net.Listener) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -263,7 +182,7 @@ func abort(c net.Conn) {
 }
 
 // accept begins to serve a connection; false if the server does not run.
-func (rs *ReplicaSet) accept(s *server, nc net.Conn) bool {
+func (rs *Deployment) accept(s *server, nc net.Conn) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closed || !s.up {
@@ -279,7 +198,7 @@ func (rs *ReplicaSet) accept(s *server, nc net.Conn) bool {
 
 // Close ends every goroutine and connection of the set, and waits until they are gone; it must not be called from
 // within middleware. Closing twice is harmless.
-func (rs *ReplicaSet) Close() error {
+func (rs *Deployment) Close() error {
 	rs.mu.Lock()
 	first := !rs.closed
 	rs.closed = true
@@ -312,7 +231,7 @@ func (rs *ReplicaSet) Close() error {
 
 // URI returns the connection string: the members that clients are to find, all of them before replSetInitiate, and the set's
 // name; a standalone's address alone; or the mongos. With TLS it says so. Users and certificates are the client's to add.
-func (rs *ReplicaSet) URI() string {
+func (rs *Deployment) URI() string {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var hosts []string
@@ -345,10 +264,10 @@ func (rs *ReplicaSet) URI() string {
 func escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
 // Dialer returns what connects to the set's members, in memory and on TCP.
-func (rs *ReplicaSet) Dialer() *Dialer { return &Dialer{rs.dial} }
+func (rs *Deployment) Dialer() *Dialer { return &Dialer{rs.dial} }
 
 // Addr returns the address of a member, "host:port"; of member 0 if none is named.
-func (rs *ReplicaSet) Addr(member ...int) string {
+func (rs *Deployment) Addr(member ...int) string {
 	i := 0
 	if len(member) > 0 {
 		i = member[0]
@@ -360,14 +279,14 @@ func (rs *ReplicaSet) Addr(member ...int) string {
 }
 
 // Members returns how many members the set has, running or not.
-func (rs *ReplicaSet) Members() int {
+func (rs *Deployment) Members() int {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return len(rs.members)
 }
 
 // Primary returns the index of the primary, of the newest if an older one has not yet noticed its loss; -1 if there is none.
-func (rs *ReplicaSet) Primary() int {
+func (rs *Deployment) Primary() int {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if m := rs.newestPrimaryLocked(); m != nil {
@@ -376,7 +295,7 @@ func (rs *ReplicaSet) Primary() int {
 	return -1
 }
 
-func (rs *ReplicaSet) newestPrimaryLocked() *member {
+func (rs *Deployment) newestPrimaryLocked() *member {
 	var found *member
 	for _, m := range rs.members {
 		if m.up && m.role == primary && (found == nil || m.term > found.term) {
@@ -387,13 +306,13 @@ func (rs *ReplicaSet) newestPrimaryLocked() *member {
 }
 
 // Term returns the highest term in which a primary was elected.
-func (rs *ReplicaSet) Term() int64 {
+func (rs *Deployment) Term() int64 {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.termLocked()
 }
 
-func (rs *ReplicaSet) termLocked() int64 {
+func (rs *Deployment) termLocked() int64 {
 	term := int64(0)
 	for _, m := range rs.members {
 		term = max(term, m.term)
@@ -402,7 +321,7 @@ func (rs *ReplicaSet) termLocked() int64 {
 }
 
 // serverAtLocked returns the server that has an address, nil if none has.
-func (rs *ReplicaSet) serverAtLocked(addr string) *server {
+func (rs *Deployment) serverAtLocked(addr string) *server {
 	for _, s := range rs.servers {
 		if s.addr == addr {
 			return s
@@ -413,7 +332,7 @@ func (rs *ReplicaSet) serverAtLocked(addr string) *server {
 
 // ReadAll returns the documents of a namespace ("database.collection") that a majority has, from the primary or, where
 // there is none, the member that knows most. The documents must not be changed. It panics if the namespace is none.
-func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
+func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 	if _, _, err := splitNamespace(ns); err != nil {
 		panic(err.Error())
 	}
@@ -437,7 +356,7 @@ func (rs *ReplicaSet) ReadAll(ns string) []bson.Raw {
 // secondary that reaches a primary, and is not configured to stay behind, has all that it wrote. An isolated member's silent
 // bytes keep it waiting. On TCP, bytes
 // that the operating system still holds are not seen. It returns ctx's error if ctx ends first.
-func (rs *ReplicaSet) WaitIdle(ctx context.Context) error {
+func (rs *Deployment) WaitIdle(ctx context.Context) error {
 	rs.idlers.Add(1)
 	defer rs.idlers.Add(-1)
 	rs.mu.Lock()
@@ -449,7 +368,7 @@ func (rs *ReplicaSet) WaitIdle(ctx context.Context) error {
 	return nil
 }
 
-func (rs *ReplicaSet) idleLocked() bool {
+func (rs *Deployment) idleLocked() bool {
 	if rs.network != nil && rs.tls == nil && rs.network.Unprocessed() > 0 {
 		return false
 	}
@@ -465,7 +384,7 @@ func (rs *ReplicaSet) idleLocked() bool {
 }
 
 // rest tells WaitIdle that something ended.
-func (rs *ReplicaSet) rest() {
+func (rs *Deployment) rest() {
 	if rs.active.Add(-1) == 0 && rs.idlers.Load() > 0 {
 		rs.mu.Lock()
 		rs.changedLocked()
@@ -475,7 +394,7 @@ func (rs *ReplicaSet) rest() {
 
 // WaitPrimary waits until there is a primary that a majority reaches, and returns its index, or -1 with ctx's error if
 // ctx ends first.
-func (rs *ReplicaSet) WaitPrimary(ctx context.Context) (int, error) {
+func (rs *Deployment) WaitPrimary(ctx context.Context) (int, error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	w := newWaiter(func() bool {
@@ -501,7 +420,7 @@ var errTimeout = errors.New("mongotest: the time is up")
 
 // awaitLocked waits until w is ready, giving up the mutex meanwhile: errHangUp if stop is closed first, errTimeout after
 // limit, which is unlimited if negative.
-func (rs *ReplicaSet) awaitLocked(w *waiter, stop <-chan struct{}, limit time.Duration) error {
+func (rs *Deployment) awaitLocked(w *waiter, stop <-chan struct{}, limit time.Duration) error {
 	if w.ready() {
 		return nil
 	}
@@ -540,7 +459,7 @@ func (w *waiter) wait(stop <-chan struct{}, limit time.Duration) error {
 }
 
 // changedLocked ends the waits whose condition is met now.
-func (rs *ReplicaSet) changedLocked() {
+func (rs *Deployment) changedLocked() {
 	kept := rs.waiters[:0]
 	for _, w := range rs.waiters {
 		if w.ready() {
@@ -554,14 +473,14 @@ func (rs *ReplicaSet) changedLocked() {
 }
 
 // tickLocked returns the timestamp of the next oplog entry.
-func (rs *ReplicaSet) tickLocked() timestamp {
+func (rs *Deployment) tickLocked() timestamp {
 	next := max(rs.clusterTime(), now()) + 1
 	rs.clock.Store(uint64(next))
 	return next
 }
 
 // clusterTime is the newest time that anyone knows of.
-func (rs *ReplicaSet) clusterTime() timestamp {
+func (rs *Deployment) clusterTime() timestamp {
 	return timestamp(max(rs.clock.Load(), rs.heard.Load()))
 }
 
