@@ -28,7 +28,7 @@ type costs struct {
 	name    string
 	engine  Options
 	op      Operation
-	attempt Attempt
+	attempt AttemptFunc
 }
 
 // without lists what costs no memory.
@@ -36,12 +36,12 @@ func without() []costs {
 	budget, breaker := generous()
 	plain := Options{Strategy: Once()}
 	both := Options{Strategy: Once(), Budget: budget, Breaker: breaker}
-	limited, own := Strategy(Limited{Attempts: 3, Strategy: UntilDeadline()}), Strategy(Limited{Attempts: 3})
+	limited, own := Strategy(Limited(3, UntilDeadline())), Strategy(Limited(3, UntilDeadline()))
 	return []costs{
 		{"a success", plain, Operation{}, succeed},
 		{"a success with budget and breaker", both, Operation{}, succeed},
 		{"a success with a limit around a strategy of its own", both, Operation{Strategy: limited}, succeed},
-		{"a success with an overload rule of its own", both, Operation{Strategy: Overload{Retries: 2, Otherwise: Once()}}, succeed},
+		{"a success with an overload rule of its own", both, Operation{Strategy: Overload(2, Once())}, succeed},
 		{"a success with a strategy of its own", both, Operation{Strategy: own}, succeed},
 		{"a retry at once", plain, Operation{}, failOnce},
 		{"a retry at once with a budget", Options{Strategy: Once(), Budget: budget}, Operation{}, failOnce},
@@ -76,7 +76,7 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkEngine(b *testing.B) {
 	delayed := costs{
-		"a retry after a nanosecond", Options{Strategy: BestEffort{Min: 1, Max: 1}}, Operation{}, failOnce,
+		"a retry after a nanosecond", Options{Strategy: BestEffort(BackoffOptions{Min: 1, Max: 1})}, Operation{}, failOnce,
 	}
 	for _, c := range append(without(), delayed) {
 		b.Run(c.name, func(b *testing.B) {

@@ -93,7 +93,7 @@ func (v *firstVerdict) Observe(_ context.Context, e retry.Event) {
 
 // The breaker opens at the failure itself, for longer than the delay.
 func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
-	open := retry.DefaultBreaker()
+	open := retry.DefaultBreakerOptions()
 	open.Volume = 1
 	for _, c := range []struct {
 		name    string
@@ -132,9 +132,9 @@ func TestControlledBackoffIsTheExactLadder(t *testing.T) {
 // "Budget and breaker never refuse an always-retry reason; only the deadline and cancellation do."
 func TestAnOpenBreakerDoesNotEndAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opens := retry.DefaultBreaker()
+		opens := retry.DefaultBreakerOptions()
 		opens.Volume, opens.Sleep = 1, 30*ms
-		e := engine(t, retry.Options{Strategy: retry.BestEffort{}, Breaker: opens})
+		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Breaker: opens})
 		if r := do(t.Context(), e, retry.Operation{}, notMyVBucket, 1); r.err != nil {
 			t.Errorf("%v", r.err)
 		}

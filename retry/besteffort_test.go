@@ -12,7 +12,7 @@ import (
 )
 
 // delayOf returns the delay that b gives as any strategy does.
-func delayOf(t rapid.TB, b BestEffort, retries int) time.Duration {
+func delayOf(t rapid.TB, b Strategy, retries int) time.Duration {
 	t.Helper()
 	a, err := b.RetryAfter(context.Background(), Request{Retries: retries}, Failure{})
 	if err != nil || !a.retry {
@@ -47,7 +47,7 @@ func TestBestEffortStaysBetweenItsBounds(t *testing.T) {
 		least := anyDuration(1, math.MaxInt64).Draw(t, "min")
 		most := anyDuration(least, math.MaxInt64).Draw(t, "max")
 		retries := anyRetries().Draw(t, "retries")
-		b := BestEffort{Min: least, Max: most}
+		b := BestEffort(BackoffOptions{Min: least, Max: most})
 		made(t, Options{Strategy: b})
 		high := ceiling(least, retries, most)
 		for range 20 {
@@ -110,23 +110,23 @@ func chiSquareQuantile(freedom float64) float64 {
 
 func TestBestEffortIsUniform(t *testing.T) {
 	const ms = time.Millisecond
-	narrow := BestEffort{Min: 1, Max: 10}
+	narrow := BestEffort(BackoffOptions{Min: 1, Max: 10})
 	for _, c := range []struct {
 		name      string
-		b         BestEffort
+		b         Strategy
 		retries   int
 		low, high time.Duration
 		bins      int
 	}{
-		{"while it grows, once", BestEffort{}, 1, ms, 2 * ms, 50},
-		{"while it grows, four times", BestEffort{}, 4, ms, 16 * ms, 50},
-		{"just below the cap", BestEffort{}, 8, ms, 256 * ms, 50},
-		{"at the cap", BestEffort{}, 9, ms, 500 * ms, 50},
-		{"long at the cap", BestEffort{}, 1000, ms, 500 * ms, 50},
-		{"with other bounds", BestEffort{Min: 30 * ms, Max: 100 * ms}, 2, 30 * ms, 100 * ms, 50},
+		{"while it grows, once", BestEffort(BackoffOptions{}), 1, ms, 2 * ms, 50},
+		{"while it grows, four times", BestEffort(BackoffOptions{}), 4, ms, 16 * ms, 50},
+		{"just below the cap", BestEffort(BackoffOptions{}), 8, ms, 256 * ms, 50},
+		{"at the cap", BestEffort(BackoffOptions{}), 9, ms, 500 * ms, 50},
+		{"long at the cap", BestEffort(BackoffOptions{}), 1000, ms, 500 * ms, 50},
+		{"with other bounds", BestEffort(BackoffOptions{Min: 30 * ms, Max: 100 * ms}), 2, 30 * ms, 100 * ms, 50},
 		{"each value of few, both ends among them", narrow, 3, 1, 8, 8},
 		{"each value of few at the cap", narrow, 4, 1, 10, 10},
-		{"up to the longest time there is", BestEffort{Min: 1, Max: math.MaxInt64 - 1}, 99, 1, math.MaxInt64 - 1, 50},
+		{"up to the longest time there is", BestEffort(BackoffOptions{Min: 1, Max: math.MaxInt64 - 1}), 99, 1, math.MaxInt64 - 1, 50},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			checkUniform(t, c.low, c.high, c.bins, func() time.Duration { return delayOf(t, c.b, c.retries) })
@@ -142,7 +142,7 @@ func TestOverloadBackoffIsUniform(t *testing.T) {
 }
 
 func TestACalculatorReplacesBestEffortsRule(t *testing.T) {
-	b := BestEffort{Calculator: func(retries int) time.Duration { return time.Duration(retries-1) * time.Hour }}
+	b := BestEffort(BackoffOptions{Calculator: func(retries int) time.Duration { return time.Duration(retries-1) * time.Hour }})
 	for _, c := range []struct {
 		name    string
 		engines Strategy
@@ -150,7 +150,7 @@ func TestACalculatorReplacesBestEffortsRule(t *testing.T) {
 	}{
 		{"as the engine's strategy", b, nil},
 		{"as the operation's", Once(), b},
-		{"within a limit", Limited{Attempts: 9, Strategy: b}, nil},
+		{"within a limit", Limited(9, b), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

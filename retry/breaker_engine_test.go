@@ -16,7 +16,7 @@ import (
 // guarded returns an engine whose breaker opens at the first failure, for five seconds.
 func guarded(t *testing.T, s retry.Strategy, change func(*retry.BreakerOptions)) *retry.Engine {
 	t.Helper()
-	o := retry.DefaultBreaker()
+	o := retry.DefaultBreakerOptions()
 	o.Volume = 1
 	if change != nil {
 		change(o)
@@ -27,7 +27,7 @@ func guarded(t *testing.T, s retry.Strategy, change func(*retry.BreakerOptions))
 // trip opens an engine's breaker.
 func trip(t *testing.T, e *retry.Engine) {
 	t.Helper()
-	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
+	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
 		return inFlight
 	})
 	if whyOf(err) != retry.WhyAttemptsUsed {
@@ -48,7 +48,7 @@ func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
 		{"a longer one too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.WhyRetried},
 		{"one that ends before it is not", afterEach(sleep - 1), 0, 0, retry.WhyBreakerOpen},
 		{"no delay is none that reaches it", retry.Once(), 0, 0, retry.WhyBreakerOpen},
-		{"a strategy that declines is the reason", retry.Limited{Attempts: 1}, 0, 0, retry.WhyAttemptsUsed},
+		{"a strategy that declines is the reason", retry.Limited(1, retry.UntilDeadline()), 0, 0, retry.WhyAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
 // let reports whether an engine lets an attempt through.
 func let(t *testing.T, e *retry.Engine) (through bool) {
 	t.Helper()
-	_ = e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
+	_ = e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
 		through = true
 		return retry.Failure{}
 	})
@@ -194,13 +194,13 @@ func TestACanaryCanBeARetry(t *testing.T) {
 
 func TestABreakerCanBeGivenAnotherJudge(t *testing.T) {
 	for _, c := range []struct {
-		judged retry.Outcome
+		judged retry.Health
 		opens  bool
-	}{{retry.OutcomeFailed, true}, {retry.OutcomeSucceeded, false}, {retry.OutcomeNeutral, false}} {
+	}{{retry.HealthBad, true}, {retry.HealthGood, false}, {retry.HealthUnknown, false}} {
 		t.Run(fmt.Sprint(c.judged), func(t *testing.T) {
 			var asked []retry.Failure
 			e := guarded(t, retry.Once(), func(o *retry.BreakerOptions) {
-				o.Judge = func(f retry.Failure) retry.Outcome {
+				o.Judge = func(f retry.Failure) retry.Health {
 					asked = append(asked, f)
 					return c.judged
 				}
@@ -236,7 +236,7 @@ func (c *endpoints) attempt(context.Context, int) retry.Failure {
 			b.Done(permit, retry.JudgeFailure(f))
 			return f
 		}
-		b.Done(permit, retry.OutcomeSucceeded)
+		b.Done(permit, retry.HealthGood)
 		return retry.Failure{}
 	}
 	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
@@ -246,11 +246,11 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &endpoints{names: []string{"a", "b"}, down: map[string]bool{"a": true}, sent: map[string]int{}}
 		for range c.names {
-			o := *retry.DefaultBreaker()
+			o := *retry.DefaultBreakerOptions()
 			o.Volume = 3
 			c.breakers = append(c.breakers, newBreaker(t, o))
 		}
-		e := engine(t, retry.Options{Strategy: retry.Limited{Attempts: 4}})
+		e := engine(t, retry.Options{Strategy: retry.Limited(4, retry.UntilDeadline())})
 		do := func() error { return e.Do(t.Context(), retry.Operation{}, c.attempt) }
 		for range 10 {
 			if err := do(); err != nil {

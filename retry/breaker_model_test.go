@@ -45,20 +45,20 @@ func (m *model) tooManyFailed() bool {
 	return all >= m.Volume && float64(m.failed)*100 >= m.Percent*float64(all)
 }
 
-func (m *model) done(age int, o retry.Outcome, now time.Time) {
+func (m *model) done(age int, o retry.Health, now time.Time) {
 	switch {
 	case age != m.age || m.state == retry.BreakerOpen:
-	case m.state == retry.BreakerHalfOpen && o == retry.OutcomeSucceeded:
+	case m.state == retry.BreakerHalfOpen && o == retry.HealthGood:
 		m.become(retry.BreakerClosed)
 		m.succeeded, m.failed = 0, 0
 	case m.state == retry.BreakerHalfOpen:
 		m.become(retry.BreakerOpen)
-		if m.until = now; o == retry.OutcomeFailed {
+		if m.until = now; o == retry.HealthBad {
 			m.until = now.Add(m.Sleep)
 		}
-	case o == retry.OutcomeSucceeded:
+	case o == retry.HealthGood:
 		m.succeeded++
-	case o == retry.OutcomeFailed:
+	case o == retry.HealthBad:
 		m.failed++
 		if m.tooManyFailed() {
 			m.until = now.Add(m.Sleep)
@@ -105,7 +105,7 @@ func (b *both) report(t *rapid.T) {
 		t.Skip("nothing is under way")
 	}
 	i := rapid.IntRange(0, len(b.out)-1).Draw(t, "which")
-	o := rapid.SampledFrom([]retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeFailed, retry.OutcomeNeutral}).Draw(t, "outcome")
+	o := rapid.SampledFrom([]retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthBad, retry.HealthUnknown}).Draw(t, "outcome")
 	h := b.out[i]
 	b.out = slices.Delete(b.out, i, i+1)
 	b.real.Done(h.permit, o)

@@ -15,6 +15,9 @@ import (
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
+// defaultSleep is the Sleep of DefaultBreakerOptions.
+const defaultSleep = 5 * time.Second
+
 // change is a change of a breaker's state.
 type change struct{ from, to retry.BreakerState }
 
@@ -76,7 +79,7 @@ func TestABreakerOpensAtItsBoundariesExactly(t *testing.T) {
 		{"the defaults: less than half of more", 20, 50, "SSSSSSSSSSSFFFFFFFFFF", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := *retry.DefaultBreaker()
+			o := *retry.DefaultBreakerOptions()
 			o.Volume, o.Percent = c.volume, c.percent
 			b := newBreaker(t, o)
 			for i, r := range c.results {
@@ -84,7 +87,7 @@ func TestABreakerOpensAtItsBoundariesExactly(t *testing.T) {
 				if !ok {
 					t.Fatalf("it opened before result %d", i)
 				}
-				b.Done(p, map[rune]retry.Outcome{'S': retry.OutcomeSucceeded, 'F': retry.OutcomeFailed, 'N': retry.OutcomeNeutral}[r])
+				b.Done(p, map[rune]retry.Health{'S': retry.HealthGood, 'F': retry.HealthBad, 'N': retry.HealthUnknown}[r])
 			}
 			if open := b.State() == retry.BreakerOpen; open != c.opens {
 				t.Errorf("open is %v after %s, want %v", open, c.results, c.opens)
@@ -98,18 +101,18 @@ func TestABreakersBoundariesHoldWhereSuccessesAreSpread(t *testing.T) {
 	for successes := 1; successes <= 12; successes++ {
 		for _, gap := range []time.Duration{time.Second, 1700 * time.Millisecond, 3 * time.Second, 7 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
-				o := *retry.DefaultBreaker()
+				o := *retry.DefaultBreakerOptions()
 				o.Volume, o.Percent, o.Window = 2*successes, 50, 100*time.Second
 				b := newBreaker(t, o)
 				for range successes {
-					report(t, b, retry.OutcomeSucceeded)
+					report(t, b, retry.HealthGood)
 				}
 				for n := 1; n <= successes; n++ {
 					<-time.After(gap)
 					if b.State() != retry.BreakerClosed {
 						t.Fatalf("%d successes, %v apart: open after %d failures", successes, gap, n-1)
 					}
-					report(t, b, retry.OutcomeFailed)
+					report(t, b, retry.HealthBad)
 				}
 				if b.State() != retry.BreakerOpen {
 					t.Errorf("%d successes, %v apart: not open after as many failures", successes, gap)
@@ -119,7 +122,7 @@ func TestABreakersBoundariesHoldWhereSuccessesAreSpread(t *testing.T) {
 	}
 }
 
-func report(t *testing.T, b *retry.Breaker, o retry.Outcome) {
+func report(t *testing.T, b *retry.Breaker, o retry.Health) {
 	t.Helper()
 	p, ok := b.Allow()
 	if !ok {
@@ -159,14 +162,14 @@ func TestABreakersWindowForgetsToATenth(t *testing.T) {
 // fail lets an attempt fail, if it is let through.
 func fail(b *retry.Breaker) {
 	if p, ok := b.Allow(); ok {
-		b.Done(p, retry.OutcomeFailed)
+		b.Done(p, retry.HealthBad)
 	}
 }
 
 // opened returns a breaker that has just opened and lets nothing through for five seconds.
 func opened(t *testing.T) *retry.Breaker {
 	t.Helper()
-	o := *retry.DefaultBreaker()
+	o := *retry.DefaultBreakerOptions()
 	o.Volume = 1
 	b := newBreaker(t, o)
 	fail(b)
@@ -209,38 +212,38 @@ func TestOneCanaryGoesPerSleep(t *testing.T) {
 			return p
 		}
 		canary(0, 0)
-		canary(b.Sleep-1, 0)
+		canary(defaultSleep-1, 0)
 		silent := canary(1, 1)
 		canary(0, 0)
-		canary(b.Sleep-1, 0)
+		canary(defaultSleep-1, 0)
 		second := canary(1, 1)
-		for _, o := range []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeNeutral} {
+		for _, o := range []retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthUnknown} {
 			b.Done(silent, o)
 			b.Done(retry.Permit{}, o)
 		}
 		canary(0, 0)
-		b.Done(second, retry.OutcomeNeutral)
+		b.Done(second, retry.HealthUnknown)
 		third := canary(0, 1)
-		b.Done(third, retry.OutcomeFailed)
-		canary(b.Sleep-1, 0)
-		b.Done(canary(1, 1), retry.OutcomeSucceeded)
+		b.Done(third, retry.HealthBad)
+		canary(defaultSleep-1, 0)
+		b.Done(canary(1, 1), retry.HealthGood)
 		canary(0, 100)
 	})
 }
 
 func TestWhatBeganBeforeTheBreakerOpenedCannotOpenItAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := *retry.DefaultBreaker()
+		o := *retry.DefaultBreakerOptions()
 		o.Volume = 2
 		b := newBreaker(t, o)
 		old := crowd(b)
 		fail(b)
 		fail(b)
-		pass(b.Sleep)
+		pass(defaultSleep)
 		canary, _ := b.Allow()
-		b.Done(canary, retry.OutcomeSucceeded)
+		b.Done(canary, retry.HealthGood)
 		for _, p := range old {
-			b.Done(p, retry.OutcomeFailed)
+			b.Done(p, retry.HealthBad)
 		}
 		if b.State() != retry.BreakerClosed {
 			t.Errorf("it is %v", b.State())
@@ -263,7 +266,7 @@ func TestCallersTogetherSeeOnlyLegalChanges(t *testing.T) {
 					p, ok := b.Allow()
 					pass(time.Duration(rand.IntN(30)) * time.Millisecond)
 					if ok {
-						b.Done(p, []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed, retry.OutcomeNeutral}[rand.IntN(3)])
+						b.Done(p, []retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthUnknown}[rand.IntN(3)])
 					}
 				}
 			})
@@ -288,7 +291,7 @@ func TestCallersThatMeetSeeOnlyLegalChanges(t *testing.T) {
 		all.Go(func() {
 			for i := range 20_000 {
 				if p, ok := b.Allow(); ok {
-					b.Done(p, []retry.Outcome{retry.OutcomeSucceeded, retry.OutcomeFailed}[i%2])
+					b.Done(p, []retry.Health{retry.HealthGood, retry.HealthBad}[i%2])
 				}
 			}
 		})
@@ -301,20 +304,20 @@ func TestJudgeFailure(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		failure retry.Failure
-		want    retry.Outcome
+		want    retry.Health
 	}{
-		{"no server was found: nothing was learnt", retry.Failure{Refuse: retry.WhyNoServer}, retry.OutcomeNeutral},
-		{"the command was not built: nothing was learnt", retry.Failure{Refuse: retry.WhyNotBuilt}, retry.OutcomeNeutral},
-		{"another breaker stopped it: nothing was learnt", retry.Failure{Reason: retry.ReasonCircuitBreakerOpen}, retry.OutcomeNeutral},
-		{"an answer for no known reason: it works", retry.Failure{Stage: retry.StageResponded}, retry.OutcomeSucceeded},
-		{"an answer for a known reason failed", retry.Failure{Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}, retry.OutcomeFailed},
-		{"an overloaded server failed", overloaded, retry.OutcomeFailed},
-		{"no answer, for no known reason, failed", retry.Failure{Stage: retry.StageInFlight}, retry.OutcomeFailed},
-		{"a connection that broke failed", inFlight, retry.OutcomeFailed},
-		{"a connection that was not made failed", retry.Failure{Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}, retry.OutcomeFailed},
+		{"no server was found: nothing was learnt", retry.Failure{Refuse: retry.WhyNoServer}, retry.HealthUnknown},
+		{"the command was not built: nothing was learnt", retry.Failure{Refuse: retry.WhyNotBuilt}, retry.HealthUnknown},
+		{"another breaker stopped it: nothing was learnt", retry.Failure{Reason: retry.ReasonCircuitBreakerOpen}, retry.HealthUnknown},
+		{"an answer for no known reason: it works", retry.Failure{Stage: retry.StageResponded}, retry.HealthGood},
+		{"an answer for a known reason failed", retry.Failure{Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}, retry.HealthBad},
+		{"an overloaded server failed", overloaded, retry.HealthBad},
+		{"no answer, for no known reason, failed", retry.Failure{Stage: retry.StageInFlight}, retry.HealthBad},
+		{"a connection that broke failed", inFlight, retry.HealthBad},
+		{"a connection that was not made failed", retry.Failure{Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}, retry.HealthBad},
 		{
 			"what must not be tried again may have failed all the same",
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyInTransaction }), retry.OutcomeFailed,
+			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyInTransaction }), retry.HealthBad,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -81,13 +81,13 @@ func runBudget(t *rapid.T, o BudgetOptions, steps []step, judge func(now time.Du
 			if outstanding == 0 {
 				continue
 			}
-			b.giveBack()
+			b.payBack()
 			outstanding--
 			m.granted = -1
 			other(s.what)
 		case stepTake:
 			now := max(clock-s.lag, 0)
-			granted := b.take(start.Add(now))
+			granted := b.pay(start.Add(now))
 			judge(now, granted)
 			seen = max(seen, now)
 			m.at = seen
@@ -161,7 +161,7 @@ func TestBudgetBoundaries(t *testing.T) {
 		return newBudget(o, successes, start), successes
 	}
 	granted := func(b *budget, at time.Duration) (n int) {
-		for b.take(start.Add(at)) {
+		for b.pay(start.Add(at)) {
 			n++
 		}
 		return n
@@ -202,13 +202,13 @@ func TestTenthsOfARetryAddUp(t *testing.T) {
 	} {
 		successes, now := new(atomic.Uint64), time.Unix(0, 0)
 		b := newBudget(c.o, successes, now)
-		b.take(now)
+		b.pay(now)
 		for round := range 50 {
 			steps := 0
 			for taken := false; !taken; steps++ {
 				now = now.Add(c.every)
 				successes.Add(c.earns)
-				taken = b.take(now)
+				taken = b.pay(now)
 			}
 			if steps != 10 {
 				t.Fatalf("%s: round %d took %d, want 10", name, round, steps)
@@ -224,7 +224,7 @@ func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 	start := time.Unix(0, 0)
 	b := newBudget(BudgetOptions{Ratio: 1, Burst: burst}, successes, start)
 	for range burst / 2 {
-		b.take(start)
+		b.pay(start)
 	}
 	var kept atomic.Int64
 	var all sync.WaitGroup
@@ -232,11 +232,11 @@ func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 		all.Go(func() {
 			for i := range rounds {
 				successes.Add(1)
-				if !b.take(start.Add(time.Duration(i - caller))) {
+				if !b.pay(start.Add(time.Duration(i - caller))) {
 					t.Error("a token was refused that is there")
 				}
 				if i%2 == 0 {
-					b.giveBack()
+					b.payBack()
 				} else {
 					kept.Add(1)
 				}
@@ -245,7 +245,7 @@ func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 	}
 	all.Wait()
 	left := int64(0)
-	for b.take(start) {
+	for b.pay(start) {
 		left++
 	}
 	if want := int64(burst/2+callers*rounds) - kept.Load(); left != want {

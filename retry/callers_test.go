@@ -24,7 +24,7 @@ func made(t rapid.TB, o Options) *Engine {
 }
 
 // failing returns an attempt that always fails with err, in a way that may be retried.
-func failing(err error) Attempt {
+func failing(err error) AttemptFunc {
 	return func(context.Context, int) Failure {
 		return Failure{Err: err, Stage: StageDispatch, Reason: ReasonConnectionFailed}
 	}
@@ -53,7 +53,7 @@ func TestManyCallersGetWhatTheBudgetPromisesAndEachItsOwnError(t *testing.T) {
 		strategy Strategy
 	}{
 		{"at once", Once()},
-		{"after a random delay", Limited{Attempts: 2, Strategy: BestEffort{}}},
+		{"after a random delay", Limited(2, BestEffort(BackoffOptions{}))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 	}{
 		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyDeadlineWouldPass},
 		{"the breaker refuses", Once(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, WhyBreakerOpen},
-		{"the strategy refuses", Limited{Attempts: 1}, Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyAttemptsUsed},
+		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyAttemptsUsed},
 		{"twice would be wrong", Once(), Failure{Reason: ReasonNetworkError}, 1, WhyNotIdempotent},
 		{"the reason is unknown", Once(), Failure{Stage: StageDispatch}, 1, WhyNotRetryable},
 		{"the reason is always retried", Once(), always, 2 * burst, WhyRetried},
@@ -278,13 +278,13 @@ func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				breaker := DefaultBreaker()
+				breaker := DefaultBreakerOptions()
 				breaker.Volume = 1
-				breaker.Judge = func(f Failure) Outcome {
+				breaker.Judge = func(f Failure) Health {
 					if f.Endpoint == "bad" {
-						return OutcomeFailed
+						return HealthBad
 					}
-					return OutcomeNeutral
+					return HealthUnknown
 				}
 				e := made(t, Options{Strategy: Once(), Budget: bucket(burst), Breaker: breaker})
 				c.failure.Err = errBroken
@@ -300,7 +300,7 @@ func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
 				}
 				<-time.After(breaker.Sleep)
-				e.breaker.Done(e.admit(), OutcomeSucceeded)
+				e.breaker.Done(e.permit(), HealthGood)
 				if n := spare(t, e); n != burst {
 					t.Errorf("%d tokens are left of %d", n, burst)
 				}
@@ -319,7 +319,7 @@ func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
 		}
 		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // the canary goes first, and never reports
 
-		waits := Limited{Attempts: 2, Strategy: after(breaker.Sleep + time.Second)}
+		waits := Limited(2, after(breaker.Sleep+time.Second))
 		err := e.Do(t.Context(), Operation{Strategy: waits}, func(context.Context, int) Failure {
 			t.Error("it was let through")
 			return Failure{}
@@ -327,7 +327,7 @@ func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
 		if whyOf(t, err) != WhyAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
 			t.Errorf("error: %v", err)
 		}
-		if !e.budget.take(time.Now()) {
+		if !e.budget.pay(time.Now()) {
 			t.Error("its token is gone")
 		}
 	})

@@ -188,17 +188,17 @@ func declining(action Action, err error) Strategy {
 
 // theStrategies are the strategies by their names in the documentation.
 var theStrategies = map[string]Strategy{
-	"`Once()`":               Once(),
-	"`UntilDeadline()`":      UntilDeadline(),
-	"`BestEffort{}`":         BestEffort{},
-	"`Limited{Attempts: 1}`": Limited{Attempts: 1},
-	"`Limited{Attempts: 3}`": Limited{Attempts: 3},
-	"`Limited{Attempts: 3, Strategy: BestEffort{}}`":                Limited{Attempts: 3, Strategy: BestEffort{}},
-	"`Limited{Attempts: 3}` around one that declines as `disabled`": Limited{Attempts: 3, Strategy: declining(Decline(WhyDisabled), nil)},
-	"`Overload{Retries: 2, Otherwise: Once()}`":                     Overload{Retries: 2, Otherwise: Once()},
-	"your own, returning the zero `Action`":                         declining(Action{}, nil),
-	"your own, returning `Decline(WhyDisabled)`":                    declining(Decline(WhyDisabled), nil),
-	"your own, returning an error":                                  declining(After(0), io.ErrNoProgress),
+	"`Once()`":                                                 Once(),
+	"`UntilDeadline()`":                                        UntilDeadline(),
+	"`BestEffort(BackoffOptions{})`":                           BestEffort(BackoffOptions{}),
+	"`Limited(1, UntilDeadline())`":                            Limited(1, UntilDeadline()),
+	"`Limited(3, UntilDeadline())`":                            Limited(3, UntilDeadline()),
+	"`Limited(3, BestEffort(BackoffOptions{}))`":               Limited(3, BestEffort(BackoffOptions{})),
+	"`Limited(3, ...)` around one that declines as `disabled`": Limited(3, declining(Decline(WhyDisabled), nil)),
+	"`Overload(2, Once())`":                                    Overload(2, Once()),
+	"your own, returning the zero `Action`":                    declining(Action{}, nil),
+	"your own, returning `Decline(WhyDisabled)`":               declining(Decline(WhyDisabled), nil),
+	"your own, returning an error":                             declining(After(0), io.ErrNoProgress),
 }
 
 // strategyAnswers reads the table "What the strategies answer".
@@ -271,7 +271,7 @@ func TestTheEngineDecidesAsTheTableSays(t *testing.T) {
 	}
 	for name, strategy := range theStrategies {
 		for _, overloadedBefore := range []bool{false, true} {
-			if _, is := strategy.(Overload); overloadedBefore && !is {
+			if _, is := strategy.(*overload); overloadedBefore && !is {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s %v", name, overloadedBefore), func(t *testing.T) {

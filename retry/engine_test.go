@@ -165,7 +165,7 @@ func TestAttemptsAreNumberedAndGetTheCallersContext(t *testing.T) {
 }
 
 func TestAnAttemptThatABreakerStoppedHasItsNumberToo(t *testing.T) {
-	quick := retry.DefaultBreaker()
+	quick := retry.DefaultBreakerOptions()
 	quick.Volume, quick.Sleep = 1, 20*ms
 	for _, c := range []struct {
 		name     string

@@ -26,7 +26,7 @@ func TestAnErrorTellsEveryAttempt(t *testing.T) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 	attempt, _ = script(second, first)
-	err = engine(t, retry.Options{Strategy: retry.Limited{Attempts: 1}}).Do(context.Background(), retry.Operation{}, attempt)
+	err = engine(t, retry.Options{Strategy: retry.Limited(1, retry.UntilDeadline())}).Do(context.Background(), retry.Operation{}, attempt)
 	if err == nil || !strings.Contains(err.Error(), "(1 attempt: [1, ") {
 		t.Errorf("%v, want one attempt", err)
 	}
@@ -91,7 +91,7 @@ func TestOutcomeKnown(t *testing.T) {
 				c.attempts[i].Err, c.attempts[i].Reason = io.EOF, mongoreason.PoolCleared
 			}
 			attempt, made := script(c.attempts...)
-			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited{Attempts: len(c.attempts)}}
+			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited(len(c.attempts), retry.UntilDeadline())}
 			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt)
 			var e *retry.Error
 			if !errors.As(err, &e) || e.OutcomeKnown() != c.known || *made != len(c.attempts) {

@@ -18,7 +18,7 @@ func ExampleEngine_Do_http() {
 	server := httptest.NewServer(busyOnce())
 	defer server.Close()
 
-	engine, err := retry.New(retry.Options{Strategy: retry.BestEffort{}, Budget: retry.DefaultBudget()})
+	engine, err := retry.New(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Budget: retry.DefaultBudgetOptions()})
 	if err != nil {
 		fmt.Println(err)
 		return

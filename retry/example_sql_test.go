@@ -19,7 +19,7 @@ func ExampleEngine_Do_sqlTransaction() {
 	db := sql.OpenDB(&conflictOnce{})
 	defer db.Close()
 
-	engine, err := retry.New(retry.Options{Strategy: retry.Limited{Attempts: 5, Strategy: retry.BestEffort{}}})
+	engine, err := retry.New(retry.Options{Strategy: retry.Limited(5, retry.BestEffort(retry.BackoffOptions{}))})
 	if err != nil {
 		fmt.Println(err)
 		return

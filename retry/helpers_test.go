@@ -25,7 +25,7 @@ func engine(t *testing.T, o retry.Options) *retry.Engine {
 }
 
 // script returns an attempt that fails as listed and then succeeds, and a count of the attempts.
-func script(failures ...retry.Failure) (retry.Attempt, *int) {
+func script(failures ...retry.Failure) (retry.AttemptFunc, *int) {
 	made := new(int)
 	return func(_ context.Context, n int) retry.Failure {
 		if n != *made {

@@ -79,7 +79,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			want: []string{"attempt failed 0: UNKNOWN", "decided 0: UNKNOWN, not retryable, 0s", "ended 0: UNKNOWN, not retryable, 0s"},
 		},
 		{
-			name: "always retried", strategy: retry.Limited{Attempts: 1}, failures: []retry.Failure{moved, moved},
+			name: "always retried", strategy: retry.Limited(1, retry.UntilDeadline()), failures: []retry.Failure{moved, moved},
 			want: []string{
 				"attempt failed 0: KV_NOT_MY_VBUCKET", "decided 0: KV_NOT_MY_VBUCKET, retried, 1ms",
 				"attempt failed 1: KV_NOT_MY_VBUCKET", "decided 1: KV_NOT_MY_VBUCKET, retried, 10ms", "ended 2",
@@ -123,8 +123,8 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &watcher{}
 				// The breaker opens only where the case wants it open.
-				judge := func(f retry.Failure) retry.Outcome {
-					return map[string]retry.Outcome{"trip": retry.OutcomeFailed}[f.Endpoint]
+				judge := func(f retry.Failure) retry.Health {
+					return map[string]retry.Health{"trip": retry.HealthBad}[f.Endpoint]
 				}
 				breaker := &retry.BreakerOptions{Volume: 1, Percent: 1, Window: time.Hour, Sleep: time.Minute, Judge: judge}
 				e := engine(t, retry.Options{Strategy: c.strategy, DeadlineMode: c.mode, Observer: w, Breaker: breaker})
@@ -219,7 +219,7 @@ func TestEventsOfOneOperationAreInOrderAmongOthers(t *testing.T) {
 	const operations = 50
 	synctest.Test(t, func(t *testing.T) {
 		w := &watcher{}
-		e := engine(t, retry.Options{Strategy: retry.Limited{Attempts: 3, Strategy: retry.BestEffort{}}, Observer: w})
+		e := engine(t, retry.Options{Strategy: retry.Limited(3, retry.BestEffort(retry.BackoffOptions{})), Observer: w})
 		var all sync.WaitGroup
 		for i := range operations {
 			all.Go(func() {

@@ -34,7 +34,7 @@ func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				attempt, made := script(c.failures...)
-				strategy := retry.Overload{Retries: c.retries, Otherwise: c.otherwise}
+				strategy := retry.Overload(c.retries, c.otherwise)
 				err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
 				if *made != c.attempts || whyOf(err) != c.why {
 					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
@@ -60,7 +60,7 @@ func TestTheOverloadDelayThatIsWaited(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.UntilDeadline()}})
+				e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.UntilDeadline())})
 				var most time.Duration
 				for range samples {
 					attempt, _ := script(c.failures...)
@@ -81,7 +81,7 @@ func TestTheOverloadDelayThatIsWaited(t *testing.T) {
 // "No sleep if it would pass the deadline."
 func TestAnOverloadDelayPastTheDeadlineIsNotSlept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.Once()}})
+		e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.Once())})
 		refused := 0
 		for range 100 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)

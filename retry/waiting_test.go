@@ -82,7 +82,7 @@ func TestADeadlineThatHasPassedEndsItAtOnce(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				made := 0
-				err := engine(t, retry.Options{Strategy: retry.BestEffort{}, DeadlineMode: mode}).Do(ctx, retry.Operation{},
+				err := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), DeadlineMode: mode}).Do(ctx, retry.Operation{},
 					func(ctx context.Context, _ int) retry.Failure {
 						made++
 						<-ctx.Done()
@@ -125,7 +125,7 @@ func TestAStrategyThatTakesItsTime(t *testing.T) {
 		{"it blocks until the cancellation", thinking(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, context.Canceled},
 		{"it blocks until the cancellation and declines", thinking(time.Hour, retry.Decline(retry.WhyDisabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, cause},
 	} {
-		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreaker()} {
+		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreakerOptions()} {
 			t.Run(c.name+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, stop := endingAt(t.Context(), c.deadline, 0)
@@ -276,7 +276,7 @@ func TestAnObserversTimeCountsAgainstTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 		defer cancel()
-		e := engine(t, retry.Options{Strategy: retry.BestEffort{Min: 50 * ms, Max: 50 * ms}, Breaker: retry.DefaultBreaker(), Observer: slow{}})
+		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{Min: 50 * ms, Max: 50 * ms}), Breaker: retry.DefaultBreakerOptions(), Observer: slow{}})
 		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.WhyDeadlineWouldPass)
 	})
 }
@@ -292,7 +292,7 @@ func (impatient) Observe(_ context.Context, e retry.Event) {
 
 func TestAnImmediateStrategyDoesNotSpinWhileACanaryIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opens := retry.DefaultBreaker()
+		opens := retry.DefaultBreakerOptions()
 		opens.Volume, opens.Sleep = 1, time.Second
 		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: opens, Observer: impatient{}})
 		declining := retry.Operation{Strategy: saying(retry.Action{}, nil)}

@@ -69,7 +69,7 @@ func (e *everything) really(now time.Time) (succeeded float64) {
 type told struct {
 	passed    time.Duration // since the one before
 	lag       time.Duration // how long ago the caller read the clock
-	outcome   Outcome
+	health    Health
 	successes []float64 // that came since the one before: at which part of the time
 }
 
@@ -92,7 +92,7 @@ func tellings(slot time.Duration) *rapid.Generator[[]told] {
 	return runs(rapid.Custom(func(t *rapid.T) told {
 		return told{
 			passed: while.Draw(t, "passed"), lag: rapid.OneOf(rapid.Just(time.Duration(0)), while).Draw(t, "lag"),
-			outcome:   rapid.SampledFrom([]Outcome{OutcomeFailed, OutcomeFailed, OutcomeFailed, OutcomeSucceeded, OutcomeNeutral}).Draw(t, "outcome"),
+			health:    rapid.SampledFrom([]Health{HealthBad, HealthBad, HealthBad, HealthGood, HealthUnknown}).Draw(t, "health"),
 			successes: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 6).Draw(t, "successes"),
 		}
 	}), 30)
@@ -113,7 +113,7 @@ func TestAWindowCountsWhatItPromises(t *testing.T) {
 			clock = clock.Add(s.passed)
 			now := clock.Add(-s.lag)
 			successes += uint64(len(s.successes))
-			w.add(s.outcome, successes, now)
+			w.add(s.health, successes, now)
 			all.add(s, at, later(at, now))
 			at = later(at, now)
 			compare(t, &w, &all, at)
@@ -128,12 +128,12 @@ func (e *everything) add(s told, from, to time.Time) {
 		between.successes = append(between.successes, from.Add(min(time.Duration(part*float64(last)), last)))
 	}
 	e.stretches = append(e.stretches, between)
-	switch s.outcome {
-	case OutcomeFailed:
+	switch s.health {
+	case HealthBad:
 		e.failures = append(e.failures, to)
-	case OutcomeSucceeded:
+	case HealthGood:
 		e.answers = append(e.answers, to)
-	case OutcomeNeutral:
+	case HealthUnknown:
 	}
 }
 
@@ -184,7 +184,7 @@ func TestWindowExamples(t *testing.T) {
 			var w window
 			w.start(slots*s, 0, start)
 			for _, a := range c.adds {
-				w.add(OutcomeFailed, a.successes, start.Add(a.at))
+				w.add(HealthBad, a.successes, start.Add(a.at))
 			}
 			if succeeded, failed := w.counts(); math.Abs(succeeded-c.succeeded) > 1e-9 || failed != c.failed {
 				t.Errorf("counted %v succeeded and %v failed, want %v and %v", succeeded, failed, c.succeeded, c.failed)
