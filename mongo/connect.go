@@ -51,7 +51,7 @@ func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, er
 		Monitor:            o.Monitor,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
-		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
 		Mutant:             settings.Mutant,
 	})

@@ -74,6 +74,7 @@ var badStrategies = []struct {
 	},
 }
 
+// mustSay checks that an error contains all of these texts.
 func mustSay(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -86,7 +87,7 @@ func mustSay(t *testing.T, err error, says ...string) {
 	}
 }
 
-func TestAStrategyThatCannotWorkIsAnErrorOfNew(t *testing.T) {
+func TestAStrategyWithWrongArgumentsIsAnErrorOfNew(t *testing.T) {
 	for _, c := range badStrategies {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := retry.New(retry.Options{Strategy: c.strategy})
@@ -99,7 +100,7 @@ func TestAStrategyThatCannotWorkIsAnErrorOfNew(t *testing.T) {
 	})
 }
 
-func TestAnOperationsStrategyThatCannotWorkIsAnErrorBeforeAnyAttempt(t *testing.T) {
+func TestAnOperationsStrategyWithWrongArgumentsIsAnErrorBeforeAnyAttempt(t *testing.T) {
 	e := engine(t, retry.Options{Strategy: retry.Once()})
 	for _, c := range badStrategies {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestAnOperationsStrategyThatCannotWorkIsAnErrorBeforeAnyAttempt(t *testing.
 				t.Errorf("%d attempts were made", *made)
 			}
 			if ofAttempts := new(retry.Error); errors.As(err, &ofAttempts) {
-				t.Errorf("it is an error about attempts: %v", err)
+				t.Errorf("the error holds attempts: %v", err)
 			}
 		})
 	}
@@ -128,37 +129,37 @@ func breaker(change func(*retry.BreakerOptions)) *retry.BreakerOptions {
 	return o
 }
 
-func TestABadOptionIsAnErrorThatNamesItAndItsRule(t *testing.T) {
+func TestAWrongOptionIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		name    string
 		options retry.Options
 		says    []string
 	}{
-		{"a mode that there is not", retry.Options{DeadlineMode: retry.DeadlineCapDelay + 1}, []string{"retry: Options.DeadlineMode is 2", "DeadlineGiveUp or DeadlineCapDelay"}},
-		{"the last mode that there is not", retry.Options{DeadlineMode: math.MaxUint8}, []string{"retry: Options.DeadlineMode is 255", "DeadlineGiveUp or DeadlineCapDelay"}},
+		{"a mode that does not exist", retry.Options{DeadlineMode: retry.DeadlineCapDelay + 1}, []string{"retry: Options.DeadlineMode is 2", "DeadlineGiveUp or DeadlineCapDelay"}},
+		{"the last number of a mode", retry.Options{DeadlineMode: math.MaxUint8}, []string{"retry: Options.DeadlineMode is 255", "DeadlineGiveUp or DeadlineCapDelay"}},
 
 		{"a ratio above 1", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = 1.1 })}, []string{"retry: BudgetOptions.Ratio is 1.1", "from 0 to 1"}},
 		{"a ratio below 0", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = -0.1 })}, []string{"retry: BudgetOptions.Ratio is -0.1", "from 0 to 1"}},
-		{"a ratio that is no number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = nan })}, []string{"retry: BudgetOptions.Ratio is NaN", "from 0 to 1"}},
-		{"less than none a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = -1 })}, []string{"retry: BudgetOptions.PerSecond is -1", "not negative"}},
-		{"no number a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = nan })}, []string{"retry: BudgetOptions.PerSecond is NaN", "a number"}},
-		{"endlessly many a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = inf })}, []string{"retry: BudgetOptions.PerSecond is +Inf", "a number"}},
+		{"a ratio that is not a number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = nan })}, []string{"retry: BudgetOptions.Ratio is NaN", "from 0 to 1"}},
+		{"a negative number a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = -1 })}, []string{"retry: BudgetOptions.PerSecond is -1", "not negative"}},
+		{"not a number a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = nan })}, []string{"retry: BudgetOptions.PerSecond is NaN", "a number"}},
+		{"infinitely many a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = inf })}, []string{"retry: BudgetOptions.PerSecond is +Inf", "a number"}},
 		{"a burst below 1", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = 0.5 })}, []string{"retry: BudgetOptions.Burst is 0.5", "at least 1"}},
-		{"a burst that is no number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = nan })}, []string{"retry: BudgetOptions.Burst is NaN", "a number"}},
-		{"an endless burst", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = inf })}, []string{"retry: BudgetOptions.Burst is +Inf", "a number"}},
+		{"a burst that is not a number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = nan })}, []string{"retry: BudgetOptions.Burst is NaN", "a number"}},
+		{"an infinite burst", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = inf })}, []string{"retry: BudgetOptions.Burst is +Inf", "a number"}},
 		{"the zero budget", retry.Options{Budget: &retry.BudgetOptions{}}, []string{"retry: BudgetOptions.Burst is 0", "at least 1"}},
 
 		{"no volume", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Volume = 0 })}, []string{"retry: BreakerOptions.Volume is 0", "at least 1"}},
 		{"no percentage", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 0 })}, []string{"retry: BreakerOptions.Percent is 0", "above 0"}},
 		{"a percentage below 0", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = -1 })}, []string{"retry: BreakerOptions.Percent is -1", "above 0"}},
 		{"a percentage above 100", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 101 })}, []string{"retry: BreakerOptions.Percent is 101", "at most 100"}},
-		{"a percentage that is no number", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = nan })}, []string{"retry: BreakerOptions.Percent is NaN", "at most 100"}},
+		{"a percentage that is not a number", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = nan })}, []string{"retry: BreakerOptions.Percent is NaN", "at most 100"}},
 		{"no window", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = 0 })}, []string{"retry: BreakerOptions.Window is 0s", "at least 10 ns"}},
-		{"a window that cannot be divided", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = 9 })}, []string{"retry: BreakerOptions.Window is 9ns", "at least 10 ns"}},
-		{"a window below zero", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = -1 })}, []string{"retry: BreakerOptions.Window is -1ns", "at least 10 ns"}},
+		{"a window of less than 10 ns", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = 9 })}, []string{"retry: BreakerOptions.Window is 9ns", "at least 10 ns"}},
+		{"a negative window", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Window = -1 })}, []string{"retry: BreakerOptions.Window is -1ns", "at least 10 ns"}},
 		{"no sleep", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Sleep = 0 })}, []string{"retry: BreakerOptions.Sleep is 0s", "positive"}},
-		{"a sleep below zero", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Sleep = -1 })}, []string{"retry: BreakerOptions.Sleep is -1ns", "positive"}},
+		{"a negative sleep", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Sleep = -1 })}, []string{"retry: BreakerOptions.Sleep is -1ns", "positive"}},
 		{"the zero breaker", retry.Options{Breaker: &retry.BreakerOptions{}}, []string{"retry: BreakerOptions.Volume is 0", "at least 1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -166,7 +167,7 @@ func TestABadOptionIsAnErrorThatNamesItAndItsRule(t *testing.T) {
 			e, err := retry.New(c.options)
 			mustSay(t, err, c.says...)
 			if e != nil {
-				t.Error("there is an engine all the same")
+				t.Error("New returned an engine and an error")
 			}
 			if b := c.options.Breaker; b != nil {
 				_, err := retry.NewBreaker(*b)
@@ -176,17 +177,17 @@ func TestABadOptionIsAnErrorThatNamesItAndItsRule(t *testing.T) {
 	}
 }
 
-func TestTheLastGoodValueOfEachOptionIsGood(t *testing.T) {
+func TestTheLastValidValueOfEachOptionIsAccepted(t *testing.T) {
 	for name, o := range map[string]retry.Options{
 		"one attempt":                        {Strategy: retry.Limited(1, retry.UntilDeadline())},
 		"no overload retries":                {Strategy: retry.Overload(0, retry.Once())},
-		"least and most delay equal":         {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 1, Max: 1})},
-		"a least delay as the default most":  {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 500 * time.Millisecond})},
+		"Min and Max equal":                  {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 1, Max: 1})},
+		"Min as the default Max":             {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 500 * time.Millisecond})},
 		"a calculator":                       {Strategy: retry.BestEffort(retry.BackoffOptions{Calculator: calculator})},
 		"the last mode":                      {DeadlineMode: retry.DeadlineCapDelay},
-		"a budget of its burst":              {Budget: &retry.BudgetOptions{Burst: 1}},
+		"a budget that is never refilled":    {Budget: &retry.BudgetOptions{Burst: 1}},
 		"a retry for each success":           {Budget: &retry.BudgetOptions{Ratio: 1, Burst: 1}},
-		"the least breaker":                  {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, Sleep: 1}},
+		"the smallest breaker":               {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, Sleep: 1}},
 		"a breaker that opens if all failed": {Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 100 })},
 		"the defaults":                       {Budget: retry.DefaultBudgetOptions(), Breaker: retry.DefaultBreakerOptions()},
 	} {
@@ -201,13 +202,13 @@ func TestTheLastGoodValueOfEachOptionIsGood(t *testing.T) {
 	}
 }
 
-func TestTheDefaultsAreTheOnesThatAreSaid(t *testing.T) {
+func TestTheDefaultsAreAsDocumented(t *testing.T) {
 	b := retry.DefaultBreakerOptions()
 	if b.Volume != 20 || b.Percent != 50 || b.Window != time.Minute || b.Sleep != 5*time.Second {
-		t.Errorf("the breaker's: %+v", b)
+		t.Errorf("the defaults of a breaker are %+v", b)
 	}
 	b.Volume = 1
 	if retry.DefaultBreakerOptions().Volume != 20 {
-		t.Error("two callers share one value of the defaults")
+		t.Error("two callers share one BreakerOptions")
 	}
 }

@@ -17,6 +17,7 @@ type reason struct {
 // Flag is one of the two flags that RFC 0049 gives a reason.
 type Flag uint8
 
+// The flags.
 const (
 	// FlagAllowsNonIdempotent: an answer for this reason means that nothing was applied, so operations that are not idempotent
 	// may be retried too.

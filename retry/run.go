@@ -33,8 +33,7 @@ func (c Class) failure(err error) Failure {
 	if int(c) < len(classFailures) {
 		f = classFailures[c]
 	}
-	var inner *Error
-	if errors.As(err, &inner) && !inner.OutcomeKnown() {
+	if inner, ok := errors.AsType[*Error](err); ok && !inner.OutcomeKnown() {
 		f.Stage = StageInFlight // an earlier attempt within f may have been applied, whatever became of the last one
 	}
 	f.Err = err
