@@ -33,6 +33,8 @@ func TestDecisions(t *testing.T) {
 			1, retry.WhyNotIdempotent,
 		},
 		{"once is one retry", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"a limit within a larger one", retry.Limited(5, retry.Limited(2, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"a limit within a smaller one", retry.Limited(2, retry.Limited(5, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
 		{
 			"before dispatch anything may be retried", retry.Once(),
 			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageDispatch })},

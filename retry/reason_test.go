@@ -192,6 +192,7 @@ func TestASetOfReasonsKeepsTheOrder(t *testing.T) {
 			[]Reason{locked, cleared, ReasonNetworkError, cleared, ReasonOverloaded, ReasonNetworkError, locked},
 			"LOCKED CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", ReasonConnectionFailed, 3,
 		},
+		{"a full set does not contain ReasonUnknown", []Reason{locked, cleared, ReasonUnknown, ReasonOverloaded}, "LOCKED CLEARED SYSTEM_OVERLOADED", ReasonUnknown, 2},
 		{"a set does not contain ReasonUnknown", []Reason{ReasonUnknown, locked}, "LOCKED", ReasonUnknown, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

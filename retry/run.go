@@ -44,11 +44,10 @@ func (c Class) failure(err error) Failure {
 const (
 	runAttempts   = 5
 	runBackoffMin = 50 * time.Millisecond
-	runBackoffMax = time.Second
 )
 
 // runEngine is the engine of [Run].
-var runEngine = &Engine{strategy: Limited(runAttempts, BestEffort(BackoffOptions{Min: runBackoffMin, Max: runBackoffMax}))}
+var runEngine = &Engine{strategy: Limited(runAttempts, BestEffort(BackoffOptions{Min: runBackoffMin}))}
 
 // Run calls f until it succeeds or may not be called again, at most 5 times. The delay after n retries is random, uniform
 // between 50 ms and 50 ms x 2^n, so all delays together are at most 0.75 s. Run sets no deadline: the one of ctx holds, also

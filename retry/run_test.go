@@ -79,7 +79,8 @@ func TestRunRetriesByClassAndEffect(t *testing.T) {
 // "At most 5 times. The delay after n retries is random, uniform between 50 ms and 50 ms x 2^n, so all delays together are at
 // most 0.75 s."
 func TestRunsLimits(t *testing.T) {
-	for range 50 {
+	var longest [4]time.Duration
+	for range 400 {
 		synctest.Test(t, func(t *testing.T) {
 			var at []time.Duration
 			start := time.Now()
@@ -91,14 +92,21 @@ func TestRunsLimits(t *testing.T) {
 				t.Fatalf("%d calls, %v; want 5, %v", len(at), err, retry.WhyAttemptsUsed)
 			}
 			for n := range 4 {
-				if delay, most := at[n+1]-at[n], 50*ms<<n; delay < 50*ms || delay > most {
+				delay, most := at[n+1]-at[n], 50*ms<<n
+				if delay < 50*ms || delay > most {
 					t.Errorf("the delay after %d retries is %v, want 50 ms to %v", n, delay, most)
 				}
+				longest[n] = max(longest[n], delay)
 			}
 			if all := time.Since(start); all > 750*ms || all != at[4] {
 				t.Errorf("it ended after %v and its last call at %v", all, at[4])
 			}
 		})
+	}
+	for n, delay := range longest {
+		if most := 50 * ms << n; delay < most*9/10 {
+			t.Errorf("the longest delay after %d retries is %v, want nearly %v", n, delay, most)
+		}
 	}
 }
 
