@@ -52,7 +52,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 		Monitor:            o.Monitor,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
-		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
 		Mutant:             m,
 	})

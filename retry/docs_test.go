@@ -32,7 +32,7 @@ func tableUnder(t *testing.T, document, heading string) [][]string {
 	t.Helper()
 	_, after, found := strings.Cut(document, "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("there is no heading %q", heading)
+		t.Fatalf("the document has no heading %q", heading)
 	}
 	var rows [][]string
 	for line := range strings.Lines(after) {
@@ -49,7 +49,7 @@ func tableUnder(t *testing.T, document, heading string) [][]string {
 	}
 	for _, row := range rows {
 		if len(row) != len(rows[0]) {
-			t.Fatalf("under %q the row %q has not as many columns as %q", heading, row, rows[0])
+			t.Fatalf("under %q the row %q has not the columns %q", heading, row, rows[0])
 		}
 	}
 	return rows
@@ -151,7 +151,7 @@ func isNewReason(e ast.Expr) bool {
 	return ok && name.Name == "NewReason"
 }
 
-// reasonsTable is the table of all reasons, from their flags and from the comments on their variables.
+// reasonsTable returns the table of all reasons, made from their flags and from the comments on their variables.
 func reasonsTable(t *testing.T) string {
 	t.Helper()
 	byName := map[string]declared{}
@@ -172,7 +172,7 @@ func reasonsTable(t *testing.T) string {
 	return b.String()
 }
 
-// sentence is the first sentence of a variable's comment, without its name and without links.
+// sentence returns the first sentence of a variable's comment, without the name and without links.
 func sentence(d declared) string {
 	text := strings.Join(strings.Fields(d.doc), " ")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, d.variable+": "), d.variable+" is the reason of ")
@@ -180,11 +180,11 @@ func sentence(d declared) string {
 	return strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(text)
 }
 
-func TestDocs(t *testing.T) {
+func TestTheDocumentListsTheReasons(t *testing.T) {
 	const begin, end = "<!-- reasons: begin -->\n", "<!-- reasons: end -->"
 	document := readFile(t, engineDocs)
-	before, rest, found := strings.Cut(document, begin)
-	old, after, closed := strings.Cut(rest, end)
+	before, from, found := strings.Cut(document, begin)
+	old, after, closed := strings.Cut(from, end)
 	if !found || !closed {
 		t.Fatalf("%s has no markers for the reasons", engineDocs)
 	}
@@ -196,6 +196,26 @@ func TestDocs(t *testing.T) {
 		return
 	}
 	if old != table {
-		t.Errorf("the reasons in %s are not those of the code; `go test ./retry -run TestDocs -update` writes:\n%s", engineDocs, table)
+		t.Errorf("the reasons in %s are not those of the code; `go test ./retry -run TestTheDocument -update` writes:\n%s", engineDocs, table)
+	}
+}
+
+func TestTheDocumentListsTheClasses(t *testing.T) {
+	classes := map[string]Class{
+		"`ClassUnknown`": ClassUnknown, "`ClassPermanent`": ClassPermanent, "`ClassTemporary`": ClassTemporary,
+		"`ClassNotSent`": ClassNotSent, "`ClassNoAnswer`": ClassNoAnswer,
+	}
+	rows := tableUnder(t, readFile(t, engineDocs), "## The classes of `Run`")[1:]
+	if len(rows) != len(classes) {
+		t.Errorf("the table has %d classes, want %d", len(rows), len(classes))
+	}
+	for _, row := range rows {
+		class, ok := classes[row[0]]
+		if !ok {
+			t.Fatalf("the table has %s, which this test does not know", row[0])
+		}
+		if f := class.failure(errBroken); row[1] != f.Stage.String() || row[2] != f.Reason.String() {
+			t.Errorf("%s is %q, %q in the table; want %v, %v", row[0], row[1], row[2], f.Stage, f.Reason)
+		}
 	}
 }

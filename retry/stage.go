@@ -1,11 +1,11 @@
 package retry
 
-// Stage is how far an attempt came before it failed.
+// Stage is how far an attempt had come when it failed.
 type Stage uint8
 
-// The stages. The zero value claims nothing: it is the safe one for a failure whose stage was forgotten.
+// The stages. The zero value is the careful one: it is safe for a failure whose stage was forgotten.
 const (
-	// StageInFlight: bytes may have reached the server and no whole answer came, so the effect is unknown.
+	// StageInFlight: bytes may have reached the server, and no complete answer came. The operation may have been applied.
 	StageInFlight Stage = iota
 	// StageDispatch: nothing was sent.
 	StageDispatch

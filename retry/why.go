@@ -1,25 +1,25 @@
 package retry
 
-// Why is the reason of a verdict: the same value stands in errors, logs, metrics and traces.
+// Why says why there was, or was not, another attempt. Errors, events, logs and metrics show the same value.
 type Why uint8
 
-// Every reason that a verdict can have. WhyRetried is the only one that goes on.
+// The possible answers. WhyRetried is the only one with which the operation continues.
 const (
-	WhyUndecided         Why = iota // no verdict was made
-	WhyRetried                      // tried again
-	WhyNotRetryable                 // nothing about the failure says that trying again helps
-	WhyNotIdempotent                // it may have been applied, and twice would be wrong
-	WhyStrategyDeclined             // the strategy returned no delay
-	WhyAttemptsUsed                 // as often as the rule allows
-	WhyDeadlineWouldPass            // the deadline is over, or would be before the next attempt
-	WhyBudgetEmpty                  // too many retries are under way in this client
-	WhyBreakerOpen                  // the endpoint's circuit breaker is open
-	WhyNoServer                     // no suitable server to try again on
-	WhyUnsupportedServer            // the server's version or kind does not support it
-	WhyInTransaction                // the transaction as a whole is tried again, not its parts
-	WhyDisabled                     // the client's options turn it off
-	WhyCancelled                    // the caller's context was cancelled
-	WhyNotBuilt                     // the command could not be built for the next server
+	WhyUndecided         Why = iota // no decision was made
+	WhyRetried                      // there was another attempt
+	WhyNotRetryable                 // nothing in the failure shows that another attempt would help
+	WhyNotIdempotent                // another attempt could apply the operation twice
+	WhyStrategyDeclined             // the strategy said no and gave no Why of its own
+	WhyAttemptsUsed                 // the strategy's limit of attempts is reached
+	WhyDeadlineWouldPass            // the deadline has passed, or would pass before the next attempt
+	WhyBudgetEmpty                  // the budget has no token left
+	WhyBreakerOpen                  // the circuit breaker is open
+	WhyNoServer                     // there is no suitable server
+	WhyUnsupportedServer            // the server's version or kind does not support a retry
+	WhyInTransaction                // the transaction must be retried as a whole, not its parts
+	WhyDisabled                     // an option of the client forbids it
+	WhyCancelled                    // the caller cancelled the context
+	WhyNotBuilt                     // the message for the next server could not be built
 )
 
 var whyTexts = [...]string{
@@ -30,8 +30,7 @@ var whyTexts = [...]string{
 	WhyCancelled: "cancelled", WhyNotBuilt: "command not built",
 }
 
-// refuses tells whether a strategy or an attempt may give w as its reason not to go on. What is the context's or the engine's
-// to say is not theirs.
+// refuses reports whether a strategy or an attempt may give w as its reason to refuse. Only the engine sets the others.
 func (w Why) refuses() bool {
 	switch w {
 	case WhyUndecided, WhyRetried, WhyCancelled, WhyDeadlineWouldPass:
@@ -43,7 +42,7 @@ func (w Why) refuses() bool {
 	return false
 }
 
-// String returns the reason in words.
+// String returns w in words.
 func (w Why) String() string {
 	if int(w) < len(whyTexts) {
 		return whyTexts[w]

@@ -38,7 +38,7 @@ func willingBudget() *retry.BudgetOptions { return &retry.BudgetOptions{Ratio: 1
 
 // willingBreaker opens only if nothing succeeds at all.
 func willingBreaker() *retry.BreakerOptions {
-	o := retry.DefaultBreaker()
+	o := retry.DefaultBreakerOptions()
 	o.Percent = 100
 	return o
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
+// The reasons of the specifications that are about MongoDB alone.
 var (
 	// PoolCleared: the server's connection pool was cleared between selection and checkout.
 	PoolCleared = retry.NewReason("POOL_CLEARED", retry.FlagAllowsNonIdempotent)
@@ -29,5 +30,5 @@ var all = [...]retry.Reason{
 	RetryableWriteLabel, retry.ReasonOverloaded,
 }
 
-// All returns every reason for which a MongoDB operation can be retried, the general ones included.
+// All returns every reason of the MongoDB specifications, with the general ones.
 func All() []retry.Reason { return slices.Clone(all[:]) }

@@ -116,9 +116,7 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 	if !r.overloadRetries() {
 		return rule.RetryAfter(ctx, request, failure)
 	}
-	overload := r.overload
-	overload.Otherwise = rule
-	return overload.RetryAfter(ctx, request, failure)
+	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
 }
 
 // overloadRetries reports whether the options let an overloaded server be tried again: any command's, not only those on

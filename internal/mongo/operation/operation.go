@@ -94,7 +94,6 @@ type Runner struct {
 	engine   *retry.Engine
 	sessions SessionPool
 	clock    clock
-	overload retry.Overload
 }
 
 // NewRunner returns a runner on a cluster.
@@ -103,7 +102,7 @@ func NewRunner(cfg Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{cfg: cfg, engine: engine, overload: retry.Overload{Retries: cfg.MaxAdaptiveRetries}}, nil
+	return &Runner{cfg: cfg, engine: engine}, nil
 }
 
 // Cluster returns the cluster on which operations run.
