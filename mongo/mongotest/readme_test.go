@@ -54,6 +54,19 @@ func TestREADMEExampleIsATestOfTheseFiles(t *testing.T) {
 	}
 }
 
+func TestThePackageDocumentationHasTheSameExample(t *testing.T) {
+	_, example, _ := strings.Cut(readFile(t, "example_test.go"), "\nfunc Test")
+	lines := strings.Split(strings.TrimSuffix("func Test"+example, "\n"), "\n")
+	for i, line := range lines {
+		if lines[i] = "//"; line != "" {
+			lines[i] = "//\t" + line
+		}
+	}
+	if want := strings.Join(lines, "\n"); !strings.Contains(readFile(t, "doc.go"), want) {
+		t.Errorf("doc.go does not have\n%s", want)
+	}
+}
+
 func TestREADMEListsEveryCommandOnce(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("8.0"))
 	reply := must[map[string]any](t)(commandsOf(rs))
