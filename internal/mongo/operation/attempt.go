@@ -97,7 +97,12 @@ func (r *run) refuse(supported bool) retry.Why {
 	}
 }
 
+// supported reports whether a server has what the retries of the operation need. The servers behind a load balancer, which
+// only a connection shows, always do (Load Balancer specification).
 func (r *run) supported(s *topology.Server) bool {
+	if s.Kind == topology.LoadBalancer {
+		return true
+	}
 	if s.MaxWireVersion < retryableWireVersion {
 		return false
 	}
