@@ -21,7 +21,7 @@ func TestAReplyThatBreaksProtocolEndsItsConnection(t *testing.T) {
 		"a body that is no document":   {Body: []byte{200, 0, 0, 0, 0}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := mongotest.RunPipeT(t, mongotest.InMemory())
+			p := mongotest.RunBlackPipeT(t, mongotest.InMemory())
 			client, err := mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer()))
 			if err != nil {
 				t.Fatal(err)

@@ -201,7 +201,7 @@ func (x *exec) replace(reply *Reply, at int, executed bool) error {
 func (x *exec) request() Request {
 	r := Request{
 		Member: x.at(), Mongos: x.front(), ConnID: x.id, RequestID: x.requestID, Command: x.name, Database: x.db,
-		Body: bson.Raw(x.raw), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
+		Body: wire.Fold(x.raw, x.sequences), Application: x.spec == nil || !x.spec.service, TxnNumber: -1,
 		done: x.done,
 	}
 	if x.lsid != nil {
@@ -210,28 +210,7 @@ func (x *exec) request() Request {
 	if x.hasTxn {
 		r.TxnNumber = x.txn
 	}
-	if len(x.sequences) > 0 {
-		r.Body = folded(x.raw, x.sequences)
-	}
 	return r
-}
-
-// folded returns a command with its document sequences as arrays.
-func folded(body []byte, sequences []wire.Sequence) bson.Raw {
-	if len(sequences) == 0 {
-		return bson.Raw(body)
-	}
-	dst := append([]byte(nil), body[:len(body)-1]...)
-	for _, s := range sequences {
-		at, d := wire.BeginArray(dst, string(s.Identifier))
-		for i, rest := 0, s.Documents; len(rest) > 0; i++ {
-			n, _ := wire.DocumentLength(rest)
-			d = wire.AppendDocument(d, wire.ArrayKey(i), rest[:n])
-			rest = rest[n:]
-		}
-		dst = wire.EndDocument(d, at)
-	}
-	return wire.EndDocument(dst, 0)
 }
 
 // answer executes the command and writes the reply's document, or the error's.

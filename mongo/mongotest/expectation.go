@@ -10,7 +10,7 @@ import (
 // were made, whatever the connection. One of [Expectation.Reply], [Expectation.Fail], [Expectation.HangUp] and
 // [Expectation.Send] must be called, before the message comes or while it waits for its answer.
 type Expectation struct {
-	pipe    *Pipe
+	pipe    *BlackPipe
 	command string
 	where   []func(*Request) bool
 	delay   time.Duration
@@ -22,7 +22,7 @@ type Expectation struct {
 
 // Expect makes the pipe expect a command, by its exact name but for "hello", which also stands for its older names. If
 // conditions are given, all must hold; they are asked with a lock held and must not call the pipe. It panics if one is nil.
-func (p *Pipe) Expect(command string, where ...func(*Request) bool) *Expectation {
+func (p *BlackPipe) Expect(command string, where ...func(*Request) bool) *Expectation {
 	for i, holds := range where {
 		if holds == nil {
 			panic(fmt.Sprintf("mongotest: Expect: condition %d of %s is nil", i, command))
@@ -77,17 +77,16 @@ func (e *Expectation) Send(r *Reply) *Expectation {
 	e.pipe.mu.Lock()
 	defer e.pipe.mu.Unlock()
 	if e.reply != nil {
-		panic("mongotest: the pipe: " + e.command + " is already answered")
+		panic("mongotest: the black pipe: " + e.command + " is already answered")
 	}
 	e.reply = r
 	close(e.sealed)
 	return e
 }
 
-// Request waits until the message has come, and returns a copy of it, which stays valid. If it does not come the test ends,
-// so that Request must be called on the test's own goroutine.
+// Request waits until the message has come, and returns a copy of it, which stays valid. If it does not come, a test ends,
+// so that Request must be called on the test's own goroutine; without a test Request returns nil.
 func (e *Expectation) Request() *Request {
-	e.pipe.t.Helper()
 	select {
 	case <-e.met:
 		return e.request
@@ -97,13 +96,16 @@ func (e *Expectation) Request() *Request {
 	case <-e.met:
 		return e.request
 	case <-e.pipe.broken:
-		e.pipe.t.Fatalf("mongotest: the pipe: %s did not come", e.command)
+		if t := e.pipe.t; t != nil {
+			t.Helper()
+			t.Fatalf("mongotest: the black pipe: %s did not come", e.command)
+		}
 		return nil
 	}
 }
 
 // respond answers a message by what is expected, or as handshakes are. It returns nil if there is no answer.
-func (p *Pipe) respond(in *incoming) *Reply {
+func (p *BlackPipe) respond(in *incoming) *Reply {
 	e, expected := p.meet(in)
 	switch {
 	case e != nil:
@@ -118,7 +120,7 @@ func (p *Pipe) respond(in *incoming) *Reply {
 }
 
 // meet returns the expectation that a message meets, nil if it meets none, and the name of what was expected.
-func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
+func (p *BlackPipe) meet(in *incoming) (e *Expectation, expected string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
@@ -136,8 +138,8 @@ func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
 }
 
 // answer waits until the test has said how a message is answered.
-func (p *Pipe) answer(e *Expectation, in *incoming) *Reply {
-	if in.unanswered {
+func (p *BlackPipe) answer(e *Expectation, in *incoming) *Reply {
+	if in.wire.Unanswered() {
 		return &Reply{}
 	}
 	t := time.NewTimer(p.config.patience)

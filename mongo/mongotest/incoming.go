@@ -6,60 +6,35 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// incoming is a client's message that is only looked at: by a proxy that passes it on, or a pipe that plays its script.
+// incoming is a client's message that is not executed here: a proxy passes it on, a pipe answers it by its script.
 type incoming struct {
 	Request
-	query      bool // an OP_QUERY, which an OP_REPLY answers
-	unanswered bool // the client wants no reply
+	wire wire.Request
 }
 
 // describe reads a message as far as middleware needs.
 func describe(message []byte) (*incoming, error) {
-	h, err := wire.ParseHeader(message)
+	w, err := wire.ParseRequest(message)
 	if err != nil {
 		return nil, err
 	}
-	in := &incoming{Request: Request{RequestID: h.RequestID, TxnNumber: -1}}
-	switch h.OpCode {
-	case wire.OpMsg:
-		m, err := wire.ParseMsg(message)
-		if err != nil {
-			return nil, err
-		}
-		in.describe(m.Body)
-		in.Body, in.unanswered = folded(m.Body, m.Sequences), m.Flags&wire.MoreToCome != 0
-	case wire.OpQuery:
-		q, err := wire.ParseQuery(message)
-		if err != nil {
-			return nil, err
-		}
-		in.describe(q.Document)
-		in.Body, in.query = bson.Raw(q.Document), true
-	default:
-		return nil, wire.ErrMalformed
-	}
-	return in, nil
-}
-
-// describe fills in what the command's own fields tell.
-func (r *Request) describe(body []byte) {
-	it := wire.Elements(body)
+	s := specs[w.Name]
+	in := &incoming{wire: w, Request: Request{
+		RequestID: w.Header.RequestID, Command: w.Name, Database: w.Database, Body: w.Command(), Application: s == nil || !s.service,
+		TxnNumber: -1,
+	}}
+	it := wire.Elements(w.Body)
 	for it.Next() {
-		switch {
-		case r.Command == "":
-			r.Command = string(it.Key)
-			s := specs[r.Command]
-			r.Application = s == nil || !s.service
-		case string(it.Key) == "$db":
-			r.Database = string(it.Text())
-		case string(it.Key) == "lsid":
-			r.LSID = bson.Raw(it.Document())
-		case string(it.Key) == "txnNumber":
+		switch string(it.Key) {
+		case "lsid":
+			in.LSID = bson.Raw(it.Document())
+		case "txnNumber":
 			if n, ok := it.Int64(); ok {
-				r.TxnNumber = n
+				in.TxnNumber = n
 			}
 		}
 	}
+	return in, nil
 }
 
 func isGreeting(command string) bool {
@@ -73,11 +48,7 @@ func (in *incoming) message(r *Reply, id int32) []byte {
 	if r.Error != nil {
 		body = r.Error.document()
 	}
-	if in.query {
-		return wire.AppendReply(nil, id, in.RequestID, body)
-	}
-	at, dst := wire.BeginMsg(nil, id, in.RequestID, 0)
-	return wire.EndMessage(append(dst, body...), at)
+	return in.wire.AppendReply(nil, id, body)
 }
 
 // document returns the error as the body of a reply.

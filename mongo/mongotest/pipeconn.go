@@ -16,7 +16,7 @@ import (
 
 // pipeConn is one client's connection to a pipe, served by one goroutine.
 type pipeConn struct {
-	pipe *Pipe
+	pipe *BlackPipe
 	id   int64
 	nc   net.Conn
 	done chan struct{}
@@ -24,7 +24,7 @@ type pipeConn struct {
 }
 
 // accept begins to serve a connection; false if the pipe has ended.
-func (p *Pipe) accept(nc net.Conn) bool {
+func (p *BlackPipe) accept(nc net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -75,7 +75,7 @@ func (c *pipeConn) handle(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if in.unanswered {
+	if in.wire.Unanswered() {
 		return reply.ended()
 	}
 	reply = reply.orError(in.Command)
@@ -102,7 +102,7 @@ func (in *incoming) copy() *Request {
 var okDocument = Answer(bson.D{}).Body
 
 // hello is what a pipe says of itself.
-func (p *Pipe) hello(command string) *Reply {
+func (p *BlackPipe) hello(command string) *Reply {
 	c := &p.config
 	writable := "isWritablePrimary"
 	if command != "hello" {

@@ -15,7 +15,7 @@ import (
 
 // proxyConn is one client's connection and the proxy's own to the server. One goroutine carries each direction.
 type proxyConn struct {
-	proxy  *FaultProxy
+	proxy  *Proxy
 	member *proxyMember
 	id     int64
 	client net.Conn
@@ -135,7 +135,7 @@ func (c *proxyConn) request(message []byte) error {
 	}
 	var answer []byte
 	reply := around(list, func(*Request) *Reply {
-		if answer = c.ask(in, message); answer == nil && !in.unanswered {
+		if answer = c.ask(in, message); answer == nil && !in.wire.Unanswered() {
 			return nil
 		}
 		return &Reply{Body: body(answer)}
@@ -143,13 +143,13 @@ func (c *proxyConn) request(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		reply = reply.orError(in.Command)
 	}
 	if reply.Error != nil || !bytes.Equal(reply.Body, body(answer)) {
 		answer = in.message(reply, in.RequestID)
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		if err := c.write(reply.on(answer)); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (c *proxyConn) request(message []byte) error {
 
 // forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
 func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		c.mu.Lock()
 		c.pending[in.RequestID] = pending{isGreeting(in.Command), to}
 		c.mu.Unlock()
@@ -171,7 +171,7 @@ func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error 
 // ask sends a message to the server and returns its reply; nil if there is none.
 func (c *proxyConn) ask(in *incoming, message []byte) []byte {
 	to := make(chan []byte, 1)
-	if c.forward(in, message, to) != nil || in.unanswered {
+	if c.forward(in, message, to) != nil || in.wire.Unanswered() {
 		return nil
 	}
 	select {
@@ -254,7 +254,7 @@ func without(doc []byte, name string) []byte {
 }
 
 // rewriteHello returns a hello's reply with the proxy's addresses and without compression.
-func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
+func (p *Proxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
 	if h.OpCode == wire.OpReply {
 		doc, err := wire.ParseReply(message)
 		if err != nil {
@@ -277,7 +277,7 @@ func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error)
 	return wire.EndMessage(append(dst, doc...), at), nil
 }
 
-func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
+func (p *Proxy) rewriteDocument(doc []byte) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -300,7 +300,7 @@ func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
 	return wire.EndDocument(dst, at), it.Err
 }
 
-func (p *FaultProxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
+func (p *Proxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
 	var fronts []string
 	for _, v := range query.Elements(array) {
 		front, err := p.front(string(v.Text()))

@@ -16,7 +16,7 @@ import (
 
 // TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
 // returns what a client needs.
-func TLS() Option { return func(c *config) { c.tls = true } }
+func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
 
 // authority signs the certificates of one set: the servers' and its clients'.
 type authority struct {

@@ -53,7 +53,9 @@ func (m Message) String() string {
 
 // KeepTranscript has every request and reply kept, the newest n messages, for [Deployment.Transcript] and the dump of a
 // failed test; none are if it is not given.
-func KeepTranscript(n int) Option { return func(c *config) { c.transcript = n } }
+func KeepTranscript(n int) CommonOption {
+	return commonOption(func(c *commonConfig) { c.transcript = n })
+}
 
 // Transcript returns the messages that KeepTranscript keeps, the oldest first.
 func (rs *Deployment) Transcript() []Message { return rs.transcript.messages() }
@@ -114,7 +116,7 @@ func (x *exec) received() {
 	x.countMessage()
 	if x.set.transcript.limit > 0 {
 		x.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: folded(x.raw, x.sequences),
+			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: wire.Fold(x.raw, x.sequences),
 		})
 	}
 }
