@@ -110,7 +110,7 @@ func (c *mockCommand) check() error {
 	return nil
 }
 
-// isAlone tells whether there is but one server, of a set at most the part that --replSet starts.
+// isAlone reports whether there is but one server, of a set at most the part that --replSet starts.
 func (c *mockCommand) isAlone() bool { return c.Standalone || c.Mongod.ReplSet != "" }
 
 func (c *mockCommand) members() int {

@@ -100,7 +100,7 @@ func (c *holdfastClient) Judge(err error) Trouble {
 	return t
 }
 
-// claimOfHistory tells whether any attempt may have been applied.
+// claimOfHistory reports whether any attempt may have been applied.
 func claimOfHistory(e *retry.Error) Claim {
 	for i := range e.Attempts {
 		a := &e.Attempts[i]

@@ -60,7 +60,7 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		m.takeBackLocked(since)
 		x.entries = entries
 		for _, note := range entries {
-			note.Err, note.Applied, note.Deduplicated, note.RolledBack = 0, false, false, false
+			note.ErrorCode, note.Applied, note.Deduplicated, note.RolledBack = 0, false, false, false
 		}
 		if err = x.awaitBlockerLocked(); err != nil {
 			return m.log.last(), err

@@ -30,7 +30,7 @@ func cmdCollMod(x *exec) error {
 	return x.writing(func() error {
 		err := x.modifyCollectionLocked(x.member, changes, note)
 		if err != nil {
-			note.Err = commandError(err).Code
+			note.ErrorCode = commandError(err).Code
 		}
 		return err
 	})

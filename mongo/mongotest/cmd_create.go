@@ -36,7 +36,7 @@ func cmdCreate(x *exec) error {
 	return x.writing(func() error {
 		err := x.createLocked(&o, note)
 		if err != nil {
-			note.Err = commandError(err).Code
+			note.ErrorCode = commandError(err).Code
 		}
 		return err
 	})

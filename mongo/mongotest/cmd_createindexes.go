@@ -34,7 +34,7 @@ func cmdCreateIndexes(x *exec) error {
 	err = x.writing(func() error {
 		err := x.createIndexesLocked(c, note)
 		if err != nil {
-			note.Err = commandError(err).Code
+			note.ErrorCode = commandError(err).Code
 		}
 		return err
 	})

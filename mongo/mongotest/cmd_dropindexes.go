@@ -41,7 +41,7 @@ func cmdDropIndexes(x *exec) error {
 		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: c.def.with(left)}}, -1, note)
 	})
 	if err != nil {
-		note.Err = commandError(err).Code
+		note.ErrorCode = commandError(err).Code
 		return err
 	}
 	x.out = wire.AppendInt32(x.out, "nIndexesWas", int32(was))

@@ -49,7 +49,7 @@ func cmdFindAndModify(x *exec) error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
 		if err != nil {
-			note.Err = commandError(err).Code
+			note.ErrorCode = commandError(err).Code
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 }
 
 func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error {
-	stmt := note.StatementN
+	stmt := note.StatementID
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
 		done.retried = stmt

@@ -30,7 +30,7 @@ func cmdRenameCollection(x *exec) error {
 	return x.writing(func() error {
 		err := x.renameLocked(x.member, r, note)
 		if err != nil {
-			note.Err = commandError(err).Code
+			note.ErrorCode = commandError(err).Code
 		}
 		return err
 	})

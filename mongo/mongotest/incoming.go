@@ -6,13 +6,13 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// incoming is a client's message that is not executed here: a proxy passes it on, a pipe answers it by its script.
+// incoming is a client's message that is not executed here: a proxy passes it on, a pipe replies as the test says.
 type incoming struct {
 	Request
 	wire wire.Request
 }
 
-// describe reads a message as far as middleware needs.
+// describe reads from a message the parts that middleware sees.
 func describe(message []byte) (*incoming, error) {
 	w, err := wire.ParseRequest(message)
 	if err != nil {

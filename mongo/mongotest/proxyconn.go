@@ -29,10 +29,10 @@ type proxyConn struct {
 	pending map[int32]pending // by the request id that the reply answers
 }
 
-// pending is what is to be done with a reply.
+// pending says where a reply goes.
 type pending struct {
 	hello bool
-	to    chan []byte // the middleware that waits for it; nil if none does
+	to    chan []byte // to the middleware that waits for it; nil if none does
 }
 
 func (c *proxyConn) close() {
@@ -119,7 +119,7 @@ func (c *proxyConn) carryRequests(r *bufio.Reader) {
 	}
 }
 
-// request hands one message to the middleware that concerns it, or to the server.
+// request passes one message to the middleware that is in use for it, or to the server.
 func (c *proxyConn) request(message []byte) error {
 	in, err := describe(message)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *proxyConn) request(message []byte) error {
 	return reply.ended()
 }
 
-// forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
+// forward sends a message to the server. The reply goes to the channel to, or to the client if that is nil.
 func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
 	if !in.wire.Unanswered() {
 		c.mu.Lock()
@@ -201,7 +201,7 @@ func (c *proxyConn) carryReplies(r *bufio.Reader) {
 	}
 }
 
-// response hands one reply to who waits for it.
+// response passes one reply to the middleware that waits for it, or to the client.
 func (c *proxyConn) response(message []byte) error {
 	h, err := wire.ParseHeader(message)
 	if err != nil {

@@ -31,7 +31,7 @@ func (x *exec) finish() {
 	x.record(0)
 	if x.writeError != nil {
 		code := x.writeError.Code
-		x.set.journal.mark(x.entries, func(e *Entry) { e.WriteErr = code })
+		x.set.journal.mark(x.entries, func(e *Entry) { e.WriteConcernErrorCode = code })
 	}
 	if x.set.config.standalone {
 		return

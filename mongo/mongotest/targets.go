@@ -76,7 +76,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		if err == nil {
 			return nil
 		}
-		note.Err = commandError(err).Code
+		note.ErrorCode = commandError(err).Code
 		w.full = full
 		return w.executing("aggregate", err)
 	})
