@@ -2,8 +2,6 @@ package mongotest
 
 import (
 	"bufio"
-	"errors"
-	"io"
 	"net"
 	"slices"
 	"sync"
@@ -45,20 +43,7 @@ func (c *pipeConn) serve() {
 		defer c.pipe.mu.Unlock()
 		delete(c.pipe.conns, c)
 	}()
-	r := bufio.NewReader(c.nc)
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		switch err := c.handle(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
-			return
-		}
-	}
+	handleMessages(bufio.NewReader(c.nc), c.handle)
 }
 
 // handle answers one message.

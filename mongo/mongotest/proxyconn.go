@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"sync"
 
@@ -62,11 +60,11 @@ func (c *proxyConn) run() {
 	var back sync.WaitGroup
 	back.Go(func() {
 		defer c.close()
-		c.carryReplies(bufio.NewReaderSize(c.server, 16<<10))
+		handleMessages(bufio.NewReaderSize(c.server, 16<<10), c.response)
 	})
 	defer back.Wait()
 	defer c.close() // also where middleware ends the goroutine, as t.Fatal does
-	c.carryRequests(first)
+	handleMessages(first, c.request)
 }
 
 // connect opens the connection to the server.
@@ -101,22 +99,6 @@ func (c *proxyConn) forget() {
 	c.proxy.mu.Lock()
 	defer c.proxy.mu.Unlock()
 	delete(c.proxy.conns, c)
-}
-
-func (c *proxyConn) carryRequests(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		switch err := c.request(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
-			return
-		}
-	}
 }
 
 // request passes one message to the middleware that is in use for it, or to the server.
@@ -187,18 +169,6 @@ func (c *proxyConn) write(b []byte) error {
 	defer c.writing.Unlock()
 	_, err := c.client.Write(b)
 	return err
-}
-
-func (c *proxyConn) carryReplies(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		if c.response(message) != nil {
-			return
-		}
-	}
 }
 
 // response passes one reply to the middleware that waits for it, or to the client.
