@@ -52,7 +52,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 		Monitor:            o.Monitor,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
-		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
 		Mutant:             m,
 	})
@@ -152,7 +152,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		AppName:                valueOr(o.AppName, ""),
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
 		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),

@@ -333,7 +333,7 @@ func TestNoServerForTheRetryReturnsTheErrorBefore(t *testing.T) {
 		}})
 		err := writes[2].do(w.ctx, w.coll)
 		var history *retry.Error
-		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.NoServer {
+		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.WhyNoServer {
 			t.Fatalf("error: %v", err)
 		}
 		if history.OutcomeKnown() {

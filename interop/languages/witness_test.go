@@ -80,7 +80,7 @@ func killOnce(set *mongotest.Deployment, command string) {
 	}))
 }
 
-// concerns tells whether an insert or a find is about the document with this _id.
+// concerns reports whether an insert or a find is about the document with this _id.
 func concerns(r *mongotest.Request, collection string, id int64) bool {
 	if name, ok := r.Body.Lookup(r.Command).StringValueOK(); !ok || name != collection {
 		return false

@@ -36,9 +36,6 @@ var topologies = map[string]func(t *testing.T, version string) *mongotest.Deploy
 	},
 }
 
-// versions are those that a case is run on where its file admits them. The official client refuses older ones.
-var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13"}
-
 // deployments are what a case is run on for a topology. If no version is admitted, it is the first, which says why.
 func deployments(f *unified.File, c *unified.Test, topology string) []unified.Facts {
 	var list []unified.Facts

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
@@ -100,10 +101,10 @@ func (x *exec) writableLocked() error {
 	s := m.sessionLocked(string(x.lsid))
 	switch {
 	case x.txn < s.active:
-		return failf(codeTransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
+		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
 			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
 	case s.txn != nil && s.txn.number == x.txn:
-		return failf(codeInvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
 	case s.txn != nil && s.txn.number < x.txn:
 		s.txn.abortLocked()
 	}
@@ -116,7 +117,7 @@ func (x *exec) primaryLocked() error {
 	case x.epoch != x.member.epoch:
 		return errHangUp
 	case x.member.role != primary:
-		return failf(codeNotWritablePrimary, "not primary")
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil
 }
@@ -157,7 +158,7 @@ func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
 func (x *exec) makeLocked(ns string) (*definition, error) {
 	if x.within != nil && !x.set.config.version.atLeast(4, 4) {
-		return nil, failf(codeOperationNotSupportedInTransact, "Cannot create namespace %s in multi-document transaction.", ns)
+		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
 	def := newDefinition(collectionOptions{})
 	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
@@ -291,14 +292,14 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 			return index, nil
 		}
 	}
-	return 0, failf(codeSnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.seconds(),
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.seconds(),
 		x.atTime.increment())
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
 func (x *exec) inTime(err error) error {
 	if errors.Is(err, errTimeout) {
-		return failf(codeMaxTimeMSExpired, "operation exceeded time limit")
+		return mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return err
 }
@@ -310,11 +311,11 @@ func (x *exec) readableLocked() error {
 	case x.member.role == primary:
 		return nil
 	case !x.secondaryOk:
-		return failf(codeNotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
+		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
 	case x.readConcern == linearizableConcern:
-		return failf(codeNotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
 	case !x.member.config.bearsData():
-		return failf(codeNotPrimaryOrSecondary, "node is not in primary or recovering state")
+		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -13,7 +14,7 @@ import (
 func (h *hint) bound(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return failf(codeTypeMismatch, "Expected field %s to be of type object", e.Key)
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "Expected field %s to be of type object", e.Key)
 	}
 	if len(doc) == len(emptyDocument) {
 		return nil
@@ -31,7 +32,7 @@ func (h *hint) bounded() bool { return h.min != nil || h.max != nil }
 // checkBounds refuses bounds that are not of the same fields.
 func (h *hint) checkBounds() error {
 	if h.min != nil && h.max != nil && !slices.Equal(fieldNames(h.min), fieldNames(h.max)) {
-		return failf(51176, "min and max must have the same field names")
+		return mongoerr.Errorf(51176, "min and max must have the same field names")
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func fieldNames(doc []byte) []string {
 }
 
 func (h *hint) planning(code Code, ns, text string) error {
-	return failf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.sizes, text)
+	return mongoerr.Errorf(code, "error enumerating plans for query: ns=%s%s planner returned error :: caused by :: %s", ns, h.sizes, text)
 }
 
 // unbounded refuses bounds where no index is named.
@@ -55,9 +56,9 @@ func (h *hint) unbounded(ns string, c *collection) error {
 	case c == nil || !h.bounded():
 		return nil
 	case h.natural != 0:
-		return h.planning(codeNoQueryExecutionPlans, ns, "min and max are incompatible with $natural")
+		return h.planning(mongoerr.NoQueryExecutionPlans, ns, "min and max are incompatible with $natural")
 	}
-	return h.planning(codeNoQueryExecutionPlans, ns, "When using min()/max() a hint of which index to use must be provided")
+	return h.planning(mongoerr.NoQueryExecutionPlans, ns, "When using min()/max() a hint of which index to use must be provided")
 }
 
 // fits refuses bounds that are not of the index, or between which nothing can be.

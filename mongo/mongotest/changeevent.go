@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -230,7 +231,7 @@ func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]by
 	}
 	if s.before != "off" {
 		if s.before == "required" && !e.images {
-			return nil, failf(codeNoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace "+
+			return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace "+
 				"events, but the pre-image was not found for event: %s", e.text())
 		}
 		dst = appendImage(dst, "fullDocumentBeforeChange", e.before, e.images)
@@ -243,7 +244,7 @@ func (s *changeStream) appendImagesLocked(dst []byte, m *member, e *event) ([]by
 		return appendImage(dst, "fullDocument", doc, doc != nil), nil
 	}
 	if s.fullDocument == "required" && !e.images {
-		return nil, failf(codeNoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the "+
+		return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the "+
 			"post-image was not found for event: %s", e.text())
 	}
 	return appendImage(dst, "fullDocument", e.after, e.images), nil

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -82,7 +83,7 @@ func (s *changeStream) openLocked(x *exec, c *cursor, size int64) ([][]byte, err
 	}
 	next, kept := m.log.since(s.from)
 	if !kept {
-		return nil, failf(codeChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in "+
+		return nil, mongoerr.Errorf(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in "+
 			"the oplog.")
 	}
 	s.next = min(next, m.commit+1) // what is behind may yet be rolled back
@@ -125,7 +126,7 @@ func (s *changeStream) readLocked(m *member) (bool, error) {
 	}
 	e := m.log.at(s.next)
 	if e == nil {
-		return false, failf(codeCappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen "+
+		return false, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen "+
 			"record id: RecordId(%d)", s.next-1)
 	}
 	s.next++
@@ -180,7 +181,7 @@ func (s *changeStream) pass(token string) (bool, error) {
 	case token < s.behind:
 		return false, nil
 	case !s.found:
-		return false, failf(codeChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", documentText(tokenDocument(token)))
+		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", documentText(tokenDocument(token)))
 	}
 	s.behind = ""
 	return true, nil
@@ -190,12 +191,12 @@ func (s *changeStream) pass(token string) (bool, error) {
 func (s *changeStream) checkEvent(doc []byte) error {
 	token := query.Document(tokenDocument(s.token))
 	if id := query.Lookup(doc, "_id"); !query.Equal(id, token) {
-		return failf(codeChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the "+
+		return mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the "+
 			"pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that "+
 			"retain the unmodified _id field are allowed. Expected: { _id: %s } but found: %s", token, foundID(id))
 	}
 	if len(doc) > query.MaxDocumentSize+16<<10 {
-		return failf(codeBSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and 16793600(16MB)", len(doc), len(doc))
+		return mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and 16793600(16MB)", len(doc), len(doc))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -85,7 +86,7 @@ func streamMode(e *wire.Element, known ...string) (string, error) {
 	}
 	mode := string(e.Text())
 	if !slices.Contains(known, mode) {
-		return "", failf(codeBadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", mode, changeStreamStage, e.Key)
+		return "", mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", mode, changeStreamStage, e.Key)
 	}
 	return mode, nil
 }
@@ -126,29 +127,29 @@ func (s *streamSpec) check(x *exec) error {
 	token, full := s.start(), x.full
 	switch {
 	case x.set.config.standalone:
-		return failf(40573, "The $changeStream stage is only supported on replica sets")
+		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
-		return failf(codeOperationNotSupportedInTransact, "Stage not supported inside of a multi-document transaction: $changeStream")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
 	case x.readConcern != "" && x.readConcern != majorityConcern:
-		return failf(codeInvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. "+
 			"Current readConcern: %s", x.readConcern, x.readConcern)
 	case s.cluster && (x.db != "admin" || x.coll != ""):
-		return failf(codeInvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+
 			"with no collection name; found %s", full)
 	case internalDB(x.db) && !s.cluster:
-		return failf(codeInvalidNamespace, "$changeStream may not be opened on the internal %s database", x.db)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", x.db)
 	case strings.HasPrefix(x.coll, "system."):
-		return failf(codeInvalidNamespace, "$changeStream may not be opened on the internal %s collection", full)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", full)
 	case s.resumeAfter != nil && s.startAfter != nil:
-		return failf(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
+		return mongoerr.Errorf(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
 	case s.startAt != 0 && token != nil:
-		return failf(40674, "Only one type of resume option is allowed, but multiple were found")
+		return mongoerr.Errorf(40674, "Only one type of resume option is allowed, but multiple were found")
 	case s.resumeAfter != nil && token.invalidate:
-		return failf(codeInvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
+		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
 			"notification")
 	case token != nil && token.event && token.collection == (uuid{}) && x.coll != "":
-		return failf(codeInvalidResumeToken, "Attempted to resume a single-collection stream, but the resume token does not include a UUID")
+		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempted to resume a single-collection stream, but the resume token does not include a UUID")
 	}
 	return nil
 }

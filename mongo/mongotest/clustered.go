@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -15,10 +16,10 @@ import (
 func clusteredArg(given query.Value) ([]byte, error) {
 	switch {
 	case given.Type == bson.TypeBoolean || given.IsNumber():
-		return nil, failf(5979703, "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for specific internal "+
+		return nil, mongoerr.Errorf(5979703, "The 'clusteredIndex' legacy format {clusteredIndex: <bool>} is only supported for specific internal "+
 			"collections and vice versa")
 	case !given.IsDocument():
-		return nil, failf(codeTypeMismatch, "BSON field 'create.clusteredIndex' is the wrong type '%s', expected types '[bool]'",
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'create.clusteredIndex' is the wrong type '%s', expected types '[bool]'",
 			query.TypeName(given.Type))
 	}
 	v := query.Int32(2)
@@ -32,9 +33,9 @@ func clusteredArg(given query.Value) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !unique.True():
-		return nil, failf(5979700, "The clusteredIndex option requires unique: true to be specified")
+		return nil, mongoerr.Errorf(5979700, "The clusteredIndex option requires unique: true to be specified")
 	case !equalDocuments(key.Data, idIndex.pattern):
-		return nil, failf(codeInvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
+		return nil, mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}")
 	}
 	text := idIndexName
 	if !name.Missing() {
@@ -42,7 +43,7 @@ func clusteredArg(given query.Value) ([]byte, error) {
 	}
 	shown := clusteredText(n, text)
 	if n != 2 {
-		return nil, failf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", documentText(shown), n)
+		return nil, mongoerr.Errorf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", documentText(shown), n)
 	}
 	return shown, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -34,7 +35,7 @@ func cmdAggregate(x *exec) error {
 	collectionless := x.first.IsNumber()
 	switch n, ok := x.first.Integer(); {
 	case collectionless && (!ok || n != 1):
-		return failf(codeBadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
 	case !collectionless:
 		if err := x.collectionName(); err != nil {
 			return err
@@ -50,7 +51,7 @@ func cmdAggregate(x *exec) error {
 		x.coll, x.full = "", x.db+".$cmd.aggregate"
 	}
 	if collectionless && len(a.stages) == len(emptyDocument) {
-		return failf(codeInvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
 	err := a.parse(x.db, x.coll)
 	if err != nil {
@@ -97,7 +98,7 @@ func (x *exec) answerAggregate(a *aggregation) error {
 var stagesOutsideTransactions = []string{"$collStats", "$currentOp", "$indexStats", "$listLocalSessions"}
 
 func notInTransaction(stage string) error {
-	return failf(codeOperationNotSupportedInTransact, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
+	return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
 		"run within a multi-document transaction.", stage)
 }
 
@@ -105,13 +106,13 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 	switch string(e.Key) {
 	case "pipeline":
 		if e.Type != bson.TypeArray {
-			return failf(codeTypeMismatch, "A pipeline must be an array of objects")
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 		}
 		a.stages = e.Value
 		return valid(e.Value)
 	case "cursor":
 		if e.Document() == nil {
-			return failf(codeTypeMismatch, "cursor field must be missing or an object")
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "cursor field must be missing or an object")
 		}
 		a.cursor = true
 		var err error
@@ -133,7 +134,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		return err
 	case "explain":
 		if e.Type != bson.TypeBoolean {
-			return failf(codeTypeMismatch, "explain must be a boolean")
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
 		}
 		if e.True() {
 			return unsupportedField("aggregate", string(e.Key))
@@ -144,10 +145,10 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 
 func (a *aggregation) parse(db, coll string) error {
 	if !a.cursor {
-		return failf(codeFailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
 	}
 	if a.stages == nil {
-		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
 	}
 	var err error
 	// The compiled stages may be kept by a cursor, the message's bytes not.

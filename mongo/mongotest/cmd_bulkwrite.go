@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -104,7 +105,7 @@ func (x *exec) bulk() (*bulk, error) {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
-			return nil, failf(codeBadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(b.ops[i].whole(doc)))
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(b.ops[i].whole(doc)))
 		}
 		b.ops[i].checkRetry(x.retryable())
 	}
@@ -130,7 +131,7 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 		}
 		db, coll, _ := strings.Cut(list[i], ".")
 		if db == "" || coll == "" {
-			return nil, failf(codeInvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", list[i])
+			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid namespace specified for bulkWrite: '%s'", list[i])
 		}
 		if err := checkNamespace(db, coll); err != nil {
 			return nil, err
@@ -143,7 +144,7 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 func (op *bulkOp) parse(x *exec, doc []byte) error {
 	it := wire.Elements(doc)
 	if !it.Next() {
-		return failf(codeUnknownField, "BSON field 'bulkWrite' is an unknown field.")
+		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'bulkWrite' is an unknown field.")
 	}
 	op.name = string(it.Key)
 	if bulkOpFields[op.name] == nil {
@@ -205,7 +206,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case op.name:
 		n, _ := e.Int64()
 		if n < 0 {
-			return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", op.name, n)
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", op.name, n)
 		}
 		op.namespace = int(n)
 	case "document":
@@ -259,9 +260,9 @@ func (op *bulkOp) checkRetry(retryable bool) {
 	switch {
 	case !retryable:
 	case op.name == "update" && op.update.multi:
-		op.update.err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+		op.update.err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 	case op.name == "delete" && !op.delete.one:
-		op.delete.err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+		op.delete.err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 	}
 }
 
@@ -306,7 +307,7 @@ func (o *outcome) bulkReply(name string, i int) []byte {
 	for _, f := range o.failures {
 		dst = wire.AppendInt32(dst, "code", f.err.Code)
 		dst = wire.AppendString(dst, "errmsg", f.err.Message)
-		dst = append(dst, f.err.extra...)
+		dst = append(dst, f.err.Extra...)
 	}
 	dst = wire.AppendInt32(dst, "n", o.n)
 	if name == "update" {

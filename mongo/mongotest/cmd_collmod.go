@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ func cmdCollMod(x *exec) error {
 	return x.writing(func() error {
 		err := x.modifyCollectionLocked(x.member, changes, note)
 		if err != nil {
-			note.ErrorCode = commandError(err).Code
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -39,7 +40,7 @@ func cmdCollMod(x *exec) error {
 func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry) error {
 	c := m.collections[x.full]
 	if c == nil {
-		return failf(codeNamespaceNotFound, "ns does not exist")
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
 	if err := x.checkViewChange(c); err != nil {
 		return err
@@ -109,12 +110,12 @@ func cappedChange(e *wire.Element) (modifier, error) {
 	n, err := limitOf("collMod", string(e.Key), query.Of(*e))
 	size := string(e.Key) == "cappedSize"
 	if err == nil && size && n < 1 {
-		err = failf(codeBadValue, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", n)
+		err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", n)
 	}
 	return func(_ *exec, d *definition) error {
 		switch {
 		case !d.options.capped:
-			return failf(codeInvalidOptions, "Collection must be capped.")
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "Collection must be capped.")
 		case size:
 			d.options.size = n
 		default:
@@ -149,11 +150,11 @@ func indexChange(e *wire.Element) (modifier, error) {
 	case it.Err != nil:
 		return nil, it.Err
 	case im.name.Missing() && im.pattern == nil:
-		return nil, failf(codeInvalidOptions, "Must specify either index name or key pattern.")
+		return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify either index name or key pattern.")
 	case !im.name.Missing() && im.pattern != nil:
-		return nil, failf(codeInvalidOptions, "Cannot specify both key pattern and name.")
+		return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot specify both key pattern and name.")
 	case im.hidden.Missing() && im.expiry.Missing() && im.prepared.Missing() && im.unique.Missing():
-		return nil, failf(codeInvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
+		return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
 	}
 	return im.apply, nil
 }
@@ -180,7 +181,7 @@ func (im *indexModification) field(e *wire.Element) error {
 			return wrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
 		}
 		if f := v.AsFloat64(); !(f >= 0) || f > 1<<31-1 {
-			return failf(codeInvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
 		}
 		im.expiry = v
 	case "unique", "prepareUnique":
@@ -206,15 +207,15 @@ func (im *indexModification) find(x *exec, d *definition) (*index, error) {
 		if ix := d.named(string(im.name.Text())); ix != nil {
 			return ix, nil
 		}
-		return nil, failf(codeIndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.full)
 	}
 	switch list := d.patterned(im.pattern); len(list) {
 	case 0:
-		return nil, failf(codeIndexNotFound, "cannot find index %s for ns %s", documentText(im.pattern), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", documentText(im.pattern), x.full)
 	case 1:
 		return list[0], nil
 	default:
-		return nil, failf(codeAmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting "+
+		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting "+
 			"indexes: %s", documentText(im.pattern), len(list), indexTexts(list))
 	}
 }
@@ -232,14 +233,14 @@ func (im *indexModification) apply(x *exec, d *definition) error {
 			n, _ := old.Integer()
 			x.out = wire.AppendInt64(x.out, "expireAfterSeconds_old", n)
 		} else if len(ix.paths) > 1 || ix == idIndex {
-			return failf(codeInvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
 		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
 		changed.raw = replaced(changed.raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
 	}
 	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.hidden {
 		if ix == idIndex {
-			return failf(codeBadValue, "can't hide _id index")
+			return mongoerr.Errorf(mongoerr.BadValue, "can't hide _id index")
 		}
 		x.out = wire.AppendBool(x.out, "hidden_old", ix.hidden)
 		x.out = wire.AppendBool(x.out, "hidden_new", hide)

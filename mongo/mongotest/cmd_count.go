@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -62,11 +63,11 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 // countLimit reads a limit, whose sign does not matter to a count.
 func (s *search) countLimit(v query.Value) error {
 	if !v.IsNumber() {
-		return failf(codeBadValue, "limit value is not a valid number")
+		return mongoerr.Errorf(mongoerr.BadValue, "limit value is not a valid number")
 	}
 	n, refused := query.IntegerOf("limit", v)
 	if refused != "" {
-		return failf(codeFailedToParse, "%s", refused)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 	}
 	s.limit = max(n, -n)
 	return nil

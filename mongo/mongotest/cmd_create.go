@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -14,7 +15,7 @@ func cmdCreate(x *exec) error {
 		return err
 	}
 	if strings.HasPrefix(x.coll, "system.") {
-		return failf(codeInvalidNamespace, "Invalid system namespace: %s", x.full)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.full)
 	}
 	var o collectionOptions
 	for i := range x.args {
@@ -36,7 +37,7 @@ func cmdCreate(x *exec) error {
 	return x.writing(func() error {
 		err := x.createLocked(&o, note)
 		if err != nil {
-			note.ErrorCode = commandError(err).Code
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -129,11 +130,11 @@ func checkIDIndex(doc []byte) error {
 	key, name := query.Lookup(doc, "key"), query.Lookup(doc, "name")
 	switch {
 	case key.Missing():
-		return failf(codeFailedToParse, "The 'key' field is a required property of an index specification")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	case name.Missing():
-		return failf(codeFailedToParse, "The 'name' field is a required property of an index specification")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
 	case !isIDPattern(key.Data):
-		return failf(codeBadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
+		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
 	case !query.Lookup(doc, "collation").Missing():
 		return unsupportedField("create", "idIndex.collation")
 	}
@@ -143,7 +144,7 @@ func checkIDIndex(doc []byte) error {
 // alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.
 func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
 	if !x.set.config.version.atLeast(7, 0) {
-		return failf(codeNamespaceExists, "Collection already exists. NS: %s", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.full)
 	}
 	if err := x.otherView(&d.options, wanted); err != nil {
 		return err
@@ -155,6 +156,6 @@ func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendBinary(doc, "uuid", 4, d.uuid[:])
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
-	return failf(codeNamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
+	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
 		documentText(doc), documentText(want))
 }

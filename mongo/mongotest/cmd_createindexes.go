@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -34,7 +35,7 @@ func cmdCreateIndexes(x *exec) error {
 	err = x.writing(func() error {
 		err := x.createIndexesLocked(c, note)
 		if err != nil {
-			note.ErrorCode = commandError(err).Code
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -73,7 +74,7 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		c.wanted = append(c.wanted, ix)
 	}
 	if len(c.wanted) == 0 {
-		return nil, failf(codeBadValue, "Must specify at least one index to create")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one index to create")
 	}
 	return c, nil
 }
@@ -86,16 +87,16 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	case e.Type == bson.TypeNull:
 		return nil
 	case e.Type != bson.TypeString && !v.IsNumber():
-		return failf(codeTypeMismatch, "BSON field 'createIndexes.commitQuorum' is the wrong type '%s', expected types '[decimal, "+
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'createIndexes.commitQuorum' is the wrong type '%s', expected types '[decimal, "+
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
-		return failf(codeFailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
 	case x.set.config.standalone:
-		return failf(codeBadValue, "Standalones can't specify commitQuorum")
+		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
 	case v.IsNumber() && n > int64(x.set.Members()):
-		return failf(codeUnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
+		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
-		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
+		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
 	}
 	c.quorum = string(v.Text())
 	return nil
@@ -126,7 +127,7 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
 	case c.after == c.before:
 		return nil
 	case x.within != nil && coll.live > 0:
-		return failf(codeOperationNotSupportedInTransact, "Cannot create new indexes on non-empty collection %s in a multi-document "+
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create new indexes on non-empty collection %s in a multi-document "+
 			"transaction.", x.full)
 	}
 	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
@@ -155,9 +156,9 @@ func (x *exec) withWanted(c *indexCreation, coll *collection, def *definition) (
 			list = append(list, ix)
 		case before:
 		case coll != nil && coll.live > 0:
-			return nil, x.buildFailed(coll, failf(codeOperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
+			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.OperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
 		default:
-			return nil, x.buildFailed(coll, failf(codeIndexAlreadyExists, "Identical index already exists: %s", ix.name))
+			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.name))
 		}
 	}
 	return list, nil
@@ -167,14 +168,14 @@ func (x *exec) withWanted(c *indexCreation, coll *collection, def *definition) (
 func (x *exec) checkBuildable(coll *collection, def *definition, added []*index) error {
 	for _, ix := range added {
 		if def.options.timeseries != nil && ix.unique {
-			return failf(codeInvalidOptions, "Unique indexes are not supported on time-series collections")
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
 		if ix.flaw != nil && !ix.late {
 			return ix.flaw
 		}
 		if err := coll.buildable(x.full, ix); err != nil {
 			if ix.flaw != nil && coll != nil && coll.live > 0 {
-				err = because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
+				err = mongoerr.Because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
 					"provided. First index spec: %s", x.full, coll.def.uuid, len(added), added[0]), err)
 			}
 			return x.buildFailed(coll, err)
@@ -189,9 +190,9 @@ func (x *exec) buildFailed(coll *collection, err error) error {
 		return err
 	}
 	if coll.live == 0 {
-		err = because("index build on empty collection failed: "+coll.def.uuid.String(), err)
+		err = mongoerr.Because("index build on empty collection failed: "+coll.def.uuid.String(), err)
 	}
-	return because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
+	return mongoerr.Because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
 }
 
 const sameNameText = "An existing index has the same name as the requested index. When index names are not specified, they are " +
@@ -204,15 +205,15 @@ func (d *definition) clash(ix *index) (bool, error) {
 	}
 	if own := d.clustering(); own != nil && own.name == ix.name {
 		asked := documentText(versionLast(ix.raw))
-		return false, failf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
+		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
 			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, documentText(d.options.clustered))
 	}
 	if old := d.named(ix.name); old != nil {
 		switch {
 		case !sameIndex(old, ix):
-			return false, failf(codeIndexKeySpecsConflict, sameNameText, ix, old)
+			return false, mongoerr.Errorf(mongoerr.IndexKeySpecsConflict, sameNameText, ix, old)
 		case !sameOptions(old, ix):
-			return false, failf(codeIndexOptionsConflict, "An equivalent index already exists with the same name but different "+
+			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different "+
 				"options. Requested index: %s, existing index: %s", ix, old)
 		}
 		return true, nil
@@ -220,16 +221,16 @@ func (d *definition) clash(ix *index) (bool, error) {
 	for _, old := range d.indexes {
 		switch {
 		case sameIndex(old, ix) && sameOptions(old, ix):
-			return false, failf(codeIndexOptionsConflict, "Index already exists with a different name: %s", old.name)
+			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.name)
 		case sameIndex(old, ix):
-			return false, failf(codeIndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
+			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
 				"Requested index: %s, existing index: %s", ix, old)
 		case old.plugin == "text" && ix.plugin == "text":
-			return false, failf(codeCannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
+			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
 		}
 	}
 	if len(d.indexes) == maxIndexes {
-		return false, failf(codeCannotCreateIndex, "add index fails, too many indexes for collection; key: %s", documentText(ix.pattern))
+		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", documentText(ix.pattern))
 	}
 	return false, nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -91,7 +92,7 @@ func cmdSetDefaultRWConcern(x *exec) error {
 	}
 	read, write := x.arg(readDefault), x.arg(writeDefault)
 	if read.Missing() && write.Missing() {
-		return failf(codeBadValue, "At least one of the \"%s\" or \"%s\" fields must be present", readDefault, writeDefault)
+		return mongoerr.Errorf(mongoerr.BadValue, "At least one of the \"%s\" or \"%s\" fields must be present", readDefault, writeDefault)
 	}
 	var asked defaults
 	var concern writeConcern
@@ -125,7 +126,7 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 	case !write:
 		d.write = before.write
 	case d.write == nil && before.write != nil && x.set.config.version.atLeast(5, 0):
-		return failf(codeIllegalOperation, "The global default write concern cannot be unset once it is set.")
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
 	d.at, d.wall = timestamp(x.member.lastTS.Load()), time.Now().UnixMilli()
 	return x.keepLocked(d)
@@ -135,9 +136,9 @@ func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
 func (x *exec) keepsDefaults() error {
 	switch {
 	case x.set.config.standalone:
-		return failf(51300, "'%s' is not supported on standalone nodes.", x.name)
+		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.name)
 	case x.set.config.sharded && x.mongos == nil:
-		return failf(51301, "'%s' is not supported on shard nodes.", x.name)
+		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.name)
 	}
 	return x.adminOnly()
 }
@@ -153,14 +154,14 @@ func defaultRead(doc []byte) ([]byte, error) {
 	}
 	for _, name := range [...]string{"afterClusterTime", "atClusterTime"} {
 		if has(doc, name) {
-			return nil, failf(codeBadValue, "'%s' is not suitable for the default read concern", name)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "'%s' is not suitable for the default read concern", name)
 		}
 	}
 	switch {
 	case c.readConcern == linearizableConcern || c.readConcern == snapshotConcern:
-		return nil, failf(codeBadValue, "level: '%s' is not suitable for the default read concern", c.readConcern)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "level: '%s' is not suitable for the default read concern", c.readConcern)
 	case has(doc, "provenance"):
-		return nil, failf(codeBadValue, "'provenance' must be unset in default read concern")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'provenance' must be unset in default read concern")
 	}
 	return bytes.Clone(doc), nil
 }
@@ -175,9 +176,9 @@ func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
 	}
 	switch {
 	case w.given && w.mode == "" && w.members < 1:
-		return nil, failf(codeBadValue, "Unacknowledged write concern is not suitable for the default write concern")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Unacknowledged write concern is not suitable for the default write concern")
 	case has(doc, "provenance"):
-		return nil, failf(codeBadValue, "'provenance' must be unset in default write concern")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'provenance' must be unset in default write concern")
 	case !w.given:
 		w.given, w.members = true, 1
 	}

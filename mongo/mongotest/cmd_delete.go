@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -34,7 +35,7 @@ func cmdDelete(x *exec) error {
 			return err
 		}
 		if x.retryable() && !list[i].one {
-			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with limit=0")
+			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with limit=0")
 		}
 	}
 	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.deleteOneLocked(&list[i], i, o) })
@@ -50,7 +51,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 		case "limit":
 			limit := query.Of(*e).AsFloat64() // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
-				return failf(codeFailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
+				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
 			}
 		case "hint":
 			return s.hint.parse(e)

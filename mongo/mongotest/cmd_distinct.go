@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -22,7 +23,7 @@ func cmdDistinct(x *exec) error {
 		}
 	}
 	if bytes.IndexByte(key.Text(), 0) >= 0 {
-		return failf(31032, "Key field cannot contain an embedded null byte")
+		return mongoerr.Errorf(31032, "Key field cannot contain an embedded null byte")
 	}
 	if err := s.compile(x, filter); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -17,10 +18,10 @@ func cmdDropDatabase(x *exec) error {
 	case x.first.Type == bson.TypeNull:
 		return missingField("dropDatabase", "dropDatabase")
 	case !x.first.IsNumber():
-		return failf(codeTypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
 			"decimal, long]'", query.TypeName(x.first.Type))
 	case x.first.Truncated() != 1:
-		return failf(5255100, "Have to pass 1 as 'drop' parameter")
+		return mongoerr.Errorf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false
 	note := x.note(0, nil)

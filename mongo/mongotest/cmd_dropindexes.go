@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ func cmdDropIndexes(x *exec) error {
 			return err
 		}
 		if c == nil {
-			return failf(codeNamespaceNotFound, "ns not found %s", x.full)
+			return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns not found %s", x.full)
 		}
 		was = c.def.built()
 		gone, err := c.def.chosen(wanted, x.set.config.version.needsIndexesToDrop())
@@ -41,7 +42,7 @@ func cmdDropIndexes(x *exec) error {
 		return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: c.def, after: c.def.with(left)}}, -1, note)
 	})
 	if err != nil {
-		note.ErrorCode = commandError(err).Code
+		note.ErrorCode = mongoerr.CodeOf(err)
 		return err
 	}
 	x.out = wire.AppendInt32(x.out, "nIndexesWas", int32(was))
@@ -58,13 +59,13 @@ func checkIndexChoice(v query.Value) error {
 			switch {
 			case name.Type == bson.TypeString:
 			case i == 0: // it is the first by which an array is taken for one of names
-				return failf(codeTypeMismatch, "BSON field 'dropIndexes.index' is the wrong type 'array', expected types '[string]'")
+				return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type 'array', expected types '[string]'")
 			default:
 				return wrongType("dropIndexes", "index."+wire.ArrayKey(i), name.Type, "string")
 			}
 		}
 	case v.Type != bson.TypeString && !v.IsDocument():
-		return failf(codeTypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object]'",
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object]'",
 			query.TypeName(v.Type))
 	}
 	return nil
@@ -113,21 +114,21 @@ func (d *definition) droppable(list []*index, err error) ([]*index, error) {
 	case err != nil || !slices.ContainsFunc(list, func(ix *index) bool { return slices.Contains(kept, ix) }):
 		return list, err
 	case d.options.clustered != nil:
-		return nil, failf(5979800, "It is illegal to drop the clusteredIndex")
+		return nil, mongoerr.Errorf(5979800, "It is illegal to drop the clusteredIndex")
 	}
-	return nil, failf(codeInvalidOptions, "cannot drop _id index")
+	return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "cannot drop _id index")
 }
 
 func (d *definition) byPattern(pattern []byte, needed bool) ([]*index, error) {
 	list := d.patterned(pattern)
 	switch ix := d.textIndexOn(pattern); {
 	case len(list) > 1:
-		return nil, failf(codeAmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
+		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting "+
 			"indexes: %s", len(list), documentText(pattern), indexTexts(list))
 	case len(list) == 0 && ix != nil:
 		return []*index{ix}, nil
 	case len(list) == 0 && needed:
-		return nil, failf(codeIndexNotFound, "can't find index with key: %s", documentText(pattern))
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "can't find index with key: %s", documentText(pattern))
 	}
 	return list, nil
 }
@@ -138,7 +139,7 @@ func (d *definition) byNames(names []query.Value, needed bool) ([]*index, error)
 		if ix := d.named(string(name.Text())); ix != nil {
 			list = append(list, ix)
 		} else if needed {
-			return nil, failf(codeIndexNotFound, "index not found with name [%s]", name.Text())
+			return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "index not found with name [%s]", name.Text())
 		}
 	}
 	return list, nil

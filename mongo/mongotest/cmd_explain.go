@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,7 +39,7 @@ func cmdExplain(x *exec) error {
 		return err
 	}
 	if p.coll.Type != bson.TypeString {
-		return failf(codeInvalidNamespace, "Collection name has invalid type %s", query.TypeName(p.coll.Type))
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection name has invalid type %s", query.TypeName(p.coll.Type))
 	}
 	if err := checkNamespace(x.db, string(p.coll.Text())); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (x *exec) verbosity() error {
 		case "executionStats", "allPlansExecution":
 			return unsupportedField("explain", "verbosity "+level)
 		default:
-			return failf(codeBadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", level)
+			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", level)
 		}
 	}
 	return nil
@@ -83,7 +84,7 @@ func (x *exec) verbosity() error {
 func (x *exec) planOf(command []byte) (*plan, error) {
 	it := wire.Elements(command)
 	if !it.Next() {
-		return nil, failf(codeBadValue, "explain command requires a nested object")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "explain command requires a nested object")
 	}
 	p := &plan{coll: query.Of(it.Element), filter: emptyDocument}
 	name := string(it.Key)
@@ -117,9 +118,9 @@ func (x *exec) planOf(command []byte) (*plan, error) {
 		err = p.fromPipeline(command)
 	default:
 		if specs[name] == nil {
-			return nil, failf(codeCommandNotFound, "Explain failed due to unknown command: %s", name)
+			return nil, mongoerr.Errorf(mongoerr.CommandNotFound, "Explain failed due to unknown command: %s", name)
 		}
-		return nil, failf(codeIllegalOperation, "Cannot explain cmd: %s", name)
+		return nil, mongoerr.Errorf(mongoerr.IllegalOperation, "Cannot explain cmd: %s", name)
 	}
 	return p, err
 }
@@ -146,7 +147,7 @@ func (p *plan) fromStatement(command []byte, field string) error {
 	list := query.Lookup(command, field)
 	statements := query.Elements(list.Data)
 	if !list.IsArray() || len(statements) != 1 || !statements[0].IsDocument() {
-		return failf(codeInvalidLength, "explained write batches must be of size 1")
+		return mongoerr.Errorf(mongoerr.InvalidLength, "explained write batches must be of size 1")
 	}
 	return p.from(statements[0].Data, "q")
 }
@@ -157,7 +158,7 @@ func (p *plan) fromPipeline(command []byte) error {
 	}
 	stages := query.Lookup(command, "pipeline")
 	if !stages.IsArray() {
-		return failf(codeMissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'aggregate.pipeline' is missing but a required field")
 	}
 	if list := query.Elements(stages.Data); len(list) > 0 && list[0].IsDocument() {
 		return p.from(list[0].Data, "$match")

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -136,7 +137,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 		s.awaitData = e.True()
 	case "oplogReplay":
 		if e.Type != bson.TypeBoolean {
-			err = failf(codeTypeMismatch, "Expected field oplogReplay to be of type bool")
+			err = mongoerr.Errorf(mongoerr.TypeMismatch, "Expected field oplogReplay to be of type bool")
 		}
 	case "collation":
 		return s.parseCollation(e)

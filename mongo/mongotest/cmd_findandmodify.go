@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -49,7 +50,7 @@ func cmdFindAndModify(x *exec) error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
 		if err != nil {
-			note.ErrorCode = commandError(err).Code
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -87,18 +88,18 @@ func (x *exec) modification() (*modification, error) {
 	}
 	switch {
 	case f.remove && !update.Missing():
-		return nil, failf(codeFailedToParse, "Cannot specify both an 'update' and 'remove'=true")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify both an 'update' and 'remove'=true")
 	case f.remove && f.upsert:
-		return nil, failf(codeFailedToParse, "Cannot specify both 'upsert'=true and 'remove'=true ")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify both 'upsert'=true and 'remove'=true ")
 	case f.remove && f.after:
-		return nil, failf(codeFailedToParse, "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the "+
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the "+
 			"deleted document")
 	case f.remove && !arrayFilters.Missing():
-		return nil, failf(codeFailedToParse, "Cannot specify 'arrayFilters' and 'remove'=true")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify 'arrayFilters' and 'remove'=true")
 	case update.IsArray() && !arrayFilters.Missing():
-		return nil, failf(codeFailedToParse, "Cannot specify 'arrayFilters' and a pipeline update")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify 'arrayFilters' and a pipeline update")
 	case !f.remove && update.Missing():
-		return nil, failf(codeFailedToParse, "Either an update or remove=true must be specified")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Either an update or remove=true must be specified")
 	}
 	return &f, f.compileAll(x, filter, update, arrayFilters, fields)
 }
@@ -126,7 +127,7 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 		}
 	}
 	if f.projection.Positional() && f.after {
-		return failf(codeBadValue, "cannot use a positional projection and return the new document")
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot use a positional projection and return the new document")
 	}
 	return nil
 }

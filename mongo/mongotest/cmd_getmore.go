@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/getMore/
@@ -65,7 +66,7 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 	rs, m := x.set, x.member
 	more := func() bool {
 		docs, err = c.batchLocked(x, size)
-		if err != nil && commandError(err).Code != codeQueryPlanKilled { // the real server tells that as it is
+		if err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled { // the real server tells that as it is
 			err = x.executing("getMore", err)
 		}
 		return err != nil || len(docs) > 0 || c.exhausted()
@@ -86,7 +87,7 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 	defer rs.mu.Unlock()
 	w := newWaiter(func() bool {
 		if m.cursors[c.id] != c {
-			err = failf(codeCursorKilled, "operation was interrupted")
+			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
 			return true
 		}
 		return more()
@@ -110,18 +111,18 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	}
 	switch {
 	case c == nil:
-		return nil, failf(codeCursorNotFound, "cursor id %d not found", id)
+		return nil, mongoerr.Errorf(mongoerr.CursorNotFound, "cursor id %d not found", id)
 	case c.pinned:
-		return nil, failf(codeCursorInUse, "cursor id %d is already in use", id)
+		return nil, mongoerr.Errorf(mongoerr.CursorInUse, "cursor id %d is already in use", id)
 	case c.ns != ns:
-		return nil, failf(codeUnauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
+		return nil, mongoerr.Errorf(mongoerr.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s",
 			ns, c.ns)
 	}
 	if err := x.belongs(c); err != nil {
 		return nil, err
 	}
 	if x.maxTime > 0 && !c.await {
-		return nil, failf(codeBadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
 	_, x.watches = c.feed.(*changeStream)
 	if err := x.failGetMoreLocked(c); err != nil {

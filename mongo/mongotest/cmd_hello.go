@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -39,7 +40,7 @@ func cmdHello(x *exec) error {
 		return err
 	}
 	if a.hasAwait != a.hasKnown {
-		return failf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
+		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
 	if a.hasAwait && x.set.config.version.hasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
@@ -67,14 +68,14 @@ func (x *exec) helloArgs() (helloArgs, error) {
 		case "topologyVersion":
 			id, counter := query.Lookup(e.Value, "processId"), query.Lookup(e.Value, "counter")
 			if e.Type != bson.TypeEmbeddedDocument || id.Type != bson.TypeObjectID || counter.Type != bson.TypeInt64 {
-				return a, failf(codeTypeMismatch, "BSON field 'hello.topologyVersion' needs a processId and a counter")
+				return a, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'hello.topologyVersion' needs a processId and a counter")
 			}
 			copy(a.processID[:], id.Data)
 			a.counter, a.hasKnown = counter.Integer()
 		case "maxAwaitTimeMS":
 			n, ok := e.Int64()
 			if !ok || n < 0 {
-				return a, failf(31373, "maxAwaitTimeMS must be a non-negative integer")
+				return a, mongoerr.Errorf(31373, "maxAwaitTimeMS must be a non-negative integer")
 			}
 			a.await, a.hasAwait = time.Duration(n)*time.Millisecond, true
 		case "client":
@@ -123,7 +124,7 @@ func (x *exec) awaitChange(a *helloArgs) error {
 	known, counter, changed := a.processID == s.processID, s.counter, s.changed
 	rs.mu.Unlock()
 	if known && a.counter > counter {
-		return failf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
+		return mongoerr.Errorf(31382, "Received a topology version with counter: %d which is greater than the server topology version "+
 			"counter: %d", a.counter, counter)
 	}
 	if !known || a.counter < counter {
@@ -173,7 +174,7 @@ func (x *exec) streamOne(a *helloArgs) (bool, error) {
 	x.state = false
 	if err != nil {
 		x.out[wire.HeaderLength] &^= byte(wire.MoreToCome)
-		x.writeFailure(commandError(err), point)
+		x.writeFailure(mongoerr.From(err), point)
 	} else {
 		x.appendHello()
 		x.out = wire.AppendDouble(x.out, "ok", 1)

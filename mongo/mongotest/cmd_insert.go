@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -42,11 +43,11 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	if len(doc) > query.MaxDocumentSize {
-		return insertion{doc: slices.Clone(doc), err: failf(codeBSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
 			"size: %d", len(doc), query.MaxDocumentSize)}
 	}
 	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
-		return insertion{doc: slices.Clone(doc), err: failf(codeOverflow, "cannot insert document because it exceeds %d levels of nesting",
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
 	if err := x.set.config.version.checkInsertedNames(doc); err != nil {
@@ -91,7 +92,7 @@ func (x *exec) measuredLocked(in *insertion) error {
 		return err
 	}
 	if x.within != nil {
-		return failf(codeOperationNotSupportedInTransact, "Cannot insert into a time-series collection in a multi-document transaction: %s",
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction: %s",
 			x.full)
 	}
 	ts := c.def.options.timeseries

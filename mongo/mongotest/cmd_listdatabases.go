@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
 
 func cmdListDatabases(x *exec) error {
 	if x.db != "admin" {
-		return failf(codeUnauthorized, "listDatabases may only be run against the admin database.")
+		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
 	filter, nameOnly := emptyDocument, false
 	for i := range x.args {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -40,7 +41,7 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	if def == nil {
-		return failf(codeNamespaceNotFound, "ns does not exist: %s", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.full)
 	}
 	docs := make([][]byte, len(def.indexes))
 	for i, ix := range def.indexes {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -51,12 +52,12 @@ func defaultParameters() map[string]parameter {
 }
 
 // checkParameter refuses a value of the right type that is too small. Of the other numbers the real server takes any.
-func checkParameter(name string, v query.Value) *CommandError {
+func checkParameter(name string, v query.Value) *mongoerr.Error {
 	switch n, _ := v.Integer(); {
 	case name == transactionLifetime && n < 1:
-		return failf(codeBadValue, "Invalid value for parameter %s: %d is not greater than or equal to 1", name, n)
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to 1", name, n)
 	case name == "logLevel" && n < 0:
-		return failf(codeBadValue, "Invalid value for logLevel: logLevel: %s", v)
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for logLevel: logLevel: %s", v)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func cmdGetParameter(x *exec) error {
 		}
 	}
 	if !found {
-		return failf(codeInvalidOptions, "no option found to get")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to get")
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func cmdSetParameter(x *exec) error {
 		return err
 	}
 	if len(x.args) == 0 {
-		return failf(codeInvalidOptions, "no option found to set, use help:true to see options ")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
 	x.set.mu.Lock()
 	defer x.set.mu.Unlock()
@@ -127,11 +128,11 @@ func cmdSetParameter(x *exec) error {
 		v := query.Of(*e)
 		switch {
 		case !ok:
-			return failf(codeInvalidOptions, "attempted to set unrecognized parameter [%s], use help:true to see options ", e.Key)
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "attempted to set unrecognized parameter [%s], use help:true to see options ", e.Key)
 		case !p.runtime:
-			return failf(codeIllegalOperation, "not allowed to change [%s] at runtime", e.Key)
+			return mongoerr.Errorf(mongoerr.IllegalOperation, "not allowed to change [%s] at runtime", e.Key)
 		case p.value.IsNumber() != v.IsNumber() || !p.value.IsNumber() && p.value.Type != v.Type:
-			return failf(codeBadValue, "Invalid value for %s: %s: %s", e.Key, e.Key, v)
+			return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for %s: %s: %s", e.Key, e.Key, v)
 		}
 		if err := checkParameter(string(e.Key), v); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ func cmdRenameCollection(x *exec) error {
 	return x.writing(func() error {
 		err := x.renameLocked(x.member, r, note)
 		if err != nil {
-			note.ErrorCode = commandError(err).Code
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -64,7 +65,7 @@ func (r *renaming) field(e *wire.Element) error {
 		case bson.TypeBinary:
 			return unsupportedField("renameCollection", "dropTarget with a UUID")
 		default:
-			return failf(codeTypeMismatch, "BSON field 'renameCollection.dropTarget' is the wrong type '%s', expected types "+
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'renameCollection.dropTarget' is the wrong type '%s', expected types "+
 				"'[bool, binData]'", query.TypeName(e.Type))
 		}
 	}
@@ -74,19 +75,19 @@ func (r *renaming) field(e *wire.Element) error {
 func (r *renaming) check() error {
 	db, coll, _ := strings.Cut(r.from, ".")
 	if err := checkNamespace(db, coll); err != nil {
-		return failf(codeInvalidNamespace, "Invalid source namespace: %s", strings.TrimSuffix(r.from, "."))
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid source namespace: %s", strings.TrimSuffix(r.from, "."))
 	}
 	if r.from == r.to {
-		return failf(codeIllegalOperation, "Can't rename a collection to itself")
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Can't rename a collection to itself")
 	}
 	if db, coll, _ = strings.Cut(r.to, "."); db == "" || coll == "" {
-		return failf(codeInvalidNamespace, "Invalid target namespace: %s", strings.TrimSuffix(r.to, "."))
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid target namespace: %s", strings.TrimSuffix(r.to, "."))
 	}
 	if err := checkNamespace(db, coll); err != nil {
-		return failf(codeIllegalOperation, "error with target namespace: %s", commandError(err).Message)
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "error with target namespace: %s", mongoerr.From(err).Message)
 	}
 	if strings.HasPrefix(coll, "system.") {
-		return failf(codeIllegalOperation, "error with target namespace: Invalid system namespace: %s", r.to)
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "error with target namespace: Invalid system namespace: %s", r.to)
 	}
 	return nil
 }
@@ -96,13 +97,13 @@ func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
 	c := m.collections[r.from]
 	switch {
 	case c.isView():
-		return failf(codeCommandNotSupportedOnView, "cannot rename view: %s", r.from)
+		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
 	case m.collections[r.to].isView():
-		return failf(codeNamespaceExists, "a view already exists with that name: %s", r.to)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
-		return failf(codeNamespaceNotFound, "Source collection %s does not exist", r.from)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
 	case m.collections[r.to] != nil && !r.dropTarget:
-		return failf(codeNamespaceExists, "target namespace exists")
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
 	after := *c.def
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
@@ -114,7 +115,7 @@ func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
 // adminOnly refuses a command that only the admin database takes.
 func (x *exec) adminOnly() error {
 	if x.db != "admin" {
-		return failf(codeUnauthorized, "%s may only be run against the admin database.", x.name)
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.name)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetFreeze/
@@ -17,13 +18,13 @@ func cmdReplSetFreeze(x *exec) error {
 	}
 	seconds, ok := x.first.Integer()
 	if !ok || seconds < 0 {
-		return failf(codeBadValue, "replSetFreeze must be called with a number of seconds that is not negative")
+		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
 	}
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if m.role == primary {
-		return failf(codeNotSecondary, "cannot freeze node when primary or running for election. state: Primary")
+		return mongoerr.Errorf(mongoerr.NotSecondary, "cannot freeze node when primary or running for election. state: Primary")
 	}
 	m.frozen = time.Now().Add(time.Duration(seconds) * time.Second)
 	if seconds == 0 {

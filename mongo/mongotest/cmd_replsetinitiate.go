@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -25,8 +26,8 @@ func cmdReplSetInitiate(x *exec) error {
 	c, err := x.initialConfigLocked()
 	switch {
 	case rs.initiation != uninitiated:
-		e := failf(codeAlreadyInitialized, "already initialized")
-		e.extra = wire.AppendString(nil, "info", "try querying local.system.replset to see current configuration")
+		e := mongoerr.Errorf(mongoerr.AlreadyInitialized, "already initialized")
+		e.Extra = wire.AppendString(nil, "info", "try querying local.system.replset to see current configuration")
 		return e
 	case err != nil:
 		return invalidConfig(err)
@@ -42,11 +43,11 @@ func cmdReplSetInitiate(x *exec) error {
 
 // invalidConfig is an error about a configuration as replSetInitiate tells of it.
 func invalidConfig(err error) error {
-	e := commandError(err)
-	if e.Code == codeNotImplemented {
+	e := mongoerr.From(err)
+	if e.Code == mongoerr.NotImplemented {
 		return e
 	}
-	return failf(codeInvalidReplicaSetConfig, "%s", e.Message)
+	return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", e.Message)
 }
 
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
@@ -66,7 +67,7 @@ func (x *exec) initialConfigLocked() (*initialConfig, error) {
 		c.members = []initialMember{{host: x.member.addr, memberConfig: newMemberConfig(0)}}
 	}
 	if c.name != rs.config.setName {
-		return nil, failf(codeInvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
+		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
 			"rejecting", c.name, rs.config.setName)
 	}
 	return c, c.check()
@@ -133,7 +134,7 @@ func (c *initialConfig) addMember(doc []byte) error {
 	}
 	host := query.Lookup(doc, "host")
 	if m.host = withPort(string(host.Text())); m.host == "" {
-		return failf(codeInvalidReplicaSetConfig, "BSON field 'MemberConfig.host' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig.host' is missing but a required field")
 	}
 	if it.Err != nil {
 		return it.Err
@@ -162,7 +163,7 @@ func (c *initialConfig) readSettings(doc []byte) error {
 		case "electionTimeoutMillis":
 			n, ok := v.Integer()
 			if !ok || n <= 0 {
-				return failf(codeInvalidReplicaSetConfig, "settings.electionTimeoutMillis must be a positive number")
+				return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "settings.electionTimeoutMillis must be a positive number")
 			}
 			c.timeout = n
 		case "getLastErrorModes":
@@ -194,14 +195,14 @@ func (c *initialConfig) check() error {
 	n := len(c.members)
 	switch err := checkMembers(list); {
 	case n == 0 || n > maxMembers:
-		return failf(codeBadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, maxMembers)
+		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, maxMembers)
 	case local != 0 && local != n:
-		return failf(codeBadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
+		return mongoerr.Errorf(mongoerr.BadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
 			"found %d out of %d", local, n)
 	case err != nil:
 		return err
 	case c.version != 1:
-		return failf(codeNewConfigIncompatible, "Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
 	}
 	return nil
 }
@@ -218,7 +219,7 @@ func (m *initialMember) unlike(at int, before []initialMember) error {
 		default:
 			continue
 		}
-		return failf(codeBadValue, "Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
+		return mongoerr.Errorf(mongoerr.BadValue, "Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
 			field, i, at, value)
 	}
 	return nil
@@ -268,14 +269,14 @@ func (rs *Deployment) selfLocked(m *member, c *initialConfig) (int, error) {
 	self := slices.IndexFunc(c.members, func(m initialMember) bool { return isSelf(m.host) })
 	switch {
 	case self < 0:
-		return 0, failf(codeInvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
+		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "No host described in %s %s maps to this node", about, c.name)
 	case !c.members[self].electable():
-		return 0, failf(codeInvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
+		return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "This node, %s, with _id MemberId(%d) is not electable under the %s %s",
 			c.members[self].host, c.members[self].id, about, c.name)
 	}
 	for _, other := range c.members[self+1:] {
 		if isSelf(other.host) {
-			return 0, failf(codeInvalidReplicaSetConfig, "The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
+			return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
 				about, c.name)
 		}
 	}
@@ -301,7 +302,7 @@ func (rs *Deployment) prepareLocked(own *member, self int, c *initialConfig) ([]
 	}
 	for _, m := range rs.members {
 		if m != own && !slices.ContainsFunc(c.members, func(c initialMember) bool { return c.host == m.addr }) {
-			return nil, failf(codeNotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
+			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a configuration without the member %s is not supported", m.addr)
 		}
 	}
 	if unknown != nil {
@@ -351,7 +352,7 @@ func closeListeners(members []*member) {
 }
 
 func noQuorum(reasons ...string) error {
-	return failf(codeNodeNotFound, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
+	return mongoerr.Errorf(mongoerr.NodeNotFound, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
 		strings.Join(reasons, ", "))
 }
 

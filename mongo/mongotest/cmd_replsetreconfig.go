@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,7 +39,7 @@ func cmdReplSetReconfig(x *exec) error {
 		return err
 	}
 	if x.member.role != primary && !force {
-		return failf(codeNotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
 			"writable PRIMARY. Current state %s;", stateNames[x.member.state()])
 	}
 	r := newReconfiguration(x.member, force)
@@ -87,7 +88,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	switch name := string(e.Key); name {
 	case "_id":
 		if string(v.Text()) != r.rs.config.setName {
-			return failf(codeNewConfigIncompatible, "New and old configurations differ in replica set name; old was %s, and new is %s",
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in replica set name; old was %s, and new is %s",
 				r.rs.config.setName, v.Text())
 		}
 	case "version":
@@ -115,7 +116,7 @@ func (r *reconfiguration) member(doc []byte) error {
 	host := query.Lookup(doc, "host")
 	s := r.rs.serverAtLocked(string(host.Text()))
 	if s == nil || s.member == nil {
-		return failf(codeNotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the member %s is none of the set's servers, which is not supported", host)
 	}
 	c := newMemberConfig(-1)
 	it := wire.Elements(doc)
@@ -128,7 +129,7 @@ func (r *reconfiguration) member(doc []byte) error {
 		return it.Err
 	}
 	if err := c.check(); err != nil {
-		return failf(codeInvalidReplicaSetConfig, "%s", err.Message)
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", err.Message)
 	}
 	if err := r.unique(s.member, &c); err != nil {
 		return err
@@ -141,13 +142,13 @@ func (r *reconfiguration) member(doc []byte) error {
 func (r *reconfiguration) unique(m *member, c *memberConfig) error {
 	switch {
 	case c.id < 0 || c.id > 255:
-		return failf(codeInvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.id)
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'MemberConfig._id' must be between 0 and 255; found %d", c.id)
 	case !r.members[m.index].removed:
-		return failf(codeNewConfigIncompatible, "Found two member configurations with same host field, %s", m.addr)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same host field, %s", m.addr)
 	}
 	for i := range r.members {
 		if !r.members[i].removed && r.members[i].id == c.id {
-			return failf(codeNewConfigIncompatible, "Found two member configurations with same _id field, %d", c.id)
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Found two member configurations with same _id field, %d", c.id)
 		}
 	}
 	return nil
@@ -202,7 +203,7 @@ func (c *memberConfig) readTags(e *wire.Element) error {
 	it := wire.Elements(doc)
 	for it.Next() {
 		if it.Type != bson.TypeString {
-			return failf(codeInvalidReplicaSetConfig, "tags.%s field has non-string value of type %s", it.Key, query.TypeName(it.Type))
+			return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "tags.%s field has non-string value of type %s", it.Key, query.TypeName(it.Type))
 		}
 		c.tags = doc
 	}
@@ -233,7 +234,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 	switch name {
 	case "electionTimeoutMillis":
 		if n < 1 {
-			return failf(codeInvalidReplicaSetConfig, "BSON field 'electionTimeoutMillis' value must be >= 1, actual value '%d'", n)
+			return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "BSON field 'electionTimeoutMillis' value must be >= 1, actual value '%d'", n)
 		}
 		r.timeout = time.Duration(n) * time.Millisecond
 	case "getLastErrorModes":
@@ -242,7 +243,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 		w, timeout := query.Lookup(v.Data, "w"), query.Lookup(v.Data, "wtimeout")
 		members, _ := w.Integer()
 		if limit, _ := timeout.Integer(); members != 1 || limit != 0 {
-			return failf(5624102, "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, which has been "+
+			return mongoerr.Errorf(5624102, "Failed to reconfig: Replica set config contains customized getLastErrorDefaults, which has been "+
 				"deprecated and is now ignored. Use setDefaultRWConcern instead to set a cluster-wide default writeConcern.")
 		}
 	case "replicaSetId":
@@ -265,7 +266,7 @@ func (r *reconfiguration) readModes(v query.Value) error {
 		r.modes[string(it.Key)] = tags
 	}
 	if err := checkModes(r.modes); err != nil {
-		return failf(codeInvalidReplicaSetConfig, "%s", err)
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "%s", err)
 	}
 	return it.Err
 }
@@ -276,11 +277,11 @@ func (r *reconfiguration) checkLocked() error {
 	if r.force {
 		r.version = max(r.version, rs.configVersion+1)
 	} else if r.version <= rs.configVersion {
-		return failf(codeNewConfigIncompatible, "New replica set configuration version and term must be greater than old, but %s is not "+
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New replica set configuration version and term must be greater than old, but %s is not "+
 			"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
 	}
 	if err := checkMembers(r.members); err != nil {
-		return failf(codeNewConfigIncompatible, "%s", err.Message)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
 	}
 	if err := r.checkChangesLocked(); err != nil {
 		return err
@@ -288,10 +289,10 @@ func (r *reconfiguration) checkLocked() error {
 	mine := &r.members[r.self.index]
 	switch {
 	case mine.removed:
-		return failf(codeNewConfigIncompatible, "No host described in new configuration with %s for replica set %s maps to this node",
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "No host described in new configuration with %s for replica set %s maps to this node",
 			r.named(r.version), rs.config.setName)
 	case !r.force && !mine.electable():
-		return failf(codeNewConfigIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
 			"%s for replica set %s", r.self.addr, mine.id, r.named(r.version), rs.config.setName)
 	case !r.force:
 		return r.checkQuorumLocked()
@@ -315,19 +316,19 @@ func (r *reconfiguration) checkChangesLocked() error {
 		switch {
 		case was.removed || is.removed:
 		case was.id != is.id:
-			return failf(codeNewConfigIncompatible, "New and old configurations both have members with host of %s but in the new "+
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations both have members with host of %s but in the new "+
 				"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
 				is.id, was.id, r.rs.config.setName)
 		case was.arbiter != is.arbiter:
-			return failf(codeNewConfigIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
 				"%s; to make this change, remove then re-add the member", m.addr)
 		}
 		if is.arbiter && !is.removed && m.log.last() > 0 {
-			return failf(codeNotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
+			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}
 	if changed > 1 && !r.force {
-		return failf(codeNewConfigIncompatible, "Non force replica set reconfig can only add or remove at most 1 voting member.")
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Non force replica set reconfig can only add or remove at most 1 voting member.")
 	}
 	return nil
 }
@@ -350,7 +351,7 @@ func (r *reconfiguration) checkQuorumLocked() error {
 	if len(there) > voters/2 {
 		return nil
 	}
-	return failf(codeNodeNotFound, "Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
+	return mongoerr.Errorf(mongoerr.NodeNotFound, "Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
 		"voting nodes responded: %s; the following nodes did not respond affirmatively: %s", voters/2+1, len(there),
 		strings.Join(there, ", "), strings.Join(missing, ", "))
 }

@@ -2,6 +2,8 @@ package mongotest
 
 import (
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/
@@ -12,7 +14,7 @@ func cmdReplSetStepDown(x *exec) error {
 	}
 	freeze, ok := x.first.Integer()
 	if !ok || freeze < 0 {
-		return failf(codeBadValue, "stepdown period must be a positive integer")
+		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be a positive integer")
 	}
 	if freeze == 0 {
 		freeze = 60
@@ -26,7 +28,7 @@ func cmdReplSetStepDown(x *exec) error {
 		case "secondaryCatchUpPeriodSecs":
 			n, _ := e.Int64()
 			if limit, given = time.Duration(n)*time.Second, true; n < 0 {
-				return failf(codeBadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
+				return mongoerr.Errorf(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
 			}
 		default:
 			return unknownField(x.name, string(e.Key))
@@ -36,13 +38,13 @@ func cmdReplSetStepDown(x *exec) error {
 		limit = 0
 	}
 	if period := time.Duration(freeze) * time.Second; period < limit {
-		return failf(codeBadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
+		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
 	rs, m := x.set, x.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if m.role != primary || x.epoch != m.epoch {
-		return failf(codeNotWritablePrimary, "not primary so can't step down")
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
 	}
 	return rs.stepDownLocked(m, time.Duration(freeze)*time.Second, limit, force, x.done)
 }
@@ -51,9 +53,9 @@ func cmdReplSetStepDown(x *exec) error {
 func (x *exec) adminOfSet() error {
 	switch {
 	case x.db != "admin":
-		return failf(codeUnauthorized, "%s may only be run against the admin database.", x.name)
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.name)
 	case x.set.config.standalone:
-		return failf(codeNoReplicationEnabled, "not running with --replSet")
+		return mongoerr.Errorf(mongoerr.NoReplicationEnabled, "not running with --replSet")
 	}
 	return nil
 }

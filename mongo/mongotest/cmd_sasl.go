@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -21,7 +22,7 @@ type dialogue struct {
 	proved    bool // only that exchange is left
 }
 
-var errAuthentication = failf(codeAuthenticationFailed, "Authentication failed.")
+var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
 
 func cmdSaslStart(x *exec) error {
 	d, payload, err := x.saslStart(x.raw, x.db)
@@ -35,7 +36,7 @@ func cmdSaslStart(x *exec) error {
 func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	mechanism, payload, opts := query.Lookup(doc, "mechanism"), query.Lookup(doc, "payload"), query.Lookup(doc, "options")
 	if payload.Type != bson.TypeBinary {
-		return nil, "", failf(codeMissingField, "BSON field 'saslStart.payload' is missing but a required field")
+		return nil, "", mongoerr.Errorf(mongoerr.MissingField, "BSON field 'saslStart.payload' is missing but a required field")
 	}
 	d := &dialogue{db: db}
 	if opts.IsDocument() {
@@ -49,7 +50,7 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	case scramSHA256:
 		generator = scram.SHA256
 	default:
-		return nil, "", failf(codeMechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
+		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
 		if a := x.set.user(db, plainName.Replace(user)); a != nil {
@@ -78,12 +79,12 @@ func binaryData(v query.Value) []byte {
 func cmdSaslContinue(x *exec) error {
 	d := x.dialogue
 	if d == nil {
-		return failf(codeProtocolError, "No SASL session state found")
+		return mongoerr.Errorf(mongoerr.ProtocolError, "No SASL session state found")
 	}
 	payload := query.Lookup(x.raw, "payload")
 	conversation := query.Lookup(x.raw, "conversationId")
 	if id, ok := conversation.Integer(); !ok || id != 1 {
-		return failf(codeProtocolError, "sasl: Mismatched conversation id")
+		return mongoerr.Errorf(mongoerr.ProtocolError, "sasl: Mismatched conversation id")
 	}
 	if d.proved {
 		x.dialogue = nil
@@ -132,7 +133,7 @@ func cmdLogout(x *exec) error {
 // cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
 func cmdAuthenticate(x *exec) error {
 	if mechanism := query.Lookup(x.raw, "mechanism"); string(mechanism.Text()) != mongodbX509 {
-		return failf(codeBadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
+		return mongoerr.Errorf(mongoerr.BadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
 	}
 	subject, err := x.certified(x.raw, x.db)
 	if err != nil {
@@ -149,7 +150,7 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 	name := query.Lookup(doc, "user")
 	switch {
 	case db != external:
-		return "", failf(codeBadValue, "X.509 authentication must always use the $external database.")
+		return "", mongoerr.Errorf(mongoerr.BadValue, "X.509 authentication must always use the $external database.")
 	case subject == "":
 		return "", errAuthentication
 	case name.Type == bson.TypeString && string(name.Text()) != subject:
@@ -157,7 +158,7 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 	}
 	x.login(external, subject)
 	if x.who == nil {
-		return "", failf(codeUserNotFound, "Could not find user %q for db %q", subject, external)
+		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, external)
 	}
 	return subject, nil
 }
@@ -175,7 +176,7 @@ func (x *exec) speculate(e *wire.Element) error {
 	x.out = before
 	if err := x.speculateOn(doc, string(db.Text())); err != nil {
 		x.out, x.dialogue = whole, nil
-		var refused *CommandError
+		var refused *mongoerr.Error
 		if errors.As(err, &refused) {
 			return nil
 		}
@@ -204,7 +205,7 @@ func (x *exec) speculateOn(doc []byte, db string) error {
 func (x *exec) appendMechanisms(e *wire.Element) error {
 	db, name, ok := strings.Cut(string(e.Text()), ".")
 	if !ok {
-		return failf(codeBadValue, "UserName must contain a '.' separated database.user pair")
+		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
 	}
 	if a := x.set.user(db, name); a != nil {
 		x.out = wire.AppendStrings(x.out, "saslSupportedMechs", a.mechanisms())

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -132,7 +133,7 @@ func cmdKillOp(x *exec) error {
 		found = v.IsNumber() || v.IsArray() && !slices.ContainsFunc(query.Elements(v.Data), func(v query.Value) bool { return !v.IsNumber() })
 	}
 	if !found {
-		return failf(12212701, `"op" field must be a number or an array of numbers`)
+		return mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)
 	}
 	x.out = wire.AppendString(x.out, "info", "attempting to kill op")
 	return nil
@@ -182,7 +183,7 @@ func cmdGetLog(x *exec) error {
 		lines = lines[max(0, len(lines)-logLines):]
 	case "startupWarnings":
 	default:
-		return failf(codeInvalidOptions, "no RamLog named: %s", name)
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "no RamLog named: %s", name)
 	}
 	x.out = wire.AppendInt32(x.out, "totalLinesWritten", int32(len(lines)))
 	x.out = wire.AppendStrings(x.out, "log", lines)
@@ -284,7 +285,7 @@ func cmdAppendOplogNote(x *exec) error {
 		}
 	}
 	if !found {
-		return failf(codeMissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'appendOplogNote.data' is missing but a required field")
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -69,7 +70,7 @@ func (c *command) session(e *wire.Element) error {
 	case e.Type == bson.TypeNull:
 		return nil
 	case c.lsid == nil:
-		return failf(codeTypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", where, query.TypeName(e.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s' is the wrong type '%s', expected type 'object'", where, query.TypeName(e.Type))
 	}
 	return checkSessionID(where, c.lsid)
 }
@@ -78,13 +79,13 @@ func (c *command) session(e *wire.Element) error {
 func checkSessionID(path string, session []byte) error {
 	switch id := query.Lookup(session, "id"); {
 	case id.Missing():
-		return failf(codeMissingField, "BSON field '%s.id' is missing but a required field", path)
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.id' is missing but a required field", path)
 	case id.Type != bson.TypeBinary:
-		return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
 	case id.Data[4] != bson.TypeBinaryUUID:
-		return failf(codeTypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
 	case len(id.Data) != 5+len(uuid{}):
-		return failf(codeInvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
+		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 	}
 	return nil
 }
@@ -116,9 +117,9 @@ func cmdKillAllSessions(x *exec) error {
 		for _, field := range [...]string{"user", "db"} {
 			switch v := query.Lookup(doc, field); {
 			case v.Missing():
-				return failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", path, field)
+				return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.%s' is missing but a required field", path, field)
 			case v.Type != bson.TypeString:
-				return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", path, field,
+				return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", path, field,
 					query.TypeName(v.Type))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listShards/
@@ -75,7 +76,7 @@ func cmdEnableSharding(x *exec) error {
 	}
 	name := string(x.first.Text())
 	if x.first.Type != bson.TypeString || checkNamespace(name, "c") != nil {
-		return failf(codeInvalidNamespace, "invalid db name specified: %s", x.first)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid db name specified: %s", x.first)
 	}
 	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.set.config.setName}, {Key: "partitioned", Value: true}})
 }
@@ -93,6 +94,10 @@ func (x *exec) atShard(db string, command bson.D) error {
 		return err
 	}
 	_, err := x.set.Command(x.member.index, db, command)
+	var refused *CommandError
+	if errors.As(err, &refused) {
+		return refused.answered()
+	}
 	return err
 }
 
@@ -123,7 +128,7 @@ func cmdShardCollection(x *exec) error {
 		}
 	}
 	if len(key) <= len(emptyDocument) {
-		return failf(codeMissingField, "BSON field 'shardCollection.key' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'shardCollection.key' is missing but a required field")
 	}
 	if err := x.shard(db, coll, key, unique); err != nil {
 		return err
@@ -142,7 +147,7 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 	for _, e := range elements {
 		kind, hashed := e.Value().StringValueOK()
 		if n, ok := e.Value().AsInt64OK(); !hashed && (!ok || n != 1) || hashed && kind != "hashed" {
-			return failf(codeBadValue, "Unsupported shard key pattern %s. Pattern must either be a single hashed field, or a list of "+
+			return mongoerr.Errorf(mongoerr.BadValue, "Unsupported shard key pattern %s. Pattern must either be a single hashed field, or a list of "+
 				"ascending fields", key)
 		}
 		if !hashed {
@@ -154,8 +159,8 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 	if unique {
 		index = append(index, bson.E{Key: "unique", Value: true})
 	}
-	exists := new(CommandError)
-	if err := x.atShard(db, bson.D{{Key: "create", Value: coll}}); err != nil && (!errors.As(err, &exists) || exists.Code != codeNamespaceExists) {
+	exists := new(mongoerr.Error)
+	if err := x.atShard(db, bson.D{{Key: "create", Value: coll}}); err != nil && (!errors.As(err, &exists) || exists.Code != mongoerr.NamespaceExists) {
 		return err
 	}
 	if elements[0].Key() != "_id" || len(elements) > 1 {
@@ -178,7 +183,7 @@ func (rs *Deployment) noteSharding(ns string, key bson.Raw, unique bool) error {
 	defer rs.mu.Unlock()
 	m := rs.newestPrimaryLocked()
 	if m == nil || m.collections[ns] == nil {
-		return failf(codeNotWritablePrimary, "not primary")
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	def := m.collections[ns].def
 	after := *def

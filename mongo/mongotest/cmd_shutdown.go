@@ -1,6 +1,10 @@
 package mongotest
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/shutdown/
 
@@ -18,7 +22,7 @@ func cmdShutdown(x *exec) error {
 		case "timeoutSecs":
 			n, ok := e.Int64()
 			if !ok || n < 0 {
-				return failf(codeBadValue, "timeoutSecs must be a number that is not negative")
+				return mongoerr.Errorf(mongoerr.BadValue, "timeoutSecs must be a number that is not negative")
 			}
 			limit = time.Duration(n) * time.Second
 		default:

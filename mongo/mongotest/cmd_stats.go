@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Sizes are those of the documents; storage is what files of pages would take up.
@@ -19,7 +20,7 @@ func cmdCollStats(x *exec) error {
 	scale := int64(1)
 	for i := range x.args {
 		if scale, _ = x.args[i].Int64(); scale < 1 {
-			return failf(codeBadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
 		}
 	}
 	if err := x.reading(); err != nil {
@@ -82,7 +83,7 @@ func cmdDBStats(x *exec) error {
 		switch string(e.Key) {
 		case "scale":
 			if scale, _ = e.Int64(); scale < 1 || scale > 1<<50 {
-				return failf(codeBadValue, "Scale factor must be greater than zero and less than or equal to 2^50")
+				return mongoerr.Errorf(mongoerr.BadValue, "Scale factor must be greater than zero and less than or equal to 2^50")
 			}
 		case "freeStorage":
 			free = e.True()
@@ -145,7 +146,7 @@ func cmdDataSize(x *exec) error {
 	}
 	ns := string(x.first.Text())
 	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
-		return failf(codeInvalidNamespace, "Namespace %sis not a valid collection name", ns)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", ns)
 	}
 	x.target = ns
 	estimate := false

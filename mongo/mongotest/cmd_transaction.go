@@ -1,6 +1,10 @@
 package mongotest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
 
@@ -14,7 +18,7 @@ func cmdCommitTransaction(x *exec) error {
 			x.applied = x.member.log.last()
 			return nil
 		case t.state == aborted:
-			return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		case t.state == running:
 			t.commitLocked()
 		}
@@ -29,9 +33,9 @@ func cmdAbortTransaction(x *exec) error {
 	return x.endTransaction(func(t *transaction) error {
 		switch {
 		case t == nil || t.state == committed:
-			return failf(codeTransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
+			return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
 		case t.state == aborted:
-			return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
+			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		}
 		t.abortLocked()
 		x.applied = x.member.log.last()
@@ -51,7 +55,7 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 		}
 	}
 	if !x.inTransaction() {
-		return failf(codeCommandFailed, "%s must be run within a transaction", x.name)
+		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.name)
 	}
 	rs, m := x.set, x.member
 	rs.mu.Lock()
@@ -90,7 +94,7 @@ func (x *exec) joinLocked() error {
 	case x.txn < s.active:
 		return x.tooOld(s)
 	case x.begins && x.txn == s.active:
-		return failf(codeConflictingOperation, "Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
+		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress, "Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
 			"retryable write with the same transaction number has already started.", x.txn, sessionName(x.lsid))
 	case x.begins:
 		at, err := x.snapshotIndexLocked()
@@ -100,11 +104,11 @@ func (x *exec) joinLocked() error {
 		x.within = m.beginLocked(s, x.txn, at)
 		return nil
 	case s.committed(x.txn), t != nil && t.number == x.txn && t.state == committed:
-		return failf(codeTransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
+		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
 	case t == nil || t.number != x.txn:
 		return x.noSuchTransaction(s)
 	case t.state == aborted:
-		return failf(codeNoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.txn)
+		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.txn)
 	}
 	x.within = t
 	return nil
@@ -116,18 +120,18 @@ func (x *exec) joinToWriteLocked() error {
 		return err
 	}
 	if x.spec.retryable && strings.HasPrefix(x.coll, "system.") {
-		return failf(50791, "Cannot write to system collection %s within a transaction.", x.full)
+		return mongoerr.Errorf(50791, "Cannot write to system collection %s within a transaction.", x.full)
 	}
 	return nil
 }
 
 func (x *exec) tooOld(s *session) error {
-	return failf(codeTransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
+	return mongoerr.Errorf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
 		"txnNumber { txnNumber: %d } has already started on this session.", x.txn, sessionName(x.lsid), s.active)
 }
 
 func (x *exec) noSuchTransaction(s *session) error {
-	return failf(codeNoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
 		x.txn, s.active)
 }
 

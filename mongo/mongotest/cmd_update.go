@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -39,7 +40,7 @@ func cmdUpdate(x *exec) error {
 			return err
 		}
 		if x.retryable() && list[i].multi {
-			list[i].err = failf(codeInvalidOptions, "Cannot use (or request) retryable writes with multi=true")
+			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
 	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.updateOneLocked(&list[i], i, o) })
@@ -89,7 +90,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 	return nil
 }
 
-var errSortedMulti = failf(codeFailedToParse, "Cannot specify sort with multi=true")
+var errSortedMulti = mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify sort with multi=true")
 
 // updateParts is what a statement has of the language.
 type updateParts struct {
@@ -107,11 +108,11 @@ func checkUpdate(v query.Value) error {
 	case v.IsDocument():
 		return nil
 	case !v.IsArray():
-		return failf(codeFailedToParse, "Update argument must be either an object or an array")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Update argument must be either an object or an array")
 	}
 	for _, stage := range query.Elements(v.Data) {
 		if !stage.IsDocument() {
-			return failf(codeTypeMismatch, "Each element of the 'pipeline' array must be an object")
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
 		}
 	}
 	return nil
@@ -132,7 +133,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 	}
 	if p.constants != nil {
 		if !p.update.IsArray() {
-			return failf(51198, "Constant values may only be specified for pipeline updates")
+			return mongoerr.Errorf(51198, "Constant values may only be specified for pipeline updates")
 		}
 		if hooks, s.vars, err = x.constants(p.constants); err != nil {
 			return err
@@ -148,7 +149,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		s.insert = s.update
 	}
 	if s.multi && s.update.IsReplacement() {
-		return failf(codeFailedToParse, "multi update is not supported for replacement-style update")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}
 	if err := s.compileForUpdate(p.filter, hooks, s.upsert); err != nil {
 		return err
@@ -167,7 +168,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 
 // noUpsertExpr refuses an $expr in the filter of an upsert.
 func noUpsertExpr(query.Value) (query.Expr, error) {
-	return nil, failf(codeQueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
 }
 
 // supply takes the document that an upsert inserts from its constants.
@@ -175,9 +176,9 @@ func (s *updateStatement) supply(constants []byte) error {
 	v := query.Lookup(constants, "new")
 	switch {
 	case !s.upsert:
-		return failf(codeFailedToParse, "cannot specify 'upsertSupplied: true' for a non-upsert operation")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "cannot specify 'upsertSupplied: true' for a non-upsert operation")
 	case !v.IsDocument():
-		return failf(codeFailedToParse, "the parameter 'upsertSupplied' is set to 'true', but no document was supplied")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "the parameter 'upsertSupplied' is set to 'true', but no document was supplied")
 	}
 	s.insert = query.Replace(v.Data)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -35,21 +36,21 @@ func cmdCreateUser(x *exec) error {
 		}
 	}
 	if roles == nil {
-		return failf(codeMissingField, "BSON field 'createUser.roles' is missing but a required field")
+		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'createUser.roles' is missing but a required field")
 	}
 	a, err := newAccount(u)
 	if err != nil {
-		return failf(codeBadValue, "%v", err)
+		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
 	a.roles = slices.Clone(roles)
 	rs := x.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.initiation != initiated {
-		return failf(codeNotWritablePrimary, "not primary")
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	if rs.userLocked(a.db, a.name) != nil {
-		return failf(51003, "User \"%s@%s\" already exists", a.name, a.db)
+		return mongoerr.Errorf(51003, "User \"%s@%s\" already exists", a.name, a.db)
 	}
 	rs.users = append(rs.users, a)
 	if rs.config.requireAuth {
@@ -67,7 +68,7 @@ func cmdDropUser(x *exec) error {
 	defer rs.mu.Unlock()
 	a := rs.userLocked(x.db, name)
 	if a == nil {
-		return failf(codeUserNotFound, "User '%s@%s' not found", name, x.db)
+		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.db)
 	}
 	rs.users = slices.DeleteFunc(rs.users, func(other *account) bool { return other == a })
 	return nil
@@ -116,7 +117,7 @@ func (x *exec) wantedUsers() (func(*account) bool, error) {
 			user, db := query.Lookup(v.Data, "user"), query.Lookup(v.Data, "db")
 			names = append(names, string(db.Text())+"."+string(user.Text()))
 		default:
-			return nil, failf(codeBadValue, "UserName must be either a string or an object")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "UserName must be either a string or an object")
 		}
 	}
 	return func(a *account) bool { return slices.Contains(names, a.fullName()) }, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/validate/
@@ -40,7 +41,7 @@ func cmdValidate(x *exec) error {
 		return err
 	}
 	if c == nil {
-		return failf(codeNamespaceNotFound, "Collection '%s' does not exist to validate.", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.full)
 	}
 	v := &validation{c: c}
 	v.run()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,13 +39,13 @@ func (c *criteria) checkCollated(update, arrayFilters query.Value) error {
 		return nil
 	}
 	if !arrayFilters.Missing() || update.IsArray() {
-		return failf(codeNotImplemented, "mongotest: arrayFilters and update pipelines with a collation are not supported")
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: arrayFilters and update pipelines with a collation are not supported")
 	}
 	it := wire.Elements(update.Data)
 	for it.Next() {
 		switch name := string(it.Key); name {
 		case "$addToSet", "$pull", "$pullAll", "$push", "$min", "$max":
-			return failf(codeNotImplemented, "mongotest: %s with a collation is not supported", name)
+			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: %s with a collation is not supported", name)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -86,7 +87,7 @@ func (o *collectionOptions) field(command string, e *wire.Element) (found bool, 
 	switch string(e.Key) {
 	case "capped":
 		if v.Type != bson.TypeBoolean && !v.IsNumber() {
-			return true, failf(codeTypeMismatch, "BSON field '%s.capped' is the wrong type '%s', expected types '[bool, int, double, "+
+			return true, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.capped' is the wrong type '%s', expected types '[bool, int, double, "+
 				"long, decimal]'", command, query.TypeName(v.Type))
 		}
 		o.capped = v.True()
@@ -95,14 +96,14 @@ func (o *collectionOptions) field(command string, e *wire.Element) (found bool, 
 		switch {
 		case err != nil:
 		case o.size > 1<<50:
-			err = failf(codeBadValue, "BSON field 'size' value must be <= %d, actual value '%d'", int64(1)<<50, o.size)
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'size' value must be <= %d, actual value '%d'", int64(1)<<50, o.size)
 		case o.size < 1:
-			err = failf(codeBadValue, "BSON field 'size' value must be >= 1, actual value '%d'", o.size)
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'size' value must be >= 1, actual value '%d'", o.size)
 		}
 	case "max":
 		switch o.max, err = limitOf(command, "max", v); {
 		case o.max > math.MaxInt32:
-			err = failf(codeBadValue, "BSON field 'max' value must be < %d, actual value '%d'", int64(math.MaxInt32)+1, o.max)
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'max' value must be < %d, actual value '%d'", int64(math.MaxInt32)+1, o.max)
 		case o.max <= 0:
 			o.max = math.MaxInt32
 		}
@@ -140,7 +141,7 @@ func imagesArg(command string, v query.Value) (bool, error) {
 	case it.Err != nil:
 		return false, it.Err
 	case enabled.Missing():
-		return false, failf(codeMissingField, "BSON field '%s.enabled' is missing but a required field", field)
+		return false, mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.enabled' is missing but a required field", field)
 	case enabled.Type != bson.TypeBoolean:
 		return false, wrongType(field, "enabled", enabled.Type, "bool")
 	}
@@ -150,7 +151,7 @@ func imagesArg(command string, v query.Value) (bool, error) {
 // limitOf reads a number of bytes or documents.
 func limitOf(command, field string, v query.Value) (int64, error) {
 	if !v.IsNumber() {
-		return 0, failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
+		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
 			command, field, query.TypeName(v.Type))
 	}
 	return v.Truncated(), nil
@@ -187,7 +188,7 @@ func (o *collectionOptions) validation(command string, e *wire.Element) error {
 		to, known = &o.action, validationActions
 	}
 	if *to = string(e.Text()); !slices.Contains(known, *to) {
-		return failf(codeBadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", *to, command, name)
+		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", *to, command, name)
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (o *collectionOptions) view(command string, e *wire.Element) error {
 			return wrongType(command, name, e.Type, "string")
 		}
 		if o.viewOn = string(e.Text()); o.viewOn == "" {
-			return failf(codeBadValue, "'viewOn' cannot be empty")
+			return mongoerr.Errorf(mongoerr.BadValue, "'viewOn' cannot be empty")
 		}
 		return nil
 	}
@@ -229,18 +230,18 @@ func notInValidator(operator string) error {
 	if operator == "$jsonSchema" {
 		return nil
 	}
-	return failf(codeBadValue, "%s is not allowed in this context", operator)
+	return mongoerr.Errorf(mongoerr.BadValue, "%s is not allowed in this context", operator)
 }
 
 // validating compiles an expression of a validator. What fails in it fails when a document is validated.
 func validating(v query.Value) (query.Expr, error) {
 	for operator, code := range map[string]Code{"$rand": 3040500, "$currentDate": 9428200} {
 		if uses(v, operator) {
-			return nil, failf(code, "%s not allowed inside collection validators", operator)
+			return nil, mongoerr.Errorf(code, "%s not allowed inside collection validators", operator)
 		}
 	}
 	e, err := noLetHooks.Expr(v)
-	if refused := (*query.Error)(nil); errors.As(err, &refused) && refused.Constant {
+	if refused := (*mongoerr.Error)(nil); errors.As(err, &refused) && refused.Constant {
 		return func([]byte, any) (query.Value, error) { return query.Value{}, err }, nil
 	}
 	return e, err
@@ -264,24 +265,24 @@ func uses(v query.Value, operator string) bool {
 func (o *collectionOptions) check() error {
 	switch {
 	case o.expiring && o.timeseries == nil && o.clustered == nil:
-		return failf(codeInvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
 			"'clusteredIndex' option is specified")
 	case o.clustered != nil && o.viewOn != "":
-		return failf(6026500, "The 'clusteredIndex' option is not supported with views")
+		return mongoerr.Errorf(6026500, "The 'clusteredIndex' option is not supported with views")
 	case o.clustered != nil && o.max != 0:
-		return failf(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+		return mongoerr.Errorf(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
 			"with 'expireAfterSeconds'?")
 	case o.clustered != nil && o.capped && o.size == 0:
-		return failf(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
+		return mongoerr.Errorf(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
 	case o.clustered != nil && o.size != 0:
-		return failf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+		return mongoerr.Errorf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
 			"with 'expireAfterSeconds'?")
 	case o.viewOn == "" && o.pipeline != nil:
-		return failf(codeInvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
 	case !o.capped && (o.size != 0 || o.max != 0):
-		return failf(codeInvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
 	case o.capped && o.size == 0:
-		return failf(codeInvalidOptions, "the 'size' field is required when 'capped' is true")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
 	}
 	if o.viewOn != "" {
 		if o.pipeline == nil {
@@ -302,15 +303,15 @@ func (x *exec) refuses(o *collectionOptions, before, after []byte) error {
 	if o.level == "moderate" && before != nil && !x.satisfies(o, before) {
 		return nil
 	}
-	e := failf(codeDocumentValidationFailure, "Document failed validation")
+	e := mongoerr.Errorf(mongoerr.DocumentValidationFailure, "Document failed validation")
 	at, info := wire.BeginEmbedded(nil, "errInfo")
 	id := query.Lookup(after, "_id")
 	info = wire.AppendValue(info, "failingDocumentId", id.Type, id.Data)
 	if x.set.config.version.atLeast(5, 0) {
 		vars, _ := noLet.Vars(x.context()) // without a let nothing can fail
-		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, codeName))
+		info = wire.AppendDocument(info, "details", query.Explain(o.validator, after, query.Hooks{Expr: validating}, vars, mongoerr.Name))
 	}
-	e.extra = wire.EndDocument(info, at)
+	e.Extra = wire.EndDocument(info, at)
 	return e
 }
 

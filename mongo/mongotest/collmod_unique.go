@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,7 +20,7 @@ func (im *indexModification) prepare(x *exec, ix, changed *index) error {
 		return nil
 	}
 	if ix == idIndex || ix.unique || !ix.ordered() {
-		return failf(codeInvalidOptions, "mongotest: prepareUnique is supported for single and compound indexes that are not unique")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "mongotest: prepareUnique is supported for single and compound indexes that are not unique")
 	}
 	x.out = wire.AppendBool(x.out, "prepareUnique_old", ix.prepared)
 	x.out = wire.AppendBool(x.out, "prepareUnique_new", !ix.prepared)
@@ -38,14 +39,14 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *index) error {
 	case im.unique.Missing() || ix.unique:
 		return nil
 	case !im.unique.True():
-		return failf(codeBadValue, "'Unique: false' is not supported")
+		return mongoerr.Errorf(mongoerr.BadValue, "'Unique: false' is not supported")
 	case !ix.prepared && !changed.prepared:
-		return failf(codeInvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
 	if violations := x.member.collections[x.full].violations(ix); violations != nil {
-		e := failf(codeCannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
+		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
 			"collMod again.")
-		e.extra = violations
+		e.Extra = violations
 		return e
 	}
 	x.out = wire.AppendBool(x.out, "unique_new", true)

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -124,11 +125,11 @@ func (x *exec) parse(doc []byte) error {
 	case it.Err != nil:
 		return it.Err
 	case !hasDB && x.flags&wire.MoreToCome == 0 && len(x.out) > 0:
-		return failf(40571, "OP_MSG requests require a $db argument")
+		return mongoerr.Errorf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
-		return failf(codeCommandNotFound, "no such command: '%s'", c.name)
+		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
 	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
-		return failf(codeUnauthorized, "Command %s requires authentication", c.name)
+		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
 		if err := x.set.config.version.checkComment(c.name, c.comment); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (x *exec) generic(e *wire.Element) error {
 		c.txn, c.hasTxn = query.Of(*e).Integer()
 	case "startTransaction":
 		if c.begins = e.True(); !c.begins {
-			return failf(codeInvalidOptions, "Specifying startTransaction=false is not allowed.")
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying startTransaction=false is not allowed.")
 		}
 	case "autocommit":
 		if c.autocommit = autocommitOff; e.True() {
@@ -214,30 +215,30 @@ func (x *exec) checkSession() error {
 	c := &x.command
 	switch {
 	case c.autocommit != autocommitUnset && !c.hasTxn:
-		return failf(codeInvalidOptions, "'autocommit' field requires a transaction number to also be specified")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'autocommit' field requires a transaction number to also be specified")
 	case c.autocommit == autocommitOn:
-		return failf(codeInvalidOptions, "Specifying autocommit=true is not allowed.")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
-		return failf(codeInvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
 	case c.readConcern == snapshotConcern && x.set.config.standalone:
-		return failf(codeNotAReplicaSet, "node needs to be a replica set member to use read concern")
+		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
-		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
 		return x.checkLinearizable()
 	case !c.hasTxn:
 		return nil
 	case c.lsid == nil:
-		return failf(codeInvalidOptions, "Transaction number requires a session ID to also be specified")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified")
 	case x.set.config.standalone:
-		return failf(codeIllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
+		return mongoerr.Errorf(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
-		return failf(codeInvalidOptions, "Transaction number cannot be negative")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number cannot be negative")
 	case x.inTransaction():
 		return x.checkTransaction()
 	case !c.spec.retryable:
-		return failf(50768, "txnNumber may only be provided for multi-document transactions and retryable write commands. "+
+		return mongoerr.Errorf(50768, "txnNumber may only be provided for multi-document transactions and retryable write commands. "+
 			"autocommit:false was not provided, and %s is not a retryable write command.", c.name)
 	}
 	return nil
@@ -248,52 +249,52 @@ func (x *exec) checkTransaction() error {
 	c := &x.command
 	switch may := c.spec.inTxn; {
 	case c.begins && c.name == "commitTransaction":
-		return failf(codeOperationNotSupportedInTransact, "Cannot start a transaction with a commit")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot start a transaction with a commit")
 	case c.begins && c.name == "abortTransaction":
-		return failf(codeOperationNotSupportedInTransact, "Cannot start a transaction with an abort")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot start a transaction with an abort")
 	case c.concerned && !c.begins:
-		return failf(codeInvalidOptions, "Only the first command in a transaction may specify a readConcern")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Only the first command in a transaction may specify a readConcern")
 	case c.spec.ends:
 		return nil
 	case c.writeConcern.present:
-		return failf(codeInvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	case c.readConcern == linearizableConcern || c.readConcern == "available":
-		return failf(codeInvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
 			"in a transaction")
 	case c.name == "count":
-		return failf(codeOperationNotSupportedInTransact, "Cannot run 'count' in a multi-document transaction. Please see "+
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
 	case may == version{} || !x.set.config.version.atLeast(may.major, may.minor):
-		return failf(codeOperationNotSupportedInTransact, "Cannot run '%s' in a multi-document transaction.", c.name)
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
-		return failf(codeOperationNotSupportedInTransact, "Cannot run killCursors as the first operation in a multi-document transaction.")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run killCursors as the first operation in a multi-document transaction.")
 	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
-		return failf(codeOperationNotSupportedInTransact, "Cannot run command against the '%s' database in a transaction.", c.db)
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}
 	return nil
 }
 
 // notEnumerated refuses a text that is none of those that a field may have.
 func notEnumerated(field, text string) error {
-	return failf(codeBadValue, "Enumeration value '%s' for field '%s' is not a valid value.", text, field)
+	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s' is not a valid value.", text, field)
 }
 
 func wrongType(command, field string, is bson.Type, want string) error {
-	return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", command, field,
+	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", command, field,
 		query.TypeName(is), want)
 }
 
 func unknownField(command, field string) error {
-	return failf(codeUnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
+	return mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
 }
 
 func missingField(command, field string) error {
-	return failf(codeMissingField, "BSON field '%s.%s' is missing but a required field", command, field)
+	return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.%s' is missing but a required field", command, field)
 }
 
 // unsupportedField refuses a field that the real server knows and this one does not.
 func unsupportedField(command, field string) error {
-	return failf(codeNotImplemented, "mongotest: the field '%s' of %s is not supported", field, command)
+	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the field '%s' of %s is not supported", field, command)
 }
 
 // collectionName checks and notes the collection that the command's first element names.
@@ -301,7 +302,7 @@ func (x *exec) collectionName() error {
 	c := &x.command
 	text := c.first.Text()
 	if c.first.Type != bson.TypeString {
-		return failf(codeInvalidNamespace, "Collection name has invalid type %s", query.TypeName(c.first.Type))
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection name has invalid type %s", query.TypeName(c.first.Type))
 	}
 	if c.full != "" && string(text) == c.coll {
 		return nil
@@ -316,14 +317,14 @@ func (x *exec) collectionName() error {
 
 func checkNamespace(db, coll string) error {
 	if coll != "" && coll[0] == '.' {
-		return failf(codeInvalidNamespace, "Collection names cannot start with '.': %s", coll)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", coll)
 	}
 	if db == "" || coll == "" || len(db)+len(coll) > 255 {
-		return failf(codeInvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
 	}
 	for _, r := range db + coll {
 		if r == 0 || r == '$' {
-			return failf(codeInvalidNamespace, "Invalid collection name: %s", coll)
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid collection name: %s", coll)
 		}
 	}
 	return nil
@@ -376,7 +377,7 @@ const maxBatch = 100000
 func (x *exec) batchDocuments(field string) ([][]byte, error) {
 	docs, err := x.documents(field)
 	if err == nil && (len(docs) == 0 || len(docs) > maxBatch) {
-		err = failf(16, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
+		err = mongoerr.Errorf(16, "Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, len(docs))
 	}
 	return docs, err
 }

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -182,19 +183,19 @@ func (x *exec) belongs(c *cursor) error {
 	txn := x.transactionNumber()
 	switch {
 	case c.lsid == "" && x.lsid != nil:
-		return failf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.lsid))
+		return mongoerr.Errorf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.lsid))
 	case c.lsid != "" && x.lsid == nil:
-		return failf(50736, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", c.id,
+		return mongoerr.Errorf(50736, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", c.id,
 			sessionName([]byte(c.lsid)))
 	case c.lsid != string(x.lsid):
-		return failf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", c.id,
+		return mongoerr.Errorf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", c.id,
 			sessionName([]byte(c.lsid)), sessionName(x.lsid))
 	case c.txn < 0 && txn >= 0:
-		return failf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", c.id, txn)
+		return mongoerr.Errorf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", c.id, txn)
 	case c.txn >= 0 && txn < 0:
-		return failf(50740, "Cannot run getMore on cursor %d, which was created in a transaction, without a txnNumber", c.id)
+		return mongoerr.Errorf(50740, "Cannot run getMore on cursor %d, which was created in a transaction, without a txnNumber", c.id)
 	case c.txn != txn:
-		return failf(50741, "Cannot run getMore on cursor %d, which was created in transaction %d, in transaction %d", c.id, c.txn, txn)
+		return mongoerr.Errorf(50741, "Cannot run getMore on cursor %d, which was created in transaction %d, in transaction %d", c.id, c.txn, txn)
 	case txn >= 0:
 		return x.joinLocked()
 	}

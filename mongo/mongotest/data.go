@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -241,7 +242,7 @@ func indexName(pattern []byte) string {
 // Drop drops a collection; that there is none is no error.
 func (rs *Deployment) Drop(ns string) error {
 	_, err := rs.atPrimary(ns, "drop")
-	if e := (*CommandError)(nil); errors.As(err, &e) && e.Code == codeNamespaceNotFound {
+	if e := (*CommandError)(nil); errors.As(err, &e) && e.Code == mongoerr.NamespaceNotFound {
 		return nil
 	}
 	return err

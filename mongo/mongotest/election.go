@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // handover is how long after a step-down the secondary that was caught up is elected.
@@ -268,11 +270,11 @@ func (rs *Deployment) stepDownLocked(m *member, freeze, limit time.Duration, for
 	err := rs.awaitLocked(w, stop, limit)
 	switch {
 	case err == nil && heir == nil:
-		return failf(codeNotWritablePrimary, "mongotest: member %d is no longer primary", m.index)
+		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "mongotest: member %d is no longer primary", m.index)
 	case errors.Is(err, errHangUp):
 		return err
 	case err != nil && !force:
-		return failf(codeExceededTimeLimit, "No electable secondaries caught up as of %s. Please use the replSetStepDown "+
+		return mongoerr.Errorf(mongoerr.ExceededTimeLimit, "No electable secondaries caught up as of %s. Please use the replSetStepDown "+
 			"command with the argument {force: true} to force node to step down.", time.Now().UTC().Format(time.RFC3339))
 	}
 	if heir != nil {

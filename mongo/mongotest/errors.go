@@ -3,10 +3,12 @@ package mongotest
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
+
+// Code is a MongoDB error code.
+type Code = int32
 
 // CommandError is an error reply. A [Fault] may ask for one; Name is filled in from the code if it is empty.
 type CommandError struct {
@@ -15,8 +17,6 @@ type CommandError struct {
 	Message string
 	// Labels are the reply's errorLabels. Where it is nil the server decides as a real one of version 4.4 or later does.
 	Labels []string
-
-	extra []byte // further elements of the reply, encoded
 }
 
 // Error returns the name, the code and the message.
@@ -28,31 +28,12 @@ func (e *CommandError) name() string {
 	if e.Name != "" {
 		return e.Name
 	}
-	return codeName(e.Code)
+	return mongoerr.Name(e.Code)
 }
 
-func codeName(code Code) string {
-	if name, ok := codeNames[code]; ok {
-		return name
-	}
-	return "Location" + strconv.Itoa(int(code))
-}
-
-func failf(code Code, format string, args ...any) *CommandError {
-	return &CommandError{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// commandError makes an error reply of any error.
-func commandError(err error) *CommandError {
-	var command *CommandError
-	var refused *query.Error
-	switch {
-	case errors.As(err, &command):
-		return command
-	case errors.As(err, &refused):
-		return &CommandError{Code: refused.Code, Message: refused.Message}
-	}
-	return &CommandError{Code: 22, Name: "InvalidBSON", Message: err.Error()}
+// answered is the error as the server answers it.
+func (e *CommandError) answered() *mongoerr.Error {
+	return &mongoerr.Error{Code: e.Code, Name: e.Name, Message: e.Message, Labels: e.Labels}
 }
 
 // errHangUp ends the connection without a reply: its member was killed, or the connection closed, meanwhile.

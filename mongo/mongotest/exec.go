@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ type exec struct {
 	target     string // the namespace, where the command's first value does not tell it
 	term       int64  // of the member when it wrote, read or refused
 	applied    int64  // index up to which the write concern waits
-	writeError *CommandError
+	writeError *mongoerr.Error
 	within     *transaction // in which the command runs, nil if in none
 	conflict   error        // why the transaction must be given up
 	blocker    *transaction // the one that keeps the command from writing
@@ -135,7 +136,7 @@ func (x *exec) query(h wire.Header, b []byte) error {
 	}
 	x.received()
 	if x.spec == nil || !x.spec.greeting {
-		parseErr = failf(codeUnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
+		parseErr = mongoerr.Errorf(mongoerr.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an "+
 			"upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", x.name)
 	}
 	reply, err := x.serve(parseErr)
@@ -185,7 +186,7 @@ func (x *exec) through(list []Middleware, parseErr error) (*Reply, error) {
 func (x *exec) replace(reply *Reply, at int, executed bool) error {
 	if reply.Error != nil {
 		x.out = x.out[:at]
-		return x.answer(reply.Error)
+		return x.answer(reply.Error.answered())
 	}
 	if executed && len(reply.Body) == len(x.out)-at && (len(reply.Body) == 0 || &reply.Body[0] == &x.out[at]) {
 		return nil
@@ -228,7 +229,7 @@ func (x *exec) answer(err error) error {
 	}
 	if err != nil {
 		x.out = x.out[:x.body+4]
-		x.writeFailure(commandError(err), point)
+		x.writeFailure(mongoerr.From(err), point)
 	}
 	x.finish()
 	x.out = wire.EndDocument(x.out, x.body)

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -51,11 +52,11 @@ type pointAction struct {
 
 func cmdConfigureFailPoint(x *exec) error {
 	if x.db != "admin" {
-		return failf(codeUnauthorized, "configureFailPoint may only be run against the admin database.")
+		return mongoerr.Errorf(mongoerr.Unauthorized, "configureFailPoint may only be run against the admin database.")
 	}
 	name := string(x.first.Text())
 	if !isFailPoint(name) {
-		return failf(codeNotImplemented, "mongotest: the fail point '%s' is not supported", name)
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
 	p := &failPoint{times: -1, commands: make(map[string]bool)}
 	off := true
@@ -94,7 +95,7 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 	}
 	doc := e.Document()
 	if doc == nil {
-		return false, failf(codeBadValue, "the mode of a fail point must be 'off', 'alwaysOn' or a document")
+		return false, mongoerr.Errorf(mongoerr.BadValue, "the mode of a fail point must be 'off', 'alwaysOn' or a document")
 	}
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -106,7 +107,7 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 		}
 		n, ok := it.Int64()
 		if !ok || n < 0 {
-			return false, failf(codeBadValue, "the mode's '%s' must be a number that is not negative", it.Key)
+			return false, mongoerr.Errorf(mongoerr.BadValue, "the mode's '%s' must be a number that is not negative", it.Key)
 		}
 		switch string(it.Key) {
 		case "times":
@@ -114,7 +115,7 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 		case "skip":
 			p.skip = n
 		default:
-			return false, failf(codeNotImplemented, "mongotest: the mode '%s' of a fail point is not supported", it.Key)
+			return false, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the mode '%s' of a fail point is not supported", it.Key)
 		}
 	}
 	return p.times == 0, it.Err
@@ -123,11 +124,11 @@ func (p *failPoint) mode(e *wire.Element) (bool, error) {
 func (p *failPoint) activation(e *wire.Element) error {
 	v := query.Of(*e)
 	if v.Type != bson.TypeDouble {
-		return failf(codeTypeMismatch, "activationProbability must be a double")
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "activationProbability must be a double")
 	}
 	p.probability = math.Float64frombits(binary.LittleEndian.Uint64(v.Data))
 	if !(p.probability >= 0 && p.probability <= 1) {
-		return failf(codeBadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.probability)
+		return mongoerr.Errorf(mongoerr.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.probability)
 	}
 	if p.probability == 0 {
 		p.times = 0
@@ -184,7 +185,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 		p.namespace = string(e.Text())
 	case "failInternalCommands", "failLocalClients":
 	default:
-		return failf(codeNotImplemented, "mongotest: the datum '%s' of failCommand is not supported", e.Key)
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the datum '%s' of failCommand is not supported", e.Key)
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func (x *exec) failPoint() (pointAction, error) {
 	case p.closes:
 		return action, errHangUp
 	case p.hasCode:
-		return action, failf(p.code, "Failing command via 'failCommand' failpoint")
+		return action, mongoerr.Errorf(p.code, "Failing command via 'failCommand' failpoint")
 	}
 	return action, nil
 }
@@ -267,5 +268,5 @@ func (x *exec) failGetMoreLocked(c *cursor) error {
 	if p.hasCode {
 		code = p.code
 	}
-	return failf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
+	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
 }

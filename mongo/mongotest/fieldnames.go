@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -36,7 +37,7 @@ func checkIDNames(id query.Value) error {
 		return nil
 	}
 	if path := dollarPath(id.Data); path != nil {
-		return failf(codeDollarPrefixedFieldName, "_id fields may not contain '$'-prefixed fields: %s is not valid for storage.",
+		return mongoerr.Errorf(mongoerr.DollarPrefixedFieldName, "_id fields may not contain '$'-prefixed fields: %s is not valid for storage.",
 			path[len(path)-1])
 	}
 	return nil
@@ -50,7 +51,7 @@ func (v version) checkInsertedNames(doc []byte) error {
 	it := wire.Elements(doc)
 	for it.Next() {
 		if len(it.Key) > 0 && it.Key[0] == '$' {
-			return failf(codeBadValue, "Document can't have $ prefixed field names: %s", it.Key)
+			return mongoerr.Errorf(mongoerr.BadValue, "Document can't have $ prefixed field names: %s", it.Key)
 		}
 	}
 	return nil
@@ -68,7 +69,7 @@ func (v version) checkUpdatedNames(before, after []byte) error {
 		}
 		at, field := wire.BeginDocument(nil)
 		if path := dollarPath(wire.EndDocument(wire.AppendElement(field, it.Element), at)); path != nil {
-			return failf(codeDollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not valid for storage.",
+			return mongoerr.Errorf(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not valid for storage.",
 				path[len(path)-1], strings.Join(path, "."))
 		}
 	}

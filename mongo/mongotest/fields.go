@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -133,7 +134,7 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 		return err
 	case plainObject:
 		if e.Document() == nil {
-			return failf(codeTypeMismatch, "Expected field %s to be of type object", name)
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "Expected field %s to be of type object", name)
 		}
 	case aHint:
 		if e.Type != bson.TypeString && e.Document() == nil {
@@ -163,7 +164,7 @@ func (s *fieldSet) convert(kind fieldKind, e *wire.Element) error {
 // flagArg reads an argument that is true or false.
 func flagArg(e *wire.Element) (bool, error) {
 	if e.Type != bson.TypeBoolean {
-		return false, failf(codeTypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
+		return false, mongoerr.Errorf(mongoerr.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", e.Key, query.TypeName(e.Type))
 	}
 	return e.True(), nil
 }
@@ -188,7 +189,7 @@ func (s *fieldSet) arrayOf(want bson.Type, e *wire.Element) error {
 }
 
 func (s *fieldSet) notAmong(types string, e *wire.Element) error {
-	return failf(codeTypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
+	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
 }
 
 // number makes an integer of any number, the nearest towards zero.
@@ -205,7 +206,7 @@ func (s *fieldSet) number(kind fieldKind, e *wire.Element) error {
 		n = max(math.MinInt32, min(n, math.MaxInt32))
 	}
 	if kind == aCount && n < 0 {
-		return failf(codeBadValue, "BSON field '%s' value must be >= 0, actual value '%d'", e.Key, n)
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be >= 0, actual value '%d'", e.Key, n)
 	}
 	e.Type, e.Value = bson.TypeInt64, binary.LittleEndian.AppendUint64(nil, uint64(n))
 	return nil
@@ -237,7 +238,7 @@ func (c *command) checkFields() error {
 	case s == nil:
 		return nil
 	case c.writeConcern.present && !c.spec.write:
-		return failf(codeInvalidOptions, "Command does not support writeConcern")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command does not support writeConcern")
 	}
 	var err error
 	c.args, err = s.check(c.args)
@@ -276,11 +277,11 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 		}
 		return s.notAmong(s.numbers, e)
 	case refused != "":
-		return failf(codeFailedToParse, "%s", refused)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 	case n < 0:
-		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
 	case n > math.MaxInt32:
-		return failf(codeBadValue, "BSON field 'maxTimeMS' value must be <= %d, actual value '%d'", math.MaxInt32, n)
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'maxTimeMS' value must be <= %d, actual value '%d'", math.MaxInt32, n)
 	}
 	c.maxTime = time.Duration(n) * time.Millisecond
 	return nil

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -21,7 +22,7 @@ type hint struct {
 	min, max []byte // the bounds of the index, nil for none: from min on, before max
 }
 
-var errNoHint = failf(codeFailedToParse, "Hint must be a string or an object")
+var errNoHint = mongoerr.Errorf(mongoerr.FailedToParse, "Hint must be a string or an object")
 
 // parse reads a hint. It keeps parts of e.
 func (h *hint) parse(e *wire.Element) error {
@@ -44,7 +45,7 @@ func (h *hint) parse(e *wire.Element) error {
 	}
 	n, _ := it.Int64()
 	if h.natural = n; n != 1 && n != -1 || it.Next() {
-		return failf(codeBadValue, "$natural hint cannot be set to a value other than -1 or 1.")
+		return mongoerr.Errorf(mongoerr.BadValue, "$natural hint cannot be set to a value other than -1 or 1.")
 	}
 	return nil
 }
@@ -66,9 +67,9 @@ func (h *hint) resolve(ns string, c *collection) (*index, error) {
 	case 1:
 		return list[0], h.fits(ns, list[0])
 	case 0:
-		return nil, h.planning(codeBadValue, ns, "hint provided does not correspond to an existing index")
+		return nil, h.planning(mongoerr.BadValue, ns, "hint provided does not correspond to an existing index")
 	}
-	return nil, h.planning(codeIndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+indexTexts(list))
+	return nil, h.planning(mongoerr.IndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+indexTexts(list))
 }
 
 // findBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells

@@ -79,7 +79,6 @@ func (e *CommandError) document() []byte {
 	dst = wire.AppendString(dst, "errmsg", e.Message)
 	dst = wire.AppendInt32(dst, "code", e.Code)
 	dst = wire.AppendString(dst, "codeName", e.name())
-	dst = append(dst, e.extra...)
 	if len(e.Labels) > 0 {
 		dst = wire.AppendStrings(dst, "errorLabels", e.Labels)
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -67,7 +68,7 @@ func (ix *index) expand(keys []indexKey, parts []part, doc []byte, missing int) 
 		case !p.value.IsArray():
 			p.path = nil
 		case !array.Missing() && &p.value.Data[0] != &array.Data[0]:
-			return nil, failf(codeCannotIndexParallelArrays, "cannot index parallel arrays [%s] [%s]", p.name, name)
+			return nil, mongoerr.Errorf(mongoerr.CannotIndexParallelArrays, "cannot index parallel arrays [%s] [%s]", p.name, name)
 		default:
 			array, name, within[i] = p.value, p.name, true
 			entire = entire || nested
@@ -140,7 +141,7 @@ func (p *part) advance(doc []byte) (bool, error) {
 		*p = *p.placed
 		return nested, nil
 	case p.placed != nil:
-		return false, failf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in "+
+		return false, mongoerr.Errorf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in "+
 			"an array), field: '%s' for array: %s", p.path[0], documentText(p.array))
 	}
 	p.follow(doc)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -37,17 +38,17 @@ func parseIndex(given []byte, lenient bool) (*index, error) {
 	case it.Err != nil:
 		return nil, it.Err
 	case r.pattern == nil:
-		return nil, r.inSpecification(failf(codeFailedToParse, "The 'key' field is a required property of an index specification"), false)
+		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification"), false)
 	case !r.hasName:
-		return nil, r.inSpecification(failf(codeFailedToParse, "The 'name' field is a required property of an index specification"), false)
+		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification"), false)
 	}
 	if r.expression.Key != nil {
 		if err := r.partially(&r.expression); err != nil {
-			return nil, r.inSpecification(err, commandError(err).Code == codeCannotCreateIndex)
+			return nil, r.inSpecification(err, mongoerr.CodeOf(err) == mongoerr.CannotCreateIndex)
 		}
 	}
 	if r.uncollated != nil {
-		return nil, because("failed to add collation information to index spec for index creation: "+documentText(r.text(true)), r.uncollated)
+		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+documentText(r.text(true)), r.uncollated)
 	}
 	if isIDPattern(r.pattern) || r.name == idIndexName {
 		return r.ofID()
@@ -62,8 +63,8 @@ func isIDPattern(pattern []byte) bool {
 
 // inSpecification says in an error what it is about; whole adds the version, which the real server has by then.
 func (r *specReader) inSpecification(err error, whole bool) error {
-	e := *commandError(err)
-	if e.Code == codeNotImplemented {
+	e := *mongoerr.From(err)
+	if e.Code == mongoerr.NotImplemented {
 		return err
 	}
 	e.Message = "Error in specification " + documentText(r.text(whole)) + " :: caused by :: " + e.Message
@@ -85,7 +86,7 @@ func (r *specReader) field(e *wire.Element) error {
 		return r.key(e)
 	case "name":
 		if e.Type != bson.TypeString {
-			return failf(codeTypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(e.Type))
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'name' must be a string, but got %s", query.TypeName(e.Type))
 		}
 		r.name, r.hasName = string(e.Text()), true
 		return nil
@@ -95,13 +96,13 @@ func (r *specReader) field(e *wire.Element) error {
 		return r.flag(e)
 	case "hidden":
 		if e.Type != bson.TypeBoolean {
-			return failf(codeTypeMismatch, "The field 'hidden' must be a bool, but got %s", query.TypeName(e.Type))
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'hidden' must be a bool, but got %s", query.TypeName(e.Type))
 		}
 		r.hidden = e.True()
 		return nil
 	case "partialFilterExpression":
 		if e.Document() == nil {
-			return failf(codeTypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", query.TypeName(e.Type))
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", query.TypeName(e.Type))
 		}
 		r.expression = *e
 		return nil
@@ -111,7 +112,7 @@ func (r *specReader) field(e *wire.Element) error {
 		return r.collation(e)
 	case "wildcardProjection":
 		if it := wire.Elements(query.Lookup(r.given, "key").Data); !it.Next() || !isWildcard(string(it.Key)) {
-			return failf(codeBadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
+			return mongoerr.Errorf(mongoerr.BadValue, "The field 'wildcardProjection' is only allowed in 'wildcard' indexes")
 		}
 		return unsupportedField("createIndexes.indexes", name)
 	case "storageEngine", "prepareUnique", "clustered", "originalSpec", "disallowNewDuplicateKeys":
@@ -126,7 +127,7 @@ func (r *specReader) field(e *wire.Element) error {
 	if r.lenient {
 		return nil
 	}
-	return failf(codeInvalidIndexSpecificationOption, "The field '%s' is not valid for an index specification. Specification: %s",
+	return mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The field '%s' is not valid for an index specification. Specification: %s",
 		name, documentText(r.given))
 }
 
@@ -141,7 +142,7 @@ func checkOption(e *wire.Element) error {
 		want, ok = "a string", v.Type == bson.TypeString
 	}
 	if !ok {
-		return failf(codeTypeMismatch, "The field '%s' must be %s, but got %s", e.Key, want, query.TypeName(v.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field '%s' must be %s, but got %s", e.Key, want, query.TypeName(v.Type))
 	}
 	return nil
 }
@@ -149,9 +150,9 @@ func checkOption(e *wire.Element) error {
 func (r *specReader) collation(e *wire.Element) error {
 	switch {
 	case e.Document() == nil:
-		return failf(codeTypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(e.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'collation' must be an object, but got %s", query.TypeName(e.Type))
 	case len(e.Value) == len(emptyDocument):
-		return failf(codeBadValue, "The field 'collation' cannot be an empty object.")
+		return mongoerr.Errorf(mongoerr.BadValue, "The field 'collation' cannot be an empty object.")
 	}
 	r.collate, r.uncollated = collation.Parse(e.Value)
 	return nil
@@ -162,11 +163,11 @@ func (r *specReader) version(e *wire.Element) error {
 	n, ok := r.v.Integer()
 	switch {
 	case !r.v.IsNumber():
-		return failf(codeTypeMismatch, "The field 'v' must be a number, but got %s", query.TypeName(e.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'v' must be a number, but got %s", query.TypeName(e.Type))
 	case !ok || n != int64(int32(n)):
-		return failf(codeBadValue, "Index version must be representable as a 32-bit integer, but got %s", r.v)
+		return mongoerr.Errorf(mongoerr.BadValue, "Index version must be representable as a 32-bit integer, but got %s", r.v)
 	case n < 1 || n > 2:
-		return failf(codeCannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", documentText(r.given), r.v)
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", documentText(r.given), r.v)
 	}
 	return nil
 }
@@ -175,7 +176,7 @@ func (r *specReader) version(e *wire.Element) error {
 func (r *specReader) flag(e *wire.Element) error {
 	v := query.Of(*e)
 	if v.Type != bson.TypeBoolean && !v.IsNumber() {
-		return failf(codeTypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool", e.Key, e.Key, v)
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool", e.Key, e.Key, v)
 	}
 	switch string(e.Key) {
 	case "unique":
@@ -207,7 +208,7 @@ func (r *specReader) expiry(e *wire.Element) {
 		seconds = int32(v.Clamped())
 	}
 	if why != "" {
-		r.flaw = failf(codeCannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
+		r.flaw = mongoerr.Errorf(mongoerr.CannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",
 			documentText(r.given), why)
 	}
 	r.rest = append(r.rest, wire.Element{Type: bson.TypeInt32, Key: e.Key, Value: query.Int32(seconds).Data})
@@ -216,7 +217,7 @@ func (r *specReader) expiry(e *wire.Element) {
 // key reads the key pattern.
 func (r *specReader) key(e *wire.Element) error {
 	if r.pattern = e.Document(); r.pattern == nil {
-		return failf(codeTypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(e.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "The field 'key' must be an object, but got %s", query.TypeName(e.Type))
 	}
 	it := wire.Elements(r.pattern)
 	for it.Next() {
@@ -226,7 +227,7 @@ func (r *specReader) key(e *wire.Element) error {
 		r.paths = append(r.paths, splitPath(string(it.Key)))
 	}
 	if len(r.paths) == 0 {
-		return failf(codeCannotCreateIndex, "Index keys cannot be empty.")
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be empty.")
 	}
 	return nil
 }
@@ -243,17 +244,17 @@ func (r *specReader) keyPart(name string, v query.Value) error {
 	switch {
 	case v.IsNumber():
 		if v.AsFloat64() == 0 || math.IsNaN(v.AsFloat64()) {
-			return failf(codeCannotCreateIndex, "Values in the index key pattern cannot be 0.")
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be 0.")
 		}
 	case v.Type != bson.TypeString:
-		return failf(codeCannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, "+
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, "+
 			"and strings are allowed.", query.TypeName(v.Type))
 	case len(v.Text()) == 0:
-		return failf(codeCannotCreateIndex, "Values in the index key pattern cannot be empty strings")
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be empty strings")
 	case string(v.Text()) == "geoHaystack":
-		return failf(codeCannotCreateIndex, "GeoHaystack indexes cannot be created in version 5.0 and above")
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "GeoHaystack indexes cannot be created in version 5.0 and above")
 	case !slices.Contains(plugins[:4], string(v.Text())):
-		return failf(codeCannotCreateIndex, "Unknown index plugin '%s'", v.Text())
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v.Text())
 	default:
 		r.plugin = string(v.Text())
 	}
@@ -268,14 +269,14 @@ func (r *specReader) keyPart(name string, v query.Value) error {
 
 func keyField(name string) error {
 	if name == "" {
-		return failf(codeCannotCreateIndex, "Index keys cannot be an empty field.")
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot be an empty field.")
 	}
 	for i, part := range splitPath(name) {
 		if part == "" {
-			return failf(codeCannotCreateIndex, "Index keys cannot contain an empty field.")
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index keys cannot contain an empty field.")
 		}
 		if part[0] == '$' && (i == 0 || part != "$id" && part != "$ref" && part != "$db") {
-			return failf(codeCannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
+			return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
 		}
 	}
 	return nil
@@ -284,18 +285,18 @@ func keyField(name string) error {
 // ofID takes the specification of the index that every collection has: it may say nothing else than that.
 func (r *specReader) ofID() (*index, error) {
 	if !isIDPattern(r.pattern) {
-		return nil, failf(codeBadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '_id_' is reserved for the _id index, which must have key pattern {_id: 1}, "+
 			"found key: %s", documentText(r.pattern))
 	}
 	if !equalDocuments(r.pattern, idIndex.pattern) {
-		return nil, failf(codeBadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", documentText(r.pattern))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", documentText(r.pattern))
 	}
 	it := wire.Elements(r.given)
 	for it.Next() {
 		switch string(it.Key) {
 		case "v", "key", "name", "ns", "collation":
 		default:
-			return nil, failf(codeInvalidIndexSpecificationOption, "The field '%s' is not valid for an _id index specification. "+
+			return nil, mongoerr.Errorf(mongoerr.InvalidIndexSpecificationOption, "The field '%s' is not valid for an _id index specification. "+
 				"Specification: %s", it.Key, documentText(r.text(true)))
 		}
 	}
@@ -312,23 +313,23 @@ func (r *specReader) finish() (*index, error) {
 	var err error
 	switch {
 	case r.name == "*":
-		return nil, failf(codeBadValue, "The index name '*' is not valid.")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The index name '*' is not valid.")
 	case r.gives("expireAfterSeconds") && len(r.paths) > 1:
-		return nil, failf(codeCannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index "+
+		return nil, mongoerr.Errorf(mongoerr.CannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index "+
 			"spec: %s", documentText(r.given))
 	case r.name == "":
-		err = failf(codeCannotCreateIndex, "index name cannot be empty")
+		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "index name cannot be empty")
 	case r.partial != nil && r.sparse:
-		err = failf(codeCannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`)
+		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`)
 	case r.plugin != "text" && r.gives("weights"):
-		return nil, r.inSpecification(failf(codeCannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
+		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
 			"specified with text indexes", documentText(r.given)), false)
 	case r.plugin == wildcard && (r.unique || r.sparse):
-		err = failf(codeCannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.unique])
+		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.unique])
 	case r.unique && r.plugin == "hashed":
-		r.flaw, r.late = failf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
+		r.flaw, r.late = mongoerr.Errorf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
 	case r.unique && r.plugin != "":
-		return nil, failf(codeNotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
+		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: unique indexes of the kind '%s' are not supported", r.plugin)
 	}
 	if err != nil {
 		return nil, r.inSpecification(err, true)

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,7 +20,7 @@ func (r *specReader) partially(e *wire.Element) error {
 		return err
 	}
 	if operator := notPartial(doc); operator != "" {
-		return failf(codeCannotCreateIndex, "Expression not supported in partial index: %s", operator)
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Expression not supported in partial index: %s", operator)
 	}
 	r.partial = f
 	r.rest = append(r.rest, wire.Element{Type: e.Type, Key: e.Key, Value: doc})
@@ -28,16 +29,16 @@ func (r *specReader) partially(e *wire.Element) error {
 
 // notInPartial refuses operators of whole filters.
 func notInPartial(operator string) error {
-	code := codeBadValue
+	code := mongoerr.BadValue
 	if operator == "$jsonSchema" {
-		code = codeQueryFeatureNotAllowed
+		code = mongoerr.QueryFeatureNotAllowed
 	}
-	return failf(code, "%s is not allowed in this context", operator)
+	return mongoerr.Errorf(code, "%s is not allowed in this context", operator)
 }
 
 // noExpr refuses an $expr.
 func noExpr(query.Value) (query.Expr, error) {
-	return nil, failf(codeQueryFeatureNotAllowed, "$expr is not allowed in this context")
+	return nil, mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in this context")
 }
 
 // notPartial returns the first operator of a filter that a partial index must not have, "" if there is none.

@@ -1,6 +1,10 @@
 package mongotest
 
-import "context"
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // initiation is how far the servers are on the way to being a replica set.
 type initiation uint8
@@ -65,9 +69,9 @@ func (m *member) stateNameLocked() string {
 func (x *exec) configuredLocked(text string) error {
 	switch {
 	case x.set.initiation != initiated:
-		return failf(codeNotYetInitialized, "%s", text)
+		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
 	case x.member.config.removed:
-		return failf(codeInvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
+		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil
 }

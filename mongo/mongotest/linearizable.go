@@ -1,12 +1,16 @@
 package mongotest
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
 // checkLinearizable refuses the read concern where it means nothing.
 func (x *exec) checkLinearizable() error {
 	switch {
 	case x.set.config.standalone:
-		return failf(codeNotAReplicaSet, "node needs to be a replica set member to use read concern")
+		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 	case !x.spec.linearizes:
-		return failf(codeInvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"linearizable\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", x.name)
 	}
 	return nil
@@ -30,7 +34,7 @@ func (x *exec) confirm() error {
 	case x.epoch != m.epoch:
 		return errHangUp
 	case x.interruptedLocked():
-		return failf(codeInterruptedDueToReplStateChange, "operation was interrupted")
+		return mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -102,37 +103,37 @@ func (c *memberConfig) electable() bool { return c.priority > 0 && c.bearsData()
 func (m *member) electable() bool { return m.config.electable() && !time.Now().Before(m.frozen) }
 
 // check completes the configuration as the real server does, or tells which of its rules it breaks.
-func (c *memberConfig) check() *CommandError {
+func (c *memberConfig) check() *mongoerr.Error {
 	if c.arbiter && c.priority == 1 {
 		c.priority = 0
 	}
 	switch {
 	case !(c.priority >= 0 && c.priority <= maxPriority):
-		return failf(codeBadValue, "priority must be between 0 and %d; found %v", maxPriority, c.priority)
+		return mongoerr.Errorf(mongoerr.BadValue, "priority must be between 0 and %d; found %v", maxPriority, c.priority)
 	case c.votes < 0 || c.votes > 1:
-		return failf(codeBadValue, "votes must be 0 or 1; found %d", c.votes)
+		return mongoerr.Errorf(mongoerr.BadValue, "votes must be 0 or 1; found %d", c.votes)
 	case c.delay < 0 || c.delay%time.Second != 0:
-		return failf(codeBadValue, "secondaryDelaySecs must be a number of whole seconds that is not negative; found %v", c.delay)
+		return mongoerr.Errorf(mongoerr.BadValue, "secondaryDelaySecs must be a number of whole seconds that is not negative; found %v", c.delay)
 	case c.arbiter && c.votes == 0:
-		return failf(codeBadValue, "Arbiter must vote (cannot have 0 votes)")
+		return mongoerr.Errorf(mongoerr.BadValue, "Arbiter must vote (cannot have 0 votes)")
 	case c.arbiter && c.tags != nil:
-		return failf(codeBadValue, "Cannot set tags on arbiters.")
+		return mongoerr.Errorf(mongoerr.BadValue, "Cannot set tags on arbiters.")
 	case c.arbiter && c.priority > 0:
-		return failf(codeBadValue, "Arbiter priority must be 0; found %v", c.priority)
+		return mongoerr.Errorf(mongoerr.BadValue, "Arbiter priority must be 0; found %v", c.priority)
 	case c.priority == 0:
 		return nil
 	case c.votes == 0:
-		return failf(codeBadValue, "priority must be 0 when non-voting (votes:0)")
+		return mongoerr.Errorf(mongoerr.BadValue, "priority must be 0 when non-voting (votes:0)")
 	case c.delay > 0:
-		return failf(codeBadValue, "priority must be 0 when secondaryDelaySecs is used")
+		return mongoerr.Errorf(mongoerr.BadValue, "priority must be 0 when secondaryDelaySecs is used")
 	case c.hidden:
-		return failf(codeBadValue, "priority must be 0 when hidden=true")
+		return mongoerr.Errorf(mongoerr.BadValue, "priority must be 0 when hidden=true")
 	}
 	return nil
 }
 
 // checkMembers tells which rule the members of a configuration break together.
-func checkMembers(list []memberConfig) *CommandError {
+func checkMembers(list []memberConfig) *mongoerr.Error {
 	voters, electable := 0, 0
 	for i := range list {
 		if list[i].voter() {
@@ -144,10 +145,10 @@ func checkMembers(list []memberConfig) *CommandError {
 	}
 	switch {
 	case voters == 0 || voters > maxVoters:
-		return failf(codeBadValue, "Replica set configuration contains %d voting members, but must be at least 1 and no more than %d",
+		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration contains %d voting members, but must be at least 1 and no more than %d",
 			voters, maxVoters)
 	case electable == 0:
-		return failf(codeBadValue, "Replica set configuration must contain at least one non-arbiter member with priority > 0")
+		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration must contain at least one non-arbiter member with priority > 0")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -69,7 +70,9 @@ func (r *Reply) orError(command string) *Reply {
 	if !r.empty() {
 		return r
 	}
-	return &Reply{Error: failf(codeNotImplemented, "mongotest: middleware answered %s with a Reply that has nothing in it", command)}
+	return &Reply{Error: &CommandError{
+		Code: mongoerr.NotImplemented, Message: "mongotest: middleware answered " + command + " with a Reply that has nothing in it",
+	}}
 }
 
 // on returns what of a message, encoded as it should be, goes on the wire.

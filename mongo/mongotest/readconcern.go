@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -56,7 +57,7 @@ func (c *command) readConcernLevel(level string) error {
 
 func readConcernTime(e *wire.Element) (timestamp, error) {
 	if e.Type != bson.TypeTimestamp {
-		return 0, failf(codeTypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", e.Key, query.TypeName(e.Type))
+		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", e.Key, query.TypeName(e.Type))
 	}
 	return timestamp(binary.LittleEndian.Uint64(e.Value)), nil
 }
@@ -65,16 +66,16 @@ func readConcernTime(e *wire.Element) (timestamp, error) {
 func (c *command) checkTimes(after, at bool) error {
 	switch {
 	case after && at:
-		return failf(codeInvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. "+
 			"See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
 	case after && (c.readConcern == "available" || c.readConcern == linearizableConcern):
-		return failf(codeInvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
 	case after && c.after == 0:
-		return failf(codeInvalidOptions, "afterClusterTime cannot be a null timestamp")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "afterClusterTime cannot be a null timestamp")
 	case at && c.readConcern != snapshotConcern:
-		return failf(codeInvalidOptions, "atClusterTime field can be set only if level is equal to snapshot")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "atClusterTime field can be set only if level is equal to snapshot")
 	case at && c.atTime == 0:
-		return failf(codeInvalidOptions, "atClusterTime cannot be a null timestamp")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "atClusterTime cannot be a null timestamp")
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (x *exec) hear() error {
 		return nil
 	}
 	if now := now(); x.heard.seconds() > now.seconds()+aheadOfClock {
-		return failf(codeClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
+		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
 			x.heard.seconds(), now.seconds())
 	}
 	rs.mu.Lock()
@@ -133,7 +134,7 @@ func (x *exec) awaitTimesLocked() error {
 		return nil
 	}
 	if known := rs.clusterTime(); wanted > known {
-		return failf(codeInvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
 			"%s; current clusterTime: %s", name, wanted.text(), known.text())
 	}
 	if x.readTimeLocked() >= wanted {

@@ -4,16 +4,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // writeFailure writes the reply's document for an error.
-func (x *exec) writeFailure(e *CommandError, point pointAction) {
+func (x *exec) writeFailure(e *mongoerr.Error, point pointAction) {
 	x.out = wire.AppendDouble(x.out, "ok", 0)
 	name, message := x.set.config.version.express(e)
 	x.out = wire.AppendString(x.out, "errmsg", message)
 	x.out = wire.AppendInt32(x.out, "code", e.Code)
 	x.out = wire.AppendString(x.out, "codeName", name)
-	x.out = append(x.out, e.extra...)
+	x.out = append(x.out, e.Extra...)
 	labels := e.Labels
 	if labels == nil {
 		labels = point.labels
@@ -22,7 +23,7 @@ func (x *exec) writeFailure(e *CommandError, point pointAction) {
 		labels = x.labelsOf(e.Code)
 	}
 	x.writeLabels(labels)
-	x.state = x.state || stateChangeCodes[e.Code] && !x.scripted
+	x.state = x.state || mongoerr.Is(e.Code, mongoerr.StateChange) && !x.scripted
 	x.record(e.Code)
 }
 

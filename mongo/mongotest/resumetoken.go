@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -99,18 +100,18 @@ func parseToken(doc []byte) (*resumeToken, error) {
 	data, bits := query.Lookup(doc, "_data"), query.Lookup(doc, "_typeBits")
 	switch {
 	case data.Type != bson.TypeString:
-		return nil, failf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", documentText(doc))
+		return nil, mongoerr.Errorf(40647, "Bad resume token: _data of missing or of wrong type. Expected string, got %s", documentText(doc))
 	case !bits.Missing() && bits.Type != bson.TypeBinary:
-		return nil, failf(40648, "Bad resume token: _typeBits of wrong type %s", documentText(doc))
+		return nil, mongoerr.Errorf(40648, "Bad resume token: _typeBits of wrong type %s", documentText(doc))
 	}
 	b, err := hex.DecodeString(string(data.Text()))
 	if err != nil {
-		return nil, failf(codeFailedToParse, "resume token string was not a valid hex string")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "resume token string was not a valid hex string")
 	}
 	r := tokenReader{rest: b}
 	t := r.token()
 	if r.bad {
-		return nil, failf(codeInvalidResumeToken, "Invalid resume token: %s", data.Text())
+		return nil, mongoerr.Errorf(mongoerr.InvalidResumeToken, "Invalid resume token: %s", data.Text())
 	}
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -33,13 +34,13 @@ func (x *exec) route() error {
 			return errHangUp
 		}
 		if errors.Is(err, errHangUp) || x.member.gate.shut.Load() {
-			err = failf(codeHostUnreachable, "mongotest: the connection to %s was lost", x.member.addr)
+			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.member.addr)
 		}
 		if err == nil || attempt == routeAttempts || !x.repeats(err) {
 			x.appendRecoveryToken(err)
 			return err
 		}
-		x.record(commandError(err).Code)
+		x.record(mongoerr.CodeOf(err))
 		x.out = x.out[:at]
 		x.begin()
 	}
@@ -69,7 +70,7 @@ func (x *exec) approach() error {
 		if mode == "" {
 			mode = "primary"
 		}
-		return failf(codeFailedToSatisfyReadPreference, "Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
+		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference, "Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
 			rs.config.setName)
 	}
 	x.member, x.epoch = m, m.epoch
@@ -91,7 +92,7 @@ func (r *mongos) destinationLocked(x *exec) *member {
 
 // repeats tells whether a mongos performs the command once more after an error.
 func (x *exec) repeats(err error) bool {
-	if !retryableWriteCodes[commandError(err).Code] || x.inTransaction() || x.name == "getMore" {
+	if !mongoerr.Is(mongoerr.CodeOf(err), mongoerr.RetryableWrite) || x.inTransaction() || x.name == "getMore" {
 		return false
 	}
 	return x.retryable() || !x.writes()
@@ -138,7 +139,7 @@ func (x *exec) knownTransaction() error {
 	if !ok {
 		known = -1
 	}
-	return failf(codeNoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.lsid), x.txn)
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.lsid), x.txn)
 }
 
 // appendRecoveryToken tells the client by what any mongos finds the outcome of its transaction.

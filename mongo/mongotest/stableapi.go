@@ -1,6 +1,10 @@
 package mongotest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // https://www.mongodb.com/docs/manual/reference/stable-api/
 
@@ -15,7 +19,7 @@ func (c *command) checkAPI() error {
 	if !c.strict || !slices.Contains(unstableCommands, c.name) {
 		return nil
 	}
-	return failf(codeAPIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
+	return mongoerr.Errorf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
 		"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.name)
 }
 
@@ -24,5 +28,5 @@ func (c *command) checkStage(name string) error {
 	if !c.strict || !slices.Contains(unstableStages, name) {
 		return nil
 	}
-	return failf(codeAPIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
+	return mongoerr.Errorf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -20,16 +21,16 @@ func (s source) Stage(db, coll, name string, spec query.Value) ([][]byte, error)
 		return x.indexStatsLocked(db + "." + coll)
 	case "$currentOp":
 		if db != "admin" || coll != "" {
-			return nil, failf(codeInvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}")
 		}
 		return [][]byte{x.operation()}, nil
 	case "$listLocalSessions":
 		if coll != "" {
-			return nil, failf(codeInvalidNamespace, "$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
+			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
 		}
 		return x.localSessionsLocked(), nil
 	}
-	return nil, failf(codeNotImplemented, "mongotest: the stage '%s' is not supported", name)
+	return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage '%s' is not supported", name)
 }
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
@@ -51,7 +52,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			dst = wire.EndDocument(appendCollStats(d, c, 1), at)
 		case "count":
 			if c == nil {
-				return nil, failf(codeNamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
+				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 			}
 			dst = appendSmallest(dst, "count", int64(c.live))
 		default:

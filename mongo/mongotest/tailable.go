@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -36,12 +37,12 @@ func (x *exec) tail(s *search) error {
 	on := t.collectionLocked(x.member)
 	if on.isView() {
 		x.set.mu.Unlock()
-		return failf(codeInvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
+		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
 	}
 	if on != nil && !on.def.options.capped {
 		x.set.mu.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
-		return failf(codeBadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+		return mongoerr.Errorf(mongoerr.BadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
 			"collection", x.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.live == 0 { // there is no position to stay at
@@ -62,17 +63,17 @@ func (x *exec) tail(s *search) error {
 func (s *search) checkTail(x *exec) error {
 	switch {
 	case !s.tailable:
-		return failf(codeFailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case x.inTransaction():
-		return failf(codeInvalidOptions, "It is illegal to open a tailable cursor in a transaction")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "It is illegal to open a tailable cursor in a transaction")
 	case s.sort != nil || s.natural < 0:
-		return failf(codeBadValue, "cannot use tailable option with a sort other than {$natural: 1}")
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
-		return failf(codeBadValue, "cannot use tailable option with the 'singleBatch' option")
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
 	case x.readConcern == snapshotConcern:
-		return failf(codeNotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
 	case s.hint.named || s.hint.pattern != nil || s.hint.natural < 0 || s.hint.min != nil || s.hint.max != nil || s.returnKey || s.showRecordID:
-		return failf(codeNotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
 	}
 	return nil
 }
@@ -87,11 +88,11 @@ func (t *tailing) collectionLocked(m *member) *collection {
 func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 	c := t.collectionLocked(x.member)
 	if c == nil || c.def.uuid != t.id {
-		return nil, failf(codeQueryPlanKilled, "collection dropped. UUID %s", t.id)
+		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
 	}
 	at, ok := c.behind(t.last)
 	if !ok {
-		return nil, failf(codeCappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
+		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
 			"record id: RecordId(%d)", t.last)
 	}
 	match := query.Matching{Vars: t.vars}

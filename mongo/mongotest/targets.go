@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -30,7 +31,7 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 	case x.inTransaction():
 		return notInTransaction(name)
 	case x.readConcern == linearizableConcern || x.readConcern == snapshotConcern:
-		return failf(codeInvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
 			":: caused by :: %s cannot be used with a '%s' read concern level", x.readConcern, name, x.readConcern)
 	}
 	return nil
@@ -48,7 +49,7 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 	if c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
 		return nil
 	}
-	return failf(51183, "Cannot find index to verify that join fields will be unique")
+	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
 }
 
 // identifies tells whether an index keeps any two documents from having the same values of some fields.
@@ -76,7 +77,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		if err == nil {
 			return nil
 		}
-		note.ErrorCode = commandError(err).Code
+		note.ErrorCode = mongoerr.CodeOf(err)
 		w.full = full
 		return w.executing("aggregate", err)
 	})
@@ -97,7 +98,7 @@ func (x *exec) onPrimary() (*exec, error) {
 	case p == x.member:
 		return x, nil
 	case p == nil || !rs.config.version.atLeast(5, 0):
-		return nil, failf(codeNotWritablePrimary, "not primary")
+		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.id, done: x.done}, command: x.command, applied: -1, seen: math.MaxInt64}
 	w.waiter.ch = make(chan struct{}, 1)
@@ -125,7 +126,7 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
 	def := newDefinition(collectionOptions{})
 	if c != nil {
 		if c.def.options.capped {
-			return failf(17152, "namespace '%s' is capped so it can't be used for $out", target)
+			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
 		}
 		def = c.def.with(c.def.indexes)
 		def.uuid = newUUID()
@@ -136,8 +137,8 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
 	}
 	err = x.fillLocked(docs)
 	if refused := checkNamespace(t.DB, t.Coll); err == nil && refused != nil {
-		err = failf(codeIllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
-			commandError(refused).Message)
+		err = mongoerr.Errorf(mongoerr.IllegalOperation, "Failed to rename temporary $out collection :: caused by :: error with target namespace: %s",
+			mongoerr.From(refused).Message)
 	}
 	if err != nil {
 		return errors.Join(err, x.appendLocked(&entry{kind: drop, ns: x.full}, -1, nil))
@@ -213,7 +214,7 @@ func (m *merge) prepare(r *mergeable, doc []byte) error {
 	for _, field := range on {
 		v := valueAt(doc, splitPath(field))
 		if v.IsArray() {
-			return failf(51185, "$merge write error: 'on' field '%s' is an array", field)
+			return mongoerr.Errorf(51185, "$merge write error: 'on' field '%s' is an array", field)
 		}
 		if v.Missing() {
 			v = query.Value{Type: bson.TypeNull}
@@ -256,7 +257,7 @@ func (m *merge) oneLocked(r *mergeable) error {
 	case m.WhenNotMatched == "insert":
 		return m.explain(m.insertResultLocked(r.doc, m.note), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
-		return failf(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+		return mongoerr.Errorf(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 	}
 	return nil
 }
@@ -264,13 +265,13 @@ func (m *merge) oneLocked(r *mergeable) error {
 // insertNewLocked inserts a result that must not be there.
 func (m *merge) insertNewLocked(r *mergeable, matched bool) error {
 	err := m.insertResultLocked(r.doc, m.note)
-	if err == nil || commandError(err).Code != codeDuplicateKey {
+	if err == nil || mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 		return err
 	}
 	if matched {
-		return because("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+		return mongoerr.Because("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
 	}
-	return because("$merge failed due to a DuplicateKey error", err)
+	return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
 }
 
 // changeLocked does to a stored document what the stage says.
@@ -320,22 +321,15 @@ func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil
 	}
-	code := commandError(err).Code
-	if code != codeDocumentValidationFailure || updating {
+	code := mongoerr.CodeOf(err)
+	if code != mongoerr.DocumentValidationFailure || updating {
 		err = m.executing("update", err)
 	}
 	switch code {
-	case codeDuplicateKey:
-		return because("$merge failed due to a DuplicateKey error", err)
-	case codeImmutableField:
-		return because("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+	case mongoerr.DuplicateKey:
+		return mongoerr.Because("$merge failed due to a DuplicateKey error", err)
+	case mongoerr.ImmutableField:
+		return mongoerr.Because("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
 	}
 	return err
-}
-
-// because puts what failed before the text of an error.
-func because(what string, err error) error {
-	e := *commandError(err)
-	e.Message = what + " :: caused by :: " + e.Message
-	return &e
 }

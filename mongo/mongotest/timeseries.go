@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -36,9 +37,9 @@ func timeseriesArg(v query.Value) (*timeseries, error) {
 		*numbers[string(e.Key)] = n
 		switch {
 		case n < 1:
-			return failf(codeBadValue, "BSON field '%s' value must be >= 1, actual value '%d'", e.Key, n)
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be >= 1, actual value '%d'", e.Key, n)
 		case n > maxSpan:
-			return failf(codeBadValue, "BSON field '%s' value must be <= %d, actual value '%d'", e.Key, maxSpan, n)
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", e.Key, maxSpan, n)
 		}
 		return nil
 	})
@@ -54,13 +55,13 @@ const maxSpan = 365 * 24 * 60 * 60
 func (ts *timeseries) check() error {
 	switch {
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
-		return failf(codeBadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
+		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
 	case ts.metaField == "_id":
-		return failf(codeInvalidOptions, "'metaField' cannot be \"_id\"")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be \"_id\"")
 	case ts.metaField == ts.timeField:
-		return failf(codeInvalidOptions, "'metaField' cannot be the same as 'timeField'")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be the same as 'timeField'")
 	case ts.span != ts.rounding:
-		return failf(codeInvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
 			"be equal to 'bucketMaxSpanSeconds'")
 	}
 	return nil
@@ -71,13 +72,13 @@ func (ts *timeseries) checkWith(ns string, o *collectionOptions) error {
 	switch {
 	case ts == nil:
 	case o.viewOn != "":
-		return failf(codeInvalidOptions, "%s: 'timeseries' is not allowed with 'viewOn'", ns)
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'viewOn'", ns)
 	case o.capped:
-		return failf(codeInvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
 	case strings.Contains(ts.timeField, "."):
-		return failf(codeInvalidOptions, "%s: 'timeField' must be a top-level field and not contain a '.'", ns)
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeField' must be a top-level field and not contain a '.'", ns)
 	case strings.Contains(ts.metaField, "."):
-		return failf(codeInvalidOptions, "%s: 'metaField' must be a top-level field and not contain a '.'", ns)
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'metaField' must be a top-level field and not contain a '.'", ns)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (ts *timeseries) indexes() []*index {
 // keyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
 func (ts *timeseries) keyOf(doc []byte) (string, error) {
 	if query.Lookup(doc, ts.timeField).Type != bson.TypeDateTime {
-		return "", failf(codeBadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
+		return "", mongoerr.Errorf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
 	}
 	id := bson.NewObjectID()
 	return "measurement " + string(id[:]), nil
@@ -171,7 +172,7 @@ func (x *exec) updatableLocked(multi bool) error {
 	case err != nil || c == nil || c.def.options.timeseries == nil:
 		return err
 	case !multi:
-		return failf(codeInvalidOptions, "Cannot perform a non-multi update on a time-series collection")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")
 	}
-	return failf(codeNotImplemented, "mongotest: updates of time-series collections are not supported")
+	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: updates of time-series collections are not supported")
 }

@@ -1,6 +1,10 @@
 package mongotest
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // transaction is a transaction that began at this member. It works on copies of the collections as they were when it began,
 // and what it writes becomes one entry of the oplog when it is committed.
@@ -59,7 +63,7 @@ func (t *transaction) collection(ns string) (*collection, error) {
 	}
 	for s := range t.member.changesLocked(t.at) {
 		if s.kind.ofCatalog() && (s.ns == ns || s.change != nil && s.change.to == ns) {
-			return nil, failf(codeSnapshotUnavailable, "Unable to read from a snapshot due to pending collection catalog changes; "+
+			return nil, mongoerr.Errorf(mongoerr.SnapshotUnavailable, "Unable to read from a snapshot due to pending collection catalog changes; "+
 				"please retry the operation. Collection: %s", ns)
 		}
 	}
@@ -73,19 +77,19 @@ func (t *transaction) collection(ns string) (*collection, error) {
 // write does what an entry says to the transaction's copies, unless somebody else has written there since it began.
 func (t *transaction) write(e *entry) error {
 	if e.kind == drop || e.kind == rename {
-		return failf(codeOperationNotSupportedInTransact, "mongotest: the operation is not supported in a transaction")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "mongotest: the operation is not supported in a transaction")
 	}
 	c, err := t.collection(e.ns)
 	if err != nil {
 		return err
 	}
 	if c != nil && c.def.options.capped {
-		return failf(codeOperationNotSupportedInTransact, "Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
 			"capped collections.", e.ns)
 	}
 	wanted := t.member.locksOf(e, c)
 	if t.member.heldLocked(e, wanted, t) != nil || t.outdated(e) {
-		return failf(codeWriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry "+
+		return mongoerr.Errorf(mongoerr.WriteConflict, "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry "+
 			"your operation or multi-document transaction.")
 	}
 	for _, l := range wanted {

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // uniqueness is what a member knows of a unique index's entries.
@@ -160,24 +161,24 @@ func (c *collection) buildable(ns string, ix *index) error {
 }
 
 // duplicate is the error of a key that is already there.
-func duplicate(ns string, ix *index, k indexKey) *CommandError {
+func duplicate(ns string, ix *index, k indexKey) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
-		e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, documentText(value))
-		e.extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
-		e.extra = wire.AppendDocument(e.extra, "foundValue", emptyDocument)
+		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, documentText(value))
+		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.pattern), "keyValue", value)
+		e.Extra = wire.AppendDocument(e.Extra, "foundValue", emptyDocument)
 		return e
 	}
 	name := ix.name
 	if ix.collate != nil {
 		name += " collation: " + documentText(ix.collate.Shown())
 	}
-	e := failf(codeDuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, documentText(value))
-	e.extra = wire.AppendDocument(nil, "keyPattern", ix.pattern)
-	e.extra = wire.AppendDocument(e.extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
+	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, documentText(value))
+	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.pattern)
+	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {
-		e.extra = appendHexEncoded(e.extra, k)
-		e.extra = wire.AppendDocument(e.extra, "collation", ix.collate.Shown())
+		e.Extra = appendHexEncoded(e.Extra, k)
+		e.Extra = wire.AppendDocument(e.Extra, "collation", ix.collate.Shown())
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -42,11 +43,11 @@ func (x *exec) letField(command string, e *wire.Element) error {
 func unknownLet(command string) error {
 	switch command {
 	case "find":
-		return failf(codeFailedToParse, "Failed to parse: Unrecognized field 'let'.")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Failed to parse: Unrecognized field 'let'.")
 	case "aggregate":
-		return failf(codeFailedToParse, "unrecognized field 'let'")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "unrecognized field 'let'")
 	case "findAndModify":
-		return failf(codeUnknownField, "BSON field 'let' is an unknown field.")
+		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'let' is an unknown field.")
 	}
 	return unknownField(command, "let")
 }
@@ -169,9 +170,9 @@ func (c *criteria) checkNatural() error {
 	case c.natural == 0:
 		return nil
 	case c.hint.named || c.hint.pattern != nil:
-		return failf(codeBadValue, "index hint not allowed with $natural sort order")
+		return mongoerr.Errorf(mongoerr.BadValue, "index hint not allowed with $natural sort order")
 	case c.hint.natural != 0 && c.hint.natural != c.natural:
-		return failf(codeBadValue, "$natural hint must be in the same direction as $natural sort order")
+		return mongoerr.Errorf(mongoerr.BadValue, "$natural hint must be in the same direction as $natural sort order")
 	}
 	c.hint.natural = c.natural
 	return nil
@@ -239,7 +240,7 @@ func (x *exec) executing(command string, err error) error {
 	case "count", "distinct", "aggregate":
 		during = "Executor error during " + command + " command on namespace: " + x.full
 	}
-	e := *commandError(err)
+	e := *mongoerr.From(err)
 	e.Message = during + " :: caused by :: " + e.Message
 	return &e
 }

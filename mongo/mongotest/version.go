@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -153,23 +154,19 @@ func (v version) hasFrom(since version) bool {
 	return v.atLeast(since.major, since.minor)
 }
 
-// legacyNames are the names and texts that errors had before "not master" became "not primary" (4.4.2 and 5.0).
-var legacyNames = map[Code]string{
-	codeNotWritablePrimary: "NotMaster", codeNotPrimaryNoSecondaryOk: "NotMasterNoSlaveOk", codeNotPrimaryOrSecondary: "NotMasterOrSecondary",
-}
-
+// legacyTexts are the texts that errors had before "not master" became "not primary" (4.4.2 and 5.0).
 var legacyTexts = strings.NewReplacer(
 	"not primary and secondaryOk=false", "not master and slaveOk=false",
 	"not primary", "not master",
 )
 
 // express puts an error into the words of the version.
-func (v version) express(e *CommandError) (name, message string) {
-	name, message = e.name(), e.Message
+func (v version) express(e *mongoerr.Error) (name, message string) {
+	name, message = e.CodeName(), e.Message
 	if v.hasHello() {
 		return name, message
 	}
-	if old, ok := legacyNames[e.Code]; ok && e.Name == "" {
+	if old := mongoerr.OldName(e.Code); old != "" && e.Name == "" {
 		name, message = old, legacyTexts.Replace(message)
 	}
 	return name, message

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -20,7 +21,7 @@ const maxViewDepth = 20
 func (c *collection) isView() bool { return c != nil && c.def.options.viewOn != "" }
 
 func notOnView(ns string) error {
-	return failf(codeCommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
+	return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 }
 
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
@@ -44,7 +45,7 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 		db, _, _ := strings.Cut(ns, ".")
 		ns = db + "." + c.def.options.viewOn
 	}
-	return ns, nil, failf(codeViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
+	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
 }
 
 // runOnViewLocked runs the stages of a command on the view that its namespace is.
@@ -104,7 +105,7 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 	one, _ := limit.Integer()
 	for _, name := range [...]string{"min", "max", "returnKey", "showRecordId", "noCursorTimeout", "singleBatch", "readOnce"} {
 		if v := x.arg(name); (v.IsDocument() || v.True()) && (name != "singleBatch" || one != 1) {
-			return nil, failf(codeInvalidPipelineOperator, "Option %s not supported in aggregation.", name)
+			return nil, mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", name)
 		}
 	}
 	if collation := x.arg("collation"); !collation.Missing() {
@@ -171,11 +172,11 @@ func (m *member) checkView(ns string, o *collectionOptions) error {
 	views[ns] = o
 	if path := cycle(views, ns, ns); path != nil {
 		slices.Reverse(path)
-		return failf(codeGraphContainsCycle, "View cycle detected: %s => %s", ns, strings.Join(path, " => "))
+		return mongoerr.Errorf(mongoerr.GraphContainsCycle, "View cycle detected: %s => %s", ns, strings.Join(path, " => "))
 	}
 	for name := range views {
 		if height(views, name) > maxViewDepth {
-			return failf(codeViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
 		}
 	}
 	return nil
@@ -190,11 +191,11 @@ func (x *exec) checkViewPipeline(o *collectionOptions) error {
 	p, err := pipeline.Parse(o.pipeline, options)
 	switch {
 	case err == nil && p.Target() != nil:
-		err = failf(codeOptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
+		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
 			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.pipeline))-1, x.full)
 	}
 	if err != nil {
-		return because("Invalid pipeline for view "+x.full, err)
+		return mongoerr.Because("Invalid pipeline for view "+x.full, err)
 	}
 	return nil
 }
@@ -204,13 +205,13 @@ func (x *exec) otherView(has, want *collectionOptions) error {
 	there := "namespace '" + x.full + "' already exists, but "
 	switch {
 	case has.viewOn != "" && want.viewOn == "":
-		return failf(codeNamespaceExists, "%sis a view", there)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view", there)
 	case has.viewOn == "" && want.viewOn != "":
-		return failf(codeNamespaceExists, "%sis a collection rather than a view", there)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
 	case has.viewOn != want.viewOn:
-		return failf(codeNamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.viewOn, x.db, want.viewOn)
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.viewOn, x.db, want.viewOn)
 	case !equalDocuments(has.pipeline, want.pipeline):
-		return failf(codeNamespaceExists, "%swith pipeline %s rather than %s", there, documentText(has.pipeline), documentText(want.pipeline))
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, documentText(has.pipeline), documentText(want.pipeline))
 	}
 	return nil
 }
@@ -223,15 +224,15 @@ func (x *exec) checkViewChange(c *collection) error {
 		ofView := name == "viewOn" || name == "pipeline"
 		switch {
 		case ofView && !c.isView():
-			return failf(codeInvalidOptions, "'%s' option only supported on a view", name)
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "'%s' option only supported on a view", name)
 		case !ofView && c.isView():
-			return failf(codeInvalidOptions, "option not supported on a view: %s", name)
+			return mongoerr.Errorf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
 		case ofView:
 			found++
 		}
 	}
 	if found == 1 {
-		return failf(codeInvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
 	}
 	return nil
 }

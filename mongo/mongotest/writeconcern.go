@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -37,7 +38,7 @@ func (w *writeConcern) field(e *wire.Element) error {
 	case "wtimeout":
 		n, _ := query.Of(*e).Integer() // another type is as good as none
 		if n > math.MaxInt32 {
-			return failf(codeFailedToParse, "wtimeout must be a 32-bit integer")
+			return mongoerr.Errorf(mongoerr.FailedToParse, "wtimeout must be a 32-bit integer")
 		}
 		w.timeout = time.Duration(n) * time.Millisecond
 	case "j", "fsync":
@@ -66,17 +67,17 @@ func (w *writeConcern) whom(v query.Value) error {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())
 	case v.IsDocument() && len(v.Data) == len(emptyDocument):
-		return failf(codeFailedToParse, "tagged write concern requires tags")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "tagged write concern requires tags")
 	case v.IsDocument():
-		return failf(codeNotImplemented, "mongotest: tags in w are not supported")
+		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: tags in w are not supported")
 	case v.Type == bson.TypeNull:
 		w.unnamed = true
 	case !v.IsNumber():
-		return failf(codeFailedToParse, "w has to be a number, string, or object; found: %s", query.TypeName(v.Type))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "w has to be a number, string, or object; found: %s", query.TypeName(v.Type))
 	case math.IsNaN(v.AsFloat64()):
-		return failf(codeFailedToParse, "w cannot be NaN")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "w cannot be NaN")
 	case n < 0 || n > 50:
-		return failf(codeFailedToParse, "w has to be a non-negative number and not greater than 50; found: %d", n)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "w has to be a non-negative number and not greater than 50; found: %d", n)
 	default:
 		w.members = int(n)
 	}
@@ -87,9 +88,9 @@ func (w *writeConcern) whom(v query.Value) error {
 func (w *writeConcern) checkStandalone() error {
 	switch {
 	case w.members > 1:
-		return failf(codeBadValue, "cannot use 'w' > 1 when a host is not replicated")
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot use 'w' > 1 when a host is not replicated")
 	case w.unnamed || w.mode != "" && w.mode != majorityMode:
-		return failf(codeBadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", w.mode)
+		return mongoerr.Errorf(mongoerr.BadValue, "cannot use non-majority 'w' mode \"%s\" when a host is not a member of a replica set", w.mode)
 	}
 	return nil
 }
@@ -128,11 +129,11 @@ func (x *exec) awaitMembers(w *writeConcern) error {
 		return errHangUp
 	case interrupted:
 		x.state = true
-		x.writeError = failf(codeInterruptedDueToReplStateChange, "operation was interrupted")
+		x.writeError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	case err != nil && ownTime:
-		x.writeError = failf(codeWriteConcernFailed, "waiting for replication timed out")
+		x.writeError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
 	case err != nil:
-		x.writeError = failf(codeMaxTimeMSExpired, "operation exceeded time limit")
+		x.writeError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (x *exec) appendWriteConcernError() {
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
 	info, dst := wire.BeginEmbedded(dst, "errInfo")
-	if e.Code == codeWriteConcernFailed {
+	if e.Code == mongoerr.WriteConcernFailed {
 		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
 	dst = x.appendConcern(dst)
@@ -231,14 +232,14 @@ func (x *exec) writeLabels(labels []string) {
 // labelsOf returns the labels that the error of a command deserves.
 func (x *exec) labelsOf(code Code) []string {
 	switch ends := x.spec != nil && x.spec.ends; {
-	case x.inTransaction() && (transientCodes[code] || !ends && retryableWriteCodes[code]):
+	case x.inTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !ends && mongoerr.Is(code, mongoerr.RetryableWrite)):
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
 	case !x.set.config.version.labelsErrors():
-	case x.watching() && (resumableCodes[code] || retryableWriteCodes[code]):
+	case x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
 		return []string{"ResumableChangeStreamError"}
-	case code == codeChangeStreamFatalError || code == codeChangeStreamHistoryLost:
+	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
 		return []string{"NonResumableChangeStreamError"}
 	}
 	return nil
@@ -247,5 +248,6 @@ func (x *exec) labelsOf(code Code) []string {
 // repeatable tells whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
-	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && retryableWriteCodes[code] && x.set.config.version.labelsErrors()
+	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
+		x.set.config.version.labelsErrors()
 }

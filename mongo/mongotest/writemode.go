@@ -3,6 +3,8 @@ package mongotest
 import (
 	"errors"
 	"fmt"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // majorityMode is the write concern mode that every set has.
@@ -29,16 +31,16 @@ func checkModes(modes map[string]map[string]int) error {
 }
 
 // checkLocked refuses a write concern that the set can never satisfy.
-func (w *writeConcern) checkLocked(rs *Deployment) *CommandError {
+func (w *writeConcern) checkLocked(rs *Deployment) *mongoerr.Error {
 	switch {
 	case w.mode == "" || w.mode == majorityMode:
 		if w.members > rs.bearersLocked() {
-			return failf(codeUnsatisfiableWriteConcern, "Not enough data-bearing nodes")
+			return mongoerr.Errorf(mongoerr.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")
 		}
 	case rs.modes[w.mode] == nil:
-		return failf(codeUnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", w.mode)
+		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", w.mode)
 	case !rs.satisfiesLocked(w.mode, func(*member) bool { return true }):
-		return failf(codeUnsatisfiableWriteConcern, "Not enough nodes match write concern mode \"%s\"", w.mode)
+		return mongoerr.Errorf(mongoerr.UnsatisfiableWriteConcern, "Not enough nodes match write concern mode \"%s\"", w.mode)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -24,12 +25,12 @@ type upserted struct {
 
 type failure struct {
 	index int
-	err   *CommandError
+	err   *mongoerr.Error
 }
 
 // fail records a statement's error.
 func (o *outcome) fail(index int, note *Entry, err error) {
-	e := commandError(err)
+	e := mongoerr.From(err)
 	note.ErrorCode = e.Code
 	o.failures = append(o.failures, failure{index, e})
 }
@@ -145,7 +146,7 @@ func appendFailures(dst []byte, list []failure) []byte {
 		d = wire.AppendInt32(d, "index", int32(f.index))
 		d = wire.AppendInt32(d, "code", f.err.Code)
 		d = wire.AppendString(d, "errmsg", f.err.Message)
-		d = append(d, f.err.extra...)
+		d = append(d, f.err.Extra...)
 		dst = wire.EndDocument(d, one)
 	}
 	return wire.EndDocument(dst, at)
@@ -183,7 +184,7 @@ func stored(doc []byte) ([]byte, string, error) {
 	id := query.Lookup(doc, "_id")
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-		return nil, "", failf(codeInvalidIDField, "The '_id' value cannot be of type %s", query.TypeName(id.Type))
+		return nil, "", mongoerr.Errorf(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", query.TypeName(id.Type))
 	case 0:
 		oid := bson.NewObjectID()
 		id = query.Value{Type: bson.TypeObjectID, Data: oid[:]}
@@ -205,7 +206,7 @@ func valid(doc []byte) error { return wellFormed(doc, query.MaxNesting) }
 
 func wellFormed(doc []byte, levels int) error {
 	if levels == 0 {
-		return failf(codeOverflow, "Document exceeds maximum nesting of %d levels", query.MaxNesting)
+		return mongoerr.Errorf(mongoerr.Overflow, "Document exceeds maximum nesting of %d levels", query.MaxNesting)
 	}
 	it := wire.Elements(doc)
 	for it.Next() {

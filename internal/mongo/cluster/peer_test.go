@@ -162,3 +162,6 @@ func member(primary bool, hosts ...string) bson.D {
 		{Key: "maxWireVersion", Value: 25},
 	}
 }
+
+// mongos is the hello of a router.
+func mongos() bson.D { return append(standalone(), bson.E{Key: "msg", Value: "isdbgrid"}) }

@@ -37,9 +37,9 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		through int
 		want    retry.Stage
 	}{
-		{"a write that wrote nothing left nothing in flight", 0, retry.Dispatch},
-		{"a write that wrote one byte did", 1, retry.InFlight},
-		{"so did one that wrote half of the message", 20, retry.InFlight},
+		{"a write that wrote nothing left nothing in flight", 0, retry.StageDispatch},
+		{"a write that wrote one byte did", 1, retry.StageInFlight},
+		{"so did one that wrote half of the message", 20, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, _ := memnet.Pipe()
@@ -52,14 +52,14 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 func TestAnUnacknowledgedMessageHasAStageToo(t *testing.T) {
 	client, _ := memnet.Pipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
-	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
 }
 
 func TestAConnectionThatThePeerClosedBeforeItWasUsedSendsNothing(t *testing.T) {
 	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)
 	server.CloseRead()
-	wantBroken(t, conn, ping(t.Context(), conn), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
 }
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {
@@ -122,7 +122,7 @@ func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
 				found(t, s, standalone())
 				conn := checkOut(t, s)
 				p.set(func(p *peer) { p.script = func(q *question) bool { a.do(q); return true } })
-				wantBroken(t, conn, ping(t.Context(), conn), retry.InFlight, a.want)
+				wantBroken(t, conn, ping(t.Context(), conn), retry.StageInFlight, a.want)
 				s.CheckIn(conn)
 				counters(t, s, 0, 0, 0)
 			})

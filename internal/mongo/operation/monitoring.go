@@ -39,13 +39,13 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	return w
 }
 
-func (w *watched) finished(ctx context.Context, err error, reply []byte) {
+func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	w.common.Duration = time.Since(w.start)
 	// A reply that is ok is a success even if it tells of failed statements.
-	if isReply := len(reply) > 0; err == nil || isReply && replyOK(reply) {
+	if err == nil || reply.OK {
 		if w.monitor.Succeeded != nil {
 			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{
-				CommandFinishedEvent: w.common, Reply: append(bson.Raw(nil), reply...),
+				CommandFinishedEvent: w.common, Reply: append(bson.Raw(nil), reply.Body...),
 			})
 		}
 		return
@@ -53,11 +53,6 @@ func (w *watched) finished(ctx context.Context, err error, reply []byte) {
 	if w.monitor.Failed != nil {
 		w.monitor.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})
 	}
-}
-
-func replyOK(body []byte) bool {
-	var r Reply
-	return r.Parse(body) == nil && r.OK
 }
 
 // shown returns a copy of a message's command as one document, its sequences as arrays, as the command monitoring

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -57,7 +58,7 @@ func Parse(doc []byte) (*Collation, error) {
 	case s.locale == "" && query.Lookup(doc, "locale").Type == bson.TypeString:
 		return nil, invalidLocale("cannot be the empty string", doc)
 	case s.locale == "":
-		return nil, refuse(missingField, "BSON field 'collation.locale' is missing but a required field")
+		return nil, mongoerr.Errorf(mongoerr.MissingField, "BSON field 'collation.locale' is missing but a required field")
 	case s.locale == "simple":
 		return nil, nil
 	}
@@ -82,7 +83,7 @@ func (s *specification) field(name string, v query.Value) error {
 		return truth(name, v, &s.normalization)
 	case "backwards":
 		if v.Type != bson.TypeBoolean {
-			return refuse(typeMismatch, "Field 'backwards' should be a boolean value, but found: %s", query.TypeName(v.Type))
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: %s", query.TypeName(v.Type))
 		}
 		s.backwards = v.True()
 		return nil
@@ -91,21 +92,21 @@ func (s *specification) field(name string, v query.Value) error {
 	case "version":
 		return s.text(name, v, &s.version)
 	default:
-		return refuse(unknownField, "BSON field 'collation.%s' is an unknown field.", name)
+		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'collation.%s' is an unknown field.", name)
 	}
 }
 
 func (s *specification) parseStrength(v query.Value) error {
 	switch s.strength = max(math.MinInt32, min(v.Truncated(), math.MaxInt32)); {
 	case !v.IsNumber():
-		return refuse(typeMismatch, "BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
 			query.TypeName(v.Type))
 	case s.strength < 0:
-		return refuse(query.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
 	case s.strength == 0:
-		return refuse(query.BadValue, "Enumeration value '%d' for field 'collation.strength' is not a valid value.", s.strength)
+		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%d' for field 'collation.strength' is not a valid value.", s.strength)
 	case s.strength > 5:
-		return refuse(query.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", s.strength)
+		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be <= 5, actual value '%d'", s.strength)
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (s *specification) choice(name string, v query.Value, to *string, among ...
 			return nil
 		}
 	}
-	return refuse(query.BadValue, "Enumeration value '%s' for field 'collation.%s' is not a valid value.", *to, name)
+	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'collation.%s' is not a valid value.", *to, name)
 }
 
 func truth(name string, v query.Value, to *bool) error {
@@ -146,12 +147,12 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 	}
 	switch {
 	case s.version != "" && s.version != version:
-		return nil, refuse(incompatible, "Requested collation version %s but the only available collator version was %s. Requested collation "+
+		return nil, mongoerr.Errorf(mongoerr.IncompatibleCollationVersion, "Requested collation version %s but the only available collator version was %s. Requested collation "+
 			"spec: %s", s.version, version, query.Document(doc))
 	case s.backwards && s.strength == 1:
-		return nil, refuse(query.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Document(doc))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Document(doc))
 	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:
-		return nil, refuse(query.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
 			query.Document(doc))
 	case s.caseLevel:
 		return nil, unsupported("caseLevel: true")
@@ -171,7 +172,7 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 }
 
 func invalidLocale(how string, doc []byte) error {
-	return refuse(query.BadValue, "Field 'locale' %s in: %s", how, query.Document(doc))
+	return mongoerr.Errorf(mongoerr.BadValue, "Field 'locale' %s in: %s", how, query.Document(doc))
 }
 
 // options are the collation's options as keys and types of the extension u of language tags.

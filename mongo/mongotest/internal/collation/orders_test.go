@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/spectest"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 var record = flag.Bool("record", false, "write what the real server answers to "+recordFile)
@@ -49,7 +49,7 @@ var collations = []string{
 func ordered(t *testing.T, spec string) string {
 	t.Helper()
 	c, err := Parse(parse(t, spec))
-	var refused *query.Error
+	var refused *mongoerr.Error
 	switch {
 	case errors.As(err, &refused):
 		return fmt.Sprintf("%d: %s", refused.Code, refused.Message)

@@ -3,6 +3,7 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -133,7 +134,7 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 	switch name {
 	case "$count":
 		if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
-			return nil, fail(typeMismatch, "$count takes no arguments, i.e. $count:{}")
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$count takes no arguments, i.e. $count:{}")
 		}
 		return &Accumulator{input: constant{query.Int32(1)}, start: counted(accumulators["$sum"])}, nil
 	case "$top", "$bottom", "$topN", "$bottomN":
@@ -146,17 +147,17 @@ func (p *parser) accumulator(name string, v Value) (*Accumulator, error) {
 			if name == "$median" {
 				code = 7436100
 			}
-			return nil, fail(code, "specification must be an object; found %s", elementText(name, v))
+			return nil, mongoerr.Errorf(code, "specification must be an object; found %s", elementText(name, v))
 		}
 		input, start, err := p.percentiles(name, v)
 		return &Accumulator{input: input, start: counted(start)}, err
 	}
 	start, ok := accumulators[name]
 	if !ok {
-		return nil, fail(15952, "unknown group operator '%s'", name)
+		return nil, mongoerr.Errorf(15952, "unknown group operator '%s'", name)
 	}
 	if v.IsArray() {
-		return nil, fail(40237, "The %s accumulator is a unary operator", name)
+		return nil, mongoerr.Errorf(40237, "The %s accumulator is a unary operator", name)
 	}
 	input, err := p.expression(v)
 	return &Accumulator{input: input, start: counted(start)}, err
@@ -243,7 +244,7 @@ func (a *arrays) add(v Value) error {
 		return nil
 	}
 	if v.Type != bson.TypeArray {
-		return fail(typeMismatch, "%s requires array inputs, but input %s is of type %s", a.name, spelled(v), typeName(v))
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "%s requires array inputs, but input %s is of type %s", a.name, spelled(v), typeName(v))
 	}
 	for _, e := range query.Elements(v.Data) {
 		if err := a.into.add(e); err != nil {

@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -70,7 +71,7 @@ func (p *parser) someArguments(name string, v Value) (n, input Expression, err e
 		if name == "$firstN" || name == "$lastN" {
 			code = 5787801
 		}
-		return nil, nil, fail(code, "specification must be an object; found %s", elementText(name, v))
+		return nil, nil, mongoerr.Errorf(code, "specification must be an object; found %s", elementText(name, v))
 	}
 	for _, f := range query.ObjectOf(v.Data) {
 		switch f.Name {
@@ -79,17 +80,17 @@ func (p *parser) someArguments(name string, v Value) (n, input Expression, err e
 		case "input":
 			input, err = p.expression(f.Value)
 		default:
-			err = fail(5787901, "Unknown argument for 'n' operator: %s", f.Name)
+			err = mongoerr.Errorf(5787901, "Unknown argument for 'n' operator: %s", f.Name)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
 	if n == nil {
-		return nil, nil, fail(5787906, "Missing value for 'n'")
+		return nil, nil, mongoerr.Errorf(5787906, "Missing value for 'n'")
 	}
 	if input == nil {
-		return nil, nil, fail(5787907, "Missing value for 'input'")
+		return nil, nil, mongoerr.Errorf(5787907, "Missing value for 'input'")
 	}
 	return n, input, nil
 }
@@ -102,17 +103,17 @@ func elementText(name string, v Value) string {
 
 func howMany(v Value) (int, error) {
 	if !v.IsNumber() {
-		return 0, fail(5787902, "Value for 'n' must be of integral type, but found %s", spelled(v))
+		return 0, mongoerr.Errorf(5787902, "Value for 'n' must be of integral type, but found %s", spelled(v))
 	}
 	n, err := truncated(v)
 	if err != nil {
 		return 0, err
 	}
 	if _, whole := asWholeLong(v); !whole {
-		return 0, fail(5787903, "Value for 'n' must be of integral type, but found %s", spelled(v))
+		return 0, mongoerr.Errorf(5787903, "Value for 'n' must be of integral type, but found %s", spelled(v))
 	}
 	if n <= 0 {
-		return 0, fail(5787908, "'n' must be greater than 0, found %d", n)
+		return 0, mongoerr.Errorf(5787908, "'n' must be greater than 0, found %d", n)
 	}
 	return int(min(n, 1<<31)), nil
 }
@@ -152,7 +153,7 @@ func someOperator(name string) operator {
 				return missing, err
 			}
 			if !input.IsArray() {
-				return missing, fail(5788200, "Input must be an array")
+				return missing, mongoerr.Errorf(5788200, "Input must be an array")
 			}
 			return collect(newSome(name, n), query.Elements(input.Data))
 		},

@@ -1,6 +1,9 @@
 package expr
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // accumulatorOperators are the accumulators that are expressions too: of their arguments, or of the elements of the only
 // one if it is an array.
@@ -47,7 +50,7 @@ func parsePercentiles(p *parser, op *operator, v Value) (Expression, error) {
 		if op.name == "$median" {
 			code = 7436201
 		}
-		return nil, fail(code, "specification must be an object; found %s", elementText(op.name, v))
+		return nil, mongoerr.Errorf(code, "specification must be an object; found %s", elementText(op.name, v))
 	}
 	input, start, err := p.percentiles(op.name, v)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -48,17 +49,17 @@ func (p *parser) percentiles(name string, v Value) (Expression, func() collector
 	args := make(map[string]Value)
 	for _, f := range query.ObjectOf(v.Data) {
 		if !has(names, f.Name) {
-			return nil, nil, fail(40415, "BSON field '%s.%s' is an unknown field.", name, f.Name)
+			return nil, nil, mongoerr.Errorf(40415, "BSON field '%s.%s' is an unknown field.", name, f.Name)
 		}
 		args[f.Name] = f.Value
 	}
 	for _, param := range []string{"input", "p", "method"} {
 		if has(names, param) && args[param].Missing() {
-			return nil, nil, fail(40414, "BSON field '%s.%s' is missing but a required field", name, param)
+			return nil, nil, mongoerr.Errorf(40414, "BSON field '%s.%s' is missing but a required field", name, param)
 		}
 	}
 	if !args["method"].IsString() || string(args["method"].Text()) != "approximate" {
-		return nil, nil, fail(badValue, "Currently only 'approximate' can be used as a percentile 'method'.")
+		return nil, nil, mongoerr.Errorf(mongoerr.BadValue, "Currently only 'approximate' can be used as a percentile 'method'.")
 	}
 	ranks := []float64{0.5}
 	if !single {
@@ -73,25 +74,25 @@ func (p *parser) percentiles(name string, v Value) (Expression, func() collector
 
 func (p *parser) ranks(v Value) ([]float64, error) {
 	e, err := Parse(v, p.scope)
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) {
-		return nil, fail(refused.Code, "%s", refused.Message)
+		return nil, mongoerr.Errorf(refused.Code, "%s", refused.Message)
 	}
 	c, ok := e.(constant)
 	if !ok {
-		return nil, fail(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v)
+		return nil, mongoerr.Errorf(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", v)
 	}
 	if v = c.value; !v.IsArray() || len(query.Elements(v.Data)) == 0 {
-		return nil, fail(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(v))
+		return nil, mongoerr.Errorf(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(v))
 	}
 	var ranks []float64
 	for _, e := range query.Elements(v.Data) {
 		if !e.IsNumber() {
-			return nil, fail(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
+			return nil, mongoerr.Errorf(7750302, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
 		}
 		f := e.AsFloat64()
 		if !(f >= 0 && f <= 1) {
-			return nil, fail(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
+			return nil, mongoerr.Errorf(7750303, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", spelled(e))
 		}
 		ranks = append(ranks, f)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -46,7 +47,7 @@ func (r *ranked) result() Value {
 
 func (p *parser) ranked(name string, v Value) (*Accumulator, error) {
 	if !v.IsDocument() {
-		return nil, fail(5788001, "specification must be an object; found %s", elementText(name, v))
+		return nil, mongoerr.Errorf(5788001, "specification must be an object; found %s", elementText(name, v))
 	}
 	single := name == "$top" || name == "$bottom"
 	one := Expression(constant{query.Int32(1)})
@@ -64,10 +65,10 @@ func (p *parser) ranked(name string, v Value) (*Accumulator, error) {
 			output, err = p.expression(f.Value)
 		case f.Name == "sortBy":
 			if sortBy = f.Value; !sortBy.IsDocument() {
-				err = fail(10065, "invalid parameter: expected an object (sortBy)")
+				err = mongoerr.Errorf(10065, "invalid parameter: expected an object (sortBy)")
 			}
 		default:
-			err = fail(5788002, "Unknown argument to %s '%s'", name, f.Name)
+			err = mongoerr.Errorf(5788002, "Unknown argument to %s '%s'", name, f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -75,18 +76,18 @@ func (p *parser) ranked(name string, v Value) (*Accumulator, error) {
 	}
 	switch {
 	case n == nil:
-		return nil, fail(5788003, "Missing value for 'n'")
+		return nil, mongoerr.Errorf(5788003, "Missing value for 'n'")
 	case output == nil:
-		return nil, fail(5788004, "Missing value for 'output'")
+		return nil, mongoerr.Errorf(5788004, "Missing value for 'output'")
 	case sortBy.Missing():
-		return nil, fail(5788005, "Missing value for 'sortBy'")
+		return nil, mongoerr.Errorf(5788005, "Missing value for 'sortBy'")
 	}
 	return p.rankedBy(name, n, output, sortBy)
 }
 
 func (p *parser) rankedBy(name string, n, output Expression, sortBy Value) (*Accumulator, error) {
 	if sortBy.Type != bson.TypeEmbeddedDocument || len(query.Elements(sortBy.Data)) == 0 {
-		return nil, fail(9657900, "Value for 'sortBy' must be a non-empty object")
+		return nil, mongoerr.Errorf(9657900, "Value for 'sortBy' must be a non-empty object")
 	}
 	order, err := query.ParseSort(sortBy.Data)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ type refusal struct {
 }
 
 func (r refusal) of(op, detail string) error {
-	return fail(r.code, "%s", fmt.Sprintf(r.format+"%.0[1]s%.0[2]s", op, detail))
+	return mongoerr.Errorf(r.code, "%s", fmt.Sprintf(r.format+"%.0[1]s%.0[2]s", op, detail))
 }
 
 // parameter is a named argument. It must be written if absent is set. A constant one is checked ahead of time, and makes the

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -43,9 +44,9 @@ func folded(start Value, step func(total, v Value) (Value, error)) func(*Env, []
 func addStep(total, v Value) (Value, error) {
 	switch {
 	case isDate(v) && isDate(total):
-		return missing, fail(16612, "only one date allowed in an $add expression")
+		return missing, mongoerr.Errorf(16612, "only one date allowed in an $add expression")
 	case !isDate(v) && !v.IsNumber():
-		return missing, fail(typeMismatch, "$add only supports numeric or date types, not %s", typeName(v))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "$add only supports numeric or date types, not %s", typeName(v))
 	case isDate(v):
 		return shiftDate(v, total, addLong)
 	case isDate(total):
@@ -61,7 +62,7 @@ func shiftDate(d, by Value, op func(a, b int64) (int64, bool)) (Value, error) {
 		n, ok = op(d.AsInt64(), n)
 	}
 	if !ok {
-		return missing, fail(overflow, "date overflow")
+		return missing, mongoerr.Errorf(mongoerr.Overflow, "date overflow")
 	}
 	return date(n), nil
 }
@@ -102,7 +103,7 @@ func addNumbers(a, b Value) Value {
 
 func multiplyStep(total, v Value) (Value, error) {
 	if !v.IsNumber() {
-		return missing, fail(typeMismatch, "$multiply only supports numeric types, not %s", typeName(v))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "$multiply only supports numeric types, not %s", typeName(v))
 	}
 	switch {
 	case isDecimal(total) || isDecimal(v):
@@ -127,9 +128,9 @@ func subtract(args []Value) (Value, error) {
 	case isDate(a) && b.IsNumber():
 		return shiftDate(a, b, subtractLong)
 	case isDate(a):
-		return missing, fail(typeMismatch, "can't $subtract %s from Date", typeName(b))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "can't $subtract %s from Date", typeName(b))
 	case !a.IsNumber() || !b.IsNumber():
-		return missing, fail(typeMismatch, "can't $subtract %s from %s", typeName(b), typeName(a))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "can't $subtract %s from %s", typeName(b), typeName(a))
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).subtract(decimalOf(b)).value(), nil
 	case isDouble(a) || isDouble(b):
@@ -147,7 +148,7 @@ func divide(args []Value) (Value, error) {
 	switch {
 	case a.IsNumber() && b.IsNumber():
 		if !truth(b) {
-			return missing, fail(badValue, "can't $divide by zero")
+			return missing, mongoerr.Errorf(mongoerr.BadValue, "can't $divide by zero")
 		}
 		if isDecimal(a) || isDecimal(b) {
 			return decimalOf(a).divide(decimalOf(b)).value(), nil
@@ -156,7 +157,7 @@ func divide(args []Value) (Value, error) {
 	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	}
-	return missing, fail(typeMismatch, "$divide only supports numeric types, not %s and %s", typeName(a), typeName(b))
+	return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s", typeName(a), typeName(b))
 }
 
 func mod(args []Value) (Value, error) {
@@ -167,15 +168,15 @@ func mod(args []Value) (Value, error) {
 	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	}
-	return missing, fail(16611, "$mod only supports numeric types, not %s and %s", typeName(a), typeName(b))
+	return missing, mongoerr.Errorf(16611, "$mod only supports numeric types, not %s and %s", typeName(a), typeName(b))
 }
 
 func modNumbers(a, b Value) (Value, error) {
-	zero := fail(16610, "can't $mod by zero")
+	zero := mongoerr.Errorf(16610, "can't $mod by zero")
 	switch {
 	case isDecimal(a) || isDecimal(b):
 		if !truth(b) {
-			return missing, fail(5733415, "can't $mod by zero")
+			return missing, mongoerr.Errorf(5733415, "can't $mod by zero")
 		}
 		return decimalOf(a).remainder(decimalOf(b)).value(), nil
 	case !truth(b):
@@ -196,7 +197,7 @@ func numeric(name string, apply func(v Value) (Value, error)) operator {
 		case v.IsNullish():
 			return null, nil
 		case !v.IsNumber():
-			return missing, fail(28765, "%s only supports numeric types, not %s", name, typeName(v))
+			return missing, mongoerr.Errorf(28765, "%s only supports numeric types, not %s", name, typeName(v))
 		}
 		return apply(v)
 	}}
@@ -211,7 +212,7 @@ func abs(v Value) (Value, error) {
 	}
 	n := v.AsInt64()
 	if n == math.MinInt64 {
-		return missing, fail(28680, "can't take $abs of long long min")
+		return missing, mongoerr.Errorf(28680, "can't take $abs of long long min")
 	}
 	return integerValue(max(n, -n), isLong(v)), nil
 }
@@ -239,7 +240,7 @@ func parseSigmoid(p *parser, _ *operator, v Value) (Expression, error) {
 		return nil, err
 	}
 	if c, ok := x.(constant); v.IsArray() || ok && c.value.IsString() {
-		return nil, fail(typeMismatch, "$sigmoid only supports numeric types, not %s", typeName(v))
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$sigmoid only supports numeric types, not %s", typeName(v))
 	}
 	one := constant{query.Int32(1)}
 	minus := &call{op: operators["$multiply"], args: []Expression{constant{query.Int32(-1)}, x}}

@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -28,14 +29,14 @@ func arrayElemAt(args []Value) (Value, error) {
 		return null, nil
 	}
 	if !a.IsArray() {
-		return missing, fail(28689, "$arrayElemAt's first argument must be an array, but is %s", typeName(a))
+		return missing, mongoerr.Errorf(28689, "$arrayElemAt's first argument must be an array, but is %s", typeName(a))
 	}
 	if !at.IsNumber() {
-		return missing, fail(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", typeName(at))
+		return missing, mongoerr.Errorf(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", typeName(at))
 	}
 	n, ok := asIndex(at)
 	if !ok {
-		return missing, fail(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s",
+		return missing, mongoerr.Errorf(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s",
 			sixDigits(at.AsFloat64()))
 	}
 	return elementAt(query.Elements(a.Data), n), nil
@@ -58,7 +59,7 @@ func endElement(name string, at int) func([]Value) (Value, error) {
 			return null, nil
 		}
 		if !args[0].IsArray() {
-			return missing, fail(28689, "%s's argument must be an array, but is %s", name, typeName(args[0]))
+			return missing, mongoerr.Errorf(28689, "%s's argument must be an array, but is %s", name, typeName(args[0]))
 		}
 		return elementAt(query.Elements(args[0].Data), at), nil
 	}
@@ -66,7 +67,7 @@ func endElement(name string, at int) func([]Value) (Value, error) {
 
 func size(args []Value) (Value, error) {
 	if !args[0].IsArray() {
-		return missing, fail(17124, "The argument to $size must be an array, but was of type: %s", typeName(args[0]))
+		return missing, mongoerr.Errorf(17124, "The argument to $size must be an array, but was of type: %s", typeName(args[0]))
 	}
 	return query.Int32(int32(len(query.Elements(args[0].Data)))), nil
 }
@@ -79,7 +80,7 @@ func concatArrays(env *Env, args []Expression) (Value, error) {
 			return true, nil
 		}
 		if !v.IsArray() {
-			return false, fail(28664, "$concatArrays only supports arrays, not %s", typeName(v))
+			return false, mongoerr.Errorf(28664, "$concatArrays only supports arrays, not %s", typeName(v))
 		}
 		all = append(all, query.Elements(v.Data)...)
 		return false, nil
@@ -95,7 +96,7 @@ func concatArrays(env *Env, args []Expression) (Value, error) {
 
 func in(args []Value) (Value, error) {
 	if !args[1].IsArray() {
-		return missing, fail(40081, "$in requires an array as a second argument, found: %s", typeName(args[1]))
+		return missing, mongoerr.Errorf(40081, "$in requires an array as a second argument, found: %s", typeName(args[1]))
 	}
 	return boolean(contains(query.Elements(args[1].Data), args[0])), nil
 }
@@ -112,7 +113,7 @@ func checkedArray(o *optimizer, c *call) (Expression, error) {
 	}
 	e, err := evaluated(c, c.args)
 	if a, ok := c.args[0].(constant); ok && e == c && !a.value.IsArray() && !a.value.IsNullish() {
-		return nil, fail(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
+		return nil, mongoerr.Errorf(50809, "First operand of $indexOfArray must be an array. First argument is of type: %s", typeName(a.value))
 	}
 	return e, err
 }
@@ -123,7 +124,7 @@ func indexOfArray(env *Env, args []Expression) (Value, error) {
 		return null, err
 	}
 	if !a.IsArray() {
-		return missing, fail(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(a))
+		return missing, mongoerr.Errorf(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(a))
 	}
 	elements := query.Elements(a.Data)
 	codes := boundCodes{notInteger: 9711600, negative: 9711601}
@@ -157,11 +158,11 @@ func bounds(env *Env, name string, codes boundCodes, args []Expression, length i
 		which := [...]string{"starting", "ending"}[i]
 		n, ok := asIndex(v)
 		if !v.IsNumber() || !ok {
-			return 0, 0, fail(codes.notInteger, "%srequires an integral %s index, found a value of type: %s, with value: %s", name, which,
+			return 0, 0, mongoerr.Errorf(codes.notInteger, "%srequires an integral %s index, found a value of type: %s, with value: %s", name, which,
 				typeName(v), spelled(v))
 		}
 		if n < 0 {
-			return 0, 0, fail(codes.negative, "%s requires a nonnegative %s index, found: %d", name, which, n)
+			return 0, 0, mongoerr.Errorf(codes.negative, "%s requires a nonnegative %s index, found: %d", name, which, n)
 		}
 		if i == 0 {
 			from = n
@@ -177,7 +178,7 @@ func reverseArray(args []Value) (Value, error) {
 		return null, nil
 	}
 	if !args[0].IsArray() {
-		return missing, fail(34435, "The argument to $reverseArray must be an array, but was of type: %s", typeName(args[0]))
+		return missing, mongoerr.Errorf(34435, "The argument to $reverseArray must be an array, but was of type: %s", typeName(args[0]))
 	}
 	elements := query.Elements(args[0].Data)
 	slices.Reverse(elements)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -34,7 +35,7 @@ func rangeOf(env *Env, expressions []Expression) (Value, error) {
 			return missing, err
 		}
 		if step == 0 {
-			return missing, fail(34449, "$range requires a non-zero step value")
+			return missing, mongoerr.Errorf(34449, "$range requires a non-zero step value")
 		}
 	}
 	return steps(start, end, step)
@@ -42,11 +43,11 @@ func rangeOf(env *Env, expressions []Expression) (Value, error) {
 
 func rangeBound(v Value, code int32, wrongType, what string) (int, error) {
 	if !v.IsNumber() {
-		return 0, fail(code, "$range requires %s%s", wrongType, typeName(v))
+		return 0, mongoerr.Errorf(code, "$range requires %s%s", wrongType, typeName(v))
 	}
 	n, ok := asIndex(v)
 	if !ok {
-		return 0, fail(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", what, spelled(v))
+		return 0, mongoerr.Errorf(code+1, "$range requires %s that can be represented as a 32-bit integer, found value: %s", what, spelled(v))
 	}
 	return n, nil
 }
@@ -57,7 +58,7 @@ func steps(start, end, step int) (Value, error) {
 		count = (end-start-sign(step < 0))/step + 1
 	}
 	if size := 40 + 16*((end-start)/step); size > maxRange {
-		return missing, fail(exceededMemory,
+		return missing, mongoerr.Errorf(mongoerr.ExceededMemoryLimit,
 			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", size, maxRange)
 	}
 	values := make([]Value, count)
@@ -78,7 +79,7 @@ func slice(env *Env, expressions []Expression) (Value, error) {
 		return null, nil
 	}
 	if !a.IsArray() {
-		return missing, fail(28724, "First argument to $slice must be an array, but is of type: %s", typeName(a))
+		return missing, mongoerr.Errorf(28724, "First argument to $slice must be an array, but is of type: %s", typeName(a))
 	}
 	n, err := sliceArgument(args[1], 28725, "Second argument to $slice must be a numeric value, but is of type: ", "Second")
 	if err != nil {
@@ -107,7 +108,7 @@ func sliceAt(env *Env, elements []Value, n int, e Expression) (Value, error) {
 		return missing, err
 	}
 	if count <= 0 {
-		return missing, fail(28729, "Third argument to $slice must be positive: %d", count)
+		return missing, mongoerr.Errorf(28729, "Third argument to $slice must be positive: %d", count)
 	}
 	if n < 0 {
 		n = max(0, len(elements)+n)
@@ -118,11 +119,11 @@ func sliceAt(env *Env, elements []Value, n int, e Expression) (Value, error) {
 
 func sliceArgument(v Value, code int32, wrongType, which string) (int, error) {
 	if !v.IsNumber() {
-		return 0, fail(code, "%s%s", wrongType, typeName(v))
+		return 0, mongoerr.Errorf(code, "%s%s", wrongType, typeName(v))
 	}
 	n, ok := asIndex(v)
 	if !ok {
-		return 0, fail(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, sixDigits(v.AsFloat64()))
+		return 0, mongoerr.Errorf(code+1, "%s argument to $slice can't be represented as a 32-bit integer: %s", which, sixDigits(v.AsFloat64()))
 	}
 	return n, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -14,16 +15,16 @@ var emptyDocument = []byte{5, 0, 0, 0, 0}
 // parseOrder reads the order of $sortArray.
 func parseOrder(v Value) (*query.ElementSort, error) {
 	order, err := query.ParseElementSort(v)
-	var refused *query.Error
+	var refused *mongoerr.Error
 	switch {
 	case !errors.As(err, &refused):
 		return order, err
 	case v.IsDocument():
-		return nil, fail(2942505, "BadValue: %s", refused.Message)
+		return nil, mongoerr.Errorf(2942505, "BadValue: %s", refused.Message)
 	case v.IsNumber():
-		return nil, fail(2942506, "%s", refused.Message)
+		return nil, mongoerr.Errorf(2942506, "%s", refused.Message)
 	}
-	return nil, fail(2942507, "%s", refused.Message)
+	return nil, mongoerr.Errorf(2942507, "%s", refused.Message)
 }
 
 // sortArray is $sortArray: its order is no expression.
@@ -34,7 +35,7 @@ type sortArray struct {
 
 func parseSortArray(p *parser, _ *operator, v Value) (Expression, error) {
 	if !v.IsDocument() {
-		return nil, fail(2942500, "$sortArray requires an object as an argument, found: %s", typeName(v))
+		return nil, mongoerr.Errorf(2942500, "$sortArray requires an object as an argument, found: %s", typeName(v))
 	}
 	s := &sortArray{}
 	var sortBy Value
@@ -46,17 +47,17 @@ func parseSortArray(p *parser, _ *operator, v Value) (Expression, error) {
 		case "sortBy":
 			sortBy = f.Value
 		default:
-			err = fail(2942501, "$sortArray found an unknown argument: %s", f.Name)
+			err = mongoerr.Errorf(2942501, "$sortArray found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if s.input == nil {
-		return nil, fail(2942502, "$sortArray requires 'input' to be specified")
+		return nil, mongoerr.Errorf(2942502, "$sortArray requires 'input' to be specified")
 	}
 	if sortBy.Missing() {
-		return nil, fail(2942503, "$sortArray requires 'sortBy' to be specified")
+		return nil, mongoerr.Errorf(2942503, "$sortArray requires 'sortBy' to be specified")
 	}
 	var err error
 	if s.order, err = parseOrder(sortBy); err != nil {
@@ -74,7 +75,7 @@ func (s *sortArray) Eval(env *Env) (Value, error) {
 		return null, nil
 	}
 	if v.Type != bson.TypeArray {
-		return missing, fail(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(v))
+		return missing, mongoerr.Errorf(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(v))
 	}
 	elements := query.Elements(v.Data)
 	slices.SortStableFunc(elements, s.order.Compare)

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -17,7 +18,7 @@ type zipper struct {
 
 func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 	if !v.IsDocument() {
-		return nil, fail(34460, "$zip only supports an object as an argument, found %s", typeName(v))
+		return nil, mongoerr.Errorf(34460, "$zip only supports an object as an argument, found %s", typeName(v))
 	}
 	longest := no
 	var inputs []Expression
@@ -27,17 +28,17 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 		switch f.Name {
 		case "inputs":
 			if !f.Value.IsArray() {
-				return nil, fail(34461, "inputs must be an array of expressions, found %s", typeName(f.Value))
+				return nil, mongoerr.Errorf(34461, "inputs must be an array of expressions, found %s", typeName(f.Value))
 			}
 			inputs, err = p.expressions(query.Elements(f.Value.Data))
 		case "defaults":
 			defaults, err = p.defaults(f.Value)
 		case "useLongestLength":
 			if longest = f.Value; longest.Type != bson.TypeBoolean {
-				return nil, fail(34463, "useLongestLength must be a bool, found object")
+				return nil, mongoerr.Errorf(34463, "useLongestLength must be a bool, found object")
 			}
 		default:
-			err = fail(34464, "$zip found an unknown argument: %s", f.Name)
+			err = mongoerr.Errorf(34464, "$zip found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -45,12 +46,12 @@ func parseZip(p *parser, _ *operator, v Value) (Expression, error) {
 	}
 	switch {
 	case len(inputs) == 0:
-		return nil, fail(34465, "$zip requires at least one input array")
+		return nil, mongoerr.Errorf(34465, "$zip requires at least one input array")
 	case !truth(longest) && defaults != nil:
-		return nil, fail(34466, "cannot specify defaults unless useLongestLength is true")
+		return nil, mongoerr.Errorf(34466, "cannot specify defaults unless useLongestLength is true")
 	}
 	if l, ok := defaults.(list); ok && len(l) != len(inputs) {
-		return nil, fail(34467, "defaults and inputs must have the same length")
+		return nil, mongoerr.Errorf(34467, "defaults and inputs must have the same length")
 	}
 	return &zipper{inputs, defaults, truth(longest)}, nil
 }
@@ -78,7 +79,7 @@ func (z *zipper) Eval(env *Env) (Value, error) {
 			return true, nil
 		}
 		if !v.IsArray() {
-			return false, fail(34468, "$zip found a non-array expression in input: %s", spelled(v))
+			return false, mongoerr.Errorf(34468, "$zip found a non-array expression in input: %s", spelled(v))
 		}
 		columns = append(columns, query.Elements(v.Data))
 		return false, nil
@@ -132,11 +133,11 @@ func (z *zipper) defaultValues(env *Env) ([]Value, error) {
 		return nil, err
 	}
 	if !v.IsArray() {
-		return nil, fail(10961500, "$zip defaults must resolve to an array, but the expression evaluated to %s", spelled(v))
+		return nil, mongoerr.Errorf(10961500, "$zip defaults must resolve to an array, but the expression evaluated to %s", spelled(v))
 	}
 	values := query.Elements(v.Data)
 	if len(values) != len(z.inputs) {
-		return nil, fail(10961501, "defaults and inputs must have the same length")
+		return nil, mongoerr.Errorf(10961501, "defaults and inputs must have the same length")
 	}
 	return values, nil
 }

@@ -1,6 +1,9 @@
 package expr
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 var bitOperators = []operator{
 	{name: "$bitAnd", max: -1, joins: joinsAll, lazy: folded(query.Int32(-1), bitStep("$bitAnd", func(a, b int64) int64 { return a & b }))},
@@ -12,7 +15,7 @@ var bitOperators = []operator{
 func bitStep(name string, op func(a, b int64) int64) func(total, v Value) (Value, error) {
 	return func(total, v Value) (Value, error) {
 		if !isInteger(v) {
-			return missing, fail(typeMismatch, "%s only supports int and long operands.", name)
+			return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "%s only supports int and long operands.", name)
 		}
 		return integerValue(op(total.AsInt64(), v.AsInt64()), isLong(total, v)), nil
 	}
@@ -20,7 +23,7 @@ func bitStep(name string, op func(a, b int64) int64) func(total, v Value) (Value
 
 func bitNot(v Value) (Value, error) {
 	if !isInteger(v) {
-		return missing, fail(typeMismatch, "$bitNot only supports int and long, not: %s.", typeName(v))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "$bitNot only supports int and long, not: %s.", typeName(v))
 	}
 	return integerValue(^v.AsInt64(), isLong(v)), nil
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,7 +20,7 @@ func parseCond(p *parser, op *operator, v Value) (Expression, error) {
 	for _, f := range query.ObjectOf(v.Data) {
 		at, ok := names[f.Name]
 		if !ok {
-			return nil, fail(17083, "Unrecognized parameter to $cond: %s", f.Name)
+			return nil, mongoerr.Errorf(17083, "Unrecognized parameter to $cond: %s", f.Name)
 		}
 		var err error
 		if args[at], err = p.expression(f.Value); err != nil {
@@ -28,7 +29,7 @@ func parseCond(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	for i, name := range []string{"if", "then", "else"} {
 		if args[i] == nil {
-			return nil, fail(17080+int32(i), "Missing '%s' parameter to $cond", name)
+			return nil, mongoerr.Errorf(17080+int32(i), "Missing '%s' parameter to $cond", name)
 		}
 	}
 	return &call{op: op, args: args}, nil
@@ -66,7 +67,7 @@ func parseIfNull(p *parser, op *operator, v Value) (Expression, error) {
 		return nil, err
 	}
 	if len(parsed) < 2 {
-		return nil, fail(1257300, "$ifNull needs at least two arguments, had: %d", len(parsed))
+		return nil, mongoerr.Errorf(1257300, "$ifNull needs at least two arguments, had: %d", len(parsed))
 	}
 	return &call{op: op, args: parsed}, nil
 }
@@ -95,7 +96,7 @@ func ifNull(env *Env, args []Expression) (Value, error) {
 // parseSwitch makes arguments of the branches: case and then in turn, at the end the default if there is one.
 func parseSwitch(p *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() {
-		return nil, fail(40060, "$switch requires an object as an argument, found: %s", typeName(v))
+		return nil, mongoerr.Errorf(40060, "$switch requires an object as an argument, found: %s", typeName(v))
 	}
 	var args []Expression
 	var otherwise Expression
@@ -107,14 +108,14 @@ func parseSwitch(p *parser, op *operator, v Value) (Expression, error) {
 		case "default":
 			otherwise, err = p.expression(f.Value)
 		default:
-			err = fail(40067, "$switch found an unknown argument: %s", f.Name)
+			err = mongoerr.Errorf(40067, "$switch found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if len(args) == 0 {
-		return nil, fail(40068, "$switch requires at least one branch")
+		return nil, mongoerr.Errorf(40068, "$switch requires at least one branch")
 	}
 	if otherwise != nil {
 		args = append(args, otherwise)
@@ -152,7 +153,7 @@ func prune(o *optimizer, c *call) (Expression, error) {
 	case n < len(c.args):
 		return c.withBranches(kept, c.args[n]), nil
 	case len(kept) == 0:
-		return nil, fail(40069, "Cannot execute a switch statement where all the cases evaluate to false without a default")
+		return nil, mongoerr.Errorf(40069, "Cannot execute a switch statement where all the cases evaluate to false without a default")
 	}
 	return c.withBranches(kept, nil), nil
 }
@@ -170,7 +171,7 @@ func (c *call) withBranches(branches []Expression, otherwise Expression) Express
 
 func (p *parser) branches(v Value) ([]Expression, error) {
 	if !v.IsArray() {
-		return nil, fail(40061, "$switch expected an array for 'branches', found: %s", typeName(v))
+		return nil, mongoerr.Errorf(40061, "$switch expected an array for 'branches', found: %s", typeName(v))
 	}
 	var args []Expression
 	for _, branch := range query.Elements(v.Data) {
@@ -185,7 +186,7 @@ func (p *parser) branches(v Value) ([]Expression, error) {
 
 func (p *parser) branch(v Value) (test, then Expression, err error) {
 	if !v.IsDocument() {
-		return nil, nil, fail(40062, "$switch expected each branch to be an object, found: %s", typeName(v))
+		return nil, nil, mongoerr.Errorf(40062, "$switch expected each branch to be an object, found: %s", typeName(v))
 	}
 	for _, f := range query.ObjectOf(v.Data) {
 		switch f.Name {
@@ -194,17 +195,17 @@ func (p *parser) branch(v Value) (test, then Expression, err error) {
 		case "then":
 			then, err = p.expression(f.Value)
 		default:
-			err = fail(40063, "$switch found an unknown argument to a branch: %s", f.Name)
+			err = mongoerr.Errorf(40063, "$switch found an unknown argument to a branch: %s", f.Name)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
 	if test == nil {
-		return nil, nil, fail(40064, "$switch requires each branch have a 'case' expression")
+		return nil, nil, mongoerr.Errorf(40064, "$switch requires each branch have a 'case' expression")
 	}
 	if then == nil {
-		return nil, nil, fail(40065, "$switch requires each branch have a 'then' expression.")
+		return nil, nil, mongoerr.Errorf(40065, "$switch requires each branch have a 'then' expression.")
 	}
 	return test, then, nil
 }
@@ -223,5 +224,5 @@ func switchCase(env *Env, args []Expression) (Value, error) {
 	if len(args) == 1 {
 		return args[0].Eval(env)
 	}
-	return missing, fail(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+	return missing, mongoerr.Errorf(40066, "$switch could not find a matching branch for an input, and no default was specified.")
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -22,11 +23,11 @@ var convertOperators = []operator{
 }
 
 var convertSignature = signature{
-	notObject: refusal{failedToParse, "%[1]s expects an object of named arguments but found: %[2]s"},
-	unknown:   refusal{failedToParse, "%[1]s found an unknown argument: %[2]s"},
+	notObject: refusal{mongoerr.FailedToParse, "%[1]s expects an object of named arguments but found: %[2]s"},
+	unknown:   refusal{mongoerr.FailedToParse, "%[1]s found an unknown argument: %[2]s"},
 	params: []parameter{
-		{name: "input", absent: refusal{failedToParse, "Missing '%[2]s' parameter to %[1]s"}},
-		{name: "to", absent: refusal{failedToParse, "Missing '%[2]s' parameter to %[1]s"}},
+		{name: "input", absent: refusal{mongoerr.FailedToParse, "Missing '%[2]s' parameter to %[1]s"}},
+		{name: "to", absent: refusal{mongoerr.FailedToParse, "Missing '%[2]s' parameter to %[1]s"}},
 		{name: "onError"},
 		{name: "onNull"},
 		{name: "format"},
@@ -69,7 +70,7 @@ func parseShorthand(p *parser, op *operator, v Value) (Expression, error) {
 	if v.IsArray() {
 		elements := query.Elements(v.Data)
 		if len(elements) != 1 {
-			return nil, fail(50723, "%s requires a single argument, got %d", op.name, len(elements))
+			return nil, mongoerr.Errorf(50723, "%s requires a single argument, got %d", op.name, len(elements))
 		}
 		v = elements[0]
 	}
@@ -126,10 +127,10 @@ func (t *target) readOptions(values []Value) (err error) {
 	if base := values[6]; given(base) && !base.IsNullish() {
 		n, ok := asIndex(base)
 		if !base.IsNumber() || !ok {
-			return fail(3501300, "In $convert, 'base' argument is not an integer")
+			return mongoerr.Errorf(3501300, "In $convert, 'base' argument is not an integer")
 		}
 		if n != 2 && n != 8 && n != 10 && n != 16 {
-			return fail(3501301, "In $convert, 'base' argument is not a valid base")
+			return mongoerr.Errorf(3501301, "In $convert, 'base' argument is not a valid base")
 		}
 		t.base = n
 	}
@@ -148,11 +149,11 @@ func readSubtype(v Value) (byte, error) {
 	n, ok := asIndex(v)
 	switch {
 	case !v.IsNumber():
-		return 0, fail(4341108, "For BinData, $convert's 'subtype' argument must be a number, but is %s", typeName(v))
+		return 0, mongoerr.Errorf(4341108, "For BinData, $convert's 'subtype' argument must be a number, but is %s", typeName(v))
 	case !ok:
-		return 0, fail(4341106, "In $convert, numeric 'subtype' argument is not an integer")
+		return 0, mongoerr.Errorf(4341106, "In $convert, numeric 'subtype' argument is not an integer")
 	case n < 0 || n > 255:
-		return 0, fail(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %s", spelled(v))
+		return 0, mongoerr.Errorf(4341107, "In $convert, numeric value for 'subtype' does not correspond to a BinData type: %s", spelled(v))
 	}
 	return byte(n), nil
 }
@@ -163,9 +164,9 @@ func textOption(v Value, otherType, unknown int32, name string, known ...string)
 	case !given(v) || v.IsNullish():
 		return "", nil
 	case !v.IsString():
-		return "", fail(otherType, "$convert requires that '%s' be a string, found: %s with value %s", name, typeName(v), spelled(v))
+		return "", mongoerr.Errorf(otherType, "$convert requires that '%s' be a string, found: %s with value %s", name, typeName(v), spelled(v))
 	case !has(known, s):
-		return "", fail(unknown, "Invalid '%s' argument for $convert: %s", name, s)
+		return "", mongoerr.Errorf(unknown, "Invalid '%s' argument for $convert: %s", name, s)
 	}
 	return s, nil
 }
@@ -178,17 +179,17 @@ func typeOf(v Value) (bson.Type, error) {
 				return known, nil
 			}
 		}
-		return 0, fail(badValue, "Unknown type name: %s", v.Text())
+		return 0, mongoerr.Errorf(mongoerr.BadValue, "Unknown type name: %s", v.Text())
 	}
 	if !v.IsNumber() {
-		return 0, fail(failedToParse, "$convert's 'to' argument must be a string or number, but is %s", typeName(v))
+		return 0, mongoerr.Errorf(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", typeName(v))
 	}
 	n, ok := asIndex(v)
 	if !ok {
-		return 0, fail(failedToParse, "In $convert, numeric 'to' argument is not an integer")
+		return 0, mongoerr.Errorf(mongoerr.FailedToParse, "In $convert, numeric 'to' argument is not an integer")
 	}
 	if n < -1 || n > 127 || query.TypeName(bson.Type(byte(n))) == "missing" {
-		return 0, fail(failedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: %d", n)
+		return 0, mongoerr.Errorf(mongoerr.FailedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: %d", n)
 	}
 	return bson.Type(byte(n)), nil
 }
@@ -201,7 +202,7 @@ func convert(v Value, how target) (Value, error) {
 }
 
 func unsupportedConversion(v Value, how target) (Value, error) {
-	return missing, fail(conversionFailure, "Unsupported conversion from %s to %s in $convert with no onError value", typeName(v),
+	return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "Unsupported conversion from %s to %s in $convert with no onError value", typeName(v),
 		query.TypeName(how.to))
 }
 
@@ -223,7 +224,7 @@ var converters = map[bson.Type]func(Value, target) (Value, error){
 // toComposite would parse JSON or a vector, which is not done here.
 func toComposite(v Value, how target) (Value, error) {
 	if v.IsString() || v.Type == bson.TypeBinary {
-		return missing, fail(query.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
 	}
 	return unsupportedConversion(v, how)
 }
@@ -235,7 +236,7 @@ func overflowing(v Value) error {
 	if isInteger(v) {
 		shown = ""
 	}
-	return fail(conversionFailure, "Conversion would overflow target type %s: %s", withoutOnError, shown)
+	return mongoerr.Errorf(mongoerr.ConversionFailure, "Conversion would overflow target type %s: %s", withoutOnError, shown)
 }
 
 func toInteger(v Value, how target) (Value, error) {
@@ -275,9 +276,9 @@ func checkFinite(v Value) error {
 	switch f := v.AsFloat64(); {
 	case isDecimal(v) && decimalOf(v).form == finite:
 	case math.IsNaN(f):
-		return fail(conversionFailure, "Attempt to convert NaN value to integer type %s", withoutOnError)
+		return mongoerr.Errorf(mongoerr.ConversionFailure, "Attempt to convert NaN value to integer type %s", withoutOnError)
 	case math.IsInf(f, 0):
-		return fail(conversionFailure, "Attempt to convert infinity value to integer type %s", withoutOnError)
+		return mongoerr.Errorf(mongoerr.ConversionFailure, "Attempt to convert infinity value to integer type %s", withoutOnError)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -34,7 +35,7 @@ func integerOfBinary(v Value, how target) (Value, error) {
 }
 
 func invalidLength(v Value) (Value, error) {
-	return missing, fail(conversionFailure, "Failed to convert '%s' to number in $convert because of invalid length: %d", spelled(v),
+	return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "Failed to convert '%s' to number in $convert because of invalid length: %d", spelled(v),
 		len(v.Data)-5)
 }
 
@@ -60,7 +61,7 @@ func toBinary(v Value, how target) (Value, error) {
 	switch v.Type {
 	case bson.TypeBinary:
 		if v.Data[4] != how.subtype {
-			return missing, fail(conversionFailure, "Conversions between different BinData subtypes are not supported")
+			return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "Conversions between different BinData subtypes are not supported")
 		}
 		return v, nil
 	case bson.TypeString:
@@ -74,7 +75,7 @@ func toBinary(v Value, how target) (Value, error) {
 		}
 		return binaryValue(how.subtype, data), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return missing, fail(query.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
 	}
 	return unsupportedConversion(v, how)
 }
@@ -82,7 +83,7 @@ func toBinary(v Value, how target) (Value, error) {
 func binaryOfText(s string, how target) (Value, error) {
 	invalid := func(why string) error { return notANumberText("BinData", s, why) }
 	if how.format == "" {
-		return missing, fail(4341115, "Format must be speficied when converting from 'string' to 'binData'")
+		return missing, mongoerr.Errorf(4341115, "Format must be speficied when converting from 'string' to 'binData'")
 	}
 	if (how.subtype == 4) != (how.format == "uuid") {
 		return missing, invalid("Only the 'uuid' format is allowed with the UUID subtype")
@@ -145,7 +146,7 @@ func textOfBinary(v Value, how target) (Value, error) {
 	}
 	switch format {
 	case "":
-		return missing, fail(4341115, "Format must be speficied when converting from 'binData' to 'string'")
+		return missing, mongoerr.Errorf(4341115, "Format must be speficied when converting from 'binData' to 'string'")
 	case "hex":
 		return query.Text(strings.ToUpper(hex.EncodeToString(data))), nil
 	case "base64url":
@@ -166,5 +167,5 @@ func textOfBinary(v Value, how target) (Value, error) {
 }
 
 func notText(v Value, what string) error {
-	return fail(conversionFailure, "Failed to convert '%s' to string %s: BinData does not represent a valid %s", spelled(v), withoutOnError, what)
+	return mongoerr.Errorf(mongoerr.ConversionFailure, "Failed to convert '%s' to string %s: BinData does not represent a valid %s", spelled(v), withoutOnError, what)
 }

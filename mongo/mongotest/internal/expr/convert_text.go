@@ -12,17 +12,18 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // notANumberText is the error for a text that is no number.
 func notANumberText(what, s, why string) error {
-	return fail(conversionFailure, "Failed to parse %s '%s' %s: %s", what, s, withoutOnError, why)
+	return mongoerr.Errorf(mongoerr.ConversionFailure, "Failed to parse %s '%s' %s: %s", what, s, withoutOnError, why)
 }
 
 func hexadecimal(s string) error {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
-		return fail(conversionFailure, "Illegal hexadecimal input %s: %s", withoutOnError, s)
+		return mongoerr.Errorf(mongoerr.ConversionFailure, "Illegal hexadecimal input %s: %s", withoutOnError, s)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -56,7 +57,7 @@ func parseDatePart(p *parser, op *operator, v Value) (Expression, error) {
 	if v.IsArray() {
 		elements := query.Elements(v.Data)
 		if len(elements) != 1 {
-			return nil, fail(40536, "%s accepts exactly one argument if given an array, but was given %d", op.name, len(elements))
+			return nil, mongoerr.Errorf(40536, "%s accepts exactly one argument if given an array, but was given %d", op.name, len(elements))
 		}
 		v = elements[0]
 	} else if v.IsDocument() && !startsCall(v) {
@@ -106,7 +107,7 @@ func asDate(v Value) (int64, error) {
 	case bson.TypeObjectID:
 		return int64(int32(binary.BigEndian.Uint32(v.Data))) * 1000, nil
 	}
-	return 0, fail(16006, "can't convert from BSON type %s to Date", typeName(v))
+	return 0, mongoerr.Errorf(16006, "can't convert from BSON type %s to Date", typeName(v))
 }
 
 func timestampPart(name string, code int32, shift uint) func([]Value) (Value, error) {
@@ -115,7 +116,7 @@ func timestampPart(name string, code int32, shift uint) func([]Value) (Value, er
 			return null, nil
 		}
 		if args[0].Type != bson.TypeTimestamp {
-			return missing, fail(code, " Argument to %s must be a timestamp, but is %s", name, typeName(args[0]))
+			return missing, mongoerr.Errorf(code, " Argument to %s must be a timestamp, but is %s", name, typeName(args[0]))
 		}
 		return query.Int64(int64(uint64(args[0].AsInt64()) >> shift & math.MaxUint32)), nil
 	}
@@ -131,7 +132,7 @@ const (
 func dateText(ms int64) (string, error) {
 	t := time.UnixMilli(ms).UTC()
 	if year := t.Year(); year < 0 || year > 9999 {
-		return "", fail(18537, yearsRange, year)
+		return "", mongoerr.Errorf(18537, yearsRange, year)
 	}
 	return isoText(t) + utcLetter, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -26,11 +27,11 @@ var unitDays = map[string]int64{"day": 1, "week": 7}
 
 func timeUnit(name string, v Value) (string, error) {
 	if !v.IsString() {
-		return "", fail(5439013, "%s requires 'unit' to be a string, but got %s", name, typeName(v))
+		return "", mongoerr.Errorf(5439013, "%s requires 'unit' to be a string, but got %s", name, typeName(v))
 	}
 	unit := string(v.Text())
 	if unitLengths[unit]+unitMonths[unit]+unitDays[unit] == 0 {
-		return "", fail(failedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
+		return "", mongoerr.Errorf(mongoerr.FailedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
 	return unit, nil
 }
@@ -73,14 +74,14 @@ func dateAdd(name string, direction int64) func(*Env, []Expression) (Value, erro
 		}
 		start, err := asDate(date)
 		if err != nil {
-			return missing, fail(5166403, "%s requires startDate to be convertible to a date", name)
+			return missing, mongoerr.Errorf(5166403, "%s requires startDate to be convertible to a date", name)
 		}
 		amount, ok := asWholeLong(number)
 		if !number.IsNumber() || !ok {
-			return missing, fail(5166405, "%s expects integer amount of time units", name)
+			return missing, mongoerr.Errorf(5166405, "%s expects integer amount of time units", name)
 		}
 		if direction < 0 && amount == math.MinInt64 {
-			return missing, fail(6045000, "invalid %s 'amount' parameter value: %d", name, amount)
+			return missing, mongoerr.Errorf(6045000, "invalid %s 'amount' parameter value: %d", name, amount)
 		}
 		return addUnits(start, unit, direction*amount, zone)
 	}
@@ -109,7 +110,7 @@ func mostUnits(unit string) int64 {
 // its last.
 func addUnits(start int64, unit string, amount int64, zone *time.Location) (Value, error) {
 	if most := mostUnits(unit); unit != "millisecond" && (amount >= most || amount <= -most) {
-		return missing, fail(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, unit)
+		return missing, mongoerr.Errorf(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, unit)
 	}
 	t := time.UnixMilli(start).In(zone)
 	if unit == "millisecond" {
@@ -134,7 +135,7 @@ func dateOf(t time.Time) (Value, error) {
 	ms, ok := multiplyLong(t.Unix(), 1000)
 	ms, fits := addLong(ms, int64(millisecond(t)))
 	if !ok || !fits {
-		return missing, fail(5166406, "dateAdd overflowed")
+		return missing, mongoerr.Errorf(5166406, "dateAdd overflowed")
 	}
 	return date(ms), nil
 }
@@ -142,7 +143,7 @@ func dateOf(t time.Time) (Value, error) {
 func addMilliseconds(start, amount int64) (Value, error) {
 	sum, ok := addLong(start, amount)
 	if !ok {
-		return missing, fail(159, "Overflow while adding %dms to %dms", amount, sum)
+		return missing, mongoerr.Errorf(159, "Overflow while adding %dms to %dms", amount, sum)
 	}
 	return date(sum), nil
 }
@@ -192,12 +193,12 @@ func dateDiff(env *Env, args []Expression) (Value, error) {
 	for i, which := range []string{"startDate", "endDate"} {
 		ms, err := asDate(dates[i])
 		if err != nil {
-			return missing, fail(5166307, "$dateDiff requires '%s' to be a date, but got %s", which, typeName(dates[i]))
+			return missing, mongoerr.Errorf(5166307, "$dateDiff requires '%s' to be a date, but got %s", which, typeName(dates[i]))
 		}
 		ends[i] = time.UnixMilli(ms).In(zone)
 	}
 	if _, ok := subtractLong(ends[1].UnixMilli(), ends[0].UnixMilli()); !ok && unit == "millisecond" {
-		return missing, fail(5166308, "dateDiff overflowed")
+		return missing, mongoerr.Errorf(5166308, "dateDiff overflowed")
 	}
 	return query.Int64(unitsBetween(ends[0], ends[1], unit, first)), nil
 }
@@ -249,7 +250,7 @@ func weekday(name string, v Value) (time.Weekday, error) {
 		return time.Sunday, nil
 	}
 	if !v.IsString() {
-		return 0, fail(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, typeName(v))
+		return 0, mongoerr.Errorf(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, typeName(v))
 	}
 	lower := string(mapBytes(string(v.Text()), asciiLower))
 	for d := time.Sunday; d <= time.Saturday; d++ {
@@ -258,7 +259,7 @@ func weekday(name string, v Value) (time.Weekday, error) {
 			return d, nil
 		}
 	}
-	return 0, fail(5439016, "%s parameter 'startOfWeek' value cannot be recognized as a day of a week: %s", name, v.Text())
+	return 0, mongoerr.Errorf(5439016, "%s parameter 'startOfWeek' value cannot be recognized as a day of a week: %s", name, v.Text())
 }
 
 func checkWeekday(name string) func(Value) error {

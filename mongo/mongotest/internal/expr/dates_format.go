@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -27,7 +28,7 @@ var dateToStringSignature = signature{
 
 func checkFormat(v Value) error {
 	if !v.IsString() {
-		return fail(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
+		return mongoerr.Errorf(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
 	}
 	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVUuwbB%")
 }
@@ -39,10 +40,10 @@ func checkSpecifiers(format, known string) error {
 			continue
 		}
 		if i++; i == len(format) {
-			return fail(18535, "Unmatched '%%' at end of format string")
+			return mongoerr.Errorf(18535, "Unmatched '%%' at end of format string")
 		}
 		if strings.IndexByte(known, format[i]) < 0 {
-			return fail(18536, "Invalid format character '%%%c' in format string", format[i])
+			return mongoerr.Errorf(18536, "Invalid format character '%%%c' in format string", format[i])
 		}
 	}
 	return nil
@@ -69,7 +70,7 @@ func dateToString(env *Env, args []Expression) (Value, error) {
 	}
 	t := time.UnixMilli(ms).In(location)
 	if year := t.Year(); year < 0 || year > 9999 {
-		return missing, fail(18537, yearsRange, year)
+		return missing, mongoerr.Errorf(18537, yearsRange, year)
 	}
 	if given(format) {
 		return query.Text(formatted(t, string(format.Text()))), nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 var dateFromStringSignature = signature{
@@ -25,7 +25,7 @@ var dateFromStringSignature = signature{
 
 func checkParseFormat(v Value) error {
 	if !v.IsString() {
-		return fail(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
+		return mongoerr.Errorf(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", typeName(v), spelled(v))
 	}
 	return checkSpecifiers(string(v.Text()), "YmdHMSLzZjGVubB%")
 }
@@ -47,8 +47,8 @@ func dateFromString(env *Env, args []Expression) (Value, error) {
 
 // onError returns what to give for a failed conversion, if anything is given.
 func onError(env *Env, e Expression, result Value, err error) (Value, error) {
-	var refused *query.Error
-	if !errors.As(err, &refused) || refused.Code != conversionFailure {
+	var refused *mongoerr.Error
+	if !errors.As(err, &refused) || refused.Code != mongoerr.ConversionFailure {
 		return result, err
 	}
 	v, evalErr := e.Eval(env)
@@ -63,7 +63,7 @@ func onError(env *Env, e Expression, result Value, err error) (Value, error) {
 
 func parseDate(s, format, zone Value) (Value, error) {
 	if !s.IsString() {
-		return missing, fail(conversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
+		return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
 			spelled(s))
 	}
 	var d *civil
@@ -81,7 +81,7 @@ func parseDate(s, format, zone Value) (Value, error) {
 		if name := d.zone.String(); name != "" {
 			what = "time zone information ('" + name + "')"
 		}
-		return missing, fail(conversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
+		return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
 	}
 	location, err := timezone(zone)
 	if err != nil {
@@ -114,12 +114,12 @@ func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	case c.hasYear && c.dayOfYear >= 0:
 		c.month, c.day = 1, c.dayOfYear+1 // the real server counts from 0
 	case !c.hasYear || !c.hasMonth || !c.hasDay:
-		return missing, fail(conversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", s)
+		return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", s)
 	}
 	t := localTime(c.year, time.Month(c.month), c.day, c.hour, c.minute, c.second, c.nano, zone)
 	t = c.from(t)
 	if n := t.Unix(); n > math.MaxInt64/1_000_000 || n < math.MinInt64/1_000_000 {
-		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
+		return missing, mongoerr.Errorf(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}
 	return date(t.UnixMicro() / 1000), nil // the fraction of a time before 1970 is cut off too
 }
@@ -148,5 +148,5 @@ func (p *problems) err() error {
 	if len(p.found) == 0 {
 		return nil
 	}
-	return fail(conversionFailure, "Error parsing date string '%s'; %s", p.text, strings.Join(p.found, "; "))
+	return mongoerr.Errorf(mongoerr.ConversionFailure, "Error parsing date string '%s'; %s", p.text, strings.Join(p.found, "; "))
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // parseFree reads a date that is written in any of the usual ways.
@@ -20,7 +20,7 @@ func parseFree(text string) (*civil, error) {
 	s := scanDate(trimmed)
 	all := problems{text: text, found: append(s.errors.found, s.warnings.found...)}
 	if all.found == nil && s.unsupported != "" {
-		return nil, fail(query.NotImplemented, "mongotest: the unit %s in the text of a date is not supported", s.unsupported)
+		return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the unit %s in the text of a date is not supported", s.unsupported)
 	}
 	return &s.civil, all.err()
 }

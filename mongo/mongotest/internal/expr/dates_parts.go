@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -46,7 +47,7 @@ func dateToParts(env *Env, args []Expression) (Value, error) {
 func isISO(v Value) (bool, error) {
 	v = otherwise(v, no)
 	if v.Type != bson.TypeBoolean {
-		return false, fail(40521, "iso8601 must evaluate to a bool, found %s", typeName(v))
+		return false, mongoerr.Errorf(40521, "iso8601 must evaluate to a bool, found %s", typeName(v))
 	}
 	return truth(v), nil
 }
@@ -112,11 +113,11 @@ func checkPartsMix(doc []byte) error {
 	}
 	switch {
 	case !has("year", "isoWeekYear"):
-		return fail(40516, "$dateFromParts requires either 'year' or 'isoWeekYear' to be present")
+		return mongoerr.Errorf(40516, "$dateFromParts requires either 'year' or 'isoWeekYear' to be present")
 	case has("year") && has("isoWeekYear", "isoWeek", "isoDayOfWeek"):
-		return fail(40489, "$dateFromParts does not allow mixing natural dates with ISO dates")
+		return mongoerr.Errorf(40489, "$dateFromParts does not allow mixing natural dates with ISO dates")
 	case has("isoWeekYear") && has("month", "day"):
-		return fail(40525, "$dateFromParts does not allow mixing ISO dates with natural dates")
+		return mongoerr.Errorf(40525, "$dateFromParts does not allow mixing ISO dates with natural dates")
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func partNumber(place, i int, v Value) (int64, error) {
 	v = otherwise(v, query.Int32(int32(min(1, max(0, 3-i)))))
 	n, ok := asWholeLong(v)
 	if !v.IsNumber() || !ok {
-		return 0, fail(40515, "'%s' must evaluate to an integer, found %s with value %s", name, typeName(v), spelled(v))
+		return 0, mongoerr.Errorf(40515, "'%s' must evaluate to an integer, found %s with value %s", name, typeName(v), spelled(v))
 	}
 	return n, partRange(name, i, n)
 }
@@ -158,16 +159,16 @@ func partRange(name string, i int, n int64) error {
 		if name == "isoWeekYear" {
 			code = 31095
 		}
-		return fail(code, "'%s' must evaluate to an integer in the range 1 to 9999, found %d", name, n)
+		return mongoerr.Errorf(code, "'%s' must evaluate to an integer in the range 1 to 9999, found %d", name, n)
 	case i > 0 && i < 5 && n != int64(int16(n)):
-		return fail(31034, "'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not in range", name, n)
+		return mongoerr.Errorf(31034, "'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not in range", name, n)
 	}
 	return nil
 }
 
 func fromParts(n []int64, iso bool, zone *time.Location) (Value, error) {
 	if n[5] > math.MaxInt64/1000 || n[5] < math.MinInt64/1000 {
-		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
+		return missing, mongoerr.Errorf(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}
 	month, day := time.Month(n[1]), int(n[2])
 	if iso {
@@ -179,7 +180,7 @@ func fromParts(n []int64, iso bool, zone *time.Location) (Value, error) {
 		total, ok = addLong(total, n[6])
 	}
 	if !ok {
-		return missing, fail(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
+		return missing, mongoerr.Errorf(159, "Overflow casting from a lower-precision duration to a higher-precision duration")
 	}
 	return date(total), nil
 }

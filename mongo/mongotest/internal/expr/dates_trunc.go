@@ -2,6 +2,8 @@ package expr
 
 import (
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 func dateTruncParse(p *parser, op *operator, v Value) (Expression, error) {
@@ -29,10 +31,10 @@ func binSize(v Value) (int64, error) {
 	}
 	n, ok := asWholeLong(v)
 	if !v.IsNumber() || !ok {
-		return 0, fail(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
+		return 0, mongoerr.Errorf(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
 	}
 	if n <= 0 {
-		return 0, fail(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", n)
+		return 0, mongoerr.Errorf(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", n)
 	}
 	return n, nil
 }
@@ -56,7 +58,7 @@ func dateTrunc(env *Env, args []Expression) (Value, error) {
 	}
 	ms, err := asDate(moment)
 	if err != nil {
-		return missing, fail(5166307, "$dateTrunc requires 'date' to be a date, but got %s", typeName(moment))
+		return missing, mongoerr.Errorf(5166307, "$dateTrunc requires 'date' to be a date, but got %s", typeName(moment))
 	}
 	return truncate(time.UnixMilli(ms).In(zone), unit, bin, first)
 }
@@ -72,7 +74,7 @@ func truncate(t time.Time, unit string, bin int64, first time.Weekday) (Value, e
 		return truncateDuration(t.UnixMilli(), reference.UnixMilli(), length, bin)
 	}
 	if bin > mostDateBins {
-		return missing, fail(5439006, "dateTrunc unsupported binSize value")
+		return missing, mongoerr.Errorf(5439006, "dateTrunc unsupported binSize value")
 	}
 	var units int64
 	switch n := unitMonths[unit]; {
@@ -91,13 +93,13 @@ func truncate(t time.Time, unit string, bin int64, first time.Weekday) (Value, e
 func truncateDuration(ms, reference, length, bin int64) (Value, error) {
 	length, ok := multiplyLong(length, bin)
 	if !ok {
-		return missing, fail(5439002, "dateTrunc overflowed")
+		return missing, mongoerr.Errorf(5439002, "dateTrunc overflowed")
 	}
 	distance, ok := subtractLong(ms, reference)
 	bins, fits := multiplyLong(floorDiv(distance, length), length)
 	start, reaches := addLong(reference, bins)
 	if !ok || !fits || !reaches {
-		return missing, fail(5439000, "dateTrunc overflowed")
+		return missing, mongoerr.Errorf(5439000, "dateTrunc overflowed")
 	}
 	return date(start), nil
 }

@@ -3,13 +3,14 @@ package expr
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // Expression is a compiled expression.
 type Expression interface {
 	// Eval returns the expression's value for one document, a Missing one where it leads to no field. Errors are of type
-	// *query.Error.
+	// *mongoerr.Error.
 	Eval(env *Env) (Value, error)
 }
 
@@ -34,10 +35,10 @@ const maxValue = 64 << 20
 // pay counts a value that was evaluated, and refuses it where it is too much.
 func (e *Env) pay(v Value) (Value, error) {
 	if n := len(v.Data); n > maxValue {
-		return missing, fail(objectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
+		return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
 	}
 	if e.steps += 1 + len(v.Data)/16; e.steps > maxSteps {
-		return missing, fail(maxTimeExpired, "mongotest: the expression took more than %d steps", maxSteps)
+		return missing, mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "mongotest: the expression took more than %d steps", maxSteps)
 	}
 	return v, nil
 }
@@ -82,7 +83,7 @@ type path struct {
 func (p *path) Eval(env *Env) (Value, error) {
 	v := env.variable(p.slot)
 	if p.slot == slotClusterTime && v.Missing() || p.slot == slotAbsent {
-		return missing, fail(51144, "Builtin variable '$$%s' is not available", p.name)
+		return missing, mongoerr.Errorf(51144, "Builtin variable '$$%s' is not available", p.name)
 	}
 	return env.pay(follow(v, p.names))
 }

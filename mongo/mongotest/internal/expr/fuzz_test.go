@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -42,7 +43,7 @@ func FuzzExpression(f *testing.F) {
 		if err == nil {
 			_, err = e.Eval(environment(doc))
 		}
-		var refused *query.Error
+		var refused *mongoerr.Error
 		if err != nil && (!errors.As(err, &refused) || refused.Code == 0 || refused.Message == "") {
 			t.Errorf("%v is no refusal with a code", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -48,9 +49,9 @@ func show(v query.Value) string {
 }
 
 func showError(err error) string {
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) {
-		return "not a *query.Error: " + err.Error()
+		return "not a *mongoerr.Error: " + err.Error()
 	}
 	return fmt.Sprintf("error %d %s", refused.Code, refused.Message)
 }

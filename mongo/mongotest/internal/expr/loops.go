@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,7 +31,7 @@ func (l *loop) variables(p *parser, names loopNames) (*Scope, error) {
 			return nil, err
 		}
 		if index == element {
-			return nil, fail(9375801, "'as' and 'arrayIndexAs' cannot have the same name")
+			return nil, mongoerr.Errorf(9375801, "'as' and 'arrayIndexAs' cannot have the same name")
 		}
 	}
 	scope := p.scope.with(element)

@@ -1,5 +1,9 @@
 package expr
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
 // filterLoop is $filter.
 type filterLoop struct {
 	loop
@@ -30,7 +34,7 @@ func parseFilter(p *parser, _ *operator, v Value) (Expression, error) {
 
 func (f *filterLoop) Eval(env *Env) (Value, error) {
 	elements, ok, err := f.elements(env, func(v Value) error {
-		return fail(28651, "input to $filter must be an array not %s", typeName(v))
+		return mongoerr.Errorf(28651, "input to $filter must be an array not %s", typeName(v))
 	})
 	if err != nil || !ok {
 		return null, err
@@ -66,10 +70,10 @@ func (f *filterLoop) most(env *Env, all int) (int, error) {
 	}
 	n, ok := asIndex(v)
 	if !v.IsNumber() || !ok {
-		return 0, fail(327391, "$filter: limit must be represented as a 32-bit integral value: %s", spelled(v))
+		return 0, mongoerr.Errorf(327391, "$filter: limit must be represented as a 32-bit integral value: %s", spelled(v))
 	}
 	if n <= 0 {
-		return 0, fail(327392, "$filter: limit must be greater than 0: %d", n)
+		return 0, mongoerr.Errorf(327392, "$filter: limit must be greater than 0: %d", n)
 	}
 	return n, nil
 }

@@ -1,5 +1,9 @@
 package expr
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
 // mapLoop is $map.
 type mapLoop struct{ loop }
 
@@ -21,7 +25,7 @@ func parseMap(p *parser, _ *operator, v Value) (Expression, error) {
 
 func (m *mapLoop) Eval(env *Env) (Value, error) {
 	elements, ok, err := m.elements(env, func(v Value) error {
-		return fail(16883, "input to $map must be an array not %s", typeName(v))
+		return mongoerr.Errorf(16883, "input to $map must be an array not %s", typeName(v))
 	})
 	if err != nil || !ok {
 		return null, err

@@ -1,5 +1,9 @@
 package expr
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
 // reduceLoop is $reduce: a loop whose body sees the value so far.
 type reduceLoop struct {
 	loop
@@ -15,7 +19,7 @@ func parseReduce(p *parser, _ *operator, v Value) (Expression, error) {
 	}
 	for i, name := range []string{"input", "initialValue", "in"} {
 		if args[name].Missing() {
-			return nil, fail(40077+int32(i), "$reduce requires '%s' to be specified", name)
+			return nil, mongoerr.Errorf(40077+int32(i), "$reduce requires '%s' to be specified", name)
 		}
 	}
 	return p.reduce(args)
@@ -51,7 +55,7 @@ func (p *parser) reduce(args map[string]Value) (Expression, error) {
 
 func (r *reduceLoop) Eval(env *Env) (Value, error) {
 	elements, ok, err := r.elements(env, func(v Value) error {
-		return fail(40080, "$reduce requires that 'input' be an array, found: %s", spelled(v))
+		return mongoerr.Errorf(40080, "$reduce requires that 'input' be an array, found: %s", spelled(v))
 	})
 	if err != nil || !ok {
 		return null, err

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -36,7 +37,7 @@ func anyOf(values []Value, t bson.Type) bool {
 func onlyNumber(code int32, name string) func(Value) (Value, error) {
 	return func(v Value) (Value, error) {
 		if !v.IsNumber() {
-			return missing, fail(code, "%s only supports numeric types, not %s", name, typeName(v))
+			return missing, mongoerr.Errorf(code, "%s only supports numeric types, not %s", name, typeName(v))
 		}
 		return v, nil
 	}
@@ -66,7 +67,7 @@ func truncated(v Value) (int64, error) {
 		if isDecimal(v) {
 			kind = "decimal "
 		}
-		return 0, fail(31109, "Can't coerce out of range %svalue %s to long", kind, spelled(v))
+		return 0, mongoerr.Errorf(31109, "Can't coerce out of range %svalue %s to long", kind, spelled(v))
 	}
 	return n, nil
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -39,7 +40,7 @@ func mergeInto(o object, v Value) (object, error) {
 		return o, nil
 	}
 	if !v.IsDocument() {
-		return o, fail(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
+		return o, mongoerr.Errorf(40400, "$mergeObjects requires object inputs, but input %s is of type %s", spelled(v), typeName(v))
 	}
 	for _, f := range query.ObjectOf(v.Data) {
 		if !f.Value.Missing() {
@@ -54,7 +55,7 @@ func objectToArray(args []Value) (Value, error) {
 		return null, nil
 	}
 	if !args[0].IsDocument() {
-		return missing, fail(40390, "$objectToArray requires a document input, found: %s", typeName(args[0]))
+		return missing, mongoerr.Errorf(40390, "$objectToArray requires a document input, found: %s", typeName(args[0]))
 	}
 	var pairs []Value
 	for _, f := range query.ObjectOf(args[0].Data) {
@@ -70,7 +71,7 @@ func arrayToObject(args []Value) (Value, error) {
 		return null, nil
 	}
 	if !args[0].IsArray() {
-		return missing, fail(40386, "$arrayToObject requires an array input, found: %s", typeName(args[0]))
+		return missing, mongoerr.Errorf(40386, "$arrayToObject requires an array input, found: %s", typeName(args[0]))
 	}
 	var o object
 	elements := query.Elements(args[0].Data)
@@ -89,46 +90,46 @@ func pair(e, first Value) (key []byte, v Value, err error) {
 	mixed := "$arrayToObject requires a consistent input format. Elements mustall be arrays or all be objects. %s was detected, now found: %s"
 	switch {
 	case first.IsArray() && !e.IsArray():
-		return nil, missing, fail(40396, mixed, "Array", typeName(e))
+		return nil, missing, mongoerr.Errorf(40396, mixed, "Array", typeName(e))
 	case first.IsDocument() && !e.IsDocument():
-		return nil, missing, fail(40391, mixed, "Object", typeName(e))
+		return nil, missing, mongoerr.Errorf(40391, mixed, "Object", typeName(e))
 	case e.IsArray():
 		return arrayPair(query.Elements(e.Data))
 	case e.IsDocument():
 		return documentPair(e)
 	}
-	return nil, missing, fail(40398, "Unrecognised input type format for $arrayToObject: %s", typeName(e))
+	return nil, missing, mongoerr.Errorf(40398, "Unrecognised input type format for $arrayToObject: %s", typeName(e))
 }
 
 func arrayPair(elements []Value) (key []byte, v Value, err error) {
 	if len(elements) != 2 {
-		return nil, missing, fail(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(elements))
+		return nil, missing, mongoerr.Errorf(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(elements))
 	}
 	if !elements[0].IsString() {
-		return nil, missing, fail(40395,
+		return nil, missing, mongoerr.Errorf(40395,
 			"$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", typeName(elements[0]))
 	}
 	if key = elements[0].Text(); bytes.IndexByte(key, 0) >= 0 {
-		return nil, missing, fail(4940400, "Key field cannot contain an embedded null byte")
+		return nil, missing, mongoerr.Errorf(4940400, "Key field cannot contain an embedded null byte")
 	}
 	return key, elements[1], nil
 }
 
 func documentPair(e Value) (key []byte, v Value, err error) {
 	if n := len(query.Elements(e.Data)); n != 2 {
-		return nil, missing, fail(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", n)
+		return nil, missing, mongoerr.Errorf(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", n)
 	}
 	k, v := query.Lookup(e.Data, "k"), query.Lookup(e.Data, "v")
 	if k.Missing() || v.Missing() {
-		return nil, missing, fail(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s",
+		return nil, missing, mongoerr.Errorf(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s",
 			spelled(e))
 	}
 	if !k.IsString() {
-		return nil, missing, fail(40394,
+		return nil, missing, mongoerr.Errorf(40394,
 			"$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", typeName(k))
 	}
 	if key = k.Text(); bytes.IndexByte(key, 0) >= 0 {
-		return nil, missing, fail(4940401, "Key field cannot contain an embedded null byte")
+		return nil, missing, mongoerr.Errorf(4940401, "Key field cannot contain an embedded null byte")
 	}
 	return key, v, nil
 }

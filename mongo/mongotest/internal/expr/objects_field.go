@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -30,17 +31,17 @@ func parseGetField(p *parser, op *operator, v Value) (Expression, error) {
 		case "input":
 			args[1], err = p.expression(f.Value)
 		default:
-			err = fail(3041701, "$getField found an unknown argument: %s", f.Name)
+			err = mongoerr.Errorf(3041701, "$getField found an unknown argument: %s", f.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if args[0] == nil {
-		return nil, fail(3041702, "$getField requires 'field' to be specified")
+		return nil, mongoerr.Errorf(3041702, "$getField requires 'field' to be specified")
 	}
 	if args[1] == nil {
-		return nil, fail(3041703, "$getField requires 'input' to be specified")
+		return nil, mongoerr.Errorf(3041703, "$getField requires 'input' to be specified")
 	}
 	return &call{op: op, args: args}, nil
 }
@@ -56,7 +57,7 @@ func getField(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	if !field.IsString() {
-		return missing, fail(3041704, "$getField requires 'field' to evaluate to type String, but got %s", typeName(field))
+		return missing, mongoerr.Errorf(3041704, "$getField requires 'field' to evaluate to type String, but got %s", typeName(field))
 	}
 	input, err := args[1].Eval(env)
 	if err != nil {
@@ -76,14 +77,14 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 	codes := []int32{4161102, 4161109, 4161103}
 	return func(p *parser, op *operator, v Value) (Expression, error) {
 		if !v.IsDocument() {
-			return nil, fail(4161100, "%s only supports an object as its argument", op.name)
+			return nil, mongoerr.Errorf(4161100, "%s only supports an object as its argument", op.name)
 		}
 		args := []Expression{nil, nil, constant{missing}}
 		copy(args, make([]Expression, len(names)))
 		for _, f := range query.ObjectOf(v.Data) {
 			at := slices.Index(names, f.Name)
 			if at < 0 {
-				return nil, fail(4161101, "%s found an unknown argument: %s", op.name, f.Name)
+				return nil, mongoerr.Errorf(4161101, "%s found an unknown argument: %s", op.name, f.Name)
 			}
 			var err error
 			if args[at], err = p.expression(f.Value); err != nil {
@@ -92,7 +93,7 @@ func parseSetField(names ...string) func(*parser, *operator, Value) (Expression,
 		}
 		for _, i := range []int{0, 2, 1} {
 			if args[i] == nil {
-				return nil, fail(codes[i], "%s requires '%s' to be specified", op.name, names[i])
+				return nil, mongoerr.Errorf(codes[i], "%s requires '%s' to be specified", op.name, names[i])
 			}
 		}
 		if err := p.checkSetField(v); err != nil {
@@ -113,20 +114,20 @@ func (p *parser) checkSetField(v Value) error {
 			} else {
 				s = s[1:]
 			}
-			return fail(4161108, "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", s, s)
+			return mongoerr.Errorf(4161108, "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", s, s)
 		}
 		return nil
 	case field.IsDocument() && isCall(field):
 		inner := query.ObjectOf(field.Data)[0]
 		if inner.Name != "$literal" && inner.Name != "$const" {
-			return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
+			return mongoerr.Errorf(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 		}
 		field = inner.Value
 	case field.IsDocument() || field.IsArray():
-		return fail(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
+		return mongoerr.Errorf(4161106, "$setField requires 'field' to evaluate to a constant, but got a non-constant argument")
 	}
 	if !field.IsString() {
-		return fail(4161107, "$setField requires 'field' to evaluate to type String, but got %s", typeName(field))
+		return mongoerr.Errorf(4161107, "$setField requires 'field' to evaluate to type String, but got %s", typeName(field))
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func setField(env *Env, args []Expression) (Value, error) {
 		return null, err
 	}
 	if input.Type != bson.TypeEmbeddedDocument {
-		return missing, fail(4161105, "$setField requires 'input' to evaluate to type Object")
+		return missing, mongoerr.Errorf(4161105, "$setField requires 'input' to evaluate to type Object")
 	}
 	v, err := args[2].Eval(env)
 	if err != nil {

@@ -1,5 +1,9 @@
 package expr
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
+
 // operator is one row of the table: how its arguments are written, and what it makes of them. Exactly one of apply and
 // lazy is set, unless parse makes an Expression of its own.
 type operator struct {
@@ -50,9 +54,9 @@ func positional(p *parser, op *operator, v Value) (Expression, error) {
 	}
 	switch n := len(parsed); {
 	case op.min == op.max && n != op.min:
-		return nil, fail(16020, "Expression %s takes exactly %d arguments. %d were passed in.", op.name, op.min, n)
+		return nil, mongoerr.Errorf(16020, "Expression %s takes exactly %d arguments. %d were passed in.", op.name, op.min, n)
 	case op.min <= op.max && (n < op.min || n > op.max):
-		return nil, fail(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", op.name, op.min,
+		return nil, mongoerr.Errorf(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", op.name, op.min,
 			op.max, n)
 	}
 	return &call{op: op, args: parsed}, nil

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // optimizer evaluates ahead of time what is constant, as the real server does when it has parsed a whole command. What it
@@ -22,9 +22,9 @@ type optimizable interface {
 // optimize returns an expression that gives the same values. An error is marked as that of a constant.
 func optimize(e Expression) (Expression, error) {
 	e, err := (&optimizer{known: make(map[int]Value)}).expression(e)
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) {
-		return nil, &query.Error{Code: refused.Code, Message: refused.Message, Constant: true}
+		return nil, &mongoerr.Error{Code: refused.Code, Message: refused.Message, Constant: true}
 	}
 	return e, err
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,20 +39,10 @@ func ParseFree(v Value, scope *Scope) (Expression, error) {
 		return nil, err
 	}
 	if p.rooted {
-		return nil, fail(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
+		return nil, mongoerr.Errorf(4890500, "Command let Expression tried to access a field, but this is not allowed becauseCommand let Expressions "+
 			"run before the query examines any documents.")
 	}
 	return optimize(e)
-}
-
-// ParseObject compiles a document as an object to construct, not as an operator's call: its names must be those of fields.
-func ParseObject(doc []byte, scope *Scope) (Expression, error) {
-	p := &parser{scope: scope}
-	d, err := p.document(doc)
-	if err != nil {
-		return nil, err
-	}
-	return optimize(d)
 }
 
 // parser is the state of one Parse.
@@ -72,7 +63,7 @@ func (p *parser) within(scope *Scope, v Value) (Expression, error) {
 
 func (p *parser) expression(v Value) (Expression, error) {
 	if p.depth++; p.depth > maxDepth {
-		return nil, fail(overflow, "BSONObj exceeds maximum nested object depth: %d", maxDepth)
+		return nil, mongoerr.Errorf(mongoerr.Overflow, "BSONObj exceeds maximum nested object depth: %d", maxDepth)
 	}
 	defer func() { p.depth-- }()
 	switch v.Type {
@@ -126,7 +117,7 @@ func (p *parser) document(doc []byte) (Expression, error) {
 	for it.Next() {
 		name := string(it.Key)
 		if err := checkFieldName(name); err != nil {
-			return nil, fail(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
+			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
 				err.Message)
 		}
 		e, err := p.expression(query.Of(it.Element))
@@ -142,14 +133,14 @@ func (p *parser) document(doc []byte) (Expression, error) {
 func (p *parser) operator(v Value) (Expression, error) {
 	fields := query.ObjectOf(v.Data)
 	if len(fields) > 1 {
-		return nil, fail(15983, "An object representing an expression must have exactly one field: %s", v)
+		return nil, mongoerr.Errorf(15983, "An object representing an expression must have exactly one field: %s", v)
 	}
 	op, ok := operators[fields[0].Name]
 	if !ok {
 		if unsupported[fields[0].Name] {
-			return nil, fail(query.NotImplemented, "mongotest: the expression %s is not supported", fields[0].Name)
+			return nil, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the expression %s is not supported", fields[0].Name)
 		}
-		return nil, fail(invalidOptions, "Unrecognized expression '%s'", fields[0].Name)
+		return nil, mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Unrecognized expression '%s'", fields[0].Name)
 	}
 	return op.parse(p, op, fields[0].Value)
 }
@@ -157,7 +148,7 @@ func (p *parser) operator(v Value) (Expression, error) {
 // path parses "$field" and "$$variable.field".
 func (p *parser) path(s string) (Expression, error) {
 	if s == "$" {
-		return nil, fail(16872, "'$' by itself is not a valid FieldPath")
+		return nil, mongoerr.Errorf(16872, "'$' by itself is not a valid FieldPath")
 	}
 	name, rest, dotted := "CURRENT", s[1:], true
 	if strings.HasPrefix(rest, "$") {
@@ -169,11 +160,11 @@ func (p *parser) path(s string) (Expression, error) {
 	slot, ok := p.scope.lookup(name)
 	switch {
 	case name == "SEARCH_META":
-		return nil, fail(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
+		return nil, mongoerr.Errorf(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
 	case name == "USER_ROLES":
 		return constant{array(nil)}, nil // nobody logs in
 	case !ok:
-		return nil, fail(17276, "Use of undefined variable: %s", name)
+		return nil, mongoerr.Errorf(17276, "Use of undefined variable: %s", name)
 	}
 	var names []string
 	if dotted {
@@ -191,28 +182,28 @@ func (p *parser) path(s string) (Expression, error) {
 
 func splitPath(s string) ([]string, error) {
 	if strings.HasSuffix(s, ".") {
-		return nil, fail(40353, "FieldPath must not end with a '.'.")
+		return nil, mongoerr.Errorf(40353, "FieldPath must not end with a '.'.")
 	}
 	names := strings.Split(s, ".")
 	for _, name := range names {
 		if err := checkFieldName(name); err != nil {
-			return nil, fail(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
+			return nil, mongoerr.Errorf(err.Code, "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: %s",
 				err.Message)
 		}
 	}
 	return names, nil
 }
 
-func checkFieldName(name string) *query.Error {
+func checkFieldName(name string) *mongoerr.Error {
 	switch {
 	case name == "":
-		return fail(15998, "FieldPath field names may not be empty strings.")
+		return mongoerr.Errorf(15998, "FieldPath field names may not be empty strings.")
 	case name[0] == '$':
-		return fail(16410, "FieldPath field names may not start with '$', given '%s'.", name)
+		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
 	case strings.Contains(name, "\x00"):
-		return fail(16411, "FieldPath field names may not contain '\\0'.")
+		return mongoerr.Errorf(16411, "FieldPath field names may not contain '\\0'.")
 	case strings.Contains(name, "."):
-		return fail(16412, "FieldPath field names may not contain '.', given '%s'.", name)
+		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -42,7 +43,7 @@ func matcher(name string, none Value, apply func(*regexp.Regexp, string) Value) 
 		case err != nil:
 			return missing, err
 		case !input.IsNullish() && !input.IsString():
-			return missing, fail(51104, "%s needs 'input' to be of type string", name)
+			return missing, mongoerr.Errorf(51104, "%s needs 'input' to be of type string", name)
 		case re == nil || input.IsNullish():
 			return none, nil
 		}
@@ -84,21 +85,21 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 	case regex.IsString():
 		pattern = string(regex.Text())
 		if strings.Contains(pattern, "\x00") {
-			return "", "", fail(51109, "%s: regular expression cannot contain an embedded null byte", name)
+			return "", "", mongoerr.Errorf(51109, "%s: regular expression cannot contain an embedded null byte", name)
 		}
 	case !regex.IsNullish():
-		return "", "", fail(51105, "%s needs 'regex' to be of type string or regex", name)
+		return "", "", mongoerr.Errorf(51105, "%s needs 'regex' to be of type string or regex", name)
 	}
 	switch {
 	case flags.IsNullish():
 	case !flags.IsString():
-		return "", "", fail(51106, "%s needs 'options' to be of type string", name)
+		return "", "", mongoerr.Errorf(51106, "%s needs 'options' to be of type string", name)
 	case options != "":
-		return "", "", fail(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
+		return "", "", mongoerr.Errorf(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
 	default:
 		options = string(flags.Text())
 		if strings.Contains(options, "\x00") {
-			return "", "", fail(51110, "%s: regular expression options cannot contain an embedded null byte", name)
+			return "", "", mongoerr.Errorf(51110, "%s: regular expression options cannot contain an embedded null byte", name)
 		}
 	}
 	return pattern, options, nil
@@ -107,11 +108,11 @@ func patternOf(name string, regex, flags Value) (pattern, options string, err er
 // compile returns the regular expression of an operator.
 func compile(name, pattern, options string) (*regexp.Regexp, error) {
 	if fault := utf8Fault(pattern); fault != "" {
-		return nil, fail(51111, "Invalid Regex in %s: %s", name, fault)
+		return nil, mongoerr.Errorf(51111, "Invalid Regex in %s: %s", name, fault)
 	}
 	re, fault, err := query.CompileRegex(name, pattern, options)
 	if fault != "" {
-		return nil, fail(51111, "Invalid Regex in %s: %s", name, fault)
+		return nil, mongoerr.Errorf(51111, "Invalid Regex in %s: %s", name, fault)
 	}
 	return re, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -27,7 +28,7 @@ func rounded(name string, mode rounding, whole func(float64) float64) func(*Env,
 
 func precision(name string, v Value) (int, error) {
 	if !v.IsNumber() {
-		return 0, fail(16004, "can't convert from BSON type %s to long", typeName(v))
+		return 0, mongoerr.Errorf(16004, "can't convert from BSON type %s to long", typeName(v))
 	}
 	n, err := truncated(v)
 	if err != nil {
@@ -36,9 +37,9 @@ func precision(name string, v Value) (int, error) {
 	_, whole := asWholeLong(v)
 	switch {
 	case !whole || n != int64(int32(n)):
-		return 0, fail(51082, "precision argument to  %s must be a integral value", name)
+		return 0, mongoerr.Errorf(51082, "precision argument to  %s must be a integral value", name)
 	case n < -20 || n > 100:
-		return 0, fail(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
+		return 0, mongoerr.Errorf(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
 	}
 	return int(n), nil
 }
@@ -59,7 +60,7 @@ func roundNumber(name string, v Value, place int, mode rounding, whole func(floa
 	}
 	n := decimalInt(v.AsInt64()).quantize(-place, mode).signed(0)
 	if !n.IsInt64() {
-		return missing, fail(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
+		return missing, mongoerr.Errorf(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
 	}
 	return integerValue(n.Int64(), isLong(v)), nil
 }

@@ -3,6 +3,8 @@ package expr
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Scope holds the names of the variables that an expression may use.
@@ -63,10 +65,10 @@ func checkVariable(name string) error {
 		return nil
 	}
 	if name == "" {
-		return fail(failedToParse, "empty variable names are not allowed")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "empty variable names are not allowed")
 	}
 	if first := name[0]; first < utf8.RuneSelf && (first < 'a' || first > 'z') {
-		return fail(failedToParse, "'%s' starts with an invalid character for a user variable name", name)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
 	}
 	return checkVariableRest(name)
 }
@@ -74,11 +76,11 @@ func checkVariable(name string) error {
 // checkVariableUse refuses a name that no variable can have, the system's included.
 func checkVariableUse(name string) error {
 	if name == "" {
-		return fail(failedToParse, "empty variable names are not allowed")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "empty variable names are not allowed")
 	}
 	first := name[0]
 	if first < utf8.RuneSelf && !letter(first) {
-		return fail(failedToParse, "'%s' starts with an invalid character for a user variable name", name)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
 	}
 	return checkVariableRest(name)
 }
@@ -88,7 +90,7 @@ func checkVariableRest(name string) error {
 		return r < utf8.RuneSelf && !letter(byte(r)) && (r < '0' || r > '9') && r != '_'
 	})
 	if at > 0 {
-		return fail(failedToParse, "'%s' contains an invalid character for a variable name: '%c'", name, name[at])
+		return mongoerr.Errorf(mongoerr.FailedToParse, "'%s' contains an invalid character for a variable name: '%c'", name, name[at])
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -53,7 +54,7 @@ func combine(env *Env, args []Expression, code int32, name string, join func(set
 			return true, nil
 		}
 		if !v.IsArray() {
-			return false, fail(code, "All operands of %s must be arrays. One argument is of type: %s", name, typeName(v))
+			return false, mongoerr.Errorf(code, "All operands of %s must be arrays. One argument is of type: %s", name, typeName(v))
 		}
 		elements := query.Elements(v.Data)
 		if first {
@@ -78,9 +79,9 @@ func setDifference(args []Value) (Value, error) {
 	case a.IsNullish() || b.IsNullish():
 		return null, nil
 	case !a.IsArray():
-		return missing, fail(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", typeName(a))
+		return missing, mongoerr.Errorf(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", typeName(a))
 	case !b.IsArray():
-		return missing, fail(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
+		return missing, mongoerr.Errorf(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
 	}
 	without := setOf(query.Elements(b.Data))
 	var kept []Value
@@ -98,7 +99,7 @@ func parseSetEquals(p *parser, op *operator, v Value) (Expression, error) {
 		return nil, err
 	}
 	if len(parsed) < 2 {
-		return nil, fail(17045, "$setEquals needs at least two arguments had: %d", len(parsed))
+		return nil, mongoerr.Errorf(17045, "$setEquals needs at least two arguments had: %d", len(parsed))
 	}
 	return &call{op: op, args: parsed}, nil
 }
@@ -111,7 +112,7 @@ func checkedSets(o *optimizer, c *call) (Expression, error) {
 			return nil, err
 		}
 		if known, ok := arg.(constant); ok && !known.value.IsArray() {
-			return nil, fail(5887502, setEqualsType, i+1, typeName(known.value))
+			return nil, mongoerr.Errorf(5887502, setEqualsType, i+1, typeName(known.value))
 		}
 		c.args[i] = arg
 	}
@@ -126,7 +127,7 @@ func setEquals(env *Env, args []Expression) (Value, error) {
 	err := eachArg(env, args, func(v Value) (bool, error) {
 		n++
 		if !v.IsArray() {
-			return false, fail(17044, setEqualsType, n, typeName(v))
+			return false, mongoerr.Errorf(17044, setEqualsType, n, typeName(v))
 		}
 		s := setOf(query.Elements(v.Data))
 		if n == 1 {
@@ -145,7 +146,7 @@ func checkedSubset(o *optimizer, c *call) (Expression, error) {
 		return nil, err
 	}
 	if whole, ok := c.args[1].(constant); ok && !isConstant(c.args[0]) && !whole.value.IsArray() {
-		return nil, fail(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
+		return nil, mongoerr.Errorf(17311, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(whole.value))
 	}
 	return evaluated(c, c.args)
 }
@@ -156,14 +157,14 @@ func setIsSubset(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	if !a.IsArray() {
-		return missing, fail(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", typeName(a))
+		return missing, mongoerr.Errorf(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", typeName(a))
 	}
 	b, err := args[1].Eval(env)
 	if err != nil {
 		return missing, err
 	}
 	if !b.IsArray() {
-		return missing, fail(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
+		return missing, mongoerr.Errorf(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
 	}
 	whole := setOf(query.Elements(b.Data))
 	lacking := slices.ContainsFunc(query.Elements(a.Data), func(v Value) bool { return !whole.has(v) })
@@ -173,7 +174,7 @@ func setIsSubset(env *Env, args []Expression) (Value, error) {
 func elementsTrue(name string, code int32, all bool) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
 		if !args[0].IsArray() {
-			return missing, fail(code, "%s's argument must be an array, but is %s", name, typeName(args[0]))
+			return missing, mongoerr.Errorf(code, "%s's argument must be an array, but is %s", name, typeName(args[0]))
 		}
 		other := slices.ContainsFunc(query.Elements(args[0].Data), func(v Value) bool { return truth(v) != all })
 		return boolean(other != all), nil

@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,10 +39,10 @@ func concat(env *Env, args []Expression) (Value, error) {
 			return true, nil
 		}
 		if !v.IsString() {
-			return false, fail(16702, "$concat only supports strings, not %s", typeName(v))
+			return false, mongoerr.Errorf(16702, "$concat only supports strings, not %s", typeName(v))
 		}
 		if len(all) > maxValue {
-			return false, fail(objectTooLarge, "$concat result exceeds %d bytes", maxValue)
+			return false, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "$concat result exceeds %d bytes", maxValue)
 		}
 		all = append(all, v.Text()...)
 		return false, nil
@@ -67,13 +68,13 @@ func coerced(v Value) (string, error) {
 	case bson.TypeDateTime:
 		s, err := dateText(v.AsInt64())
 		if err != nil {
-			return "", fail(18537, "failed while coercing date to string :: caused by :: %v", err)
+			return "", mongoerr.Errorf(18537, "failed while coercing date to string :: caused by :: %v", err)
 		}
 		return s, nil
 	case bson.TypeTimestamp:
 		return timestampText(v), nil
 	}
-	return "", fail(16007, "can't convert from BSON type %s to String", typeName(v))
+	return "", mongoerr.Errorf(16007, "can't convert from BSON type %s to String", typeName(v))
 }
 
 func mapped(f func(byte) byte) func([]Value) (Value, error) {
@@ -124,7 +125,7 @@ func strcasecmp(args []Value) (Value, error) {
 func length(name string, code int32, count func(string) int) func([]Value) (Value, error) {
 	return func(args []Value) (Value, error) {
 		if !args[0].IsString() {
-			return missing, fail(code, "%s requires a string argument, found: %s", name, typeName(args[0]))
+			return missing, mongoerr.Errorf(code, "%s requires a string argument, found: %s", name, typeName(args[0]))
 		}
 		return query.Int32(int32(count(string(args[0].Text())))), nil
 	}
@@ -147,14 +148,14 @@ func split(args []Value) (Value, error) {
 	case s.IsNullish() || by.IsNullish():
 		return null, nil
 	case !s.IsString():
-		return missing, fail(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(s))
+		return missing, mongoerr.Errorf(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(s))
 	case by.Type == bson.TypeRegex:
 		return splitRegex(string(s.Text()), by)
 	case !by.IsString():
-		return missing, fail(40086,
+		return missing, mongoerr.Errorf(40086,
 			"$split requires an expression that evaluates to a string or regular expression as a second argument, found: %s", typeName(by))
 	case len(by.Text()) == 0:
-		return missing, fail(40087, "$split requires a non-empty separator")
+		return missing, mongoerr.Errorf(40087, "$split requires a non-empty separator")
 	}
 	return texts(strings.Split(string(s.Text()), string(by.Text()))), nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,11 +20,11 @@ func replacer(name string, n int) operator {
 		input, find, by := args[0], args[1], args[2]
 		switch {
 		case !input.IsString() && !input.IsNullish():
-			return missing, fail(10503904, "%s requires that 'input' be a string, found: %s", name, spelled(input))
+			return missing, mongoerr.Errorf(10503904, "%s requires that 'input' be a string, found: %s", name, spelled(input))
 		case !find.IsString() && find.Type != bson.TypeRegex && !find.IsNullish():
-			return missing, fail(10503903, "%s requires that 'find' be a string or regular expression, found: %s", name, spelled(find))
+			return missing, mongoerr.Errorf(10503903, "%s requires that 'find' be a string or regular expression, found: %s", name, spelled(find))
 		case !by.IsString() && !by.IsNullish():
-			return missing, fail(10503902, "%s requires that 'replacement' be a string, found: %s", name, spelled(by))
+			return missing, mongoerr.Errorf(10503902, "%s requires that 'replacement' be a string, found: %s", name, spelled(by))
 		case input.IsNullish() || find.IsNullish() || by.IsNullish():
 			return null, nil
 		case find.Type == bson.TypeRegex:
@@ -31,7 +32,7 @@ func replacer(name string, n int) operator {
 		}
 		s, old := string(input.Text()), string(find.Text())
 		if n < 0 && (strings.Count(s, old)+1)*len(by.Text()) > maxValue {
-			return missing, fail(objectTooLarge, "%s result exceeds %d bytes", name, maxValue)
+			return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "%s result exceeds %d bytes", name, maxValue)
 		}
 		return query.Text(replace(s, old, string(by.Text()), n)), nil
 	}}

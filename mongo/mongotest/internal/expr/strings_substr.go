@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -18,10 +19,10 @@ func substrBytes(args []Value) (Value, error) {
 		return missing, err
 	}
 	if !args[1].IsNumber() {
-		return missing, fail(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+		return missing, mongoerr.Errorf(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
 	}
 	if !args[2].IsNumber() {
-		return missing, fail(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
+		return missing, mongoerr.Errorf(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
 	}
 	start, err := truncated(args[1])
 	if err != nil {
@@ -32,7 +33,7 @@ func substrBytes(args []Value) (Value, error) {
 		return missing, err
 	}
 	if start < 0 {
-		return missing, fail(50752, "$substrBytes:  starting index must be non-negative (got: %d)", start)
+		return missing, mongoerr.Errorf(50752, "$substrBytes:  starting index must be non-negative (got: %d)", start)
 	}
 	from := min(start, int64(len(s)))
 	to := int64(len(s))
@@ -40,10 +41,10 @@ func substrBytes(args []Value) (Value, error) {
 		to = min(to-from, count) + from
 	}
 	if from < int64(len(s)) && !utf8.RuneStart(s[from]) {
-		return missing, fail(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
+		return missing, mongoerr.Errorf(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
 	}
 	if to < int64(len(s)) && !utf8.RuneStart(s[to]) {
-		return missing, fail(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+		return missing, mongoerr.Errorf(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
 	}
 	return query.Text(s[from:to]), nil
 }
@@ -62,29 +63,29 @@ func substrCP(args []Value) (Value, error) {
 		return missing, err
 	}
 	if count < 0 {
-		return missing, fail(34454, "$substrCP: length must be a nonnegative integer.")
+		return missing, mongoerr.Errorf(34454, "$substrCP: length must be a nonnegative integer.")
 	}
 	if start < 0 {
-		return missing, fail(34455, "$substrCP: the starting index must be nonnegative integer.")
+		return missing, mongoerr.Errorf(34455, "$substrCP: the starting index must be nonnegative integer.")
 	}
 	rest, ok := skipPoints(s, start)
 	if !ok {
-		return missing, fail(34456, "$substrCP: invalid UTF-8 string")
+		return missing, mongoerr.Errorf(34456, "$substrCP: invalid UTF-8 string")
 	}
 	behind, ok := skipPoints(rest, count)
 	if !ok {
-		return missing, fail(34458, "$substrCP: invalid UTF-8 string")
+		return missing, mongoerr.Errorf(34458, "$substrCP: invalid UTF-8 string")
 	}
 	return query.Text(strings.TrimSuffix(rest, behind)), nil
 }
 
 func substrBound(v Value, code int32, what string) (int, error) {
 	if !v.IsNumber() {
-		return 0, fail(code, "$substrCP: %s must be a numeric type (is BSON type %s)", what, typeName(v))
+		return 0, mongoerr.Errorf(code, "$substrCP: %s must be a numeric type (is BSON type %s)", what, typeName(v))
 	}
 	n, ok := asIndex(v)
 	if !ok {
-		return 0, fail(code+1, "$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, spelled(v))
+		return 0, mongoerr.Errorf(code+1, "$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, spelled(v))
 	}
 	return n, nil
 }
@@ -122,7 +123,7 @@ func searchStrings(env *Env, name string, code int32, args []Expression) (s, fin
 			return "", "", true, nil
 		}
 		if !v.IsString() {
-			return "", "", false, fail(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
+			return "", "", false, mongoerr.Errorf(code+int32(i), "%s requires a string as the %s argument, found: %s", name, which, typeName(v))
 		}
 		found[i] = string(v.Text())
 	}
@@ -140,7 +141,7 @@ func indexOfCP(env *Env, args []Expression) (Value, error) {
 		return missing, err
 	}
 	if !ok {
-		return missing, fail(40095, "$indexOfCP found bad UTF-8 in the input")
+		return missing, mongoerr.Errorf(40095, "$indexOfCP found bad UTF-8 in the input")
 	}
 	if from == 0 && len(points) == 0 && find == "" {
 		return query.Int32(0), nil

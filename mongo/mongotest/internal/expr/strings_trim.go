@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -31,7 +32,7 @@ func trimmed(name string, code int32, what string) func(Value) (string, error) {
 	return func(v Value) (string, error) {
 		v = otherwise(v, query.Text(spaces))
 		if !v.IsString() {
-			return "", fail(code, "%s requires %s to be a string, got %s (of type %s) instead.", name, what, spelled(v), typeName(v))
+			return "", mongoerr.Errorf(code, "%s requires %s to be a string, got %s (of type %s) instead.", name, what, spelled(v), typeName(v))
 		}
 		return string(v.Text()), nil
 	}
@@ -41,12 +42,12 @@ func trimmed(name string, code int32, what string) func(Value) (string, error) {
 func trimSet(chars string) ([]string, error) {
 	points, ok := splitPoints(chars)
 	if !ok {
-		return nil, fail(5156305, trimFault+"Got continuation byte when expecting the start of a new code point.")
+		return nil, mongoerr.Errorf(5156305, trimFault+"Got continuation byte when expecting the start of a new code point.")
 	}
 	if len(points) > 0 {
 		last := points[len(points)-1]
 		if n, _ := pointLength(last[0]); n > len(last) {
-			return nil, fail(5156304, trimFault+"Missing expected continuation byte at end of string.")
+			return nil, mongoerr.Errorf(5156304, trimFault+"Missing expected continuation byte at end of string.")
 		}
 	}
 	return points, nil

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // timezone returns the zone that a value names: an identifier of the zone database, or an offset.
@@ -14,7 +14,7 @@ func timezone(v Value) (*time.Location, error) {
 		return time.UTC, nil
 	}
 	if !v.IsString() {
-		return nil, fail(40517, "timezone must evaluate to a string, found %s", typeName(v))
+		return nil, mongoerr.Errorf(40517, "timezone must evaluate to a string, found %s", typeName(v))
 	}
 	name := string(v.Text())
 	if seconds, ok := utcOffset(name); ok {
@@ -22,7 +22,7 @@ func timezone(v Value) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		return nil, fail(40485, "unrecognized time zone identifier: \"%s\"", name)
+		return nil, mongoerr.Errorf(40485, "unrecognized time zone identifier: \"%s\"", name)
 	}
 	return zone, nil
 }
@@ -34,11 +34,11 @@ func checkTimezone(v Value) error {
 
 // zoneError is an error of the time zone of $dateDiff or $dateTrunc, which say whose zone it is.
 func zoneError(name string, err error) error {
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) {
 		return err
 	}
-	return fail(refused.Code, "%s parameter 'timezone' value parsing failed :: caused by :: %s", name, refused.Message)
+	return mongoerr.Errorf(refused.Code, "%s parameter 'timezone' value parsing failed :: caused by :: %s", name, refused.Message)
 }
 
 func checkCalendarZone(name string) func(Value) error {

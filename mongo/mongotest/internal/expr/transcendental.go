@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -51,7 +52,7 @@ func positive(name string, code int32, double func(float64) float64, exact func(
 	apply := byKind(double, exact)
 	return func(v Value) (Value, error) {
 		if !isPositive(v) {
-			return missing, fail(code, "%s's argument must be a positive number, but is %s", name, sixDigits(v.AsFloat64()))
+			return missing, mongoerr.Errorf(code, "%s's argument must be a positive number, but is %s", name, sixDigits(v.AsFloat64()))
 		}
 		if f := v.AsFloat64(); math.IsNaN(f) {
 			return query.Double(f), nil // even of a decimal
@@ -67,13 +68,13 @@ func logarithm(args []Value) (Value, error) {
 	}
 	switch {
 	case !a.IsNumber():
-		return missing, fail(28756, "$log's argument must be numeric, not %s", typeName(a))
+		return missing, mongoerr.Errorf(28756, "$log's argument must be numeric, not %s", typeName(a))
 	case !base.IsNumber():
-		return missing, fail(28757, "$log's base must be numeric, not %s", typeName(base))
+		return missing, mongoerr.Errorf(28757, "$log's base must be numeric, not %s", typeName(base))
 	case !isPositive(a):
-		return missing, fail(28758, "$log's argument must be a positive number, but is %s", sixDigits(a.AsFloat64()))
+		return missing, mongoerr.Errorf(28758, "$log's argument must be a positive number, but is %s", sixDigits(a.AsFloat64()))
 	case !isPositive(base) || query.Equal(base, query.Int32(1)):
-		return missing, fail(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(base.AsFloat64()))
+		return missing, mongoerr.Errorf(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(base.AsFloat64()))
 	case math.IsNaN(a.AsFloat64()) || math.IsNaN(base.AsFloat64()):
 		return query.Double(math.NaN()), nil // even of decimals
 	case isDecimal(a) || isDecimal(base):
@@ -96,7 +97,7 @@ func powDouble(base, exponent float64) float64 {
 
 func squareRoot(v Value) (Value, error) {
 	if v.AsFloat64() < 0 || isDecimal(v) && decimalOf(v).form == finite && decimalOf(v).compare(decimal{coef: bigZero}) < 0 {
-		return missing, fail(28714, "$sqrt's argument must be greater than or equal to 0")
+		return missing, mongoerr.Errorf(28714, "$sqrt's argument must be greater than or equal to 0")
 	}
 	return byKind(math.Sqrt, decimal.sqrt)(v)
 }
@@ -108,11 +109,11 @@ func pow(args []Value) (Value, error) {
 	}
 	switch {
 	case !base.IsNumber():
-		return missing, fail(28762, "$pow's base must be numeric, not %s", typeName(base))
+		return missing, mongoerr.Errorf(28762, "$pow's base must be numeric, not %s", typeName(base))
 	case !exponent.IsNumber():
-		return missing, fail(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
+		return missing, mongoerr.Errorf(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
 	case !truth(base) && exponent.AsFloat64() < 0:
-		return missing, fail(28764, "$pow cannot take a base of 0 and a negative exponent")
+		return missing, mongoerr.Errorf(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDecimal(base) || isDecimal(exponent):
 		return decimalPow(decimalOf(base), decimalOf(exponent)).value(), nil
 	case isDouble(base) || isDouble(exponent):

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -44,7 +45,7 @@ func within(name string, d domain, double func(float64) float64, exact func(deci
 			f = max(-math.MaxFloat64, min(math.MaxFloat64, f))
 		}
 		if !math.IsNaN(f) && !d.has(f) {
-			return missing, fail(50989, "cannot apply %s to %s, value must be in %s", name, outside(v), d.text)
+			return missing, mongoerr.Errorf(50989, "cannot apply %s to %s, value must be in %s", name, outside(v), d.text)
 		}
 		return apply(v)
 	})

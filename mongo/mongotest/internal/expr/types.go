@@ -3,6 +3,7 @@ package expr
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -24,7 +25,7 @@ func binarySize(args []Value) (Value, error) {
 	case v.Type == bson.TypeBinary:
 		return query.Int32(int32(len(v.Data) - 5)), nil
 	}
-	return missing, fail(51276, "$binarySize requires a string or BinData argument, found: %s", typeName(v))
+	return missing, mongoerr.Errorf(51276, "$binarySize requires a string or BinData argument, found: %s", typeName(v))
 }
 
 func bsonSize(args []Value) (Value, error) {
@@ -32,7 +33,7 @@ func bsonSize(args []Value) (Value, error) {
 		return null, nil
 	}
 	if !args[0].IsDocument() {
-		return missing, fail(31393, "$bsonSize requires a document input, found: %s", typeName(args[0]))
+		return missing, mongoerr.Errorf(31393, "$bsonSize requires a document input, found: %s", typeName(args[0]))
 	}
 	return query.Int32(int32(len(query.Plain(args[0].Data)))), nil
 }
@@ -42,7 +43,7 @@ func subtype(args []Value) (Value, error) {
 		return null, nil
 	}
 	if args[0].Type != bson.TypeBinary {
-		return missing, fail(10389300, "Provided value: %s, does not have a subtype, but $subtype was used.", spelled(args[0]))
+		return missing, mongoerr.Errorf(10389300, "Provided value: %s, does not have a subtype, but $subtype was used.", spelled(args[0]))
 	}
 	return query.Int32(int32(args[0].Data[4])), nil
 }

@@ -3,6 +3,8 @@ package expr
 import (
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Text may be no UTF-8: between its bytes others may have been put, or it was cut there. The real server looks only where it needs
@@ -75,7 +77,7 @@ func utf8Fault(s string) string {
 // checkSubject refuses text that no regular expression is matched against.
 func checkSubject(name, s string) error {
 	if fault := utf8Fault(s); fault != "" {
-		return fail(51156, "Error occurred while executing the regular expression in %s. Result code: %s", name, fault)
+		return mongoerr.Errorf(51156, "Error occurred while executing the regular expression in %s. Result code: %s", name, fault)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -39,26 +40,26 @@ func (l *let) Eval(env *Env) (Value, error) {
 
 func parseLet(p *parser, _ *operator, v Value) (Expression, error) {
 	if !v.IsDocument() {
-		return nil, fail(16874, "$let only supports an object as its argument")
+		return nil, mongoerr.Errorf(16874, "$let only supports an object as its argument")
 	}
 	var vars, in Value
 	for _, f := range query.ObjectOf(v.Data) {
 		switch f.Name {
 		case "vars":
 			if vars = f.Value; !vars.IsDocument() {
-				return nil, fail(10065, "invalid parameter: expected an object (vars)")
+				return nil, mongoerr.Errorf(10065, "invalid parameter: expected an object (vars)")
 			}
 		case "in":
 			in = f.Value
 		default:
-			return nil, fail(16875, "Unrecognized parameter to $let: %s", f.Name)
+			return nil, mongoerr.Errorf(16875, "Unrecognized parameter to $let: %s", f.Name)
 		}
 	}
 	if vars.Missing() {
-		return nil, fail(16876, "Missing 'vars' parameter to $let")
+		return nil, mongoerr.Errorf(16876, "Missing 'vars' parameter to $let")
 	}
 	if in.Missing() {
-		return nil, fail(16877, "Missing 'in' parameter to $let")
+		return nil, mongoerr.Errorf(16877, "Missing 'in' parameter to $let")
 	}
 	return p.let(query.ObjectOf(vars.Data), in)
 }
@@ -106,27 +107,27 @@ func (l *let) optimized(o *optimizer) (Expression, error) {
 
 func parseRand(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
-		return nil, fail(10065, "invalid parameter: expected an object ($rand)")
+		return nil, mongoerr.Errorf(10065, "invalid parameter: expected an object ($rand)")
 	}
 	if len(query.Elements(v.Data)) > 0 {
-		return nil, fail(3040501, "$rand does not currently accept arguments")
+		return nil, mongoerr.Errorf(3040501, "$rand does not currently accept arguments")
 	}
 	return &call{op: op}, nil
 }
 
 func random(env *Env, _ []Expression) (Value, error) {
 	if env.Rand == nil {
-		return missing, fail(query.NotImplemented, "mongotest: $rand has no source of randomness here")
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $rand has no source of randomness here")
 	}
 	return query.Double(env.Rand()), nil
 }
 
 func parseCurrentDate(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() && !v.IsArray() {
-		return nil, fail(10065, "invalid parameter: expected an object ($currentDate)")
+		return nil, mongoerr.Errorf(10065, "invalid parameter: expected an object ($currentDate)")
 	}
 	if len(query.Elements(v.Data)) > 0 {
-		return nil, fail(9428201, "$currentDate does not currently accept arguments")
+		return nil, mongoerr.Errorf(9428201, "$currentDate does not currently accept arguments")
 	}
 	return &call{op: op}, nil
 }
@@ -135,14 +136,14 @@ func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now)
 
 func parseCreateObjectID(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
-		return nil, fail(failedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
 	}
 	return &call{op: op}, nil
 }
 
 func createObjectID(env *Env, _ []Expression) (Value, error) {
 	if env.NewID == nil {
-		return missing, fail(query.NotImplemented, "mongotest: $createObjectId has no source of ids here")
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $createObjectId has no source of ids here")
 	}
 	return objectID(env.NewID()), nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -12,7 +13,7 @@ import (
 
 func parseAddFields(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(40272, "%s specification stage must be an object, got %s", name, typeName(spec))
+		return nil, mongoerr.Errorf(40272, "%s specification stage must be an object, got %s", name, typeName(spec))
 	}
 	a := &addition{parser: p, shape: newShape(keepOthers), whole: spec}
 	for _, f := range query.ObjectOf(spec.Data) {
@@ -37,7 +38,7 @@ func (a *addition) field(prefix fieldPath, f field, object Value) error {
 		return err
 	}
 	if len(prefix) > 0 && len(path) > 1 {
-		return fail(40183, "cannot use dotted field name '%s' in a sub object: %s", f.Name, a.whole)
+		return mongoerr.Errorf(40183, "cannot use dotted field name '%s' in a sub object: %s", f.Name, a.whole)
 	}
 	path = append(prefix[:len(prefix):len(prefix)], path...)
 	if f.Value.IsDocument() {
@@ -57,7 +58,7 @@ func (a *addition) document(path fieldPath, f field, object Value) error {
 			continue
 		}
 		if len(inner) > 1 {
-			return fail(40181, "an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
+			return mongoerr.Errorf(40181, "an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
 				"while parsing object %s", len(inner), f.Value, object)
 		}
 		return a.add(path, f.Value)
@@ -87,7 +88,7 @@ func (a *addition) value(v Value) (expr.Expression, error) { return a.expression
 func (a *addition) checkConflict(path string) error {
 	for _, other := range a.paths {
 		if path == other || strings.HasPrefix(path, other+".") || strings.HasPrefix(other, path+".") {
-			return fail(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, a.whole)
+			return mongoerr.Errorf(40176, "specification contains two conflicting paths. Cannot specify both '%s' and '%s': %s", path, other, a.whole)
 		}
 	}
 	a.paths = append(a.paths, path)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -43,7 +44,7 @@ func checkUnit(name string) error {
 			return nil
 		}
 	}
-	return fail(failedToParse, "unknown time unit value: %s", name)
+	return mongoerr.Errorf(mongoerr.FailedToParse, "unknown time unit value: %s", name)
 }
 
 func unitLength(name string) int64 {

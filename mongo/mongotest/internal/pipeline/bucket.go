@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -16,7 +17,7 @@ type bucketStage struct {
 
 func parseBucket(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(40201, "Argument to $bucket stage must be an object, but found type: %s.", typeName(spec))
+		return nil, mongoerr.Errorf(40201, "Argument to $bucket stage must be an object, but found type: %s.", typeName(spec))
 	}
 	s := &bucketStage{}
 	output := missing
@@ -29,11 +30,11 @@ func parseBucket(p *parser, _ string, spec Value) (stage, error) {
 		}
 	}
 	if s.by == nil || s.boundaries == nil {
-		return nil, fail(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
+		return nil, mongoerr.Errorf(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
 	}
 	if !s.fallback.Missing() && query.Compare(s.fallback, s.boundaries[0]) >= 0 &&
 		query.Compare(s.fallback, s.boundaries[len(s.boundaries)-1]) < 0 {
-		return nil, fail(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
+		return nil, mongoerr.Errorf(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
 	}
 	var err error
 	if s.accumulators, err = p.bucketOutput(output); err != nil {
@@ -60,21 +61,21 @@ func (s *bucketStage) option(p *parser, f field) (err error) {
 	switch f.Name {
 	case "groupBy":
 		if !isReference(f.Value) {
-			return fail(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", f.Value)
+			return mongoerr.Errorf(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", f.Value)
 		}
 		s.by, err = p.expression(f.Value)
 	case "boundaries":
 		err = s.parseBoundaries(p, f.Value)
 	case "default":
 		if s.fallback, err = p.constant(f.Value); err == nil && !isConstant(f.Value) {
-			err = fail(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", f.Value)
+			err = mongoerr.Errorf(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", f.Value)
 		}
 	case "output":
 		if !f.Value.IsDocument() {
-			err = fail(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(f.Value))
+			err = mongoerr.Errorf(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(f.Value))
 		}
 	default:
-		err = fail(40197, "Unrecognized option to $bucket: %s.", f.Name)
+		err = mongoerr.Errorf(40197, "Unrecognized option to $bucket: %s.", f.Name)
 	}
 	return err
 }
@@ -90,7 +91,7 @@ func (p *parser) constant(v Value) (Value, error) {
 
 func (s *bucketStage) parseBoundaries(p *parser, v Value) error {
 	if !v.IsArray() {
-		return fail(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", typeName(v))
+		return mongoerr.Errorf(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", typeName(v))
 	}
 	for _, e := range query.Elements(v.Data) {
 		boundary, err := p.constant(e)
@@ -98,12 +99,12 @@ func (s *bucketStage) parseBoundaries(p *parser, v Value) error {
 			return err
 		}
 		if !isConstant(e) {
-			return fail(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", e)
+			return mongoerr.Errorf(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", e)
 		}
 		s.boundaries = append(s.boundaries, boundary)
 	}
 	if n := len(s.boundaries); n < 2 {
-		return fail(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).", n)
+		return mongoerr.Errorf(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).", n)
 	}
 	return s.checkBoundaries()
 }
@@ -112,11 +113,11 @@ func (s *bucketStage) checkBoundaries() error {
 	for i, upper := range s.boundaries[1:] {
 		lower := s.boundaries[i]
 		if typeName(lower) != typeName(upper) && (!lower.IsNumber() || !upper.IsNumber()) {
-			return fail(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
+			return mongoerr.Errorf(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
 				typeName(lower), typeName(upper))
 		}
 		if query.Compare(lower, upper) >= 0 {
-			return fail(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order "+
+			return mongoerr.Errorf(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order "+
 				"(%s is not less than %s).", i, i+1, spelled(lower), spelled(upper))
 		}
 	}
@@ -147,7 +148,7 @@ func (s *bucketStage) place(v Value) (Value, error) {
 		}
 	}
 	if s.fallback.Missing() {
-		return missing, fail(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+		return missing, mongoerr.Errorf(40066, "$switch could not find a matching branch for an input, and no default was specified.")
 	}
 	return s.fallback, nil
 }

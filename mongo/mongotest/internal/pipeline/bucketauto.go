@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,7 +20,7 @@ type bucketAuto struct {
 
 func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(40240, "The argument to $bucketAuto must be an object, but found type: %s", typeName(spec))
+		return nil, mongoerr.Errorf(40240, "The argument to $bucketAuto must be an object, but found type: %s", typeName(spec))
 	}
 	s := &bucketAuto{}
 	output := missing
@@ -34,7 +35,7 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 		}
 	}
 	if s.by == nil || s.n == 0 {
-		return nil, fail(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
+		return nil, mongoerr.Errorf(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
 	}
 	var err error
 	if s.accumulators, err = p.bucketOutput(output); err != nil {
@@ -42,7 +43,7 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	}
 	for _, f := range s.fields {
 		if f != nil && !f.Fixed() {
-			return nil, fail(4544714, "Can't refer to the group key in $bucketAuto")
+			return nil, mongoerr.Errorf(4544714, "Can't refer to the group key in $bucketAuto")
 		}
 	}
 	return blocking(s.buckets), nil
@@ -52,33 +53,33 @@ func (s *bucketAuto) option(p *parser, f field) (err error) {
 	switch f.Name {
 	case "groupBy":
 		if !isReference(f.Value) {
-			return fail(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.Value)
+			return mongoerr.Errorf(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.Value)
 		}
 		s.by, err = p.expression(f.Value)
 	case "buckets":
 		err = s.parseBuckets(f.Value)
 	case "output":
 		if !f.Value.IsDocument() {
-			err = fail(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.Value))
+			err = mongoerr.Errorf(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(f.Value))
 		}
 	case "granularity":
 		s.round, err = parseGranularity(f.Value)
 	default:
-		err = fail(40245, "Unrecognized option to $bucketAuto: %s", f.Name)
+		err = mongoerr.Errorf(40245, "Unrecognized option to $bucketAuto: %s", f.Name)
 	}
 	return err
 }
 
 func (s *bucketAuto) parseBuckets(v Value) error {
 	if !v.IsNumber() {
-		return fail(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", typeName(v))
+		return mongoerr.Errorf(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", typeName(v))
 	}
 	n, ok := v.Integer()
 	if !ok || n != int64(int32(n)) {
-		return fail(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", spelled(v))
+		return mongoerr.Errorf(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", spelled(v))
 	}
 	if n <= 0 {
-		return fail(40243, "The $bucketAuto 'buckets' field must be greater than 0, but found: %d", n)
+		return mongoerr.Errorf(40243, "The $bucketAuto 'buckets' field must be greater than 0, but found: %d", n)
 	}
 	s.n = int(n)
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -21,7 +22,7 @@ func (p *parser) checkCollated(k *kind, spec Value) error {
 			return nil
 		}
 	}
-	return fail(notImplemented, "mongotest: the stage %s with a collation is not supported but for what compares no strings", k.name)
+	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage %s with a collation is not supported but for what compares no strings", k.name)
 }
 
 // countsOnly tells whether a $group makes one group and compares nothing for it.

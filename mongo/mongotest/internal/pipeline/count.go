@@ -1,25 +1,29 @@
 package pipeline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/count/
 
 func parseCount(_ *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsString() {
-		return nil, fail(40156, "the count field must be a non-empty string")
+		return nil, mongoerr.Errorf(40156, "the count field must be a non-empty string")
 	}
 	name := string(spec.Text())
 	switch {
 	case name == "":
-		return nil, fail(40157, "the count field must be a non-empty string")
+		return nil, mongoerr.Errorf(40157, "the count field must be a non-empty string")
 	case name[0] == '$':
-		return nil, fail(40158, "the count field cannot be a $-prefixed path")
+		return nil, mongoerr.Errorf(40158, "the count field cannot be a $-prefixed path")
 	case strings.Contains(name, "\x00"):
-		return nil, fail(40159, "the count field cannot contain a null byte")
+		return nil, mongoerr.Errorf(40159, "the count field cannot contain a null byte")
 	case strings.Contains(name, "."):
-		return nil, fail(40160, "the count field cannot contain '.'")
+		return nil, mongoerr.Errorf(40160, "the count field cannot contain '.'")
 	case name == "_id":
-		return nil, fail(9039800, "the count field cannot be '_id'")
+		return nil, mongoerr.Errorf(9039800, "the count field cannot be '_id'")
 	}
 	return blocking(func(_ *runner, docs [][]byte) ([][]byte, error) {
 		if len(docs) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -33,7 +34,7 @@ var rangeOptions = []option{
 
 func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(failedToParse, "The $densify stage specification must be an object, found %s", typeName(spec))
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "The $densify stage specification must be an object, found %s", typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, densifyOptions)
 	if err != nil {
@@ -50,7 +51,7 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	if s.bounds == "partition" && len(s.partition) == 0 {
-		return nil, fail(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
+		return nil, mongoerr.Errorf(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
 			"You may have meant to specify 'full' bounds.")
 	}
 	return blocking(s.filled), nil
@@ -64,7 +65,7 @@ func (s *densify) parsePartition(list Value) error {
 		}
 		a, b := path.String()+".", s.field.String()+"."
 		if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
-			return fail(8993000, "partitionByFields '%s' cannot include field '%s' that is being densified.", path, s.field)
+			return mongoerr.Errorf(8993000, "partitionByFields '%s' cannot include field '%s' that is being densified.", path, s.field)
 		}
 		s.partition = append(s.partition, path)
 	}
@@ -92,10 +93,10 @@ func (s *densify) parseRange(name string, spec []byte) error {
 		}
 	}
 	if !(s.step.AsFloat64() > 0) {
-		return fail(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
+		return mongoerr.Errorf(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
 	}
 	if f := s.step.AsFloat64(); s.unit != "" && f != math.Trunc(f) {
-		return fail(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
+		return mongoerr.Errorf(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
 	}
 	return s.parseBounds(fields.Get("bounds"))
 }
@@ -104,28 +105,28 @@ func (s *densify) parseBounds(v Value) error {
 	if v.IsString() {
 		s.bounds = string(v.Text())
 		if s.bounds != "full" && s.bounds != "partition" {
-			return fail(5946802, "Bounds string must either be 'full' or 'partition'")
+			return mongoerr.Errorf(5946802, "Bounds string must either be 'full' or 'partition'")
 		}
 		return nil
 	}
 	list := query.Elements(orEmpty(v))
 	if len(list) != 2 {
-		return fail(5733403, "A bounding array in a range statement must have exactly two elements")
+		return mongoerr.Errorf(5733403, "A bounding array in a range statement must have exactly two elements")
 	}
 	s.lower, s.top = list[0], list[1]
 	switch {
 	case !s.lower.IsNumber() && !isDate(s.lower):
-		return fail(5946800, "Explicit bounds must be numeric or dates")
+		return mongoerr.Errorf(5946800, "Explicit bounds must be numeric or dates")
 	case isDate(s.lower) != isDate(s.top) || s.lower.IsNumber() != s.top.IsNumber():
-		return fail(5733406, "A bounding array must contain either both dates or both numeric types")
+		return mongoerr.Errorf(5733406, "A bounding array must contain either both dates or both numeric types")
 	case query.Compare(s.lower, s.top) > 0:
-		return fail(5733402, "A bounding array must be an ascending array of either two dates or two numbers")
+		return mongoerr.Errorf(5733402, "A bounding array must be an ascending array of either two dates or two numbers")
 	case isDate(s.lower) && s.unit == "":
-		return fail(5733410, "A bounding array of dates must specify a unit")
+		return mongoerr.Errorf(5733410, "A bounding array of dates must specify a unit")
 	case !isDate(s.lower) && s.unit != "":
-		return fail(5733409, "Numeric bounds may not have unit parameter")
+		return mongoerr.Errorf(5733409, "Numeric bounds may not have unit parameter")
 	case !isDate(s.lower) && (s.lower.Type != s.top.Type || s.lower.Type != s.step.Type):
-		return fail(5876900, "Upper bound, lower bound, and step must all have the same type")
+		return mongoerr.Errorf(5876900, "Upper bound, lower bound, and step must all have the same type")
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (g *gaps) until(limit Value, inclusive bool) error {
 			return nil
 		}
 		if *g.made++; *g.made > maxGenerated {
-			return fail(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
+			return mongoerr.Errorf(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
 				"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", *g.made, maxGenerated)
 		}
 		*g.out = append(*g.out, g.generated())
@@ -164,7 +165,7 @@ func (g *gaps) until(limit Value, inclusive bool) error {
 func (g *gaps) forward() (err error) {
 	was := g.next
 	if g.next, err = advance(g.next, g.step, g.unit); err == nil && query.Compare(g.next, was) <= 0 {
-		return fail(badValue, "mongotest: the step of $densify is too small to move from %s", was)
+		return mongoerr.Errorf(mongoerr.BadValue, "mongotest: the step of $densify is too small to move from %s", was)
 	}
 	return err
 }
@@ -285,11 +286,11 @@ func (s *densify) limits(docs [][]byte) (lower, top Value, err error) {
 func (s *densify) checkValue(v Value) error {
 	switch {
 	case !v.IsNumber() && !isDate(v):
-		return fail(5733201, "Densify field type must be numeric or a date")
+		return mongoerr.Errorf(5733201, "Densify field type must be numeric or a date")
 	case v.IsNumber() && s.unit != "":
-		return fail(6053600, "Encountered numeric densify value in collection when step has a date unit.")
+		return mongoerr.Errorf(6053600, "Encountered numeric densify value in collection when step has a date unit.")
 	case isDate(v) && s.unit == "":
-		return fail(6053600, "Encountered date densify value in collection when step does not have a date unit.")
+		return mongoerr.Errorf(6053600, "Encountered date densify value in collection when step does not have a date unit.")
 	}
 	return nil
 }

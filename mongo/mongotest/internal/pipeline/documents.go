@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -17,7 +18,7 @@ func parseDocuments(p *parser, _ string, spec Value) (stage, error) {
 			return nil, err
 		}
 		if !v.IsArray() {
-			return nil, fail(5858203, "an array is expected")
+			return nil, mongoerr.Errorf(5858203, "an array is expected")
 		}
 		var docs [][]byte
 		for _, e := range query.Elements(v.Data) {

@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/facet/
 
@@ -11,7 +14,7 @@ type facet struct {
 
 func surveyFacet(p *parser, _ string, spec Value) error {
 	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) == 0 {
-		return fail(40169, "the $facet specification must be a non-empty object, but found: %s", written("$facet", spec))
+		return mongoerr.Errorf(40169, "the $facet specification must be a non-empty object, but found: %s", written("$facet", spec))
 	}
 	fields := query.ObjectOf(spec.Data)
 	for _, f := range fields {
@@ -32,11 +35,11 @@ func checkFacet(f field) error {
 		return because("$facet pipeline names must follow the naming rules of field path expressions.", err)
 	}
 	if !f.Value.IsArray() {
-		return fail(40170, "arguments to $facet must be arrays, %s is type %s", f.Name, typeName(f.Value))
+		return mongoerr.Errorf(40170, "arguments to $facet must be arrays, %s is type %s", f.Name, typeName(f.Value))
 	}
 	for i, e := range query.ObjectOf(f.Value.Data) {
 		if !e.Value.IsDocument() {
-			return fail(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
+			return mongoerr.Errorf(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
 				f.Name, typeName(e.Value), i, e.Value)
 		}
 	}
@@ -73,7 +76,7 @@ func (p *parser) checkFacetStages(steps []step) error {
 			}
 		}
 		if alone {
-			return fail(40600, "%s is not allowed to be used within a $facet stage", name)
+			return mongoerr.Errorf(40600, "%s is not allowed to be used within a $facet stage", name)
 		}
 	}
 	return p.checkOrder(steps)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -27,7 +28,7 @@ func (f fill) run(r *runner, in stream) stream {
 
 func parseFill(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(failedToParse, "The $fill stage specification must be an object, found %s", typeName(spec))
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "The $fill stage specification must be an object, found %s", typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, fillOptions)
 	if err != nil {
@@ -64,11 +65,11 @@ func parseFill(p *parser, name string, spec Value) (stage, error) {
 func fillOutput(output Value) (values, methods object, err error) {
 	fields := query.ObjectOf(output.Data)
 	if len(fields) == 0 {
-		return nil, nil, fail(6050203, "The output field in '$fill' must contain an object with at least one element")
+		return nil, nil, mongoerr.Errorf(6050203, "The output field in '$fill' must contain an object with at least one element")
 	}
 	for _, f := range fields {
 		if !f.Value.IsDocument() {
-			return nil, nil, fail(6050200, "Each fill output specification must be an object with exactly one field")
+			return nil, nil, mongoerr.Errorf(6050200, "Each fill output specification must be an object with exactly one field")
 		}
 		known, err := parseOptions("$fill", f.Value.Data, []option{{name: "value"}, {name: "method", types: ofString}})
 		if err != nil {
@@ -78,7 +79,7 @@ func fillOutput(output Value) (values, methods object, err error) {
 		path := query.Text("$" + f.Name)
 		switch {
 		case !value.Missing() && method != "":
-			return nil, nil, fail(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
+			return nil, nil, mongoerr.Errorf(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 		case !value.Missing():
 			values = values.Set(f.Name, object{}.Set("$ifNull", array([]Value{path, value})).Document())
 		case method == "locf":
@@ -86,7 +87,7 @@ func fillOutput(output Value) (values, methods object, err error) {
 		case method == "linear":
 			methods = methods.Set(f.Name, object{}.Set("$linearFill", path).Document())
 		case method != "":
-			return nil, nil, fail(6050202, "Method must be either locf or linear")
+			return nil, nil, mongoerr.Errorf(6050202, "Method must be either locf or linear")
 		}
 	}
 	return values, methods, nil
@@ -99,7 +100,7 @@ func fillPartition(fields object) (Value, error) {
 		return by, nil
 	}
 	if !by.Missing() {
-		return missing, fail(6050204, "Maximum one of 'partitionBy' and 'partitionByFields can be specified in '$fill'")
+		return missing, mongoerr.Errorf(6050204, "Maximum one of 'partitionBy' and 'partitionByFields can be specified in '$fill'")
 	}
 	var key object
 	for i, v := range query.Elements(list.Data) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -23,7 +24,7 @@ func FuzzPipeline(f *testing.F) {
 			t.Skip()
 		}
 		docs, err := in.runBytes(stages)
-		var refused *query.Error
+		var refused *mongoerr.Error
 		if err != nil && !errors.As(err, &refused) {
 			t.Fatalf("an error of type %T: %v", err, err)
 		}

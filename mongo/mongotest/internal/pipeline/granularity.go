@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -62,12 +63,12 @@ type granularity struct{ series []float64 }
 
 func parseGranularity(v Value) (*granularity, error) {
 	if !v.IsString() {
-		return nil, fail(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
+		return nil, mongoerr.Errorf(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
 	}
 	name := string(v.Text())
 	g := &granularity{series[name]}
 	if g.series == nil && name != "POWERSOF2" {
-		return nil, fail(40257, "Unknown rounding granularity '%s'", name)
+		return nil, mongoerr.Errorf(40257, "Unknown rounding granularity '%s'", name)
 	}
 	return g, nil
 }
@@ -97,15 +98,15 @@ func (g *granularity) limits(rest []keyed, n int, end Value) (l limits, size int
 func (g *granularity) check(v Value) error {
 	const only = "$bucketAuto can specify a 'granularity' with "
 	if !v.IsNumber() {
-		return fail(40258, only+"numeric boundaries only, but found a value with type: %s", typeName(v))
+		return mongoerr.Errorf(40258, only+"numeric boundaries only, but found a value with type: %s", typeName(v))
 	}
 	switch f := v.AsFloat64(); {
 	case math.IsNaN(f):
-		return fail(40259, only+"numeric boundaries only, but found a NaN")
+		return mongoerr.Errorf(40259, only+"numeric boundaries only, but found a NaN")
 	case f < 0:
-		return fail(40260, only+"non-negative numbers only, but found a negative number")
+		return mongoerr.Errorf(40260, only+"non-negative numbers only, but found a negative number")
 	case g.series == nil && (math.IsInf(f, 1) || f == 0 && !query.Equal(v, query.Int32(0))):
-		return fail(11785400, "A granularity rounder can only round finite numbers")
+		return mongoerr.Errorf(11785400, "A granularity rounder can only round finite numbers")
 	}
 	return nil
 }

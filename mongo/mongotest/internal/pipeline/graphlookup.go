@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -22,7 +23,7 @@ type graphLookup struct {
 
 func surveyGraphLookup(p *parser, name string, spec Value) error {
 	if !spec.IsDocument() {
-		return fail(failedToParse, "the $graphLookup stage specification must be an object, but found %s", typeName(spec))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", typeName(spec))
 	}
 	from := query.Lookup(spec.Data, "from")
 	switch {
@@ -31,9 +32,9 @@ func surveyGraphLookup(p *parser, name string, spec Value) error {
 		if len(query.ObjectOf(spec.Data)) == 0 {
 			text = "{}"
 		}
-		return fail(failedToParse, "missing 'from' option to $graphLookup stage specification: %s", text)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "missing 'from' option to $graphLookup stage specification: %s", text)
 	case !from.IsString():
-		return fail(failedToParse, "$graphLookup 'from' field must be a string, but found %s", typeName(from))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$graphLookup 'from' field must be a string, but found %s", typeName(from))
 	}
 	return p.checkNamespace(name, string(from.Text()))
 }
@@ -50,7 +51,7 @@ func parseGraphLookup(p *parser, _ string, spec Value) (stage, error) {
 		ok   bool
 	}{{"as", s.as != nil}, {"startWith", s.start != nil}, {"connectFromField", s.from != nil}, {"connectToField", s.to != nil}} {
 		if !required.ok {
-			return nil, fail(12109300, "$graphLookup is missing required field(s): '%s'", required.name)
+			return nil, mongoerr.Errorf(12109300, "$graphLookup is missing required field(s): '%s'", required.name)
 		}
 	}
 	return s, nil
@@ -69,14 +70,14 @@ func (s *graphLookup) option(p *parser, f field) (err error) {
 	case "as", "connectFromField", "connectToField", "depthField":
 		err = s.path(f)
 	default:
-		err = fail(12109312, "unknown argument to $graphLookup: BSON field '$graphLookup.%s' is an unknown field.", f.Name)
+		err = mongoerr.Errorf(12109312, "unknown argument to $graphLookup: BSON field '$graphLookup.%s' is an unknown field.", f.Name)
 	}
 	return err
 }
 
 func (s *graphLookup) path(f field) (err error) {
 	if !f.Value.IsString() {
-		return fail(12109311, "$graphLookup '%s' field must be a string, but found %s", f.Name, typeName(f.Value))
+		return mongoerr.Errorf(12109311, "$graphLookup '%s' field must be a string, but found %s", f.Name, typeName(f.Value))
 	}
 	target := map[string]*fieldPath{"as": &s.as, "connectFromField": &s.from, "connectToField": &s.to, "depthField": &s.depthF}[f.Name]
 	*target, err = parsePath(string(f.Value.Text()))
@@ -87,11 +88,11 @@ func (s *graphLookup) parseMaxDepth(v Value) error {
 	n, ok := v.Integer()
 	switch {
 	case !v.IsNumber():
-		return fail(12109307, "$graphLookup 'maxDepth' must be numeric, but found type: %s", typeName(v))
+		return mongoerr.Errorf(12109307, "$graphLookup 'maxDepth' must be numeric, but found type: %s", typeName(v))
 	case !ok:
-		return fail(12109309, "$graphLookup 'maxDepth' must be an integer representable as a long long, but found: %s", v)
+		return mongoerr.Errorf(12109309, "$graphLookup 'maxDepth' must be an integer representable as a long long, but found: %s", v)
 	case n < 0:
-		return fail(12109308, "$graphLookup 'maxDepth' must be nonnegative, but found: %s", v)
+		return mongoerr.Errorf(12109308, "$graphLookup 'maxDepth' must be nonnegative, but found: %s", v)
 	}
 	s.maxDepth = n
 	return nil
@@ -99,11 +100,11 @@ func (s *graphLookup) parseMaxDepth(v Value) error {
 
 func (s *graphLookup) parseRestriction(p *parser, v Value) error {
 	if !v.IsDocument() {
-		return fail(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
+		return mongoerr.Errorf(12109310, "$graphLookup 'restrictSearchWithMatch' must be an object, but found %s", typeName(v))
 	}
 	s.restrict = &query.Filter{}
 	err := s.restrict.ParseWith(v.Data, hooks(p.scope))
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
 		s.failing = because("Failed to optimize expression", err)
 		return nil
@@ -176,7 +177,7 @@ func (s *graphLookup) reaches(values []Value) (*query.Filter, error) {
 	var branches []Value
 	for _, v := range values {
 		if v.Type == bson.TypeUndefined {
-			return nil, fail(badValue, "Cannot insert undefined into InListData")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
 		}
 		branches = append(branches, object{}.Set(s.to.String(), object{}.Set("$eq", query.PlainValue(v)).Set("$exists", query.Int32(1)).Document()).Document())
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -20,15 +21,15 @@ func (a *accumulators) add(p *parser, f field) error {
 	inner := query.ObjectOf(f.Value.Data)
 	switch {
 	case strings.Contains(f.Name, "."):
-		return fail(40235, "The field name '%s' cannot contain '.'", f.Name)
+		return mongoerr.Errorf(40235, "The field name '%s' cannot contain '.'", f.Name)
 	case strings.HasPrefix(f.Name, "$"):
-		return fail(40236, "The field name '%s' cannot be an operator name", f.Name)
+		return mongoerr.Errorf(40236, "The field name '%s' cannot be an operator name", f.Name)
 	case f.Name == "":
-		return fail(12116300, "The field name '' cannot be an empty string")
+		return mongoerr.Errorf(12116300, "The field name '' cannot be an empty string")
 	case !f.Value.IsDocument() || len(inner) == 0 || !strings.HasPrefix(inner[0].Name, "$"):
-		return fail(40234, "The field '%s' must be an accumulator object", f.Name)
+		return mongoerr.Errorf(40234, "The field '%s' must be an accumulator object", f.Name)
 	case len(inner) > 1:
-		return fail(40238, "The field '%s' must specify one accumulator: %s", f.Name, written(f.Name, f.Value))
+		return mongoerr.Errorf(40238, "The field '%s' must specify one accumulator: %s", f.Name, written(f.Name, f.Value))
 	}
 	acc, err := p.accumulator(expr.ParseAccumulator, inner[0].Name, inner[0].Value)
 	a.names, a.fields = append(a.names, f.Name), append(a.fields, acc)
@@ -86,7 +87,7 @@ type group struct {
 
 func parseGroup(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(15947, "a group's fields must be specified in an object")
+		return nil, mongoerr.Errorf(15947, "a group's fields must be specified in an object")
 	}
 	s := &group{}
 	after := p.late() // the _id is optimized first, wherever it is written
@@ -105,7 +106,7 @@ func parseGroup(p *parser, _ string, spec Value) (stage, error) {
 	}
 	p.fails(*after.failing)
 	if s.id == nil {
-		return nil, fail(15955, "a group specification must include an _id")
+		return nil, mongoerr.Errorf(15955, "a group specification must include an _id")
 	}
 	return blocking(s.groups), nil
 }
@@ -117,7 +118,7 @@ func (p *parser) groupID(v Value) (expr.Expression, error) {
 	fields := query.ObjectOf(v.Data)
 	for _, f := range fields {
 		if f.Value.IsNumber() || isBool(f.Value) {
-			return nil, fail(17390, "$group does not support inclusion-style expressions")
+			return nil, mongoerr.Errorf(17390, "$group does not support inclusion-style expressions")
 		}
 	}
 	e, err := p.expression(v)

@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/limit/
 
@@ -9,7 +12,7 @@ type limit int64
 func parseLimit(_ *parser, _ string, spec Value) (stage, error) {
 	n, err := parseAmount("$limit", 5107201, spec)
 	if err == nil && n == 0 {
-		err = fail(15958, "the limit must be positive")
+		err = mongoerr.Errorf(15958, "the limit must be positive")
 	}
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func parseAmount(name string, code int32, spec Value) (int64, error) {
 		refused = "Expected a number in: " + written(name, spec)
 	}
 	if refused != "" {
-		return 0, fail(code, "invalid argument to %s stage: %s", name, refused)
+		return 0, mongoerr.Errorf(code, "invalid argument to %s stage: %s", name, refused)
 	}
 	return n, nil
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -27,7 +28,7 @@ var lookupOptions = []option{
 
 func surveyLookup(p *parser, name string, spec Value) error {
 	if !spec.IsDocument() {
-		return fail(failedToParse, "the $lookup stage specification must be an object, but found %s", typeName(spec))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "the $lookup stage specification must be an object, but found %s", typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, lookupOptions)
 	if err != nil {
@@ -48,12 +49,12 @@ func (p *parser) checkFrom(from, stages Value) error {
 	case from.IsString():
 		return p.checkNamespace("$lookup", string(from.Text()))
 	case from.IsDocument():
-		return fail(failedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
 			query.Lookup(from.Data, "db").Text(), query.Lookup(from.Data, "coll").Text())
 	case !from.Missing():
-		return fail(failedToParse, "$lookup 'from' field must be a string or an object, but found %s", typeName(from))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$lookup 'from' field must be a string or an object, but found %s", typeName(from))
 	case stages.Missing():
-		return fail(failedToParse, "must specify 'pipeline' when 'from' is empty")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "must specify 'pipeline' when 'from' is empty")
 	case !startsWithDocuments(stages):
 		return withoutCollection("$lookup")
 	}
@@ -76,7 +77,7 @@ func parseLookup(p *parser, _ string, spec Value) (stage, error) {
 	}
 	inner := p.late()
 	err = s.parse(inner, let, fields.Get("pipeline"), func(name string) error {
-		return fail(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
+		return mongoerr.Errorf(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
 	})
 	s.failing = inner.optimized()
 	return s, err
@@ -87,11 +88,11 @@ func (s *lookup) checkForm(fields object) error {
 	piped := !fields.Get("pipeline").Missing()
 	switch {
 	case piped && (local == "") != (foreign == ""):
-		return fail(failedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
 	case !piped && (local == "" || foreign == ""):
-		return fail(failedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
 	case !piped && !fields.Get("let").Missing():
-		return fail(failedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
 	}
 	return nil
 }
@@ -149,9 +150,9 @@ func equalsAny(path fieldPath, values []Value) (*query.Filter, error) {
 	for _, v := range values {
 		switch {
 		case v.Type == bson.TypeUndefined && len(values) == 1:
-			return nil, fail(badValue, "cannot compare to undefined")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 		case v.Type == bson.TypeUndefined:
-			return nil, fail(badValue, "Cannot insert undefined into InListData")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
 		}
 		branches = append(branches, object{}.Set(path.String(), object{}.Set("$eq", query.PlainValue(v)).Document()).Document())
 	}

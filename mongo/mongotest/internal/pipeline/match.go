@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -11,11 +12,11 @@ type match struct{ filter query.Filter }
 
 func parseMatch(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(15959, "the match filter must be an expression in an object")
+		return nil, mongoerr.Errorf(15959, "the match filter must be an expression in an object")
 	}
 	m := &match{}
 	if !query.Lookup(spec.Data, "$where").Missing() {
-		return nil, fail(badValue, "$where is not allowed in this context")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$where is not allowed in this context")
 	}
 	err := m.filter.ParseCollated(spec.Data, hooks(p.scope), p.Collation)
 	if !p.fails(err) {

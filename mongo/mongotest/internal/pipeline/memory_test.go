@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -63,7 +64,7 @@ func (m memory) context() Context {
 // ours returns the documents that a pipeline gives, one a line, or its error.
 func (m memory) ours(t testing.TB, text string) []string {
 	docs, err := m.runBytes(parseJSON(t, text))
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) {
 		return []string{fmt.Sprintf("error %d %s", refused.Code, refused.Message)}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -21,7 +22,7 @@ func parseOptions(stage string, doc []byte, known []option) (object, error) {
 	for _, f := range fields {
 		at := slices.IndexFunc(known, func(o option) bool { return o.name == f.Name })
 		if at < 0 {
-			return nil, fail(unknownField, "BSON field '%s.%s' is an unknown field.", stage, f.Name)
+			return nil, mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s.%s' is an unknown field.", stage, f.Name)
 		}
 		if err := known[at].check(stage, f.Value); err != nil {
 			return nil, err
@@ -29,7 +30,7 @@ func parseOptions(stage string, doc []byte, known []option) (object, error) {
 	}
 	for _, o := range known {
 		if o.required && fields.Get(o.name).Missing() {
-			return nil, fail(missingField, "BSON field '%s.%s' is missing but a required field", stage, o.name)
+			return nil, mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.%s' is missing but a required field", stage, o.name)
 		}
 	}
 	return fields, nil
@@ -43,7 +44,7 @@ func (o option) check(stage string, v Value) error {
 	if len(o.types) > 1 {
 		expected = "types '[" + strings.Join(o.types, ", ") + "]'"
 	}
-	return fail(typeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected %s", stage, o.name, typeName(v), expected)
+	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected %s", stage, o.name, typeName(v), expected)
 }
 
 var (

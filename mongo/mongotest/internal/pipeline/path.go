@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -15,10 +16,10 @@ func (p fieldPath) String() string { return strings.Join(p, ".") }
 // parsePath splits a path after checking each name in it.
 func parsePath(s string) (fieldPath, error) {
 	if s == "" {
-		return nil, fail(40352, "FieldPath cannot be constructed with empty string")
+		return nil, mongoerr.Errorf(40352, "FieldPath cannot be constructed with empty string")
 	}
 	if strings.HasSuffix(s, ".") {
-		return nil, fail(40353, "FieldPath must not end with a '.'.")
+		return nil, mongoerr.Errorf(40353, "FieldPath must not end with a '.'.")
 	}
 	names := strings.Split(s, ".")
 	for _, name := range names {
@@ -32,11 +33,11 @@ func parsePath(s string) (fieldPath, error) {
 func checkFieldName(name string) error {
 	switch {
 	case name == "":
-		return fail(15998, "FieldPath field names may not be empty strings.")
+		return mongoerr.Errorf(15998, "FieldPath field names may not be empty strings.")
 	case name[0] == '$':
-		return fail(16410, "FieldPath field names may not start with '$', given '%s'.", name)
+		return mongoerr.Errorf(16410, "FieldPath field names may not start with '$', given '%s'.", name)
 	case strings.Contains(name, "."):
-		return fail(16412, "FieldPath field names may not contain '.', given '%s'.", name)
+		return mongoerr.Errorf(16412, "FieldPath field names may not contain '.', given '%s'.", name)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -33,7 +34,7 @@ type step struct {
 }
 
 // Parse compiles an array of stages. It keeps parts of it, which must not change afterwards. Like the real server it looks
-// at the names of all stages, at their insides in turn, and at the order last. Errors are of type *query.Error.
+// at the names of all stages, at their insides in turn, and at the order last. Errors are of type *mongoerr.Error.
 func Parse(stages []byte, o Options) (*Pipeline, error) {
 	p := newParser(o)
 	list := lastOfEach(Value{Type: bson.TypeArray, Data: stages})
@@ -166,7 +167,7 @@ func (p *parser) accumulator(parse accumulatorParser, name string, v Value) (*ex
 
 // fails tells whether an error is that of a constant, and keeps the first.
 func (p *parser) fails(err error) bool {
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) || !refused.Constant {
 		return false
 	}
@@ -214,7 +215,7 @@ func (p *parser) steps(stages Value) ([]step, error) {
 		f := query.ObjectOf(v.Data)[0]
 		k := stageKinds[f.Name]
 		if p.update && !k.update {
-			return nil, fail(invalidOptions, "%s is not allowed to be used within an update", f.Name)
+			return nil, mongoerr.Errorf(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", f.Name)
 		}
 		if err := p.checkCollated(k, f.Value); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -14,7 +15,7 @@ import (
 
 func parseProject(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(15969, "%s specification must be an object", name)
+		return nil, mongoerr.Errorf(15969, "%s specification must be an object", name)
 	}
 	return parseProjection(p, name, query.ObjectOf(spec.Data))
 }
@@ -37,7 +38,7 @@ type projection struct {
 
 func (p *parser) projection(fields object) (*shape, error) {
 	if len(fields) == 0 {
-		return nil, fail(51272, "projection specification must have at least one field")
+		return nil, mongoerr.Errorf(51272, "projection specification must have at least one field")
 	}
 	j := &projection{parser: p, shape: newShape(dropOthers)}
 	for _, f := range fields {
@@ -62,7 +63,7 @@ func (j *projection) finish() *shape {
 
 func (j *projection) field(prefix fieldPath, f field) error {
 	if strings.HasSuffix(f.Name, ".$") || f.Name == "$" {
-		return fail(31324, "Cannot use positional projection in aggregation projection")
+		return mongoerr.Errorf(31324, "Cannot use positional projection in aggregation projection")
 	}
 	path, err := parsePath(f.Name)
 	if err != nil {
@@ -83,7 +84,7 @@ func (j *projection) isExpression(v Value) bool { return isCall(v) && len(query.
 func (j *projection) fields(path fieldPath, f field) error {
 	fields := query.ObjectOf(f.Value.Data)
 	if len(fields) == 0 {
-		return fail(51270, "Invalid empty sub-projection: %s", f.Name)
+		return mongoerr.Errorf(51270, "Invalid empty sub-projection: %s", f.Name)
 	}
 	for _, inner := range fields {
 		if err := j.field(path, inner); err != nil {
@@ -108,9 +109,9 @@ func (j *projection) flag(path fieldPath, f field) error {
 	}
 	if j.decided && m != j.shape.mode {
 		if m == keepOthers {
-			return fail(31254, "Cannot do exclusion on field %s in inclusion projection", f.Name)
+			return mongoerr.Errorf(31254, "Cannot do exclusion on field %s in inclusion projection", f.Name)
 		}
-		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", f.Name)
+		return mongoerr.Errorf(31253, "Cannot do inclusion on field %s in exclusion projection", f.Name)
 	}
 	j.decide(m)
 	j.shape.add(path, nil)
@@ -122,12 +123,12 @@ func (j *projection) decide(m mode) { j.decided, j.shape.mode = true, m }
 func (j *projection) computed(path fieldPath, f field) error {
 	if j.decided && j.shape.mode == keepOthers {
 		if f.Value.IsDocument() {
-			return fail(31252, "Cannot use expression other than $meta in exclusion projection")
+			return mongoerr.Errorf(31252, "Cannot use expression other than $meta in exclusion projection")
 		}
 		if _, err := j.expressionOf(f.Value); err != nil {
 			return err
 		}
-		return fail(31310, "Cannot use an expression %s in an exclusion projection", written(f.Name, f.Value))
+		return mongoerr.Errorf(31310, "Cannot use an expression %s in an exclusion projection", written(f.Name, f.Value))
 	}
 	e, err := j.expressionOf(f.Value)
 	if err != nil {
@@ -143,16 +144,16 @@ func (j *projection) computed(path fieldPath, f field) error {
 
 func (j *projection) expressionOf(v Value) (expr.Expression, error) {
 	e, err := j.expression(v)
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if v.Type != bson.TypeEmbeddedDocument || !errors.As(err, &refused) {
 		return e, err
 	}
 	name := query.ObjectOf(v.Data)[0].Name
 	switch {
 	case name == "$elemMatch":
-		return nil, fail(168, "Cannot use $elemMatch in this context")
+		return nil, mongoerr.Errorf(168, "Cannot use $elemMatch in this context")
 	case refused.Message == "Unrecognized expression '"+name+"'":
-		return nil, fail(31325, "Unknown expression %s", name)
+		return nil, mongoerr.Errorf(31325, "Unknown expression %s", name)
 	}
 	return nil, err
 }
@@ -160,9 +161,9 @@ func (j *projection) expressionOf(v Value) (expr.Expression, error) {
 func (j *projection) checkCollision(path fieldPath) error {
 	if at, rest, found := j.shape.collision(path); found {
 		if len(rest) > 0 {
-			return fail(31249, "Path collision at %s remaining portion %s", path, rest)
+			return mongoerr.Errorf(31249, "Path collision at %s remaining portion %s", path, rest)
 		}
-		return fail(31250, "Path collision at %s", at)
+		return mongoerr.Errorf(31250, "Path collision at %s", at)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -46,7 +47,7 @@ func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
 	case "descend":
 		return s.descend(r, root, doc)
 	}
-	return missing, fail(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
+	return missing, mongoerr.Errorf(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
 		"$$PRUNE, but returned %s", spelled(v))
 }
 

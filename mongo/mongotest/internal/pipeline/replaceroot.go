@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -10,7 +11,7 @@ import (
 
 func parseReplaceRoot(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(40229, "expected an object as specification for %s stage, got %s", name, typeName(spec))
+		return nil, mongoerr.Errorf(40229, "expected an object as specification for %s stage, got %s", name, typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, []option{{name: "newRoot", required: true}})
 	if err != nil {
@@ -44,6 +45,6 @@ func evalDocument(r *runner, e expr.Expression, doc []byte, what string) ([]byte
 }
 
 func notDocument(what string, v Value, doc []byte) error {
-	return fail(40228, "%s must evaluate to an object, but resulting value was: %s. Type of resulting value: '%s'. Input document: %s",
+	return mongoerr.Errorf(40228, "%s must evaluate to an object, but resulting value was: %s. Type of resulting value: '%s'. Input document: %s",
 		what, spelled(v), typeName(v), spelled(query.Document(doc)))
 }

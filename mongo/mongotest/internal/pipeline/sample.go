@@ -1,28 +1,31 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/
 
 func parseSample(_ *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(28745, "the $sample stage specification must be an object")
+		return nil, mongoerr.Errorf(28745, "the $sample stage specification must be an object")
 	}
 	size := missing
 	for _, f := range query.ObjectOf(spec.Data) {
 		if f.Name != "size" {
-			return nil, fail(28748, "unrecognized option to $sample: %s", f.Name)
+			return nil, mongoerr.Errorf(28748, "unrecognized option to $sample: %s", f.Name)
 		}
 		if size = f.Value; !size.IsNumber() {
-			return nil, fail(28746, "size argument to $sample must be a number")
+			return nil, mongoerr.Errorf(28746, "size argument to $sample must be a number")
 		}
 	}
 	if size.Missing() {
-		return nil, fail(28749, "$sample stage must specify a size")
+		return nil, mongoerr.Errorf(28749, "$sample stage must specify a size")
 	}
 	n := int(min(size.AsFloat64(), 1<<62))
 	if n < 1 {
-		return nil, fail(28747, "size argument to $sample must be a positive integer")
+		return nil, mongoerr.Errorf(28747, "size argument to $sample must be a positive integer")
 	}
 	return blocking(func(r *runner, docs [][]byte) ([][]byte, error) { return choose(r, docs, n), nil }), nil
 }

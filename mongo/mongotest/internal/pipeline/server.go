@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // describing is a stage that describes the server, or whose documents come from it: the Source knows them.
 type describing struct {
@@ -26,7 +29,7 @@ var collStatsOptions = []option{
 
 func surveyCollStats(_ *parser, name string, spec Value) error {
 	if !spec.IsDocument() {
-		return fail(5447000, "$collStats must take a nested object but found: %s", written(name, spec))
+		return mongoerr.Errorf(5447000, "$collStats must take a nested object but found: %s", written(name, spec))
 	}
 	_, err := parseOptions(name, spec.Data, collStatsOptions)
 	return err
@@ -36,7 +39,7 @@ func surveyCollStats(_ *parser, name string, spec Value) error {
 
 func parseIndexStats(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
-		return nil, fail(28803, "The $indexStats stage specification must be an empty object")
+		return nil, mongoerr.Errorf(28803, "The $indexStats stage specification must be an empty object")
 	}
 	return parseDescribing(p, name, spec)
 }
@@ -48,7 +51,7 @@ const changeStream = "$changeStream"
 
 func surveyChangeStream(_ *parser, name string, spec Value) error {
 	if !spec.IsDocument() {
-		return fail(6188500, "$changeStream must take a nested object but found: %s", written(name, spec))
+		return mongoerr.Errorf(6188500, "$changeStream must take a nested object but found: %s", written(name, spec))
 	}
 	return nil
 }
@@ -60,7 +63,7 @@ const splitEvents = "$changeStreamSplitLargeEvent"
 
 func parseSplitEvents(_ *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() || len(query.ObjectOf(spec.Data)) > 0 {
-		return nil, fail(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
+		return nil, mongoerr.Errorf(7182800, "$changeStreamSplitLargeEvent spec should be an empty object")
 	}
 	return perDocument(func(_ *runner, event []byte) ([]byte, error) {
 		if len(event) > query.MaxDocumentSize {
@@ -97,10 +100,10 @@ func serverKinds() []kind {
 		kinds[i].first, kinds[i].source, kinds[i].alone = true, true, true
 	}
 	for _, name := range []string{"$search", "$searchMeta", "$vectorSearch"} {
-		kinds = append(kinds, kind{name: name, parse: refusing(fail(31082, searchRefused))})
+		kinds = append(kinds, kind{name: name, parse: refusing(mongoerr.Errorf(31082, searchRefused))})
 	}
 	kinds = append(kinds, kind{name: splitEvents, parse: parseSplitEvents, alone: true, events: true})
-	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(fail(31082, SearchIndexesRefused))})
+	kinds = append(kinds, kind{name: "$listSearchIndexes", parse: refusing(mongoerr.Errorf(31082, SearchIndexesRefused))})
 	for _, name := range []string{
 		"$geoNear", "$rankFusion", "$scoreFusion", "$score", "$setMetadata", "$queryStats",
 		"$listSampledQueries", "$listClusterCatalog", "$shardedDataDistribution",

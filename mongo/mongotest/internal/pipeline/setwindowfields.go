@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -50,7 +51,7 @@ var windowOptions = []option{
 
 func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(failedToParse, "the %s stage specification must be an object, found %s", name, typeName(spec))
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s", name, typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, windowOptions)
 	if err != nil {
@@ -76,9 +77,9 @@ func parseSetWindowFields(p *parser, name string, spec Value) (stage, error) {
 // partitionKey compiles an expression that is optimized as soon as it is parsed.
 func (p *parser) partitionKey(v Value) (expr.Expression, error) {
 	e, err := expr.Parse(v, p.scope)
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
-		return nil, fail(refused.Code, "Failed to optimize partitionBy expression :: caused by :: %s", refused.Message)
+		return nil, mongoerr.Errorf(refused.Code, "Failed to optimize partitionBy expression :: caused by :: %s", refused.Message)
 	}
 	return e, err
 }
@@ -109,7 +110,7 @@ func (s *windowStage) field(p *parser, f field) error {
 	for _, other := range s.output {
 		a, b := path.String()+".", other.path.String()+"."
 		if strings.HasPrefix(a, b) || strings.HasPrefix(b, a) {
-			return fail(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
+			return mongoerr.Errorf(6307900, "$setWindowFields 'output' specification contains two conflicting paths")
 		}
 	}
 	fn, err := s.parseFunction(p, f)
@@ -220,7 +221,7 @@ func (s *windowStage) partitionKey(r *runner, doc []byte) (Value, error) {
 	}
 	v, err := r.eval(s.by, doc)
 	if err == nil && v.IsArray() {
-		err = fail(typeMismatch, "An expression used to partition cannot evaluate to value of type array")
+		err = mongoerr.Errorf(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
 	}
 	return orNull(v), err
 }

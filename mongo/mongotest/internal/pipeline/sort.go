@@ -3,6 +3,7 @@ package pipeline
 import (
 	"slices"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -10,14 +11,14 @@ import (
 
 func parseSort(p *parser, _ string, spec Value) (stage, error) {
 	if !spec.IsDocument() {
-		return nil, fail(15973, "the $sort key specification must be an object")
+		return nil, mongoerr.Errorf(15973, "the $sort key specification must be an object")
 	}
 	keys, err := sortKeys(spec.Data)
 	if err != nil {
 		return nil, err
 	}
 	if keys == nil {
-		return nil, fail(15976, "$sort stage must have at least one sort key")
+		return nil, mongoerr.Errorf(15976, "$sort stage must have at least one sort key")
 	}
 	keys = keys.Collated(p.Collation)
 	return &sorting{keys}, nil
@@ -82,16 +83,16 @@ func sortKeys(spec []byte) (*query.Sort, error) {
 func sortSign(f field) (int32, error) {
 	if f.Value.IsDocument() {
 		if query.Lookup(f.Value.Data, "$meta").Missing() {
-			return 0, fail(17312, "$meta is the only expression supported by $sort right now")
+			return 0, mongoerr.Errorf(17312, "$meta is the only expression supported by $sort right now")
 		}
 		return 0, unsupported("the $sort by $meta")
 	}
 	if !f.Value.IsNumber() {
-		return 0, fail(15974, "Illegal key in $sort specification: %s", written(f.Name, f.Value))
+		return 0, mongoerr.Errorf(15974, "Illegal key in $sort specification: %s", written(f.Name, f.Value))
 	}
 	n := int64(f.Value.AsFloat64())
 	if n != 1 && n != -1 {
-		return 0, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+		return 0, mongoerr.Errorf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}
 	return int32(n), nil
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -8,13 +9,13 @@ import (
 
 func parseSortByCount(p *parser, _ string, spec Value) (stage, error) {
 	if spec.IsDocument() && !isCall(spec) {
-		return nil, fail(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+		return nil, mongoerr.Errorf(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 	}
 	if spec.IsString() && !isReference(spec) {
-		return nil, fail(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+		return nil, mongoerr.Errorf(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 	}
 	if !spec.IsDocument() && !spec.IsString() {
-		return nil, fail(40149, "the sortByCount field must be specified as a string or as an object")
+		return nil, mongoerr.Errorf(40149, "the sortByCount field must be specified as a string or as an object")
 	}
 	id, err := p.expression(spec)
 	if err != nil {

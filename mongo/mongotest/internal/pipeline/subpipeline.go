@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -82,13 +83,13 @@ func startsWithDocuments(stages Value) bool {
 }
 
 func withoutCollection(name string) error {
-	return fail(failedToParse, "%s stage without explicit collection must have a pipeline with $documents as first stage", name)
+	return mongoerr.Errorf(mongoerr.FailedToParse, "%s stage without explicit collection must have a pipeline with $documents as first stage", name)
 }
 
 // checkNamespace refuses the name of a collection that none can have.
 func (p *parser) checkNamespace(name, coll string) error {
 	if coll == "" {
-		return fail(invalidNamespace, "invalid %s namespace: %s", name, p.DB)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid %s namespace: %s", name, p.DB)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -10,19 +11,19 @@ import (
 // decides which namespaces they read and write.
 func (p *parser) survey(stages Value) error {
 	if stages.Type != bson.TypeArray {
-		return fail(typeMismatch, "A pipeline must be an array of objects")
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
 	for _, v := range query.Elements(stages.Data) {
 		if !v.IsDocument() {
-			return fail(typeMismatch, "Each element of the 'pipeline' array must be an object")
+			return mongoerr.Errorf(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
 		}
 		fields := query.ObjectOf(v.Data)
 		if len(fields) != 1 {
-			return fail(40323, "A pipeline stage specification object must contain exactly one field.")
+			return mongoerr.Errorf(40323, "A pipeline stage specification object must contain exactly one field.")
 		}
 		k, ok := stageKinds[fields[0].Name]
 		if !ok {
-			return fail(40324, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
+			return mongoerr.Errorf(40324, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
 		}
 		if k.survey == nil {
 			continue
@@ -37,7 +38,7 @@ func (p *parser) survey(stages Value) error {
 // surveyInner looks at a pipeline inside a stage.
 func (p *parser) surveyInner(stages Value) error {
 	if p.depth >= maxDepth {
-		return fail(5397300, "Maximum number of nested sub-pipelines exceeded. Limit is %d", maxDepth)
+		return mongoerr.Errorf(5397300, "Maximum number of nested sub-pipelines exceeded. Limit is %d", maxDepth)
 	}
 	inner := *p
 	inner.depth++
@@ -50,17 +51,17 @@ func (p *parser) checkOrder(steps []step) error {
 	for i, s := range steps {
 		switch {
 		case watching && i > 0 && !s.events:
-			return fail(illegalOperation, "%s is not permitted in a $changeStream pipeline", s.name)
+			return mongoerr.Errorf(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", s.name)
 		case s.name == splitEvents && !watching:
-			return fail(illegalOperation, "%s can only be used in a $changeStream pipeline", s.name)
+			return mongoerr.Errorf(mongoerr.IllegalOperation, "%s can only be used in a $changeStream pipeline", s.name)
 		case s.name == splitEvents && i < len(steps)-1:
-			return fail(7182802, "%s must be the last stage in the pipeline", s.name)
+			return mongoerr.Errorf(7182802, "%s must be the last stage in the pipeline", s.name)
 		case s.first && i > 0:
-			return fail(40602, "%s is only valid as the first stage in a pipeline", s.name)
+			return mongoerr.Errorf(40602, "%s is only valid as the first stage in a pipeline", s.name)
 		case s.last && i < len(steps)-1:
-			return fail(40601, "%s can only be the final stage in the pipeline", s.name)
+			return mongoerr.Errorf(40601, "%s can only be the final stage in the pipeline", s.name)
 		case s.name == "$documents" && p.Coll != "":
-			return fail(invalidNamespace, "'$documents' can only be run with database or cluster-level aggregation {aggregate: 1}")
+			return mongoerr.Errorf(mongoerr.InvalidNamespace, "'$documents' can only be run with database or cluster-level aggregation {aggregate: 1}")
 		}
 	}
 	return nil

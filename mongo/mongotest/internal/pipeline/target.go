@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -81,19 +82,19 @@ func parseOut(p *parser, name string, spec Value) (stage, error) {
 		}
 		t.DB, t.Coll = string(fields.Get("db").Text()), string(fields.Get("coll").Text())
 	} else if !spec.IsString() {
-		return nil, fail(16990, "$out only supports a string or object argument, but found %s", typeName(spec))
+		return nil, mongoerr.Errorf(16990, "$out only supports a string or object argument, but found %s", typeName(spec))
 	}
 	switch {
 	case t.Coll == "":
-		return nil, fail(invalidNamespace, "Invalid $out target namespace, %s", t.DB)
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s", t.DB)
 	case strings.ContainsAny(t.DB, ". $/\\\""):
-		return nil, fail(invalidNamespace, "Invalid $out target namespace, %s.%s", t.DB, t.Coll)
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid $out target namespace, %s.%s", t.DB, t.Coll)
 	case strings.HasPrefix(t.Coll, "."):
-		return nil, fail(invalidNamespace, "Collection names cannot start with '.': %s", t.Coll)
+		return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", t.Coll)
 	case strings.HasPrefix(t.Coll, "system."):
-		return nil, fail(17385, "Can't $out to special collection: %s", t.Coll)
+		return nil, mongoerr.Errorf(17385, "Can't $out to special collection: %s", t.Coll)
 	case slices.Contains(internalDatabases, t.DB):
-		return nil, fail(31321, "Can't $out to internal database: %s", t.DB)
+		return nil, mongoerr.Errorf(31321, "Can't $out to internal database: %s", t.DB)
 	}
 	return t, nil
 }
@@ -131,7 +132,7 @@ func (p *parser) mergeTarget(name string, spec Value) (*Target, error) {
 			return nil, err
 		}
 	} else if !spec.IsString() {
-		return nil, fail(typeMismatch, "$merge requires a string or object argument, but found %s", typeName(spec))
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", typeName(spec))
 	}
 	return t, t.parseInto(into)
 }
@@ -145,16 +146,16 @@ func (t *Target) parseInto(into Value) error {
 			t.DB = string(db.Text())
 		}
 		if t.Coll = string(query.Lookup(into.Data, "coll").Text()); t.Coll == "" {
-			return fail(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
+			return mongoerr.Errorf(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
 		}
 	default:
-		return fail(51178, "$merge 'into' field  must be either a string or an object, but found %s", typeName(into))
+		return mongoerr.Errorf(51178, "$merge 'into' field  must be either a string or an object, but found %s", typeName(into))
 	}
 	switch {
 	case t.Coll == "":
-		return fail(invalidNamespace, "Invalid $merge target namespace: '%s'", t.DB)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid $merge target namespace: '%s'", t.DB)
 	case strings.HasPrefix(t.Coll, "system."):
-		return fail(31319, "Cannot $merge to special collection: %s", t.Coll)
+		return mongoerr.Errorf(31319, "Cannot $merge to special collection: %s", t.Coll)
 	}
 	return nil
 }
@@ -170,14 +171,14 @@ func (t *Target) parseModes(fields object) error {
 		t.WhenMatched = "pipeline"
 	case v.IsString():
 		if t.WhenMatched = string(v.Text()); !slices.Contains(whenMatchedModes, t.WhenMatched) {
-			return fail(badValue, "Enumeration value '%s' for field 'whenMatched' is not a valid value.", t.WhenMatched)
+			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'whenMatched' is not a valid value.", t.WhenMatched)
 		}
 	case !v.Missing():
-		return fail(51191, "$merge 'whenMatched' field  must be either a string or an array, but found %s", typeName(v))
+		return mongoerr.Errorf(51191, "$merge 'whenMatched' field  must be either a string or an array, but found %s", typeName(v))
 	}
 	if v := fields.Get("whenNotMatched"); !v.Missing() {
 		if t.WhenNotMatched = string(v.Text()); !slices.Contains([]string{"insert", "discard", "fail"}, t.WhenNotMatched) {
-			return fail(badValue, "Enumeration value '%s' for field '$merge.whenNotMatched' is not a valid value.", t.WhenNotMatched)
+			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '$merge.whenNotMatched' is not a valid value.", t.WhenNotMatched)
 		}
 	}
 	return nil
@@ -190,18 +191,18 @@ func (t *Target) parseOn(on Value) error {
 		return nil
 	case on.IsArray():
 		if list = query.Elements(on.Data); len(list) == 0 {
-			return fail(51187, "If explicitly specifying $merge 'on', must include at least one field")
+			return mongoerr.Errorf(51187, "If explicitly specifying $merge 'on', must include at least one field")
 		}
 	case !on.IsString():
-		return fail(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", typeName(on))
+		return mongoerr.Errorf(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", typeName(on))
 	}
 	for _, v := range list {
 		if !v.IsString() {
-			return fail(51134, "$merge 'on' array elements must be strings, but found %s", typeName(v))
+			return mongoerr.Errorf(51134, "$merge 'on' array elements must be strings, but found %s", typeName(v))
 		}
 		name := string(v.Text())
 		if slices.Contains(t.On, name) {
-			return fail(31465, "Found a duplicate field '%s'", name)
+			return mongoerr.Errorf(31465, "Found a duplicate field '%s'", name)
 		}
 		t.On = append(t.On, name)
 	}
@@ -216,7 +217,7 @@ func parseMerge(p *parser, name string, spec Value) (stage, error) {
 	pair := "'whenMatched: " + t.WhenMatched + "' and 'whenNotMatched: " + t.WhenNotMatched + "'"
 	switch {
 	case t.WhenMatched == "fail" && t.WhenNotMatched != "insert", t.WhenMatched == "keepExisting" && t.WhenNotMatched != "insert":
-		return nil, fail(51181, "Combination of $merge modes %s is not supported", pair)
+		return nil, mongoerr.Errorf(51181, "Combination of $merge modes %s is not supported", pair)
 	}
 	if !spec.IsDocument() {
 		return t, nil
@@ -228,14 +229,14 @@ func parseMerge(p *parser, name string, spec Value) (stage, error) {
 func (t *Target) parsePipeline(p *parser, let, stages Value) (err error) {
 	if t.WhenMatched != "pipeline" {
 		if !let.Missing() {
-			return fail(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", t.WhenMatched)
+			return mongoerr.Errorf(51199, "Cannot use 'let' variables with 'whenMatched: %s' mode", t.WhenMatched)
 		}
 		return nil
 	}
 	fields := query.ObjectOf(let.Data)
 	reserved := query.Text("$$ROOT")
 	if v := fields.Get("new"); !v.Missing() && string(v.Text()) != "$$ROOT" {
-		return fail(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
+		return mongoerr.Errorf(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")
 	}
 	if t.let, err = p.late().let(fields.Set("new", reserved).Bytes()); err != nil {
 		return err

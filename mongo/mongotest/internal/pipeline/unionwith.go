@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -20,7 +21,7 @@ func surveyUnionWith(p *parser, name string, spec Value) error {
 	case spec.IsString():
 		return checkUnited(spec)
 	case !spec.IsDocument():
-		return fail(failedToParse, "the $unionWith stage specification must be an object or string, but found %s", typeName(spec))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", typeName(spec))
 	}
 	fields, err := parseOptions(name, spec.Data, unionWithOptions)
 	if err != nil {
@@ -41,7 +42,7 @@ func surveyUnionWith(p *parser, name string, spec Value) error {
 
 func checkUnited(coll Value) error {
 	if name := string(coll.Text()); strings.HasPrefix(name, ".") {
-		return fail(invalidNamespace, "Collection names cannot start with '.': %s", name)
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", name)
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func parseUnionWith(p *parser, _ string, spec Value) (stage, error) {
 	s.unite(fields.Get("coll"))
 	return s, p.inside(func(inner *parser) error {
 		return s.parse(inner, letVariables{}, fields.Get("pipeline"), func(name string) error {
-			return fail(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
+			return mongoerr.Errorf(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
 		})
 	})
 }
@@ -75,7 +76,7 @@ func (s *unionWith) run(r *runner, in stream) stream {
 			}
 		}
 		if s.nameless {
-			yield(nil, fail(invalidNamespace, "Namespace %sis not a valid collection name", s.db))
+			yield(nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", s.db))
 			return
 		}
 		s.stream(r, emptyDocument, nil)(yield)

@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
 
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/unset/
 
@@ -9,15 +12,15 @@ func parseUnset(p *parser, name string, spec Value) (stage, error) {
 	switch {
 	case spec.IsArray():
 		if list = query.Elements(spec.Data); len(list) == 0 {
-			return nil, fail(31119, "$unset specification must be a string or an array with at least one field")
+			return nil, mongoerr.Errorf(31119, "$unset specification must be a string or an array with at least one field")
 		}
 	case !spec.IsString():
-		return nil, fail(31002, "$unset specification must be a string or an array")
+		return nil, mongoerr.Errorf(31002, "$unset specification must be a string or an array")
 	}
 	var fields object
 	for _, v := range list {
 		if !v.IsString() {
-			return nil, fail(31120, "$unset specification must be a string or an array containing only string values")
+			return nil, mongoerr.Errorf(31120, "$unset specification must be a string or an array containing only string values")
 		}
 		fields = append(fields, field{Name: string(v.Text()), Value: query.Int32(0)})
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -25,13 +26,13 @@ func parseUnwind(_ *parser, _ string, spec Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, fail(15981, "expected either a string or an object as specification for $unwind stage, got %s", typeName(spec))
+		return nil, mongoerr.Errorf(15981, "expected either a string or an object as specification for $unwind stage, got %s", typeName(spec))
 	}
 	if path == "" {
-		return nil, fail(28812, "no path specified to $unwind stage")
+		return nil, mongoerr.Errorf(28812, "no path specified to $unwind stage")
 	}
 	if path[0] != '$' {
-		return nil, fail(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
+		return nil, mongoerr.Errorf(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
 	}
 	var err error
 	u.path, err = parsePath(path[1:])
@@ -43,12 +44,12 @@ func (u *unwind) options(spec []byte) (path string, err error) {
 		switch f.Name {
 		case "path":
 			if !f.Value.IsString() {
-				return "", fail(28808, "expected a string as the path for $unwind stage, got %s", typeName(f.Value))
+				return "", mongoerr.Errorf(28808, "expected a string as the path for $unwind stage, got %s", typeName(f.Value))
 			}
 			path = string(f.Value.Text())
 		case "preserveNullAndEmptyArrays":
 			if !isBool(f.Value) {
-				return "", fail(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", typeName(f.Value))
+				return "", mongoerr.Errorf(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", typeName(f.Value))
 			}
 			u.preserve = f.Value.True()
 		case "includeArrayIndex":
@@ -56,7 +57,7 @@ func (u *unwind) options(spec []byte) (path string, err error) {
 				return "", err
 			}
 		default:
-			return "", fail(28811, "unrecognized option to $unwind stage: %s", f.Name)
+			return "", mongoerr.Errorf(28811, "unrecognized option to $unwind stage: %s", f.Name)
 		}
 	}
 	return path, nil
@@ -65,10 +66,10 @@ func (u *unwind) options(spec []byte) (path string, err error) {
 func (u *unwind) parseIndex(v Value) (err error) {
 	name := string(v.Text())
 	if name == "" {
-		return fail(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", typeName(v))
+		return mongoerr.Errorf(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", typeName(v))
 	}
 	if strings.HasPrefix(name, "$") {
-		return fail(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
+		return mongoerr.Errorf(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
 	}
 	u.index, err = parsePath(name)
 	return err

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -17,7 +18,7 @@ func (p *parser) updateSteps(names []string, stages Value) ([]step, error) {
 // ParseUpdate compiles an update that is an array of stages.
 func ParseUpdate(stages Value, l *Let) (query.Pipeline, error) {
 	if stages.Type != bson.TypeArray {
-		return nil, fail(typeMismatch, "A pipeline must be an array of objects")
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 	}
 	p := newParser(Options{})
 	stages = lastOfEach(stages)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -29,25 +30,25 @@ func (s *windowStage) parseWindow(v Value) (window, error) {
 		return w, nil
 	}
 	if !v.IsDocument() {
-		return w, fail(failedToParse, "'window' field must be an object")
+		return w, mongoerr.Errorf(mongoerr.FailedToParse, "'window' field must be an object")
 	}
 	fields := query.ObjectOf(v.Data)
 	docs, distance, unit := fields.Get("documents"), fields.Get("range"), fields.Get("unit")
 	for _, f := range fields {
 		if f.Name != "documents" && f.Name != "range" && f.Name != "unit" {
-			return w, fail(failedToParse, "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+			return w, mongoerr.Errorf(mongoerr.FailedToParse, "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
 		}
 	}
 	w.given = true
 	switch {
 	case !docs.Missing() && (!distance.Missing() || !unit.Missing()):
-		return w, fail(failedToParse, "Window bounds can specify either 'documents' or 'unit', not both.")
+		return w, mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds can specify either 'documents' or 'unit', not both.")
 	case !docs.Missing():
 		return w, s.documentBounds(&w, docs)
 	case !distance.Missing():
 		return w, s.rangeBounds(&w, distance, unit)
 	case !unit.Missing():
-		return w, fail(failedToParse, "Window bounds can only specify 'unit' with range-based bounds.")
+		return w, mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds can only specify 'unit' with range-based bounds.")
 	}
 	return w, nil
 }
@@ -60,7 +61,7 @@ func (w *window) parseBounds(name string, v Value) error {
 		}
 		return err
 	}
-	return fail(failedToParse, "Window bounds must be a 2-element array: %s", written(name, v))
+	return mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds must be a 2-element array: %s", written(name, v))
 }
 
 func parseBound(v Value) (bound, error) {
@@ -72,7 +73,7 @@ func parseBound(v Value) (bound, error) {
 	case string(v.Text()) == "current":
 		return bound{current: true, by: query.Int32(0)}, nil
 	}
-	return bound{}, fail(failedToParse, "Window bounds must be 'unbounded', 'current', or a number.")
+	return bound{}, mongoerr.Errorf(mongoerr.FailedToParse, "Window bounds must be 'unbounded', 'current', or a number.")
 }
 
 func (s *windowStage) documentBounds(w *window, v Value) error {
@@ -81,14 +82,14 @@ func (s *windowStage) documentBounds(w *window, v Value) error {
 	}
 	for _, b := range []bound{w.lower, w.upper} {
 		if _, ok := b.by.Integer(); !b.open && !ok {
-			return fail(failedToParse, "Numeric document-based bounds must be an integer")
+			return mongoerr.Errorf(mongoerr.FailedToParse, "Numeric document-based bounds must be an integer")
 		}
 	}
 	if err := w.checkBounds(v); err != nil {
 		return err
 	}
 	if s.order == nil && (!w.lower.open || !w.upper.open) {
-		return fail(5339901, "Document-based bounds require a sortBy")
+		return mongoerr.Errorf(5339901, "Document-based bounds require a sortBy")
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (s *windowStage) documentBounds(w *window, v Value) error {
 func (w *window) checkBounds(v Value) error {
 	if !w.lower.open && !w.upper.open && query.Compare(w.lower.by, w.upper.by) > 0 {
 		list := query.Elements(v.Data)
-		return fail(5339900, "Lower bound must not exceed upper bound: [%s, %s]", list[0], list[1])
+		return mongoerr.Errorf(5339900, "Lower bound must not exceed upper bound: [%s, %s]", list[0], list[1])
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func (s *windowStage) rangeBounds(w *window, v, unit Value) error {
 	}
 	for _, b := range []bound{w.lower, w.upper} {
 		if _, ok := b.by.Integer(); w.unit != "" && !b.open && !ok {
-			return fail(failedToParse, "With 'unit', range-based bounds must be an integer")
+			return mongoerr.Errorf(mongoerr.FailedToParse, "With 'unit', range-based bounds must be an integer")
 		}
 	}
 	if err := w.checkBounds(v); err != nil {
@@ -124,10 +125,10 @@ func (s *windowStage) rangeBounds(w *window, v, unit Value) error {
 		return nil
 	}
 	if len(s.keys) != 1 {
-		return fail(5339902, "Range-based bounds require sortBy a single field")
+		return mongoerr.Errorf(5339902, "Range-based bounds require sortBy a single field")
 	}
 	if !s.rising {
-		return fail(8947401, "Range-based bounds require an ascending sortBy")
+		return mongoerr.Errorf(8947401, "Range-based bounds require an ascending sortBy")
 	}
 	return nil
 }
@@ -204,13 +205,13 @@ func (w *window) rangeSpan(part *partition, i int) (first, end int, err error) {
 
 func (w *window) checkKey(v Value) error {
 	if w.unit != "" && !isDate(v) {
-		return fail(5429513, "Invalid range: Expected the sortBy field to be a Date, but it was %s", typeName(v))
+		return mongoerr.Errorf(5429513, "Invalid range: Expected the sortBy field to be a Date, but it was %s", typeName(v))
 	}
 	if w.unit == "" && isDate(v) {
-		return fail(5429413, "Invalid range: For windows that involve date or time ranges, a unit must be provided.")
+		return mongoerr.Errorf(5429413, "Invalid range: For windows that involve date or time ranges, a unit must be provided.")
 	}
 	if w.unit == "" && !v.IsNumber() {
-		return fail(5429414, "Invalid range: Expected the sortBy field to be a number, but it was %s", typeName(v))
+		return mongoerr.Errorf(5429414, "Invalid range: Expected the sortBy field to be a number, but it was %s", typeName(v))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -18,14 +19,14 @@ func (s *windowStage) checkCalculus(name string) error {
 	case name != "$derivative" && name != "$integral" || len(s.keys) == 1:
 		return nil
 	case len(s.keys) == 0:
-		return fail(failedToParse, "%s requires a sortBy", name)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "%s requires a sortBy", name)
 	}
-	return fail(failedToParse, "%s requires a non-compound sortBy", name)
+	return mongoerr.Errorf(mongoerr.FailedToParse, "%s requires a non-compound sortBy", name)
 }
 
 func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, error) {
 	if !f.Value.IsDocument() {
-		return nil, fail(failedToParse, "%s expects an object, but got a %s: %s", f.Name, typeName(f.Value), written(f.Name, f.Value))
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s expects an object, but got a %s: %s", f.Name, typeName(f.Value), written(f.Name, f.Value))
 	}
 	c := &calculus{window: w}
 	for _, arg := range query.ObjectOf(f.Value.Data) {
@@ -36,17 +37,17 @@ func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, er
 		case "unit":
 			c.unit = string(arg.Value.Text())
 			if err = checkUnit(c.unit); err == nil && unitLength(c.unit) == 0 {
-				err = fail(5490710, "unit must be 'week' or smaller")
+				err = mongoerr.Errorf(5490710, "unit must be 'week' or smaller")
 			}
 		default:
-			err = fail(failedToParse, "%s got unexpected argument: %s", f.Name, arg.Name)
+			err = mongoerr.Errorf(mongoerr.FailedToParse, "%s got unexpected argument: %s", f.Name, arg.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if c.input == nil {
-		return nil, fail(failedToParse, "%s requires an 'input' expression", f.Name)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s requires an 'input' expression", f.Name)
 	}
 	return c, nil
 }
@@ -64,7 +65,7 @@ type derivative struct{ *calculus }
 func parseDerivative(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	c, err := s.parseCalculus(p, f, w)
 	if err == nil && !w.given {
-		err = fail(failedToParse, "$derivative requires explicit window bounds")
+		err = mongoerr.Errorf(mongoerr.FailedToParse, "$derivative requires explicit window bounds")
 	}
 	return derivative{c}, err
 }
@@ -86,7 +87,7 @@ func (d derivative) begin(r *runner, part *partition) windowValues {
 			if v, err := in.at(j); err != nil {
 				return missing, err
 			} else if v.IsNullish() {
-				return missing, fail(5624903, "$derivative input must not be null or missing")
+				return missing, mongoerr.Errorf(5624903, "$derivative input must not be null or missing")
 			}
 		}
 		slope, err := part.slope(in.values, first, last)
@@ -100,11 +101,11 @@ func (d derivative) begin(r *runner, part *partition) windowValues {
 func (d derivative) checkKey(key Value) error {
 	switch {
 	case d.unit != "" && !isDate(key):
-		return fail(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
+		return mongoerr.Errorf(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
 	case d.unit == "" && isDate(key):
-		return fail(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
+		return mongoerr.Errorf(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
 	case d.unit == "" && !key.IsNumber():
-		return fail(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
+		return mongoerr.Errorf(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
 	}
 	return nil
 }
@@ -137,12 +138,12 @@ func (g integral) begin(r *runner, part *partition) windowValues {
 func (g integral) check(key, v Value) error {
 	switch {
 	case !v.IsNumber() || !key.IsNumber() && !isDate(key):
-		return fail(5423900, "The input value of $integral window function must be a vector of 2 value, the first value must be numeric "+
+		return mongoerr.Errorf(5423900, "The input value of $integral window function must be a vector of 2 value, the first value must be numeric "+
 			"or date type and the second must be numeric.")
 	case g.unit != "" && !isDate(key):
-		return fail(5423901, "$integral with 'unit' expects the sortBy field to be a Date")
+		return mongoerr.Errorf(5423901, "$integral with 'unit' expects the sortBy field to be a Date")
 	case g.unit == "" && isDate(key):
-		return fail(5423902, "$integral (with no 'unit') expects the sortBy field to be numeric")
+		return mongoerr.Errorf(5423902, "$integral (with no 'unit') expects the sortBy field to be numeric")
 	}
 	return nil
 }

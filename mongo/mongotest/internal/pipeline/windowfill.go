@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -10,7 +11,7 @@ type locf struct{ input expr.Expression }
 
 func parseLocf(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	if w.given {
-		return nil, fail(failedToParse, "'window' field is not allowed in $locf")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "'window' field is not allowed in $locf")
 	}
 	e, err := p.expression(f.Value)
 	return &locf{e}, err
@@ -32,10 +33,10 @@ type linearFill struct{ input expr.Expression }
 
 func parseLinearFill(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	if len(s.keys) != 1 {
-		return nil, fail(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
+		return nil, mongoerr.Errorf(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
 	}
 	if w.given {
-		return nil, fail(failedToParse, "'window' field is not allowed in $linearFill")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "'window' field is not allowed in $linearFill")
 	}
 	e, err := p.expression(f.Value)
 	return &linearFill{e}, err
@@ -79,13 +80,13 @@ func (p *partition) known(in *inputs, i int) (Value, error) {
 		return missing, err
 	}
 	if !v.IsNullish() && !v.IsNumber() {
-		return missing, fail(typeMismatch, "Value to be filled must be numeric or nullish, but found %s", typeName(v))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "Value to be filled must be numeric or nullish, but found %s", typeName(v))
 	}
 	if key := p.keyOf(i); !key.IsNumber() && !isDate(key) {
-		return missing, fail(typeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", typeName(key))
+		return missing, mongoerr.Errorf(mongoerr.TypeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", typeName(key))
 	}
 	if i > 0 && query.Equal(p.keyOf(i), p.keyOf(i-1)) {
-		return missing, fail(6050106, "There can be no repeated values in the sort field in the same partition")
+		return missing, mongoerr.Errorf(6050106, "There can be no repeated values in the sort field in the same partition")
 	}
 	return v, nil
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -19,23 +20,23 @@ var windowFunctions = map[string]func(s *windowStage, p *parser, f field, w wind
 
 func (s *windowStage) parseFunction(p *parser, f field) (windowFunction, error) {
 	if !f.Value.IsDocument() {
-		return nil, fail(failedToParse, "The field '%s' must be an object", f.Name)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "The field '%s' must be an object", f.Name)
 	}
 	fields := query.ObjectOf(f.Value.Data)
 	if len(fields) == 0 {
-		return nil, fail(failedToParse, "Expected a $-prefixed window function")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Expected a $-prefixed window function")
 	}
 	function := fields[0]
 	if !strings.HasPrefix(function.Name, "$") {
-		return nil, fail(failedToParse, "Expected a $-prefixed window function, %s", function.Name)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Expected a $-prefixed window function, %s", function.Name)
 	}
 	ranking := strings.HasSuffix(function.Name, "ank") || function.Name == "$documentNumber"
 	if ranking && len(fields) > 1 {
-		return nil, fail(5371601, "Rank style window functions take no other arguments")
+		return nil, mongoerr.Errorf(5371601, "Rank style window functions take no other arguments")
 	}
 	for _, other := range fields[1:] {
 		if other.Name != "window" {
-			return nil, fail(failedToParse, "Window function found an unknown argument: %s", other.Name)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Window function found an unknown argument: %s", other.Name)
 		}
 	}
 	if err := s.checkCalculus(function.Name); err != nil {
@@ -55,13 +56,13 @@ func (s *windowStage) function(p *parser, f field, w window) (windowFunction, er
 	acc, err := p.accumulator(expr.ParseWindowAccumulator, f.Name, f.Value)
 	if err != nil {
 		if err.Error() == "unknown group operator '"+f.Name+"'" {
-			return nil, fail(failedToParse, "Unrecognized window function, %s", f.Name)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Unrecognized window function, %s", f.Name)
 		}
 		return nil, err
 	}
 	removable := !w.lower.open
 	if removable && f.Name == "$mergeObjects" {
-		return nil, fail(5461500, "Window function %s is not supported with a removable window", f.Name)
+		return nil, mongoerr.Errorf(5461500, "Window function %s is not supported with a removable window", f.Name)
 	}
 	return &windowAccumulator{f.Name, acc, w, removable}, nil
 }
@@ -151,10 +152,10 @@ type rank string
 
 func parseRank(s *windowStage, _ *parser, f field, _ window) (windowFunction, error) {
 	if !f.Value.IsDocument() || len(query.ObjectOf(f.Value.Data)) > 0 {
-		return nil, fail(5371603, "%s must be specified with '{}' as the value", f.Name)
+		return nil, mongoerr.Errorf(5371603, "%s must be specified with '{}' as the value", f.Name)
 	}
 	if len(s.keys) != 1 {
-		return nil, fail(5371602, "%s must be specified with a top level sortBy expression with exactly one element", f.Name)
+		return nil, mongoerr.Errorf(5371602, "%s must be specified with a top level sortBy expression with exactly one element", f.Name)
 	}
 	return rank(f.Name), nil
 }
@@ -185,11 +186,11 @@ type shift struct {
 func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	switch {
 	case s.order == nil:
-		return nil, fail(failedToParse, "'$shift' requires a sortBy")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "'$shift' requires a sortBy")
 	case w.given:
-		return nil, fail(failedToParse, "$shift does not accept a 'window' field")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$shift does not accept a 'window' field")
 	case !f.Value.IsDocument():
-		return nil, fail(failedToParse, "Argument to $shift must be an object")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Argument to $shift must be an object")
 	}
 	k := &shift{fallback: null}
 	given := false
@@ -205,20 +206,20 @@ func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, e
 			}
 		case "default":
 			if k.fallback, err = p.constant(arg.Value); err == nil && !isConstant(arg.Value) {
-				err = fail(failedToParse, "'$shift:default' expression must yield a constant value.")
+				err = mongoerr.Errorf(mongoerr.FailedToParse, "'$shift:default' expression must yield a constant value.")
 			}
 		default:
-			err = fail(failedToParse, "Unknown argument in $shift")
+			err = mongoerr.Errorf(mongoerr.FailedToParse, "Unknown argument in $shift")
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if !given {
-		return nil, fail(failedToParse, "$shift requires 'by' as an integer value.")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$shift requires 'by' as an integer value.")
 	}
 	if k.output == nil {
-		return nil, fail(failedToParse, "$shift requires an 'output' expression.")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$shift requires an 'output' expression.")
 	}
 	return k, nil
 }
@@ -226,7 +227,7 @@ func parseShift(s *windowStage, p *parser, f field, w window) (windowFunction, e
 func parseShiftBy(v Value) (int64, error) {
 	n, ok := v.Integer()
 	if !ok || n != int64(int32(n)) {
-		return 0, fail(failedToParse, "'$shift:by' field must be an integer, but found  %s", written("by", v))
+		return 0, mongoerr.Errorf(mongoerr.FailedToParse, "'$shift:by' field must be an integer, but found  %s", written("by", v))
 	}
 	return n, nil
 }

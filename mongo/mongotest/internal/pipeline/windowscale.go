@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -17,7 +18,7 @@ type scaler struct {
 
 func parseScaler(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	if !f.Value.IsDocument() {
-		return nil, fail(typeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.Name, typeName(f.Value))
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.Name, typeName(f.Value))
 	}
 	s := &scaler{min: query.Int32(0), max: query.Int32(1), window: w}
 	given := query.ObjectOf(f.Value.Data)
@@ -28,14 +29,14 @@ func parseScaler(_ *windowStage, p *parser, f field, w window) (windowFunction, 
 			s.input, err = p.expression(arg.Value)
 		case "min", "max":
 		default:
-			err = fail(40415, "BSON field 'root.%s.%s' is an unknown field.", f.Name, arg.Name)
+			err = mongoerr.Errorf(40415, "BSON field 'root.%s.%s' is an unknown field.", f.Name, arg.Name)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if s.input == nil {
-		return nil, fail(40414, "BSON field 'root.%s.input' is missing but a required field", f.Name)
+		return nil, mongoerr.Errorf(40414, "BSON field 'root.%s.input' is missing but a required field", f.Name)
 	}
 	if err := s.parseRange(p, given.Get("min"), given.Get("max")); err != nil {
 		return nil, err
@@ -48,13 +49,13 @@ func (s *scaler) parseRange(p *parser, least, most Value) (err error) {
 	case least.Missing() && most.Missing():
 		return nil
 	case least.Missing() || most.Missing():
-		return fail(failedToParse, "Only one of 'min' and 'max' were specified as an argument to $minMaxScaler. Neither or both must be specified")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Only one of 'min' and 'max' were specified as an argument to $minMaxScaler. Neither or both must be specified")
 	}
 	if s.min, err = scaleLimit(p, "min", least); err != nil {
 		return err
 	}
 	if s.max, err = scaleLimit(p, "max", most); err == nil && query.Compare(s.min, s.max) >= 0 {
-		err = fail(failedToParse, "the 'max' must be strictly greater than 'min', as arguments to $minMaxScaler")
+		err = mongoerr.Errorf(mongoerr.FailedToParse, "the 'max' must be strictly greater than 'min', as arguments to $minMaxScaler")
 	}
 	return err
 }
@@ -64,9 +65,9 @@ func scaleLimit(p *parser, name string, v Value) (Value, error) {
 	switch {
 	case err != nil:
 	case !isConstant(v):
-		err = fail(failedToParse, "'%s' argument to $minMaxScaler must be a constant", name)
+		err = mongoerr.Errorf(mongoerr.FailedToParse, "'%s' argument to $minMaxScaler must be a constant", name)
 	case !limit.IsNumber():
-		err = fail(failedToParse, "'%s' argument to $minMaxScaler must be a numeric type", name)
+		err = mongoerr.Errorf(mongoerr.FailedToParse, "'%s' argument to $minMaxScaler must be a numeric type", name)
 	}
 	return limit, err
 }
@@ -75,11 +76,11 @@ func scaleLimit(p *parser, name string, v Value) (Value, error) {
 func (w *window) containsCurrent(function string) error {
 	const always = "as %s must ensure that the current document being processed is always within the configured window."
 	if by := orZero(w.lower.by).AsFloat64(); by > 0 {
-		return fail(failedToParse, "Lower specified bound cannot be greater than 0 (the current doc), "+always+
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Lower specified bound cannot be greater than 0 (the current doc), "+always+
 			" Lower specified bound = %f", function, by)
 	}
 	if by := orZero(w.upper.by).AsFloat64(); by < 0 {
-		return fail(failedToParse, "Upper specified bound cannot be less than 0 (the current doc), "+always+
+		return mongoerr.Errorf(mongoerr.FailedToParse, "Upper specified bound cannot be less than 0 (the current doc), "+always+
 			" Upper specified bound = %f", function, by)
 	}
 	return nil
@@ -119,9 +120,9 @@ func (s *scaler) extremes(all *inputs, first, end int) (least, most Value, err e
 		case err != nil:
 			return least, most, err
 		case !v.IsNumber() && s.window.lower.open:
-			return least, most, fail(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
+			return least, most, mongoerr.Errorf(10487001, "'input' argument to $minMaxScaler must evaluate to a numeric type, got: %s", typeName(v))
 		case !v.IsNumber():
-			return least, most, fail(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
+			return least, most, mongoerr.Errorf(9522903, "min_max_scaler::MinAndMax must be provided with numeric Value types upon construction")
 		}
 		if i == first || query.Compare(v, least) < 0 {
 			least = v

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/expr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -18,12 +19,12 @@ func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFun
 	n, alpha := fields.Get("N"), fields.Get("alpha")
 	switch {
 	case !f.Value.IsDocument() || w.given:
-		return nil, fail(failedToParse, "$expMovingAvg must have exactly one argument that is an object")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg must have exactly one argument that is an object")
 	case len(fields) != 2 || fields.Get("input").Missing() || n.Missing() == alpha.Missing():
-		return nil, fail(failedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
 			"an 'alpha' field")
 	case s.order == nil:
-		return nil, fail(failedToParse, "$expMovingAvg requires an explicit 'sortBy'")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg requires an explicit 'sortBy'")
 	}
 	m := &movingAverage{}
 	if err := m.parseWeight(n, alpha); err != nil {
@@ -38,13 +39,13 @@ func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
 	if alpha.Missing() {
 		whole, ok := n.Integer()
 		if !n.IsNumber() {
-			return fail(failedToParse, "'N' field must be an integer, but found type %s", typeName(n))
+			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' field must be an integer, but found type %s", typeName(n))
 		}
 		if !ok {
-			return fail(failedToParse, "'N' field must be an integer, but found  %s. To use a non-integer, use the 'alpha' argument instead", written("N", n))
+			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' field must be an integer, but found  %s. To use a non-integer, use the 'alpha' argument instead", written("N", n))
 		}
 		if whole <= 0 {
-			return fail(failedToParse, "'N' must be greater than zero. Got %d", whole)
+			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' must be greater than zero. Got %d", whole)
 		}
 		if alpha, err = compute("$toDecimal", query.Int64(whole+1)); err != nil {
 			return err
@@ -53,10 +54,10 @@ func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
 		return err
 	}
 	if !alpha.IsNumber() {
-		return fail(failedToParse, "'alpha' must be a number")
+		return mongoerr.Errorf(mongoerr.FailedToParse, "'alpha' must be a number")
 	}
 	if f := alpha.AsFloat64(); f <= 0 || f >= 1 {
-		return fail(failedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", spelled(alpha))
+		return mongoerr.Errorf(mongoerr.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", spelled(alpha))
 	}
 	m.alpha, err = compute("$toDecimal", alpha)
 	return err

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // arrayFilters are the array filters of an update by their identifiers.
@@ -32,18 +33,18 @@ func parseArrayFilters(list Value) (arrayFilters, error) {
 		return filters, nil
 	}
 	if !list.IsArray() {
-		return nil, fail(TypeMismatch, "arrayFilters must be an array")
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "arrayFilters must be an array")
 	}
 	for _, v := range list.elements() {
 		if !v.IsDocument() {
-			return nil, fail(TypeMismatch, "an array filter must be an object")
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "an array filter must be an object")
 		}
 		f, err := parseArrayFilter(v.Data)
 		if err != nil {
 			return nil, err
 		}
 		if filters[f.identifier] != nil {
-			return nil, fail(FailedToParse, "Found multiple array filters with the same top-level field name %s", f.identifier)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Found multiple array filters with the same top-level field name %s", f.identifier)
 		}
 		filters[f.identifier] = f
 	}
@@ -57,7 +58,7 @@ func (f arrayFilters) named(identifier string, p path) (*arrayFilter, error) {
 	}
 	filter := f[identifier]
 	if filter == nil {
-		return nil, fail(BadValue, "No array filter found for identifier '%s' in path '%s'", identifier, dotted(p))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "No array filter found for identifier '%s' in path '%s'", identifier, dotted(p))
 	}
 	filter.used = true
 	return filter, nil
@@ -71,7 +72,7 @@ func (f arrayFilters) unused(list, update Value) error {
 	for _, v := range list.elements() {
 		name := topNames(v.Data, nil)[0]
 		if !f[name].used {
-			return fail(FailedToParse, "The array filter for identifier '%s' was not used in the update %s", name, update)
+			return mongoerr.Errorf(mongoerr.FailedToParse, "The array filter for identifier '%s' was not used in the update %s", name, update)
 		}
 	}
 	return nil
@@ -86,23 +87,23 @@ func parseArrayFilter(doc []byte) (*arrayFilter, error) {
 	names := topNames(doc, nil)
 	switch {
 	case len(names) == 0:
-		return nil, fail(FailedToParse, "Cannot use an expression without a top-level field name in arrayFilters")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot use an expression without a top-level field name in arrayFilters")
 	case len(names) > 1:
-		return nil, inArrayFilter(fail(FailedToParse, "Expected a single top-level field name, found '%s' and '%s'", names[0],
+		return nil, inArrayFilter(mongoerr.Errorf(mongoerr.FailedToParse, "Expected a single top-level field name, found '%s' and '%s'", names[0],
 			names[1]))
 	case !isIdentifier(names[0]):
-		return nil, inArrayFilter(fail(BadValue, "The top-level field name must be an alphanumeric string beginning with a "+
+		return nil, inArrayFilter(mongoerr.Errorf(mongoerr.BadValue, "The top-level field name must be an alphanumeric string beginning with a "+
 			"lowercase letter, found '%s'", names[0]))
 	}
 	return &arrayFilter{identifier: names[0], nodes: nodes}, nil
 }
 
 func inArrayFilter(err error) error {
-	var refused *Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) {
 		return err
 	}
-	return fail(refused.Code, "Error parsing array filter :: caused by :: %s", refused.Message)
+	return mongoerr.Errorf(refused.Code, "Error parsing array filter :: caused by :: %s", refused.Message)
 }
 
 // topNames appends the different first components of the paths in a filter to names.

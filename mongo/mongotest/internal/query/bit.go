@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // bit is $bit: some operations in their order.
@@ -16,7 +17,7 @@ type bitOperation struct {
 
 func parseBit(_ string, v Value) (operator, error) {
 	if !v.IsDocument() {
-		return nil, fail(BadValue, "The $bit modifier is not compatible with a %s. You must pass in an embedded document: "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The $bit modifier is not compatible with a %s. You must pass in an embedded document: "+
 			"{$bit: {field: {and/or/xor: #}}", TypeName(v.Type))
 	}
 	var b bit
@@ -26,17 +27,17 @@ func parseBit(_ string, v Value) (operator, error) {
 		switch name {
 		case "and", "or", "xor":
 		default:
-			return nil, fail(BadValue, "The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown "+
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown "+
 				"operator: {%s: %s}", name, name, operand)
 		}
 		if operand.Type != bson.TypeInt32 && operand.Type != bson.TypeInt64 {
-			return nil, fail(BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: "+
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: "+
 				"{%s: %s}", TypeName(operand.Type), name, operand)
 		}
 		b = append(b, bitOperation{name, operand})
 	}
 	if len(b) == 0 {
-		return nil, fail(BadValue, "You must pass in at least one bitwise operation. The format is: "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "You must pass in at least one bitwise operation. The format is: "+
 			"{$bit: {field: {and/or/xor: #}}")
 	}
 	return b, it.Err
@@ -47,7 +48,7 @@ func (b bit) apply(old Value, env *Env) (Value, error) {
 		old = Int32(0)
 	}
 	if old.Type != bson.TypeInt32 && old.Type != bson.TypeInt64 {
-		return old, fail(BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
+		return old, mongoerr.Errorf(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
 			invalidID(env), env.field(), TypeName(old.Type))
 	}
 	for _, o := range b {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // bits is $bitsAllSet, $bitsAllClear, $bitsAnySet or $bitsAnyClear.
@@ -47,11 +48,11 @@ func (p *filterParser) bits(key string, v Value) (condition, error) {
 	case v.IsNumber():
 		mask, refused := WholeNumber(key, v)
 		if refused != "" {
-			return nil, fail(FailedToParse, "%s", refused)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 		}
 		b.positions = maskPositions(63, func(at int) bool { return mask>>at&1 == 1 })
 	default:
-		return nil, fail(BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", p.at, key, v)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", p.at, key, v)
 	}
 	return &leaf{predicate: b, expand: true}, err
 }
@@ -73,9 +74,9 @@ func bitPositions(v Value) ([]int, error) {
 		n, refused := WholeNumber(key, e)
 		switch {
 		case refused != "":
-			return nil, fail(BadValue, "Failed to parse bit position. %s", refused)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Failed to parse bit position. %s", refused)
 		case n > math.MaxInt32:
-			return nil, fail(BadValue, "Failed to parse bit position. Cannot represent %s: %s in an int", key, e)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Failed to parse bit position. Cannot represent %s: %s in an int", key, e)
 		}
 		positions = append(positions, int(n))
 	}

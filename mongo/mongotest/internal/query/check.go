@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // check refuses a document that may not be stored in the place of another.
@@ -37,9 +38,9 @@ func (u *Update) checkInsert(base, doc []byte) error {
 func checkSize(doc []byte, deep bool, tooLarge string) error {
 	switch {
 	case len(doc) > MaxDocumentSize:
-		return fail(BSONObjectTooLarge, tooLarge, MaxDocumentSize)
+		return mongoerr.Errorf(mongoerr.BSONObjectTooLarge, tooLarge, MaxDocumentSize)
 	case deep && Nesting(doc, MaxStoredNesting+1) > MaxStoredNesting:
-		return fail(overflow, "Document exceeds maximum nesting depth of %d", MaxStoredNesting)
+		return mongoerr.Errorf(mongoerr.Overflow, "Document exceeds maximum nesting depth of %d", MaxStoredNesting)
 	}
 	return nil
 }
@@ -52,9 +53,9 @@ func (u *Update) checkID(before, after []byte) error {
 	case u.root == nil && Equal(old, now):
 		return nil // another type of number is no other _id
 	case u.root == nil && (now.IsArray() || now.Type == bson.TypeRegex || now.Type == bson.TypeUndefined):
-		return fail(invalidIDField, "The '_id' value cannot be of type %s", TypeName(now.Type))
+		return mongoerr.Errorf(mongoerr.InvalidIDField, "The '_id' value cannot be of type %s", TypeName(now.Type))
 	case u.root == nil:
-		return fail(ImmutableField, "After applying the update, the (immutable) field '_id' was found to have been altered "+
+		return mongoerr.Errorf(mongoerr.ImmutableField, "After applying the update, the (immutable) field '_id' was found to have been altered "+
 			"to _id: %s", now)
 	}
 	return u.changedID(old, now)
@@ -65,9 +66,9 @@ func (u *Update) changedID(old, now Value) error {
 	at := path{"_id"}
 	leaf := u.root.children[u.root.find([]byte("_id"))].changedLeaf(at, old, now)
 	if leaf == nil {
-		return fail(ImmutableField, "Updating the path '_id' to _id: %s would modify the immutable field '_id'", now)
+		return mongoerr.Errorf(mongoerr.ImmutableField, "Updating the path '_id' to _id: %s would modify the immutable field '_id'", now)
 	}
-	return fail(ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", dotted(leaf))
+	return mongoerr.Errorf(mongoerr.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", dotted(leaf))
 }
 
 // changedLeaf returns the path of the first operator that changes a value that was there.
@@ -133,7 +134,7 @@ func checkNames(prefix string, before, after []byte) error {
 		if was := Lookup(before, string(it.Key)); was.Type == it.Type && bytes.Equal(was.Data, it.Value) {
 			continue
 		}
-		return fail(DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s%s' is not allowed in the context of "+
+		return mongoerr.Errorf(mongoerr.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s%s' is not allowed in the context of "+
 			"an update's replacement document. Consider using an aggregation pipeline with $replaceWith.", it.Key, prefix, it.Key)
 	}
 	return it.Err
@@ -162,13 +163,13 @@ func referenceField(fields []wire.Element, i int) error {
 	name, needs := string(fields[i].Key), map[string]string{"$id": "$ref", "$db": "$id"}
 	switch before := needs[name]; {
 	case name != "$id" && fields[i].Type != bson.TypeString:
-		return fail(invalidDBRef, "The DBRef %s field must be a String, not a %s", name, TypeName(fields[i].Type))
+		return mongoerr.Errorf(mongoerr.InvalidDBRef, "The DBRef %s field must be a String, not a %s", name, TypeName(fields[i].Type))
 	case name == "$ref" && (i+1 == len(fields) || string(fields[i+1].Key) != "$id"):
-		return fail(invalidDBRef, "The DBRef $ref field must be followed by a $id field")
+		return mongoerr.Errorf(mongoerr.InvalidDBRef, "The DBRef $ref field must be followed by a $id field")
 	case name == "$ref":
 		return nil
 	case i == 0 || string(fields[i-1].Key) != before:
-		return fail(invalidDBRef, "Found %s field without a %s before it, which is invalid.", name, before)
+		return mongoerr.Errorf(mongoerr.InvalidDBRef, "Found %s field without a %s before it, which is invalid.", name, before)
 	}
 	return referenceField(fields, i-1)
 }

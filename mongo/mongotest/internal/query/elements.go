@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // The components of an update's path that stand for elements of an array: "$" for the one that the filter matched by,
@@ -42,7 +43,7 @@ func (t *target) allElements(old Value, env *Env) (Value, error) {
 	case old.Missing():
 		return old, noArray(env.path)
 	case !old.IsArray():
-		return old, fail(BadValue, "Cannot apply array updates to non-array element %s: %s", env.field(), old)
+		return old, mongoerr.Errorf(mongoerr.BadValue, "Cannot apply array updates to non-array element %s: %s", env.field(), old)
 	}
 	at, dst := wire.BeginDocument(make([]byte, 0, len(old.Data)+64))
 	it := wire.Elements(old.Data)
@@ -57,7 +58,7 @@ func (t *target) allElements(old Value, env *Env) (Value, error) {
 }
 
 func noArray(at path) error {
-	return fail(BadValue, "The path '%s' must exist in the document in order to apply array updates.", dotted(at))
+	return mongoerr.Errorf(mongoerr.BadValue, "The path '%s' must exist in the document in order to apply array updates.", dotted(at))
 }
 
 func (t *target) oneElement(v Value, env *Env, key string) (Value, error) {
@@ -85,7 +86,7 @@ func (t *target) oneElement(v Value, env *Env, key string) (Value, error) {
 // merge returns a tree of what two do to the same value, at the given path.
 func merge(a, b *target, at path) (*target, error) {
 	if a.op != nil || b.op != nil || (len(a.elements) > 0) != (len(b.elements) > 0) {
-		return nil, fail(ConflictingUpdateOperators, "Update created a conflict at '%s'", dotted(at))
+		return nil, mongoerr.Errorf(mongoerr.ConflictingUpdateOperators, "Update created a conflict at '%s'", dotted(at))
 	}
 	both := &target{name: a.name, elements: slices.Clone(a.elements)}
 	for _, c := range a.children {

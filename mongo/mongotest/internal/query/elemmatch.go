@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // elemMatch is met by an array with an element that meets all conditions at once.
@@ -14,7 +15,7 @@ type elemMatch struct {
 
 func (p *filterParser) elemMatch(v Value) (condition, error) {
 	if !v.IsDocument() {
-		return nil, fail(BadValue, "$elemMatch needs an Object")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
 	inner := filterParser{inner: true, at: "(None)"}
 	var m elemMatch
@@ -77,7 +78,7 @@ func (c *elemMatch) element(v Value) bool {
 // all compiles $all: every one of some values, or of some $elemMatch.
 func (p *filterParser) all(v Value) (condition, error) {
 	if !v.IsArray() {
-		return nil, fail(BadValue, "$all needs an array")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$all needs an array")
 	}
 	var all every
 	list := v.elements()
@@ -97,15 +98,15 @@ func (p *filterParser) all(v Value) (condition, error) {
 func (p *filterParser) allElement(e Value, nested bool) (condition, error) {
 	switch {
 	case nested && !isElemMatch(e):
-		return nil, fail(BadValue, "$all/$elemMatch has to be consistent")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$all/$elemMatch has to be consistent")
 	case nested:
 		return p.elemMatch(Lookup(e.Data, "$elemMatch"))
 	case e.Type == bson.TypeRegex:
 		return parseRegexValue(e)
 	case e.Type == bson.TypeUndefined:
-		return nil, fail(BadValue, "cannot compare to undefined")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 	case e.IsDocument() && isFieldOperator(e):
-		return nil, fail(BadValue, "no $ expressions in $all")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "no $ expressions in $all")
 	}
 	return newEquality(e), nil
 }

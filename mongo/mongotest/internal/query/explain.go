@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/
@@ -159,7 +160,7 @@ func (e *explainer) expression(c *clause, doc []byte, inverted bool) []byte {
 		return r.end() // it was compiled before
 	}
 	v, err := x(doc, e.vars)
-	var refused *Error
+	var refused *mongoerr.Error
 	switch {
 	case errors.As(err, &refused):
 		why := newReport().value("code", Int32(refused.Code)).text("codeName", e.names(refused.Code)).text("errmsg", refused.Message)

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // filterParser compiles filters. The zero value is ready.
@@ -95,9 +96,9 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 	case "$sampleRate":
 		return nil, unsupported("the query operator", key)
 	case "$not":
-		return nil, fail(BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: $not. If you are trying to negate an entire expression, use $nor.")
 	default:
-		return nil, fail(BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, "+
 			"consider using $getField or $setField.", key)
 	}
 	return append(nodes, n), err
@@ -113,9 +114,9 @@ func (p *filterParser) refusal(operator string) error {
 func parseConstant(key string, v Value) (node, error) {
 	switch n, refused := IntegerOf(key, v); {
 	case refused != "":
-		return nil, fail(FailedToParse, "%s", refused)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 	case n != 1:
-		return nil, fail(FailedToParse, "%s must be an integer value of 1", key)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s must be an integer value of 1", key)
 	}
 	return constant(key == "$alwaysTrue"), nil
 }
@@ -123,12 +124,12 @@ func parseConstant(key string, v Value) (node, error) {
 // misplaced refuses an operator that needs the whole document.
 func (p *filterParser) misplaced(key string) error {
 	if p.array && key == "$where" {
-		return fail(BadValue, "%s is not allowed in this context", key)
+		return mongoerr.Errorf(mongoerr.BadValue, "%s is not allowed in this context", key)
 	}
 	if p.array {
-		return fail(queryFeatureNotAllowed, "%s is not allowed in this context", key)
+		return mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "%s is not allowed in this context", key)
 	}
-	return fail(BadValue, "%s can only be applied to the top-level document", key)
+	return mongoerr.Errorf(mongoerr.BadValue, "%s can only be applied to the top-level document", key)
 }
 
 func (p *filterParser) expression(v Value) (node, error) {
@@ -139,11 +140,11 @@ func (p *filterParser) expression(v Value) (node, error) {
 		return nil, unsupported("the query operator", "$expr")
 	}
 	e, err := p.expr(v)
-	var refused *Error
+	var refused *mongoerr.Error
 	if errors.As(err, &refused) && refused.Constant {
 		if p.failed == nil {
 			reason := strings.Repeat("Failed to optimize expression :: caused by :: ", p.depth+1)
-			p.failed = &Error{Code: refused.Code, Message: reason + refused.Message, Constant: true}
+			p.failed = &mongoerr.Error{Code: refused.Code, Message: reason + refused.Message, Constant: true}
 		}
 		return exprNode{}, nil
 	}
@@ -153,18 +154,18 @@ func (p *filterParser) expression(v Value) (node, error) {
 // logical compiles $and, $or and $nor. What must hold anyway joins the conditions beside it.
 func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error) {
 	if !v.IsArray() {
-		return nil, fail(BadValue, "%s argument must be an array", key)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s argument must be an array", key)
 	}
 	list := v.elements()
 	if len(list) == 0 {
-		return nil, fail(BadValue, "%s argument must be a non-empty array", key)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s argument must be a non-empty array", key)
 	}
 	p.depth++
 	defer func() { p.depth-- }()
 	var branches [][]node
 	for _, e := range list {
 		if !e.IsDocument() {
-			return nil, fail(BadValue, "%s argument's entries must be objects", key)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "%s argument's entries must be objects", key)
 		}
 		branch, err := p.filter(e.Data, nil)
 		if err != nil {
@@ -226,7 +227,7 @@ func (p *filterParser) conditions(v Value) ([]condition, error) {
 		c, err := parseRegexValue(v)
 		return []condition{c}, err
 	case v.Type == bson.TypeUndefined:
-		return nil, fail(BadValue, "cannot compare to undefined")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 	case isExpression(v):
 		return p.operators(v.Data)
 	}
@@ -284,7 +285,7 @@ func (p *filterParser) operator(key string, v Value, whole []byte) (condition, e
 		return parseRegex(v, whole)
 	case "$options":
 		if Lookup(whole, "$regex").Missing() {
-			return nil, fail(BadValue, "$options needs a $regex")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "$options needs a $regex")
 		}
 		return nil, nil
 	}
@@ -308,5 +309,5 @@ func (p *filterParser) rareOperator(key string, v Value) (condition, error) {
 	case "$geoWithin", "$geoIntersects", "$near", "$nearSphere", "$within", "$geoNear":
 		return nil, unsupported("the query operator", key)
 	}
-	return nil, fail(BadValue, "unknown operator: %s", key)
+	return nil, mongoerr.Errorf(mongoerr.BadValue, "unknown operator: %s", key)
 }

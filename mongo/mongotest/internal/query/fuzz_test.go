@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -71,7 +72,7 @@ func seed(f *testing.F) {
 
 func checkError(t *testing.T, err error) {
 	t.Helper()
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) || refused.Code == 0 || refused.Message == "" {
 		t.Errorf("the error %#v is no refusal with code and text", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -18,7 +19,7 @@ func TestADocumentHasAtMost16MiB(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = u.Apply(doc(t, `{"_id": 1, "a": "`+half+`"}`), query.Env{})
-	var refused *query.Error
+	var refused *mongoerr.Error
 	if !errors.As(err, &refused) || refused.Code != 10334 {
 		t.Errorf("the error is %.200v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // order is $gt, $gte, $lt or $lte: a comparison within the operand's own kind of type.
@@ -19,15 +20,15 @@ type order struct {
 func (p *filterParser) comparison(key string, v Value) (condition, error) {
 	switch {
 	case v.Type == bson.TypeUndefined:
-		return nil, fail(BadValue, "cannot compare to undefined")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot compare to undefined")
 	case key == "$eq":
 		return newEquality(v), nil
 	case key == "$ne" && v.Type == bson.TypeRegex:
-		return nil, fail(BadValue, "Can't have regex as arg to $ne.")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Can't have regex as arg to $ne.")
 	case key == "$ne":
 		return not{newEquality(v)}, nil
 	case v.Type == bson.TypeRegex:
-		return nil, fail(BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Can't have RegEx as arg to non-equality predicate over field '%s'.", p.at)
 	}
 	o := order{operand: v, less: key[1] == 'l', equal: len(key) == 4}
 	return &leaf{predicate: o, expand: true}, nil
@@ -71,7 +72,7 @@ type in []predicate
 
 func parseIn(key string, v Value) (condition, error) {
 	if !v.IsArray() {
-		return nil, fail(BadValue, "%s needs an array", key)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s needs an array", key)
 	}
 	elements := v.elements()
 	if len(elements) == 1 && elements[0].Type != bson.TypeRegex && elements[0].Type != bson.TypeUndefined && !isExpression(elements[0]) {
@@ -81,7 +82,7 @@ func parseIn(key string, v Value) (condition, error) {
 	for _, e := range elements {
 		switch {
 		case e.Type == bson.TypeUndefined:
-			return nil, fail(BadValue, "Cannot insert undefined into InListData")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Cannot insert undefined into InListData")
 		case e.Type == bson.TypeRegex:
 			c, err := parseRegexValue(e)
 			if err != nil {
@@ -89,7 +90,7 @@ func parseIn(key string, v Value) (condition, error) {
 			}
 			list = append(list, c.predicate)
 		case isExpression(e):
-			return nil, fail(BadValue, "cannot nest $ under $in")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot nest $ under $in")
 		default:
 			list = append(list, equalTo{e})
 		}
@@ -112,10 +113,10 @@ func (p *filterParser) not(v Value) (condition, error) {
 		return not{c}, err
 	}
 	if !v.IsDocument() {
-		return nil, fail(BadValue, "$not argument must be a regex or an object")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$not argument must be a regex or an object")
 	}
 	if len(v.Data) == len(emptyDocument) {
-		return nil, fail(BadValue, "$not argument must be a non-empty object")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$not argument must be a non-empty object")
 	}
 	conditions, err := p.operators(v.Data)
 	return not(conditions), err
@@ -150,7 +151,7 @@ func (s size) test(v Value) bool {
 func parseSize(v Value) (condition, error) {
 	n, refused := WholeNumber("$size", v)
 	if refused != "" {
-		return nil, fail(BadValue, "Failed to parse $size. %s", refused)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Failed to parse $size. %s", refused)
 	}
 	return &leaf{predicate: size(n)}, nil
 }
@@ -175,14 +176,14 @@ func (m mod) test(v Value) bool {
 
 func parseMod(v Value) (condition, error) {
 	if !v.IsArray() {
-		return nil, fail(BadValue, "malformed mod, needs to be an array")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, needs to be an array")
 	}
 	list := v.elements()
 	switch {
 	case len(list) < 2:
-		return nil, fail(BadValue, "malformed mod, not enough elements")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, not enough elements")
 	case len(list) > 2:
-		return nil, fail(BadValue, "malformed mod, too many elements")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, too many elements")
 	}
 	divisor, err := modNumber("divisor", list[0])
 	if err != nil {
@@ -193,7 +194,7 @@ func parseMod(v Value) (condition, error) {
 		return nil, err
 	}
 	if divisor == 0 {
-		return nil, fail(BadValue, "divisor cannot be 0")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "divisor cannot be 0")
 	}
 	return &leaf{predicate: mod{divisor, remainder}, expand: true}, nil
 }
@@ -202,12 +203,12 @@ func modNumber(what string, v Value) (int64, error) {
 	n, ok := truncated(v)
 	switch {
 	case !v.IsNumber():
-		return 0, fail(BadValue, "malformed mod, %s not a number", what)
+		return 0, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, %s not a number", what)
 	case v.special() != 0:
-		return 0, fail(BadValue, "malformed mod, %s value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type",
+		return 0, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, %s value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type",
 			what)
 	case !ok:
-		return 0, fail(BadValue, "malformed mod, %s value is invalid :: caused by :: Out of bounds coercing to integral value",
+		return 0, mongoerr.Errorf(mongoerr.BadValue, "malformed mod, %s value is invalid :: caused by :: Out of bounds coercing to integral value",
 			what)
 	}
 	return n, nil

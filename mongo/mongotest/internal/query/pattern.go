@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Regex returns the pattern and the options of a regular expression.
@@ -28,7 +30,7 @@ func CompileRegex(operator, pattern, options string) (re *regexp.Regexp, fault s
 		case 'x':
 			pattern = withoutSpace(pattern)
 		default:
-			return nil, "", fail(51108, "%s invalid flag in regex options: %c", operator, o)
+			return nil, "", mongoerr.Errorf(51108, "%s invalid flag in regex options: %c", operator, o)
 		}
 	}
 	if flags != "" {

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -38,8 +39,8 @@ func TestWithoutHooksExpressionsAreRefusedByName(t *testing.T) {
 	_, projection := query.ParseProjection(doc(t, `{"a": "$b"}`), nil, query.Hooks{})
 	_, positional := query.ParseProjection(doc(t, `{"a.$": 1}`), nil, query.Hooks{})
 	for what, err := range map[string]error{"$expr": filter, "a pipeline": update, "a projection": projection, "a.$": positional} {
-		var refused *query.Error
-		if !errors.As(err, &refused) || refused.Code != query.NotImplemented {
+		var refused *mongoerr.Error
+		if !errors.As(err, &refused) || refused.Code != mongoerr.NotImplemented {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Projection is a compiled projection: fields to keep or to leave out, and fields that are computed.
@@ -110,9 +111,9 @@ func elementOf(v Value, m *Matching) (Value, error) {
 	n, ok := m.Element()
 	switch {
 	case !ok:
-		return v, fail(51246, "positional operator '.$' couldn't find a matching element in the array")
+		return v, mongoerr.Errorf(51246, "positional operator '.$' couldn't find a matching element in the array")
 	case n >= len(list):
-		return v, fail(51247, "positional operator '.$' element mismatch")
+		return v, mongoerr.Errorf(51247, "positional operator '.$' element mismatch")
 	}
 	return Array(list[n : n+1]), nil
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // ParseProjection compiles a projection, with the filter of the find, for ".$", nil for none, and hooks; nil without
@@ -95,7 +96,7 @@ func (p *projectionParser) field(name string, v Value) error {
 		return p.positionalField(base, v)
 	}
 	if strings.Contains(name, ".$.") {
-		return fail(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
+		return mongoerr.Errorf(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
 			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like "+
 			"a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
 	}
@@ -112,7 +113,7 @@ func (p *projectionParser) field(name string, v Value) error {
 func (p *projectionParser) plain(name string, include bool) error {
 	if name == "_id" {
 		if p.root.find([]byte(name)) != nil {
-			return fail(31250, "Path collision at %s", name)
+			return mongoerr.Errorf(31250, "Path collision at %s", name)
 		}
 		p.keepID, p.includesID, p.namesID = include, include, true
 		return nil
@@ -127,9 +128,9 @@ func (p *projectionParser) plain(name string, include bool) error {
 func (p *projectionParser) decide(name string, include bool) error {
 	switch {
 	case p.kind == exclusion && include:
-		return fail(31253, "Cannot do inclusion on field %s in exclusion projection", p.asWritten(name))
+		return mongoerr.Errorf(31253, "Cannot do inclusion on field %s in exclusion projection", p.asWritten(name))
 	case p.kind == inclusion && !include:
-		return fail(31254, "Cannot do exclusion on field %s in inclusion projection", p.asWritten(name))
+		return mongoerr.Errorf(31254, "Cannot do exclusion on field %s in inclusion projection", p.asWritten(name))
 	case include:
 		p.kind = inclusion
 	default:
@@ -146,11 +147,11 @@ func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
 	}
 	at := p.root
 	if p.namesID && parts[0] == "_id" && len(parts) > 1 {
-		return nil, fail(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
+		return nil, mongoerr.Errorf(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
 	}
 	for _, part := range parts {
 		if at.leaf != inner {
-			return nil, fail(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
+			return nil, mongoerr.Errorf(31249, "Path collision at %s remaining portion %s", name, dotted(parts[1:]))
 		}
 		next := at.find([]byte(part))
 		if next == nil {
@@ -160,7 +161,7 @@ func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
 		at = next
 	}
 	if at.leaf != inner || len(at.children) > 0 {
-		return nil, fail(31250, "Path collision at %s", name)
+		return nil, mongoerr.Errorf(31250, "Path collision at %s", name)
 	}
 	at.leaf = kind
 	return at, nil
@@ -170,7 +171,7 @@ func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
 func (p *projectionParser) object(name string, v Value) error {
 	it := wire.Elements(v.Data)
 	if !it.Next() {
-		return fail(51270, "Invalid empty sub-projection: %s", name)
+		return mongoerr.Errorf(51270, "Invalid empty sub-projection: %s", name)
 	}
 	key, arg := string(it.Key), Of(it.Element)
 	switch operator, more := key != "" && key[0] == '$', it.Next(); {
@@ -199,19 +200,19 @@ func (p *projectionParser) operator(name, key string, v Value) error {
 	if _, err := p.expression(name, v); refusedBy(err, key) {
 		return err
 	}
-	return fail(31252, "Cannot use expression other than $meta in exclusion projection")
+	return mongoerr.Errorf(31252, "Cannot use expression other than $meta in exclusion projection")
 }
 
 // unknownExpression turns the hook's refusal of the operator key into the one that a projection has for it.
 func unknownExpression(key string, err error) error {
 	if refusedBy(err, key) {
-		return fail(31325, "Unknown expression %s", key)
+		return mongoerr.Errorf(31325, "Unknown expression %s", key)
 	}
 	return err
 }
 
 func refusedBy(err error, key string) bool {
-	var refused *Error
+	var refused *mongoerr.Error
 	return errors.As(err, &refused) && refused.Code == 168 && strings.Contains(refused.Message, "'"+key+"'")
 }
 
@@ -222,7 +223,7 @@ func (p *projectionParser) literal(name string, v Value) error {
 		return err
 	}
 	if was == exclusion {
-		return fail(31310, "Cannot use an expression %s in an exclusion projection", shellElement(p.asWritten(name), v))
+		return mongoerr.Errorf(31310, "Cannot use an expression %s in an exclusion projection", shellElement(p.asWritten(name), v))
 	}
 	return nil
 }
@@ -262,11 +263,11 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 		}
 	}
 	otherwise := p.operator(name, "$slice", whole)
-	var first, second *Error
-	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == NotImplemented || second.Constant {
+	var first, second *mongoerr.Error
+	if !errors.As(err, &first) || !errors.As(otherwise, &second) || second.Code == mongoerr.NotImplemented || second.Constant {
 		return otherwise
 	}
-	return fail(second.Code, "Invalid $slice syntax. The given syntax %s did not match the find() syntax because :: Location%d: "+
+	return mongoerr.Errorf(second.Code, "Invalid $slice syntax. The given syntax %s did not match the find() syntax because :: Location%d: "+
 		"%s :: The given syntax did not match the expression $slice syntax. :: caused by :: %s", whole, first.Code, first.Message,
 		second.Message)
 }
@@ -281,11 +282,11 @@ func parseSlice(v Value) (*arraySlice, error) {
 		return &arraySlice{limit: n}, nil
 	}
 	if !v.IsArray() {
-		return nil, fail(31273, "$slice only supports numbers and [skip, limit] arrays")
+		return nil, mongoerr.Errorf(31273, "$slice only supports numbers and [skip, limit] arrays")
 	}
 	list := v.elements()
 	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || list[1].Clamped() <= 0 {
-		return nil, fail(31272, "$slice array argument should be of form [skip, limit]")
+		return nil, mongoerr.Errorf(31272, "$slice array argument should be of form [skip, limit]")
 	}
 	return &arraySlice{skip: list[0].Clamped(), limit: list[1].Clamped()}, nil
 }
@@ -293,11 +294,11 @@ func parseSlice(v Value) (*arraySlice, error) {
 func (p *projectionParser) elemMatch(name string, v Value) error {
 	switch {
 	case !v.IsDocument():
-		return fail(31274, "elemMatch: Invalid argument, object required, but got %s", TypeName(v.Type))
+		return mongoerr.Errorf(31274, "elemMatch: Invalid argument, object required, but got %s", TypeName(v.Type))
 	case p.positional != nil:
-		return fail(31255, "Cannot specify positional operator and $elemMatch.")
+		return mongoerr.Errorf(31255, "Cannot specify positional operator and $elemMatch.")
 	case strings.Contains(name, "."):
-		return fail(31275, "Cannot use $elemMatch projection on a nested field.")
+		return mongoerr.Errorf(31275, "Cannot use $elemMatch projection on a nested field.")
 	}
 	var q filterParser
 	c, err := q.elemMatch(v)
@@ -315,17 +316,17 @@ func (p *projectionParser) elemMatch(name string, v Value) error {
 func (p *projectionParser) positionalField(name string, v Value) error {
 	switch {
 	case name == "":
-		return fail(5392900, "Projection on field .$ is invalid")
+		return mongoerr.Errorf(5392900, "Projection on field .$ is invalid")
 	case v.IsDocument():
-		return fail(31271, "positional projection cannot be used with an expression or sub object")
+		return mongoerr.Errorf(31271, "positional projection cannot be used with an expression or sub object")
 	case !v.IsNumber() && v.Type != bson.TypeBoolean:
-		return fail(31308, "positional projection cannot be used with a literal")
+		return mongoerr.Errorf(31308, "positional projection cannot be used with a literal")
 	case !Truth(v):
-		return fail(31395, "positional projection cannot be used with exclusion")
+		return mongoerr.Errorf(31395, "positional projection cannot be used with exclusion")
 	case p.positional != nil:
-		return fail(31276, "Cannot specify more than one positional projection per query.")
+		return mongoerr.Errorf(31276, "Cannot specify more than one positional projection per query.")
 	case p.hasElemMatch:
-		return fail(31256, "Cannot specify positional operator and $elemMatch.")
+		return mongoerr.Errorf(31256, "Cannot specify positional operator and $elemMatch.")
 	case p.filter == nil:
 		return unsupported("the projection", name+".$")
 	}

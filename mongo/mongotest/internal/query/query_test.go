@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
@@ -205,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		if err == nil {
 			_, err = u.Apply(doc(t, test.doc), query.Env{})
 		}
-		refused, ok := err.(*query.Error) //nolint:errorlint // it is the package's promise that it is not wrapped
+		refused, ok := err.(*mongoerr.Error) //nolint:errorlint // it is the package's promise that it is not wrapped
 		if !ok || refused.Code != test.code {
 			t.Errorf("%s on %s: %v, want code %d", test.update, test.doc, err, test.code)
 		}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // regex is a regular expression; PCRE's syntax as far as Go has it.
@@ -38,7 +39,7 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 	flags, options := "", Lookup(whole, "$options")
 	if !options.Missing() {
 		if options.Type != bson.TypeString {
-			return nil, fail(BadValue, "$options has to be a string")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "$options has to be a string")
 		}
 		flags = string(options.Text())
 	}
@@ -55,23 +56,23 @@ func parseRegex(v Value, whole []byte) (condition, error) {
 			if behind {
 				code = 51075
 			}
-			return nil, fail(code, "options set in both $regex and $options")
+			return nil, mongoerr.Errorf(code, "options set in both $regex and $options")
 		}
 		return compileRegex(pattern, own+flags)
 	}
-	return nil, fail(BadValue, "$regex has to be a string")
+	return nil, mongoerr.Errorf(mongoerr.BadValue, "$regex has to be a string")
 }
 
 func compileRegex(pattern, options string) (*leaf, error) {
 	if strings.Contains(pattern, "\x00") {
-		return nil, fail(BadValue, "Regular expression cannot contain an embedded null byte")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Regular expression cannot contain an embedded null byte")
 	}
 	re, fault, err := CompileRegex("", pattern, options)
 	switch {
 	case err != nil:
 		return nil, err
 	case fault != "":
-		return nil, fail(InvalidRegex, "Regular expression is invalid: %s", fault)
+		return nil, mongoerr.Errorf(InvalidRegex, "Regular expression is invalid: %s", fault)
 	}
 	return &leaf{predicate: regex{[]byte(pattern + "\x00" + options + "\x00"), re}, expand: true}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // schema is a compiled $jsonSchema: rules that a value must all meet.
@@ -31,7 +32,7 @@ func (n schemaNode) match(doc []byte, _ *Matching) bool { return n.test(Document
 // element it is met.
 func parseSchemaNodes(v Value) ([]node, error) {
 	if !v.IsDocument() {
-		return nil, fail(TypeMismatch, "$jsonSchema must be an object")
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "$jsonSchema must be an object")
 	}
 	s, err := parseSchema(v.Data)
 	if err != nil {
@@ -114,11 +115,11 @@ func parseSchema(doc []byte) (schema, error) {
 func unknownKeyword(name string) error {
 	switch name {
 	case "$ref", "$schema", "default", "definitions", "format", "id":
-		return fail(FailedToParse, "$jsonSchema keyword '%s' is not currently supported", name)
+		return mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword '%s' is not currently supported", name)
 	case "encrypt", "encryptMetadata":
 		return unsupported("the schema keyword", name)
 	}
-	return fail(FailedToParse, "Unknown $jsonSchema keyword: %s", name)
+	return mongoerr.Errorf(mongoerr.FailedToParse, "Unknown $jsonSchema keyword: %s", name)
 }
 
 func schemaText(name string) func(Value, []byte) (rule, error) {
@@ -132,7 +133,7 @@ func schemaText(name string) func(Value, []byte) (rule, error) {
 
 // keyword refuses a keyword's value by its type.
 func keyword(name, format string, args ...any) error {
-	return fail(TypeMismatch, "$jsonSchema keyword '"+name+"' "+format, args...)
+	return mongoerr.Errorf(mongoerr.TypeMismatch, "$jsonSchema keyword '"+name+"' "+format, args...)
 }
 
 func schemaEnum(v Value, _ []byte) (rule, error) {
@@ -142,11 +143,11 @@ func schemaEnum(v Value, _ []byte) (rule, error) {
 	list := v.elements()
 	for i, e := range list {
 		if contains(list[:i], e) {
-			return nil, fail(FailedToParse, "$jsonSchema keyword 'enum' array cannot contain duplicate values.")
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'enum' array cannot contain duplicate values.")
 		}
 	}
 	if len(list) == 0 {
-		return nil, fail(FailedToParse, "$jsonSchema keyword 'enum' cannot be an empty array")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'enum' cannot be an empty array")
 	}
 	return func(v Value) bool { return contains(list, v) }, nil
 }
@@ -160,7 +161,7 @@ func schemaCount(name string, of func(Value) int, ok func(n, limit int64) bool) 
 	return func(v Value, _ []byte) (rule, error) {
 		limit, refused := WholeNumber(name, v)
 		if refused != "" {
-			return nil, fail(FailedToParse, "%s", refused)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 		}
 		return func(v Value) bool {
 			n := of(v)
@@ -221,7 +222,7 @@ func schemaCombined(name string) func(Value, []byte) (rule, error) {
 			list = append(list, s)
 		}
 		if len(list) == 0 {
-			return nil, fail(BadValue, "$jsonSchema keyword '%s' must be a non-empty array", name)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "$jsonSchema keyword '%s' must be a non-empty array", name)
 		}
 		return func(v Value) bool {
 			met := 0

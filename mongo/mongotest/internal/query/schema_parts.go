@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // The keywords of a schema on what is in arrays and documents.
@@ -98,14 +99,14 @@ func schemaRequired(v Value, _ []byte) (rule, error) {
 	}
 	list := v.elements()
 	if len(list) == 0 {
-		return nil, fail(FailedToParse, "$jsonSchema keyword 'required' cannot be an empty array")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'required' cannot be an empty array")
 	}
 	for i, e := range list {
 		switch {
 		case e.Type != bson.TypeString:
 			return nil, keyword("required", "must be an array of strings, but found an element of type: %s", TypeName(e.Type))
 		case contains(list[:i], e):
-			return nil, fail(FailedToParse, "$jsonSchema keyword 'required' array cannot contain duplicate values")
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'required' array cannot contain duplicate values")
 		}
 	}
 	return hasAll(list), nil
@@ -127,7 +128,7 @@ func schemaProperties(v Value, _ []byte) (rule, error) {
 	list := make(map[string]schema)
 	it := wire.Elements(v.Data)
 	for it.Next() {
-		s, err := nestedSchema(Of(it.Element), fail(TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object",
+		s, err := nestedSchema(Of(it.Element), mongoerr.Errorf(mongoerr.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object",
 			it.Key))
 		if err != nil {
 			return nil, err
@@ -182,7 +183,7 @@ func patternSchemas(v Value) ([]patternSchema, error) {
 		case err != nil:
 			return nil, err
 		case refused != "":
-			return nil, fail(BadValue, "Invalid regular expression: %s", refused)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Invalid regular expression: %s", refused)
 		}
 		list = append(list, patternSchema{re, s})
 	}
@@ -242,7 +243,7 @@ func dependency(name string, v Value) (rule, error) {
 		}
 		needs = append(needs, hasAll(list))
 	default:
-		return nil, fail(TypeMismatch, "property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array",
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array",
 			name)
 	}
 	return func(v Value) bool { return v.lookup(name).Missing() || needs.test(v) }, nil
@@ -251,15 +252,15 @@ func dependency(name string, v Value) (rule, error) {
 func dependencyNames(name string, v Value) ([]Value, error) {
 	list := v.elements()
 	if len(list) == 0 {
-		return nil, fail(FailedToParse, "property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", name)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", name)
 	}
 	for i, e := range list {
 		switch {
 		case e.Type != bson.TypeString:
-			return nil, fail(TypeMismatch, "array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found "+
+			return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found "+
 				"element of type: %s", name, TypeName(e.Type))
 		case contains(list[:i], e):
-			return nil, fail(FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", name,
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", name,
 				e.Text())
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // The keywords of a schema on types, numbers and strings.
@@ -13,16 +15,16 @@ var jsonTypes = []string{"array", "boolean", "null", "number", "object", "string
 
 func schemaJSONType(v Value, whole []byte) (rule, error) {
 	if !Lookup(whole, "bsonType").Missing() {
-		return nil, fail(FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
 	}
 	return schemaTypes("type", v, func(name string) (Value, error) {
 		switch {
 		case name == "integer":
-			return Value{}, fail(FailedToParse, "$jsonSchema type 'integer' is not currently supported.")
+			return Value{}, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema type 'integer' is not currently supported.")
 		case name == "boolean":
 			name = "bool"
 		case !slices.Contains(jsonTypes, name):
-			return Value{}, fail(BadValue, "Unknown type name alias: %s", name)
+			return Value{}, mongoerr.Errorf(mongoerr.BadValue, "Unknown type name alias: %s", name)
 		}
 		return Text(name), nil
 	})
@@ -30,7 +32,7 @@ func schemaJSONType(v Value, whole []byte) (rule, error) {
 
 func schemaBSONType(v Value, whole []byte) (rule, error) {
 	if !Lookup(whole, "type").Missing() {
-		return nil, fail(FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
 	}
 	return schemaTypes("bsonType", v, func(name string) (Value, error) { return Text(name), nil })
 }
@@ -39,7 +41,7 @@ func schemaTypes(key string, v Value, alias func(string) (Value, error)) (rule, 
 	list := []Value{v}
 	if v.IsArray() {
 		if list = v.elements(); len(list) == 0 {
-			return nil, fail(FailedToParse, "$jsonSchema keyword '%s' must name at least one type", key)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword '%s' must name at least one type", key)
 		}
 	}
 	var set typeSet
@@ -50,7 +52,7 @@ func schemaTypes(key string, v Value, alias func(string) (Value, error)) (rule, 
 		case e.Type != bson.TypeString:
 			return nil, keyword(key, "must be either a string or an array of strings")
 		case contains(list[:i], e):
-			return nil, fail(FailedToParse, "$jsonSchema keyword '%s' has duplicate value: %s", key, e.Text())
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword '%s' has duplicate value: %s", key, e.Text())
 		}
 		name, err := alias(string(e.Text()))
 		if err == nil {
@@ -87,7 +89,7 @@ func schemaLimit(name, exclusive string, v Value, whole []byte, o order) (rule, 
 func schemaExclusive(limit string) func(Value, []byte) (rule, error) {
 	return func(_ Value, whole []byte) (rule, error) {
 		if Lookup(whole, limit).Missing() {
-			return nil, fail(FailedToParse, "$jsonSchema keyword '%s' must be a present if exclusive%s is present", limit,
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword '%s' must be a present if exclusive%s is present", limit,
 				map[string]string{"minimum": "Minimum", "maximum": "Maximum"}[limit])
 		}
 		return nil, nil
@@ -99,11 +101,11 @@ func schemaMultipleOf(v Value, _ []byte) (rule, error) {
 	case !v.IsNumber():
 		return nil, keyword("multipleOf", "must be a number")
 	case v.special() == -2:
-		return nil, fail(BadValue, "divisor cannot be NaN")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "divisor cannot be NaN")
 	case v.special() > 0:
-		return nil, fail(BadValue, "divisor cannot be infinite")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "divisor cannot be infinite")
 	case Compare(v, Int32(0)) <= 0:
-		return nil, fail(FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$jsonSchema keyword 'multipleOf' must have a positive value")
 	}
 	unit, _ := v.rational()
 	return func(v Value) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Sort is a compiled sort order.
@@ -42,7 +43,7 @@ func naturalOrder(doc []byte, v Value) error {
 	n, ok := v.Integer()
 	switch {
 	case len(Elements(doc)) > 1 || !v.IsNumber() || !ok || n != 1 && n != -1:
-		return fail(BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
+		return mongoerr.Errorf(mongoerr.BadValue, "$natural sort cannot be set to a value other than -1 or 1.")
 	}
 	return nil
 }
@@ -53,9 +54,9 @@ func parseSortKey(name string, v Value) (sortKey, error) {
 	case v.IsDocument():
 		return sortKey{}, metaSort(v)
 	case !v.IsNumber():
-		return sortKey{}, fail(15974, "Illegal key in $sort specification: %s", shellElement(name, v))
+		return sortKey{}, mongoerr.Errorf(15974, "Illegal key in $sort specification: %s", shellElement(name, v))
 	case !whole || n != 1 && n != -1:
-		return sortKey{}, fail(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+		return sortKey{}, mongoerr.Errorf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}
 	p, err := fieldPath(name)
 	return sortKey{p, int(n)}, err
@@ -68,9 +69,9 @@ func metaSort(v Value) error {
 		return unsupported("the sort expression", v.String())
 	}
 	if meta.Missing() {
-		return fail(17312, "$meta is the only expression supported by $sort right now")
+		return mongoerr.Errorf(17312, "$meta is the only expression supported by $sort right now")
 	}
-	return fail(31138, "Illegal $meta sort: $meta: %s", meta)
+	return mongoerr.Errorf(31138, "Illegal $meta sort: $meta: %s", meta)
 }
 
 // Compare orders two documents. To a nil Sort all are equal.

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // key returns what a document is sorted by: of the keys that its arrays' elements make, the first in the order.
@@ -58,7 +60,7 @@ func (g *keyGenerator) generate(at []cursor) {
 			continue
 		}
 		if !array.Missing() && !sameArray(array, at[i].value) {
-			g.err = fail(BadValue, "cannot sort with keys that are parallel arrays")
+			g.err = mongoerr.Errorf(mongoerr.BadValue, "cannot sort with keys that are parallel arrays")
 			return
 		}
 		array = at[i].value
@@ -114,7 +116,7 @@ func (g *keyGenerator) indexed(c *cursor, array Value, list []Value) bool {
 	}
 	for _, e := range list {
 		if !e.lookup(c.rest[0]).Missing() {
-			g.err = fail(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an "+
+			g.err = mongoerr.Errorf(16746, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an "+
 				"array), field: '%s' for array: %s", c.rest[0], shellDocument(array.Data))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // operator changes one field: it returns the new value for the old one. Missing stands for a field that is not there,
@@ -59,7 +60,7 @@ func (t *target) addPath(p path, op operator, filters arrayFilters) error {
 }
 
 func conflict(p, at path) error {
-	return fail(ConflictingUpdateOperators, "Updating the path '%s' would create a conflict at '%s'", dotted(p), dotted(at))
+	return mongoerr.Errorf(mongoerr.ConflictingUpdateOperators, "Updating the path '%s' would create a conflict at '%s'", dotted(p), dotted(at))
 }
 
 func dotted(p path) string { return strings.Join(p, ".") }
@@ -202,7 +203,7 @@ func (t *target) value(old Value, env *Env, key string) (Value, error) {
 func (t *target) changed(old Value, env *Env) (Value, error) {
 	switch {
 	case t.matched:
-		return old, fail(BadValue, "The positional operator did not find the match needed from the query.")
+		return old, mongoerr.Errorf(mongoerr.BadValue, "The positional operator did not find the match needed from the query.")
 	case t.op != nil:
 		return t.op.apply(old, env)
 	case len(t.elements) > 0:
@@ -239,10 +240,10 @@ func (t *target) blocked(by Value, env *Env) error {
 	}
 	switch leaf.op.(type) {
 	case pull, pop:
-		return fail(PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s: %s})", t.name, dotted(at),
+		return mongoerr.Errorf(mongoerr.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s: %s})", t.name, dotted(at),
 			env.field(), by)
 	}
-	return fail(PathNotViable, "Cannot create field '%s' in element {%s: %s}", t.name, env.field(), by)
+	return mongoerr.Errorf(mongoerr.PathNotViable, "Cannot create field '%s' in element {%s: %s}", t.name, env.field(), by)
 }
 
 // checkArrays refuses what would change elements of an array that is not there.
@@ -356,7 +357,7 @@ func (t *target) extend(dst []byte, n int, env *Env) ([]byte, error) {
 			continue
 		}
 		if at-n > maxBackfill {
-			return nil, fail(cannotBackfillArray, "can't backfill more than %d elements", maxBackfill)
+			return nil, mongoerr.Errorf(mongoerr.CannotBackfillArray, "can't backfill more than %d elements", maxBackfill)
 		}
 		for ; n < at; n++ {
 			dst = wire.AppendValue(dst, wire.ArrayKey(n), bson.TypeNull, nil)

@@ -1,6 +1,10 @@
 package query
 
-import "go.mongodb.org/mongo-driver/v2/bson"
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // typeAliases are the names that $type knows.
 var typeAliases = map[string]bson.Type{
@@ -47,7 +51,7 @@ func (p *filterParser) types(v Value) (condition, error) {
 	list := []Value{v}
 	if v.IsArray() {
 		if list = v.elements(); len(list) == 0 {
-			return nil, fail(FailedToParse, "%s must match at least one type", p.at)
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s must match at least one type", p.at)
 		}
 	}
 	var set typeSet
@@ -68,20 +72,20 @@ func (s *typeSet) add(v Value) error {
 		}
 		t, ok := typeAliases[name]
 		if !ok {
-			return fail(BadValue, "Unknown type name alias: %s", name)
+			return mongoerr.Errorf(mongoerr.BadValue, "Unknown type name alias: %s", name)
 		}
 		s.types = append(s.types, t)
 		return nil
 	}
 	n, ok := v.Integer()
 	if !v.IsNumber() {
-		return fail(TypeMismatch, "type must be represented as a number or a string")
+		return mongoerr.Errorf(mongoerr.TypeMismatch, "type must be represented as a number or a string")
 	}
 	if ok && n == 0 {
-		return fail(BadValue, "Invalid numerical type code: %s. Instead use {$exists:false}.", v)
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid numerical type code: %s. Instead use {$exists:false}.", v)
 	}
 	if !ok || n < -1 || n > 127 || rank(bson.Type(byte(n))) == 126 {
-		return fail(BadValue, "Invalid numerical type code: %s", v)
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid numerical type code: %s", v)
 	}
 	s.types = append(s.types, bson.Type(byte(n)))
 	return nil

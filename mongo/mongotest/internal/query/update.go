@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // Update is a compiled update: operators, a whole document that replaces the old one, or a pipeline.
@@ -40,7 +41,7 @@ func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 	case v.IsArray():
 		return parsePipeline(v, filters, h)
 	case !v.IsDocument():
-		return nil, fail(FailedToParse, "Update argument must be either an object or an array")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Update argument must be either an object or an array")
 	}
 	it := wire.Elements(v.Data)
 	if !it.Next() || len(it.Key) == 0 || it.Key[0] != '$' {
@@ -52,7 +53,7 @@ func ParseUpdate(v, filters Value, h Hooks) (*Update, error) {
 func parsePipeline(v, filters Value, h Hooks) (*Update, error) {
 	switch {
 	case !filters.Missing() && len(Elements(filters.Data)) > 0:
-		return nil, fail(FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
 	case h.Pipeline == nil:
 		return nil, unsupported("an update with", "an aggregation pipeline")
 	}
@@ -84,10 +85,10 @@ func parseOperators(v, list Value) (*Update, error) {
 		parse, ok := operators[name]
 		switch {
 		case !ok:
-			return nil, fail(FailedToParse, "Unknown modifier: %s. Expected a valid update modifier or pipeline-style update "+
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Unknown modifier: %s. Expected a valid update modifier or pipeline-style update "+
 				"specified as an array", name)
 		case it.Type != bson.TypeEmbeddedDocument:
-			return nil, fail(FailedToParse, "Modifiers operate on fields but we found type %s instead. For example: "+
+			return nil, mongoerr.Errorf(mongoerr.FailedToParse, "Modifiers operate on fields but we found type %s instead. For example: "+
 				"{$mod: {<field>: ...}} not {%s: %s}", TypeName(it.Type), name, Of(it.Element))
 		}
 		fields := wire.Elements(it.Value)
@@ -129,26 +130,26 @@ func (u *Update) addField(parse parser, field string, v Value, filters arrayFilt
 // checkPath refuses paths that no update may have.
 func (u *Update) checkPath(field string) error {
 	if field == "" {
-		return fail(EmptyFieldName, "An empty update path is not valid.")
+		return mongoerr.Errorf(mongoerr.EmptyFieldName, "An empty update path is not valid.")
 	}
 	positional := 0
 	for i, name := range splitPath(field) {
 		all, _ := isAllElements(name)
 		switch {
 		case name == "":
-			return fail(EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", field)
+			return mongoerr.Errorf(mongoerr.EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", field)
 		case name == "$" && i == 0:
-			return fail(BadValue, "Cannot have positional (i.e. '$') element in the first position in path '%s'", field)
+			return mongoerr.Errorf(mongoerr.BadValue, "Cannot have positional (i.e. '$') element in the first position in path '%s'", field)
 		case name == "$":
 			u.positional = true
 			positional++
 		case all && i == 0:
-			return fail(BadValue, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path "+
+			return mongoerr.Errorf(mongoerr.BadValue, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path "+
 				"'%s'", field)
 		}
 	}
 	if positional > 1 {
-		return fail(BadValue, "Too many positional (i.e. '$') elements found in path '%s'", field)
+		return mongoerr.Errorf(mongoerr.BadValue, "Too many positional (i.e. '$') elements found in path '%s'", field)
 	}
 	return nil
 }

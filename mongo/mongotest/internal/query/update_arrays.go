@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // push is $push, with its modifiers.
@@ -36,7 +37,7 @@ func (p *push) modifier(name string, v Value) error {
 	switch name {
 	case "$each":
 		if !v.IsArray() {
-			return fail(BadValue, "The argument to $each in $push must be an array but it was of type: %s", TypeName(v.Type))
+			return mongoerr.Errorf(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", TypeName(v.Type))
 		}
 		p.each = v.elements()
 	case "$position":
@@ -46,7 +47,7 @@ func (p *push) modifier(name string, v Value) error {
 	case "$sort":
 		p.sort, err = ParseElementSort(v)
 	default:
-		return fail(BadValue, "Unrecognized clause in $push: %s", name)
+		return mongoerr.Errorf(mongoerr.BadValue, "Unrecognized clause in $push: %s", name)
 	}
 	return err
 }
@@ -54,14 +55,14 @@ func (p *push) modifier(name string, v Value) error {
 func pushNumber(name string, v Value, given string) (*int64, error) {
 	n, ok := v.Integer()
 	if !ok {
-		return nil, fail(BadValue, "The value for %s must be an integer value%s type: %s", name, given, TypeName(v.Type))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The value for %s must be an integer value%s type: %s", name, given, TypeName(v.Type))
 	}
 	return &n, nil
 }
 
 func (p *push) apply(old Value, env *Env) (Value, error) {
 	if !old.Missing() && !old.IsArray() {
-		return Value{}, fail(BadValue, "The field '%s' must be an array but is of type %s in document %s", dotted(env.path),
+		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "The field '%s' must be an array but is of type %s in document %s", dotted(env.path),
 			TypeName(old.Type), idOf(env))
 	}
 	var list []Value
@@ -111,10 +112,10 @@ func ParseElementSort(v Value) (*ElementSort, error) {
 		by, err := parsePattern(v.Data)
 		return &ElementSort{by: by}, err
 	case !v.IsNumber():
-		return nil, fail(BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded "+
 			"fields")
 	case !ok || n != 1 && n != -1:
-		return nil, fail(BadValue, "The $sort element value must be either 1 or -1")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The $sort element value must be either 1 or -1")
 	}
 	return &ElementSort{whole: int(n)}, nil
 }
@@ -128,16 +129,16 @@ func parsePattern(doc []byte) (*Sort, error) {
 		n, ok := v.Integer()
 		switch {
 		case !v.IsNumber() || !ok || n != 1 && n != -1:
-			return nil, fail(BadValue, "The sort element value must be either 1 or -1")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort element value must be either 1 or -1")
 		case name == "":
-			return nil, fail(BadValue, "The sort field cannot be empty")
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort field cannot be empty")
 		case slices.Contains(splitPath(name), ""):
-			return nil, fail(BadValue, "The sort field is a dotted field but has an empty part: %s", name)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort field is a dotted field but has an empty part: %s", name)
 		}
 		s.keys = append(s.keys, sortKey{splitPath(name), int(n)})
 	}
 	if len(s.keys) == 0 {
-		return nil, fail(BadValue, "The sort pattern is empty when it should be a set of fields.")
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The sort pattern is empty when it should be a set of fields.")
 	}
 	return &s, it.Err
 }
@@ -169,19 +170,19 @@ func parseAddToSet(_ string, v Value) (operator, error) {
 		return addToSet{[]Value{v}}, nil
 	}
 	if it.Type != bson.TypeArray {
-		return nil, fail(TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s",
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s",
 			TypeName(it.Type))
 	}
 	each := Of(it.Element).elements()
 	if it.Next() {
-		return nil, fail(BadValue, "Found unexpected fields after $each in $addToSet: %s", v)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", v)
 	}
 	return addToSet{each}, nil
 }
 
 func (a addToSet) apply(old Value, env *Env) (Value, error) {
 	if !old.Missing() && !old.IsArray() {
-		return Value{}, fail(BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
+		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
 			env.field(), TypeName(old.Type))
 	}
 	var list []Value
@@ -239,7 +240,7 @@ func isFieldOperator(v Value) bool {
 
 func parsePullAll(_ string, v Value) (operator, error) {
 	if !v.IsArray() {
-		return nil, fail(BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", TypeName(v.Type))
 	}
 	list := v.elements()
 	return pull(func(e Value) bool {
@@ -252,7 +253,7 @@ func (p pull) apply(old Value, _ *Env) (Value, error) {
 		return old, nil
 	}
 	if !old.IsArray() {
-		return Value{}, fail(BadValue, "Cannot apply $pull to a non-array value")
+		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "Cannot apply $pull to a non-array value")
 	}
 	list := old.elements()
 	kept := slices.DeleteFunc(slices.Clone(list), p)
@@ -269,9 +270,9 @@ func parsePop(field string, v Value) (operator, error) {
 	n, refused := IntegerOf(field, v)
 	switch {
 	case refused != "":
-		return nil, fail(FailedToParse, "%s", refused)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s", refused)
 	case n != 1 && n != -1:
-		return nil, fail(FailedToParse, "$pop expects 1 or -1, found: %d", n)
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$pop expects 1 or -1, found: %d", n)
 	}
 	return pop{n < 0}, nil
 }
@@ -281,7 +282,7 @@ func (p pop) apply(old Value, env *Env) (Value, error) {
 		return old, nil
 	}
 	if !old.IsArray() {
-		return Value{}, fail(TypeMismatch, "Path '%s' contains an element of non-array type '%s'", dotted(env.path),
+		return Value{}, mongoerr.Errorf(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", dotted(env.path),
 			TypeName(old.Type))
 	}
 	list := old.elements()

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // parser compiles one field of an update operator.
@@ -69,15 +70,15 @@ func parseRename(field string, v Value) (operator, error) {
 	to := v.Text()
 	switch {
 	case v.Type != bson.TypeString:
-		return nil, fail(BadValue, "The 'to' field for $rename must be a string: %s: %s", field, v)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The 'to' field for $rename must be a string: %s: %s", field, v)
 	case isDynamic(field):
-		return nil, fail(BadValue, "The source field for $rename may not be dynamic: %s", field)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The source field for $rename may not be dynamic: %s", field)
 	case isDynamic(string(to)):
-		return nil, fail(BadValue, "The destination field for $rename may not be dynamic: %s", to)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The destination field for $rename may not be dynamic: %s", to)
 	case string(to) == field:
-		return nil, fail(BadValue, "The source and target field for $rename must differ: %s: %s", field, v)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The source and target field for $rename must differ: %s: %s", field, v)
 	case strings.HasPrefix(string(to)+".", field+"."), strings.HasPrefix(field+".", string(to)+"."):
-		return nil, fail(BadValue, "The source and target field for $rename must not be on the same path: %s: %s", field, v)
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "The source and target field for $rename must not be on the same path: %s: %s", field, v)
 	}
 	return rename{field, string(to)}, nil
 }
@@ -108,16 +109,16 @@ func (r rename) check(env *Env) error {
 	const refusal = "The %s field cannot be an array element, '%s' in doc with %s has an array field called '%s'"
 	switch {
 	case from.blockedAt != "":
-		return fail(PathNotViable, "cannot use the part (%s of %s) to traverse the element ({%s: %s})", from.blockedAt, r.from,
+		return mongoerr.Errorf(mongoerr.PathNotViable, "cannot use the part (%s of %s) to traverse the element ({%s: %s})", from.blockedAt, r.from,
 			from.blockedAt, from.value)
 	case from.value.Missing():
 		return nil
 	case from.array != "":
-		return fail(BadValue, refusal, "source", r.from, bareID(env), from.array)
+		return mongoerr.Errorf(mongoerr.BadValue, refusal, "source", r.from, bareID(env), from.array)
 	case to.array == "" && to.value.IsArray() && to.blockedAt != "":
-		return fail(BadValue, refusal, "destination", r.to, bareID(env), to.blockedAt)
+		return mongoerr.Errorf(mongoerr.BadValue, refusal, "destination", r.to, bareID(env), to.blockedAt)
 	case to.array != "":
-		return fail(BadValue, refusal, "destination", r.to, bareID(env), to.array)
+		return mongoerr.Errorf(mongoerr.BadValue, refusal, "destination", r.to, bareID(env), to.array)
 	}
 	return nil
 }
@@ -172,13 +173,13 @@ func parseCurrentDate(_ string, v Value) (operator, error) {
 		return currentDate{}, nil
 	}
 	if !v.IsDocument() {
-		return nil, fail(BadValue, "%s is not valid type for $currentDate. Please use a boolean ('true') or a $type "+
+		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s is not valid type for $currentDate. Please use a boolean ('true') or a $type "+
 			"expression ({$type: 'timestamp/date'}).", TypeName(v.Type))
 	}
 	it := wire.Elements(v.Data)
 	for it.Next() {
 		if string(it.Key) != "$type" {
-			return nil, fail(BadValue, "Unrecognized $currentDate option: %s", it.Key)
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "Unrecognized $currentDate option: %s", it.Key)
 		}
 		switch string(it.Text()) {
 		case "date":
@@ -187,7 +188,7 @@ func parseCurrentDate(_ string, v Value) (operator, error) {
 			return currentDate{timestamp: true}, nil
 		}
 	}
-	return nil, fail(BadValue, "The '$type' string field is required to be 'date' or 'timestamp': "+
+	return nil, mongoerr.Errorf(mongoerr.BadValue, "The '$type' string field is required to be 'date' or 'timestamp': "+
 		"{$currentDate: {field : {$type: 'date'}}}")
 }
 
@@ -206,14 +207,14 @@ type arithmetic struct {
 
 func parseInc(field string, v Value) (operator, error) {
 	if !v.IsNumber() {
-		return nil, fail(TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", field, v)
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", field, v)
 	}
 	return arithmetic{v, false}, nil
 }
 
 func parseMul(field string, v Value) (operator, error) {
 	if !v.IsNumber() {
-		return nil, fail(TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", field, v)
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", field, v)
 	}
 	return arithmetic{v, true}, nil
 }
@@ -245,7 +246,7 @@ func (a arithmetic) result(old Value, env *Env) (Value, error) {
 	case old.Missing():
 		return a.operand, nil
 	case !old.IsNumber():
-		return Value{}, fail(TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of "+
+		return Value{}, mongoerr.Errorf(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of "+
 			"non-numeric type %s", a.name(), idOf(env), env.field(), TypeName(old.Type))
 	case old.Type == bson.TypeDecimal128 || a.operand.Type == bson.TypeDecimal128:
 		return a.decimals(old), nil
@@ -273,7 +274,7 @@ func (a arithmetic) integers(old Value, env *Env) (Value, error) {
 		n, ok = mulInts(x, y)
 	}
 	if !ok {
-		return Value{}, fail(BadValue, "Failed to apply %s operations to current value ((%s)%d) for document %s", a.name(),
+		return Value{}, mongoerr.Errorf(mongoerr.BadValue, "Failed to apply %s operations to current value ((%s)%d) for document %s", a.name(),
 			numberName(old.Type), x, idOf(env))
 	}
 	narrow := old.Type == bson.TypeInt32 && a.operand.Type == bson.TypeInt32

@@ -1,6 +1,10 @@
 package query
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+)
 
 // checkPositional refuses a filter that says of no element that the document was met by it.
 func (f *Filter) checkPositional() error {
@@ -15,7 +19,7 @@ func (f *Filter) checkPositional() error {
 		return name != ""
 	})
 	if name != "" {
-		return fail(queryFeatureNotAllowed, "%s is not allowed in this context", name)
+		return mongoerr.Errorf(mongoerr.QueryFeatureNotAllowed, "%s is not allowed in this context", name)
 	}
 	return nil
 }
@@ -99,16 +103,16 @@ func (s *seeds) condition(p path, c condition) error {
 
 func (s *seeds) equal(p path, v Value) error {
 	if s.idOnly && len(p) > 1 {
-		return fail(notExactValueField, "field at '_id' must be exactly specified, field at sub-path '%s'found", dotted(p))
+		return mongoerr.Errorf(mongoerr.NotExactValueField, "field at '_id' must be exactly specified, field at sub-path '%s'found", dotted(p))
 	}
 	for _, other := range s.paths {
 		n := min(len(p), len(other))
 		switch {
 		case !slices.Equal(p[:n], other[:n]):
 		case len(p) == len(other):
-			return fail(notSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", dotted(p))
+			return mongoerr.Errorf(mongoerr.NotSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", dotted(p))
 		default:
-			return fail(notSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched", dotted(p),
+			return mongoerr.Errorf(mongoerr.NotSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched", dotted(p),
 				dotted(other))
 		}
 	}

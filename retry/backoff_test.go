@@ -11,17 +11,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// delayOf returns the delay that b gives as any strategy does.
-func delayOf(t rapid.TB, b BestEffort, retries int) time.Duration {
+// delayOf returns the delay of a strategy that retries.
+func delayOf(t rapid.TB, s Strategy, retries int) time.Duration {
 	t.Helper()
-	a, err := b.RetryAfter(context.Background(), Request{Retries: retries}, Failure{})
+	a, err := s.RetryAfter(context.Background(), Request{Retries: retries}, Failure{})
 	if err != nil || !a.retry {
 		t.Fatalf("after %d retries: %+v, %v", retries, a, err)
 	}
 	return a.delay
 }
 
-// ceiling is min(limit, base x 2^n) in numbers that cannot overflow.
+// ceiling returns min(limit, base x 2^n), computed with numbers that cannot overflow.
 func ceiling(base time.Duration, n int, limit time.Duration) time.Duration {
 	grown := new(big.Int).Lsh(big.NewInt(int64(base)), uint(min(n, 64)))
 	if most := big.NewInt(int64(limit)); grown.Cmp(most) > 0 {
@@ -47,14 +47,14 @@ func TestBestEffortStaysBetweenItsBounds(t *testing.T) {
 		least := anyDuration(1, math.MaxInt64).Draw(t, "min")
 		most := anyDuration(least, math.MaxInt64).Draw(t, "max")
 		retries := anyRetries().Draw(t, "retries")
-		b := BestEffort{Min: least, Max: most}
-		made(t, Options{Strategy: b})
+		s := BestEffort(BackoffOptions{Min: least, Max: most})
+		made(t, Options{Strategy: s})
 		high := ceiling(least, retries, most)
 		for range 20 {
-			if d := delayOf(t, b, retries); d < least || d > high {
+			if d := delayOf(t, s, retries); d < least || d > high {
 				t.Fatalf("after %d retries: %v, want %v to %v", retries, d, least, high)
 			}
-			if d := delayOf(t, b, 0); d != least {
+			if d := delayOf(t, s, 0); d != least {
 				t.Fatalf("the first delay is %v, want %v", d, least)
 			}
 		}
@@ -77,8 +77,8 @@ func TestOverloadBackoffStaysBelowItsCeiling(t *testing.T) {
 	})
 }
 
-// checkUniform draws from [low, high] and tests the hypothesis that all of it is equally likely with Pearson's chi-square
-// in as many bins as are given. It raises a false alarm once in more than a hundred million times.
+// checkUniform draws values and checks with Pearson's chi-square test, in so many bins, that they are uniform in [low, high]. It
+// fails by chance less than once in a hundred million times.
 func checkUniform(t *testing.T, low, high time.Duration, bins int, draw func() time.Duration) {
 	t.Helper()
 	const perBin = 400
@@ -96,12 +96,12 @@ func checkUniform(t *testing.T, low, high time.Duration, bins int, draw func() t
 		chiSquare += off * off / perBin
 	}
 	if most := chiSquareQuantile(float64(bins - 1)); chiSquare > most {
-		t.Errorf("not uniform between %v and %v: chi-square is %.1f, at most %.1f is likely; bins: %v", low, high, chiSquare, most, counts)
+		t.Errorf("not uniform between %v and %v: chi-square is %.1f, likely is at most %.1f; bins: %v", low, high, chiSquare, most, counts)
 	}
 }
 
-// chiSquareQuantile is what chi-square exceeds with a probability of less than 1e-8, by Wilson and Hilferty's formula for
-// 5.7 standard deviations.
+// chiSquareQuantile returns the value that chi-square exceeds with a probability of less than 1e-8, by the formula of Wilson
+// and Hilferty for 5.7 standard deviations.
 func chiSquareQuantile(freedom float64) float64 {
 	const deviations = 5.7
 	part := 2 / (9 * freedom)
@@ -110,47 +110,62 @@ func chiSquareQuantile(freedom float64) float64 {
 
 func TestBestEffortIsUniform(t *testing.T) {
 	const ms = time.Millisecond
-	narrow := BestEffort{Min: 1, Max: 10}
+	rfc, narrow := BestEffort(BackoffOptions{}), BestEffort(BackoffOptions{Min: 1, Max: 10})
 	for _, c := range []struct {
 		name      string
-		b         BestEffort
+		strategy  Strategy
 		retries   int
 		low, high time.Duration
 		bins      int
 	}{
-		{"while it grows, once", BestEffort{}, 1, ms, 2 * ms, 50},
-		{"while it grows, four times", BestEffort{}, 4, ms, 16 * ms, 50},
-		{"just below the cap", BestEffort{}, 8, ms, 256 * ms, 50},
-		{"at the cap", BestEffort{}, 9, ms, 500 * ms, 50},
-		{"long at the cap", BestEffort{}, 1000, ms, 500 * ms, 50},
-		{"with other bounds", BestEffort{Min: 30 * ms, Max: 100 * ms}, 2, 30 * ms, 100 * ms, 50},
-		{"each value of few, both ends among them", narrow, 3, 1, 8, 8},
-		{"each value of few at the cap", narrow, 4, 1, 10, 10},
-		{"up to the longest time there is", BestEffort{Min: 1, Max: math.MaxInt64 - 1}, 99, 1, math.MaxInt64 - 1, 50},
+		{"after one retry", rfc, 1, ms, 2 * ms, 50},
+		{"after four retries", rfc, 4, ms, 16 * ms, 50},
+		{"just below the cap", rfc, 8, ms, 256 * ms, 50},
+		{"at the cap", rfc, 9, ms, 500 * ms, 50},
+		{"a thousand retries later", rfc, 1000, ms, 500 * ms, 50},
+		{"with other bounds", BestEffort(BackoffOptions{Min: 30 * ms, Max: 100 * ms}), 2, 30 * ms, 100 * ms, 50},
+		{"eight possible values, with both bounds", narrow, 3, 1, 8, 8},
+		{"ten possible values at the cap", narrow, 4, 1, 10, 10},
+		{"up to the longest duration", BestEffort(BackoffOptions{Min: 1, Max: math.MaxInt64 - 1}), 99, 1, math.MaxInt64 - 1, 50},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkUniform(t, c.low, c.high, c.bins, func() time.Duration { return delayOf(t, c.b, c.retries) })
+			checkUniform(t, c.low, c.high, c.bins, func() time.Duration { return delayOf(t, c.strategy, c.retries) })
 		})
 	}
 }
 
 func TestOverloadBackoffIsUniform(t *testing.T) {
-	for _, n := range []int{1, 3, 7, 50} {
-		high := ceiling(100*time.Millisecond, n, 10*time.Second)
-		checkUniform(t, 0, high, 50, func() time.Duration { return OverloadBackoff(n, 0) })
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name       string
+		n          int
+		base, high time.Duration
+	}{
+		{"the first retry", 1, 0, 200 * ms},
+		{"the second retry", 2, 0, 400 * ms},
+		{"the third retry", 3, 0, 800 * ms},
+		{"the last retry below the cap", 6, 0, 6400 * ms},
+		{"at the cap", 7, 0, 10_000 * ms},
+		{"a thousand retries later", 1000, 0, 10_000 * ms},
+		{"the server's base", 1, 30 * ms, 60 * ms},
+		{"a negative base means the default", 1, -time.Second, 200 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			checkUniform(t, 0, c.high, 50, func() time.Duration { return OverloadBackoff(c.n, c.base) })
+		})
 	}
 }
 
-func TestACalculatorReplacesBestEffortsRule(t *testing.T) {
-	b := BestEffort{Calculator: func(retries int) time.Duration { return time.Duration(retries-1) * time.Hour }}
+func TestACalculatorReplacesTheBackoff(t *testing.T) {
+	s := BestEffort(BackoffOptions{Calculator: func(retries int) time.Duration { return time.Duration(retries-1) * time.Hour }})
 	for _, c := range []struct {
 		name    string
 		engines Strategy
 		own     Strategy
 	}{
-		{"as the engine's strategy", b, nil},
-		{"as the operation's", Once(), b},
-		{"within a limit", Limited{Attempts: 9, Strategy: b}, nil},
+		{"as the engine's strategy", s, nil},
+		{"as the operation's strategy", Once(), s},
+		{"within a limit", Limited(9, s), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -159,11 +174,11 @@ func TestACalculatorReplacesBestEffortsRule(t *testing.T) {
 				start := time.Now()
 				err := e.Do(t.Context(), Operation{Strategy: c.own}, func(_ context.Context, n int) Failure {
 					at = append(at, time.Since(start))
-					return Failure{Err: errBroken, Stage: Dispatch, Reason: PoolCleared, Refuse: map[int]Why{4: Disabled}[n]}
+					return Failure{Err: errBroken, Stage: StageDispatch, Reason: ReasonConnectionFailed, Refuse: map[int]Why{4: WhyDisabled}[n]}
 				})
-				// What it calculates is -1, 0, 1 and 2 hours; a negative delay is none.
+				// The delays are -1, 0, 1 and 2 hours; a negative delay means none.
 				want := []time.Duration{0, 0, 0, time.Hour, 3 * time.Hour}
-				if len(at) != len(want) || whyOf(t, err) != Disabled {
+				if len(at) != len(want) || whyOf(t, err) != WhyDisabled {
 					t.Fatalf("attempts at %v: %v", at, err)
 				}
 				for i := range want {

@@ -97,9 +97,9 @@ func TestAConnectionIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
 // untilDisturbed waits until what the peer did has come through the kernel.
 func untilDisturbed(t *testing.T, c *Conn) {
 	t.Helper()
-	for limit := time.Now().Add(10 * time.Second); quiet(c.nc); runtime.Gosched() {
+	for limit := time.Now().Add(10 * time.Second); openAndSilent(c.nc); runtime.Gosched() {
 		if time.Now().After(limit) {
-			t.Fatal("the connection stays quiet")
+			t.Fatal("the connection stays open and silent")
 		}
 	}
 }
