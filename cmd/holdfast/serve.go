@@ -58,7 +58,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	}
 	err = files.open()
 	if c.TLSCAFile != "" && err == nil {
-		err = os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600)
+		err = os.WriteFile(c.TLSCAFile, rs.CACertificate(), 0o600)
 	}
 	if err != nil {
 		return cannotRun(errors.Join(err, rs.Close()))

@@ -63,7 +63,7 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		m.takeBackLocked(since)
 		x.entries = entries
 		for _, note := range entries {
-			note.Err, note.Deduplicated = 0, false
+			note.ErrorCode, note.Deduplicated = 0, false
 			note.outcome.Reset()
 		}
 		if err = x.awaitBlockerLocked(); err != nil {

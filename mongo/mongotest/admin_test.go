@@ -170,7 +170,7 @@ func TestABulkWriteIsExecutedOnce(t *testing.T) {
 		t.Errorf("the rest is %v", rest)
 	}
 	for _, e := range rs.Journal() {
-		if e.Command == "bulkWrite" && e.Namespace == "test.d" && e.StatementN == 2 && e.TxnNumber == 1 {
+		if e.Command == "bulkWrite" && e.Namespace == "test.d" && e.StatementID == 2 && e.TxnNumber == 1 {
 			return
 		}
 	}

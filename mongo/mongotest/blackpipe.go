@@ -13,13 +13,13 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
-// BlackPipe is a server that executes nothing: the test holds both ends of it, the client whose operations it calls and the
-// server, of which it says what it expects and how each message is answered. Its methods are safe for concurrent use.
+// BlackPipe is a server that executes nothing. The test controls both ends: it calls the client's operations, and it says
+// which messages the server expects and what each reply is. Its methods are safe for concurrent use.
 //
-// Handshakes and monitors get a current hello, and endSessions gets its ok, unless a message of that name is the one that is
-// expected next; middleware may change either. Any other message that is not what is expected next, and an expectation that
-// is not met in time, fails the test at once, with the transcript, and closes every connection, so that the client's
-// operation ends too.
+// Hello (of handshakes and monitors) and endSessions get a normal reply, unless a message of that name is the next expected
+// one; middleware may change the reply. The pipe fails when any other message comes that is not the next expected one, and
+// when an expected message does not come in time. It then fails the test at once, with the transcript, and closes every
+// connection, so that the client's operation ends too.
 type BlackPipe struct {
 	t          Tester // nil if no test runs it
 	config     pipeConfig
@@ -27,7 +27,7 @@ type BlackPipe struct {
 	listener   net.Listener
 	addr       string
 	transcript transcript
-	broken     chan struct{} // closed when the test has failed, or the pipe was closed
+	broken     chan struct{} // closed when the pipe has failed or was closed
 	wg         sync.WaitGroup
 	ids        atomic.Int64 // of connections
 	replies    atomic.Int32 // request ids of replies
@@ -41,10 +41,10 @@ type BlackPipe struct {
 	failure error       // the first
 }
 
-// RunBlackPipe runs a black pipe. What fails closes its connections, and [BlackPipe.Close] returns the reason.
+// RunBlackPipe runs a black pipe. If the pipe fails, [BlackPipe.Close] returns the reason.
 func RunBlackPipe(opts ...PipeOption) (*BlackPipe, error) { return runBlackPipe(nil, opts) }
 
-// RunBlackPipeT is [RunBlackPipe] for a test, see [RunStandaloneT]. What fails also fails the test, at once.
+// RunBlackPipeT is [RunBlackPipe] for a test, see [RunStandaloneT]. If the pipe fails, the test fails at once.
 func RunBlackPipeT(t Tester, opts ...PipeOption) *BlackPipe {
 	t.Helper()
 	p, err := runBlackPipe(t, opts)
@@ -112,14 +112,14 @@ func (p *BlackPipe) URI() string {
 	return "mongodb://" + p.addr + "/?replicaSet=" + escape(p.config.setName)
 }
 
-// Dialer returns what connects to the pipe, in memory and on TCP.
+// Dialer returns a dialer that connects to the pipe, in memory and on TCP.
 func (p *BlackPipe) Dialer() *Dialer { return &Dialer{dialerOf(p.network)} }
 
-// Transcript returns the messages so far, the oldest first: the newest 1000 unless KeepTranscript says otherwise.
+// Transcript returns the newest messages, see [TranscriptLimit], the oldest of them first.
 func (p *BlackPipe) Transcript() []Message { return p.transcript.messages() }
 
-// Close closes every connection and waits until nothing of the pipe runs. It returns the first failure: a message that was
-// not expected, or one that was expected and did not come. A function whose name ends in T arranges it. Closing twice is
+// Close closes every connection and waits until nothing of the pipe runs any more. It returns the first failure: a message
+// that was not expected, or an expected one that did not come. [RunBlackPipeT] arranges that it is called. Closing twice is
 // harmless.
 func (p *BlackPipe) Close() error {
 	p.mu.Lock()
@@ -155,7 +155,7 @@ func (p *BlackPipe) end() {
 	}
 }
 
-// fail notes the first failure, tells the test of it, and ends the pipe.
+// fail keeps the first failure, reports it to the test, and ends the pipe.
 func (p *BlackPipe) fail(format string, args ...any) {
 	failure := fmt.Errorf("mongotest: the black pipe: %s\n%s", fmt.Sprintf(format, args...), p.transcript.String())
 	p.mu.Lock()
@@ -170,7 +170,7 @@ func (p *BlackPipe) fail(format string, args ...any) {
 	p.end()
 }
 
-// watchLocked lets the patience begin anew, or end if nothing is expected.
+// watchLocked starts the timeout of the next expected message, or stops it if nothing is expected.
 func (p *BlackPipe) watchLocked() {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -178,17 +178,17 @@ func (p *BlackPipe) watchLocked() {
 	}
 	if len(p.queue) > 0 {
 		expected := p.queue[0]
-		p.timer = time.AfterFunc(p.config.patience, func() { p.missed(expected) })
+		p.timer = time.AfterFunc(p.config.timeout, func() { p.missed(expected) })
 	}
 }
 
-// missed fails the test if an expectation is still the next.
+// missed fails the pipe if an expectation is still the next one.
 func (p *BlackPipe) missed(e *Expectation) {
 	p.mu.Lock()
 	due := len(p.queue) > 0 && p.queue[0] == e
 	p.mu.Unlock()
 	if due {
-		p.fail("%s did not come within %v", e.command, p.config.patience)
+		p.fail("%s did not come within %v", e.command, p.config.timeout)
 	}
 }
 

@@ -30,7 +30,7 @@ func piped(t *testing.T, test func(t *testing.T, p *mongotest.BlackPipe), opts .
 	return r.take()
 }
 
-func TestAPipeAnswersAsItIsTold(t *testing.T) {
+func TestABlackPipeSendsTheReplyThatTheTestChose(t *testing.T) {
 	ok := bson.D{{Key: "n", Value: 1}}
 	for _, test := range []struct {
 		rule  string
@@ -53,24 +53,24 @@ func TestAPipeAnswersAsItIsTold(t *testing.T) {
 			}, nil,
 		},
 		{
-			"it hangs up", func(e *mongotest.Expectation) { e.HangUp() },
+			"it hangs up", func(e *mongotest.Expectation) { e.CloseConnection() },
 			func(_ wire.Header, _ wire.Msg, err error) bool { return errors.Is(err, io.EOF) }, io.EOF,
 		},
 		{
 			"it hangs up after its reply", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, Close: true})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, Close: true})
 			},
 			func(_ wire.Header, m wire.Msg, err error) bool { return err == nil && number(m.Body, "n") == 1 }, io.EOF,
 		},
 		{
 			"it sends a part", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, Lost: true, CutAfter: 20})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, Lost: true, CutAfter: 20})
 			},
 			func(_ wire.Header, _ wire.Msg, err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }, io.EOF,
 		},
 		{
 			"it answers something else", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, ResponseTo: 77})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, ResponseTo: 77})
 			},
 			func(h wire.Header, _ wire.Msg, err error) bool { return err == nil && h.ResponseTo == 77 }, nil,
 		},
@@ -108,7 +108,7 @@ func TestAPipeAnswersAsItIsTold(t *testing.T) {
 	}
 }
 
-func TestAPipeFailsTheTestAtOnce(t *testing.T) {
+func TestABlackPipeFailsTheTestAtOnce(t *testing.T) {
 	for _, test := range []struct {
 		rule string
 		do   func(t *testing.T, p *mongotest.BlackPipe, c *rawClient)
@@ -118,23 +118,23 @@ func TestAPipeFailsTheTestAtOnce(t *testing.T) {
 		{"nothing was expected", func(_ *testing.T, _ *mongotest.BlackPipe, c *rawClient) {
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find came on connection 1, expected was nothing", 0},
+		}, "find came on connection 1; nothing was expected", 0},
 		{"something else was expected", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("insert").Reply(bson.D{})
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find came on connection 1, expected was insert", 0},
+		}, "find came on connection 1; insert was expected", 0},
 		{"a condition does not hold", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find", func(r *mongotest.Request) bool { return r.Database == "other" }).Reply(bson.D{})
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
 		}, "find came", 0},
-		{"too much of it came", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
+		{"it came once too often", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			c.ok(`{"find": "c", "$db": "test"}`)
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "expected was nothing", 0},
+		}, "nothing was expected", 0},
 		{"it did not come in time", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			_, _, _ = c.receive()
@@ -147,20 +147,20 @@ func TestAPipeFailsTheTestAtOnce(t *testing.T) {
 			_ = c.conn.SetReadDeadline(time.Time{})
 			_, _, _ = c.receive()
 		}, "getMore did not come within 5s", 8 * time.Second},
-		{"it came and nobody answered", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
+		{"it came and the test gave no reply", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find")
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find was not given an answer within 5s", 5 * time.Second},
+		}, "find got no reply within 5s", 5 * time.Second},
 		{"it did not come before the pipe was closed", func(_ *testing.T, p *mongotest.BlackPipe, _ *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			p.Expect("getMore").Reply(bson.D{})
 		}, "find, getMore did not come before the pipe was closed", 0},
-		{"what came was no message", func(_ *testing.T, _ *mongotest.BlackPipe, c *rawClient) {
+		{"the bytes are not a message", func(_ *testing.T, _ *mongotest.BlackPipe, c *rawClient) {
 			_, _ = c.conn.Write([]byte("\x14\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00\x00\x00\x00\x00"))
 			_, _, _ = c.receive()
-		}, "no message", 0},
-		{"the test waits for what does not come", func(t *testing.T, p *mongotest.BlackPipe, _ *rawClient) {
+		}, "not a message", 0},
+		{"the test waits for a message that does not come", func(t *testing.T, p *mongotest.BlackPipe, _ *rawClient) {
 			if r := p.Expect("find").Request(); r != nil {
 				t.Errorf("a request: %v", r)
 			}
@@ -214,7 +214,7 @@ func TestTheTranscriptOfAFailureIsJSON(t *testing.T) {
 	}
 }
 
-func TestTheTestHoldsBothEnds(t *testing.T) {
+func TestTheTestSeesTheRequestBeforeItChoosesTheReply(t *testing.T) {
 	failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 		e := p.Expect("find").After(2 * time.Second)
 		c := dialAt(t, p.Dialer().DialContext, p.Addr())
@@ -234,7 +234,7 @@ func TestTheTestHoldsBothEnds(t *testing.T) {
 	}
 }
 
-func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
+func TestABlackPipeRepliesToHandshakesUnlessAHelloIsExpected(t *testing.T) {
 	for name, opts := range map[string][]mongotest.PipeOption{"set": {mongotest.SetName("rs7")}, "standalone": {mongotest.AsStandalone()}} {
 		failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 			c := dialAt(t, p.Dialer().DialContext, p.Addr())
@@ -248,7 +248,7 @@ func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
 			}
 			remove := p.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 				reply := next(r)
-				reply.Body = mongotest.Answer(bson.D{{Key: "maxWireVersion", Value: 3}}).Body
+				reply.Body = mongotest.NewReply(bson.D{{Key: "maxWireVersion", Value: 3}}).Body
 				return reply
 			})
 			if reply := c.run(`{"hello": 1, "$db": "admin"}`); number(reply, "maxWireVersion") != 3 {
@@ -264,9 +264,9 @@ func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
 	}
 }
 
-func TestTCPPipeWithADriver(t *testing.T) { driverOnPipe(t, mongotest.RunBlackPipeT(t)) }
+func TestABlackPipeOnTCPWithADriver(t *testing.T) { driverOnPipe(t, mongotest.RunBlackPipeT(t)) }
 
-func TestAPipeWithADriverOnTheFakeClock(t *testing.T) {
+func TestABlackPipeInMemoryWithADriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		driverOnPipe(t, mongotest.RunBlackPipeT(t, mongotest.InMemory(), mongotest.Latency(time.Millisecond, time.Millisecond)))
 	})
@@ -278,9 +278,9 @@ func driverOnPipe(t *testing.T, p *mongotest.BlackPipe) {
 	client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer()).
 		SetHeartbeatInterval(500 * time.Millisecond)))
 	retries := func(r *mongotest.Request) bool { return r.TxnNumber == 1 }
-	p.Expect("insert", retries).HangUp()
+	p.Expect("insert", retries).CloseConnection()
 	p.Expect("insert", retries).Reply(bson.D{{Key: "n", Value: 1}})
-	p.Expect("find").Send(&mongotest.Reply{Body: mongotest.Answer(bson.D{}).Body, Lost: true, CutAfter: 17})
+	p.Expect("find").Send(&mongotest.Reply{Body: mongotest.NewReply(bson.D{}).Body, Lost: true, CutAfter: 17})
 	p.Expect("find").Fail(&mongotest.CommandError{Code: 50, Message: "it took too long"})
 	c := client.Database("test").Collection("c")
 	if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); err != nil {
@@ -296,7 +296,7 @@ func driverOnPipe(t *testing.T, p *mongotest.BlackPipe) {
 
 func TestOptionsThatABlackPipeCannotHave(t *testing.T) {
 	for want, opts := range map[string][]mongotest.PipeOption{
-		"Patience(0s): it must be positive":                   {mongotest.Patience(0)},
+		"ExpectTimeout(0s): it must be positive":              {mongotest.ExpectTimeout(0)},
 		"SetName: the name is empty":                          {mongotest.SetName("")},
 		"Latency needs InMemory":                              {mongotest.Latency(1, 2)},
 		"Listen: 2 addresses for a black pipe, which has one": {mongotest.Listen("127.0.0.1:0", "127.0.0.1:0")},
@@ -314,7 +314,7 @@ func TestABlackPipeWithoutATestReturnsItsFailure(t *testing.T) {
 			name, want string
 			do         func(*mongotest.BlackPipe, *rawClient)
 		}{
-			{"an unexpected message", "ping came on connection 1, expected was nothing", func(_ *mongotest.BlackPipe, c *rawClient) {
+			{"an unexpected message", "ping came on connection 1; nothing was expected", func(_ *mongotest.BlackPipe, c *rawClient) {
 				c.send(0, j(`{"ping": 1, "$db": "admin"}`))
 				if _, _, err := c.receive(); err == nil {
 					t.Error("it was answered")
@@ -343,7 +343,7 @@ func TestABlackPipeWithoutATestReturnsItsFailure(t *testing.T) {
 	})
 }
 
-func TestAnswersThatCannotBe(t *testing.T) {
+func TestMisuseOfABlackPipePanics(t *testing.T) {
 	piped(t, func(_ *testing.T, p *mongotest.BlackPipe) {
 		e := p.Expect("find")
 		for want, f := range map[string]func(){
@@ -359,7 +359,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
-		e.HangUp()
+		e.CloseConnection()
 		if got, want := panics(func() { e.Reply(bson.D{}) }), "mongotest: the black pipe: find is already answered"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -385,7 +385,7 @@ func TestAnEmptyReplyOfMiddlewareIsAnError(t *testing.T) {
 	answered("a proxy", dialAt(t, new(net.Dialer).DialContext, p.Addr(0)))
 }
 
-func TestProxyRefusesWhatIsNil(t *testing.T) {
+func TestAProxyRefusesNilOptions(t *testing.T) {
 	for want, opt := range map[string]mongotest.ProxyOption{
 		"one of the options is nil": nil, "ProxyDial: the function is nil": mongotest.ProxyDial(nil),
 	} {

@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
-// Deployment is what runs: a standalone, a replica set, or a sharded cluster. Its methods are safe for concurrent use.
+// Deployment is a standalone, a replica set or a sharded cluster that runs. Its methods are safe for concurrent use.
 //
 // The servers with data are its members, counted from 0; a standalone is member 0. An argument that names no member, no
 // mongos or no namespace ("database.collection") is an error of the methods that return one; the others panic with a text
@@ -34,11 +34,11 @@ type Deployment struct {
 	transcript transcript
 	done       chan struct{} // closed by Close
 	wg         sync.WaitGroup
-	active     atomic.Int64  // messages being dealt with
+	active     atomic.Int64  // messages being processed
 	idlers     atomic.Int64  // calls of WaitIdle
 	nextID     atomic.Int64  // connection ids
 	replies    atomic.Int32  // request ids of replies
-	guarded    atomic.Bool   // who has not authenticated is refused
+	guarded    atomic.Bool   // clients that have not authenticated are refused
 	clock      atomic.Uint64 // the newest timestamp of an oplog entry
 	heard      atomic.Uint64 // the newest cluster time that only clients know of
 	defaulted  atomic.Bool   // there may be default concerns in the data
@@ -64,7 +64,7 @@ type Deployment struct {
 	majorityByDefault bool // of writes that do not say how many members must have them
 }
 
-// foremostLocked returns the member of the highest priority, the first of them.
+// foremostLocked returns the member with the highest priority, the first one if there are several.
 func (rs *Deployment) foremostLocked() *member {
 	p := rs.members[0]
 	for _, m := range rs.members {
@@ -75,7 +75,7 @@ func (rs *Deployment) foremostLocked() *member {
 	return p
 }
 
-// beginLocked elects the first primary, whose first entry everybody has.
+// beginLocked elects the first primary. All members get its first oplog entry at once.
 func (rs *Deployment) beginLocked(p *member) {
 	rs.initiation = initiated
 	rs.configureLocked()
@@ -101,7 +101,7 @@ func (rs *Deployment) listen() error {
 	return nil
 }
 
-// virtualAddr is the server's address in memory. Of the set's name it has what a host's name may have.
+// virtualAddr returns the server's address in memory. Characters of the set's name that a host name cannot have become "-".
 func (s *server) virtualAddr() string {
 	domain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '.' {
@@ -112,7 +112,7 @@ func (s *server) virtualAddr() string {
 	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, domain)
 }
 
-// listen finds the listener and the address of the i-th server.
+// listen makes the listener of the i-th server and sets its address.
 func (s *server) listen(i int) error {
 	c := &s.set.config
 	if n := s.set.network; n != nil {
@@ -141,7 +141,7 @@ func (s *server) listen(i int) error {
 	return nil
 }
 
-// named is the address that a listener was asked for, with the port that it got.
+// named returns an address with the port that its listener got.
 func named(addr string, l net.Listener) string {
 	host, _, err := net.SplitHostPort(addr)
 	_, port, listening := net.SplitHostPort(l.Addr().String())
@@ -151,8 +151,8 @@ func named(addr string, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// acceptAll serves the connections of one server. A killed one's port stays bound, so that Restart finds it free; whoever
-// connects meanwhile is reset.
+// acceptAll serves the connections of one server. The port of a killed server stays bound, so that no other process can take
+// it before Restart; connections that come meanwhile are reset.
 func (rs *Deployment) acceptAll(s *server, l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -170,7 +170,7 @@ func (rs *Deployment) acceptAll(s *server, l net.Listener) {
 	}
 }
 
-// abort closes a connection so that the other side sees a reset.
+// abort closes a connection with a reset.
 func abort(c net.Conn) {
 	switch c := c.(type) {
 	case interface{ SetLinger(seconds int) error }:
@@ -182,7 +182,7 @@ func abort(c net.Conn) {
 	_ = c.Close()
 }
 
-// accept begins to serve a connection; false if the server does not run.
+// accept begins to serve a connection. It returns false if the server does not run.
 func (rs *Deployment) accept(s *server, nc net.Conn) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -197,8 +197,8 @@ func (rs *Deployment) accept(s *server, nc net.Conn) bool {
 	return true
 }
 
-// Close ends every goroutine and connection of the set, and waits until they are gone; it must not be called from
-// within middleware. Closing twice is harmless.
+// Close ends every goroutine and connection of the deployment, and waits until they have ended. It must not be called from
+// middleware. Closing twice is harmless.
 func (rs *Deployment) Close() error {
 	rs.mu.Lock()
 	first := !rs.closed
@@ -230,8 +230,9 @@ func (rs *Deployment) Close() error {
 	return errors.Join(errs...)
 }
 
-// URI returns the connection string: the members that clients are to find, all of them before replSetInitiate, and the set's
-// name; a standalone's address alone; or the mongos. With TLS it says so. Users and certificates are the client's to add.
+// URI returns the connection string. That of a replica set has its name and the members that are neither hidden nor arbiters,
+// or all members before replSetInitiate; that of a sharded cluster has the mongos. With TLS it has the option tls=true. It has
+// no users and no certificates.
 func (rs *Deployment) URI() string {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -261,13 +262,14 @@ func (rs *Deployment) URI() string {
 	return uri
 }
 
-// escape writes a value of a connection string's option so that drivers read it back: not all of them take "+" for a space.
+// escape encodes the value of an option in a connection string. A space becomes "%20", because some drivers do not read "+"
+// as a space.
 func escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
-// Dialer returns what connects to the set's members, in memory and on TCP.
+// Dialer returns a dialer that connects to the deployment's servers, in memory and on TCP.
 func (rs *Deployment) Dialer() *Dialer { return &Dialer{rs.dial} }
 
-// Addr returns the address of a member, "host:port"; of member 0 if none is named.
+// Addr returns the address of a member, "host:port"; of member 0 if no member is given.
 func (rs *Deployment) Addr(member ...int) string {
 	i := 0
 	if len(member) > 0 {
@@ -279,14 +281,15 @@ func (rs *Deployment) Addr(member ...int) string {
 	return m.addr
 }
 
-// Members returns how many members the set has, running or not.
+// Members returns how many members there are, including those that do not run.
 func (rs *Deployment) Members() int {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return len(rs.members)
 }
 
-// Primary returns the index of the primary, of the newest if an older one has not yet noticed its loss; -1 if there is none.
+// Primary returns the index of the primary, -1 if there is none. While an older primary has not noticed yet that it was
+// replaced, it is the newer one.
 func (rs *Deployment) Primary() int {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -321,7 +324,7 @@ func (rs *Deployment) termLocked() int64 {
 	return term
 }
 
-// serverAtLocked returns the server that has an address, nil if none has.
+// serverAtLocked returns the server with an address, nil if there is none.
 func (rs *Deployment) serverAtLocked(addr string) *server {
 	for _, s := range rs.servers {
 		if s.addr == addr {
@@ -331,8 +334,9 @@ func (rs *Deployment) serverAtLocked(addr string) *server {
 	return nil
 }
 
-// ReadAll returns the documents of a namespace ("database.collection") that a majority has, from the primary or, where
-// there is none, the member that knows most. The documents must not be changed. It panics if the namespace is none.
+// ReadAll returns the documents of a namespace ("database.collection") that a majority has, as the primary knows it or, if
+// there is no primary, the member whose commit point is newest. The documents must not be changed. It panics if the namespace
+// is invalid.
 func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 	if _, _, err := splitNamespace(ns); err != nil {
 		panic(err.Error())
@@ -353,10 +357,10 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 	return docs
 }
 
-// WaitIdle waits until no command is being executed, no bytes from clients are on their way in memory, and every
-// secondary that reaches a primary, and is not configured to stay behind, has all that it wrote. An isolated member's silent
-// bytes keep it waiting. On TCP, bytes
-// that the operating system still holds are not seen. It returns ctx's error if ctx ends first.
+// WaitIdle waits until no command is being executed, no bytes from clients are on their way in memory, and every secondary
+// has all that the primary wrote, except secondaries that do not reach the primary or have a SecondaryDelay. Bytes that were
+// sent to an isolated member count as on their way. On TCP it does not see bytes that the operating system still holds. It
+// returns the cause of ctx's end if that comes first.
 func (rs *Deployment) WaitIdle(ctx context.Context) error {
 	rs.idlers.Add(1)
 	defer rs.idlers.Add(-1)
@@ -384,7 +388,7 @@ func (rs *Deployment) idleLocked() bool {
 	return true
 }
 
-// rest tells WaitIdle that something ended.
+// rest notes the end of a message's processing and wakes WaitIdle.
 func (rs *Deployment) rest() {
 	if rs.active.Add(-1) == 0 && rs.idlers.Load() > 0 {
 		rs.mu.Lock()
@@ -393,8 +397,8 @@ func (rs *Deployment) rest() {
 	}
 }
 
-// WaitPrimary waits until there is a primary that a majority reaches, and returns its index, or -1 with ctx's error if
-// ctx ends first.
+// WaitPrimary waits until there is a primary that reaches a majority, and returns its index. If ctx ends first, it returns -1
+// and the cause of ctx's end.
 func (rs *Deployment) WaitPrimary(ctx context.Context) (int, error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -416,11 +420,11 @@ type waiter struct {
 
 func newWaiter(ready func() bool) *waiter { return &waiter{ready, make(chan struct{}, 1)} }
 
-// errTimeout ends a wait whose time is up.
-var errTimeout = errors.New("mongotest: the time is up")
+// errTimeout is the error of a wait that reached its limit.
+var errTimeout = errors.New("mongotest: the wait timed out")
 
-// awaitLocked waits until w is ready, giving up the mutex meanwhile: errHangUp if stop is closed first, errTimeout after
-// limit, which is unlimited if negative.
+// awaitLocked waits until w is ready, and releases the mutex meanwhile. It returns errHangUp if stop is closed first, and
+// errTimeout after limit; a negative limit is none.
 func (rs *Deployment) awaitLocked(w *waiter, stop <-chan struct{}, limit time.Duration) error {
 	if w.ready() {
 		return nil
@@ -438,7 +442,7 @@ func (rs *Deployment) awaitLocked(w *waiter, stop <-chan struct{}, limit time.Du
 			return err
 		}
 	}
-	<-w.ch // it became ready in the same moment
+	<-w.ch // it became ready at the same time
 	return nil
 }
 
@@ -459,7 +463,7 @@ func (w *waiter) wait(stop <-chan struct{}, limit time.Duration) error {
 	}
 }
 
-// changedLocked ends the waits whose condition is met now.
+// changedLocked ends the waits whose condition holds now.
 func (rs *Deployment) changedLocked() {
 	kept := rs.waiters[:0]
 	for _, w := range rs.waiters {
@@ -480,10 +484,10 @@ func (rs *Deployment) tickLocked() store.Timestamp {
 	return next
 }
 
-// clusterTime is the newest time that anyone knows of.
+// clusterTime returns the newest cluster time that a server or a client knows.
 func (rs *Deployment) clusterTime() store.Timestamp {
 	return store.Timestamp(max(rs.clock.Load(), rs.heard.Load()))
 }
 
-// now is the first timestamp of the second that the clock shows.
+// now returns the first timestamp of the current second.
 func now() store.Timestamp { return store.Timestamp(time.Now().Unix()) << 32 }

@@ -7,21 +7,21 @@ import (
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
-// Dialer connects clients to the members of one replica set, or to one pipe. It is safe for concurrent use.
+// Dialer connects clients to the servers of one deployment, or to one black pipe. It is safe for concurrent use.
 type Dialer struct {
 	dial dialFunc
 }
 
-// DialContext connects to a server by the address that Addr and hello give. A member that was killed refuses; one that is
-// isolated leaves the dial waiting until ctx ends or it is healed. On TCP any other address is dialled as it is; in memory
-// it does not exist.
+// DialContext connects to a server by the address that Addr and hello give. A killed server refuses the connection. The dial
+// to an isolated member waits until the isolation or ctx ends. On TCP it can dial any other address too; in memory other
+// addresses do not exist.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.dial(ctx, network, address)
 }
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialerOf returns what dials on a network in memory, or on TCP if there is none.
+// dialerOf returns the function that dials on a network in memory, or on TCP if the network is nil.
 func dialerOf(n *memnet.Network) dialFunc {
 	if n != nil {
 		return n.DialContext
@@ -29,7 +29,7 @@ func dialerOf(n *memnet.Network) dialFunc {
 	return new(net.Dialer).DialContext
 }
 
-// dial connects to an address once the server there, if it is one of the set's, is not isolated.
+// dial connects to an address. If a server of the deployment has the address, it waits until that is not isolated.
 func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	rs.mu.Lock()
 	s := rs.serverAtLocked(address)

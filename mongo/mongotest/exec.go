@@ -350,11 +350,11 @@ func (x *exec) record(code Code) {
 		x.set.mu.Unlock()
 	}
 	if x.journaled && code != 0 {
-		x.set.journal.mark(x.entries, func(e *noted) { e.Err = code })
+		x.set.journal.mark(x.entries, func(e *noted) { e.ErrorCode = code })
 	}
 	if !x.journaled {
 		for _, e := range x.entries {
-			e.Err = max(e.Err, code)
+			e.ErrorCode = max(e.ErrorCode, code)
 		}
 		x.addEntries()
 	}
@@ -375,7 +375,7 @@ func (x *exec) note(stmt int32, raw []byte) *noted {
 	e.Time = time.Now()
 	e.Member, e.ConnID, e.RequestID = x.at(), x.id, x.requestID
 	e.Command, e.Namespace = x.name, x.ns()
-	e.StatementN, e.TxnNumber = stmt, -1
+	e.StatementID, e.TxnNumber = stmt, -1
 	if x.lsid != nil {
 		e.LSID = sessionName(x.lsid)
 	}

@@ -195,7 +195,7 @@ func ExampleBlackPipe() {
 	counters, disconnect := countersOf(pipe.URI(), pipe.Dialer())
 
 	// The test says what comes and what is answered. A driver must send a find again whose connection breaks, once.
-	pipe.Expect("find").HangUp()
+	pipe.Expect("find").CloseConnection()
 	pipe.Expect("find").Fail(&mongotest.CommandError{Code: 13, Message: "not allowed"})
 	fmt.Println(counters.FindOne(ctx, bson.D{}).Err())
 	disconnect()

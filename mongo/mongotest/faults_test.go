@@ -253,7 +253,7 @@ func TestOptionsThatContradict(t *testing.T) {
 		"ElectionTimeout(0s): it must be positive":        {mongotest.ElectionTimeout(0)},
 		"ReplicationDelay(-1ns): it must not be negative": {mongotest.ReplicationDelay(-1)},
 		"JournalLimit(-2): it must not be negative":       {mongotest.JournalLimit(-2)},
-		"KeepTranscript(-3): it must not be negative":     {mongotest.KeepTranscript(-3)},
+		"TranscriptLimit(-3): it must not be negative":    {mongotest.TranscriptLimit(-3)},
 		"one of the options is nil":                       {mongotest.InMemory(), nil},
 		"Member(0): one of the options is nil":            {mongotest.Member(0, nil)},
 		"Accept: listener 0 is nil":                       {mongotest.Listen("127.0.0.1:1"), mongotest.Accept(nil)},
@@ -272,7 +272,7 @@ func TestWhatCannotRunFailsTheTest(t *testing.T) {
 	mongotest.RunStandaloneT(r, mongotest.Uninitiated())
 	mongotest.RunShardedT(r, 3, 0)
 	mongotest.RunShardedT(r, 3, 1, mongotest.Uninitiated())
-	mongotest.RunBlackPipeT(r, mongotest.Patience(0))
+	mongotest.RunBlackPipeT(r, mongotest.ExpectTimeout(0))
 	mongotest.RunBlackPipeT(r, nil)
 	mongotest.RunProxyT(r, "http://a")
 	want := []string{
@@ -281,7 +281,7 @@ func TestWhatCannotRunFailsTheTest(t *testing.T) {
 		"mongotest: Uninitiated is an option of replica sets only",
 		"mongotest: a sharded cluster has at least 1 mongos; found 0",
 		"mongotest: Uninitiated is an option of replica sets only",
-		"mongotest: Patience(0s): it must be positive",
+		"mongotest: ExpectTimeout(0s): it must be positive",
 		"mongotest: one of the options is nil",
 		"mongotest: RunProxy: the target must be host:port or begin with mongodb://",
 	}

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// gate stops a member's bytes while it is isolated.
+// gate holds back the bytes of a member while it is isolated.
 type gate struct {
 	shut atomic.Bool
 	mu   sync.Mutex
@@ -27,7 +27,7 @@ func (g *gate) set(shut bool) {
 	g.open = nil
 }
 
-// wait returns when the gate is open, or errHangUp when done is closed first.
+// wait returns nil as soon as the gate is open, or errHangUp if done is closed first.
 func (g *gate) wait(done <-chan struct{}) error {
 	for g.shut.Load() {
 		g.mu.Lock()

@@ -1,18 +1,21 @@
 package mongotest
 
 import (
+	"errors"
+	"io"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// incoming is a client's message that is not executed here: a proxy passes it on, a pipe answers it by its script.
+// incoming is a client's message that is not executed here: a proxy passes it on, a pipe replies as the test says.
 type incoming struct {
 	Request
 	wire wire.Request
 }
 
-// describe reads a message as far as middleware needs.
+// describe reads from a message the parts that middleware sees.
 func describe(message []byte) (*incoming, error) {
 	w, err := wire.ParseRequest(message)
 	if err != nil {
@@ -35,6 +38,24 @@ func describe(message []byte) (*incoming, error) {
 		}
 	}
 	return in, nil
+}
+
+// handleMessages passes each message that comes to handle, until that returns an error or the connection ends. After
+// errSilent it reads on without handling anything.
+func handleMessages(r io.Reader, handle func(message []byte) error) {
+	for {
+		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		switch err := handle(message); {
+		case errors.Is(err, errSilent):
+			_, _ = io.Copy(io.Discard, r)
+			return
+		case err != nil:
+			return
+		}
+	}
 }
 
 func isGreeting(command string) bool {

@@ -14,7 +14,7 @@ import (
 
 func TestMiddleware(t *testing.T) {
 	answer := func(doc bson.D) mongotest.Middleware {
-		return func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.Answer(doc) }
+		return func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.NewReply(doc) }
 	}
 	for _, test := range []struct {
 		rule    string
@@ -223,13 +223,13 @@ func TestCounters(t *testing.T) {
 }
 
 func TestTranscript(t *testing.T) {
-	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.KeepTranscript(5))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.TranscriptLimit(5))
 	rs.Use("ping", mongotest.Once(mongotest.Fault{LoseReply: true, CutReplyAfter: 3}))
 	lost := dial(t, rs, 0)
 	lost.send(0, j(`{"ping": 1, "$db": "admin"}`))
 	_, _, _ = lost.receive()
 	c := dial(t, rs, 0)
-	if got := rs.Transcript(); len(got) != 2 || got[0].Reply || got[0].Fate != "" || !got[1].Reply || got[1].Fate != "cut" {
+	if got := rs.Transcript(); len(got) != 2 || got[0].Reply || got[0].Fault != "" || !got[1].Reply || got[1].Fault != "cut" {
 		t.Errorf("a cut reply: %v", got)
 	}
 	for range 9 {
@@ -257,7 +257,7 @@ func TestTranscript(t *testing.T) {
 func TestAFailedTestGetsTheDump(t *testing.T) {
 	for _, failed := range []bool{true, false} {
 		r := &tester{}
-		rs := mongotest.RunReplicaSetT(r, 1, mongotest.InMemory(), mongotest.KeepTranscript(10))
+		rs := mongotest.RunReplicaSetT(r, 1, mongotest.InMemory(), mongotest.TranscriptLimit(10))
 		dial(t, rs, 0).ok(`{"ping": 1, "$db": "admin"}`)
 		if failed {
 			r.Errorf("something")

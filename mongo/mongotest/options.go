@@ -35,7 +35,7 @@ type commonOption func(*commonConfig)
 func (o commonOption) setDeployment(c *config) { o(&c.commonConfig) }
 func (o commonOption) setPipe(c *pipeConfig)   { o(&c.commonConfig) }
 
-// topology is which servers a deployment has.
+// topology says which servers a deployment has.
 type topology struct {
 	members    int
 	mongos     int
@@ -144,7 +144,7 @@ func (c *config) checkLimits() error {
 	return nil
 }
 
-// setUpMembers works out what the members begin with.
+// setUpMembers makes the initial configuration of all members.
 func (c *config) setUpMembers() error {
 	list := make([]memberConfig, c.members)
 	c.initial = make([]memberSetup, c.members)
@@ -176,20 +176,21 @@ func (c *config) setUpMembers() error {
 	return checkModes(c.modes)
 }
 
-// Accept makes the members accept connections from these listeners, one for each, which Close closes. The addresses of
-// Listen, which must be given, then only say how the members are named.
+// Accept makes the servers accept connections from these listeners, one for each server; Close closes them. It needs the
+// option Listen, whose addresses then only name the servers.
 func Accept(listeners ...net.Listener) Option {
 	return deploymentOption(func(c *config) { c.listeners = listeners })
 }
 
-// ElectionTimeout sets after how long without a majority a primary steps down, and after how long without a primary another
-// member stands for election, up to 15 % later as the Seed has it; 10 s, as in a real set, if it is not given.
+// ElectionTimeout sets how long a primary without a majority waits before it steps down, and how long another member without
+// a primary waits before it stands for election, to which a random time of up to 15 % is added, see [Seed]. Without it the
+// timeout is 10 s, as in a real replica set.
 func ElectionTimeout(d time.Duration) Option {
 	return deploymentOption(func(c *config) { c.electionTimeout = d })
 }
 
-// WriteConcernMode names a write concern, as the configuration's settings.getLastErrorModes: a write that asks for it is
-// acknowledged when, for each of the tags, members with that many different values have it.
+// WriteConcernMode names a write concern, as settings.getLastErrorModes of the configuration does. A write with it is
+// acknowledged when, for each tag, the members that have the write have at least that many different values of the tag.
 func WriteConcernMode(name string, tags map[string]int) Option {
 	return deploymentOption(func(c *config) {
 		if c.modes == nil {
@@ -199,22 +200,22 @@ func WriteConcernMode(name string, tags map[string]int) Option {
 	})
 }
 
-// ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given. [Lag] and
+// ReplicationDelay sets how long after a write the secondaries fetch it. Without it they fetch it at once. [Lag] and
 // [Deployment.SetLag] add to it for one member.
 func ReplicationDelay(d time.Duration) Option {
 	return deploymentOption(func(c *config) { c.replication = d })
 }
 
-// Compressors sets which compressors the servers have: snappy, zstd and zlib if it is not given, none with no names.
+// Compressors sets which compressors the servers offer: snappy, zstd and zlib without it, none if it has no names.
 func Compressors(names ...string) Option {
 	return deploymentOption(func(c *config) { c.compressors = names })
 }
 
-// JournalLimit sets how many entries the journal keeps, the newest ones; 100,000 if it is not given, none with 0.
+// JournalLimit sets how many entries the journal keeps, the newest ones. Without it the limit is 100,000; 0 keeps none.
 func JournalLimit(n int) Option { return deploymentOption(func(c *config) { c.journalLimit = n }) }
 
-// JournalKey sets what the Key of a journal entry is made from; the command's comment, if that is a string, by default.
-// It is called with no lock held and must not keep the statement.
+// JournalKey sets the function that makes the Key of a journal entry. Without it the key is the command's comment, if that is
+// a string. The function is called with no lock held and must not keep the statement.
 func JournalKey(key func(command string, statement bson.Raw) string) Option {
 	return deploymentOption(func(c *config) { c.journalKey = key })
 }

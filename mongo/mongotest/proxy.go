@@ -43,7 +43,7 @@ type proxyMember struct {
 // ProxyOption sets something about a [Proxy].
 type ProxyOption func(*Proxy)
 
-// ProxyDial sets how the proxy connects to the servers; by a net.Dialer if it is not given.
+// ProxyDial sets the function by which the proxy connects to the servers. Without it that is a net.Dialer's.
 func ProxyDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) ProxyOption {
 	return func(p *Proxy) { p.dial = dial }
 }
@@ -92,7 +92,7 @@ func RunProxyT(t Tester, target string, opts ...ProxyOption) *Proxy {
 	return p
 }
 
-// parseTarget takes a target apart. The hosts are cut out before url.Parse sees them, because it allows only one.
+// parseTarget splits a target into a URL with one host and the list of hosts, because url.Parse allows only one host.
 func parseTarget(target string) (*url.URL, []string, error) {
 	if !strings.Contains(target, "://") {
 		target = "mongodb://" + target + "/"
@@ -110,8 +110,8 @@ func parseTarget(target string) (*url.URL, []string, error) {
 		user, list = authority[:at+1], authority[at+1:]
 	}
 	u, err := url.Parse("mongodb://" + user + "host" + path)
-	if err != nil { // the error would quote the credentials
-		return nil, nil, errors.New("mongotest: RunProxy: the target is no valid connection string")
+	if err != nil { // the error of url.Parse has the credentials in its text
+		return nil, nil, errors.New("mongotest: RunProxy: the target is not a valid connection string")
 	}
 	for name, values := range u.Query() {
 		if n := strings.ToLower(name); (n == "tls" || n == "ssl") && slices.Contains(values, "true") {
@@ -124,13 +124,13 @@ func parseTarget(target string) (*url.URL, []string, error) {
 			hosts[i] = h + ":27017"
 		}
 		if h == "" || strings.ContainsAny(h, "%/ ") {
-			return nil, nil, fmt.Errorf("mongotest: RunProxy: %q is no host", h)
+			return nil, nil, fmt.Errorf("mongotest: RunProxy: %q is not a host", h)
 		}
 	}
 	return u, hosts, nil
 }
 
-// URI returns the target's connection string with the proxy's addresses in place of the servers'.
+// URI returns the target's connection string with the proxy's addresses instead of the servers'.
 func (p *Proxy) URI() string {
 	hosts := make([]string, len(p.hosts))
 	for i := range hosts {
@@ -147,22 +147,22 @@ func (p *Proxy) URI() string {
 	return u.String()
 }
 
-// Addr returns the proxy's address in front of a member: those of the target come first, then those learned from hello. It
-// panics if there are not that many.
+// Addr returns the proxy's address in front of a member. The members are counted from 0: first those of the target, then those
+// that a reply to hello named. It panics if there is no such member.
 func (p *Proxy) Addr(member int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return orPanic(nth("Addr", "member", p.members, member)).listener.Addr().String()
 }
 
-// Members returns how many members the proxy stands in front of by now.
+// Members returns how many members the proxy knows by now.
 func (p *Proxy) Members() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.members)
 }
 
-// Close ends every connection and goroutine of the proxy and waits until they are gone. It must not be called from within
+// Close ends every connection and goroutine of the proxy, and waits until they have ended. It must not be called from
 // middleware.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
@@ -188,7 +188,7 @@ func (p *Proxy) Close() error {
 	return errors.Join(errs...)
 }
 
-// front returns the proxy's address in front of a server, which it begins to listen on if the server is new to it.
+// front returns the proxy's address in front of a server. If the server is new, the proxy begins to listen for it.
 func (p *Proxy) front(address string) (string, error) {
 	address = strings.ToLower(address)
 	p.mu.Lock()

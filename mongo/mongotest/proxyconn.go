@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"sync"
 
@@ -29,10 +27,10 @@ type proxyConn struct {
 	pending map[int32]pending // by the request id that the reply answers
 }
 
-// pending is what is to be done with a reply.
+// pending says where a reply goes.
 type pending struct {
 	hello bool
-	to    chan []byte // the middleware that waits for it; nil if none does
+	to    chan []byte // to the middleware that waits for it; nil if none does
 }
 
 func (c *proxyConn) close() {
@@ -62,11 +60,11 @@ func (c *proxyConn) run() {
 	var back sync.WaitGroup
 	back.Go(func() {
 		defer c.close()
-		c.carryReplies(bufio.NewReaderSize(c.server, 16<<10))
+		handleMessages(bufio.NewReaderSize(c.server, 16<<10), c.response)
 	})
 	defer back.Wait()
 	defer c.close() // also where middleware ends the goroutine, as t.Fatal does
-	c.carryRequests(first)
+	handleMessages(first, c.request)
 }
 
 // connect opens the connection to the server.
@@ -103,23 +101,7 @@ func (c *proxyConn) forget() {
 	delete(c.proxy.conns, c)
 }
 
-func (c *proxyConn) carryRequests(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		switch err := c.request(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
-			return
-		}
-	}
-}
-
-// request hands one message to the middleware that concerns it, or to the server.
+// request passes one message to the middleware that is in use for it, or to the server.
 func (c *proxyConn) request(message []byte) error {
 	in, err := describe(message)
 	if err != nil {
@@ -157,7 +139,7 @@ func (c *proxyConn) request(message []byte) error {
 	return reply.ended()
 }
 
-// forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
+// forward sends a message to the server. The reply goes to the channel to, or to the client if that is nil.
 func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
 	if !in.wire.Unanswered() {
 		c.mu.Lock()
@@ -189,19 +171,7 @@ func (c *proxyConn) write(b []byte) error {
 	return err
 }
 
-func (c *proxyConn) carryReplies(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		if c.response(message) != nil {
-			return
-		}
-	}
-}
-
-// response hands one reply to who waits for it.
+// response passes one reply to the middleware that waits for it, or to the client.
 func (c *proxyConn) response(message []byte) error {
 	h, err := wire.ParseHeader(message)
 	if err != nil {

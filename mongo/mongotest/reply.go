@@ -33,7 +33,7 @@ func (x *exec) finish() {
 	x.record(0)
 	if x.writeError != nil {
 		code := x.writeError.Code
-		x.set.journal.mark(x.entries, func(e *noted) { e.WriteErr = code })
+		x.set.journal.mark(x.entries, func(e *noted) { e.WriteConcernErrorCode = code })
 	}
 	if x.set.config.standalone {
 		return

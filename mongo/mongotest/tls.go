@@ -119,9 +119,9 @@ func (rs *Deployment) hosts() []string {
 	return hosts
 }
 
-// Authority returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
+// CACertificate returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
 // languages; nil without TLS.
-func (rs *Deployment) Authority() []byte {
+func (rs *Deployment) CACertificate() []byte {
 	if rs.tls == nil {
 		return nil
 	}

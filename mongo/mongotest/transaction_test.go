@@ -435,7 +435,7 @@ func TestWritesWaitForTransactions(t *testing.T) {
 			}
 			p.play("- | FIND | " + test.left)
 			for _, e := range rs.Journal() {
-				if e.LSID != "" && e.TxnNumber < 0 && (e.RolledBack || e.Err != 0 || e.Applied != (test.want != "n 0")) {
+				if e.LSID != "" && e.TxnNumber < 0 && (e.RolledBack || e.ErrorCode != 0 || e.Applied != (test.want != "n 0")) {
 					t.Errorf("%s: the journal says %s", test.rule, e.String())
 				}
 			}
