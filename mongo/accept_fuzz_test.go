@@ -39,8 +39,8 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		for _, c := range []operation.Command{
-			&insertCommand{}, &insertCommand{many: true}, &statementCommand{}, &findCommand{}, &findCommand{one: true},
-			&findAndModifyCommand{result: new(SingleResult)}, &getMoreCommand{}, &killCursorsCommand{}, dropCommand("c"),
+			&insertCommand{}, &insertCommand{many: true}, &statementCommand{}, &findCommand{}, &findCommand{cursor: new(Cursor)},
+			&findAndModifyCommand{result: new(SingleResult)}, &getMoreCommand{cursor: new(Cursor)}, &killCursorsCommand{}, dropCommand("c"),
 			&rawCommand{result: new(SingleResult)},
 		} {
 			_ = c.Accept(&reply)

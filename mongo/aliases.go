@@ -53,13 +53,13 @@ var (
 	ErrNilCursor          = official.ErrNilCursor
 )
 
-// IsDuplicateKeyError tells whether err is a server's refusal of a key that is there already.
+// IsDuplicateKeyError reports whether err is a server's refusal of a key that is there already.
 func IsDuplicateKeyError(err error) bool { return official.IsDuplicateKeyError(err) }
 
-// IsTimeout tells whether err came from a time limit.
+// IsTimeout reports whether err came from a time limit.
 func IsTimeout(err error) bool { return official.IsTimeout(err) }
 
-// IsNetworkError tells whether err came from the network.
+// IsNetworkError reports whether err came from the network.
 func IsNetworkError(err error) bool { return official.IsNetworkError(err) }
 
 // ErrorCodes returns the codes of a server's error.

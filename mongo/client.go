@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -28,7 +27,7 @@ type Client struct {
 // scope is what a client, a database or a collection passes on to its operations.
 type scope struct {
 	codec          codec
-	readConcern    *readconcern.ReadConcern
+	readConcern    operation.ReadConcern
 	writeConcern   *writeconcern.WriteConcern
 	readPreference *readpref.ReadPref
 	// reads selects by readPreference; it is made once, so that an operation makes none.
@@ -45,7 +44,10 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 		heartbeat: valueOr(o.HeartbeatInterval, defaultHeartbeat),
 	}
 	s := scope{
-		codec: codec{registry: o.Registry, options: o.BSONOptions}, readConcern: o.ReadConcern, writeConcern: o.WriteConcern,
+		codec: codec{registry: o.Registry, options: o.BSONOptions}, writeConcern: o.WriteConcern,
+	}
+	if o.ReadConcern != nil {
+		s.readConcern.Level = o.ReadConcern.Level
 	}
 	c.scope = s.prefer(c, o.ReadPreference)
 	return c

@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -45,8 +44,8 @@ func (coll *Collection) write(op *operation.Operation, name string, cmd operatio
 // read describes, in an empty op, a read by the collection's preference.
 func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Read, retry.ReadOnly, true
-	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, coll.scope.readConcern
+	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
+	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, &coll.scope.readConcern
 }
 
 var dropFields = honoured()
@@ -59,7 +58,7 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 		return err
 	}
 	var op operation.Operation
-	coll.write(&op, "drop", dropCommand(coll.name), retry.Idempotent)
+	coll.write(&op, "drop", dropCommand(coll.name), retry.EffectIdempotent)
 	op.Retryable = false
 	err := coll.db.client.run(ctx, &op)
 	var refused CommandError
@@ -71,7 +70,7 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 
 type dropCommand string
 
-func (c dropCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c dropCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	return wire.AppendString(b, "drop", string(c)), nil
 }
 

@@ -24,21 +24,22 @@ const (
 	maxAppName                = 128 // bytes, by the handshake specification
 )
 
-// Settings are what the official options have no field for. The zero value is complete.
-type Settings struct {
-	// Mutant makes the client wrong on purpose. Its type is internal: only Holdfast's own experiments can set it.
-	Mutant mutant.Client
-}
+func init() { mutant.RegisterClient(connector) }
 
 // Connect returns a client for the deployment that the options name. It does not wait for a server: the first operation
 // does. An option that Holdfast does not honour is an error that names it.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return ConnectWith(Settings{}, opts...)
+	return connect(mutant.Client{}, options.MergeClientOptions(opts...))
 }
 
-// ConnectWith is Connect with settings of Holdfast's own.
-func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, error) {
-	o := options.MergeClientOptions(opts...)
+// connector returns Connect for clients with deliberate defects.
+func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
+	return func(opts ...*options.ClientOptions) (*Client, error) {
+		return connect(m, options.MergeClientOptions(opts...))
+	}
+}
+
+func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err := validate(o); err != nil {
 		return nil, err
 	}
@@ -51,9 +52,9 @@ func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, er
 		Monitor:            o.Monitor,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
-		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
-		Mutant:             settings.Mutant,
+		Mutant:             m,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
@@ -151,7 +152,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		AppName:                valueOr(o.AppName, ""),
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
 		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),

@@ -1,18 +1,16 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/retry"
 )
 
 // Cursor walks the documents of a query. Its batches come from the server that answered the query. It is not safe for
@@ -21,33 +19,64 @@ type Cursor struct {
 	// Current is the document that Next went to. It is valid until the next call of Next.
 	Current bson.Raw
 
-	coll      *Collection
-	id        int64
-	server    *cluster.Server
-	session   *operation.Session
-	batch     wire.Iterator
-	left      int
-	batchSize int32
-	remaining int64 // of the limit; 0 means no limit
-	comment   any
-	err       error
-	closed    bool
+	client         *Client
+	codec          codec
+	readPreference *readpref.ReadPref
+
+	id         int64
+	database   string // of the cursor on its server, as collection
+	collection string
+	session    *operation.Session
+	pin        operation.Pin
+	batch      wire.Iterator
+	left       int
+	batchSize  int32
+	remaining  int64 // of the limit; 0 means no limit
+	comment    any
+	err        error
+	closed     bool
 }
 
-func newCursor(cmd *findCommand, o *options.FindOptions) *Cursor {
-	c := &Cursor{
-		coll: cmd.coll, id: cmd.id, server: cmd.server, session: cmd.op.Session, batchSize: valueOr(o.BatchSize, 0),
-		comment: o.Comment,
+// newCursor returns a cursor for the result of a command on a database, or on one of its collections. The session is not
+// the cursor's to end if the application has started it; nil means an implicit one.
+func newCursor(db *Database, collection string, s scope, session *operation.Session) *Cursor {
+	if session == nil {
+		session = db.client.runner.ImplicitSession()
 	}
-	if limit := valueOr(o.Limit, 0); limit > 0 {
-		c.remaining = limit
+	return &Cursor{
+		client: db.client, codec: s.codec, readPreference: s.readPreference, database: db.name, collection: collection,
+		session: session,
 	}
-	c.take(cmd.batch)
-	c.finishSession()
-	return c
 }
 
-func (c *Cursor) take(batch []byte) {
+// open runs the command whose reply has the cursor; its Accept calls accept.
+func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
+	op.Session, op.Pin = c.session, &c.pin
+	err := c.client.run(ctx, op)
+	if err != nil {
+		c.id = 0
+	}
+	c.releaseIfDone()
+	return err
+}
+
+// accept reads a batch from the reply of the command that opened the cursor, or of a getMore.
+func (c *Cursor) accept(reply *operation.Reply) error {
+	r, err := reply.ReadCursor()
+	if err != nil {
+		return fmt.Errorf("mongo: %w", err)
+	}
+	c.id = r.ID
+	if database, collection, ok := bytes.Cut(r.Namespace, []byte(".")); ok {
+		if string(database) != c.database || string(collection) != c.collection {
+			c.database, c.collection = string(database), string(collection)
+		}
+	}
+	c.setBatch(append([]byte(nil), r.Batch...))
+	return nil
+}
+
+func (c *Cursor) setBatch(batch []byte) {
 	c.batch = wire.Elements(batch)
 	c.left = 0
 	for it := c.batch; it.Next(); {
@@ -58,11 +87,11 @@ func (c *Cursor) take(batch []byte) {
 	}
 }
 
-// finishSession ends the implicit session once the server holds no cursor any more.
-func (c *Cursor) finishSession() {
-	if c.id == 0 && c.session != nil {
-		c.coll.db.client.runner.EndSession(c.session)
-		c.session = nil
+// releaseIfDone gives back what the cursor holds once its server holds it no more.
+func (c *Cursor) releaseIfDone() {
+	if c.id == 0 {
+		c.session.Release()
+		c.pin.Release()
 	}
 }
 
@@ -102,7 +131,7 @@ func (c *Cursor) advance() bool {
 }
 
 // Decode decodes the current document into v, which must be a pointer.
-func (c *Cursor) Decode(v any) error { return c.coll.scope.codec.unmarshal(c.Current, v) }
+func (c *Cursor) Decode(v any) error { return c.codec.unmarshal(c.Current, v) }
 
 // Err returns the error that ended the iteration, nil if it just ended.
 func (c *Cursor) Err() error { return c.err }
@@ -122,12 +151,12 @@ func (c *Cursor) Close(ctx context.Context) error {
 		return nil
 	}
 	c.closed = true
-	defer c.finishSession()
-	if c.id == 0 {
+	defer c.releaseIfDone()
+	if c.id == 0 || c.pin.Lost() {
+		c.id = 0
 		return nil
 	}
-	op := c.operation("killCursors", &killCursorsCommand{cursor: c})
-	err := c.coll.db.client.run(ctx, op)
+	err := c.client.run(ctx, c.operation("killCursors", &killCursorsCommand{cursor: c}))
 	c.id = 0
 	return err
 }
@@ -150,73 +179,3 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 	}
 	return c.Err()
 }
-
-// operation describes a command about the cursor: it goes to its server, in its session, and is not retried.
-func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operation {
-	return &operation.Operation{
-		Name: name, Database: c.coll.db.name, Command: cmd, Kind: operation.Read, Effect: retry.NotIdempotent,
-		Server: c.server, Session: c.session, ReadPreference: c.coll.scope.readPreference,
-	}
-}
-
-func (c *Cursor) getMore(ctx context.Context) error {
-	cmd := &getMoreCommand{cursor: c}
-	if err := c.coll.db.client.run(ctx, c.operation("getMore", cmd)); err != nil {
-		return err
-	}
-	c.id = cmd.id
-	c.take(cmd.batch)
-	c.finishSession()
-	return nil
-}
-
-type getMoreCommand struct {
-	cursor *Cursor
-	id     int64
-	batch  []byte
-}
-
-func (g *getMoreCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	c := g.cursor
-	b = wire.AppendInt64(b, "getMore", c.id)
-	b = wire.AppendString(b, "collection", c.coll.name)
-	if n := c.nextBatchSize(); n > 0 {
-		b = wire.AppendInt32(b, "batchSize", n)
-	}
-	if c.comment == nil || server.MaxWireVersion < commentWireVersion {
-		return b, nil
-	}
-	x := extras{b: b, codec: c.coll.scope.codec}
-	x.value("comment", c.comment)
-	return x.b, x.err
-}
-
-const commentWireVersion = 9 // MongoDB 4.4 is the first whose getMore takes a comment
-
-// nextBatchSize asks for no more than the limit leaves.
-func (c *Cursor) nextBatchSize() int32 {
-	if c.remaining > 0 && (c.batchSize == 0 || c.remaining < int64(c.batchSize)) {
-		return int32(min(c.remaining, 1<<31-1))
-	}
-	return c.batchSize
-}
-
-func (g *getMoreCommand) Accept(reply *operation.Reply) error {
-	id, batch, err := cursorOf(reply, "nextBatch")
-	if err != nil {
-		return err
-	}
-	g.id, g.batch = id, append([]byte(nil), batch...)
-	return nil
-}
-
-type killCursorsCommand struct{ cursor *Cursor }
-
-func (k *killCursorsCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
-	b = wire.AppendString(b, "killCursors", k.cursor.coll.name)
-	at, b := wire.BeginArray(b, "cursors")
-	b = wire.AppendInt64(b, "0", k.cursor.id)
-	return wire.EndDocument(b, at), nil
-}
-
-func (k *killCursorsCommand) Accept(*operation.Reply) error { return nil }

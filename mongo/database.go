@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -64,7 +63,7 @@ func (db *Database) RunCommand(
 		return result
 	}
 	result.err = db.client.run(ctx, &operation.Operation{
-		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.NotIdempotent,
+		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference,
 	})
 	return result
@@ -97,7 +96,7 @@ func (c *rawCommand) set(codec codec, command any) error {
 	return nil
 }
 
-func (c *rawCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	return append(b, c.elements...), nil
 }
 

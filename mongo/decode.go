@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// decodeByPlan decodes doc into v and tells whether it did. If not, v may be partly set, to what doc says.
+// decodeByPlan decodes doc into v and reports whether it did. If not, v may be partly set, to what doc says.
 func decodeByPlan(doc []byte, v any) bool {
 	target := reflect.ValueOf(v)
 	if target.Kind() != reflect.Pointer || target.IsNil() {

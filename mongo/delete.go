@@ -40,7 +40,7 @@ func (coll *Collection) DeleteOne(
 	cmd := &statementCommand{
 		name: "delete", identifier: "deletes", coll: coll, statement: s.b, extras: command.b,
 	}
-	err = cmd.run(ctx, retry.NotIdempotent)
+	err = cmd.run(ctx, retry.EffectNotIdempotent)
 	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}
 	if err != nil {
 		return acknowledgedAnyway(r, err)

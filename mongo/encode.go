@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// encodeByPlan appends v as a document to dst and tells whether it did: v must be a struct with a plan, or a pointer to
+// encodeByPlan appends v as a document to dst and reports whether it did: v must be a struct with a plan, or a pointer to
 // one.
 func encodeByPlan(dst []byte, v any) ([]byte, bool) {
 	source := reflect.ValueOf(v)

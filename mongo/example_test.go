@@ -22,7 +22,7 @@ func check(err error) {
 // A reply is lost, and the counter is still incremented once: the server recognises the retried write.
 func Example() {
 	ctx := context.Background()
-	rs, err := mongotest.Run(mongotest.Members(3))
+	rs, err := mongotest.RunReplicaSet(3)
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
@@ -45,7 +45,7 @@ func Example() {
 // Every error can say how often, where and why, and whether the operation may have been applied.
 func Example_history() {
 	ctx := context.Background()
-	rs, err := mongotest.Run(mongotest.Members(3))
+	rs, err := mongotest.RunReplicaSet(3)
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetRetryWrites(true))

@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -23,7 +22,7 @@ type findAndModifyCommand struct {
 	result   *SingleResult
 }
 
-func (c *findAndModifyCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *findAndModifyCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	b = wire.AppendString(b, "findAndModify", c.coll.name)
 	return append(b, c.elements...), nil
 }
@@ -54,7 +53,7 @@ func (coll *Collection) FindOneAndUpdate(
 	}
 	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
 	var op operation.Operation
-	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
+	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }

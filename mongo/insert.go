@@ -31,8 +31,8 @@ type insertCommand struct {
 	op operation.Operation
 }
 
-func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	if err := checkSizes(c.documents, server); err != nil {
+func (c *insertCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if err := checkSizes(c.documents, attempt.Server); err != nil {
 		return nil, err
 	}
 	b = wire.AppendString(b, "insert", c.coll.name)
@@ -40,8 +40,9 @@ func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, err
 	return append(b, c.extras...), nil
 }
 
-func (c *insertCommand) Identifier() string             { return "documents" }
-func (c *insertCommand) AppendSequence(b []byte) []byte { return append(b, c.documents...) }
+func (c *insertCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, "documents", c.documents)
+}
 
 func (c *insertCommand) Accept(r *operation.Reply) error {
 	if c.many {
@@ -52,7 +53,7 @@ func (c *insertCommand) Accept(r *operation.Reply) error {
 
 // run runs the insert. With their _ids a second insert of the documents is refused, not applied.
 func (c *insertCommand) run(ctx context.Context) error {
-	c.coll.write(&c.op, "insert", c, retry.Idempotent)
+	c.coll.write(&c.op, "insert", c, retry.EffectIdempotent)
 	return c.coll.db.client.run(ctx, &c.op)
 }
 

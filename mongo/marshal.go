@@ -226,7 +226,7 @@ func (s *scratch) withID(at int) (any, error) {
 	return id, nil
 }
 
-// startsWithOperator tells whether a document's first key begins with a dollar sign, and whether it has a key at all.
+// startsWithOperator reports whether a document's first key begins with a dollar sign, and whether it has a key at all.
 func startsWithOperator(doc []byte) (bool, bool) {
 	it := wire.Elements(doc)
 	if !it.Next() {

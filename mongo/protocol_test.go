@@ -14,14 +14,14 @@ import (
 func TestAReplyThatBreaksProtocolEndsItsConnection(t *testing.T) {
 	found := doc("cursor", doc("id", int64(0), "ns", "test.c", "firstBatch", []d{doc("_id", 1)}))
 	for name, reply := range map[string]*mongotest.Reply{
-		"the answer to something else": {Body: mongotest.Answer(found).Body, ResponseTo: 4711},
-		"half a reply":                 {Body: mongotest.Answer(found).Body, Lost: true, CutAfter: 30},
+		"the answer to something else": {Body: mongotest.NewReply(found).Body, ResponseTo: 4711},
+		"half a reply":                 {Body: mongotest.NewReply(found).Body, Lost: true, CutAfter: 30},
 		"another protocol":             {Garbage: []byte("HTTP/1.1 400 Bad Request\r\n\r\n")},
 		"a length below the header's":  {Garbage: make([]byte, 16)},
 		"a body that is no document":   {Body: []byte{200, 0, 0, 0, 0}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := mongotest.RunPipeT(t, mongotest.InMemory())
+			p := mongotest.RunBlackPipeT(t, mongotest.InMemory())
 			client, err := mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer()))
 			if err != nil {
 				t.Fatal(err)

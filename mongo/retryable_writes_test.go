@@ -116,36 +116,36 @@ func TestWhichWritesGetATransactionNumber(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		configure func(*options.ClientOptions)
-		set       []mongotest.Option
+		run       func() (*mongotest.Deployment, error)
 		do        func(w *world) error
 		command   string
 		want      bool
 	}{
-		{"insertOne", nil, nil, func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", true},
+		{"insertOne", nil, replicaSet, func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", true},
 		{
-			"retryWrites=false", func(o *options.ClientOptions) { o.SetRetryWrites(false) }, nil,
+			"retryWrites=false", func(o *options.ClientOptions) { o.SetRetryWrites(false) }, replicaSet,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
 		{
-			"unacknowledged", func(o *options.ClientOptions) { o.SetWriteConcern(writeconcern.Unacknowledged()) }, nil,
+			"unacknowledged", func(o *options.ClientOptions) { o.SetWriteConcern(writeconcern.Unacknowledged()) }, replicaSet,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
 		{
 			"a standalone", nil,
-			[]mongotest.Option{mongotest.Members(1), mongotest.Standalone()},
+			standalone,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
-		{"drop", nil, nil, func(w *world) error { return w.coll.Drop(w.ctx) }, "drop", false},
-		{"runCommand, even of an insert", nil, nil, func(w *world) error {
+		{"drop", nil, replicaSet, func(w *world) error { return w.coll.Drop(w.ctx) }, "drop", false},
+		{"runCommand, even of an insert", nil, replicaSet, func(w *world) error {
 			return w.client.Database("test").RunCommand(w.ctx, doc("insert", "c", "documents", bson.A{doc("x", 1)})).Err()
 		}, "insert", false},
-		{"a read", nil, nil, func(w *world) error {
+		{"a read", nil, replicaSet, func(w *world) error {
 			_, err := w.coll.Find(w.ctx, d{})
 			return err
 		}, "find", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in(t, c.configure, func(w *world) {
+			inside(t, c.run, c.configure, func(w *world) {
 				w.must(c.do(w))
 				s := w.started(c.command)
 				if len(s) != 1 {
@@ -154,7 +154,7 @@ func TestWhichWritesGetATransactionNumber(t *testing.T) {
 				if _, err := s[0].Command.LookupErr("txnNumber"); (err == nil) != c.want {
 					t.Errorf("the command is %v", s[0].Command)
 				}
-			}, c.set...)
+			})
 		})
 	}
 }
@@ -333,7 +333,7 @@ func TestNoServerForTheRetryReturnsTheErrorBefore(t *testing.T) {
 		}})
 		err := writes[2].do(w.ctx, w.coll)
 		var history *retry.Error
-		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.NoServer {
+		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.WhyNoServer {
 			t.Fatalf("error: %v", err)
 		}
 		if history.OutcomeKnown() {

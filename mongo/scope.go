@@ -26,7 +26,7 @@ type scopeOptions struct {
 func (s scope) narrow(c *Client, o scopeOptions) scope {
 	s.codec = s.codec.with(o.Registry, o.BSONOptions)
 	if o.ReadConcern != nil {
-		s.readConcern = o.ReadConcern
+		s.readConcern.Level = o.ReadConcern.Level
 	}
 	if o.WriteConcern != nil {
 		s.writeConcern = o.WriteConcern

@@ -30,11 +30,11 @@ func doc(pairs ...any) d {
 	return out
 }
 
-// world is a replica set, a client and what the client's listeners heard, inside a bubble of the fake clock.
+// world is a deployment, a client and what the client's listeners heard, inside a bubble of the fake clock.
 type world struct {
 	*testing.T
 	ctx    context.Context
-	set    *mongotest.ReplicaSet
+	set    *mongotest.Deployment
 	heal   func() // takes the script out of use
 	client *mongo.Client
 	coll   *mongo.Collection
@@ -48,10 +48,28 @@ type world struct {
 }
 
 // in runs f in a bubble with a replica set of three in memory and a client whose options configure may change.
-func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), set ...mongotest.Option) {
+func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), opts ...mongotest.Option) {
+	t.Helper()
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...)
+	}, configure, f)
+}
+
+func replicaSet() (*mongotest.Deployment, error) {
+	return mongotest.RunReplicaSet(3, mongotest.InMemory())
+}
+
+func standalone() (*mongotest.Deployment, error) {
+	return mongotest.RunStandalone(mongotest.InMemory())
+}
+
+// inside is in for a deployment of any kind.
+func inside(
+	t *testing.T, run func() (*mongotest.Deployment, error), configure func(*options.ClientOptions), f func(w *world),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory(), mongotest.Members(3)}, set...)...)
+		rs, err := run()
 		if err != nil {
 			t.Fatal(err)
 		}

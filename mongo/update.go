@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -42,8 +41,8 @@ func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
 	return c.coll.db.client.run(ctx, &c.op)
 }
 
-func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	if limit := int(server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
+func (c *statementCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if limit := int(attempt.Server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
 		return nil, fmt.Errorf("mongo: the %s statement has %d bytes, over the server's maxBsonObjectSize of %d",
 			c.name, len(c.statement), limit)
 	}
@@ -52,8 +51,9 @@ func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, 
 	return append(b, c.extras...), nil
 }
 
-func (c *statementCommand) Identifier() string             { return c.identifier }
-func (c *statementCommand) AppendSequence(b []byte) []byte { return append(b, c.statement...) }
+func (c *statementCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, c.identifier, c.statement)
+}
 
 func (c *statementCommand) Accept(reply *operation.Reply) error {
 	c.n, c.modified, c.upserted, c.hasUpserted = reply.N, reply.NModified, nil, false
@@ -147,9 +147,9 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 		return nil, x.err
 	}
 	cmd.extras = x.b
-	effect := retry.NotIdempotent
+	effect := retry.EffectNotIdempotent
 	if a.replace {
-		effect = retry.Idempotent
+		effect = retry.EffectIdempotent
 	}
 	err := cmd.run(ctx, effect)
 	r := &UpdateResult{
@@ -227,7 +227,7 @@ func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArgument
 	return nil
 }
 
-// isPipeline tells whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
+// isPipeline reports whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
 func isPipeline(update any) bool {
 	switch update.(type) {
 	case bson.D, bson.Raw, []byte, *bson.D:

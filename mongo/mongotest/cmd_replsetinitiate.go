@@ -327,14 +327,14 @@ func (rs *Deployment) join(joining []*member) error {
 	if len(joining) == 0 {
 		return nil
 	}
-	list := make([]Joining, len(joining))
+	list := make([]JoiningMember, len(joining))
 	for i, m := range joining {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return noQuorum(err.Error())
 		}
 		m.listener = l
-		list[i] = Joining{Member: m.index, Address: m.addr, Served: l.Addr().String()}
+		list[i] = JoiningMember{Member: m.index, Address: m.addr, Served: l.Addr().String()}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
 	defer cancel()

@@ -84,6 +84,21 @@ func (f *Fault) reply(r *Request, next Handler) *Reply {
 	return next(r)
 }
 
+// sleep waits for d, or returns errHangUp as soon as done is closed.
+func sleep(done <-chan struct{}, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-done:
+		return errHangUp
+	}
+}
+
 // Decide returns middleware that does to each message what decide says. It panics if decide is nil.
 func Decide(decide func(*Request) Fault) Middleware {
 	if decide == nil {

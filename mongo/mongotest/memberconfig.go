@@ -41,12 +41,12 @@ type memberSetup struct {
 // Member sets what the set's configuration says of its i-th member, counted from 0. Without it a member has data, one vote
 // and priority 1.
 func Member(i int, opts ...MemberOption) Option {
-	return func(c *config) {
+	return deploymentOption(func(c *config) {
 		if c.setups == nil {
 			c.setups = make(map[int][]MemberOption)
 		}
 		c.setups[i] = append(c.setups[i], opts...)
-	}
+	})
 }
 
 // Priority sets a member's priority, from 0 to 1000. One of priority 0 is never elected; one of a higher priority than the

@@ -44,12 +44,12 @@ type Reply struct {
 	Close bool
 }
 
-// Answer returns a reply whose body is a document: anything that package bson encodes, with "ok: 1" added if it has no
+// NewReply returns a reply whose body is a document: anything that package bson encodes, with "ok: 1" added if it has no
 // such field. It panics if the document cannot be encoded.
-func Answer(doc any) *Reply {
+func NewReply(doc any) *Reply {
 	body, err := bson.Marshal(doc)
 	if err != nil {
-		panic("mongotest: Answer: " + err.Error())
+		panic("mongotest: NewReply: " + err.Error())
 	}
 	if !has(body, "ok") {
 		body = wire.EndDocument(wire.AppendDouble(body[:len(body)-1], "ok", 1), 0)

@@ -11,10 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
-// Sharded puts n mongos in front of the replica set, which is the only shard. Clients find them by the URI; the members are
-// still reached by their own addresses. The addresses of Listen are those of the members first, then those of the mongos.
-func Sharded(mongos int) Option { return func(c *config) { c.sharded, c.mongos = true, mongos } }
-
 // mongos is a server that has no data: it executes commands at the shard's members. Its fields are guarded by the set's
 // mutex but for those that never change.
 type mongos struct {

@@ -16,7 +16,7 @@ import (
 
 // TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
 // returns what a client needs.
-func TLS() Option { return func(c *config) { c.tls = true } }
+func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
 
 // authority signs the certificates of one set: the servers' and its clients'.
 type authority struct {
@@ -119,9 +119,9 @@ func (rs *Deployment) hosts() []string {
 	return hosts
 }
 
-// Authority returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
+// CACertificate returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
 // languages; nil without TLS.
-func (rs *Deployment) Authority() []byte {
+func (rs *Deployment) CACertificate() []byte {
 	if rs.tls == nil {
 		return nil
 	}

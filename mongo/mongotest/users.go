@@ -35,11 +35,11 @@ type User struct {
 
 // Users adds users. A server that has any lets nobody in who has not authenticated.
 func Users(users ...User) Option {
-	return func(c *config) { c.users = append(c.users, users...) }
+	return deploymentOption(func(c *config) { c.users = append(c.users, users...) })
 }
 
 // RequireAuth makes servers without users let anybody in only until a user is created, as `mongod --auth` does.
-func RequireAuth() Option { return func(c *config) { c.requireAuth = true } }
+func RequireAuth() Option { return deploymentOption(func(c *config) { c.requireAuth = true }) }
 
 // account is a user as the server keeps it.
 type account struct {

@@ -98,8 +98,7 @@ func bareOn(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	address := description.Servers[0].Address
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := newCluster(cfg)
 	s := newServer(c, address)
 	s.stop = func() {}
 	c.servers[address] = s
@@ -213,7 +212,7 @@ func found(t testing.TB, s *Server, hello bson.D) {
 		t.Fatal(err)
 	}
 	d.RTT, d.HasRTT = time.Millisecond, true
-	s.cluster.monitored(s, d)
+	s.cluster.checkSucceeded(s, d)
 }
 
 // counters fails unless the pool has these numbers of connections: all, idle ones, and those being made.

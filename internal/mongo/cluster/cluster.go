@@ -7,10 +7,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Cluster is a deployment as a client sees it: the topology, and a pool and a monitor for each of its servers.
+// Cluster is a deployment as a client sees it: the topology, and a pool and a monitor for each of its servers. A load
+// balancer has no monitor.
 type Cluster struct {
 	cfg Config
 
@@ -18,6 +21,7 @@ type Cluster struct {
 	servers  map[string]*Server
 	left     []*Server // that left the deployment and may still have operations in flight
 	snapshot atomic.Pointer[Snapshot]
+	notices  notices // of changes of the topology
 
 	monitors sync.WaitGroup
 	life     context.Context //nolint:containedctx // it is the monitors' life, which no call's context bounds
@@ -49,13 +53,22 @@ func New(cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := newCluster(cfg)
 	c.mu.Lock()
-	effects := c.publish(description)
+	after := c.change(description)
 	c.mu.Unlock()
-	effects.run()
+	after.run()
+	if cfg.Topology.LoadBalanced {
+		c.checkSucceeded(c.snapshot.Load().servers[0], topology.NewLoadBalancer(description.Servers[0].Address))
+	}
 	return c, nil
+}
+
+func newCluster(cfg Config) *Cluster {
+	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c.notices.lock = &c.mu
+	c.life, c.end = context.WithCancel(context.Background())
+	return c
 }
 
 // Snapshot returns the topology as it is known now.
@@ -99,6 +112,38 @@ func (e effects) run() {
 	}
 }
 
+// change makes next the topology and reports it. Whatever changes the topology does so by this function. It is called
+// with the lock held.
+func (c *Cluster) change(next *topology.Description) effects {
+	var old *topology.Description
+	if current := c.snapshot.Load(); current != nil {
+		old = current.Description
+	}
+	if next == old {
+		return nil
+	}
+	after := c.publish(next)
+	if old != nil {
+		after = append(after, c.checkStalePrimaries(old, next)...)
+	}
+	if c.cfg.OnChange != nil {
+		c.notices.add(func() { c.cfg.OnChange(old, next) })
+		after = append(after, c.notices.deliver)
+	}
+	return after
+}
+
+// checkStalePrimaries has former primaries checked immediately and not at their next heartbeat.
+func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
+	var after effects
+	for _, change := range topology.Changes(old, next, nil) {
+		if change.CheckNow() {
+			after = append(after, c.servers[change.New.Address].requestCheck)
+		}
+	}
+	return after
+}
+
 // publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
 // theirs. It is called with the lock held.
 func (c *Cluster) publish(description *topology.Description) effects {
@@ -122,14 +167,16 @@ func (c *Cluster) publish(description *topology.Description) effects {
 			delete(c.servers, address)
 			s.stop()
 			after = append(after, s.pool.close()...)
-			c.left = append(slices.DeleteFunc(c.left, (*Server).resting), s)
+			c.left = append(slices.DeleteFunc(c.left, (*Server).idle), s)
 		}
 	}
 	if old := c.snapshot.Swap(next); old != nil {
 		close(old.changed)
 	}
-	for _, s := range added {
-		c.watch(s)
+	if description.Kind != topology.LoadBalanced {
+		for _, s := range added {
+			c.watch(s)
+		}
 	}
 	return after
 }
@@ -143,47 +190,31 @@ func (c *Cluster) watch(s *Server) {
 	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
 }
 
-// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. If the pool
+// handshakeSucceeded applies the hello of an application's connection. The round trip time stays the monitor's. If the pool
 // was cleared since the connection was begun, the hello is older than the failure and would make a server selectable
 // whose pool is paused.
-func (c *Cluster) learn(s *Server, generation uint64, d *topology.Server) {
+func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.Server) {
 	c.mu.Lock()
 	var after effects
-	if c.servers[s.address] == s && s.pool.currentGeneration() == generation {
+	if c.servers[s.address] == s && s.pool.generation(bson.NilObjectID) == generation {
 		next := *d
 		if known := c.snapshot.Load().Description.Server(s.address); known != nil {
 			next.RTT, next.HasRTT = known.RTT, known.HasRTT
 		}
-		after = c.apply(&next)
+		after = c.change(topology.Apply(c.snapshot.Load().Description, &next))
 	}
 	c.mu.Unlock()
 	after.run()
 }
 
-// apply is called with the lock held.
-func (c *Cluster) apply(s *topology.Server) effects {
-	old := c.snapshot.Load().Description
-	next := topology.Apply(old, s)
-	if next == old {
-		return nil
-	}
-	after := c.publish(next)
-	for _, change := range topology.Changes(old, next, nil) {
-		if change.CheckNow() { // a stale primary is looked at immediately, not at its next heartbeat
-			after = append(after, c.servers[change.New.Address].requestCheck)
-		}
-	}
-	return after
-}
-
-// monitored applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
+// checkSucceeded applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
 // server. What happens between the two steps is judged anew by the second.
-func (c *Cluster) monitored(s *Server, d *topology.Server) {
-	c.monitoredStep(s, d, false)
-	c.monitoredStep(s, d, true)
+func (c *Cluster) checkSucceeded(s *Server, d *topology.Server) {
+	c.checkSucceededStep(s, d, false)
+	c.checkSucceededStep(s, d, true)
 }
 
-func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
+func (c *Cluster) checkSucceededStep(s *Server, d *topology.Server, publish bool) {
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
@@ -191,7 +222,7 @@ func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
 			after = s.pool.makeReady()
 		}
 		if publish {
-			after = append(after, c.apply(d)...)
+			after = append(after, c.change(topology.Apply(c.snapshot.Load().Description, d))...)
 		}
 	}
 	c.mu.Unlock()
@@ -208,10 +239,20 @@ func (c *Cluster) TargetOf(s *Server) Target {
 	return Target{Server: s, Description: d, Topology: description}
 }
 
-// Closed tells whether the cluster was closed.
+// ReplaceSeeds makes addresses the seeds of a topology that was made from a DNS record (Polling SRV Records for mongos
+// Discovery): servers that are not among them are dropped, new ones are added. A topology of another kind than unknown or
+// sharded stays as it is.
+func (c *Cluster) ReplaceSeeds(addresses []string) {
+	c.mu.Lock()
+	after := c.change(topology.ReplaceSeeds(c.snapshot.Load().Description, addresses))
+	c.mu.Unlock()
+	after.run()
+}
+
+// Closed reports whether the cluster was closed.
 func (c *Cluster) Closed() bool { return c.life.Err() != nil }
 
-// Busy tells whether operations are in flight.
+// Busy reports whether operations are in flight.
 func (c *Cluster) Busy() bool {
-	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.resting() })
+	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.idle() })
 }

@@ -187,7 +187,7 @@ func (r *cmapRun) cleanUp() {
 	}
 }
 
-// allJoined waits for one more thread and tells whether there was none.
+// allJoined waits for one more thread and reports whether there was none.
 func (r *cmapRun) allJoined() bool {
 	for _, thread := range r.threads {
 		if !thread.joined {

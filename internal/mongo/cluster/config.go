@@ -14,7 +14,7 @@ import (
 // minHeartbeatFrequencyMS; it may not be configured).
 const MinHeartbeatInterval = 500 * time.Millisecond
 
-// idleProbeAfter is how long a connection may rest before it is looked at, without blocking, when it is used again.
+// idleProbeAfter is how long a connection may be idle before it is looked at, without blocking, when it is used again.
 const idleProbeAfter = time.Second
 
 // Dialer opens connections.
@@ -26,7 +26,8 @@ type Dialer interface {
 type Config struct {
 	Topology topology.Config
 	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
-	AppName  string
+	// Handshake is sent on every new connection.
+	Handshake Handshake
 
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s
@@ -38,6 +39,8 @@ type Config struct {
 	MaxConnIdleTime time.Duration
 
 	PoolMonitor *event.PoolMonitor
+	// OnChange is told of every change of the topology, in their order and without a lock held. old is nil at the start.
+	OnChange func(old, next *topology.Description)
 }
 
 func (c *Config) setDefaults() {

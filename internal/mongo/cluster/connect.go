@@ -19,7 +19,7 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, e
 	}
 	c := newConn(nc, id, s.address)
 	start := time.Now()
-	description, err := c.hello(ctx, s.address, cfg.AppName)
+	description, err := c.shakeHands(ctx, s.address, &cfg.Handshake)
 	if err == nil && c.broken {
 		err = context.Cause(ctx) // it ended when the answer came
 	}
@@ -27,19 +27,29 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, e
 		c.close()
 		return nil, 0, s.handshakeError(ctx, err)
 	}
+	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
+		c.close()
+		return nil, 0, &HandshakeError{Address: s.address, Err: errNoService}
+	}
 	c.Description = description
 	c.lastUsed = time.Now()
 	return c, c.lastUsed.Sub(start), nil
 }
 
+// errNoService is the Load Balancer specification's error.
+var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
+
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var refused *refusal
+	var own *unwritten
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.As(err, &refused):
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
+	case errors.As(err, &own):
+		e.Network, e.Connecting = false, false
 	case ctx.Err() != nil: // whatever it broke off, the resolution of a name included
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns):

@@ -48,7 +48,7 @@ func TestTheEndOfAContextIsReportedAsItsErrorAtOnce(t *testing.T) {
 				defer s.CheckIn(c)
 				p.hang()
 				err := ping(ctx, c)
-				wantBroken(t, c, err, retry.InFlight, end.want)
+				wantBroken(t, c, err, retry.StageInFlight, end.want)
 				return err
 			}},
 			{"during the handshake", func(t *testing.T, ctx context.Context, p *peer, s *Server) error {
@@ -73,7 +73,7 @@ func TestTheEndOfAContextIsReportedAsItsErrorAtOnce(t *testing.T) {
 						t.Errorf("after %v: %v, want %v", time.Since(began), err, end.want)
 					}
 					counters(t, s, 0, 0, 0)
-					if kindOf(s.cluster, addrA) != topology.Standalone || s.pool.currentGeneration() != 0 {
+					if kindOf(s.cluster, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 {
 						t.Error("the server was blamed")
 					}
 				})

@@ -7,15 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// attempt is a connection that is being made.
-type attempt struct {
+// pendingConn is a connection that is being made.
+type pendingConn struct {
 	id         int64
 	generation uint64
 	cancel     context.CancelCauseFunc
 	brokenOff  bool // by the pool: cancel was called, or will be
 }
 
-// create makes a connection; take or a grant gave the right to.
+// create makes a connection. The right to do so came from connOrRight or from a grant.
 func (p *pool) create(ctx context.Context) (*Conn, error) {
 	dialling, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -29,10 +29,10 @@ func (p *pool) create(ctx context.Context) (*Conn, error) {
 	if err == nil {
 		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: a.id, Duration: time.Since(start)})
 		if p.made(a, c) {
-			p.server.cluster.learn(p.server, a.generation, c.Description)
+			p.server.cluster.handshakeSucceeded(p.server, a.generation, c.Description)
 			return c, nil
 		}
-		<-dialling.Done() // what broke it off is told first
+		<-dialling.Done() // the listener hears first of the pool that was cleared or closed
 		c.close()
 		err = context.Cause(dialling)
 	}
@@ -40,7 +40,7 @@ func (p *pool) create(ctx context.Context) (*Conn, error) {
 }
 
 // begin numbers a new connection, unless the pool's state has changed since there was a right to make it.
-func (p *pool) begin(cancel context.CancelCauseFunc) (*attempt, error) {
+func (p *pool) begin(cancel context.CancelCauseFunc) (*pendingConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state != ready {
@@ -49,19 +49,22 @@ func (p *pool) begin(cancel context.CancelCauseFunc) (*attempt, error) {
 		return nil, p.unready()
 	}
 	p.lastID++
-	a := &attempt{id: p.lastID, generation: p.generation, cancel: cancel}
+	a := &pendingConn{id: p.lastID, generation: p.generations.pool, cancel: cancel}
 	p.pending[a] = struct{}{}
 	return a, nil
 }
 
 // made takes a new connection in, unless it was broken off in the meantime.
-func (p *pool) made(a *attempt, c *Conn) bool {
+func (p *pool) made(a *pendingConn, c *Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.brokenOff {
 		return false
 	}
 	c.generation, c.checkedOut = a.generation, c.lastUsed
+	if c.service = c.Description.ServiceID; !c.service.IsZero() {
+		c.generation = p.generations.of(c.service)
+	}
 	delete(p.pending, a)
 	p.connecting--
 	p.open[c] = struct{}{}
@@ -69,9 +72,9 @@ func (p *pool) made(a *attempt, c *Conn) bool {
 	return true
 }
 
-// notMade ends the attempt to make a connection and returns its error. What the caller's context or the pool itself
+// notMade ends the making of a connection and returns its error. What the caller's context or the pool itself
 // broke off says nothing about the server.
-func (p *pool) notMade(ctx, dialling context.Context, a *attempt, err error) error {
+func (p *pool) notMade(ctx, dialling context.Context, a *pendingConn, err error) error {
 	switch {
 	case ctx.Err() != nil:
 	case dialling.Err() != nil:

@@ -16,8 +16,8 @@ func TestAnErrorSaysWhatHappenedAndWhere(t *testing.T) {
 		is   error
 	}{
 		{
-			&IOError{Address: addrA, Stage: retry.InFlight, Err: io.EOF},
-			"connection to a:27017 failed (" + retry.InFlight.String() + "): EOF", io.EOF,
+			&IOError{Address: addrA, Stage: retry.StageInFlight, Err: io.EOF},
+			"connection to a:27017 failed (" + retry.StageInFlight.String() + "): EOF", io.EOF,
 		},
 		{&HandshakeError{Address: addrA, Err: io.EOF}, "connecting to a:27017 failed: EOF", io.EOF},
 		{

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // refusing returns a script that answers every hello with an error.
@@ -162,7 +163,7 @@ func TestARightToConnectIsVoidOnceThePoolIsCleared(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)
 		found(t, s, standalone())
-		if c, w, err := s.pool.take(t.Context(), time.Now()); c != nil || w != nil || err != nil {
+		if c, w, err := s.pool.connOrRight(t.Context(), time.Now()); c != nil || w != nil || err != nil {
 			t.Fatal(c, w, err)
 		}
 		s.pool.clear(errDown, false).run()
@@ -177,7 +178,7 @@ func TestARightToConnectIsVoidOnceThePoolIsCleared(t *testing.T) {
 }
 
 func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
-	doc := bson.Raw(helloDocument(string(make([]byte, 128))))
+	doc := firstHello(t, &Handshake{AppName: string(make([]byte, 128))})
 	client, ok := doc.Lookup("client").DocumentOK()
 	if !ok || len(client) > 512 {
 		t.Errorf("the client's metadata has %d bytes, at most 512 are allowed", len(client))
@@ -188,7 +189,17 @@ func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
 	if name, _ := doc.Lookup("client", "driver", "name").StringValueOK(); name != "holdfast" {
 		t.Errorf("the driver is %q", name)
 	}
-	if _, err := bson.Raw(helloDocument("")).LookupErr("client", "application"); err == nil {
+	if _, err := firstHello(t, &Handshake{}).LookupErr("client", "application"); err == nil {
 		t.Error("an application without a name is named")
 	}
+}
+
+func firstHello(t *testing.T, h *Handshake) bson.Raw {
+	t.Helper()
+	at, b := wire.BeginDocument(nil)
+	b, err := h.appendFirst(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.EndDocument(b, at)
 }

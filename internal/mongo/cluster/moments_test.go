@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // late is a Dialer whose connections have read the answer when something happens, but have not given it yet.
@@ -84,7 +85,7 @@ func TestATimeLimitThatPassesWhenACheckIsAnsweredSpoilsTheConnectionOnly(t *test
 		d.next(func() { sleep(t.Context(), c.cfg.ConnectTimeout+1, nil) })
 		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
 		pass(t, c.cfg.HeartbeatInterval)
-		if kindOf(c, addrA) != topology.Standalone || s.pool.currentGeneration() != 0 || d.network[addrA].dialed != 2 {
+		if kindOf(c, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 || d.network[addrA].dialed != 2 {
 			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
 		}
 	})

@@ -20,7 +20,7 @@ func (m *monitor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.forgetRequest()
 		m.checkAndApply(ctx)
-		if !m.rest(ctx) {
+		if !m.wait(ctx) {
 			return
 		}
 	}
@@ -34,15 +34,15 @@ func (m *monitor) forgetRequest() {
 	}
 }
 
-// rest waits for the next check and tells whether there is one.
-func (m *monitor) rest(ctx context.Context) bool {
+// wait waits for the next check and reports whether there is one.
+func (m *monitor) wait(ctx context.Context) bool {
 	if !sleep(ctx, MinHeartbeatInterval, nil) {
 		return false
 	}
 	return sleep(ctx, m.server.cluster.cfg.HeartbeatInterval-MinHeartbeatInterval, m.server.check)
 }
 
-// sleep waits for d or for early, and tells whether ctx goes on.
+// sleep waits for d or for early, and reports whether ctx goes on.
 func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -69,7 +69,7 @@ func (m *monitor) checkAndApply(ctx context.Context) {
 			m.drop()
 			return
 		case err == nil:
-			m.server.cluster.monitored(m.server, description)
+			m.server.cluster.checkSucceeded(m.server, description)
 			return
 		case !m.server.cluster.checkFailed(m.server, err):
 			return
@@ -99,7 +99,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.server.cluster.cfg.ConnectTimeout)
 	defer cancel()
 	start := time.Now()
-	description, err := m.conn.again(ctx, m.server.address)
+	description, err := m.conn.askAgain(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
 	if err != nil || m.conn.broken {
 		m.drop()
 	}

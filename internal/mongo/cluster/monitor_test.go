@@ -88,7 +88,7 @@ func TestAServerThatWasKnownGetsASecondLookAtOnce(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
 		synctest.Wait()
-		p.set(func(p *peer) { p.conns[0].out.set(&p.conns[0].out.end, io.EOF) })
+		p.set(func(p *peer) { p.conns[0].CloseWrite() })
 		pass(t, c.cfg.HeartbeatInterval)
 		want := []string{event.ConnectionPoolReady, event.ConnectionPoolCleared, event.ConnectionPoolReady}
 		if got := heard.types(event.ConnectionPoolCreated); !slices.Equal(got, want) {

@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"context"
-	"io"
 	"net"
 	"sync"
 	"syscall"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -31,12 +31,12 @@ type peer struct {
 	script func(*question) bool        // false: the question is answered as usual
 	asked  []*question
 	dialed int
-	conns  []*memConn
+	conns  []*memnet.Conn
 }
 
 // question is one message that a peer got.
 type question struct {
-	conn      *memConn
+	conn      *memnet.Conn
 	dialed    int  // the number of the connection, from 1
 	handshake bool // the OP_QUERY, which is always the first on a connection
 	hello     bool // a hello of either kind
@@ -52,7 +52,7 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 			return nil, err
 		}
 	}
-	client, server := memPipe()
+	client, server := memnet.Pipe()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dialed++
@@ -61,7 +61,7 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 	return client, nil
 }
 
-func (p *peer) serve(nc *memConn, dialed int) {
+func (p *peer) serve(nc *memnet.Conn, dialed int) {
 	defer nc.Close()
 	for {
 		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
@@ -118,12 +118,12 @@ func (p *peer) set(change func(*peer)) {
 	change(p)
 }
 
-// refuse makes every new connection fail with err, and every present one break.
+// down makes every new connection fail with err, and every present one break.
 func (p *peer) down(err error) {
 	p.set(func(p *peer) {
 		p.dial = func(context.Context) error { return err }
 		for _, nc := range p.conns {
-			nc.out.set(&nc.out.end, io.EOF)
+			nc.CloseWrite()
 		}
 		p.conns = nil
 	})
@@ -162,3 +162,6 @@ func member(primary bool, hosts ...string) bson.D {
 		{Key: "maxWireVersion", Value: 25},
 	}
 }
+
+// mongos is the hello of a router.
+func mongos() bson.D { return append(standalone(), bson.E{Key: "msg", Value: "isdbgrid"}) }

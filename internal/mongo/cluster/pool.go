@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
@@ -13,19 +14,18 @@ import (
 type pool struct {
 	server *Server
 
-	mu         sync.Mutex
-	state      poolState
-	generation uint64
-	cause      error   // what cleared it
-	idle       []*Conn // of the current generation; the most recently used last
-	open       map[*Conn]struct{}
-	pending    map[*attempt]struct{}
-	total      uint64 // open, being made, or about to be
-	connecting uint64 // being made or about to be
-	lastID     int64
-	waiters    []*waiter
-	story      []func()
-	telling    bool
+	mu          sync.Mutex
+	state       poolState
+	generations generations
+	cause       error   // of the last time that the pool was cleared
+	idle        []*Conn // of the current generation; the most recently used last
+	open        map[*Conn]struct{}
+	pending     map[*pendingConn]struct{}
+	total       uint64 // open, being made, or about to be
+	connecting  uint64 // being made or about to be
+	lastID      int64
+	waiters     []*waiter
+	notices     notices
 }
 
 // checkOut returns a connection that is the caller's until it is checked in.
@@ -50,7 +50,7 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 
 func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	for {
-		c, w, err := p.take(ctx, start)
+		c, w, err := p.connOrRight(ctx, start)
 		if w != nil {
 			c, err = p.wait(ctx, w, start)
 		}
@@ -60,7 +60,7 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 		if c == nil {
 			return p.create(ctx)
 		}
-		if reason := p.perished(c, start); reason != "" {
+		if reason := p.unusable(c, start); reason != "" {
 			p.discard(c, reason)
 			continue
 		}
@@ -68,9 +68,9 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	}
 }
 
-// take returns an idle connection; or, with the right to make one, nothing; or a waiter. To a context that has ended it
-// gives nothing: the connection would only be broken by it.
-func (p *pool) take(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
+// connOrRight returns an idle connection; or nothing, which is the right to make one; or a waiter. If the context has
+// ended it returns an error, because the context would only break the connection.
+func (p *pool) connOrRight(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
 	ended := ctx.Err() != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,16 +115,11 @@ func (p *pool) checkIn(c *Conn) {
 	if p.observed() {
 		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
 	}
-	if c.broken || c.interrupted.Load() {
+	if !c.Reusable() {
 		p.discard(c, event.ReasonError)
 		return
 	}
-	if cap(c.Out) > keptBuffer {
-		c.Out = nil
-	}
-	if cap(c.in) > keptBuffer {
-		c.in = make([]byte, 0, firstReadBuffer)
-	}
+	c.dropLargeBuffers()
 	c.lastUsed = time.Now()
 	p.put(c)
 }
@@ -152,16 +147,16 @@ func (p *pool) stale(c *Conn) string {
 	switch {
 	case p.state == closed:
 		return event.ReasonPoolClosed
-	case c.generation != p.generation:
+	case c.generation != p.generations.of(c.service):
 		return event.ReasonStale
 	default:
 		return ""
 	}
 }
 
-// perished returns why a connection that was idle cannot be used, if so. It is of the current generation: those that
+// unusable returns why a connection that was idle cannot be used, if so. It is of the current generation: those that
 // are not leave the idle ones when the pool is cleared.
-func (p *pool) perished(c *Conn, now time.Time) string {
+func (p *pool) unusable(c *Conn, now time.Time) string {
 	limit := p.server.cluster.cfg.MaxConnIdleTime
 	switch {
 	case limit > 0 && now.Sub(c.lastUsed) > limit:
@@ -188,8 +183,9 @@ func (p *pool) closeConn(c *Conn, reason string) {
 	c.close()
 }
 
-func (p *pool) currentGeneration() uint64 {
+// generation returns a service's current generation, that of the pool if service is zero.
+func (p *pool) generation(service bson.ObjectID) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.generation
+	return p.generations.of(service)
 }

@@ -156,13 +156,13 @@ func TestAContextThatEndsWhileWaitingGivesBackWhatItWasGranted(t *testing.T) {
 				p.put(c)
 			}
 			counters(t, s, 1, 1, 0)
-			held, _, _ = p.take(t.Context(), time.Now())
+			held, _, _ = p.connOrRight(t.Context(), time.Now())
 		}
 		s.CheckIn(held)
 		found(t, s, standalone())
 		for range 50 {
-			p.dropIdle(event.ReasonStale)
-			p.tell()
+			p.dropIdle(event.ReasonStale, everyConn)
+			p.notices.deliver()
 			p.waiters = append(p.waiters, w)
 			p.serveWaiters()
 			counters(t, s, 1, 0, 1)
@@ -228,10 +228,10 @@ func TestABufferThatGrewBeyondTheLimitIsNotKept(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())
 		c := checkOut(t, s)
-		c.Out, c.in = make([]byte, keptBuffer+1), make([]byte, keptBuffer+1)
+		c.Out, c.in = make([]byte, keptBuffer+1), messageBuffer{bytes: make([]byte, 0, keptBuffer+1)}
 		s.CheckIn(c)
-		if cap(c.Out) > keptBuffer || cap(c.in) > keptBuffer {
-			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in))
+		if cap(c.Out) > keptBuffer || cap(c.in.bytes) > keptBuffer {
+			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in.bytes))
 		}
 		if err := operation(t.Context(), s); err != nil {
 			t.Error(err)

@@ -18,7 +18,7 @@ func (c *Cluster) ConnectionFailed(s *Server, conn *Conn, err error) {
 	}
 	c.report(s, topology.ErrorInfo{
 		Err: err, Kind: kind, HandshakeDone: true, Generation: conn.generation,
-		MaxWireVersion: conn.Description.MaxWireVersion,
+		MaxWireVersion: conn.Description.MaxWireVersion, Service: conn.service,
 	})
 }
 
@@ -30,7 +30,7 @@ func (c *Cluster) Answered(s *Server, conn *Conn, code int32, message string, to
 	e := topology.ErrorInfo{
 		Err: fmt.Errorf("%s (code %d)", message, code), Kind: topology.CommandError, HandshakeDone: true,
 		Code: code, HasCode: code != 0, Message: message, Generation: conn.generation,
-		MaxWireVersion: conn.Description.MaxWireVersion,
+		MaxWireVersion: conn.Description.MaxWireVersion, Service: conn.service,
 	}
 	if topologyVersion != nil {
 		e.TopologyVersion = topology.ParseTopologyVersion(bson.Raw(topologyVersion))
@@ -60,9 +60,9 @@ func (c *Cluster) report(s *Server, e topology.ErrorInfo) {
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
-		e.PoolGeneration = s.pool.currentGeneration()
+		e.PoolGeneration = s.pool.generation(e.Service)
 		next, reaction := topology.OnError(c.snapshot.Load().Description, s.address, e)
-		after = c.react(s, next, reaction, e.Err)
+		after = c.react(s, next, reaction, e)
 	}
 	c.mu.Unlock()
 	after.run()
@@ -84,24 +84,23 @@ func (c *Cluster) checkFailed(s *Server, err error) bool {
 		return false
 	}
 	next, reaction := topology.OnCheckError(c.snapshot.Load().Description, s.address, kind, err)
-	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, err) // the monitor itself checks again
+	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, topology.ErrorInfo{Err: err}) // the monitor itself checks again
 	c.mu.Unlock()
 	after.run()
 	return reaction.CheckNow
 }
 
 // react publishes a description and does to the pool what goes with it, as one change. It is called with the lock held.
-func (c *Cluster) react(s *Server, next *topology.Description, r topology.Reaction, cause error) effects {
-	var after effects
-	if next != c.snapshot.Load().Description {
-		after = c.publish(next)
-	}
-	switch r.Pool {
-	case topology.KeepPool:
-	case topology.ClearPool:
-		after = append(after, s.pool.clear(cause, false)...)
-	case topology.ClearPoolInterruptInUse:
-		after = append(after, s.pool.clear(cause, true)...)
+func (c *Cluster) react(
+	s *Server, next *topology.Description, r topology.Reaction, cause topology.ErrorInfo,
+) effects {
+	after := c.change(next)
+	switch {
+	case r.Pool == topology.KeepPool:
+	case !cause.Service.IsZero():
+		after = append(after, s.pool.clearService(cause.Service, cause.Err)...)
+	default:
+		after = append(after, s.pool.clear(cause.Err, r.Pool == topology.ClearPoolInterruptInUse)...)
 	}
 	if r.CancelCheck {
 		after = append(after, s.cancelCheck)

@@ -64,7 +64,7 @@ func (timeout) Temporary() bool { return true }
 
 func broke(err error) func(*Cluster, *Server, *Conn) {
 	return func(c *Cluster, s *Server, conn *Conn) {
-		c.ConnectionFailed(s, conn, &IOError{Address: s.address, Stage: retry.InFlight, Err: err})
+		c.ConnectionFailed(s, conn, &IOError{Address: s.address, Stage: retry.StageInFlight, Err: err})
 	}
 }
 

@@ -147,7 +147,7 @@ func TestAStalePrimaryIsCheckedAtOnce(t *testing.T) {
 		c := start(t, network{addrA: a, addrB: b}, nil)
 		selected(t, c)
 		pass(t, time.Second)
-		generation := c.servers[addrA].pool.currentGeneration()
+		generation := c.servers[addrA].pool.generation(bson.NilObjectID)
 		// The next election is seen by a handshake with the new primary, long before the heartbeats.
 		b.set(func(p *peer) { p.hello = elected(true, 2, addrA, addrB) })
 		a.set(func(p *peer) { p.hello = member(false, addrA, addrB) })
@@ -159,7 +159,7 @@ func TestAStalePrimaryIsCheckedAtOnce(t *testing.T) {
 		if kindOf(c, addrA) != topology.RSSecondary || kindOf(c, addrB) != topology.RSPrimary {
 			t.Errorf("a is %v, b is %v", kindOf(c, addrA), kindOf(c, addrB))
 		}
-		if c.servers[addrA].pool.currentGeneration() != generation {
+		if c.servers[addrA].pool.generation(bson.NilObjectID) != generation {
 			t.Error("the pool of the former primary was cleared")
 		}
 	})

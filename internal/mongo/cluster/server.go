@@ -18,9 +18,9 @@ type Server struct {
 
 func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
-	s.pool.server = s
+	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
 	s.pool.open = make(map[*Conn]struct{})
-	s.pool.pending = make(map[*attempt]struct{})
+	s.pool.pending = make(map[*pendingConn]struct{})
 	return s
 }
 
@@ -37,16 +37,23 @@ func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 	return c, err
 }
 
+// Hold takes note that no operation uses a checked out connection for now, although it is not given back: a cursor or a
+// transaction is pinned to it. Until [Server.Use] nothing is in flight on it.
+func (s *Server) Hold() { s.inFlight.Add(-1) }
+
+// Use takes note that an operation uses a connection that was held.
+func (s *Server) Use() { s.inFlight.Add(1) }
+
 // CheckIn gives a connection back.
 func (s *Server) CheckIn(c *Conn) {
 	s.inFlight.Add(-1)
 	s.pool.checkIn(c)
 }
 
-// resting tells whether no operation is in flight.
-func (s *Server) resting() bool { return s.inFlight.Load() == 0 }
+// idle reports whether no operation is in flight.
+func (s *Server) idle() bool { return s.inFlight.Load() == 0 }
 
-// cancelCheck ends a check that is under way: its connection is likely as broken as the one that just failed.
+// cancelCheck ends a check that is under way: its connection is likely as broken as the one that has just failed.
 func (s *Server) cancelCheck() {
 	if cancel := s.checking.Load(); cancel != nil {
 		(*cancel)()

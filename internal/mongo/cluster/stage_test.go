@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -36,12 +37,12 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		through int
 		want    retry.Stage
 	}{
-		{"a write that wrote nothing left nothing in flight", 0, retry.Dispatch},
-		{"a write that wrote one byte did", 1, retry.InFlight},
-		{"so did one that wrote half of the message", 20, retry.InFlight},
+		{"a write that wrote nothing left nothing in flight", 0, retry.StageDispatch},
+		{"a write that wrote one byte did", 1, retry.StageInFlight},
+		{"so did one that wrote half of the message", 20, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, _ := memPipe()
+			client, _ := memnet.Pipe()
 			conn := newConn(&brokenPipe{Conn: client, through: c.through}, 1, addrA)
 			wantBroken(t, conn, ping(t.Context(), conn), c.want, syscall.EPIPE)
 		})
@@ -49,16 +50,16 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 }
 
 func TestAnUnacknowledgedMessageHasAStageToo(t *testing.T) {
-	client, _ := memPipe()
+	client, _ := memnet.Pipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
-	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
 }
 
 func TestAConnectionThatThePeerClosedBeforeItWasUsedSendsNothing(t *testing.T) {
-	client, server := memPipe()
+	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)
-	server.in.set(&server.in.broken, net.ErrClosed)
-	wantBroken(t, conn, ping(t.Context(), conn), retry.Dispatch, syscall.EPIPE)
+	server.CloseRead()
+	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
 }
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {
@@ -84,8 +85,8 @@ var answers = []struct {
 	{"the peer closes without an answer", func(q *question) { q.conn.Close() }, io.EOF},
 	{"the peer closes within the header", func(q *question) { q.cut(7) }, io.ErrUnexpectedEOF},
 	{"the peer closes within the reply", func(q *question) { q.cut(25) }, io.ErrUnexpectedEOF},
-	{"the connection is reset", func(q *question) { q.conn.out.set(&q.conn.out.broken, syscall.ECONNRESET) }, syscall.ECONNRESET},
-	{"the read times out", func(q *question) { q.conn.out.set(&q.conn.out.broken, os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
+	{"the connection is reset", func(q *question) { q.conn.Abort(syscall.ECONNRESET) }, syscall.ECONNRESET},
+	{"the read times out", func(q *question) { q.conn.Abort(os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
 	{"the answer is to another request", func(q *question) { q.send(func(b []byte) []byte { b[8]++; return b }) }, wire.ErrMalformed},
 	{"garbage comes", func(q *question) { q.conn.Write(make([]byte, 64)) }, wire.ErrMalformed},
 	{"text comes", func(q *question) { q.conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, wire.ErrMalformed},
@@ -121,7 +122,7 @@ func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
 				found(t, s, standalone())
 				conn := checkOut(t, s)
 				p.set(func(p *peer) { p.script = func(q *question) bool { a.do(q); return true } })
-				wantBroken(t, conn, ping(t.Context(), conn), retry.InFlight, a.want)
+				wantBroken(t, conn, ping(t.Context(), conn), retry.StageInFlight, a.want)
 				s.CheckIn(conn)
 				counters(t, s, 0, 0, 0)
 			})

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,15 +14,20 @@ import (
 type clock struct{ latest atomic.Pointer[clusterTime] }
 
 type clusterTime struct {
-	timestamp uint64
+	timestamp Timestamp
 	document  []byte
 }
 
-func (c *clock) document() []byte {
-	if t := c.latest.Load(); t != nil {
-		return t.document
+// document returns the $clusterTime to send in a session: the newest that the client or the session has met.
+func (c *clock) document(s *Session) []byte {
+	latest := c.latest.Load()
+	if s != nil && s.clusterTime != nil && (latest == nil || s.clusterTime.timestamp > latest.timestamp) {
+		latest = s.clusterTime
 	}
-	return nil
+	if latest == nil {
+		return nil
+	}
+	return latest.document
 }
 
 // advance takes a $clusterTime document if it is newer. The document is copied.
@@ -37,7 +43,7 @@ func (c *clock) advance(document []byte) {
 			return
 		}
 		if next == nil {
-			next = &clusterTime{timestamp: timestamp, document: append([]byte(nil), document...)}
+			next = &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
 		}
 		if c.latest.CompareAndSwap(old, next) {
 			return
@@ -45,16 +51,33 @@ func (c *clock) advance(document []byte) {
 	}
 }
 
+// newer returns the time of a $clusterTime document if it is newer than t, else t.
+func newer(t *clusterTime, document []byte) *clusterTime {
+	timestamp, ok := timestampOf(document)
+	if !ok || t != nil && t.timestamp >= timestamp {
+		return t
+	}
+	return &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
+}
+
 // timestampOf returns the clusterTime of a $clusterTime document. A timestamp's 64 bits are ordered as a number.
-func timestampOf(document []byte) (uint64, bool) {
+func timestampOf(document []byte) (Timestamp, bool) {
 	if document == nil {
 		return 0, false
 	}
 	it := wire.Elements(document)
 	for it.Next() {
-		if it.Type == bson.TypeTimestamp && string(it.Key) == "clusterTime" {
-			return binary.LittleEndian.Uint64(it.Value), true
+		if string(it.Key) == "clusterTime" {
+			return timestamp(&it.Element)
 		}
 	}
 	return 0, false
+}
+
+// timestamp returns an element's value if it is a BSON timestamp.
+func timestamp(e *wire.Element) (Timestamp, bool) {
+	if e.Type != bson.TypeTimestamp {
+		return 0, false
+	}
+	return Timestamp(binary.LittleEndian.Uint64(e.Value)), true
 }

@@ -15,7 +15,7 @@ const endSessionsBatch = 10_000
 
 type endSessionsCommand struct{ ids [][]byte }
 
-func (e *endSessionsCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (e *endSessionsCommand) AppendTo(b []byte, _ Attempt) ([]byte, error) {
 	at, b := wire.BeginArray(b, "endSessions")
 	for i, id := range e.ids {
 		b = wire.AppendDocument(b, wire.ArrayKey(i), id)
@@ -40,7 +40,7 @@ func (r *Runner) endSessions(ctx context.Context) {
 	for batch := range slices.Chunk(ids, endSessionsBatch) {
 		op := &Operation{
 			Name: "endSessions", Database: "admin", Kind: Generic, Selection: selection, Command: &endSessionsCommand{ids: batch},
-			Sessionless: true,
+			Session: NoSession,
 		}
 		_ = r.Run(ctx, op)
 	}

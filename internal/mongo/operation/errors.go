@@ -12,7 +12,7 @@ import (
 // clientError is an error that the client met on its way to a server, as applications know it: a CommandError with
 // labels and without a code. One that no rule retries stays what it is.
 func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
-	if reason == retry.UnknownReason {
+	if reason == retry.ReasonUnknown {
 		return err
 	}
 	if r.labelsWrites() {
@@ -62,7 +62,7 @@ func final(err error, kind Kind) error {
 	}
 	chosen := choose(history.Attempts, kind).Err
 	only := history.Attempts[0]
-	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.NoServer) {
+	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.WhyNoServer) {
 		return chosen // the second: no server could be selected, and no attempt was made
 	}
 	return withHistory(chosen, history)
@@ -72,7 +72,7 @@ func final(err error, kind Kind) error {
 // write, is not labelled NoWritesPerformed. If none shows it, the first.
 func choose(attempts []retry.Record, kind Kind) retry.Record {
 	for _, a := range slices.Backward(attempts) {
-		if a.Stage != retry.Dispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
+		if a.Stage != retry.StageDispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
 			return a
 		}
 	}
@@ -84,13 +84,13 @@ func labelled(err error, label string) bool {
 	return errors.As(err, &e) && e.HasErrorLabel(label)
 }
 
-// addsNothing tells whether a refusal after a single attempt is what everybody expects.
+// addsNothing reports whether a refusal after a single attempt is what everybody expects.
 func addsNothing(why retry.Why) bool {
 	switch why {
-	case retry.NotRetryable, retry.NoServer, retry.NotBuilt, retry.Disabled, retry.Undecided, retry.Retried:
+	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
 		return true
-	case retry.NotIdempotentOp, retry.StrategyDeclined, retry.AttemptsUsed, retry.DeadlineWouldPass,
-		retry.BudgetEmpty, retry.BreakerOpen, retry.UnsupportedServer, retry.InTransaction, retry.Cancelled:
+	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
+		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled:
 		return false
 	}
 	return false

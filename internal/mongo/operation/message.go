@@ -22,7 +22,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	}
 	at, b := wire.BeginMsg(conn.Out[:0], requestID, 0, flags)
 	doc, b := wire.BeginDocument(b)
-	b, err := r.op.Command.AppendTo(b, conn.Description)
+	b, err := r.op.Command.AppendTo(b, Attempt{Number: r.number, Server: conn.Description})
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +31,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	}
 	b = wire.EndDocument(b, doc)
 	if s, ok := r.op.Command.(Sequencer); ok {
-		var seq int
-		seq, b = wire.BeginSequence(b, s.Identifier())
-		b = wire.EndSequence(s.AppendSequence(b), seq)
+		b = s.AppendSequences(b)
 	}
 	conn.Out = wire.EndMessage(b, at)
 	if limit := int(conn.Description.MaxMessageSize); limit > 0 && len(conn.Out) > limit {
@@ -49,20 +47,19 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	if err != nil {
 		return nil, err
 	}
-	if c := r.op.ReadConcern; c != nil && c.Level != "" {
-		at, rest := wire.BeginEmbedded(b, "readConcern")
-		b = wire.EndDocument(wire.AppendString(rest, "level", c.Level), at)
+	if r.op.ReadConcern != nil {
+		b = r.session.complete(*r.op.ReadConcern).append(b)
 	}
 	if b, err = appendWriteConcern(b, r.op.WriteConcern); err != nil {
 		return nil, err
 	}
-	if r.session != nil {
-		b = wire.AppendDocument(b, "lsid", r.session.id)
+	if id := r.session.id(); id != nil {
+		b = wire.AppendDocument(b, "lsid", id)
 	}
 	if r.txnNumber != 0 {
 		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
 	}
-	if now := r.clock.document(); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
+	if now := r.clock.document(r.session); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
 		conn.Description.Kind != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
@@ -73,7 +70,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 // appendMaxTime tells the server how long the caller will wait: what is left of the deadline less one round trip.
 func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
 	deadline, ok := ctx.Deadline()
-	if !ok || r.op.Kind == Generic || r.op.Name == "getMore" {
+	if !ok || r.op.Kind == Generic || r.op.OwnTimeLimit {
 		return b, nil
 	}
 	left := time.Until(deadline) - s.RTT

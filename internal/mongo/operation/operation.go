@@ -6,9 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -31,18 +29,24 @@ const (
 // Command is what differs from one operation to another.
 type Command interface {
 	// AppendTo writes the command's own elements, its name first, behind dst. It is called once for each attempt.
-	AppendTo(dst []byte, server *topology.Server) ([]byte, error)
-	// Accept takes the result out of a reply that is ok, copying what it keeps, and returns the error of a write that
-	// the reply tells. It may be called once for each attempt; only the last call counts.
+	AppendTo(dst []byte, attempt Attempt) ([]byte, error)
+	// Accept reads the result from a reply that is ok, copying the parts that it keeps, and returns the error of a write
+	// that the reply reports. It may be called once for each attempt; only the last call counts.
 	Accept(reply *Reply) error
 }
 
-// Sequencer is a Command whose documents travel in a document sequence.
+// Attempt is the attempt for which a command is written.
+type Attempt struct {
+	Number int // from 0
+	// Server is the server as it was at the connection's handshake.
+	Server *topology.Server
+}
+
+// Sequencer is a Command whose documents travel in document sequences, behind its body.
 type Sequencer interface {
 	Command
-	// AppendSequence writes the section's documents; identifier names them.
-	AppendSequence(dst []byte) []byte
-	Identifier() string
+	// AppendSequences writes the sequences, each begun and ended, behind dst.
+	AppendSequences(dst []byte) []byte
 }
 
 // Operation describes one database command. It is used by one goroutine.
@@ -60,16 +64,15 @@ type Operation struct {
 	Selection *topology.Selection
 	// ReadPreference travels with the command; nil means primary.
 	ReadPreference *readpref.ReadPref
-	ReadConcern    *readconcern.ReadConcern
-	WriteConcern   *writeconcern.WriteConcern
-	// Server, if set, is the only one that will do: a cursor lives on it.
-	Server *cluster.Server
-	// Session is the session to use. Nil means an implicit one for this operation, which ends with it unless
-	// KeepSession is set; then it is left here for the caller to end.
-	Session     *Session
-	KeepSession bool
-	// Sessionless: the command is about sessions and has none of its own.
-	Sessionless bool
+	// ReadConcern is sent with the times of the session. Nil means that the command has none.
+	ReadConcern  *ReadConcern
+	WriteConcern *writeconcern.WriteConcern
+	// OwnTimeLimit: the command writes maxTimeMS itself, or must have none, whatever the deadline is.
+	OwnTimeLimit bool
+	// Session is the session to run in. Nil means an implicit one that ends with the operation.
+	Session *Session
+	// Pin ties the operation to a server. Nil means the session's pin, if that has one.
+	Pin *Pin
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }
@@ -91,16 +94,15 @@ type Runner struct {
 	engine   *retry.Engine
 	sessions SessionPool
 	clock    clock
-	overload retry.Overload
 }
 
 // NewRunner returns a runner on a cluster.
 func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.GiveUp})
+	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp})
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{cfg: cfg, engine: engine, overload: retry.Overload{Retries: cfg.MaxAdaptiveRetries}}, nil
+	return &Runner{cfg: cfg, engine: engine}, nil
 }
 
 // Cluster returns the cluster on which operations run.
@@ -115,10 +117,13 @@ var emptyRun run
 
 // Run runs one operation, with retries, and returns the error that the application is to see.
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
+	if op.Session != nil && op.Session.ended {
+		return ErrSessionEnded
+	}
 	run := runs.Get().(*run)
-	run.Runner, run.op, run.session = r, op, op.Session
+	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
-	run.endSession()
+	run.implicit.End()
 	*run = emptyRun
 	runs.Put(run)
 	if err == nil {
@@ -127,35 +132,32 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	return final(err, op.Kind)
 }
 
-// farewell is how long the client waits at most, at its end, for a server to hear that its sessions are over.
-const farewell = time.Second
+// begin gives the operation its session and its pin.
+func (r *run) begin(runner *Runner, op *Operation) {
+	r.Runner, r.op, r.pin = runner, op, op.Pin
+	switch op.Session {
+	case NoSession:
+		return
+	case nil:
+		r.implicit.pool = &runner.sessions
+		r.session = &r.implicit
+	default:
+		r.session = op.Session
+	}
+	if r.pin == nil {
+		r.pin = r.session.Pin
+	}
+}
+
+// endSessionsTimeout is how long the client waits at most, when it is closed, for a server to end the client's sessions.
+const endSessionsTimeout = time.Second
 
 // Close ends the runner: operations in flight may finish until ctx ends and are then broken off; the servers are told
 // that the sessions are over; the cluster is closed.
 func (r *Runner) Close(ctx context.Context) {
 	r.cfg.Cluster.Drain(ctx)
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, endSessionsTimeout)
 	defer cancel()
 	r.endSessions(ctx)
 	r.cfg.Cluster.Close()
-}
-
-// Reply is a command's reply, its top-level elements found in one pass. Everything aliases the connection's buffer.
-type Reply struct {
-	Body   bson.Raw
-	Server *cluster.Server
-
-	OK                bool
-	Code              int32
-	CodeName, Message []byte
-	Labels            []byte // an array
-	N, NModified      int64
-	Cursor            []byte // a document
-	Upserted          []byte // an array
-	WriteErrors       []byte // an array
-	WriteConcernError []byte // a document
-	Value             bson.RawValue
-
-	clusterTime, topologyVersion []byte
-	baseBackoffMS                int64
 }

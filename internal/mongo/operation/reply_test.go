@@ -122,16 +122,16 @@ func TestWhichErrorIsReturned(t *testing.T) {
 		attempts []retry.Record
 		want     string
 	}{
-		{"one", Write, []retry.Record{attempt(retry.InFlight, "a")}, "a"},
-		{"the most recent that was sent", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Responded, "b")}, "b"},
-		{"not the client's own", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Dispatch, "b")}, "a"},
-		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
+		{"one", Write, []retry.Record{attempt(retry.StageInFlight, "a")}, "a"},
+		{"the most recent that was sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
+		{"not the client's own", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
+		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
 		{"the middle one", Write, []retry.Record{
-			attempt(retry.Dispatch, "a"), attempt(retry.Responded, "b"), attempt(retry.Responded, "c", none),
+			attempt(retry.StageDispatch, "a"), attempt(retry.StageResponded, "b"), attempt(retry.StageResponded, "c", none),
 		}, "b"},
-		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.Responded, "a", none), attempt(retry.Dispatch, "b")}, "a"},
-		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
-		{"a read does not look at that label", Read, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "b"},
+		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"a read does not look at that label", Read, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := choose(c.attempts, c.kind).Err.(official.CommandError).Message; got != c.want { //nolint:errorlint // made above
@@ -168,7 +168,7 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: s, I: i}}, {Key: "signature", Value: int32(i)}})
 	}
 	var c clock
-	if c.document() != nil {
+	if c.document(nil) != nil {
 		t.Error("there is a time before any was told")
 	}
 	for _, step := range []struct{ told, want []byte }{
@@ -180,20 +180,20 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
 	} {
 		c.advance(step.told)
-		if string(c.document()) != string(step.want) {
-			t.Errorf("after %v: %v, want %v", bson.Raw(step.told), bson.Raw(c.document()), bson.Raw(step.want))
+		if string(c.document(nil)) != string(step.want) {
+			t.Errorf("after %v: %v, want %v", bson.Raw(step.told), bson.Raw(c.document(nil)), bson.Raw(step.want))
 		}
 	}
 }
 
-func TestFoldedShowsSequencesAsArrays(t *testing.T) {
+func TestListenersAreShownSequencesAsArrays(t *testing.T) {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
 	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
 	seq, b := wire.BeginSequence(b, "documents")
 	b = append(b, marshal(t, bson.D{{Key: "a", Value: 1}})...)
 	b = wire.EndMessage(wire.EndSequence(b, seq), at)
 	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
-	if got := folded(b); got.String() != want.String() {
+	if got := shown(b); got.String() != want.String() {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

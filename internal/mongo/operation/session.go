@@ -1,87 +1,125 @@
 package operation
 
 import (
-	"crypto/rand"
-	"sync"
+	"errors"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Session is a server session: an id under which a server remembers what it did. It is used by one operation at a time.
+// Session is a client session: what operations that belong together have in common (Driver Sessions, Causal Consistency
+// and Snapshot Reads specifications). The application starts an explicit one and ends it. An implicit one is made for an
+// operation, or for a cursor, and ends with it. A session is used by one operation at a time.
 type Session struct {
-	id        []byte // the lsid document
-	txnNumber int64
-	lastUsed  time.Time // when an operation began to use it
-	dirty     bool      // a network error was met: the server may still be busy with it
+	// Pin ties the session's operations to a server: those of a transaction in a sharded cluster. Nil means no tie.
+	Pin *Pin
+
+	pool     *SessionPool
+	explicit bool
+	ended    bool
+	causal   bool
+	snapshot bool
+	server   *ServerSession // nil before the first connection, which shows whether there are sessions
+
+	operationTime Timestamp    // of the latest operation: what a causally consistent read must see
+	snapshotTime  Timestamp    // at which a snapshot session reads, 0 before its first read
+	clusterTime   *clusterTime // the newest that the session's operations met
+	recoveryToken []byte       // of the latest answer of a mongos
 }
 
-// sessionMargin is how long before a server forgets a session it is not used any more.
-const sessionMargin = time.Minute
-
-// newSession returns a session with a random (version 4) id.
-func newSession() *Session {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	at, b := wire.BeginDocument(make([]byte, 0, 30))
-	b = wire.AppendBinary(b, "id", 4, id[:])
-	return &Session{id: wire.EndDocument(b, at)}
+// SessionOptions are what an explicit session is started with.
+type SessionOptions struct {
+	// Causal makes each read see the session's operations before it.
+	Causal bool
+	// Snapshot makes all reads of the session see the data at one time.
+	Snapshot bool
 }
 
-// nextTxnNumber returns a number greater than all before it: 1 is the first.
-func (s *Session) nextTxnNumber() int64 {
-	s.txnNumber++
-	return s.txnNumber
+// NoSession is the session of a command that runs in none, because it is about sessions itself.
+var NoSession = &Session{explicit: true}
+
+// ErrSessionEnded is the error of an operation in a session that has ended.
+var ErrSessionEnded = errors.New("the session has ended")
+
+// StartSession returns an explicit session. Its server session is taken by its first operation.
+func (r *Runner) StartSession(o SessionOptions) *Session {
+	return &Session{pool: &r.sessions, explicit: true, causal: o.Causal, snapshot: o.Snapshot}
 }
 
-func (s *Session) expired(now time.Time, timeout time.Duration) bool {
-	return now.Sub(s.lastUsed) > timeout-sessionMargin
-}
+// ImplicitSession returns a session for operations that the application has given none, such as those of one cursor.
+func (r *Runner) ImplicitSession() *Session { return &Session{pool: &r.sessions} }
 
-// SessionPool keeps server sessions for reuse, the most recently used first. A session keeps its transaction number.
-// The zero value is ready and safe for concurrent use.
-type SessionPool struct {
-	mu   sync.Mutex
-	free []*Session
-}
-
-// take returns a session that the server, which forgets after timeout, still knows, or a new one.
-func (p *SessionPool) take(now time.Time, timeout time.Duration) *Session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for n := len(p.free); n > 0; n-- {
-		s := p.free[n-1]
-		p.free = p.free[:n-1]
-		if !s.expired(now, timeout) {
-			s.lastUsed = now
-			return s
-		}
+// End ends the session: its server session goes back to the pool, and its pin is released. It may be called more than
+// once.
+func (s *Session) End() {
+	s.ended = true
+	if s.Pin != nil {
+		s.Pin.Release()
 	}
-	s := newSession()
-	s.lastUsed = now
-	return s
+	if s.server != nil {
+		s.pool.put(s.server)
+		s.server = nil
+	}
 }
 
-// put takes a session back, unless it is dirty: the server will forget that by itself.
-func (p *SessionPool) put(s *Session) {
-	if s.dirty {
+// Release ends an implicit session. An explicit one goes on: only the application ends it.
+func (s *Session) Release() {
+	if !s.explicit {
+		s.End()
+	}
+}
+
+// begin takes note that an operation uses the session now, on a server that forgets sessions after timeout.
+func (s *Session) begin(now time.Time, timeout time.Duration) {
+	if s.server == nil {
+		s.server = s.pool.get(now, timeout)
 		return
 	}
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
+	s.server.lastUsed = now
 }
 
-// drain returns the ids of all free sessions and forgets them.
-func (p *SessionPool) drain() [][]byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ids := make([][]byte, len(p.free))
-	for i, s := range p.free {
-		ids[i] = s.id
+// id returns the lsid document, nil if the session has none on this server.
+func (s *Session) id() []byte {
+	if s == nil || s.server == nil {
+		return nil
 	}
-	p.free = nil
-	return ids
+	return s.server.id
+}
+
+// networkFailed takes note that a server may still be busy with an operation of the session.
+func (s *Session) networkFailed() {
+	if s != nil && s.server != nil {
+		s.server.dirty = true
+	}
+}
+
+// learn takes from a reply what the session's next operations need. An implicit session has no use for it.
+func (s *Session) learn(reply *Reply) {
+	if s == nil || !s.explicit {
+		return
+	}
+	s.operationTime = max(s.operationTime, reply.OperationTime)
+	s.clusterTime = newer(s.clusterTime, reply.clusterTime)
+	if reply.RecoveryToken != nil {
+		s.recoveryToken = append(s.recoveryToken[:0], reply.RecoveryToken...)
+	}
+	if s.snapshot && s.snapshotTime == 0 {
+		s.snapshotTime = reply.snapshotTime()
+	}
+}
+
+// RecoveryToken returns the token with which any mongos can finish the session's transaction, nil if none was told.
+func (s *Session) RecoveryToken() []byte { return s.recoveryToken }
+
+// complete adds the session's times to the read concern of an operation.
+func (s *Session) complete(c ReadConcern) ReadConcern {
+	switch {
+	case s == nil:
+	case s.snapshot:
+		c.Level = "snapshot"
+		if c.AtClusterTime == 0 {
+			c.AtClusterTime = s.snapshotTime
+		}
+	case s.causal && c.AfterClusterTime == 0:
+		c.AfterClusterTime = s.operationTime
+	}
+	return c
 }

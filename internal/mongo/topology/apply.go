@@ -100,7 +100,7 @@ func leastSessionTimeout(servers []*Server) *int64 {
 	return least
 }
 
-// PoolReady tells whether the connection pool of the server at addr is to be ready after a successful check: SDAM,
+// PoolReady reports whether the connection pool of the server at addr is to be ready after a successful check: SDAM,
 // "Connection Pool Management". On a direct connection any kind of server will do, if it is the one that was asked for.
 func (d *Description) PoolReady(addr string) bool {
 	s := d.Server(addr)

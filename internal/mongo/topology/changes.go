@@ -8,7 +8,7 @@ type Change struct {
 	Old, New *Server
 }
 
-// CheckNow tells whether the server must be checked at once, because it was the primary and a newer one appeared.
+// CheckNow reports whether the server must be checked at once, because it was the primary and a newer one appeared.
 func (c Change) CheckNow() bool {
 	return c.New != nil && errors.Is(c.New.Error, ErrNewerPrimary)
 }

@@ -15,7 +15,7 @@ const (
 	codeNotPrimaryOrSecondary           = 13436
 )
 
-// IsNotPrimary tells whether an error reply, or a write concern error, means that the server is not the writable
+// IsNotPrimary reports whether an error reply, or a write concern error, means that the server is not the writable
 // primary. The message decides only if there is no code.
 func IsNotPrimary(code int32, msg string, hasCode bool) bool {
 	if !hasCode {
@@ -28,7 +28,7 @@ func IsNotPrimary(code int32, msg string, hasCode bool) bool {
 	return false
 }
 
-// IsRecovering tells whether an error reply, or a write concern error, means that the server is recovering or shutting
+// IsRecovering reports whether an error reply, or a write concern error, means that the server is recovering or shutting
 // down. The message decides only if there is no code.
 func IsRecovering(code int32, msg string, hasCode bool) bool {
 	if !hasCode {
@@ -41,7 +41,7 @@ func IsRecovering(code int32, msg string, hasCode bool) bool {
 	return IsShutdown(code)
 }
 
-// IsShutdown tells whether the code, of those of IsRecovering, means that the server is shutting down.
+// IsShutdown reports whether the code, of those of IsRecovering, means that the server is shutting down.
 func IsShutdown(code int32) bool {
 	return code == codeInterruptedAtShutdown || code == codeShutdownInProgress
 }

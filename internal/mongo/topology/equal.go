@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// Equal tells whether no event is published for a change from s to other: SDAM, "Server Description Equality". Round
+// Equal reports whether no event is published for a change from s to other: SDAM, "Server Description Equality". Round
 // trip times, update times and limits do not count, and the order of members and tags has no meaning.
 func (s *Server) Equal(other *Server) bool {
 	return s.Address == other.Address && s.Kind == other.Kind && sameError(s.Error, other.Error) &&
@@ -22,7 +22,7 @@ func (s *Server) sameMembership(other *Server) bool {
 		sameSet(s.Hosts, other.Hosts) && sameSet(s.Passives, other.Passives) && sameSet(s.Arbiters, other.Arbiters)
 }
 
-// Equal tells whether no event is published for a change from d to other.
+// Equal reports whether no event is published for a change from d to other.
 func (d *Description) Equal(other *Description) bool {
 	return d.Kind == other.Kind && d.SetName == other.SetName && d.MaxElectionID == other.MaxElectionID &&
 		samePointee(d.MaxSetVersion, other.MaxSetVersion) &&

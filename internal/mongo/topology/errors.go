@@ -1,5 +1,7 @@
 package topology
 
+import "go.mongodb.org/mongo-driver/v2/bson"
+
 // ErrorKind is how an attempt failed, as far as the topology is concerned.
 type ErrorKind uint8
 
@@ -35,8 +37,8 @@ type ErrorInfo struct {
 	Generation, PoolGeneration uint64
 	// MaxWireVersion is the connection's, 0 if its hello has not answered.
 	MaxWireVersion int32
-	// HasServiceID is whether the connection knows its service behind a load balancer.
-	HasServiceID bool
+	// Service is the connection's service behind a load balancer, zero before its hello has told and elsewhere.
+	Service bson.ObjectID
 }
 
 // PoolClear is what becomes of a server's connection pool. It must be done together with publishing the description,
@@ -109,7 +111,7 @@ func OnCheckError(d *Description, addr string, kind ErrorKind, err error) (*Desc
 	return Apply(d, NewUnknown(addr, err, nil)), r
 }
 
-// stale tells whether the error is older than what is known of the server: it came from a connection made before the
+// stale reports whether the error is older than what is known of the server: it came from a connection made before the
 // pool was cleared, or from a state that the server has told about already. Every change of state has a new
 // topologyVersion, therefore an equal one is stale too.
 func (e *ErrorInfo) stale(s *Server) bool {
@@ -124,7 +126,7 @@ func (e *ErrorInfo) stateChange() bool {
 // wireVersion42 is MongoDB 4.2, whose members keep their connections when they step down.
 const wireVersion42 = 8
 
-// closesConnections tells whether the server, because it is older than 4.2, closes all of its connections when its state
+// closesConnections reports whether the server, because it is older than 4.2, closes all of its connections when its state
 // changes: what SDAM asked of clients as long as it covered such servers.
 func (e *ErrorInfo) closesConnections() bool {
 	return e.MaxWireVersion > 0 && e.MaxWireVersion < wireVersion42
@@ -132,7 +134,7 @@ func (e *ErrorInfo) closesConnections() bool {
 
 // clearService clears the pool of the connection's service; before hello has told which that is, nothing can be.
 func (e *ErrorInfo) clearService() PoolClear {
-	if e.HasServiceID {
+	if !e.Service.IsZero() {
 		return ClearPool
 	}
 	return KeepPool

@@ -1,6 +1,10 @@
 package topology
 
-import "testing"
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 func TestCodesOfStateChanges(t *testing.T) {
 	for _, c := range []struct {
@@ -105,12 +109,12 @@ func TestErrorsBehindALoadBalancerClearOneService(t *testing.T) {
 		e    ErrorInfo
 		want PoolClear
 	}{
-		"a network error":                    {ErrorInfo{Kind: NetworkError, HandshakeDone: true, HasServiceID: true}, ClearPool},
-		"a timeout":                          {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true, HasServiceID: true}, KeepPool},
+		"a network error":                    {ErrorInfo{Kind: NetworkError, HandshakeDone: true, Service: bson.NewObjectID()}, ClearPool},
+		"a timeout":                          {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true, Service: bson.NewObjectID()}, KeepPool},
 		"before the service is known":        {ErrorInfo{Kind: NetworkError}, KeepPool},
-		"in authentication":                  {ErrorInfo{Kind: NetworkError, HasServiceID: true}, ClearPool},
-		"not primary":                        {ErrorInfo{Code: 10107, HasCode: true, HandshakeDone: true, HasServiceID: true}, KeepPool},
-		"shutting down":                      {ErrorInfo{Code: 91, HasCode: true, HandshakeDone: true, HasServiceID: true}, ClearPool},
+		"in authentication":                  {ErrorInfo{Kind: NetworkError, Service: bson.NewObjectID()}, ClearPool},
+		"not primary":                        {ErrorInfo{Code: 10107, HasCode: true, HandshakeDone: true, Service: bson.NewObjectID()}, KeepPool},
+		"shutting down":                      {ErrorInfo{Code: 91, HasCode: true, HandshakeDone: true, Service: bson.NewObjectID()}, ClearPool},
 		"shutting down, in the first answer": {ErrorInfo{Code: 91, HasCode: true}, KeepPool},
 	} {
 		next, r := OnError(d, "a", c.e)

@@ -88,7 +88,7 @@ func (d *Description) updateRSFromPrimary(s *Server) {
 	d.Servers = slices.DeleteFunc(d.Servers, func(member *Server) bool { return !s.names(member.Address) })
 }
 
-// stalePrimary tells whether a newer primary has been seen: SDAM, "Using electionId and setVersion to detect stale
+// stalePrimary reports whether a newer primary has been seen: SDAM, "Using electionId and setVersion to detect stale
 // primaries". A missing value is less than any other; before 6.0 incomplete pairs are not compared at all.
 func (d *Description) stalePrimary(s *Server) bool {
 	election := bytes.Compare(s.ElectionID[:], d.MaxElectionID[:])
@@ -140,13 +140,13 @@ func (d *Description) checkIfHasPrimary() {
 	}
 }
 
-// misnamed tells whether the set knows the server by another address than the client. A server that does not say what
+// misnamed reports whether the set knows the server by another address than the client. A server that does not say what
 // the set calls it gets the benefit of the doubt.
 func (s *Server) misnamed() bool {
 	return s.Me != "" && s.Me != s.Address
 }
 
-// names tells whether addr is in one of the server's lists of members.
+// names reports whether addr is in one of the server's lists of members.
 func (s *Server) names(addr string) bool {
 	return slices.Contains(s.Hosts, addr) || slices.Contains(s.Passives, addr) || slices.Contains(s.Arbiters, addr)
 }

@@ -57,12 +57,17 @@ func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
 	return &Server{Address: strings.ToLower(addr), Error: err, TopologyVersion: tv}
 }
 
-// Known tells whether the last check told what the server is. PossiblePrimary is only another member's opinion.
+// NewLoadBalancer describes a load balancer, which is never asked what it is.
+func NewLoadBalancer(addr string) *Server {
+	return &Server{Address: strings.ToLower(addr), Kind: LoadBalancer}
+}
+
+// Known reports whether the last check told what the server is. PossiblePrimary is only another member's opinion.
 func (s *Server) Known() bool {
 	return s.Kind != Unknown && s.Kind != PossiblePrimary
 }
 
-// DataBearing tells whether the server holds data that may be read.
+// DataBearing reports whether the server holds data that may be read.
 func (s *Server) DataBearing() bool {
 	switch s.Kind {
 	case Standalone, Mongos, RSPrimary, RSSecondary, LoadBalancer:
@@ -73,7 +78,7 @@ func (s *Server) DataBearing() bool {
 	return false
 }
 
-// Writable tells whether the server takes writes.
+// Writable reports whether the server takes writes.
 func (s *Server) Writable() bool {
 	switch s.Kind {
 	case Standalone, Mongos, RSPrimary, LoadBalancer:

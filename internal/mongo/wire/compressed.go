@@ -37,7 +37,7 @@ func CompressorNamed(name string) (Compressor, bool) {
 	return NoCompressor, false
 }
 
-// MayCompress tells whether a command may be sent, and answered, compressed: not one that has to do with the handshake or
+// MayCompress reports whether a command may be sent, and answered, compressed: not one that has to do with the handshake or
 // carries what must stay secret (wire compression specification).
 func MayCompress(command string) bool {
 	switch command {

@@ -172,7 +172,7 @@ func (e *Element) Int64() (int64, bool) {
 // Float64 returns the number of an element that is a double.
 func (e *Element) Float64() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(e.Value)) }
 
-// True tells whether the element is a true boolean or a number other than zero.
+// True reports whether the element is a true boolean or a number other than zero.
 func (e *Element) True() bool {
 	if e.Type == bson.TypeDouble {
 		return e.Float64() != 0

@@ -53,6 +53,12 @@ func BeginSequence(dst []byte, identifier string) (int, []byte) {
 // EndSequence sets the size of the sequence that began at index.
 func EndSequence(dst []byte, index int) []byte { return EndMessage(dst, index) }
 
+// AppendSequence writes a whole document sequence of documents that stand back to back.
+func AppendSequence(dst []byte, identifier string, documents []byte) []byte {
+	at, dst := BeginSequence(dst, identifier)
+	return EndSequence(append(dst, documents...), at)
+}
+
 // ParseMsg reads an OP_MSG, header included. The body is required; a sequence's documents are checked for their
 // frames. A checksum is verified where it is present.
 func ParseMsg(b []byte) (Msg, error) {
@@ -83,6 +89,15 @@ func (m *Msg) parse(b []byte) error {
 		}
 	}
 	return m.parseSections(sections)
+}
+
+// MoreFollow reports whether a message is an OP_MSG whose sender sends another one without being asked (moreToCome).
+func MoreFollow(message []byte) bool {
+	h, err := ParseHeader(message)
+	if err != nil || h.OpCode != OpMsg || len(message) < HeaderLength+4 {
+		return false
+	}
+	return MsgFlags(binary.LittleEndian.Uint32(message[HeaderLength:]))&MoreToCome != 0
 }
 
 // checked verifies the CRC-32C at the end of the message and returns its sections.

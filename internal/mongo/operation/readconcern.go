@@ -1,0 +1,32 @@
+package operation
+
+import "github.com/holdfast-db/holdfast/internal/mongo/wire"
+
+// Timestamp is a BSON timestamp as a number: seconds in the upper half, a counter in the lower. 0 is none.
+type Timestamp uint64
+
+// ReadConcern is the whole read concern of a command. What is empty is not sent.
+type ReadConcern struct {
+	Level string
+	// AfterClusterTime is the time whose writes a read must see.
+	AfterClusterTime Timestamp
+	// AtClusterTime is the time at which a read sees the data.
+	AtClusterTime Timestamp
+}
+
+func (c ReadConcern) append(b []byte) []byte {
+	if c == (ReadConcern{}) {
+		return b
+	}
+	at, b := wire.BeginEmbedded(b, "readConcern")
+	if c.Level != "" {
+		b = wire.AppendString(b, "level", c.Level)
+	}
+	if c.AfterClusterTime != 0 {
+		b = wire.AppendTimestamp(b, "afterClusterTime", uint32(c.AfterClusterTime>>32), uint32(c.AfterClusterTime))
+	}
+	if c.AtClusterTime != 0 {
+		b = wire.AppendTimestamp(b, "atClusterTime", uint32(c.AtClusterTime>>32), uint32(c.AtClusterTime))
+	}
+	return wire.EndDocument(b, at)
+}
