@@ -38,7 +38,7 @@ func (p *Pin) Lost() bool { return p.kept && p.conn == nil }
 // Release gives the pin's connection back and forgets the server: the next operation chooses one anew.
 func (p *Pin) Release() {
 	if p.conn != nil {
-		p.server.Use()
+		p.server.BeginUse()
 		p.server.CheckIn(p.conn)
 	}
 	p.server, p.conn, p.kept = nil, nil, false
@@ -52,7 +52,7 @@ func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Co
 	case p.conn == nil:
 		return nil, errConnectionLost
 	default:
-		server.Use()
+		server.BeginUse()
 		return p.conn, nil
 	}
 }
@@ -72,7 +72,7 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 		return
 	}
 	if conn.Reusable() {
-		target.Server.Hold()
+		target.Server.EndUse()
 		return
 	}
 	p.conn = nil
