@@ -30,12 +30,12 @@ func doc(pairs ...any) d {
 	return out
 }
 
-// world is a replica set, a client and what the client's listeners heard, inside a bubble of the fake clock.
+// world is a replica set, a client and the events of the client, inside a synctest bubble.
 type world struct {
 	*testing.T
 	ctx    context.Context
 	set    *mongotest.ReplicaSet
-	heal   func() // takes the script out of use
+	heal   func() // removes the script
 	client *mongo.Client
 	coll   *mongo.Collection
 
@@ -47,7 +47,8 @@ type world struct {
 	onPool func(*event.PoolEvent)
 }
 
-// in runs f in a bubble with a replica set of three in memory and a client whose options configure may change.
+// in runs f in a synctest bubble, with a replica set of three members in memory and a client. configure may change
+// the client's options.
 func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), set ...mongotest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,7 +114,7 @@ func (w *world) pooled(ev *event.PoolEvent) {
 	}
 }
 
-// started returns the commands of that name that were started, all if name is empty.
+// started returns the CommandStarted events of commands with that name, or all if name is empty.
 func (w *world) started(name string) []*event.CommandStartedEvent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +133,7 @@ func (w *world) forget() {
 	w.events, w.ends, w.failed, w.pool = nil, 0, 0, nil
 }
 
-// script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.
+// script applies the n-th fault to the n-th message of a command. Later messages have no fault.
 func (w *world) script(command string, faults ...mongotest.Fault) {
 	var seen atomic.Int64
 	w.heal()
@@ -152,10 +153,10 @@ func (w *world) must(err error) {
 	}
 }
 
-// pass lets d pass on the fake clock.
+// pass advances the fake clock by d.
 func (w *world) pass(d time.Duration) { <-time.After(d) }
 
-// applied counts the journal's statements of a command that changed data and still do.
+// applied returns the number of statements of a command in the journal that changed data and were not rolled back.
 func (w *world) applied(command string) int {
 	n := 0
 	for _, j := range w.set.Journal() {
