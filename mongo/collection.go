@@ -16,7 +16,7 @@ type Collection struct {
 	db    *Database
 	name  string
 	scope scope
-	err   error // of its options: its operations return it
+	err   error // the error of its options, which its operations return
 }
 
 // Name returns the collection's name.
@@ -25,7 +25,8 @@ func (coll *Collection) Name() string { return coll.name }
 // Database returns the database that the collection belongs to.
 func (coll *Collection) Database() *Database { return coll.db }
 
-// arguments returns a call's options, unless they, or those that the collection was made with, are refused.
+// arguments returns the options of a call. It returns an error if they, or the options of the collection, are
+// refused.
 func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {
 	o, err := collect(f, opts)
 	if err == nil {
@@ -34,14 +35,14 @@ func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, 
 	return o, err
 }
 
-// write describes, in an empty op, a write to the primary. effect is what doing it twice would mean to the application.
+// write sets the fields of op, which must be empty, for a write. effect is the operation's Effect.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
 	op.Kind, op.Effect, op.Retryable = operation.Write, effect, coll.scope.writeConcern.Acknowledged()
 	op.Selection, op.WriteConcern = writable, coll.scope.writeConcern
 }
 
-// read describes, in an empty op, a read by the collection's preference.
+// read sets the fields of op, which must be empty, for a read with the collection's read preference.
 func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
 	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
@@ -52,7 +53,7 @@ var dropFields = honoured()
 
 const codeNamespaceNotFound = 26
 
-// Drop removes the collection; one that does not exist is no error. It is not retried.
+// Drop drops the collection. If it does not exist, Drop returns nil. Drop is retried for overload only.
 func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options.DropCollectionOptions]) error {
 	if _, err := arguments(coll, dropFields, opts); err != nil {
 		return err

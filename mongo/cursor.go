@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Cursor walks the documents of a query. Its batches come from the server that answered the query. It is not safe for
-// concurrent use.
+// Cursor iterates over the documents that a query found. It gets its batches from the server of the query. It is not
+// safe for concurrent use.
 type Cursor struct {
-	// Current is the document that Next went to. It is valid until the next call of Next.
+	// Current is the current document. It is valid until the next call of Next.
 	Current bson.Raw
 
 	client         *Client
@@ -24,21 +24,21 @@ type Cursor struct {
 	readPreference *readpref.ReadPref
 
 	id         int64
-	database   string // of the cursor on its server, as collection
+	database   string // the database and collection in the cursor's namespace on its server
 	collection string
 	session    *operation.Session
 	pin        operation.Pin
 	batch      wire.Iterator
-	left       int
+	unread     int // documents of the batch that Next has not returned yet
 	batchSize  int32
-	remaining  int64 // of the limit; 0 means no limit
+	remaining  int64 // documents that the limit still allows; 0 means no limit
 	comment    any
 	err        error
 	closed     bool
 }
 
-// newCursor returns a cursor for the result of a command on a database, or on one of its collections. The session is not
-// the cursor's to end if the application has started it; nil means an implicit one.
+// newCursor returns a cursor for the result of a command on a database or on one of its collections. A nil session
+// means an implicit one, which ends with the cursor. An explicit session does not end with the cursor.
 func newCursor(db *Database, collection string, s scope, session *operation.Session) *Cursor {
 	if session == nil {
 		session = db.client.runner.ImplicitSession()
@@ -49,7 +49,7 @@ func newCursor(db *Database, collection string, s scope, session *operation.Sess
 	}
 }
 
-// open runs the command whose reply has the cursor; its Accept calls accept.
+// open runs the command whose reply has the cursor. The Accept of the command calls accept.
 func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
 	op.Session, op.Pin = c.session, &c.pin
 	err := c.client.run(ctx, op)
@@ -60,7 +60,7 @@ func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
 	return err
 }
 
-// accept reads a batch from the reply of the command that opened the cursor, or of a getMore.
+// accept reads a batch from the reply of the first command or of a getMore.
 func (c *Cursor) accept(reply *operation.Reply) error {
 	r, err := reply.ReadCursor()
 	if err != nil {
@@ -78,16 +78,16 @@ func (c *Cursor) accept(reply *operation.Reply) error {
 
 func (c *Cursor) setBatch(batch []byte) {
 	c.batch = wire.Elements(batch)
-	c.left = 0
+	c.unread = 0
 	for it := c.batch; it.Next(); {
-		c.left++
+		c.unread++
 	}
 	if c.remaining > 0 {
-		c.remaining -= int64(c.left)
+		c.remaining -= int64(c.unread)
 	}
 }
 
-// releaseIfDone gives back what the cursor holds once its server holds it no more.
+// releaseIfDone releases the session and the pin if the server has closed the cursor.
 func (c *Cursor) releaseIfDone() {
 	if c.id == 0 {
 		c.session.Release()
@@ -95,11 +95,12 @@ func (c *Cursor) releaseIfDone() {
 	}
 }
 
-// ID returns the cursor's id on its server, 0 when the server holds it no more.
+// ID returns the cursor's id on its server, 0 if the server has closed the cursor.
 func (c *Cursor) ID() int64 { return c.id }
 
-// Next goes to the next document, fetching the next batch if need be. It returns false at the end and on an error,
-// which Err returns. A batch that cannot be fetched is not asked for again.
+// Next moves to the next document, which is Current then. It requests the next batch if necessary. It returns false
+// at the end and after an error, which Err returns. A batch that could not be read is not requested again (Retryable
+// Reads: getMore is not retryable).
 func (c *Cursor) Next(ctx context.Context) bool {
 	for !c.closed && c.err == nil {
 		if c.advance() {
@@ -113,7 +114,7 @@ func (c *Cursor) Next(ctx context.Context) bool {
 	return false
 }
 
-// TryNext is Next for a cursor that does not wait for documents to come: they are the same on one that ends.
+// TryNext is the same as Next: they differ only for tailable cursors, which are not supported.
 func (c *Cursor) TryNext(ctx context.Context) bool { return c.Next(ctx) }
 
 func (c *Cursor) advance() bool {
@@ -121,31 +122,31 @@ func (c *Cursor) advance() bool {
 		c.err = c.batch.Err
 		return false
 	}
-	c.left--
+	c.unread--
 	c.Current = c.batch.Document()
 	if c.Current == nil {
-		c.err = fmt.Errorf("mongo: a cursor's batch holds a %s where a document was due", c.batch.Type)
+		c.err = fmt.Errorf("mongo: a cursor's batch has an element of type %s instead of a document", c.batch.Type)
 		return false
 	}
 	return true
 }
 
-// Decode decodes the current document into v, which must be a pointer.
+// Decode decodes the current document into v, which must be a non-nil pointer.
 func (c *Cursor) Decode(v any) error { return c.codec.unmarshal(c.Current, v) }
 
-// Err returns the error that ended the iteration, nil if it just ended.
+// Err returns the error that ended the iteration, nil if there was none.
 func (c *Cursor) Err() error { return c.err }
 
-// RemainingBatchLength returns how many documents are left of the batch in hand.
-func (c *Cursor) RemainingBatchLength() int { return c.left }
+// RemainingBatchLength returns the number of documents in the current batch that Next has not returned yet.
+func (c *Cursor) RemainingBatchLength() int { return c.unread }
 
-// SetBatchSize changes how many documents the next batches have.
+// SetBatchSize sets the largest number of documents in each of the next batches. 0 means that the server chooses.
 func (c *Cursor) SetBatchSize(n int32) { c.batchSize = n }
 
-// SetComment changes the comment that the next batches are asked with.
+// SetComment sets the comment of the next getMore commands.
 func (c *Cursor) SetComment(comment any) { c.comment = comment }
 
-// Close lets the server forget the cursor. It may be called more than once.
+// Close closes the cursor here and on its server. It may be called more than once.
 func (c *Cursor) Close(ctx context.Context) error {
 	if c.closed {
 		return nil
@@ -161,11 +162,12 @@ func (c *Cursor) Close(ctx context.Context) error {
 	return err
 }
 
-// All decodes all documents that are left into results, a pointer to a slice, and closes the cursor.
+// All decodes all remaining documents into results, which must be a pointer to a slice, and closes the cursor. The
+// slice is replaced, not appended to.
 func (c *Cursor) All(ctx context.Context, results any) error {
 	pointer := reflect.ValueOf(results)
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Slice {
-		return fmt.Errorf("mongo: Cursor.All wants a pointer to a slice, not a %T", results)
+		return fmt.Errorf("mongo: Cursor.All: results must be a pointer to a slice, it is a %T", results)
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	slice := pointer.Elem()

@@ -15,7 +15,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// databaseCommand is a command on a database whose reply has a cursor, as an aggregation or a listing.
+// databaseCommand is a command on a database whose reply has a cursor, such as aggregate.
 type databaseCommand struct {
 	elements bson.Raw
 	cursor   *Cursor
@@ -27,7 +27,7 @@ func (c *databaseCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error
 
 func (c *databaseCommand) Accept(reply *operation.Reply) error { return c.cursor.accept(reply) }
 
-// fiveDocuments is a database that answers a command with a cursor over five documents, in batches of two.
+// fiveDocuments opens cursors of a database with five documents, in batches of two.
 type fiveDocuments struct {
 	*testing.T
 	db   *Database
@@ -59,7 +59,7 @@ func onDatabase(t *testing.T, f func(*fiveDocuments)) {
 	})
 }
 
-// open opens a cursor in a session, nil for an implicit one.
+// open opens a cursor in a session. Nil means an implicit one.
 func (f *fiveDocuments) open(s *operation.Session) (*Cursor, error) {
 	f.Helper()
 	documents := bson.A{}
@@ -91,8 +91,8 @@ func (f *fiveDocuments) mustOpen(s *operation.Session) *Cursor {
 	return c
 }
 
-// Find, getMore and killCursors Commands specification: the namespace is the one that the server told.
-func TestACursorOfADatabaseIsReadToItsEnd(t *testing.T) {
+// Source: Find, getMore and killCursors Commands specification: a getMore has the namespace of the cursor's reply.
+func TestACursorOfADatabaseReturnsAllDocuments(t *testing.T) {
 	onDatabase(t, func(f *fiveDocuments) {
 		var all []bson.D
 		if err := f.mustOpen(nil).All(f.Context(), &all); err != nil || len(all) != 5 {
@@ -124,12 +124,12 @@ func TestACursorOfADatabaseIsClosedOnItsServer(t *testing.T) {
 		kill := f.sent[len(f.sent)-1]
 		killed, _ := kill.Lookup("cursors").Array().Values()
 		if len(f.sent) != 2 || kill.Lookup("killCursors").StringValue() != "$cmd.aggregate" || len(killed) != 1 || killed[0].AsInt64() != id {
-			f.Errorf("the server was told %v", kill)
+			f.Errorf("the command is %v", kill)
 		}
 	})
 }
 
-func TestACursorEndsOnlyASessionOfItsOwn(t *testing.T) {
+func TestACursorEndsOnlyAnImplicitSession(t *testing.T) {
 	onDatabase(t, func(f *fiveDocuments) {
 		explicit := f.db.client.runner.StartSession(operation.SessionOptions{})
 		first := f.mustOpen(explicit)
@@ -138,7 +138,7 @@ func TestACursorEndsOnlyASessionOfItsOwn(t *testing.T) {
 		}
 		second := f.mustOpen(explicit)
 		explicit.End()
-		for range 2 { // the first batch is there
+		for range 2 { // from the first batch
 			second.Next(f.Context())
 		}
 		if second.Next(f.Context()) || !errors.Is(second.Err(), operation.ErrSessionEnded) {

@@ -11,7 +11,8 @@ import (
 
 var deleteOneFields = honoured("Collation", "Comment", "Hint", "Let")
 
-// DeleteOne deletes one document that matches the filter. It is a retryable write.
+// DeleteOne deletes one document that matches the filter. It is a retryable write. After a WriteConcernError it
+// returns the result and the error.
 func (coll *Collection) DeleteOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.DeleteOneOptions],
 ) (*DeleteResult, error) {

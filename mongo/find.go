@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Tailable cursors (CursorType, MaxAwaitTime) and the long obsolete OplogReplay are not there yet.
+// Tailable cursors (CursorType, MaxAwaitTime) are not supported yet. OplogReplay is obsolete.
 var (
 	findFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
@@ -21,14 +21,14 @@ var (
 		"Skip", "Sort")
 )
 
-// findCommand is a find. Its result is one document, or the first batch of a cursor.
+// findCommand is a find command. Its result is one document or the first batch of a cursor.
 type findCommand struct {
 	coll   *Collection
 	filter []byte
 	extras []byte
 
-	cursor *Cursor  // nil if only one document is wanted
-	first  bson.Raw // that document
+	cursor *Cursor  // nil for FindOne
+	first  bson.Raw // the document of FindOne
 
 	op operation.Operation
 }
@@ -58,8 +58,8 @@ func (c *findCommand) Accept(reply *operation.Reply) error {
 	return nil
 }
 
-// FindOne returns the first document that matches the filter; its Err is ErrNoDocuments if there is none. It is a
-// retryable read.
+// FindOne returns the first document that matches the filter. If there is none, the result's error is ErrNoDocuments.
+// It is a retryable read.
 func (coll *Collection) FindOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOneOptions],
 ) *SingleResult {
@@ -105,8 +105,8 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	return x.b, x.err
 }
 
-// Find returns a cursor over the documents that match the filter. Close it, or read it to its end. The find itself is a
-// retryable read; the cursor's further batches are not retried.
+// Find returns a cursor for the documents that match the filter. The caller must close the cursor, or iterate to its
+// end. The find command is a retryable read; getMore is retried for overload only.
 func (coll *Collection) Find(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOptions],
 ) (*Cursor, error) {

@@ -15,7 +15,7 @@ var findOneAndUpdateFields = honoured(
 	"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
 	"Hint", "Let")
 
-// findAndModifyCommand is a findAndModify; its result is the document before or after.
+// findAndModifyCommand is a findAndModify command. Its result is the document before or after the update.
 type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
@@ -35,8 +35,9 @@ func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
 	return writeError(reply)
 }
 
-// FindOneAndUpdate applies an update to one document that matches the filter and returns that document, as it was
-// before unless the options say otherwise. Its Err is ErrNoDocuments if there is none. It is a retryable write.
+// FindOneAndUpdate updates one document that matches the filter and returns it: the document before the update or,
+// with ReturnDocument(options.After), after it. If no document matches, the result's error is ErrNoDocuments. It is a
+// retryable write.
 func (coll *Collection) FindOneAndUpdate(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
 ) *SingleResult {

@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// operation describes a command about the cursor: it goes to its server, in its session, and is not retried.
+// operation returns a getMore or killCursors operation, with the cursor's server and session. It is retried for
+// overload only.
 func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operation {
 	return &operation.Operation{
 		Name: name, Database: c.database, Command: cmd, Kind: operation.Read, Effect: retry.EffectNotIdempotent,
@@ -45,9 +46,9 @@ func (g *getMoreCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, 
 
 func (g *getMoreCommand) Accept(reply *operation.Reply) error { return g.cursor.accept(reply) }
 
-const commentWireVersion = 9 // MongoDB 4.4 is the first whose getMore takes a comment
+const commentWireVersion = 9 // MongoDB 4.4: since then getMore has a comment
 
-// nextBatchSize asks for no more than the limit leaves.
+// nextBatchSize returns the batch size, but at most the number of documents that the limit still allows.
 func (c *Cursor) nextBatchSize() int32 {
 	if c.remaining > 0 && (c.batchSize == 0 || c.remaining < int64(c.batchSize)) {
 		return int32(min(c.remaining, 1<<31-1))

@@ -131,7 +131,7 @@ func (w *world) pooled(ev *event.PoolEvent) {
 	}
 }
 
-// started returns the commands of that name that were started, all if name is empty.
+// started returns the CommandStarted events of commands with that name, or all if name is empty.
 func (w *world) started(name string) []*event.CommandStartedEvent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ func (w *world) forget() {
 	w.events, w.ends, w.failed, w.pool = nil, 0, 0, nil
 }
 
-// script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.
+// script applies the n-th fault to the n-th message of a command. Later messages have no fault.
 func (w *world) script(command string, faults ...mongotest.Fault) {
 	var seen atomic.Int64
 	w.heal()
@@ -170,10 +170,10 @@ func (w *world) must(err error) {
 	}
 }
 
-// pass lets d pass on the fake clock.
+// pass advances the fake clock by d.
 func (w *world) pass(d time.Duration) { <-time.After(d) }
 
-// applied counts the journal's statements of a command that changed data and still do.
+// applied returns the number of statements of a command in the journal that changed data and were not rolled back.
 func (w *world) applied(command string) int {
 	n := 0
 	for _, j := range w.set.Journal() {

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// changes records each change of a topology as server and topology events will: which servers it had and has, and as what.
+// changes records each change of a topology as text: the servers and their kinds before and after.
 type changes []string
 
 func (c *changes) add(old, next *topology.Description) {
@@ -37,7 +37,7 @@ func TestEveryChangeOfTheTopologyIsReportedInOrder(t *testing.T) {
 		one, two := &peer{hello: member(true, addrA, addrB)}, &peer{hello: member(false, addrA, addrB)}
 		c := start(t, network{addrA: one, addrB: two}, func(cfg *Config) { cfg.OnChange = got.add })
 		s := selected(t, c)
-		conn := checkOut(t, s) // its handshake tells the topology, too
+		conn := checkOut(t, s) // its handshake changes the topology too
 		c.ConnectionFailed(s, conn, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
 		s.CheckIn(conn)
 		synctest.Wait()
@@ -71,7 +71,7 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	})
 }
 
-func TestTheListenerOfChangesMayUseTheCluster(t *testing.T) {
+func TestOnChangeMayUseTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c *Cluster
 		started := make(chan struct{})
@@ -91,7 +91,7 @@ func TestTheListenerOfChangesMayUseTheCluster(t *testing.T) {
 	})
 }
 
-// Polling SRV Records for mongos Discovery.
+// Source: Polling SRV Records for mongos Discovery.
 func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got changes
@@ -108,7 +108,7 @@ func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
 			t.Error(err)
 		}
 		if err := ping(t.Context(), conn); err != nil {
-			t.Errorf("the operation that ran on the server that left: %v", err)
+			t.Errorf("the operation on the removed server: %v", err)
 		}
 		old.CheckIn(conn)
 		counters(t, old, 0, 0, 0)

@@ -12,20 +12,20 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Cluster is a deployment as a client sees it: the topology, and a pool and a monitor for each of its servers. A load
-// balancer has no monitor.
+// Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
+// load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
 	cfg Config
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
-	left     []*Server // that left the deployment and may still have operations in flight
+	removed  []*Server // servers that left the topology and may still have operations in flight
 	snapshot atomic.Pointer[Snapshot]
-	notices  notices // of changes of the topology
+	notices  notices // calls of OnChange
 
-	monitors sync.WaitGroup
-	life     context.Context //nolint:containedctx // it is the monitors' life, which no call's context bounds
-	end      context.CancelFunc
+	monitors     sync.WaitGroup
+	monitorCtx   context.Context //nolint:containedctx // the monitors run until Close, longer than any call
+	stopMonitors context.CancelFunc
 }
 
 // Snapshot is the topology at one moment. It is immutable.
@@ -35,7 +35,7 @@ type Snapshot struct {
 	changed     chan struct{} // closed when there is a newer snapshot
 }
 
-// Server returns the server that a description of this snapshot belongs to, or nil.
+// Server returns the server of a description in this snapshot, or nil if d is not in it.
 func (s *Snapshot) Server(d *topology.Server) *Server {
 	for i, have := range s.Description.Servers {
 		if have == d {
@@ -45,8 +45,7 @@ func (s *Snapshot) Server(d *topology.Server) *Server {
 	return nil
 }
 
-// New starts a cluster: its monitors begin at once. It returns an error only for a configuration that contradicts
-// itself.
+// New starts a cluster and its monitors. It returns an error only if the configuration is invalid.
 func New(cfg Config) (*Cluster, error) {
 	cfg.setDefaults()
 	description, err := topology.New(cfg.Topology)
@@ -67,20 +66,21 @@ func New(cfg Config) (*Cluster, error) {
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
 	c.notices.lock = &c.mu
-	c.life, c.end = context.WithCancel(context.Background())
+	c.monitorCtx, c.stopMonitors = context.WithCancel(context.Background())
 	return c
 }
 
-// Snapshot returns the topology as it is known now.
+// Snapshot returns the current topology. It takes no lock.
 func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 
-// Close ends the monitors and the pools. Connections in use stay open until they are checked in or interrupted.
+// Close stops the monitors and closes the pools. Connections in use stay open until they are checked in or
+// interrupted.
 func (c *Cluster) Close() {
 	var after effects
 	c.mu.Lock()
-	c.end()
+	c.stopMonitors()
 	for _, s := range c.servers {
-		c.left = append(c.left, s)
+		c.removed = append(c.removed, s)
 		after = append(after, s.pool.close()...)
 	}
 	c.servers = nil
@@ -89,7 +89,7 @@ func (c *Cluster) Close() {
 	c.monitors.Wait()
 }
 
-// Interrupt breaks off what is in flight on every server.
+// Interrupt interrupts the connections in use and the pending connections of every server.
 func (c *Cluster) Interrupt() {
 	for _, s := range c.all() {
 		s.pool.interruptAll()
@@ -100,10 +100,10 @@ func (c *Cluster) Interrupt() {
 func (c *Cluster) all() []*Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.AppendSeq(slices.Clone(c.left), maps.Values(c.servers))
+	return slices.AppendSeq(slices.Clone(c.removed), maps.Values(c.servers))
 }
 
-// effects are what a change of the topology entails outside the lock.
+// effects are the calls that follow a change of the topology. They run after the lock is released.
 type effects []func()
 
 func (e effects) run() {
@@ -112,8 +112,8 @@ func (e effects) run() {
 	}
 }
 
-// change makes next the topology and reports it. Whatever changes the topology does so by this function. It is called
-// with the lock held.
+// change makes next the current topology and reports it to OnChange. Every change of the topology goes through this
+// function. It is called with the lock held.
 func (c *Cluster) change(next *topology.Description) effects {
 	var old *topology.Description
 	if current := c.snapshot.Load(); current != nil {
@@ -133,7 +133,7 @@ func (c *Cluster) change(next *topology.Description) effects {
 	return after
 }
 
-// checkStalePrimaries has former primaries checked immediately and not at their next heartbeat.
+// checkStalePrimaries requests an immediate check of each former primary.
 func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 	var after effects
 	for _, change := range topology.Changes(old, next, nil) {
@@ -144,8 +144,8 @@ func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 	return after
 }
 
-// publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
-// theirs. It is called with the lock held.
+// publish makes description the current one. New servers get a pool and a monitor; those of removed servers are
+// closed and stopped. It is called with the lock held.
 func (c *Cluster) publish(description *topology.Description) effects {
 	var after effects
 	var added []*Server
@@ -167,7 +167,7 @@ func (c *Cluster) publish(description *topology.Description) effects {
 			delete(c.servers, address)
 			s.stop()
 			after = append(after, s.pool.close()...)
-			c.left = append(slices.DeleteFunc(c.left, (*Server).idle), s)
+			c.removed = append(slices.DeleteFunc(c.removed, (*Server).idle), s)
 		}
 	}
 	if old := c.snapshot.Swap(next); old != nil {
@@ -175,24 +175,24 @@ func (c *Cluster) publish(description *topology.Description) effects {
 	}
 	if description.Kind != topology.LoadBalanced {
 		for _, s := range added {
-			c.watch(s)
+			c.startMonitor(s)
 		}
 	}
 	return after
 }
 
-// watch starts a server's monitor. It is called with the lock held.
+// startMonitor starts a server's monitor. It is called with the lock held.
 //
-//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
-func (c *Cluster) watch(s *Server) {
-	ctx, cancel := context.WithCancel(c.life)
+//nolint:contextcheck,nolintlint // a monitor runs until Close, longer than the call that starts it
+func (c *Cluster) startMonitor(s *Server) {
+	ctx, cancel := context.WithCancel(c.monitorCtx)
 	s.stop = cancel
 	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
 }
 
-// handshakeSucceeded applies the hello of an application's connection. The round trip time stays the monitor's. If the pool
-// was cleared since the connection was begun, the hello is older than the failure and would make a server selectable
-// whose pool is paused.
+// handshakeSucceeded applies the hello of an application's connection. The round trip time of the monitor is kept. If
+// the pool was cleared after the connection was begun, the hello is ignored: it would make a server selectable whose
+// pool is paused.
 func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.Server) {
 	c.mu.Lock()
 	var after effects
@@ -207,8 +207,9 @@ func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.S
 	after.run()
 }
 
-// checkSucceeded applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
-// server. What happens between the two steps is judged anew by the second.
+// checkSucceeded applies the result of a check in two steps. The first makes the pool ready and reports it, so that
+// this happens before the server can be selected. The second publishes the description, and makes the pool ready
+// again if it was cleared between the steps.
 func (c *Cluster) checkSucceeded(s *Server, d *topology.Server) {
 	c.checkSucceededStep(s, d, false)
 	c.checkSucceededStep(s, d, true)
@@ -229,7 +230,7 @@ func (c *Cluster) checkSucceededStep(s *Server, d *topology.Server, publish bool
 	after.run()
 }
 
-// TargetOf returns a server as a target, whatever it is now.
+// TargetOf returns a server with its current description, which is Unknown if the server left the topology.
 func (c *Cluster) TargetOf(s *Server) Target {
 	description := c.snapshot.Load().Description
 	d := description.Server(s.address)
@@ -239,9 +240,8 @@ func (c *Cluster) TargetOf(s *Server) Target {
 	return Target{Server: s, Description: d, Topology: description}
 }
 
-// ReplaceSeeds makes addresses the seeds of a topology that was made from a DNS record (Polling SRV Records for mongos
-// Discovery): servers that are not among them are dropped, new ones are added. A topology of another kind than unknown or
-// sharded stays as it is.
+// ReplaceSeeds applies the result of polling an SRV record (Polling SRV Records for mongos Discovery): servers that
+// are not among addresses are removed, new ones are added. Only an Unknown or Sharded topology changes.
 func (c *Cluster) ReplaceSeeds(addresses []string) {
 	c.mu.Lock()
 	after := c.change(topology.ReplaceSeeds(c.snapshot.Load().Description, addresses))
@@ -250,7 +250,7 @@ func (c *Cluster) ReplaceSeeds(addresses []string) {
 }
 
 // Closed reports whether the cluster was closed.
-func (c *Cluster) Closed() bool { return c.life.Err() != nil }
+func (c *Cluster) Closed() bool { return c.monitorCtx.Err() != nil }
 
 // Busy reports whether operations are in flight.
 func (c *Cluster) Busy() bool {

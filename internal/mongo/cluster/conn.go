@@ -14,25 +14,25 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Conn is one connection. It belongs to whoever checked it out and is not safe for concurrent use, except that its pool
-// may interrupt it.
+// Conn is one connection. Only the goroutine that checked it out may use it. It is not safe for concurrent use, but
+// its pool may interrupt it at any time.
 type Conn struct {
-	// Description is the server as it was at this connection's handshake.
+	// Description is the server description from this connection's handshake.
 	Description *topology.Server
-	// Out is the buffer in which the owner builds its next message.
+	// Out is the buffer for the next message.
 	Out []byte
 
 	id          int64
-	name        string // "host:port[-id]", as command events show it
+	name        string // "host:port[-id]", for command events
 	generation  uint64
-	service     bson.ObjectID // behind a load balancer, zero elsewhere
+	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
 	in          messageBuffer
-	continues   bool  // the last message said that more is to come without being asked for
-	lastMessage int32 // its number, which the next one answers
+	continues   bool  // the last message had the flag moreToCome
+	lastMessage int32 // its requestID; the next message of the reply answers it
 	broken      bool
 	interrupted atomic.Bool
-	abort       func() // ends a read or write that is under way
+	abort       func() // ends a running read or write
 	lastUsed    time.Time
 	checkedOut  time.Time
 }
@@ -43,7 +43,7 @@ func newConn(nc net.Conn, id int64, address string) *Conn {
 	return c
 }
 
-// ID returns the connection's number within its pool, starting from 1.
+// ID returns the connection's number within its pool. The first is 1.
 func (c *Conn) ID() int64 { return c.id }
 
 // CheckedOut returns when the connection was checked out.
@@ -52,15 +52,15 @@ func (c *Conn) CheckedOut() time.Time { return c.checkedOut }
 // Name returns the connection's name in command events.
 func (c *Conn) Name() string { return c.name }
 
-// Send writes a message to which no reply will come.
+// Send writes a message that has no reply.
 func (c *Conn) Send(ctx context.Context, message []byte) error {
 	stop := c.watch(ctx)
 	err := c.write(message)
 	return c.done(ctx, stop, err)
 }
 
-// RoundTrip writes message, whose request id must be requestID, and returns the reply's bytes. They are valid until the
-// connection is used again or checked in.
+// RoundTrip writes message, whose requestID must be the given one, and returns the reply. Its bytes are valid until
+// the next use of the connection, or until it is checked in. An I/O failure is an *IOError.
 func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) ([]byte, error) {
 	stop := c.watch(ctx)
 	err := c.write(message)
@@ -74,11 +74,11 @@ func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) (
 	return reply, nil
 }
 
-// Continues reports whether the last message said that another one comes without being asked for, which [Conn.Next]
-// reads. Until that has come the connection can send nothing; checked in, it is closed.
+// Continues reports whether the last message had the flag moreToCome: [Conn.Next] reads the next message of the
+// reply. Until the last one was read, the connection must not send; if it is checked in before, it is closed.
 func (c *Conn) Continues() bool { return c.continues }
 
-// Next returns the next message of a reply that goes on (moreToCome), as [Conn.RoundTrip] does.
+// Next returns the next message of a reply that continues (moreToCome), like [Conn.RoundTrip].
 func (c *Conn) Next(ctx context.Context) ([]byte, error) {
 	stop := c.watch(ctx)
 	reply, err := c.read(c.lastMessage)
@@ -88,7 +88,7 @@ func (c *Conn) Next(ctx context.Context) ([]byte, error) {
 	return reply, nil
 }
 
-// watch makes the end of ctx end reads and writes. It costs nothing where ctx cannot end.
+// watch makes the end of ctx abort reads and writes. It does nothing if ctx cannot end.
 func (c *Conn) watch(ctx context.Context) func() bool {
 	if ctx.Done() == nil {
 		return nil
@@ -96,10 +96,10 @@ func (c *Conn) watch(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, c.abort)
 }
 
-// done ends the watch and gives an error its true cause.
+// done ends the watch. It replaces an error that ctx or an interruption caused by that cause.
 func (c *Conn) done(ctx context.Context, stop func() bool, err error) error {
 	if stop != nil && !stop() {
-		c.broken = true // its deadline is set, or will be
+		c.broken = true // abort sets its deadline, now or later
 	}
 	if err == nil {
 		return nil
@@ -140,8 +140,8 @@ func (c *Conn) write(message []byte) error {
 	return c.ioError(retry.StageInFlight, err)
 }
 
-// read returns the next message, which must answer the request or the message with the number responseTo. No other
-// message may have come with it, unless it says that more is to come.
+// read returns the next message, whose responseTo must be the given one. No more bytes may have arrived after it,
+// unless it has the flag moreToCome.
 func (c *Conn) read(responseTo int32) ([]byte, error) {
 	message, err := c.in.next(c.nc, c.maxMessage())
 	if err != nil {
@@ -153,9 +153,9 @@ func (c *Conn) read(responseTo int32) ([]byte, error) {
 	switch {
 	case err != nil:
 	case h.ResponseTo != responseTo:
-		err = fmt.Errorf("%w: an answer to request %d where %d was asked", wire.ErrMalformed, h.ResponseTo, responseTo)
+		err = fmt.Errorf("%w: responseTo is %d, it must be %d", wire.ErrMalformed, h.ResponseTo, responseTo)
 	case !c.continues && c.in.unread() > 0:
-		err = fmt.Errorf("%w: %d bytes behind the answer", wire.ErrMalformed, c.in.unread())
+		err = fmt.Errorf("%w: %d unexpected bytes after the reply", wire.ErrMalformed, c.in.unread())
 	}
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
@@ -163,7 +163,8 @@ func (c *Conn) read(responseTo int32) ([]byte, error) {
 	return message, nil
 }
 
-// maxMessage is the server's own limit, but no more than any server has: the buffer is made before the bytes come.
+// maxMessage returns the server's maxMessageSizeBytes, but at most MaxMessageLength: the buffer is allocated before
+// the bytes arrive, and a server may state any limit.
 func (c *Conn) maxMessage() int {
 	if c.Description != nil && c.Description.MaxMessageSize > 0 {
 		return min(int(c.Description.MaxMessageSize), wire.MaxMessageLength)
@@ -171,15 +172,15 @@ func (c *Conn) maxMessage() int {
 	return wire.MaxMessageLength
 }
 
-// usable reports whether an idle connection may serve another operation.
+// usable reports whether an operation may use an idle connection.
 func (c *Conn) usable(now time.Time) bool {
 	return now.Sub(c.lastUsed) < idleProbeAfter || openAndSilent(c.nc)
 }
 
-// Reusable reports whether a connection that an operation has used may serve another one.
+// Reusable reports whether another operation may use the connection.
 func (c *Conn) Reusable() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
 
-// dropLargeBuffers gives up the buffers that one large message made.
+// dropLargeBuffers drops the buffers that a large message has grown.
 func (c *Conn) dropLargeBuffers() {
 	if cap(c.Out) > keptBuffer {
 		c.Out = nil
@@ -194,7 +195,7 @@ func (c *Conn) interrupt() {
 
 func (c *Conn) close() { _ = c.nc.Close() }
 
-// Broken returns err as the failure of the connection, which is not used again: the server broke the protocol.
+// Broken marks the connection as unusable, because its server broke the protocol, and returns err as an *IOError.
 func (c *Conn) Broken(err error) error {
 	c.broken = true
 	return c.ioError(retry.StageInFlight, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-func TestAnErrorSaysWhatHappenedAndWhere(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string
@@ -32,7 +32,7 @@ func TestAnErrorSaysWhatHappenedAndWhere(t *testing.T) {
 	}
 }
 
-func TestARefusedHandshakeKeepsTheServersWords(t *testing.T) {
+func TestAFailedHandshakeKeepsTheServersReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{script: refusing(11600, "interrupted at shutdown")}
 		s := bare(t, p, nil)

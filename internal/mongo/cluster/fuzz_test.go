@@ -15,7 +15,7 @@ import (
 
 const fuzzLimit = 1 << 16
 
-// pieces is a connection on which data comes in pieces of at most size bytes.
+// pieces is a connection whose reads return at most size bytes of data.
 type pieces struct {
 	net.Conn
 	data []byte
@@ -31,7 +31,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzReadMessage holds the splitting of bytes into messages, in whatever pieces they come, against their stated lengths.
+// FuzzReadMessage checks that bytes are split into messages by their stated lengths, for reads of any size.
 func FuzzReadMessage(f *testing.F) {
 	body, _ := bson.Marshal(bson.D{{Key: "ok", Value: 1}})
 	whole := msg(7, body)
@@ -66,7 +66,7 @@ func FuzzReadMessage(f *testing.F) {
 	})
 }
 
-// readError returns the error of reading a message from a connection on which only data comes.
+// readError returns the error that reading a message from data must have.
 func readError(data []byte) error {
 	n := stated(data)
 	switch {
@@ -89,7 +89,7 @@ func expect(t *testing.T, err, want error) {
 	}
 }
 
-// stated is the length that a message gives itself.
+// stated returns the length in a message's header.
 func stated(data []byte) int {
 	if len(data) < 4 {
 		return 0

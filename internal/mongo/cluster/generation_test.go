@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// balanced starts a cluster behind a load balancer whose connections reach the services in turn.
+// balanced starts a cluster behind a load balancer, which connects to the services in turn.
 func balanced(t *testing.T, l *listener, services ...bson.ObjectID) (*Cluster, *peer) {
 	t.Helper()
 	p := &peer{}
@@ -37,8 +37,8 @@ func balanced(t *testing.T, l *listener, services ...bson.ObjectID) (*Cluster, *
 	return c, p
 }
 
-// Load Balancer specification, "Connection Pool Generations".
-func TestEachServiceBehindALoadBalancerHasItsGeneration(t *testing.T) {
+// Source: Load Balancer specification, "Connection Pool Generations".
+func TestEachServiceBehindALoadBalancerHasItsOwnGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := bson.NewObjectID(), bson.NewObjectID()
 		l := newListener()
@@ -65,10 +65,10 @@ func TestEachServiceBehindALoadBalancerHasItsGeneration(t *testing.T) {
 		events, _ := l.all()
 		cleared := slices.IndexFunc(events, func(e event.PoolEvent) bool { return e.Type == event.ConnectionPoolCleared })
 		if cleared < 0 || events[cleared].ServiceID == nil || *events[cleared].ServiceID != one {
-			t.Errorf("events %v do not tell that the first service's connections were cleared", events)
+			t.Errorf("events %v: want PoolCleared with the first service", events)
 		}
 
-		// A failure of a connection that was made before its service was cleared changes nothing.
+		// A failure of a stale connection changes nothing.
 		c.ConnectionFailed(s, first, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
 		if n := s.pool.generation(one); n != 1 {
 			t.Errorf("the first service's generation is %d, want 1", n)
@@ -81,20 +81,20 @@ func TestEachServiceBehindALoadBalancerHasItsGeneration(t *testing.T) {
 	})
 }
 
-func TestALoadBalancerIsUsedAtOnceAndNeverChecked(t *testing.T) {
+func TestALoadBalancerIsSelectableImmediatelyAndNeverChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, p := balanced(t, nil, bson.NewObjectID())
-		if err := operation(t.Context(), selectedInHaste(t, c)); err != nil {
+		if err := operation(t.Context(), selectedNow(t, c)); err != nil {
 			t.Fatal(err)
 		}
 		pass(t, 10*c.cfg.HeartbeatInterval)
 		if n := p.hellos(); n != 1 {
-			t.Errorf("%d hellos were sent, want the one of the connection's handshake", n)
+			t.Errorf("%d hellos were sent, want 1, that of the connection's handshake", n)
 		}
 	})
 }
 
-func TestAServerWithoutAServiceIDIsNotBehindALoadBalancer(t *testing.T) {
+func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := balanced(t, nil)
 		_, err := selected(t, c).CheckOut(t.Context())

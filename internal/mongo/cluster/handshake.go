@@ -9,31 +9,31 @@ import (
 // Version is this client's version in the handshake.
 const Version = "0.1.0"
 
-// Handshake describes what a client says about itself, and asks for, in the first hello of each connection (MongoDB
-// Handshake specification). Fields that are empty are not sent.
+// Handshake has the optional fields of the first hello on each connection (MongoDB Handshake specification). An empty
+// field is not sent.
 type Handshake struct {
 	AppName string
-	// Compressors are the names of the compressors that the client offers, the preferred first.
+	// Compressors are the names of the compressors that the client supports, the preferred first.
 	Compressors []string
-	// Mechanisms names a user, "database.name", whose authentication mechanisms the server is asked for.
+	// Mechanisms is saslSupportedMechs: a user, "database.name", whose authentication mechanisms the reply lists.
 	Mechanisms string
-	// Speculative returns the first message of an authentication, which the hello carries to save a round trip. It is
-	// called for each connection.
+	// Speculative returns speculativeAuthenticate, the first message of an authentication. It saves a round trip. It
+	// is called once for each connection.
 	Speculative func() ([]byte, error)
-	// LoadBalanced says that the client knows it is talking to a load balancer.
+	// LoadBalanced means that the client is configured for a load balancer.
 	LoadBalanced bool
 	ServerAPI    *ServerAPI
 }
 
-// ServerAPI is the stable API version that every command declares (Stable API specification).
+// ServerAPI is the API version that every command declares (Stable API specification).
 type ServerAPI struct {
 	Version           string
 	Strict            *bool
 	DeprecationErrors *bool
 }
 
-// legacy reports whether the first hello is the old command in an OP_QUERY, which every server understands. Servers that
-// can be asked for more than the old command knows understand the new one.
+// legacy reports whether the first hello is isMaster in an OP_QUERY, which every server understands. With an API
+// version or a load balancer the specifications require hello in an OP_MSG.
 func (h *Handshake) legacy() bool { return h.ServerAPI == nil && !h.LoadBalanced }
 
 // appendFirst writes the elements of the first hello on a connection.
@@ -69,7 +69,7 @@ func (h *Handshake) appendFirst(b []byte) ([]byte, error) {
 	return h.ServerAPI.append(b), nil
 }
 
-// appendLater writes the elements of a hello on a connection that has shaken hands.
+// appendLater writes the elements of a later hello on a connection.
 func (h *Handshake) appendLater(b []byte, helloOK bool) []byte {
 	command := "isMaster"
 	if helloOK || !h.legacy() {
@@ -80,7 +80,7 @@ func (h *Handshake) appendLater(b []byte, helloOK bool) []byte {
 	return h.ServerAPI.append(b)
 }
 
-// append writes the API version, if there is one.
+// append writes the fields of the API version, if there is one.
 func (a *ServerAPI) append(b []byte) []byte {
 	if a == nil {
 		return b
@@ -95,7 +95,7 @@ func (a *ServerAPI) append(b []byte) []byte {
 	return b
 }
 
-// appendMetadata writes the client's metadata, which may have 512 bytes by the specification.
+// appendMetadata writes the client metadata. The specification limits it to 512 bytes.
 func appendMetadata(b []byte, appName string) []byte {
 	client, b := wire.BeginEmbedded(b, "client")
 	if appName != "" {

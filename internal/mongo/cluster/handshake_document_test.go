@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// MongoDB Handshake, Driver Authentication, Load Balancer and Stable API specifications.
-func TestTheFirstHelloSaysWhatItsDescriptionSays(t *testing.T) {
+// Sources: MongoDB Handshake, Driver Authentication, Load Balancer and Stable API specifications.
+func TestTheFirstHelloHasTheFieldsOfTheHandshake(t *testing.T) {
 	strict, deprecation := true, false
 	base := []string{"isMaster", "helloOk", "backpressure", "client"}
 	modern := []string{"hello", "helloOk", "backpressure", "client"}
@@ -23,31 +23,42 @@ func TestTheFirstHelloSaysWhatItsDescriptionSays(t *testing.T) {
 		keys      []string
 		added     bson.D
 	}{
-		{"nothing is asked for", Handshake{}, base, nil},
-		{"an application has a name", Handshake{AppName: "app"}, base, nil},
+		{"an empty handshake adds no field", Handshake{}, base, nil},
+		{"the application's name is in the metadata", Handshake{AppName: "app"}, base, nil},
 		{
-			"compressors are offered in their order", Handshake{Compressors: []string{"zstd", "zlib"}},
-			base, bson.D{{Key: "compression", Value: bson.A{"zstd", "zlib"}}},
+			"compressors are sent in their order",
+			Handshake{Compressors: []string{"zstd", "zlib"}},
+			base,
+			bson.D{{Key: "compression", Value: bson.A{"zstd", "zlib"}}},
 		},
 		{
-			"the mechanisms of a user are asked for", Handshake{Mechanisms: "admin.u"},
-			base, bson.D{{Key: "saslSupportedMechs", Value: "admin.u"}},
+			"saslSupportedMechs names a user",
+			Handshake{Mechanisms: "admin.u"},
+			base,
+			bson.D{{Key: "saslSupportedMechs", Value: "admin.u"}},
 		},
 		{
-			"authentication begins with the hello", Handshake{Speculative: func() ([]byte, error) { return bson.Marshal(speculative) }},
-			base, bson.D{{Key: "speculativeAuthenticate", Value: speculative}},
+			"speculative authentication is sent with hello",
+			Handshake{Speculative: func() ([]byte, error) { return bson.Marshal(speculative) }},
+			base,
+			bson.D{{Key: "speculativeAuthenticate", Value: speculative}},
 		},
 		{
-			"a load balancer is named, in the new command", Handshake{LoadBalanced: true},
-			modern, bson.D{{Key: "loadBalanced", Value: true}},
+			"with a load balancer the command is hello",
+			Handshake{LoadBalanced: true},
+			modern,
+			bson.D{{Key: "loadBalanced", Value: true}},
 		},
 		{
-			"an API version is declared, in the new command", Handshake{ServerAPI: &ServerAPI{Version: "1"}},
-			modern, bson.D{{Key: "apiVersion", Value: "1"}},
+			"with an API version the command is hello",
+			Handshake{ServerAPI: &ServerAPI{Version: "1"}},
+			modern,
+			bson.D{{Key: "apiVersion", Value: "1"}},
 		},
 		{
-			"so are its settings",
-			Handshake{ServerAPI: &ServerAPI{Version: "1", Strict: &strict, DeprecationErrors: &deprecation}}, modern,
+			"the settings of the API version are sent",
+			Handshake{ServerAPI: &ServerAPI{Version: "1", Strict: &strict, DeprecationErrors: &deprecation}},
+			modern,
 			bson.D{{Key: "apiVersion", Value: "1"}, {Key: "apiStrict", Value: true}, {Key: "apiDeprecationErrors", Value: false}},
 		},
 	} {
@@ -107,7 +118,7 @@ func TestEveryHelloOfAConnectionDeclaresTheAPIVersion(t *testing.T) {
 	})
 }
 
-func TestAHelloThatCannotBeWrittenFailsTheHandshake(t *testing.T) {
+func TestAnErrorOfSpeculativeFailsTheHandshake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("no credentials")
 		p := &peer{hello: standalone()}
@@ -118,7 +129,7 @@ func TestAHelloThatCannotBeWrittenFailsTheHandshake(t *testing.T) {
 		_, err := s.CheckOut(t.Context())
 		var handshake *HandshakeError
 		if !errors.As(err, &handshake) || !errors.Is(err, failed) || handshake.Network || handshake.Connecting {
-			t.Errorf("error %+v, want one that is not the server's", err)
+			t.Errorf("error %+v, want a HandshakeError without Network and Connecting", err)
 		}
 		if len(p.asked) != 0 {
 			t.Error("a hello was sent")

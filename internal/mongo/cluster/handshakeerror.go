@@ -6,20 +6,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// HandshakeError is a connection that could not be made ready. Nothing of an operation was sent on it.
+// HandshakeError is the error of a connection that could not be established. Nothing of an operation was sent on it.
 type HandshakeError struct {
 	Address string
-	// Connecting: the failure came while connecting or in the hello, so that it may be the server's overload.
+	// Connecting means that the dial or hello failed, so the server may be overloaded (Client Backpressure
+	// specification).
 	Connecting bool
 	Timeout    bool
-	// Network: the connection failed, as opposed to an answer that refuses.
+	// Network means that the connection failed. It is false for an error reply.
 	Network bool
-	// Reply is the server's refusal, nil if there was none.
+	// Reply is the server's error reply, nil if there was none.
 	Reply bson.Raw
 	Err   error
 }
 
-// Error returns what failed.
+// Error returns the address and the cause.
 func (e *HandshakeError) Error() string {
 	return fmt.Sprintf("connecting to %s failed: %v", e.Address, e.Err)
 }
@@ -27,17 +28,17 @@ func (e *HandshakeError) Error() string {
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// unwritten is a hello that the client could not write.
-type unwritten struct{ err error }
+// unwrittenHello is the error of a hello that the client could not write.
+type unwrittenHello struct{ err error }
 
-func (u *unwritten) Error() string { return u.err.Error() }
-func (u *unwritten) Unwrap() error { return u.err }
+func (u *unwrittenHello) Error() string { return u.err.Error() }
+func (u *unwrittenHello) Unwrap() error { return u.err }
 
-// refusal is a hello that was answered with an error.
-type refusal struct {
+// refusedHello is an error reply to a hello.
+type refusedHello struct {
 	reply bson.Raw
 	err   error
 }
 
-func (r *refusal) Error() string { return r.err.Error() }
-func (r *refusal) Unwrap() error { return r.err }
+func (r *refusedHello) Error() string { return r.err.Error() }
+func (r *refusedHello) Unwrap() error { return r.err }

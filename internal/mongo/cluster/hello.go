@@ -9,16 +9,16 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// shakeHands says the first hello on a new connection and returns the server's description.
-func (c *Conn) shakeHands(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
+// handshake sends the first hello on a new connection and returns the server description.
+func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
 	const requestID = 1
 	if !h.legacy() {
-		return c.ask(ctx, address, requestID, h.appendFirst)
+		return c.roundTripHello(ctx, address, requestID, h.appendFirst)
 	}
 	at, doc := wire.BeginDocument(nil)
 	doc, err := h.appendFirst(doc)
 	if err != nil {
-		return nil, &unwritten{err}
+		return nil, &unwrittenHello{err}
 	}
 	message := wire.AppendQuery(nil, requestID, wire.SecondaryOk, "admin.$cmd", wire.EndDocument(doc, at))
 	reply, err := c.RoundTrip(ctx, message, requestID)
@@ -32,23 +32,24 @@ func (c *Conn) shakeHands(ctx context.Context, address string, h *Handshake) (*t
 	return described(address, body)
 }
 
-// askAgain says hello on a connection that has shaken hands.
-func (c *Conn) askAgain(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
+// sendHello sends a later hello on a connection and returns the server description.
+func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
 	const requestID = 2
-	return c.ask(ctx, address, requestID, func(b []byte) ([]byte, error) {
+	return c.roundTripHello(ctx, address, requestID, func(b []byte) ([]byte, error) {
 		return h.appendLater(b, c.Description.HelloOK), nil
 	})
 }
 
-// ask says hello in an OP_MSG, with the elements that write appends.
-func (c *Conn) ask(
+// roundTripHello sends a hello in an OP_MSG, with the elements that write appends, and returns the server
+// description.
+func (c *Conn) roundTripHello(
 	ctx context.Context, address string, requestID int32, write func([]byte) ([]byte, error),
 ) (*topology.Server, error) {
 	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, 0)
 	doc, b := wire.BeginDocument(b)
 	b, err := write(b)
 	if err != nil {
-		return nil, &unwritten{err}
+		return nil, &unwrittenHello{err}
 	}
 	b = wire.AppendString(b, "$db", "admin")
 	c.Out = wire.EndMessage(wire.EndDocument(b, doc), at)
@@ -59,7 +60,7 @@ func (c *Conn) ask(
 	return c.describedBy(address, reply)
 }
 
-// describedBy returns the description that a hello's answer in an OP_MSG gives.
+// describedBy returns the server description of a reply to hello in an OP_MSG.
 func (c *Conn) describedBy(address string, reply []byte) (*topology.Server, error) {
 	m, err := wire.ParseMsg(reply)
 	if err != nil {
@@ -72,7 +73,7 @@ func described(address string, doc []byte) (*topology.Server, error) {
 	doc = append([]byte(nil), doc...) // the description outlives the connection's buffer
 	s, err := topology.ParseHello(address, doc)
 	if err != nil {
-		return nil, &refusal{reply: doc, err: err}
+		return nil, &refusedHello{reply: doc, err: err}
 	}
 	s.LastUpdateTime = time.Now()
 	return s, nil

@@ -4,5 +4,6 @@ package cluster
 
 import "net"
 
-// openAndSilent cannot look without blocking here: a connection that was dropped while it was idle is found out by its next use.
+// openAndSilent always returns true: this system has no read that does not block. The next use of a connection that
+// the server closed while it was idle fails.
 func openAndSilent(net.Conn) bool { return true }

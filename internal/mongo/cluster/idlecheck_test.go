@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// tcpPeer answers every message on real connections, and hands them to the test.
+// tcpPeer is a server on a real TCP address that answers every message. It also returns the accepted connections.
 func tcpPeer(t *testing.T) (string, <-chan net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,21 +55,21 @@ func answerAll(nc net.Conn) {
 	}
 }
 
-func TestAConnectionIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
+func TestAnIdleConnectionIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		during func(net.Conn)
-		rest   time.Duration
+		idle   time.Duration
 		kept   bool
 	}{
-		{"one on which nothing happened is kept", nil, 2 * time.Second, true},
-		{"one that rested for a moment is not looked at", func(nc net.Conn) { nc.Close() }, 0, true},
-		{"one that the peer closed is not handed out", func(nc net.Conn) { nc.Close() }, 2 * time.Second, false},
-		{"one that the peer reset is not handed out", func(nc net.Conn) {
+		{"an open connection is kept", nil, 2 * time.Second, true},
+		{"a connection idle for less than a second is not checked", func(nc net.Conn) { nc.Close() }, 0, true},
+		{"a connection that the peer closed is discarded", func(nc net.Conn) { nc.Close() }, 2 * time.Second, false},
+		{"a connection that the peer reset is discarded", func(nc net.Conn) {
 			_ = nc.(*net.TCPConn).SetLinger(0)
 			nc.Close()
 		}, 2 * time.Second, false},
-		{"one with unread bytes is not handed out", func(nc net.Conn) { nc.Write([]byte{0}) }, 2 * time.Second, false},
+		{"a connection with unread bytes is discarded", func(nc net.Conn) { nc.Write([]byte{0}) }, 2 * time.Second, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address, accepted := tcpPeer(t)
@@ -83,7 +83,7 @@ func TestAConnectionIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
 				c.during(<-accepted)
 				untilDisturbed(t, conn)
 			}
-			conn.lastUsed = time.Now().Add(-c.rest)
+			conn.lastUsed = time.Now().Add(-c.idle)
 			next := checkOut(t, s)
 			if (next == conn) != c.kept {
 				t.Errorf("connection %d is used", next.ID())
@@ -94,24 +94,24 @@ func TestAConnectionIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
 	}
 }
 
-// untilDisturbed waits until what the peer did has come through the kernel.
+// untilDisturbed waits until the check of an idle connection notices the peer's action.
 func untilDisturbed(t *testing.T, c *Conn) {
 	t.Helper()
 	for limit := time.Now().Add(10 * time.Second); openAndSilent(c.nc); runtime.Gosched() {
 		if time.Now().After(limit) {
-			t.Fatal("the connection stays open and silent")
+			t.Fatal("the connection is still open and silent")
 		}
 	}
 }
 
-func TestAnOperationOnTheDefaultDialerMeetsTheKernel(t *testing.T) {
+func TestAnOperationWithTheDefaultDialer(t *testing.T) {
 	address, _ := tcpPeer(t)
 	c, err := New(Config{Topology: topology.Config{Seeds: []string{address}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if err := operation(t.Context(), selectedInHaste(t, c)); err != nil {
+	if err := operation(t.Context(), selectedNow(t, c)); err != nil {
 		t.Error(err)
 	}
 }

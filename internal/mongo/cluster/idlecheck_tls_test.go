@@ -17,7 +17,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// tlsDialer dials and puts TLS on the connection.
+// tlsDialer dials connections with TLS.
 type tlsDialer struct{ net.Dialer }
 
 func (d *tlsDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
@@ -25,7 +25,7 @@ func (d *tlsDialer) DialContext(ctx context.Context, network, address string) (n
 	if err != nil {
 		return nil, err
 	}
-	return tls.Client(nc, &tls.Config{InsecureSkipVerify: true}), nil // the test's own server
+	return tls.Client(nc, &tls.Config{InsecureSkipVerify: true}), nil // the server is the test's own
 }
 
 // tlsPeer is tcpPeer under TLS.
@@ -61,15 +61,15 @@ func tlsPeer(t *testing.T) (string, <-chan *tls.Conn) {
 	return l.Addr().String(), accepted
 }
 
-func TestAConnectionUnderTLSIsLookedAtBeforeItIsUsedAgain(t *testing.T) {
+func TestAnIdleConnectionUnderTLSIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		during func(*tls.Conn)
 		kept   bool
 	}{
-		{"one on which nothing happened is kept", nil, true},
-		{"one that the peer closed is not handed out", func(nc *tls.Conn) { nc.Close() }, false},
-		{"one whose socket the peer closed is not handed out", func(nc *tls.Conn) { nc.NetConn().Close() }, false},
+		{"an open connection is kept", nil, true},
+		{"a connection that the peer closed is discarded", func(nc *tls.Conn) { nc.Close() }, false},
+		{"a connection whose socket the peer closed is discarded", func(nc *tls.Conn) { nc.NetConn().Close() }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address, accepted := tlsPeer(t)

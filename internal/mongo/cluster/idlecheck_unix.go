@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// openAndSilent reports, without blocking, whether an idle connection is still open with nothing to read. A NAT or a
-// server that dropped it while it was idle would otherwise cost the next operation an attempt. Under TLS too nothing may
-// have come: a server that ends the session says so.
+// openAndSilent reports, without blocking, whether an idle connection is open and has nothing to read. Without this
+// check the next operation would lose an attempt if the server or a NAT closed the connection while it was idle. This
+// is right under TLS too: a server sends no bytes on an idle connection, except to end the session.
 func openAndSilent(nc net.Conn) bool {
 	sc, ok := socketOf(nc).(syscall.Conn)
 	if !ok {
@@ -29,7 +29,7 @@ func openAndSilent(nc net.Conn) bool {
 	return err == nil && open
 }
 
-// socketOf returns the connection beneath all layers, such as TLS, that give access to the one they are on.
+// socketOf returns the innermost connection, below layers such as TLS that have a NetConn method.
 func socketOf(nc net.Conn) net.Conn {
 	for {
 		layer, ok := nc.(interface{ NetConn() net.Conn })

@@ -8,14 +8,14 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// IOError is a connection that broke. Stage is known here, where the bytes were written.
+// IOError is a failed read or write. Stage is set where the bytes were written.
 type IOError struct {
 	Address string
 	Stage   retry.Stage
 	Err     error
 }
 
-// Error returns the cause and how far the message had come.
+// Error returns the address, the stage and the cause.
 func (e *IOError) Error() string {
 	return fmt.Sprintf("connection to %s failed (%s): %v", e.Address, e.Stage, e.Err)
 }
@@ -23,7 +23,7 @@ func (e *IOError) Error() string {
 // Unwrap returns the cause.
 func (e *IOError) Unwrap() error { return e.Err }
 
-// Timeout reports whether a time limit broke the connection.
+// Timeout reports whether the cause is a timeout.
 func (e *IOError) Timeout() bool {
 	var ne net.Error
 	return errors.As(e.Err, &ne) && ne.Timeout()

@@ -10,14 +10,14 @@ import (
 
 const (
 	firstReadBuffer = 4 << 10
-	keptBuffer      = 1 << 20 // a buffer that one large message grew beyond this is not kept
+	keptBuffer      = 1 << 20 // in bytes; a larger buffer is not kept after its message
 )
 
-// messageBuffer splits the bytes of a connection into messages, with as few reads as possible: most replies come whole
-// with the first. Bytes that came behind a message stay for the next one.
+// messageBuffer splits the bytes of a connection into messages. It reads as much as has arrived, so most replies need
+// one read. Bytes after a message are kept for the next one.
 type messageBuffer struct {
-	bytes []byte // as they were read
-	start int    // of what no message was made of yet
+	bytes []byte // the bytes that were read
+	start int    // index of the first byte that was not returned yet
 }
 
 // next returns the next message, of at most limit bytes. It is valid until the next call.
@@ -44,22 +44,23 @@ func (b *messageBuffer) next(from io.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// unread returns how many bytes have come of which no message was made yet.
+// unread returns the number of bytes that were read and not returned yet.
 func (b *messageBuffer) unread() int { return len(b.bytes) - b.start }
 
-// messageLength returns the length that the next message states, 0 as long as that has not come.
+// messageLength returns the length in the next message's header, or 0 if the header has not arrived yet.
 func (b *messageBuffer) messageLength(limit int) (int, error) {
 	if b.unread() < wire.HeaderLength {
 		return 0, nil
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b.bytes[b.start:])))
 	if n < wire.HeaderLength || n > limit {
-		return 0, fmt.Errorf("%w: a message says it has %d bytes", wire.ErrMalformed, n)
+		return 0, fmt.Errorf("%w: the message length is %d, it must be at least %d and at most %d",
+			wire.ErrMalformed, n, wire.HeaderLength, limit)
 	}
 	return n, nil
 }
 
-// dropReturned makes the place of the messages that were returned free again.
+// dropReturned frees the space of the messages that were returned.
 func (b *messageBuffer) dropReturned() {
 	if b.start > 0 {
 		b.bytes = b.bytes[:copy(b.bytes, b.bytes[b.start:])]
@@ -68,14 +69,14 @@ func (b *messageBuffer) dropReturned() {
 	b.shrink()
 }
 
-// shrink gives up a buffer that grew beyond its limit, if it holds no bytes.
+// shrink drops an empty buffer that is larger than keptBuffer.
 func (b *messageBuffer) shrink() {
 	if cap(b.bytes) > keptBuffer && b.unread() == 0 {
 		b.bytes, b.start = nil, 0
 	}
 }
 
-// makeRoom makes place for a message of that length, 0 if it is not known yet, and for one byte at least.
+// makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte.
 func (b *messageBuffer) makeRoom(length int) {
 	need := max(length, len(b.bytes)+1, firstReadBuffer)
 	if need > cap(b.bytes) {
@@ -83,7 +84,7 @@ func (b *messageBuffer) makeRoom(length int) {
 	}
 }
 
-// endOfMessage reports the end of a connection within a message as an unexpected one.
+// endOfMessage turns io.EOF inside a message into io.ErrUnexpectedEOF.
 func endOfMessage(err error, got int) error {
 	if err == io.EOF && got > 0 { //nolint:errorlint // readers return io.EOF itself
 		return io.ErrUnexpectedEOF

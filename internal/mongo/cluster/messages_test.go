@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// streamed returns a message with the number id that answers responseTo and says whether more follow.
+// streamed returns an OP_MSG with requestID id, and with the flag moreToCome if more is true.
 func streamed(t *testing.T, id, responseTo int32, more bool, doc bson.D) []byte {
 	t.Helper()
 	body, err := bson.Marshal(append(bson.D{{Key: "ok", Value: 1}}, doc...))
@@ -29,7 +29,7 @@ func streamed(t *testing.T, id, responseTo int32, more bool, doc bson.D) []byte 
 	return wire.EndMessage(append(b, body...), at)
 }
 
-// streamingPeer answers each command but the handshake with messages of its own.
+// streamingPeer answers each command except the first hello by calling answer.
 func streamingPeer(answer func(q *question)) *peer {
 	return &peer{hello: standalone(), script: func(q *question) bool {
 		if q.handshake {
@@ -40,21 +40,21 @@ func streamingPeer(answer func(q *question)) *peer {
 	}}
 }
 
-// The monitoring protocol with streaming, and an exhaust cursor, read messages that nobody asked for.
-func TestAHelloThatComesUnaskedIsRead(t *testing.T) {
+// The streaming protocol of Server Monitoring and exhaust cursors read such messages.
+func TestNextReadsAHelloThatWasNotRequested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := streamingPeer(func(q *question) {
 			first := streamed(t, 100, q.header.RequestID, true, member(true, addrA))
 			second := streamed(t, 101, 100, true, member(false, addrA))
 			third := streamed(t, 102, 101, false, member(true, addrA, addrB))
-			q.conn.Write(append(first, second...)) // both may come with one read
+			q.conn.Write(append(first, second...)) // one read may return both
 			q.conn.Write(third)
 		})
 		s := bare(t, p, nil)
 		found(t, s, standalone())
 		conn := checkOut(t, s)
 		described := make([]*topology.Server, 0, 3)
-		next, err := conn.askAgain(t.Context(), addrA, &Handshake{})
+		next, err := conn.sendHello(t.Context(), addrA, &Handshake{})
 		for ; err == nil; next, err = read(t.Context(), conn) {
 			described = append(described, next)
 			if !conn.Continues() {
@@ -81,7 +81,7 @@ func read(ctx context.Context, c *Conn) (*topology.Server, error) {
 	return c.describedBy(addrA, reply)
 }
 
-func TestAConnectionOnWhichMoreIsToComeIsNotUsedAgain(t *testing.T) {
+func TestAConnectionWithMoreToComeIsClosedAtCheckIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, streamingPeer(func(q *question) {
 			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
@@ -96,7 +96,7 @@ func TestAConnectionOnWhichMoreIsToComeIsNotUsedAgain(t *testing.T) {
 	})
 }
 
-func TestAMessageThatComesUnaskedMustAnswerTheOneBefore(t *testing.T) {
+func TestANextMessageMustAnswerTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, streamingPeer(func(q *question) {
 			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
@@ -113,7 +113,7 @@ func TestAMessageThatComesUnaskedMustAnswerTheOneBefore(t *testing.T) {
 	})
 }
 
-func TestAWaitForAMessageThatWasNotAskedForEndsWithItsContext(t *testing.T) {
+func TestNextEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, streamingPeer(func(q *question) {
 			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
@@ -133,7 +133,7 @@ func TestAWaitForAMessageThatWasNotAskedForEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestMessagesOfAllSizesAreReadWhole(t *testing.T) {
+func TestMessagesOfAllSizesAreReadCompletely(t *testing.T) {
 	for _, sizes := range [][]int{
 		{10, 20, 30},
 		{firstReadBuffer, 1},

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// monitor checks one server until ctx ends: by a hello at every heartbeat, and sooner when asked, but never more often
-// than MinHeartbeatInterval. It polls (the specification's serverMonitoringMode "poll").
+// monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each
+// MinHeartbeatInterval. It polls (Server Monitoring's serverMonitoringMode "poll").
 type monitor struct {
 	server *Server
 	conn   *Conn
@@ -26,7 +26,7 @@ func (m *monitor) run(ctx context.Context) {
 	}
 }
 
-// forgetRequest takes back what the check that begins now will answer.
+// forgetRequest drops a pending request for a check, because a check begins now.
 func (m *monitor) forgetRequest() {
 	select {
 	case <-m.server.check:
@@ -34,7 +34,7 @@ func (m *monitor) forgetRequest() {
 	}
 }
 
-// wait waits for the next check and reports whether there is one.
+// wait waits for the time of the next check. It returns false if ctx has ended.
 func (m *monitor) wait(ctx context.Context) bool {
 	if !sleep(ctx, MinHeartbeatInterval, nil) {
 		return false
@@ -42,7 +42,7 @@ func (m *monitor) wait(ctx context.Context) bool {
 	return sleep(ctx, m.server.cluster.cfg.HeartbeatInterval-MinHeartbeatInterval, m.server.check)
 }
 
-// sleep waits for d or for early, and reports whether ctx goes on.
+// sleep waits for d, or until early is ready. It returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -55,8 +55,8 @@ func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	return true
 }
 
-// checkAndApply makes one check, or two: the connection may only have been old, so a server that was known gets a second
-// look at once. A check that was cancelled tells nothing.
+// checkAndApply checks the server and applies the result. After a network error a known server is checked a second
+// time immediately, because perhaps only the connection was lost. The result of a cancelled check is ignored.
 func (m *monitor) checkAndApply(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,10 +83,10 @@ func isTimeout(err error) bool {
 	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout()
 }
 
-// check asks the server who it is, on a connection of the monitor's own.
+// check sends hello on the monitor's own connection.
 func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
-		m.drop() // it knows no OP_MSG, and the old handshake is for new connections only
+		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
 	if m.conn == nil {
 		c, rtt, err := m.server.connect(ctx, 0)
@@ -99,7 +99,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.server.cluster.cfg.ConnectTimeout)
 	defer cancel()
 	start := time.Now()
-	description, err := m.conn.askAgain(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
+	description, err := m.conn.sendHello(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
 	if err != nil || m.conn.broken {
 		m.drop()
 	}
@@ -109,7 +109,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	return m.measured(description, time.Since(start)), nil
 }
 
-// measured adds the round trip time, averaged with what is known of the server.
+// measured returns s with the average round trip time after this sample.
 func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.Server {
 	next := *s
 	known := m.server.cluster.Snapshot().Description.Server(s.Address)

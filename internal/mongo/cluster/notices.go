@@ -2,11 +2,11 @@ package cluster
 
 import "sync"
 
-// notices are calls that a change asks for, to listeners for example. Changes happen under a lock, the calls are made
-// without it, one at a time and in the order of the changes: a listener hears of a pool that was cleared before it hears
-// of the checkouts that fail for it.
+// notices are calls that follow a change, for example of listeners. A change happens under a lock. The calls are made
+// without the lock, one at a time and in the order of the changes: a listener gets PoolCleared before the
+// CheckOutFailed events that it causes.
 type notices struct {
-	lock    *sync.Mutex // guards the changes, and what follows
+	lock    *sync.Mutex // guards the changes and the fields below
 	pending []func()
 	calling bool
 }
@@ -14,7 +14,8 @@ type notices struct {
 // add adds a call. It is called with the lock held.
 func (n *notices) add(f func()) { n.pending = append(n.pending, f) }
 
-// deliver makes the calls, unless another goroutine is doing so, which then also makes those that were added.
+// deliver makes the calls. If another goroutine is making them, that one makes the new calls too, and deliver
+// returns.
 func (n *notices) deliver() {
 	n.lock.Lock()
 	defer n.lock.Unlock()
@@ -25,7 +26,7 @@ func (n *notices) deliver() {
 	}
 }
 
-// unlocked calls f without the lock, which it is called with, even if f panics.
+// unlocked releases the lock, calls f and locks again, even if f panics.
 func (n *notices) unlocked(f func()) {
 	n.calling = true
 	n.lock.Unlock()

@@ -7,7 +7,7 @@ func (p *pool) observed() bool {
 	return m != nil && m.Event != nil
 }
 
-// emit tells the listener. It is never called with a lock held.
+// emit calls the listener. It is never called with a lock held.
 func (p *pool) emit(e event.PoolEvent) {
 	if p.observed() {
 		e.Address = p.server.address

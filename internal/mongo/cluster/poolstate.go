@@ -15,7 +15,7 @@ const (
 	closed
 )
 
-// created tells the listener that there is a pool. What it returns is done without locks.
+// created reports that the pool was created. The returned effects run after the lock is released.
 func (p *pool) created() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -26,7 +26,7 @@ func (p *pool) created() effects {
 	return effects{p.notices.deliver}
 }
 
-// makeReady lets checkouts happen again. What it returns is done without locks.
+// makeReady makes a paused pool ready. The returned effects run after the lock is released.
 func (p *pool) makeReady() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,9 +38,9 @@ func (p *pool) makeReady() effects {
 	return effects{p.notices.deliver}
 }
 
-// clear makes every connection stale and pauses the pool. With interrupt, connections in use and those being made are
-// broken off as well: their server did not answer its monitor, so their operations would wait in vain. What it returns
-// is done without locks.
+// clear makes every connection stale and pauses the pool. With interrupt it also interrupts connections in use and
+// pending ones: the server did not answer its monitor, so their operations would not get a reply. The returned
+// effects run after the lock is released.
 func (p *pool) clear(cause error, interrupt bool) effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,8 +63,8 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 	return effects{p.notices.deliver}
 }
 
-// clearService makes the connections to one service behind a load balancer stale. The pool stays ready for the others.
-// What it returns is done without locks.
+// clearService makes the connections to one service behind a load balancer stale. The pool stays ready. The returned
+// effects run after the lock is released.
 func (p *pool) clearService(service bson.ObjectID, cause error) effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,8 +80,8 @@ func (p *pool) clearService(service bson.ObjectID, cause error) effects {
 	return effects{p.notices.deliver}
 }
 
-// close ends the pool. Connections being made are broken off; those in use are closed when they come back. What it
-// returns is done without locks.
+// close closes the pool. It cancels pending connections. Connections in use are closed when they are checked in. The
+// returned effects run after the lock is released.
 func (p *pool) close() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *pool) close() effects {
 	return effects{p.notices.deliver}
 }
 
-// interruptAll breaks off what is in use or being made.
+// interruptAll interrupts the connections in use and cancels the pending ones.
 func (p *pool) interruptAll() {
 	p.mu.Lock()
 	p.interrupt(ErrPoolClosed)
@@ -104,7 +104,7 @@ func (p *pool) interruptAll() {
 	p.notices.deliver()
 }
 
-// interrupt, and what follows, is called with the lock held.
+// interrupt and the functions below are called with the lock held.
 func (p *pool) interrupt(cause error) {
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
@@ -115,9 +115,9 @@ func (p *pool) interrupt(cause error) {
 }
 
 func (p *pool) interruptPending(cause error) {
-	for a := range p.pending {
-		a.brokenOff = true
-		p.notices.add(func() { a.cancel(cause) })
+	for pending := range p.pending {
+		pending.cancelled = true
+		p.notices.add(func() { pending.cancel(cause) })
 	}
 }
 

@@ -10,31 +10,31 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// retryableWireVersion is MongoDB 3.6, the first with retryable reads and writes.
+// retryableWireVersion belongs to MongoDB 3.6, the first version with retryable reads and writes.
 const retryableWireVersion = 6
 
-// run is one operation under way. It is its own retry strategy, because whether it may be retried depends on the server
-// that the first attempt met.
+// run is the state of one running operation. It is its own retry strategy, because the server of the first attempt
+// determines whether the operation may be retried.
 type run struct {
 	*Runner
 	op       *Operation
-	session  *Session // nil if the operation runs in none
-	implicit Session  // of an operation that was given none
-	pin      *Pin     // nil if the operation is tied to no server
-	number   int      // of the attempt, from 0
+	session  *Session // nil if the operation runs without a session
+	implicit Session  // the session of an operation that was given none
+	pin      *Pin     // nil if the operation is not pinned
+	number   int      // the number of the attempt, from 0
 	// txnNumber is the same on every attempt; 0 means none.
 	txnNumber int64
-	// refusal is why only overload may be retried; retry.WhyUndecided means that the rule's own retries are allowed.
+	// refusal is the reason why the operation is not retried except for overload, or retry.WhyUndecided.
 	refusal retry.Why
-	// failed are the servers to avoid if others suit as well.
+	// failed are the deprioritized servers.
 	failed []string
-	// after is the topology as the last failure left it.
+	// after is the topology after the last failure.
 	after *cluster.Snapshot
 	reply Reply
 }
 
-// attempt makes one attempt: select, check out, build, send, receive, classify. A server on which it failed, at whatever
-// stage, is one to avoid.
+// attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
+// classify the outcome.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	r.number = n
 	target, err := r.selectServer(ctx, n)
@@ -65,8 +65,9 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) (failure retr
 	return r.onConnection(ctx, target, conn)
 }
 
-// selectServer returns the pin's server or a suitable one. From the second retry on it waits for a change of the
-// topology, so that a server which keeps refusing is asked at the monitors' pace and not thousands of times a second.
+// selectServer returns the pin's server or a suitable one. From the second retry on it first waits for a change of
+// the topology, for at most MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands
+// of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
 	if server := r.pin.Server(); server != nil {
@@ -83,7 +84,7 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	return c.Select(ctx, &selection)
 }
 
-// refuse says why an operation whose first server is known may not be retried by its rule.
+// refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
 func (r *run) refuse(supported bool) retry.Why {
 	switch {
 	case !r.op.Retryable:
@@ -109,7 +110,8 @@ func (r *run) supported(s *topology.Server) bool {
 	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
 }
 
-// RetryAfter implements [retry.Strategy]: once, or until the deadline if there is one; overload by its own rule.
+// RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.
+// Overload errors have a rule of their own.
 func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
 	rule := retry.Once()
 	if _, ok := ctx.Deadline(); ok {
@@ -124,8 +126,8 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
 }
 
-// overloadRetries reports whether the options let an overloaded server be tried again: any command's, not only those on
-// the lists.
+// overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
+// (Client Backpressure specification).
 func (r *run) overloadRetries() bool {
 	switch r.op.Kind {
 	case Read:
@@ -144,16 +146,16 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 	return retry.Decline(retry.Why(w)), nil
 }
 
-// avoid remembers a failed server: in a sharded cluster always, on a replica set for overload if that is wanted.
+// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set.
 func (r *run) avoid(t cluster.Target, f retry.Failure) {
 	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) {
 		r.failed = append(r.failed, t.Server.Address())
 	}
 }
 
-// onConnection sends the command and reads its answer.
+// onConnection sends the command and reads its reply.
 func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
-	r.reply = Reply{} // an earlier attempt's bytes belong to another connection's buffer
+	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
 	r.useSession(conn)
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)
@@ -186,11 +188,11 @@ func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte,
 		return conn.Broken(err)
 	}
 	r.clock.advance(r.reply.clusterTime)
-	r.session.learn(&r.reply)
+	r.session.advance(&r.reply)
 	return nil
 }
 
-// outcome classifies what came of the round trip and tells the topology.
+// outcome classifies the result of the round trip, and reports a failure to the topology.
 func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.Conn, err error) retry.Failure {
 	switch {
 	case err != nil:
@@ -206,8 +208,8 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 	return retry.Failure{}
 }
 
-// useSession gives the operation a server session and, for a write that is to be deduplicated, a transaction number. It
-// does so only here, with a connection in hand, because the server shows whether it has sessions.
+// useSession gives the operation a server session and, for a retryable write, a transaction number. This happens
+// after the checkout, because the connection's hello shows whether the server supports sessions.
 func (r *run) useSession(conn *cluster.Conn) {
 	timeout := conn.Description.SessionTimeoutMinutes
 	if timeout == nil || r.session == nil || r.op.unacknowledged() && !r.session.explicit {
@@ -219,7 +221,7 @@ func (r *run) useSession(conn *cluster.Conn) {
 	}
 }
 
-// effect is the attempt's: with a transaction number a write may be sent twice.
+// effect returns the effect of the attempt. A write with a transaction number is idempotent.
 func (r *run) effect() retry.Effect {
 	switch {
 	case r.op.Kind == Read:
@@ -227,6 +229,6 @@ func (r *run) effect() retry.Effect {
 	case r.txnNumber != 0:
 		return retry.EffectIdempotent
 	default:
-		return retry.EffectNotIdempotent // or what the operation itself is, if that is better: the engine's rule
+		return retry.EffectNotIdempotent // the engine uses the operation's own effect if that is better
 	}
 }

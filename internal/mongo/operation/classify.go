@@ -14,7 +14,7 @@ import (
 
 var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
 
-// checkOutFailed classifies an attempt that got no connection: nothing was sent.
+// checkOutFailed classifies a failed checkout. Nothing was sent.
 func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Effect: r.effect()}
 	var cleared *cluster.PoolClearedError
@@ -32,7 +32,7 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	return f
 }
 
-// handshakeFailed classifies a connection that could not be made ready.
+// handshakeFailed classifies a failed handshake.
 func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.Failure {
 	switch {
 	case e.Connecting && e.Network:
@@ -53,7 +53,8 @@ func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.
 	return f
 }
 
-// ioFailed classifies a connection that broke under the operation.
+// ioFailed classifies a network error of the operation. If the context has ended, the topology is not told, because
+// that shows nothing about the server.
 func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
 	f := retry.Failure{Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: s.Address(), Effect: r.effect()}
 	var broken *cluster.IOError
@@ -69,7 +70,7 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	return f
 }
 
-// refused classifies a reply that is not ok.
+// refused classifies a reply with "ok: 0".
 func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
 	r.tellTopology(s, conn, r.reply.Code)
@@ -87,7 +88,7 @@ func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 	return f
 }
 
-// writeFailed classifies a reply that is ok but tells of failed statements or of a write concern that was not met.
+// writeFailed classifies a reply with "ok: 1" that has writeErrors or a writeConcernError.
 func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
 	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
 	code := r.reply.writeConcernCode()
@@ -102,8 +103,8 @@ func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retr
 	return f
 }
 
-// writeReason returns the reason of a write's answer if it is labelled RetryableWriteError, and whether the client must
-// add that label. Without retryWrites there is no label of the client's.
+// writeReason returns the reason of a write's error if it has the label RetryableWriteError, and reports whether the
+// client must add the label. Without retryWrites the client adds no label.
 func (r *run) writeReason(conn *cluster.Conn, code int32) (retry.Reason, bool) {
 	is, add := r.reply.retryableWrite(conn.Description)
 	if !is || (add && !r.labelsWrites()) {

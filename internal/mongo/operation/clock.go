@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// clock is the newest $clusterTime that any server told; every command carries it on.
+// clock is the greatest $clusterTime in any reply. Every command is sent with it (Driver Sessions, "Gossiping the
+// cluster time").
 type clock struct{ latest atomic.Pointer[clusterTime] }
 
 type clusterTime struct {
@@ -18,7 +19,7 @@ type clusterTime struct {
 	document  []byte
 }
 
-// document returns the $clusterTime to send in a session: the newest that the client or the session has met.
+// document returns the $clusterTime to send in a session: the greater of the client's and the session's.
 func (c *clock) document(s *Session) []byte {
 	latest := c.latest.Load()
 	if s != nil && s.clusterTime != nil && (latest == nil || s.clusterTime.timestamp > latest.timestamp) {
@@ -30,7 +31,7 @@ func (c *clock) document(s *Session) []byte {
 	return latest.document
 }
 
-// advance takes a $clusterTime document if it is newer. The document is copied.
+// advance stores a $clusterTime document if it is greater than the current one. It copies the document.
 func (c *clock) advance(document []byte) {
 	timestamp, ok := timestampOf(document)
 	if !ok {
@@ -51,7 +52,7 @@ func (c *clock) advance(document []byte) {
 	}
 }
 
-// newer returns the time of a $clusterTime document if it is newer than t, else t.
+// newer returns the cluster time of a $clusterTime document if it is greater than t, else t.
 func newer(t *clusterTime, document []byte) *clusterTime {
 	timestamp, ok := timestampOf(document)
 	if !ok || t != nil && t.timestamp >= timestamp {
@@ -60,7 +61,7 @@ func newer(t *clusterTime, document []byte) *clusterTime {
 	return &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
 }
 
-// timestampOf returns the clusterTime of a $clusterTime document. A timestamp's 64 bits are ordered as a number.
+// timestampOf returns the clusterTime of a $clusterTime document, and reports whether there is one.
 func timestampOf(document []byte) (Timestamp, bool) {
 	if document == nil {
 		return 0, false
@@ -74,7 +75,8 @@ func timestampOf(document []byte) (Timestamp, bool) {
 	return 0, false
 }
 
-// timestamp returns an element's value if it is a BSON timestamp.
+// timestamp returns an element's value, and reports whether it is a BSON timestamp. Its 64 bits are ordered as a
+// number.
 func timestamp(e *wire.Element) (Timestamp, bool) {
 	if e.Type != bson.TypeTimestamp {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// The bulkWrite command has two document sequences.
+// The bulkWrite command has the sequences ops and nsInfo.
 func TestACommandMayHaveTwoDocumentSequences(t *testing.T) {
 	in(t, func(w *world) {
 		var ops, namespaces []byte
@@ -37,13 +37,13 @@ func TestACommandMayHaveTwoDocumentSequences(t *testing.T) {
 		}
 		shown, err := w.last("nsInfo").Array().Values()
 		if err != nil || len(shown) != 2 {
-			t.Errorf("the listener was shown %v", bson.Raw(w.sent[len(w.sent)-1]))
+			t.Errorf("the listener got the command %v", bson.Raw(w.sent[len(w.sent)-1]))
 		}
 	}, mongotest.Version("8.0"))
 }
 
-// Transactions specification: commitTransaction that is retried has the write concern majority.
-func TestACommandKnowsTheNumberOfItsAttempt(t *testing.T) {
+// Transactions specification: a retried commitTransaction has the write concern majority.
+func TestACommandIsWrittenWithTheNumberOfItsAttempt(t *testing.T) {
 	in(t, func(w *world) {
 		w.set.Use("insert", mongotest.Once(mongotest.Fault{LoseReply: true}))
 		o := op(Write, &command{write: func(a Attempt) bson.D {
@@ -65,7 +65,7 @@ func TestACommandKnowsTheNumberOfItsAttempt(t *testing.T) {
 	})
 }
 
-func TestACommandThatHasItsOwnTimeLimitGetsNone(t *testing.T) {
+func TestMaxTimeMSIsNotAddedWithOwnTimeLimit(t *testing.T) {
 	in(t, func(w *world) {
 		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 		defer cancel()
@@ -80,7 +80,7 @@ func TestACommandThatHasItsOwnTimeLimitGetsNone(t *testing.T) {
 	})
 }
 
-func TestAReplyKeepsTheTimesAndTokensOfLaterOperations(t *testing.T) {
+func TestAReplyKeepsTheTimesAndTokensForLaterOperations(t *testing.T) {
 	r := parsed(t, doc(
 		"ok", 1, "operationTime", bson.Timestamp{T: 3, I: 4}, "recoveryToken", doc("recoveryShardId", "s"),
 		"atClusterTime", bson.Timestamp{T: 5}, "cursor", doc(
@@ -99,17 +99,17 @@ func TestAReplyKeepsTheTimesAndTokensOfLaterOperations(t *testing.T) {
 		t.Errorf("the cursor's time is %d", inCursor.snapshotTime())
 	}
 	s := &Session{explicit: true}
-	s.learn(r)
-	s.learn(parsed(t, doc("ok", 1, "operationTime", bson.Timestamp{T: 2})))
+	s.advance(r)
+	s.advance(parsed(t, doc("ok", 1, "operationTime", bson.Timestamp{T: 2})))
 	if s.operationTime != 3<<32|4 || bson.Raw(s.RecoveryToken()).String() != `{"recoveryShardId": "s"}` {
-		t.Errorf("the session keeps %+v", s)
+		t.Errorf("the session is %+v", s)
 	}
 }
 
 func TestAReplyWithoutACursorOrABatchIsAnError(t *testing.T) {
 	for name, reply := range map[string]bson.D{
 		"no cursor": doc("ok", 1), "no batch": doc("ok", 1, "cursor", doc("id", int64(1))),
-		"a batch that is no array": doc("ok", 1, "cursor", doc("firstBatch", "x")), "a cursor that is no document": doc("ok", 1, "cursor", 1),
+		"a batch that is not an array": doc("ok", 1, "cursor", doc("firstBatch", "x")), "a cursor that is not a document": doc("ok", 1, "cursor", 1),
 	} {
 		if _, err := parsed(t, reply).ReadCursor(); err == nil {
 			t.Errorf("%s: no error", name)

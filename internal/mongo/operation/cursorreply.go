@@ -6,13 +6,13 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// CursorReply is the cursor of a reply, from whichever command it comes: find, aggregate, a listing, or getMore. Its
-// parts alias the connection's buffer.
+// CursorReply is the cursor in a reply of find, aggregate, a list command or getMore. Its parts alias the
+// connection's buffer.
 type CursorReply struct {
 	ID        int64 // 0 if the server has no more documents
 	Namespace []byte
 	Batch     []byte // an array
-	// ResumeToken is the postBatchResumeToken of a change stream, nil elsewhere.
+	// ResumeToken is the postBatchResumeToken of a change stream, else nil.
 	ResumeToken []byte
 
 	atClusterTime Timestamp
@@ -50,7 +50,8 @@ func (r *Reply) ReadCursor() (CursorReply, error) {
 	return c, nil
 }
 
-// snapshotTime returns the time at which a snapshot read saw the data: beside the result, or in its cursor.
+// snapshotTime returns the atClusterTime of a snapshot read, which is in the reply or in its cursor. It is 0 if there
+// is none.
 func (r *Reply) snapshotTime() Timestamp {
 	if r.atClusterTime != 0 || r.Cursor == nil {
 		return r.atClusterTime

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// endSessionsBatch is how many sessions one endSessions command names at most (sessions specification).
+// endSessionsBatch is the largest number of sessions in one endSessions command (Driver Sessions specification).
 const endSessionsBatch = 10_000
 
 type endSessionsCommand struct{ ids [][]byte }
@@ -25,8 +25,8 @@ func (e *endSessionsCommand) AppendTo(b []byte, _ Attempt) ([]byte, error) {
 
 func (e *endSessionsCommand) Accept(*Reply) error { return nil }
 
-// endSessions tells the servers that the pooled sessions are not needed any more. It is a courtesy: errors are
-// ignored, and where no server is known it is not sent.
+// endSessions ends the pooled sessions on the servers. It is optional, because a server ends unused sessions itself:
+// so errors are ignored, and without a known server nothing is sent.
 func (r *Runner) endSessions(ctx context.Context) {
 	ids := r.sessions.drain()
 	if len(ids) == 0 {

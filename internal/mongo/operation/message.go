@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// build writes the whole message into the connection's buffer. It is done anew for every attempt: the cluster time
-// moves on, and the next server may be another one.
+// build writes the whole message into the connection's buffer. Each attempt builds its own message, because the
+// cluster time and the server may differ.
 func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Conn, requestID int32) ([]byte, error) {
 	var flags wire.MsgFlags
 	if r.op.unacknowledged() {
@@ -41,7 +41,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	return conn.Out, nil
 }
 
-// appendCommon writes what every command carries.
+// appendCommon writes the fields that every command can have.
 func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn *cluster.Conn) ([]byte, error) {
 	b, err := r.appendMaxTime(ctx, b, t.Description)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	return wire.AppendString(b, "$db", r.op.Database), nil
 }
 
-// appendMaxTime tells the server how long the caller will wait: what is left of the deadline less one round trip.
+// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time.
 func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
 	deadline, ok := ctx.Deadline()
 	if !ok || r.op.Kind == Generic || r.op.OwnTimeLimit {
@@ -75,7 +75,7 @@ func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) (
 	}
 	left := time.Until(deadline) - s.RTT
 	if left <= 0 {
-		return nil, fmt.Errorf("%s: %v is left of the deadline, less than a round trip to %s (%v): %w",
+		return nil, fmt.Errorf("%s: %v remain until the deadline, less than a round trip to %s (%v): %w",
 			r.op.Name, left+s.RTT, s.Address, s.RTT, context.DeadlineExceeded)
 	}
 	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil
@@ -103,9 +103,9 @@ func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error)
 
 var primaryPreferred = readpref.PrimaryPreferred()
 
-// appendReadPreference follows the server selection specification's "Passing read preference to mongos and load
-// balancers": none to a standalone; over a direct connection to a member primary becomes primaryPreferred; otherwise
-// every mode but primary travels as it is.
+// appendReadPreference writes $readPreference: Server Selection, "Passing read preference to mongos and load
+// balancers". A standalone gets none. On a direct connection to a member, primary becomes primaryPreferred. Otherwise
+// every mode except primary is sent unchanged.
 func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	if op.Kind == Write || t.Description.Kind == topology.Standalone {
 		return b

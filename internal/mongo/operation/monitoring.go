@@ -12,14 +12,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// watched is a command whose listener was told that it started.
+// watched is a command for which the listener got the event CommandStarted.
 type watched struct {
 	monitor *event.CommandMonitor
 	common  event.CommandFinishedEvent
 	start   time.Time
 }
 
-// started tells the listener of a command. It returns nil, at no cost, where there is no listener.
+// started calls the listener with CommandStarted. Without a listener it returns nil and costs nothing.
 func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) *watched {
 	m := r.cfg.Monitor
 	if m == nil {
@@ -41,7 +41,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 
 func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	w.common.Duration = time.Since(w.start)
-	// A reply that is ok is a success even if it tells of failed statements.
+	// A reply with "ok: 1" is a success, even with writeErrors.
 	if err == nil || reply.OK {
 		if w.monitor.Succeeded != nil {
 			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{
@@ -55,12 +55,12 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	}
 }
 
-// shown returns a copy of a message's command as one document, its sequences as arrays, as the command monitoring
-// specification wants it shown.
+// shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
+// and Monitoring requires.
 func shown(message []byte) bson.Raw {
 	m, err := wire.ParseMsg(message)
 	if err != nil {
-		return nil // it was just built; the server would refuse it too
+		return nil // impossible for a message that was just built
 	}
 	if len(m.Sequences) == 0 {
 		return slices.Clone(bson.Raw(m.Body))

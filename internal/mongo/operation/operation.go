@@ -16,68 +16,71 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Kind says by which rule an operation is retried.
+// Kind determines the retry rule of an operation.
 type Kind uint8
 
 // The kinds of operation.
 const (
-	Read    Kind = iota // by retryReads
-	Write               // by retryWrites
-	Generic             // runCommand: sent as it is
+	Read    Kind = iota // retried if retryReads is set
+	Write               // retried if retryWrites is set
+	Generic             // runCommand: retried for overload only
 )
 
-// Command is what differs from one operation to another.
+// Command writes the fields of one kind of operation and reads its result.
 type Command interface {
-	// AppendTo writes the command's own elements, its name first, behind dst. It is called once for each attempt.
+	// AppendTo appends the command's own elements to dst, its name first. It is called once for each attempt.
 	AppendTo(dst []byte, attempt Attempt) ([]byte, error)
-	// Accept reads the result from a reply that is ok, copying the parts that it keeps, and returns the error of a write
-	// that the reply reports. It may be called once for each attempt; only the last call counts.
+	// Accept reads the result from a reply with "ok: 1" and copies the parts that it keeps. It returns the error of a
+	// write if the reply has one. It may be called once for each attempt; the result of the last call counts.
 	Accept(reply *Reply) error
 }
 
-// Attempt is the attempt for which a command is written.
+// Attempt describes the attempt for which a command is written.
 type Attempt struct {
 	Number int // from 0
-	// Server is the server as it was at the connection's handshake.
+	// Server is the server description from the connection's handshake.
 	Server *topology.Server
 }
 
-// Sequencer is a Command whose documents travel in document sequences, behind its body.
+// Sequencer is a Command with document sequences.
 type Sequencer interface {
 	Command
-	// AppendSequences writes the sequences, each begun and ended, behind dst.
+	// AppendSequences appends the complete sequences to dst.
 	AppendSequences(dst []byte) []byte
 }
 
 // Operation describes one database command. It is used by one goroutine.
 type Operation struct {
-	Name     string // of the command
+	Name     string // the command's name
 	Database string
 	Command  Command
 	Kind     Kind
 
-	// Retryable: the operation is on its rule's list (for a write: acknowledged, and no statement is multi).
+	// Retryable means that the specification lists the operation as retryable. (A write must be acknowledged, without
+	// a statement that changes several documents.)
 	Retryable bool
-	// Effect is what doing the operation twice would mean to the application.
+	// Effect is the effect of the operation on the application's data if it is done twice.
 	Effect retry.Effect
-	// Selection says which servers suit.
+	// Selection has the criteria for server selection.
 	Selection *topology.Selection
-	// ReadPreference travels with the command; nil means primary.
+	// ReadPreference is sent with the command. Nil means primary.
 	ReadPreference *readpref.ReadPref
-	// ReadConcern is sent with the times of the session. Nil means that the command has none.
+	// ReadConcern is sent with the session's operation time or snapshot time. Nil means that the command has no read
+	// concern.
 	ReadConcern  *ReadConcern
 	WriteConcern *writeconcern.WriteConcern
-	// OwnTimeLimit: the command writes maxTimeMS itself, or must have none, whatever the deadline is.
+	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
+	// it.
 	OwnTimeLimit bool
-	// Session is the session to run in. Nil means an implicit one that ends with the operation.
+	// Session is the client session of the operation. Nil means an implicit one that ends with the operation.
 	Session *Session
-	// Pin ties the operation to a server. Nil means the session's pin, if that has one.
+	// Pin pins the operation to a server. Nil means the session's pin, if it has one.
 	Pin *Pin
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }
 
-// Config is what a Runner needs to know.
+// Config is the configuration of a Runner.
 type Config struct {
 	Cluster            *cluster.Cluster
 	Monitor            *event.CommandMonitor
@@ -96,7 +99,7 @@ type Runner struct {
 	clock    clock
 }
 
-// NewRunner returns a runner on a cluster.
+// NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
 	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp})
 	if err != nil {
@@ -105,17 +108,17 @@ func NewRunner(cfg Config) (*Runner, error) {
 	return &Runner{cfg: cfg, engine: engine}, nil
 }
 
-// Cluster returns the cluster on which operations run.
+// Cluster returns the runner's cluster.
 func (r *Runner) Cluster() *cluster.Cluster { return r.cfg.Cluster }
 
 var requestIDs atomic.Int32
 
-// runs recycles what an operation needs while it is under way. Nothing of it outlives Run.
+// runs recycles the state of operations. Nothing of it is used after Run.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
 var emptyRun run
 
-// Run runs one operation, with retries, and returns the error that the application is to see.
+// Run runs one operation, with retries, and returns the error for the application.
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	if op.Session != nil && op.Session.ended {
 		return ErrSessionEnded
@@ -132,7 +135,7 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	return final(err, op.Kind)
 }
 
-// begin gives the operation its session and its pin.
+// begin sets the operation's session and pin.
 func (r *run) begin(runner *Runner, op *Operation) {
 	r.Runner, r.op, r.pin = runner, op, op.Pin
 	switch op.Session {
@@ -149,11 +152,11 @@ func (r *run) begin(runner *Runner, op *Operation) {
 	}
 }
 
-// endSessionsTimeout is how long the client waits at most, when it is closed, for a server to end the client's sessions.
+// endSessionsTimeout is the time limit of endSessions when the client is closed.
 const endSessionsTimeout = time.Second
 
-// Close ends the runner: operations in flight may finish until ctx ends and are then broken off; the servers are told
-// that the sessions are over; the cluster is closed.
+// Close waits until no operation is in flight; if ctx ends first, it interrupts them. Then it ends the sessions on
+// the servers and closes the cluster.
 func (r *Runner) Close(ctx context.Context) {
 	r.cfg.Cluster.Drain(ctx)
 	ctx, cancel := context.WithTimeout(ctx, endSessionsTimeout)

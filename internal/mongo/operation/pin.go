@@ -8,23 +8,23 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Pin ties operations to the server of the first of them that succeeds and, behind a load balancer or if KeepConnection
-// is set, to its connection. The operations of a cursor and of a transaction in a sharded cluster are tied so, and reads
-// that belong together by the Read Preferences specification. Whoever made the pin releases it. It is used by one
-// operation at a time.
+// Pin pins operations to a server: that of the first operation that succeeds. Behind a load balancer, or if
+// KeepConnection is set, it pins to the connection too. It is for the operations of a cursor, for those of a
+// transaction in a sharded cluster, and for the "requests" of the Read Preferences document. The code that makes a
+// pin must release it. Only one operation at a time may use it.
 type Pin struct {
-	// KeepConnection ties to the connection, which stays checked out until the pin is released.
+	// KeepConnection pins to the connection, which stays checked out until Release.
 	KeepConnection bool
 
-	server *cluster.Server
-	conn   *cluster.Conn
-	kept   bool // there is, or was, a connection
+	server     *cluster.Server
+	conn       *cluster.Conn
+	pinnedConn bool // pinned to a connection, which is nil if it broke
 }
 
-// errConnectionLost is the error of an operation whose pin's connection broke.
-var errConnectionLost = errors.New("the connection that the cursor or transaction was tied to is lost")
+// errConnectionLost is the error of an operation after the pin's connection broke.
+var errConnectionLost = errors.New("the connection to which the cursor or transaction is pinned is closed")
 
-// Server returns the server to which operations are tied, nil before the first success and after Release.
+// Server returns the pinned server, nil before the first success and after Release.
 func (p *Pin) Server() *cluster.Server {
 	if p == nil {
 		return nil
@@ -32,38 +32,38 @@ func (p *Pin) Server() *cluster.Server {
 	return p.server
 }
 
-// Lost reports whether the pin's connection broke: the server's side of a cursor or transaction is gone with it.
-func (p *Pin) Lost() bool { return p.kept && p.conn == nil }
+// Lost reports whether the pinned connection broke. The server ends a cursor or transaction with its connection.
+func (p *Pin) Lost() bool { return p.pinnedConn && p.conn == nil }
 
-// Release gives the pin's connection back and forgets the server: the next operation chooses one anew.
+// Release checks in the pinned connection and removes the pin. The next operation selects a server again.
 func (p *Pin) Release() {
 	if p.conn != nil {
-		p.server.Use()
+		p.server.BeginUse()
 		p.server.CheckIn(p.conn)
 	}
-	p.server, p.conn, p.kept = nil, nil, false
+	p.server, p.conn, p.pinnedConn = nil, nil, false
 }
 
-// checkOut returns the pin's connection or, if it is tied to none, one of the server.
+// checkOut returns the pinned connection or, without one, checks out a connection of the server.
 func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Conn, error) {
 	switch {
-	case p == nil || !p.kept:
+	case p == nil || !p.pinnedConn:
 		return server.CheckOut(ctx)
 	case p.conn == nil:
 		return nil, errConnectionLost
 	default:
-		server.Use()
+		server.BeginUse()
 		return p.conn, nil
 	}
 }
 
-// checkIn takes a connection back after an operation. After a success the pin is tied to the target, and keeps the
-// connection if it is tied to one.
+// checkIn is called with the connection after an operation. The first success pins to the target. A pinned connection
+// stays checked out, unless it broke.
 func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 	if p != nil && p.server == nil && success {
 		p.server = target.Server
-		p.kept = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
-		if p.kept {
+		p.pinnedConn = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
+		if p.pinnedConn {
 			p.conn = conn
 		}
 	}
@@ -72,7 +72,7 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 		return
 	}
 	if conn.Reusable() {
-		target.Server.Hold()
+		target.Server.EndUse()
 		return
 	}
 	p.conn = nil

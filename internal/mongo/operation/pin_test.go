@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// connections returns the numbers of the connections on which the given operations run, by the server's own count.
+// connection runs an operation and returns the server's connectionId of its connection.
 func (w *world) connection(pin *Pin, s *Session) int64 {
 	w.Helper()
 	c := constant("hello", 1)
@@ -19,7 +19,7 @@ func (w *world) connection(pin *Pin, s *Session) int64 {
 	return c.reply.Lookup("connectionId").AsInt64()
 }
 
-// occupy keeps the connection that the pool would hand out next.
+// occupy checks out the connection that the pool would return next.
 func (w *world) occupy() (release func()) {
 	w.Helper()
 	server := w.server()
@@ -28,7 +28,7 @@ func (w *world) occupy() (release func()) {
 	return func() { server.CheckIn(conn) }
 }
 
-func TestAPinTiesOperationsToTheServerOfTheFirst(t *testing.T) {
+func TestAPinPinsOperationsToTheServerOfTheFirst(t *testing.T) {
 	inside(t, func() (*mongotest.Deployment, error) {
 		return mongotest.RunSharded(1, 2, mongotest.InMemory())
 	}, func(w *world) {
@@ -54,7 +54,7 @@ func TestAPinTiesOperationsToTheServerOfTheFirst(t *testing.T) {
 	})
 }
 
-func TestAPinThatKeepsTheConnectionHoldsItUntilItIsReleased(t *testing.T) {
+func TestAPinnedConnectionStaysCheckedOutUntilRelease(t *testing.T) {
 	in(t, func(w *world) {
 		pin := &Pin{KeepConnection: true}
 		first := w.connection(pin, nil)
@@ -66,7 +66,7 @@ func TestAPinThatKeepsTheConnectionHoldsItUntilItIsReleased(t *testing.T) {
 			t.Errorf("the pin's second operation runs on connection %d, want %d", again, first)
 		}
 		if w.runner.Cluster().Busy() {
-			t.Error("a connection that is kept counts as an operation in flight")
+			t.Error("a pinned connection counts as an operation in flight")
 		}
 		pin.Release()
 		pin.Release()
@@ -78,14 +78,14 @@ func TestAPinThatKeepsTheConnectionHoldsItUntilItIsReleased(t *testing.T) {
 	})
 }
 
-// The transactions specification pins a session; the operations name only the session.
-func TestASessionsPinTiesItsOperations(t *testing.T) {
+// The Transactions specification pins a session; its operations have no pin of their own.
+func TestASessionsPinPinsItsOperations(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{})
 		s.Pin = &Pin{KeepConnection: true}
 		first := w.connection(nil, s)
 		if again := w.connection(nil, s); again != first || w.connection(nil, nil) == first {
-			t.Error("the session's operations do not have one connection for themselves")
+			t.Error("the session's operations do not have a connection of their own")
 		}
 		s.End()
 		if s.Pin.Server() != nil {
@@ -94,7 +94,7 @@ func TestASessionsPinTiesItsOperations(t *testing.T) {
 	})
 }
 
-func TestAPinWhoseConnectionBrokeIsLost(t *testing.T) {
+func TestAPinIsLostWhenItsConnectionBreaks(t *testing.T) {
 	in(t, func(w *world) {
 		pin := &Pin{KeepConnection: true}
 		w.connection(pin, nil)
@@ -117,25 +117,25 @@ func TestAPinWhoseConnectionBrokeIsLost(t *testing.T) {
 	})
 }
 
-func TestAFailedAttemptTiesToNothing(t *testing.T) {
+func TestAFailedAttemptDoesNotPin(t *testing.T) {
 	in(t, func(w *world) {
 		w.set.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no"}}))
 		pin := &Pin{KeepConnection: true}
 		o := op(Read, constant("find", "c"))
 		o.Pin = pin
 		if err := w.runner.Run(w.Context(), o); err == nil || pin.Server() != nil {
-			t.Errorf("error %v, tied to %v", err, pin.Server())
+			t.Errorf("error %v, pinned to %v", err, pin.Server())
 		}
 		w.must(w.runner.Run(w.Context(), o))
 		if pin.Server() == nil || pin.Lost() {
-			t.Error("the success did not tie the pin")
+			t.Error("the success did not pin")
 		}
 		pin.Release()
 	})
 }
 
-// A cursor's getMore goes to the server, and in the session, of the command that opened it.
-func TestAGetMoreRunsWhereItsCursorIs(t *testing.T) {
+// A getMore has the server and the session of the command that opened the cursor.
+func TestAGetMoreHasTheServerAndSessionOfItsCursor(t *testing.T) {
 	in(t, func(w *world) {
 		for i := range 5 {
 			w.insert(i, nil)

@@ -2,15 +2,16 @@ package operation
 
 import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 
-// Timestamp is a BSON timestamp as a number: seconds in the upper half, a counter in the lower. 0 is none.
+// Timestamp is a BSON timestamp as a number: seconds in the upper 32 bits, an increment in the lower 32 bits. 0 means
+// none.
 type Timestamp uint64
 
-// ReadConcern is the whole read concern of a command. What is empty is not sent.
+// ReadConcern is the read concern of a command. An empty field is not sent.
 type ReadConcern struct {
 	Level string
-	// AfterClusterTime is the time whose writes a read must see.
+	// AfterClusterTime is the operation time that a read must include.
 	AfterClusterTime Timestamp
-	// AtClusterTime is the time at which a read sees the data.
+	// AtClusterTime is the time of the snapshot that is read.
 	AtClusterTime Timestamp
 }
 

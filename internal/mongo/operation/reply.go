@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reply is a command's reply, its top-level elements found in one pass. Everything aliases the connection's buffer.
+// Reply has the top-level fields of a command's reply. They alias the connection's buffer.
 type Reply struct {
 	Body bson.Raw
 
@@ -21,7 +21,7 @@ type Reply struct {
 	WriteConcernError []byte // a document
 	Value             bson.RawValue
 
-	// OperationTime is when the server executed the command, 0 if it did not tell.
+	// OperationTime is the operation time of the command, 0 if the reply has none.
 	OperationTime Timestamp
 	RecoveryToken []byte // a document
 
@@ -30,7 +30,7 @@ type Reply struct {
 	baseBackoffMS                int64
 }
 
-// Parse reads a reply's top level once.
+// Parse reads the top level of a reply in one pass. On an error r is empty.
 func (r *Reply) Parse(body []byte) error {
 	*r = Reply{Body: body}
 	it := wire.Elements(body)
@@ -68,7 +68,7 @@ func (r *Reply) parseElement(e *wire.Element) {
 	}
 }
 
-// parseRareElement reads the fields of errors and of sessions.
+// parseRareElement reads the fields that most replies do not have.
 func (r *Reply) parseRareElement(e *wire.Element) {
 	switch string(e.Key) {
 	case "operationTime":

@@ -8,19 +8,18 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// ServerSession is an id under which a server remembers the writes that it has done. It is used by one operation at a
-// time.
+// ServerSession is a server session (Driver Sessions specification). Only one operation at a time may use it.
 type ServerSession struct {
 	id        []byte // the lsid document
 	txnNumber int64
-	lastUsed  time.Time // when an operation began to use it
-	dirty     bool      // a network error was met: the server may still be busy with it
+	lastUsed  time.Time // the start of the latest operation
+	dirty     bool      // there was a network error: the server may still run the operation
 }
 
-// sessionMargin is how long before a server forgets a session it is not used any more.
+// sessionMargin is the time before the session timeout in which a session is not used again.
 const sessionMargin = time.Minute
 
-// newServerSession returns a session with a random (version 4) id.
+// newServerSession returns a session whose id is a random UUID (version 4).
 func newServerSession() *ServerSession {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -31,7 +30,7 @@ func newServerSession() *ServerSession {
 	return &ServerSession{id: wire.EndDocument(b, at)}
 }
 
-// nextTxnNumber returns a number greater than all before it: 1 is the first.
+// nextTxnNumber returns the next transaction number. The first is 1.
 func (s *ServerSession) nextTxnNumber() int64 {
 	s.txnNumber++
 	return s.txnNumber
@@ -41,14 +40,15 @@ func (s *ServerSession) expired(now time.Time, timeout time.Duration) bool {
 	return now.Sub(s.lastUsed) > timeout-sessionMargin
 }
 
-// SessionPool keeps server sessions for reuse, the most recently used first. A session keeps its transaction number.
-// The zero value is ready and safe for concurrent use.
+// SessionPool is the server session pool: the session that was used last is reused first (Driver Sessions, "Server
+// Session Pool"). A session keeps its transaction number. The zero value is ready for use. It is safe for concurrent
+// use.
 type SessionPool struct {
 	mu   sync.Mutex
 	free []*ServerSession
 }
 
-// get returns a session that the server, which forgets after timeout, still knows, or a new one.
+// get returns a pooled session that does not expire soon, or a new one. timeout is logicalSessionTimeoutMinutes.
 func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 	return s
 }
 
-// put gives a session back. A dirty one is dropped: the server will forget it by itself.
+// put returns a session to the pool. A dirty one is discarded; the server ends it after its timeout.
 func (p *SessionPool) put(s *ServerSession) {
 	if s.dirty {
 		return
@@ -75,7 +75,7 @@ func (p *SessionPool) put(s *ServerSession) {
 	p.mu.Unlock()
 }
 
-// drain returns the ids of all free sessions and forgets them.
+// drain removes all sessions from the pool and returns their ids.
 func (p *SessionPool) drain() [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

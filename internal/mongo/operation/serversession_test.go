@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Sessions specification, "Server Session Pool".
+// Source: Driver Sessions, "Server Session Pool".
 func TestTheSessionPool(t *testing.T) {
 	const timeout = 30 * time.Minute
 	now := time.Now()
@@ -46,7 +46,7 @@ func TestASessionIDIsARandomVersion4UUID(t *testing.T) {
 	}
 	uuid := it.Value[5:]
 	if len(uuid) != 16 || uuid[6]>>4 != 4 || uuid[8]>>6 != 2 {
-		t.Errorf("%x is no version 4 UUID", uuid)
+		t.Errorf("%x is not a version 4 UUID", uuid)
 	}
 	if n := s.nextTxnNumber(); n != 1 {
 		t.Errorf("the first transaction number is %d", n)

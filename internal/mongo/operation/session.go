@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Session is a client session: what operations that belong together have in common (Driver Sessions, Causal Consistency
-// and Snapshot Reads specifications). The application starts an explicit one and ends it. An implicit one is made for an
-// operation, or for a cursor, and ends with it. A session is used by one operation at a time.
+// Session is a client session (Driver Sessions, Causal Consistency and Snapshot Reads specifications). The
+// application starts and ends an explicit one. An implicit one is for one operation or one cursor, and ends with it.
+// Only one operation at a time may use a session.
 type Session struct {
-	// Pin ties the session's operations to a server: those of a transaction in a sharded cluster. Nil means no tie.
+	// Pin pins the session's operations to a server, for a transaction in a sharded cluster. Nil means no pin.
 	Pin *Pin
 
 	pool     *SessionPool
@@ -17,37 +17,37 @@ type Session struct {
 	ended    bool
 	causal   bool
 	snapshot bool
-	server   *ServerSession // nil before the first connection, which shows whether there are sessions
+	server   *ServerSession // nil before the first checkout, because the connection shows whether the server supports sessions
 
-	operationTime Timestamp    // of the latest operation: what a causally consistent read must see
-	snapshotTime  Timestamp    // at which a snapshot session reads, 0 before its first read
-	clusterTime   *clusterTime // the newest that the session's operations met
-	recoveryToken []byte       // of the latest answer of a mongos
+	operationTime Timestamp    // the greatest one in a reply; a causally consistent read must include it
+	snapshotTime  Timestamp    // the atClusterTime of a snapshot session, 0 before its first read
+	clusterTime   *clusterTime // the greatest one in a reply
+	recoveryToken []byte       // from the latest reply of a mongos that has one
 }
 
-// SessionOptions are what an explicit session is started with.
+// SessionOptions are the options of an explicit session.
 type SessionOptions struct {
-	// Causal makes each read see the session's operations before it.
+	// Causal makes the session causally consistent: each read sees the session's earlier operations.
 	Causal bool
-	// Snapshot makes all reads of the session see the data at one time.
+	// Snapshot makes all reads of the session read one snapshot of the data.
 	Snapshot bool
 }
 
-// NoSession is the session of a command that runs in none, because it is about sessions itself.
+// NoSession makes an operation run without a session. Commands that manage sessions need it.
 var NoSession = &Session{explicit: true}
 
 // ErrSessionEnded is the error of an operation in a session that has ended.
 var ErrSessionEnded = errors.New("the session has ended")
 
-// StartSession returns an explicit session. Its server session is taken by its first operation.
+// StartSession returns an explicit session. Its first operation gets the server session.
 func (r *Runner) StartSession(o SessionOptions) *Session {
 	return &Session{pool: &r.sessions, explicit: true, causal: o.Causal, snapshot: o.Snapshot}
 }
 
-// ImplicitSession returns a session for operations that the application has given none, such as those of one cursor.
+// ImplicitSession returns an implicit session for several operations, such as those of one cursor.
 func (r *Runner) ImplicitSession() *Session { return &Session{pool: &r.sessions} }
 
-// End ends the session: its server session goes back to the pool, and its pin is released. It may be called more than
+// End ends the session: it returns the server session to the pool and releases the pin. It may be called more than
 // once.
 func (s *Session) End() {
 	s.ended = true
@@ -60,14 +60,15 @@ func (s *Session) End() {
 	}
 }
 
-// Release ends an implicit session. An explicit one goes on: only the application ends it.
+// Release ends an implicit session. It does nothing for an explicit one, which only the application ends.
 func (s *Session) Release() {
 	if !s.explicit {
 		s.End()
 	}
 }
 
-// begin takes note that an operation uses the session now, on a server that forgets sessions after timeout.
+// begin records the use of the session by an operation, and gets a server session if there is none yet. timeout is
+// logicalSessionTimeoutMinutes.
 func (s *Session) begin(now time.Time, timeout time.Duration) {
 	if s.server == nil {
 		s.server = s.pool.get(now, timeout)
@@ -76,7 +77,7 @@ func (s *Session) begin(now time.Time, timeout time.Duration) {
 	s.server.lastUsed = now
 }
 
-// id returns the lsid document, nil if the session has none on this server.
+// id returns the lsid document, nil if there is no server session.
 func (s *Session) id() []byte {
 	if s == nil || s.server == nil {
 		return nil
@@ -84,15 +85,16 @@ func (s *Session) id() []byte {
 	return s.server.id
 }
 
-// networkFailed takes note that a server may still be busy with an operation of the session.
+// networkFailed marks the server session as dirty, because the server may still run an operation of it.
 func (s *Session) networkFailed() {
 	if s != nil && s.server != nil {
 		s.server.dirty = true
 	}
 }
 
-// learn takes from a reply what the session's next operations need. An implicit session has no use for it.
-func (s *Session) learn(reply *Reply) {
+// advance stores the times and the recovery token of a reply for the session's next operations. An implicit session
+// does not need them.
+func (s *Session) advance(reply *Reply) {
 	if s == nil || !s.explicit {
 		return
 	}
@@ -106,10 +108,11 @@ func (s *Session) learn(reply *Reply) {
 	}
 }
 
-// RecoveryToken returns the token with which any mongos can finish the session's transaction, nil if none was told.
+// RecoveryToken returns the latest recovery token, with which any mongos can finish the session's transaction. It is
+// nil if no reply had one.
 func (s *Session) RecoveryToken() []byte { return s.recoveryToken }
 
-// complete adds the session's times to the read concern of an operation.
+// complete adds the session's operation time or snapshot time to a read concern.
 func (s *Session) complete(c ReadConcern) ReadConcern {
 	switch {
 	case s == nil:

@@ -16,14 +16,14 @@ func free(r *Runner) int {
 	return len(r.sessions.free)
 }
 
-// Driver Sessions specification: a session is held over several operations and ended by whoever holds it.
-func TestASessionIsHeldOverTwoOperationsAndEndedByItsHolder(t *testing.T) {
+// Driver Sessions: a session is used for several operations until it is ended.
+func TestASessionIsUsedForTwoOperationsUntilItEnds(t *testing.T) {
 	in(t, func(w *world) {
 		for _, s := range []*Session{w.runner.StartSession(SessionOptions{}), w.runner.ImplicitSession()} {
 			w.insert(len(w.sent), s)
 			first := w.last("lsid")
 			if free(w.runner) != 0 {
-				t.Error("the session went back to the pool while it was held")
+				t.Error("the server session was returned to the pool before the end")
 			}
 			w.insert(len(w.sent), s)
 			if second := w.last("lsid"); !second.Equal(first) || w.last("txnNumber").AsInt64()%2 != 0 {
@@ -41,12 +41,12 @@ func TestASessionIsHeldOverTwoOperationsAndEndedByItsHolder(t *testing.T) {
 			if err := w.runner.Run(w.Context(), &Operation{Session: s}); !errors.Is(err, ErrSessionEnded) {
 				t.Errorf("an operation in the session that has ended: %v", err)
 			}
-			w.insert(len(w.sent), nil) // for an even number again
+			w.insert(len(w.sent), nil) // makes the transaction number even again
 		}
 	})
 }
 
-func TestAHolderReleasesOnlyAnImplicitSession(t *testing.T) {
+func TestReleaseEndsOnlyAnImplicitSession(t *testing.T) {
 	in(t, func(w *world) {
 		explicit, implicit := w.runner.StartSession(SessionOptions{}), w.runner.ImplicitSession()
 		w.insert(1, explicit)
@@ -60,19 +60,19 @@ func TestAHolderReleasesOnlyAnImplicitSession(t *testing.T) {
 	})
 }
 
-func TestACommandAboutSessionsRunsInNone(t *testing.T) {
+func TestNoSessionSendsNoLSID(t *testing.T) {
 	in(t, func(w *world) {
 		o := op(Generic, constant("ping", 1))
 		o.Session = NoSession
 		w.must(w.runner.Run(w.Context(), o))
 		if _, err := w.sent[len(w.sent)-1].LookupErr("lsid"); err == nil {
-			t.Error("it has an lsid")
+			t.Error("the command has an lsid")
 		}
 	})
 }
 
-// Driver Sessions, "Server Session Pool": a session that met a network error is not used again.
-func TestANetworkErrorKeepsASessionFromThePool(t *testing.T) {
+// Driver Sessions, "Server Session Pool": a dirty session is discarded.
+func TestASessionIsDiscardedAfterANetworkError(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{})
 		w.insert(1, s)
@@ -83,13 +83,13 @@ func TestANetworkErrorKeepsASessionFromThePool(t *testing.T) {
 		}
 		s.End()
 		if free(w.runner) != 0 {
-			t.Error("a dirty session went back to the pool")
+			t.Error("a dirty session was returned to the pool")
 		}
 	})
 }
 
-// Causal Consistency specification.
-func TestACausallyConsistentReadSeesTheSessionsOperationsBefore(t *testing.T) {
+// Source: Causal Consistency specification.
+func TestACausallyConsistentReadSendsTheOperationTime(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{Causal: true})
 		defer s.End()
@@ -121,8 +121,8 @@ func withSession(o *Operation, s *Session) *Operation {
 	return o
 }
 
-// Snapshot Reads specification.
-func TestASnapshotSessionReadsAtTheTimeOfItsFirstRead(t *testing.T) {
+// Source: Snapshot Reads specification.
+func TestASnapshotSessionReadsAtTheSnapshotOfItsFirstRead(t *testing.T) {
 	for name, read := range map[string]*command{
 		"a cursor": constant("find", "c"),
 		"a value":  constant("distinct", "c", "key", "_id"),
@@ -135,7 +135,7 @@ func TestASnapshotSessionReadsAtTheTimeOfItsFirstRead(t *testing.T) {
 				w.must(w.runner.Run(w.Context(), withSession(op(Read, read), s)))
 				first, at := w.last("readConcern"), s.snapshotTime
 				if first.Document().String() != `{"level": "snapshot"}` || at == 0 {
-					t.Errorf("the first read has the read concern %v and saw time %d", first, at)
+					t.Errorf("the first read has the read concern %v and the snapshot time %d", first, at)
 				}
 				w.insert(2, nil)
 				w.must(w.runner.Run(w.Context(), withSession(op(Read, read), s)))
@@ -148,7 +148,7 @@ func TestASnapshotSessionReadsAtTheTimeOfItsFirstRead(t *testing.T) {
 	}
 }
 
-func TestAnOperationSendsTheNewerOfTheClientsAndTheSessionsClusterTime(t *testing.T) {
+func TestAnOperationSendsTheGreaterOfTheClientsAndTheSessionsClusterTime(t *testing.T) {
 	at := func(seconds uint32) []byte {
 		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: seconds}}})
 	}
@@ -156,7 +156,7 @@ func TestAnOperationSendsTheNewerOfTheClientsAndTheSessionsClusterTime(t *testin
 	s := &Session{explicit: true}
 	for _, step := range []struct{ client, session, want uint32 }{{1, 0, 1}, {1, 2, 2}, {3, 0, 3}, {3, 2, 3}, {4, 5, 5}} {
 		c.advance(at(step.client))
-		s.learn(parsed(t, bson.D{{Key: "ok", Value: 1}, {Key: "$clusterTime", Value: bson.Raw(at(step.session))}}))
+		s.advance(parsed(t, bson.D{{Key: "ok", Value: 1}, {Key: "$clusterTime", Value: bson.Raw(at(step.session))}}))
 		if got, _ := timestampOf(c.document(s)); got>>32 != Timestamp(step.want) {
 			t.Errorf("after %+v: %d", step, got>>32)
 		}
@@ -166,8 +166,8 @@ func TestAnOperationSendsTheNewerOfTheClientsAndTheSessionsClusterTime(t *testin
 	}
 }
 
-// A cursor, a change stream and a transaction run their later commands with a context that may have ended.
-func TestAnOperationThatWasCancelledBeforeItBeganTakesNoServerSession(t *testing.T) {
+// The context of a later command of a cursor, change stream or transaction may have ended.
+func TestACancelledOperationGetsNoServerSession(t *testing.T) {
 	in(t, func(w *world) {
 		w.server()
 		ctx, cancel := context.WithCancel(w.Context())
@@ -177,7 +177,7 @@ func TestAnOperationThatWasCancelledBeforeItBeganTakesNoServerSession(t *testing
 			t.Errorf("error %v", err)
 		}
 		if s.server != nil {
-			t.Error("a server session was taken")
+			t.Error("the session has a server session")
 		}
 		s.End()
 	})

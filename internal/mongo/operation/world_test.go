@@ -18,7 +18,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// world is a runner on a deployment in memory, inside a bubble of the fake clock, and the commands that it sent.
+// world is a runner with a deployment in memory, inside a synctest bubble, and the commands that it sent.
 type world struct {
 	*testing.T
 	set    *mongotest.Deployment
@@ -70,7 +70,7 @@ func inside(t *testing.T, run func() (*mongotest.Deployment, error), f func(w *w
 	})
 }
 
-// command is a command of documents. AfterwardsReply is what the server answered.
+// command is a Command from documents. It keeps the server's reply.
 type command struct {
 	write     func(Attempt) bson.D
 	sequences []wire.Sequence
@@ -117,7 +117,7 @@ func doc(pairs ...any) bson.D {
 	return d
 }
 
-// op describes an operation on the primary.
+// op returns an operation on the primary.
 func op(kind Kind, c *command) *Operation {
 	return &Operation{
 		Name: c.write(Attempt{})[0].Key, Database: "test", Command: c, Kind: kind, Retryable: true,
@@ -141,12 +141,12 @@ func (w *world) insert(id int, s *Session) {
 	w.must(w.runner.Run(w.Context(), o))
 }
 
-// last returns a field of the command that was sent last.
+// last returns a field of the last command that was sent.
 func (w *world) last(path ...string) bson.RawValue {
 	return w.sent[len(w.sent)-1].Lookup(path...)
 }
 
-// member is the first server of the topology, as a connection in use shows it.
+// server selects a server for writes.
 func (w *world) server() *cluster.Server {
 	w.Helper()
 	target, err := w.runner.Cluster().Select(w.Context(), &topology.Selection{Write: true})

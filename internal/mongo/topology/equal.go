@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// Equal reports whether no event is published for a change from s to other: SDAM, "Server Description Equality". Round
-// trip times, update times and limits do not count, and the order of members and tags has no meaning.
+// Equal reports whether no event is published for a change from s to other: SDAM, "Server Description Equality". It
+// ignores round trip times, update times, limits, and the order of members and tags.
 func (s *Server) Equal(other *Server) bool {
 	return s.Address == other.Address && s.Kind == other.Kind && sameError(s.Error, other.Error) &&
 		s.MinWireVersion == other.MinWireVersion && s.MaxWireVersion == other.MaxWireVersion &&
@@ -46,10 +46,10 @@ func samePointee[T comparable](a, b *T) bool {
 }
 
 func sameSet(a, b []string) bool {
-	return within(a, b) && within(b, a)
+	return isSubset(a, b) && isSubset(b, a)
 }
 
-func within(a, b []string) bool {
+func isSubset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
 

@@ -2,10 +2,9 @@ package topology
 
 import "slices"
 
-// ReplaceSeeds returns the topology after the DNS record that it was made from has named other servers: Polling SRV
-// Records for mongos Discovery. Servers that are not among addresses are removed, new ones are added. It returns d itself
-// where nothing changes: if the addresses are the same, if there are none, or if the topology is of another kind than
-// unknown or sharded, whose members only servers can name.
+// ReplaceSeeds returns the topology description after a poll of its SRV record found addresses: Polling SRV Records
+// for mongos Discovery. Servers that are not among addresses are removed, new ones are added. It returns d itself if
+// the addresses are the same, if there are none, or if the topology is neither Unknown nor Sharded.
 func ReplaceSeeds(d *Description, addresses []string) *Description {
 	if len(addresses) == 0 || d.Kind != UnknownTopology && d.Kind != Sharded {
 		return d

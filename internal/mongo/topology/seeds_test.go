@@ -16,14 +16,14 @@ func TestReplaceSeeds(t *testing.T) {
 	}{
 		{"a host that the record does not name any more is removed", Sharded, []string{"a:1"}, []string{"a:1"}, false},
 		{"a new host is added", Sharded, []string{"a:1", "b:1", "c:1"}, []string{"a:1", "b:1", "c:1"}, false},
-		{"both at once", Sharded, []string{"C:1", "b:1"}, []string{"b:1", "c:1"}, false},
-		{"before the first check too", UnknownTopology, []string{"c:1"}, []string{"c:1"}, false},
+		{"one host is removed and one is added", Sharded, []string{"C:1", "b:1"}, []string{"b:1", "c:1"}, false},
+		{"seeds are also replaced before the first check", UnknownTopology, []string{"c:1"}, []string{"c:1"}, false},
 		{"the same hosts in another order change nothing", Sharded, []string{"b:1", "a:1"}, []string{"a:1", "b:1"}, true},
 		{"a record without hosts changes nothing", Sharded, nil, []string{"a:1", "b:1"}, true},
 		{"a replica set names its own members", ReplicaSetWithPrimary, []string{"c:1"}, []string{"a:1", "b:1"}, true},
-		{"so does one without a primary", ReplicaSetNoPrimary, []string{"c:1"}, []string{"a:1", "b:1"}, true},
-		{"a direct connection stays", Single, []string{"c:1"}, []string{"a:1", "b:1"}, true},
-		{"a load balancer stays", LoadBalanced, []string{"c:1"}, []string{"a:1", "b:1"}, true},
+		{"a replica set without primary names its members", ReplicaSetNoPrimary, []string{"c:1"}, []string{"a:1", "b:1"}, true},
+		{"a direct connection keeps its seed", Single, []string{"c:1"}, []string{"a:1", "b:1"}, true},
+		{"a load balancer keeps its seed", LoadBalanced, []string{"c:1"}, []string{"a:1", "b:1"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			known := &Server{Address: "b:1", Kind: Mongos, MaxWireVersion: 25}
@@ -38,7 +38,7 @@ func TestReplaceSeeds(t *testing.T) {
 				t.Errorf("servers %v, the same description: %v", got, next == d)
 			}
 			if slices.Contains(got, "b:1") && next.Server("b:1") != known {
-				t.Error("a host that stays is forgotten")
+				t.Error("a host that stays lost its description")
 			}
 			if len(d.Servers) != 2 {
 				t.Error("the old description was changed")

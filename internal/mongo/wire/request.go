@@ -8,19 +8,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Request is a client's message as a server sees it: an OP_MSG, or an OP_QUERY, the old form of a first hello. Its parts
-// alias the bytes it was read from.
+// Request is a client's message as a server reads it: an OP_MSG, or an OP_QUERY with a first hello. Its parts alias
+// the bytes that it was read from.
 type Request struct {
 	Header    Header
 	Flags     MsgFlags // of an OP_MSG; 0 for an OP_QUERY
 	Name      string   // of the command, as the client wrote it
-	Database  string   // $db, or what the collection of an OP_QUERY says; "" if there is neither
+	Database  string   // $db, or the database in an OP_QUERY's collection; "" if there is neither
 	Body      []byte   // the command's document, without the document sequences
 	Sequences []Sequence
 }
 
-// ParseRequest reads a client's message, header included. An error matches ErrMalformed. Of the command's fields only
-// their frames are checked, and only as far as $db.
+// ParseRequest reads a client's message, header included. An error matches ErrMalformed. Only the lengths of the
+// command's fields up to $db are checked.
 func ParseRequest(b []byte) (Request, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
@@ -41,11 +41,11 @@ func ParseRequest(b []byte) (Request, error) {
 		}
 		db, ok := bytes.CutSuffix(q.Collection, []byte(".$cmd"))
 		if !ok {
-			return Request{}, malformed("an OP_QUERY on %q, which is no command", q.Collection)
+			return Request{}, malformed("an OP_QUERY on %q, which is not a command collection", q.Collection)
 		}
 		r.Body, r.Database = q.Document, string(db)
 	default:
-		return Request{}, malformed("operation code %d where a request was due", h.OpCode)
+		return Request{}, malformed("operation code %d instead of a request", h.OpCode)
 	}
 	return r, r.readNames()
 }
@@ -81,13 +81,13 @@ func (r *Request) AppendReply(dst []byte, requestID int32, document []byte) []by
 	return EndMessage(append(dst, document...), at)
 }
 
-// Fold returns a command as one document: the fields of its body, then each document sequence as an array. Without sequences
-// it is body itself, else a document of its own. Body and sequences must be those that ParseMsg returned.
+// Fold returns a command as one document: the fields of its body, then each document sequence as an array. Without
+// sequences it is body itself, else a new document. Body and sequences must be those that ParseMsg returned.
 func Fold(body []byte, sequences []Sequence) []byte {
 	if len(sequences) == 0 {
 		return body
 	}
-	const arrayFrame, elementHead = 7, 9 // bytes, the key of an element with at most seven digits
+	const arrayFrame, elementHead = 7, 9 // bytes; the key of an element has at most seven digits
 	size := len(body)
 	for _, s := range sequences {
 		n, _ := s.Count()

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func TestARequestIsSeenAsItsClientMeantIt(t *testing.T) {
+func TestParseRequest(t *testing.T) {
 	at, dst := BeginMsg(nil, 3, 0, 0)
 	doc, dst := BeginDocument(dst)
 	withoutDatabase := EndMessage(EndDocument(AppendInt32(dst, "ping", 1), doc), at)
@@ -22,7 +22,7 @@ func TestARequestIsSeenAsItsClientMeantIt(t *testing.T) {
 	}{
 		{"a command", golden(t, opMsgPing), "ping", "admin", `{"ping": {"$numberInt":"1"},"$db": "admin"}`, false},
 		{
-			"a command with a document sequence, which wants no reply", golden(t, opMsgInsert), "insert", "d",
+			"a command with a document sequence, which expects no reply", golden(t, opMsgInsert), "insert", "d",
 			`{"insert": "c","$db": "d","documents": [{"a": {"$numberInt":"1"}},{"a": {"$numberInt":"2"}}]}`, true,
 		},
 		{"a hello in an OP_QUERY", golden(t, opQueryHello), "isMaster", "admin", `{"isMaster": {"$numberInt":"1"}}`, false},
@@ -43,7 +43,7 @@ func TestARequestIsSeenAsItsClientMeantIt(t *testing.T) {
 	}
 }
 
-func TestAReplyHasTheFormThatItsRequestNeeds(t *testing.T) {
+func TestAReplyHasTheFormOfItsRequest(t *testing.T) {
 	document := append(bson.Raw(nil), golden(t, pingDocument)...)
 	for name, message := range map[string][]byte{"an OP_MSG": golden(t, opMsgPing), "an OP_QUERY": golden(t, opQueryHello)} {
 		r, err := ParseRequest(message)
@@ -69,18 +69,18 @@ func TestAReplyHasTheFormThatItsRequestNeeds(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsMalformed(t *testing.T) {
+func TestParseRequestRefusesMalformedBytes(t *testing.T) {
 	insert := golden(t, opQueryHello)
 	copy(insert[HeaderLength+4:], "admin.c$md")
 	at, dst := BeginMsg(nil, 1, 0, 0)
 	doc, dst := BeginDocument(dst)
 	nameless := EndMessage(EndDocument(dst, doc), at)
 	for name, message := range map[string][]byte{
-		"nothing":                     nil,
+		"no bytes":                    nil,
 		"a server's reply":            golden(t, opReplyOK),
 		"an OP_QUERY of a collection": insert,
 		"a command without a name":    nameless,
-		"half a message":              golden(t, opMsgPing)[:30],
+		"a message that is cut off":   golden(t, opMsgPing)[:30],
 	} {
 		if r, err := ParseRequest(message); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -93,7 +93,7 @@ func TestFoldAllocatesTheDocumentOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() { r.Command() }); n > 2 { // the identifier's text is the other
+	if n := testing.AllocsPerRun(100, func() { r.Command() }); n > 2 { // the second one is the identifier's text
 		t.Errorf("%v allocations", n)
 	}
 	r.Sequences = nil
@@ -102,7 +102,7 @@ func TestFoldAllocatesTheDocumentOnly(t *testing.T) {
 	}
 }
 
-// FuzzParseRequest holds the view of a request against the message that its parts make.
+// FuzzParseRequest compares a parsed request with the request that is built from its parts.
 func FuzzParseRequest(f *testing.F) {
 	for _, text := range []string{opMsgPing, opMsgInsert, opQueryHello, opReplyOK} {
 		f.Add(bytes.Clone(hexOf(text)))
@@ -126,7 +126,7 @@ func FuzzParseRequest(f *testing.F) {
 		again, err := ParseRequest(rebuilt(&r))
 		if err != nil || again.Name != r.Name || again.Database != r.Database || again.Unanswered() != r.Unanswered() ||
 			!bytes.Equal(again.Command(), r.Command()) {
-			t.Fatalf("it is read as %+v, then as %+v, %v", r, again, err)
+			t.Fatalf("the request is %+v; built from its parts it is %+v, %v", r, again, err)
 		}
 	})
 }
@@ -141,7 +141,7 @@ func checkFolded(t *testing.T, r *Request) {
 		}
 	}
 	if body.Err != nil {
-		return // the rest of the body has no end at which the sequences could begin
+		return // the body is malformed, so its end, where the sequences follow, is not known
 	}
 	for _, s := range r.Sequences {
 		if !command.Next() || !bytes.Equal(command.Key, s.Identifier) || command.Type != bson.TypeArray {
@@ -159,7 +159,7 @@ func checkFolded(t *testing.T, r *Request) {
 		}
 	}
 	if command.Next() || command.Err != nil {
-		t.Fatalf("%q is too much, %v", command.Key, command.Err)
+		t.Fatalf("the unexpected field %q, %v", command.Key, command.Err)
 	}
 }
 
