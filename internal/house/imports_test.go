@@ -65,7 +65,16 @@ var ours = map[string][]string{
 	"mongo":                    {"internal/mongo/operation", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
+		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet", "internal/mongo/wire", "internal/mutant",
+	},
+	"mongo/mongotest/internal/changes": {
+		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
+		"mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+	},
+	"mongo/mongotest/internal/store": {
+		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
+		"mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
@@ -73,6 +82,8 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/expr":      {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/query":     {"mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/fields":    {"mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
+	"mongo/mongotest/internal/version":   {"mongo/mongotest/internal/mongoerr"},
 	"mongo/mongotest/internal/mongoerr":  {},
 	"internal/figures":                   {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},

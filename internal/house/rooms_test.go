@@ -21,8 +21,8 @@ import (
 const (
 	mongotest = "mongo/mongotest"
 
-	mostKnotLines  = 19850
-	mostExecFields = 81
+	mostKnotLines  = 15500
+	mostExecFields = 40
 )
 
 // checked is a package as the compiler sees it, without its tests.

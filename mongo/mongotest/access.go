@@ -5,41 +5,43 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // writing runs apply as the primary, with the set's mutex held, and publishes what it wrote. It runs it again if a
 // transaction kept it from writing, so apply begins by forgetting what it noted before.
 func (x *exec) writing(apply func() error) error {
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	if rs.config.standalone {
-		if err := x.writeConcern.checkStandalone(); err != nil {
+		if err := x.command.writeConcern.checkStandalone(); err != nil {
 			return err
 		}
 	}
 	rs.mu.Lock()
-	x.term = m.term
+	x.result.term = m.term
 	if err := x.writableLocked(); err != nil {
 		rs.mu.Unlock()
 		return err
 	}
 	release := func() {}
-	if x.afterApply != nil {
+	if x.command.afterApply != nil {
 		release = m.holdLocked()
 	}
 	since, err := x.attemptLocked(apply)
 	if hangUp := x.failWriteLocked(since); hangUp != nil {
 		err = hangUp
 	}
-	if x.within == nil {
-		x.applied = m.log.last()
+	if x.result.within == nil {
+		x.result.applied = m.data.Log.Last()
 	}
 	x.addEntries()
 	m.publishLocked()
 	rs.mu.Unlock()
-	if x.afterApply != nil {
+	if x.command.afterApply != nil {
 		defer release() // also where afterApply ends the goroutine, as t.Fatal does
-		x.afterApply()
+		x.command.afterApply()
 	}
 	return err
 }
@@ -47,35 +49,36 @@ func (x *exec) writing(apply func() error) error {
 // attemptLocked runs apply, and again when the transaction that was in its way has ended, for which it gives up the mutex.
 // It returns from which index of the log on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
-	m, entries := x.member, x.entries
+	m, before := x.conn.member, x.result
 	for {
-		since = m.log.last()
-		x.conflict, x.blocker = nil, nil
+		since = m.data.Log.Last()
 		err = apply()
-		if x.conflict != nil {
-			err = x.conflict
+		if x.result.conflict != nil {
+			err = x.result.conflict
 		}
-		if x.blocker == nil {
+		blocker := x.result.blocker
+		if blocker == nil {
 			return since, err
 		}
 		m.takeBackLocked(since)
-		x.entries = entries
-		for _, note := range entries {
-			note.ErrorCode, note.Applied, note.Deduplicated, note.RolledBack = 0, false, false, false
+		x.result = before
+		for _, note := range before.entries {
+			note.ErrorCode, note.Deduplicated = 0, false
+			note.outcome.Reset()
 		}
-		if err = x.awaitBlockerLocked(); err != nil {
-			return m.log.last(), err
+		if err = x.awaitBlockerLocked(blocker); err != nil {
+			return m.data.Log.Last(), err
 		}
 	}
 }
 
 // awaitBlockerLocked waits until the transaction that is in the way has ended, or the member takes no more writes.
-func (x *exec) awaitBlockerLocked() error {
-	blocker, m, term := x.blocker, x.member, x.member.term
+func (x *exec) awaitBlockerLocked(blocker *transaction) error {
+	m, term := x.conn.member, x.conn.member.term
 	w := newWaiter(func() bool {
-		return blocker.state != running || x.epoch != m.epoch || m.role != primary || m.term != term
+		return blocker.state != running || x.conn.epoch != m.epoch || m.role != primary || m.term != term
 	})
-	if err := x.inTime(x.set.awaitLocked(w, x.done, x.limit())); err != nil {
+	if err := x.inTime(x.conn.set.awaitLocked(w, x.conn.done, x.limit())); err != nil {
 		return err
 	}
 	return x.writableLocked()
@@ -83,128 +86,128 @@ func (x *exec) awaitBlockerLocked() error {
 
 // takeBackLocked undoes what the primary wrote after an index and nobody has seen.
 func (m *member) takeBackLocked(since int64) {
-	for m.log.last() > since {
-		m.undoLocked()
+	for m.data.Log.Last() > since {
+		m.data.Undo()
 	}
 	m.matched[m.index] = since
 }
 
-// writableLocked tells why the member takes no write of this command, nil if it does.
+// writableLocked returns why the member takes no write of this command, nil if it does.
 func (x *exec) writableLocked() error {
-	m := x.member
-	if err := x.primaryLocked(); err != nil || !x.hasTxn {
+	m := x.conn.member
+	if err := x.primaryLocked(); err != nil || !x.command.hasTxn {
 		return err
 	}
 	if x.inTransaction() {
 		return x.joinToWriteLocked()
 	}
-	s := m.sessionLocked(string(x.lsid))
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.command.txn < s.Active:
 		return mongoerr.Errorf(mongoerr.TransactionTooOld, "Retryable write with txnNumber %d is prohibited on session %s because a newer "+
-			"retryable write with txnNumber %d has already started on this session.", x.txn, sessionName(x.lsid), s.active)
-	case s.txn != nil && s.txn.number == x.txn:
+			"retryable write with txnNumber %d has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
+	case t != nil && t.number == x.command.txn:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify autocommit=false on all operations of a multi-statement transaction.")
-	case s.txn != nil && s.txn.number < x.txn:
-		s.txn.abortLocked()
+	case t != nil && t.number < x.command.txn:
+		t.abortLocked()
 	}
-	s.active = x.txn
+	s.Active = x.command.txn
 	return nil
 }
 
 func (x *exec) primaryLocked() error {
 	switch {
-	case x.epoch != x.member.epoch:
+	case x.conn.epoch != x.conn.member.epoch:
 		return errHangUp
-	case x.member.role != primary:
+	case x.conn.member.role != primary:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
 	return nil
 }
 
 // executedLocked returns the oplog entry of a statement that this session executed before, nil if there is none.
-func (x *exec) executedLocked(stmt int32) *entry {
-	if !x.hasTxn || x.within != nil || x.set.config.mutant.NoDeduplication {
+func (x *exec) executedLocked(stmt int32) *store.Entry {
+	if !x.command.hasTxn || x.result.within != nil || x.conn.set.config.mutant.NoDeduplication {
 		return nil
 	}
-	return x.member.sessions[string(x.lsid)].executed(x.txn, stmt)
+	return x.conn.member.data.Sessions[string(x.command.lsid)].Executed(x.command.txn, stmt)
 }
 
 // sessionRefLocked returns what makes an oplog entry the record of a statement, nil without a transaction number.
-func (x *exec) sessionRefLocked(stmt int32) *sessionRef {
-	if !x.hasTxn {
+func (x *exec) sessionRefLocked(stmt int32) *store.SessionRef {
+	if !x.command.hasTxn {
 		return nil
 	}
-	return &sessionRef{x.member.sessions[string(x.lsid)].key, x.txn, stmt}
+	return &store.SessionRef{LSID: x.conn.member.data.Sessions[string(x.command.lsid)].Key, Txn: x.command.txn, Stmt: stmt}
 }
 
 // storeLocked writes a put or a remove into the command's collection. Its error is the command's, even where it is that of a
 // statement: a transaction is in the way.
-func (x *exec) storeLocked(e *entry, stmt int32, note *Entry) error {
-	e.ns = x.full
-	if err := x.appendLocked(e, stmt, note); err != nil || x.within != nil {
+func (x *exec) storeLocked(e *store.Entry, stmt int32, note *noted) error {
+	e.NS = x.command.full
+	if err := x.appendLocked(e, stmt, note); err != nil || x.result.within != nil {
 		return err
 	}
-	if c := x.member.collections[x.full]; e.before == nil && c.def.options.capped {
-		for r := c.oldest(); c.overflows() && r.key != e.key; r = c.oldest() {
-			gone := &entry{kind: remove, ns: x.full, key: r.key, before: r.doc}
-			gone.concern(c.def)
-			x.member.appendLocked(gone)
+	if c := x.conn.member.data.Collections[x.command.full]; e.Before == nil && c.Def.Options.Capped {
+		for r := c.Oldest(); c.Overflows() && r.Key != e.Key; r = c.Oldest() {
+			gone := &store.Entry{Kind: store.Remove, NS: x.command.full, Key: r.Key, Before: r.Doc}
+			gone.Concern(c.Def)
+			x.conn.member.appendLocked(gone)
 		}
 	}
 	return nil
 }
 
 // makeLocked makes a collection without options. Before 4.4 no transaction makes one.
-func (x *exec) makeLocked(ns string) (*definition, error) {
-	if x.within != nil && !x.set.config.version.atLeast(4, 4) {
+func (x *exec) makeLocked(ns string) (*store.Definition, error) {
+	if x.result.within != nil && !x.conn.set.config.version.AtLeast(4, 4) {
 		return nil, mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create namespace %s in multi-document transaction.", ns)
 	}
-	def := newDefinition(collectionOptions{})
-	return def, x.appendLocked(&entry{kind: create, ns: ns, change: &change{after: def}}, -1, nil)
+	def := store.NewDefinition()
+	return def, x.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: def}}, -1, nil)
 }
 
 // appendLocked writes an entry, to the log or to the command's transaction. Where there is no collection to put a document
 // into it makes one.
-func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
+func (x *exec) appendLocked(e *store.Entry, stmt int32, note *noted) error {
 	see := x.collectionLocked
-	if e.kind.ofCatalog() {
+	if e.Kind.OfCatalog() {
 		see = x.lookupLocked
 	}
-	c, err := see(e.ns)
+	c, err := see(e.NS)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c != nil:
-		e.concern(c.def)
-		if e.kind == rename {
-			e.change.replaces(x.member.collections[e.change.to])
+		e.Concern(c.Def)
+		if e.Kind == store.Rename {
+			e.Change.Replaces(x.conn.member.data.Collections[e.Change.To])
 		}
-	case e.kind == create:
-		e.concern(e.change.after)
-	case e.kind == put:
-		made, err := x.makeLocked(e.ns)
+	case e.Kind == store.Create:
+		e.Concern(e.Change.After)
+	case e.Kind == store.Put:
+		made, err := x.makeLocked(e.NS)
 		if err != nil {
 			return err
 		}
-		e.concern(made)
+		e.Concern(made)
 	}
-	e.journaled = note
-	if x.within != nil {
-		return x.conflicting(x.within.write(e))
+	if note != nil {
+		e.Outcome = &note.outcome
 	}
-	m := x.member
+	if x.result.within != nil {
+		return x.conflicting(x.result.within.write(e))
+	}
+	m := x.conn.member
 	if len(m.open) > 0 {
-		if x.blocker = m.heldLocked(e, m.locksOf(e, c), nil); x.blocker != nil {
+		if x.result.blocker = m.heldLocked(e, m.locksOf(e, c), nil); x.result.blocker != nil {
 			return errBlocked
 		}
 	}
 	if stmt >= 0 {
-		e.session = x.sessionRefLocked(stmt)
-	}
-	if note != nil {
-		note.Applied = true
+		e.Session = x.sessionRefLocked(stmt)
 	}
 	m.appendLocked(e)
 	return nil
@@ -213,7 +216,7 @@ func (x *exec) appendLocked(e *entry, stmt int32, note *Entry) error {
 // conflicting notes that a transaction cannot go on, so that it is the command that fails and not only a statement.
 func (x *exec) conflicting(err error) error {
 	if err != nil {
-		x.conflict = err
+		x.result.conflict = err
 	}
 	return err
 }
@@ -222,28 +225,28 @@ func (x *exec) conflicting(err error) error {
 var errBlocked = errors.New("mongotest: a transaction is in the way")
 
 // collectionLocked returns a collection as the command sees it, nil if it sees none. Of a view it says that it is one.
-func (x *exec) collectionLocked(ns string) (*collection, error) {
+func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
 	c, err := x.lookupLocked(ns)
-	if c.isView() {
-		x.onView = true
-		return nil, notOnView(ns)
+	if c.IsView() {
+		x.result.onView = true
+		return nil, store.NotOnView(ns)
 	}
 	return c, err
 }
 
 // lookupLocked returns what has a namespace as the command sees it, nil if nothing has: in its transaction, at its read concern's
 // snapshot, or as it is.
-func (x *exec) lookupLocked(ns string) (*collection, error) {
-	if x.within != nil {
-		c, err := x.within.collection(ns)
+func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
+	if x.result.within != nil {
+		c, err := x.result.within.collection(ns)
 		return c, x.conflicting(err)
 	}
-	return x.member.snapshotLocked(ns, x.seen), nil
+	return x.conn.member.data.Snapshot(ns, x.result.seen), nil
 }
 
 // reading returns with the set's mutex held if the member may answer a read of this command.
 func (x *exec) reading() error {
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	err := x.readableLocked()
 	if err == nil {
@@ -252,7 +255,7 @@ func (x *exec) reading() error {
 	if err == nil {
 		err = x.lookLocked()
 	}
-	x.term = m.term
+	x.result.term = m.term
 	if err != nil {
 		rs.mu.Unlock()
 	}
@@ -267,10 +270,10 @@ func (x *exec) lookLocked() (err error) {
 			return err
 		}
 		return x.joinLocked()
-	case x.readConcern == majorityConcern:
-		x.seen, x.readAt = x.member.commit, x.readTimeLocked()
-	case x.readConcern == snapshotConcern:
-		x.seen, err = x.snapshotIndexLocked()
+	case x.command.readConcern == majorityConcern:
+		x.result.seen, x.result.readAt = x.conn.member.commit, x.readTimeLocked()
+	case x.command.readConcern == snapshotConcern:
+		x.result.seen, err = x.snapshotIndexLocked()
 	}
 	return err
 }
@@ -278,22 +281,22 @@ func (x *exec) lookLocked() (err error) {
 // snapshotIndexLocked returns the index of the log at which a snapshot is taken: now for a transaction, what a majority has
 // for other reads, unless the read concern names a time.
 func (x *exec) snapshotIndexLocked() (int64, error) {
-	m := x.member
+	m := x.conn.member
 	switch {
-	case x.atTime == 0 && x.inTransaction():
-		return m.log.last(), nil
-	case x.atTime == 0:
-		x.atTime = m.log.at(m.commit).ts
+	case x.command.atTime == 0 && x.inTransaction():
+		return m.data.Log.Last(), nil
+	case x.command.atTime == 0:
+		x.command.atTime = m.data.Log.At(m.commit).TS
 		return m.commit, nil
 	}
-	index := m.log.last()
-	for ; index > m.log.base; index-- {
-		if m.log.at(index).ts <= x.atTime {
+	index := m.data.Log.Last()
+	for ; index > m.data.Log.Base; index-- {
+		if m.data.Log.At(index).TS <= x.command.atTime {
 			return index, nil
 		}
 	}
-	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.atTime.seconds(),
-		x.atTime.increment())
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.command.atTime.Seconds(),
+		x.command.atTime.Increment())
 }
 
 // inTime makes an error reply of a wait that took longer than maxTimeMS.
@@ -306,15 +309,15 @@ func (x *exec) inTime(err error) error {
 
 func (x *exec) readableLocked() error {
 	switch {
-	case x.epoch != x.member.epoch:
+	case x.conn.epoch != x.conn.member.epoch:
 		return errHangUp
-	case x.member.role == primary:
+	case x.conn.member.role == primary:
 		return nil
-	case !x.secondaryOk:
+	case !x.command.secondaryOk:
 		return mongoerr.Errorf(mongoerr.NotPrimaryNoSecondaryOk, "not primary and secondaryOk=false")
-	case x.readConcern == linearizableConcern:
+	case x.command.readConcern == linearizableConcern:
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "cannot satisfy linearizable read concern on non-primary node")
-	case !x.member.config.bearsData():
+	case !x.conn.member.config.bearsData():
 		return mongoerr.Errorf(mongoerr.NotPrimaryOrSecondary, "node is not in primary or recovering state")
 	}
 	return nil
@@ -327,13 +330,13 @@ func simpleCollation(command string, e *wire.Element) error {
 	if doc == nil || !it.Next() || string(it.Key) == "locale" && string(it.Text()) == "simple" {
 		return nil
 	}
-	return unsupportedField(command, "collation")
+	return fields.Unsupported(command, "collation")
 }
 
 // limit is how long the command may wait, negative if it may as long as it wants.
 func (x *exec) limit() time.Duration {
-	if x.maxTime == 0 {
+	if x.command.maxTime == 0 {
 		return -1
 	}
-	return x.maxTime
+	return x.command.maxTime
 }

@@ -86,7 +86,7 @@ func (rs *Deployment) CheckCommands(t Tester, command string, want int) {
 	}
 }
 
-// isCommand tells whether there is a command of a name, whatever the case.
+// isCommand reports whether there is a command of a name, whatever the case.
 func isCommand(name string) bool {
 	for _, s := range specs {
 		if strings.EqualFold(s.name, name) {
@@ -96,7 +96,7 @@ func isCommand(name string) bool {
 	return false
 }
 
-// contains tells whether a document has all fields of another.
+// contains reports whether a document has all fields of another.
 func contains(doc, fields []byte) bool {
 	for it := wire.Elements(fields); it.Next(); {
 		if v := query.Lookup(doc, string(it.Key)); v.Missing() || !query.Equal(v, query.Of(it.Element)) {

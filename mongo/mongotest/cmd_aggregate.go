@@ -10,10 +10,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/changes"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/collation"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/aggregate/
@@ -22,7 +25,7 @@ import (
 type aggregation struct {
 	*pipeline.Pipeline
 	batchSize int64
-	hint      hint
+	hint      store.Hint
 	stages    []byte
 	let       []byte
 	collation query.Collation
@@ -32,8 +35,8 @@ type aggregation struct {
 }
 
 func cmdAggregate(x *exec) error {
-	collectionless := x.first.IsNumber()
-	switch n, ok := x.first.Integer(); {
+	collectionless := x.command.first.IsNumber()
+	switch n, ok := x.command.first.Integer(); {
 	case collectionless && (!ok || n != 1):
 		return mongoerr.Errorf(mongoerr.BadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
 	case !collectionless:
@@ -42,40 +45,40 @@ func cmdAggregate(x *exec) error {
 		}
 	}
 	a := aggregation{batchSize: firstBatch}
-	for i := range x.args {
-		if err := a.field(x, &x.args[i]); err != nil {
+	for i := range x.command.args {
+		if err := a.field(x, &x.command.args[i]); err != nil {
 			return err
 		}
 	}
 	if collectionless {
-		x.coll, x.full = "", x.db+".$cmd.aggregate"
+		x.command.coll, x.command.full = "", x.command.db+".$cmd.aggregate"
 	}
-	if collectionless && len(a.stages) == len(emptyDocument) {
+	if collectionless && len(a.stages) == len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	}
-	err := a.parse(x.db, x.coll)
+	err := a.parse(x.command.db, x.command.coll)
 	if err != nil {
 		return err
 	}
-	if x.vars.values, err = a.Vars(x.context()); err != nil {
+	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
 		return err
 	}
 	err = x.answerAggregate(&a)
 	if collectionless {
-		x.full = ""
+		x.command.full = ""
 	}
 	return err
 }
 
 func (x *exec) answerAggregate(a *aggregation) error {
 	name, spec := a.First()
-	if err := x.checkStage(name); err != nil {
+	if err := x.command.checkStage(name); err != nil {
 		return err
 	}
 	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {
 		return notInTransaction(name)
 	}
-	if name == changeStreamStage {
+	if name == changes.Stage {
 		return x.watch(a, spec)
 	}
 	if t := a.Target(); t != nil {
@@ -109,7 +112,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "A pipeline must be an array of objects")
 		}
 		a.stages = e.Value
-		return valid(e.Value)
+		return query.CheckDocument(e.Value)
 	case "cursor":
 		if e.Document() == nil {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "cursor field must be missing or an object")
@@ -120,10 +123,10 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 		return err
 	case "let":
 		err := x.letField("aggregate", e)
-		a.let = x.vars.raw
+		a.let = x.result.vars.raw
 		return err
 	case "hint":
-		return a.hint.parse(e)
+		return a.hint.Parse(e)
 	case "bypassDocumentValidation":
 		a.bypass = e.True()
 	case "collation":
@@ -137,7 +140,7 @@ func (a *aggregation) field(x *exec, e *wire.Element) error {
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "explain must be a boolean")
 		}
 		if e.True() {
-			return unsupportedField("aggregate", string(e.Key))
+			return fields.Unsupported("aggregate", string(e.Key))
 		}
 	}
 	return nil
@@ -164,7 +167,7 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.set.mu.Unlock()
+	defer x.conn.set.mu.Unlock()
 	if t := a.Target(); t != nil {
 		if err := x.checkIndexLocked(t); err != nil {
 			return nil, err
@@ -172,7 +175,7 @@ func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
 	}
 	input, err := x.inputLocked(a)
 	switch {
-	case x.onView:
+	case x.result.onView:
 		return x.runOnViewLocked(a)
 	case err != nil:
 		return nil, err
@@ -185,9 +188,9 @@ func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, erro
 	if a.inOrder {
 		p = p.InOrder()
 	}
-	docs, err := p.Run(x.context(), x.vars.values, input)
-	if x.conflict != nil {
-		return nil, x.conflict
+	docs, err := p.Run(x.context(), x.result.vars.values, input)
+	if x.result.conflict != nil {
+		return nil, x.result.conflict
 	}
 	if err != nil {
 		return nil, x.executing("aggregate", err)
@@ -197,8 +200,8 @@ func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, erro
 
 // inputLocked is what the first stage gets.
 func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
-	all := criteria{hint: a.hint, vars: x.vars.values}
-	if err := all.filter.Parse(emptyDocument); err != nil {
+	all := criteria{hint: a.hint, vars: x.result.vars.values}
+	if err := all.filter.Parse(query.EmptyDocument); err != nil {
 		return nil, err
 	}
 	if first := a.Filter(); first != nil {
@@ -206,8 +209,8 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 			all.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
-	if !a.Reads() || x.coll == "" {
-		_, err := x.collectionLocked(x.full) // it may be a view
+	if !a.Reads() || x.command.coll == "" {
+		_, err := x.collectionLocked(x.command.full) // it may be a view
 		return slices.Values[[][]byte](nil), err
 	}
 	all.sort, all.collation = a.SortByID(), a.collation
@@ -222,9 +225,9 @@ func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
 
 // context is what expressions and stages may look at besides a document.
 func (x *exec) context() pipeline.Context {
-	t := timestamp(x.member.lastTS.Load())
+	t := x.conn.member.data.Newest()
 	cluster := query.Value{}
-	if !x.set.config.standalone {
+	if !x.conn.set.config.standalone {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{

@@ -5,18 +5,18 @@ import "github.com/holdfast-db/holdfast/internal/mongo/wire"
 // https://www.mongodb.com/docs/manual/reference/command/buildInfo/
 
 func cmdBuildInfo(x *exec) error {
-	v := x.set.config.version
-	x.out = wire.AppendString(x.out, "version", v.String())
-	x.out = wire.AppendString(x.out, "gitVersion", "mongotest")
-	at, dst := wire.BeginArray(x.out, "modules")
+	v := x.conn.set.config.version
+	x.result.out = wire.AppendString(x.result.out, "version", v.String())
+	x.result.out = wire.AppendString(x.result.out, "gitVersion", "mongotest")
+	at, dst := wire.BeginArray(x.result.out, "modules")
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginArray(dst, "versionArray")
-	for i, n := range []int32{v.major, v.minor, v.patch, 0} {
+	for i, n := range []int32{v.Major, v.Minor, v.Patch, 0} {
 		dst = wire.AppendInt32(dst, wire.ArrayKey(i), n)
 	}
 	dst = wire.EndDocument(dst, at)
 	dst = wire.AppendInt32(dst, "bits", 64)
 	dst = wire.AppendBool(dst, "debug", false)
-	x.out = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
+	x.result.out = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
 	return nil
 }

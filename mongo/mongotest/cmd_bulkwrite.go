@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -48,7 +49,7 @@ func cmdBulkWrite(x *exec) error {
 	}
 	for i := range b.ops {
 		op := &b.ops[i]
-		x.target = b.namespaces[op.namespace]
+		x.result.target = b.namespaces[op.namespace]
 		raw := op.insertion.doc
 		if op.name != "insert" {
 			raw = op.update.raw
@@ -64,17 +65,17 @@ func cmdBulkWrite(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.full = "admin.$cmd.bulkWrite"
+	x.command.full = "admin.$cmd.bulkWrite"
 	err = x.replyCursor(docs, nil, cursorReply{size: b.batchSize, ends: true, order: batchMiddle})
-	x.full, x.coll = "", ""
+	x.command.full, x.command.coll = "", ""
 	x.appendBulk(b)
 	return err
 }
 
 func (x *exec) bulk() (*bulk, error) {
 	b := &bulk{ordered: true, batchSize: maxBatch}
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "ordered":
@@ -82,11 +83,11 @@ func (x *exec) bulk() (*bulk, error) {
 		case "errorsOnly":
 			b.errorsOnly = e.True()
 		case "bypassDocumentValidation":
-			x.bypass = e.True()
+			x.command.bypass = e.True()
 		case "cursor":
 			b.batchSize, err = x.cursorOption(e, b.batchSize)
 		case "let":
-			err = x.letField(x.name, e)
+			err = x.letField(x.command.name, e)
 		}
 		if err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (x *exec) bulk() (*bulk, error) {
 			return nil, err
 		}
 		if b.ops[i].namespace >= len(b.namespaces) {
-			return nil, mongoerr.Errorf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", documentText(b.ops[i].whole(doc)))
+			return nil, mongoerr.Errorf(mongoerr.BadValue, "BulkWrite ops entry %s has an invalid nsInfo index.", query.DocumentText(b.ops[i].whole(doc)))
 		}
 		b.ops[i].checkRetry(x.retryable())
 	}
@@ -119,9 +120,9 @@ func (x *exec) bulkNamespaces() ([]string, error) {
 	}
 	list := make([]string, len(docs))
 	for i, doc := range docs {
-		err := nsInfoFields.document(doc, func(e *wire.Element) error {
+		err := fields.NSInfo.Document(doc, func(e *wire.Element) error {
 			if name := string(e.Key); name != "ns" {
-				return unsupportedField("bulkWrite", "nsInfo."+name)
+				return fields.Unsupported("bulkWrite", "nsInfo."+name)
 			}
 			list[i] = string(e.Text())
 			return nil
@@ -147,12 +148,12 @@ func (op *bulkOp) parse(x *exec, doc []byte) error {
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'bulkWrite' is an unknown field.")
 	}
 	op.name = string(it.Key)
-	if bulkOpFields[op.name] == nil {
-		return unknownField("bulkWrite", op.name)
+	if fields.BulkOps[op.name] == nil {
+		return fields.Unknown("bulkWrite", op.name)
 	}
 	op.update.raw = doc
 	var f bulkFields
-	if err := bulkOpFields[op.name].document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
+	if err := fields.BulkOps[op.name].Document(doc, func(e *wire.Element) error { return op.field(e, &f) }); err != nil {
 		return err
 	}
 	return op.finish(x, &f)
@@ -169,7 +170,7 @@ func (op *bulkOp) whole(doc []byte) []byte {
 				at, inner := wire.BeginDocument(nil)
 				v = query.Document(wire.EndDocument(wire.AppendValue(inner, "$hint", v.Type, v.Data), at))
 			}
-			empty := name == "hint" && len(v.Data) == len(emptyDocument)
+			empty := name == "hint" && len(v.Data) == len(query.EmptyDocument)
 			if !v.Missing() && v.Type != bson.TypeNull && !empty {
 				dst = wire.AppendValue(dst, name, v.Type, v.Data)
 			}
@@ -216,7 +217,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case "multi":
 		f.multi = e.True()
 	case "hint":
-		return f.by.hint.parse(e)
+		return f.by.hint.Parse(e)
 	case "collation":
 		f.by.ownCollation(e)
 	case "updateMods":
@@ -232,7 +233,7 @@ func (op *bulkOp) field(e *wire.Element, f *bulkFields) error {
 	case "upsertSupplied":
 		f.supplied = e.True()
 	case "sampleId":
-		return unsupportedField("bulkWrite.ops", name)
+		return fields.Unsupported("bulkWrite.ops", name)
 	}
 	return nil
 }
@@ -248,7 +249,7 @@ func (op *bulkOp) finish(x *exec, f *bulkFields) error {
 		}
 	default:
 		op.delete.one, op.delete.criteria = !f.multi, f.by
-		if op.delete.err = valid(op.update.raw); op.delete.err == nil {
+		if op.delete.err = query.CheckDocument(op.update.raw); op.delete.err == nil {
 			op.delete.err = op.delete.compile(x, f.filter)
 		}
 	}
@@ -271,7 +272,7 @@ func (x *exec) bulkLocked(b *bulk) [][]byte {
 	var docs [][]byte
 	for i := range b.ops {
 		op := &b.ops[i]
-		x.full = b.namespaces[op.namespace]
+		x.command.full = b.namespaces[op.namespace]
 		var o outcome
 		switch op.name {
 		case "insert":
@@ -292,7 +293,7 @@ func (x *exec) bulkLocked(b *bulk) [][]byte {
 			docs = append(docs, o.bulkReply(op.name, i))
 		}
 		if len(o.failures) > 0 && b.ordered {
-			x.entries = x.entries[:i+1]
+			x.result.entries = x.result.entries[:i+1]
 			break
 		}
 	}
@@ -321,12 +322,12 @@ func (o *outcome) bulkReply(name string, i int) []byte {
 }
 
 func (x *exec) appendBulk(b *bulk) {
-	x.refused = b.errors > 0
-	dst := wire.AppendInt32(x.out, "nErrors", b.errors)
+	x.result.refused = b.errors > 0
+	dst := wire.AppendInt32(x.result.out, "nErrors", b.errors)
 	dst = wire.AppendInt32(dst, "nInserted", b.inserted)
 	dst = wire.AppendInt32(dst, "nMatched", b.matched)
 	dst = wire.AppendInt32(dst, "nModified", b.modified)
 	dst = wire.AppendInt32(dst, "nUpserted", b.upserted)
-	x.out = wire.AppendInt32(dst, "nDeleted", b.deleted)
+	x.result.out = wire.AppendInt32(dst, "nDeleted", b.deleted)
 	x.appendWritten(b.retried)
 }

@@ -6,22 +6,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/collMod/
 
 // modifier is one thing that a collMod changes of a definition; it may add to the reply.
-type modifier func(x *exec, d *definition) error
+type modifier func(x *exec, d *store.Definition) error
 
 func cmdCollMod(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
 	var changes []modifier
-	for i := range x.args {
-		c, err := x.collModField(&x.args[i])
+	for i := range x.command.args {
+		c, err := x.collModField(&x.command.args[i])
 		if err != nil {
 			return err
 		}
@@ -29,7 +31,7 @@ func cmdCollMod(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.modifyCollectionLocked(x.member, changes, note)
+		err := x.modifyCollectionLocked(x.conn.member, changes, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -37,37 +39,37 @@ func cmdCollMod(x *exec) error {
 	})
 }
 
-func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *Entry) error {
-	c := m.collections[x.full]
+func (x *exec) modifyCollectionLocked(m *member, changes []modifier, note *noted) error {
+	c := m.data.Collections[x.command.full]
 	if c == nil {
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist")
 	}
 	if err := x.checkViewChange(c); err != nil {
 		return err
 	}
-	after := *c.def
+	after := *c.Def
 	for _, change := range changes {
 		if err := change(x, &after); err != nil {
 			return err
 		}
 	}
-	if c.isView() {
-		if err := m.checkView(x.full, &after.options); err != nil {
+	if c.IsView() {
+		if err := m.data.Collections.CheckView(x.command.full, &after.Options); err != nil {
 			return err
 		}
-		if err := x.checkViewPipeline(&after.options); err != nil {
+		if err := x.checkViewPipeline(&after.Options); err != nil {
 			return err
 		}
 	}
-	asked := &change{before: c.def, after: &after, asked: x.asked()}
-	return x.appendLocked(&entry{kind: alter, ns: x.full, change: asked}, -1, note)
+	asked := &store.Change{Before: c.Def, After: &after, Asked: x.asked()}
+	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: asked}, -1, note)
 }
 
 // asked returns the command's arguments.
 func (x *exec) asked() []byte {
 	at, dst := wire.BeginDocument(nil)
-	for i := range x.args {
-		dst = wire.AppendElement(dst, x.args[i])
+	for i := range x.command.args {
+		dst = wire.AppendElement(dst, x.command.args[i])
 	}
 	return wire.EndDocument(dst, at)
 }
@@ -76,50 +78,50 @@ func (x *exec) collModField(e *wire.Element) (modifier, error) {
 	switch name := string(e.Key); name {
 	case "index":
 		return indexChange(e)
-	case imagesOption:
-		if !x.set.config.version.hasImages() {
-			return nil, unknownField("collMod", name)
+	case store.ImagesOption:
+		if !x.conn.set.config.version.HasImages() {
+			return nil, fields.Unknown("collMod", name)
 		}
-		on, err := imagesArg("collMod", query.Of(*e))
-		return func(_ *exec, d *definition) error {
-			d.options.images = on
+		on, err := store.ParseImages("collMod", query.Of(*e))
+		return func(_ *exec, d *store.Definition) error {
+			d.Options.Images = on
 			return nil
 		}, err
 	case "validator", "validationLevel", "validationAction", "viewOn", "pipeline":
-		var o collectionOptions
-		if _, err := o.field("collMod", e); err != nil {
+		var o store.Options
+		if _, err := o.Read("collMod", e); err != nil {
 			return nil, err
 		}
-		if o.refused != nil {
-			return nil, o.refused
+		if o.Refused != nil {
+			return nil, o.Refused
 		}
-		return func(_ *exec, d *definition) error {
-			_, err := d.options.field("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
+		return func(_ *exec, d *store.Definition) error {
+			_, err := d.Options.Read("collMod", &wire.Element{Type: e.Type, Key: e.Key, Value: e.Value})
 			return err
 		}, nil
 	case "cappedSize", "cappedMax":
 		return cappedChange(e)
 	case "expireAfterSeconds", "timeseries", "recordPreImages", "dryRun":
-		return nil, unsupportedField("collMod", name)
+		return nil, fields.Unsupported("collMod", name)
 	default:
-		return nil, unknownField("collMod", name)
+		return nil, fields.Unknown("collMod", name)
 	}
 }
 
 func cappedChange(e *wire.Element) (modifier, error) {
-	n, err := limitOf("collMod", string(e.Key), query.Of(*e))
+	n, err := store.ParseLimit("collMod", string(e.Key), query.Of(*e))
 	size := string(e.Key) == "cappedSize"
 	if err == nil && size && n < 1 {
 		err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'cappedSize' value must be >= 1, actual value '%d'", n)
 	}
-	return func(_ *exec, d *definition) error {
+	return func(_ *exec, d *store.Definition) error {
 		switch {
-		case !d.options.capped:
+		case !d.Options.Capped:
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Collection must be capped.")
 		case size:
-			d.options.size = n
+			d.Options.Size = n
 		default:
-			d.options.max = max(n, 0)
+			d.Options.Max = max(n, 0)
 		}
 		return nil
 	}, err
@@ -137,7 +139,7 @@ type indexModification struct {
 
 func indexChange(e *wire.Element) (modifier, error) {
 	if e.Document() == nil {
-		return nil, wrongType("collMod", "index", e.Type, "object")
+		return nil, fields.WrongType("collMod", "index", e.Type, "object")
 	}
 	var im indexModification
 	it := wire.Elements(e.Value)
@@ -164,21 +166,21 @@ func (im *indexModification) field(e *wire.Element) error {
 	switch name := string(e.Key); name {
 	case "name":
 		if v.Type != bson.TypeString {
-			return wrongType("collMod", "index.name", v.Type, "string")
+			return fields.WrongType("collMod", "index.name", v.Type, "string")
 		}
 		im.name = v
 	case "keyPattern":
 		if im.pattern = e.Document(); im.pattern == nil {
-			return wrongType("collMod", "index.keyPattern", v.Type, "object")
+			return fields.WrongType("collMod", "index.keyPattern", v.Type, "object")
 		}
 	case "hidden":
 		if v.Type != bson.TypeBoolean && !v.IsNumber() {
-			return wrongType("collMod", "index.hidden", v.Type, "bool")
+			return fields.WrongType("collMod", "index.hidden", v.Type, "bool")
 		}
 		im.hidden = v
 	case "expireAfterSeconds":
 		if !v.IsNumber() {
-			return wrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
+			return fields.WrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
 		}
 		if f := v.AsFloat64(); !(f >= 0) || f > 1<<31-1 {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
@@ -186,7 +188,7 @@ func (im *indexModification) field(e *wire.Element) error {
 		im.expiry = v
 	case "unique", "prepareUnique":
 		if v.Type != bson.TypeBoolean && !v.IsNumber() {
-			return wrongType("collMod", "index."+name, v.Type, "bool")
+			return fields.WrongType("collMod", "index."+name, v.Type, "bool")
 		}
 		if name == "unique" {
 			im.unique = v
@@ -194,62 +196,62 @@ func (im *indexModification) field(e *wire.Element) error {
 			im.prepared = v
 		}
 	case "forceNonUnique":
-		return unsupportedField("collMod.index", name)
+		return fields.Unsupported("collMod.index", name)
 	default:
-		return unknownField("collMod.index", name)
+		return fields.Unknown("collMod.index", name)
 	}
 	return nil
 }
 
 // find returns the index that is meant.
-func (im *indexModification) find(x *exec, d *definition) (*index, error) {
+func (im *indexModification) find(x *exec, d *store.Definition) (*store.Index, error) {
 	if im.pattern == nil {
-		if ix := d.named(string(im.name.Text())); ix != nil {
+		if ix := d.Named(string(im.name.Text())); ix != nil {
 			return ix, nil
 		}
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", im.name.Text(), x.command.full)
 	}
-	switch list := d.patterned(im.pattern); len(list) {
+	switch list := d.Patterned(im.pattern); len(list) {
 	case 0:
-		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", documentText(im.pattern), x.full)
+		return nil, mongoerr.Errorf(mongoerr.IndexNotFound, "cannot find index %s for ns %s", query.DocumentText(im.pattern), x.command.full)
 	case 1:
 		return list[0], nil
 	default:
 		return nil, mongoerr.Errorf(mongoerr.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting "+
-			"indexes: %s", documentText(im.pattern), len(list), indexTexts(list))
+			"indexes: %s", query.DocumentText(im.pattern), len(list), store.IndexTexts(list))
 	}
 }
 
 // apply puts a changed index in the place of the one that is meant, and says in the reply what was and is.
-func (im *indexModification) apply(x *exec, d *definition) error {
+func (im *indexModification) apply(x *exec, d *store.Definition) error {
 	ix, err := im.find(x, d)
 	if err != nil {
 		return err
 	}
 	changed := *ix
 	if !im.expiry.Missing() {
-		old := query.Lookup(ix.raw, "expireAfterSeconds")
+		old := query.Lookup(ix.Raw, "expireAfterSeconds")
 		if !old.Missing() {
 			n, _ := old.Integer()
-			x.out = wire.AppendInt64(x.out, "expireAfterSeconds_old", n)
-		} else if len(ix.paths) > 1 || ix == idIndex {
+			x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_old", n)
+		} else if len(ix.Paths) > 1 || ix == store.IDIndex {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
-		x.out = wire.AppendInt64(x.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
-		changed.raw = replaced(changed.raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
+		x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
+		changed.Raw = replaced(changed.Raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
 	}
-	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.hidden {
-		if ix == idIndex {
+	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.Hidden {
+		if ix == store.IDIndex {
 			return mongoerr.Errorf(mongoerr.BadValue, "can't hide _id index")
 		}
-		x.out = wire.AppendBool(x.out, "hidden_old", ix.hidden)
-		x.out = wire.AppendBool(x.out, "hidden_new", hide)
-		changed.hidden = hide
+		x.result.out = wire.AppendBool(x.result.out, "hidden_old", ix.Hidden)
+		x.result.out = wire.AppendBool(x.result.out, "hidden_new", hide)
+		changed.Hidden = hide
 		truth := query.Value{}
 		if hide {
 			truth = trueValue
 		}
-		changed.raw = replaced(changed.raw, "hidden", truth)
+		changed.Raw = replaced(changed.Raw, "hidden", truth)
 	}
 	if err := im.prepare(x, ix, &changed); err != nil {
 		return err
@@ -257,8 +259,8 @@ func (im *indexModification) apply(x *exec, d *definition) error {
 	if err := im.makeUnique(x, ix, &changed); err != nil {
 		return err
 	}
-	d.indexes = slices.Clone(d.indexes)
-	d.indexes[slices.Index(d.indexes, ix)] = &changed
+	d.Indexes = slices.Clone(d.Indexes)
+	d.Indexes[slices.Index(d.Indexes, ix)] = &changed
 	return nil
 }
 

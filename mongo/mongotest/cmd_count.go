@@ -13,9 +13,9 @@ func cmdCount(x *exec) error {
 		return err
 	}
 	var s search
-	filter := emptyDocument
-	for i := range x.args {
-		if err := s.countField(&x.args[i], &filter); err != nil {
+	filter := query.EmptyDocument
+	for i := range x.command.args {
+		if err := s.countField(&x.command.args[i], &filter); err != nil {
 			return err
 		}
 	}
@@ -26,7 +26,7 @@ func cmdCount(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.out = wire.AppendInt32(x.out, "n", int32(len(docs)))
+	x.result.out = wire.AppendInt32(x.result.out, "n", int32(len(docs)))
 	return nil
 }
 
@@ -36,8 +36,8 @@ func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
 		return nil, false, err
 	}
 	docs, err = x.searchLocked(s)
-	x.set.mu.Unlock()
-	if view = x.onView; view {
+	x.conn.set.mu.Unlock()
+	if view = x.result.onView; view {
 		docs, err = x.readView(&s.criteria, "query", "")
 	}
 	return docs, view, err
@@ -47,13 +47,13 @@ func (s *search) countField(e *wire.Element, filter *[]byte) error {
 	switch string(e.Key) {
 	case "query":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "limit":
 		return s.countLimit(query.Of(*e))
 	case "skip":
 		s.skip, _ = e.Int64()
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "collation":
 		return s.parseCollation(e)
 	}

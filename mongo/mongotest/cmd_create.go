@@ -4,8 +4,10 @@ import (
 	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/create/
@@ -14,23 +16,23 @@ func cmdCreate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	if strings.HasPrefix(x.coll, "system.") {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.full)
+	if strings.HasPrefix(x.command.coll, "system.") {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid system namespace: %s", x.command.full)
 	}
-	var o collectionOptions
-	for i := range x.args {
-		known, err := x.optionField(&o, &x.args[i])
+	var o store.Options
+	for i := range x.command.args {
+		known, err := x.optionField(&o, &x.command.args[i])
 		if !known {
-			err = x.createField(&x.args[i])
+			err = x.createField(&x.command.args[i])
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
-	if err := o.timeseries.checkWith(x.full, &o); err != nil {
+	if err := o.Timeseries.CheckWith(x.command.full, &o); err != nil {
 		return err
 	}
 	note := x.note(0, nil)
@@ -43,73 +45,69 @@ func cmdCreate(x *exec) error {
 	})
 }
 
-// optionField reads an option that is enforced; found tells whether it was one of these that the version has.
-func (x *exec) optionField(o *collectionOptions, e *wire.Element) (found bool, err error) {
-	if string(e.Key) == imagesOption && !x.set.config.version.hasImages() {
+// optionField reads an option that is enforced; found reports whether it was one of these that the version has.
+func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
+	if string(e.Key) == store.ImagesOption && !x.conn.set.config.version.HasImages() {
 		return false, nil
 	}
 	switch v := query.Of(*e); string(e.Key) {
 	case "clusteredIndex":
-		if x.set.config.version.atLeast(5, 3) {
-			o.clustered, err = clusteredArg(v)
+		if x.conn.set.config.version.AtLeast(5, 3) {
+			o.Clustered, err = store.ParseClustered(v)
 			return true, err
 		}
 	case "timeseries":
-		if x.set.config.version.atLeast(5, 0) {
-			o.timeseries, err = timeseriesArg(v)
+		if x.conn.set.config.version.AtLeast(5, 0) {
+			o.Timeseries, err = store.ParseTimeseries(v)
 			return true, err
 		}
 	case "expireAfterSeconds":
-		o.expires, _ = e.Int64()
-		o.expiring = true
+		o.Expires, _ = e.Int64()
+		o.Expiring = true
 		return true, nil
 	}
-	return o.field(x.name, e)
+	return o.Read(x.command.name, e)
 }
 
-func (x *exec) createLocked(o *collectionOptions, note *Entry) error {
-	c, err := x.lookupLocked(x.full)
+func (x *exec) createLocked(o *store.Options, note *noted) error {
+	c, err := x.lookupLocked(x.command.full)
 	if err != nil {
 		return err
 	}
 	if c != nil {
-		return x.alreadyThere(c.def, o)
+		return x.alreadyThere(c.Def, o)
 	}
-	if o.refused != nil {
-		return o.refused
+	if o.Refused != nil {
+		return o.Refused
 	}
-	def := newDefinition(*o)
-	switch {
-	case o.clustered != nil:
-		def.indexes = []*index{clusteredIndex(o.clustered, o.expires)}
-	case o.timeseries != nil:
-		def.indexes = o.timeseries.indexes()
+	def, err := store.DefinitionOf(*o)
+	if err != nil {
+		return err
 	}
-	if o.viewOn != "" {
-		def.indexes = nil
+	if o.ViewOn != "" {
 		if err := x.checkViewPipeline(o); err != nil {
 			return err
 		}
-		if err := x.member.checkView(x.full, o); err != nil {
+		if err := x.conn.member.data.Collections.CheckView(x.command.full, o); err != nil {
 			return err
 		}
 	}
-	return x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, note)
 }
 
 // createField reads what create has beside the options that are enforced.
 func (x *exec) createField(e *wire.Element) error {
 	switch string(e.Key) {
 	case "autoIndexId":
-		if x.set.config.version.atLeast(9, 0) {
-			return unknownField("create", "autoIndexId")
+		if x.conn.set.config.version.AtLeast(9, 0) {
+			return fields.Unknown("create", "autoIndexId")
 		}
 		return nil
 	case "idIndex":
 		return checkIDIndex(e.Value)
 	case "storageEngine", "indexOptionDefaults":
-		if len(e.Value) != len(emptyDocument) {
-			return unsupportedField("create", string(e.Key))
+		if len(e.Value) != len(query.EmptyDocument) {
+			return fields.Unsupported("create", string(e.Key))
 		}
 		return nil
 	case "collation":
@@ -118,11 +116,11 @@ func (x *exec) createField(e *wire.Element) error {
 		return nil
 	case "temp":
 		if e.True() {
-			return unsupportedField("create", "temp")
+			return fields.Unsupported("create", "temp")
 		}
 		return nil
 	}
-	return unsupportedField("create", string(e.Key))
+	return fields.Unsupported("create", string(e.Key))
 }
 
 // checkIDIndex refuses an index of _id that is another than the one that every collection has.
@@ -133,29 +131,29 @@ func checkIDIndex(doc []byte) error {
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
 	case name.Missing():
 		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
-	case !isIDPattern(key.Data):
+	case !store.IsIDPattern(key.Data):
 		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
 	case !query.Lookup(doc, "collation").Missing():
-		return unsupportedField("create", "idIndex.collation")
+		return fields.Unsupported("create", "idIndex.collation")
 	}
 	return nil
 }
 
-// alreadyThere tells why a collection cannot be created again. Since 7.0 it can if it is as it should be.
-func (x *exec) alreadyThere(d *definition, wanted *collectionOptions) error {
-	if !x.set.config.version.atLeast(7, 0) {
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.full)
+// alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
+func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
+	if !x.conn.set.config.version.AtLeast(7, 0) {
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "Collection already exists. NS: %s", x.command.full)
 	}
-	if err := x.otherView(&d.options, wanted); err != nil {
+	if err := x.otherView(&d.Options, wanted); err != nil {
 		return err
 	}
-	has, want := d.options.shown(), wanted.shown()
-	if equalDocuments(has, want) {
+	has, want := d.Options.Shown(), wanted.Shown()
+	if query.EqualDocuments(has, want) {
 		return nil
 	}
 	at, doc := wire.BeginDocument(nil)
-	doc = wire.AppendBinary(doc, "uuid", 4, d.uuid[:])
+	doc = wire.AppendBinary(doc, "uuid", 4, d.UUID[:])
 	doc = wire.EndDocument(append(doc, has[4:len(has)-1]...), at)
-	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.full,
-		documentText(doc), documentText(want))
+	return mongoerr.Errorf(mongoerr.NamespaceExists, "namespace '%s' already exists, but with different options: %s, requested: %s", x.command.full,
+		query.DocumentText(doc), query.DocumentText(want))
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/createIndexes/
 
 // indexCreation is a parsed createIndexes, and what came of it.
 type indexCreation struct {
-	wanted  []*index
+	wanted  []*store.Index
 	quorum  string // as the reply tells it
 	before  int
 	after   int
@@ -50,8 +51,8 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 	c := &indexCreation{}
 	var specs []query.Value
 	lenient := false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "indexes":
 			specs = query.Elements(e.Value)
@@ -64,10 +65,10 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 		}
 	}
 	for _, v := range specs {
-		if err := valid(v.Data); err != nil {
+		if err := query.CheckDocument(v.Data); err != nil {
 			return nil, err
 		}
-		ix, err := parseIndex(slices.Clone(v.Data), lenient)
+		ix, err := store.ParseIndex(slices.Clone(v.Data), lenient)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +92,9 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 			"int, double, string, long]'", query.TypeName(e.Type))
 	case v.IsNumber() && (n < 0 || n > 50):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "commitQuorum has to be a non-negative number and not greater than 50")
-	case x.set.config.standalone:
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.BadValue, "Standalones can't specify commitQuorum")
-	case v.IsNumber() && n > int64(x.set.Members()):
+	case v.IsNumber() && n > int64(x.conn.set.Members()):
 		return mongoerr.Errorf(mongoerr.UnsatisfiableCommitQuorum, "Commit quorum cannot be satisfied with the current replica set configuration")
 	case e.Type == bson.TypeString && string(v.Text()) != "majority" && string(v.Text()) != "votingMembers":
 		return mongoerr.Errorf(mongoerr.UnknownReplWriteConcern, "No write concern mode named '%s' found in replica set configuration", v.Text())
@@ -102,81 +103,81 @@ func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	return nil
 }
 
-func (x *exec) createIndexesLocked(c *indexCreation, note *Entry) error {
-	coll, err := x.collectionLocked(x.full)
+func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
+	coll, err := x.collectionLocked(x.command.full)
 	if err != nil {
 		return err
 	}
-	def := newDefinition(collectionOptions{})
+	def := store.NewDefinition()
 	if coll != nil {
-		def = coll.def
+		def = coll.Def
 	}
 	list, err := x.withWanted(c, coll, def)
 	if err == nil {
-		err = x.checkBuildable(coll, def, list[len(def.indexes):])
+		err = x.checkBuildable(coll, def, list[len(def.Indexes):])
 	}
 	if err != nil {
 		return err
 	}
-	c.before, c.after, c.created = def.built(), def.with(list).built(), coll == nil
+	c.before, c.after, c.created = def.Built(), def.With(list).Built(), coll == nil
 	switch {
 	case coll == nil:
-		if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+		if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 			return err
 		}
 	case c.after == c.before:
 		return nil
-	case x.within != nil && coll.live > 0:
+	case x.result.within != nil && coll.Live > 0:
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create new indexes on non-empty collection %s in a multi-document "+
-			"transaction.", x.full)
+			"transaction.", x.command.full)
 	}
-	return x.appendLocked(&entry{kind: alter, ns: x.full, change: &change{before: def, after: def.with(list)}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
 // withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at what is wanted
 // first beside the indexes that are there, then beside one another.
-func (x *exec) withWanted(c *indexCreation, coll *collection, def *definition) ([]*index, error) {
+func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.Definition) ([]*store.Index, error) {
 	c.there = false
 	for _, ix := range c.wanted {
-		there, err := def.clash(ix)
+		there, err := def.Admits(ix)
 		if err != nil {
 			return nil, err
 		}
 		c.there = c.there || there
 	}
-	list := slices.Clone(def.indexes)
+	list := slices.Clone(def.Indexes)
 	for _, ix := range c.wanted {
-		exists, err := def.with(list).clash(ix)
+		exists, err := def.With(list).Admits(ix)
 		if err != nil {
 			return nil, x.buildFailed(coll, err)
 		}
-		before, _ := def.clash(ix)
+		before, _ := def.Admits(ix)
 		switch {
 		case !exists:
 			list = append(list, ix)
 		case before:
-		case coll != nil && coll.live > 0:
+		case coll != nil && coll.Live > 0:
 			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.OperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
 		default:
-			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.name))
+			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.Name))
 		}
 	}
 	return list, nil
 }
 
 // checkBuildable refuses new indexes that the collection or its documents do not allow.
-func (x *exec) checkBuildable(coll *collection, def *definition, added []*index) error {
+func (x *exec) checkBuildable(coll *store.Collection, def *store.Definition, added []*store.Index) error {
 	for _, ix := range added {
-		if def.options.timeseries != nil && ix.unique {
+		if def.Options.Timeseries != nil && ix.Unique {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections")
 		}
-		if ix.flaw != nil && !ix.late {
-			return ix.flaw
+		if ix.Flaw != nil && !ix.Late {
+			return ix.Flaw
 		}
-		if err := coll.buildable(x.full, ix); err != nil {
-			if ix.flaw != nil && coll != nil && coll.live > 0 {
+		if err := coll.Buildable(x.command.full, ix); err != nil {
+			if ix.Flaw != nil && coll != nil && coll.Live > 0 {
 				err = mongoerr.Because(fmt.Sprintf("Caught exception during index builder ((None)) initialization on namespace %s (%s). %d index specs "+
-					"provided. First index spec: %s", x.full, coll.def.uuid, len(added), added[0]), err)
+					"provided. First index spec: %s", x.command.full, coll.Def.UUID, len(added), added[0]), err)
 			}
 			return x.buildFailed(coll, err)
 		}
@@ -185,89 +186,34 @@ func (x *exec) checkBuildable(coll *collection, def *definition, added []*index)
 }
 
 // buildFailed says where an index could not be built: in a collection that was made for it nothing was begun.
-func (x *exec) buildFailed(coll *collection, err error) error {
+func (x *exec) buildFailed(coll *store.Collection, err error) error {
 	if coll == nil {
 		return err
 	}
-	if coll.live == 0 {
-		err = mongoerr.Because("index build on empty collection failed: "+coll.def.uuid.String(), err)
+	if coll.Live == 0 {
+		err = mongoerr.Because("index build on empty collection failed: "+coll.Def.UUID.String(), err)
 	}
-	return mongoerr.Because("Index build failed: "+newUUID().String()+": Collection "+x.full+" ( "+coll.def.uuid.String()+" )", err)
+	return mongoerr.Because("Index build failed: "+store.NewUUID().String()+": Collection "+x.command.full+" ( "+coll.Def.UUID.String()+" )", err)
 }
-
-const sameNameText = "An existing index has the same name as the requested index. When index names are not specified, they are " +
-	"auto generated and can cause conflicts. Please refer to our documentation. Requested index: %s, existing index: %s"
-
-// clash tells whether the collection has an index already, or why it cannot have it beside those that it has.
-func (d *definition) clash(ix *index) (bool, error) {
-	if ix == idIndex {
-		return true, nil
-	}
-	if own := d.clustering(); own != nil && own.name == ix.name {
-		asked := documentText(versionLast(ix.raw))
-		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
-			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, documentText(d.options.clustered))
-	}
-	if old := d.named(ix.name); old != nil {
-		switch {
-		case !sameIndex(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexKeySpecsConflict, sameNameText, ix, old)
-		case !sameOptions(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with the same name but different "+
-				"options. Requested index: %s, existing index: %s", ix, old)
-		}
-		return true, nil
-	}
-	for _, old := range d.indexes {
-		switch {
-		case sameIndex(old, ix) && sameOptions(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.name)
-		case sameIndex(old, ix):
-			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
-				"Requested index: %s, existing index: %s", ix, old)
-		case old.plugin == "text" && ix.plugin == "text":
-			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.name)
-		}
-	}
-	if len(d.indexes) == maxIndexes {
-		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", documentText(ix.pattern))
-	}
-	return false, nil
-}
-
-// maxIndexes is how many indexes a collection may have.
-const maxIndexes = 64
 
 func (x *exec) appendIndexCreation(c *indexCreation) {
-	dst := wire.AppendInt32(x.out, "numIndexesBefore", int32(c.before))
+	dst := wire.AppendInt32(x.result.out, "numIndexesBefore", int32(c.before))
 	dst = wire.AppendInt32(dst, "numIndexesAfter", int32(c.after))
 	if c.before != c.after || c.created {
 		dst = wire.AppendBool(dst, "createdCollectionAutomatically", c.created)
 	}
 	if c.before == c.after {
-		x.out = wire.AppendString(dst, "note", "all indexes already exist")
+		x.result.out = wire.AppendString(dst, "note", "all indexes already exist")
 		return
 	}
 	if c.quorum == "" {
 		c.quorum = "votingMembers"
 	}
-	if !x.set.config.standalone && x.set.config.version.atLeast(4, 4) {
+	if !x.conn.set.config.standalone && x.conn.set.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "commitQuorum", c.quorum)
 	}
 	if c.there {
 		dst = wire.AppendString(dst, "note", "index already exists")
 	}
-	x.out = dst
-}
-
-// versionLast returns a specification as a client sends it, with the version that it got behind the rest.
-func versionLast(spec []byte) []byte {
-	at, dst := wire.BeginDocument(nil)
-	it := wire.Elements(spec)
-	for it.Next() {
-		if string(it.Key) != "v" {
-			dst = wire.AppendElement(dst, it.Element)
-		}
-	}
-	return wire.EndDocument(wire.AppendInt32(dst, "v", 2), at)
+	x.result.out = dst
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // defaults are the concerns of commands that say none, nil if they have not been set. They are a document of the set's data.
 type defaults struct {
 	read, write []byte
-	at          timestamp // when they were set, 0 for never
+	at          store.Timestamp // when they were set, 0 for never
 	wall        int64
 }
 
@@ -35,7 +36,7 @@ func (m *member) defaultsLocked() defaults {
 	}
 	return defaults{
 		query.Lookup(doc, readDefault).Data, query.Lookup(doc, writeDefault).Data,
-		timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
+		store.Timestamp(binary.LittleEndian.Uint64(at.Data)), int64(binary.LittleEndian.Uint64(wall.Data)),
 	}
 }
 
@@ -49,11 +50,11 @@ func newDefaultsKey() string {
 
 // settingLocked returns the document of the set's own settings that has a key, nil if there is none.
 func (m *member) settingLocked(key string) []byte {
-	c := m.collections[settingsNamespace]
+	c := m.data.Collections[settingsNamespace]
 	if c == nil {
 		return nil
 	}
-	return c.at(key)
+	return c.Document(key)
 }
 
 // append writes the defaults behind what is there of a document.
@@ -65,7 +66,7 @@ func (d defaults) append(dst []byte) []byte {
 		dst = wire.AppendDocument(dst, writeDefault, d.write)
 	}
 	if d.at != 0 {
-		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.seconds(), d.at.increment())
+		dst = wire.AppendTimestamp(dst, "updateOpTime", d.at.Seconds(), d.at.Increment())
 		dst = wire.AppendDateTime(dst, "updateWallClockTime", d.wall)
 	}
 	return wire.EndDocument(dst, 0)
@@ -79,7 +80,7 @@ func cmdGetDefaultRWConcern(x *exec) error {
 	}
 	x.appendDefaults()
 	if x.arg("inMemory").True() {
-		x.out = wire.AppendBool(x.out, "inMemory", true)
+		x.result.out = wire.AppendBool(x.result.out, "inMemory", true)
 	}
 	return nil
 }
@@ -104,13 +105,13 @@ func cmdSetDefaultRWConcern(x *exec) error {
 		return err
 	}
 	err = x.writing(func() error {
-		if refused := concern.checkLocked(x.set); asked.write != nil && refused != nil {
+		if refused := concern.checkLocked(x.conn.set); asked.write != nil && refused != nil {
 			return refused
 		}
 		return x.setDefaultsLocked(asked, !read.Missing(), !write.Missing())
 	})
 	if err == nil {
-		x.set.defaulted.Store(true)
+		x.conn.set.defaulted.Store(true)
 		x.appendDefaults()
 	}
 	return err
@@ -118,34 +119,34 @@ func cmdSetDefaultRWConcern(x *exec) error {
 
 // setDefaultsLocked writes new defaults, those of the old ones that are not to be changed among them.
 func (x *exec) setDefaultsLocked(d defaults, read, write bool) error {
-	before := x.member.defaultsLocked()
+	before := x.conn.member.defaultsLocked()
 	if !read {
 		d.read = before.read
 	}
 	switch {
 	case !write:
 		d.write = before.write
-	case d.write == nil && before.write != nil && x.set.config.version.atLeast(5, 0):
+	case d.write == nil && before.write != nil && x.conn.set.config.version.AtLeast(5, 0):
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "The global default write concern cannot be unset once it is set.")
 	}
-	d.at, d.wall = timestamp(x.member.lastTS.Load()), time.Now().UnixMilli()
+	d.at, d.wall = x.conn.member.data.Newest(), time.Now().UnixMilli()
 	return x.keepLocked(d)
 }
 
-// keepsDefaults tells why the server has no defaults, nil if it has.
+// keepsDefaults returns why the server has no defaults, nil if it has.
 func (x *exec) keepsDefaults() error {
 	switch {
-	case x.set.config.standalone:
-		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.name)
-	case x.set.config.sharded && x.mongos == nil:
-		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.name)
+	case x.conn.set.config.standalone:
+		return mongoerr.Errorf(51300, "'%s' is not supported on standalone nodes.", x.command.name)
+	case x.conn.set.config.sharded && x.conn.mongos == nil:
+		return mongoerr.Errorf(51301, "'%s' is not supported on shard nodes.", x.command.name)
 	}
 	return x.adminOnly()
 }
 
 // defaultRead returns the read concern that may be the default, nil if it is to be none.
 func defaultRead(doc []byte) ([]byte, error) {
-	if len(doc) <= len(emptyDocument) {
+	if len(doc) <= len(query.EmptyDocument) {
 		return nil, nil
 	}
 	var c command
@@ -168,7 +169,7 @@ func defaultRead(doc []byte) ([]byte, error) {
 
 // asDefault reads a write concern and returns it as it is kept, nil if it is to be none.
 func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
-	if len(doc) <= len(emptyDocument) {
+	if len(doc) <= len(query.EmptyDocument) {
 		return nil, nil
 	}
 	if err := w.parse(doc); err != nil {
@@ -193,24 +194,24 @@ func (w *writeConcern) asDefault(doc []byte) ([]byte, error) {
 // keepLocked writes the defaults to where the set keeps them.
 func (x *exec) keepLocked(d defaults) error {
 	_, dst := wire.BeginDocument(nil)
-	doc, key, err := stored(d.append(wire.AppendString(dst, "_id", defaultsID)))
+	doc, key, err := store.Prepared(d.append(wire.AppendString(dst, "_id", defaultsID)))
 	if err != nil {
 		return err
 	}
-	e := &entry{kind: put, ns: settingsNamespace, key: key, before: x.member.settingLocked(key), after: doc, whole: true}
+	e := &store.Entry{Kind: store.Put, NS: settingsNamespace, Key: key, Before: x.conn.member.settingLocked(key), After: doc, Whole: true}
 	return x.appendLocked(e, -1, nil)
 }
 
 // appendDefaults writes the defaults into the reply, since 5.0 with those that nobody has set.
 func (x *exec) appendDefaults() {
-	x.set.mu.Lock()
-	d, majority := x.member.defaultsLocked(), x.set.majorityByDefault
-	x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	d, majority := x.conn.member.defaultsLocked(), x.conn.set.majorityByDefault
+	x.conn.set.mu.Unlock()
 	local, readFrom, writeFrom := d.wall, "global", "global"
 	if d.at == 0 {
 		local = time.Now().UnixMilli()
 	}
-	sources := x.set.config.version.atLeast(5, 0)
+	sources := x.conn.set.config.version.AtLeast(5, 0)
 	if d.read == nil && sources {
 		_, dst := wire.BeginDocument(nil)
 		d.read, readFrom = wire.EndDocument(wire.AppendString(dst, "level", "local"), 0), "implicit"
@@ -225,33 +226,33 @@ func (x *exec) appendDefaults() {
 	}
 	_, dst := wire.BeginDocument(nil)
 	whole := d.append(dst)
-	x.out = append(x.out, whole[4:len(whole)-1]...)
+	x.result.out = append(x.result.out, whole[4:len(whole)-1]...)
 	if sources {
-		x.out = wire.AppendString(x.out, "defaultWriteConcernSource", writeFrom)
-		x.out = wire.AppendString(x.out, "defaultReadConcernSource", readFrom)
+		x.result.out = wire.AppendString(x.result.out, "defaultWriteConcernSource", writeFrom)
+		x.result.out = wire.AppendString(x.result.out, "defaultReadConcernSource", readFrom)
 	}
-	x.out = wire.AppendDateTime(x.out, "localUpdateWallClockTime", local)
+	x.result.out = wire.AppendDateTime(x.result.out, "localUpdateWallClockTime", local)
 }
 
 // applyDefaults gives a command that says no concern of its own those that were set. Within a transaction only its end has
 // one; of the levels that may be a default only majority is another than none.
 func (x *exec) applyDefaults() {
-	if !x.set.defaulted.Load() || x.member == nil || x.inTransaction() && !x.spec.ends {
+	if !x.conn.set.defaulted.Load() || x.conn.member == nil || x.inTransaction() && !x.command.spec.ends {
 		return
 	}
-	x.set.mu.Lock()
-	d := x.member.defaultsLocked()
-	x.set.mu.Unlock()
-	if x.spec.linearizes && x.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
-		x.readConcern = majorityConcern
+	x.conn.set.mu.Lock()
+	d := x.conn.member.defaultsLocked()
+	x.conn.set.mu.Unlock()
+	if x.command.spec.linearizes && x.command.readConcern == "" && !x.watching() && string(query.Lookup(d.read, "level").Text()) == majorityConcern {
+		x.command.readConcern = majorityConcern
 	}
-	if !x.spec.write || x.writeConcern.given || d.write == nil {
+	if !x.command.spec.write || x.command.writeConcern.given || d.write == nil {
 		return
 	}
-	given := x.writeConcern
-	if err := x.writeConcern.parse(d.write); err != nil || given.present {
-		x.writeConcern.timeout = given.timeout
+	given := x.command.writeConcern
+	if err := x.command.writeConcern.parse(d.write); err != nil || given.present {
+		x.command.writeConcern.timeout = given.timeout
 		return
 	}
-	x.writeConcern.custom = true
+	x.command.writeConcern.custom = true
 }

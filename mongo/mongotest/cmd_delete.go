@@ -2,8 +2,10 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/delete/
@@ -31,7 +33,7 @@ func cmdDelete(x *exec) error {
 	list := make([]deleteStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.result.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && !list[i].one {
@@ -44,36 +46,36 @@ func cmdDelete(x *exec) error {
 func (s *deleteStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	var filter []byte
-	err := deleteFields.document(doc, func(e *wire.Element) error {
+	err := fields.Delete.Document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			filter = e.Document()
 		case "limit":
 			limit := query.Of(*e).AsFloat64() // another type is as good as 0
 			if s.one = limit == 1; !s.one && limit != 0 {
-				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", shortest(limit))
+				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", fields.Shortest(limit))
 			}
 		case "hint":
-			return s.hint.parse(e)
+			return s.hint.Parse(e)
 		case "collation":
 			s.ownCollation(e)
 		case "sampleId":
-			return unsupportedField("delete.deletes", string(e.Key))
+			return fields.Unsupported("delete.deletes", string(e.Key))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if s.err = valid(doc); s.err == nil {
+	if s.err = query.CheckDocument(doc); s.err == nil {
 		s.err = s.compile(x, filter)
 	}
 	return nil
 }
 
-// deleteOneLocked executes one statement and tells whether it went well.
+// deleteOneLocked executes one statement and reports whether it went well.
 func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
 		return true
@@ -90,7 +92,7 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	return err == nil
 }
 
-func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, o *outcome) error {
+func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
 	err := x.findLocked("delete", &s.criteria, func(key string, doc []byte) bool {
@@ -101,7 +103,7 @@ func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *Entry, 
 		return err
 	}
 	for _, f := range matches {
-		if err := x.storeLocked(&entry{kind: remove, key: f.key, before: f.doc}, stmt, note); err != nil {
+		if err := x.storeLocked(&store.Entry{Kind: store.Remove, Key: f.key, Before: f.doc}, stmt, note); err != nil {
 			return err
 		}
 		o.n++

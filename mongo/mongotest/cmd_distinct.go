@@ -3,6 +3,7 @@ package mongotest
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
@@ -16,9 +17,9 @@ func cmdDistinct(x *exec) error {
 		return err
 	}
 	var s search
-	key, filter := query.Value{}, emptyDocument
-	for i := range x.args {
-		if err := s.distinctField(&x.args[i], &key, &filter); err != nil {
+	key, filter := query.Value{}, query.EmptyDocument
+	for i := range x.command.args {
+		if err := s.distinctField(&x.command.args[i], &key, &filter); err != nil {
 			return err
 		}
 	}
@@ -32,10 +33,10 @@ func cmdDistinct(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.wholeOK = view
-	x.out = appendValues(x.out, "values", distinct(docs, string(key.Text()), s.collation))
+	x.result.wholeOK = view
+	x.result.out = appendValues(x.result.out, "values", distinct(docs, string(key.Text()), s.collation))
 	if x.snapshot() {
-		x.out = wire.AppendTimestamp(x.out, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+		x.result.out = wire.AppendTimestamp(x.result.out, "atClusterTime", x.command.atTime.Seconds(), x.command.atTime.Increment())
 	}
 	return nil
 }
@@ -46,9 +47,9 @@ func (s *search) distinctField(e *wire.Element, key *query.Value, filter *[]byte
 		*key = query.Of(*e)
 	case "query":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "collation":
 		return s.parseCollation(e)
 	}
@@ -65,7 +66,7 @@ func distinct(docs [][]byte, path string, c query.Collation) []query.Value {
 			values = append(values, v)
 		}
 	}
-	parts := splitPath(path)
+	parts := strings.Split(path, ".")
 	for _, doc := range docs {
 		eachAt(doc, parts, func(v query.Value) {
 			if !v.IsArray() {

@@ -1,6 +1,9 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/internal/mongo/wire"
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+)
 
 // https://www.mongodb.com/docs/manual/reference/command/drop/
 
@@ -11,19 +14,19 @@ func cmdDrop(x *exec) error {
 	indexes, dropped := -1, false
 	note := x.note(0, nil)
 	err := x.writing(func() error {
-		if c := x.member.collections[x.full]; c != nil {
-			if dropped = true; !c.isView() {
-				indexes = c.def.built()
+		if c := x.conn.member.data.Collections[x.command.full]; c != nil {
+			if dropped = true; !c.IsView() {
+				indexes = c.Def.Built()
 			}
-			return x.appendLocked(&entry{kind: drop, ns: x.full}, -1, note)
+			return x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.command.full}, -1, note)
 		}
 		return nil
 	})
 	if err == nil && dropped {
 		if indexes >= 0 {
-			x.out = wire.AppendInt32(x.out, "nIndexesWas", int32(indexes))
+			x.result.out = wire.AppendInt32(x.result.out, "nIndexesWas", int32(indexes))
 		}
-		x.out = wire.AppendString(x.out, "ns", x.full)
+		x.result.out = wire.AppendString(x.result.out, "ns", x.command.full)
 	}
 	return err
 }

@@ -8,8 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/explain/
@@ -18,20 +20,20 @@ import (
 type plan struct {
 	coll   query.Value
 	filter []byte
-	hint   hint
+	hint   store.Hint
 	stage  string // around the search, "" for none
 }
 
 // cmdExplain tells the plan, which is all that the verbosity queryPlanner asks for. That is also what is told if none is given.
 func cmdExplain(x *exec) error {
-	if !x.first.IsDocument() {
-		return wrongType("explain", "explain", x.first.Type, "object")
+	if !x.command.first.IsDocument() {
+		return fields.WrongType("explain", "explain", x.command.first.Type, "object")
 	}
 	if err := x.verbosity(); err != nil {
 		return err
 	}
-	inner := x.first.Data
-	if err := valid(inner); err != nil {
+	inner := x.command.first.Data
+	if err := query.CheckDocument(inner); err != nil {
 		return err
 	}
 	p, err := x.planOf(inner)
@@ -41,11 +43,11 @@ func cmdExplain(x *exec) error {
 	if p.coll.Type != bson.TypeString {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection name has invalid type %s", query.TypeName(p.coll.Type))
 	}
-	if err := checkNamespace(x.db, string(p.coll.Text())); err != nil {
+	if err := checkNamespace(x.command.db, string(p.coll.Text())); err != nil {
 		return err
 	}
-	ns := x.db + "." + string(p.coll.Text())
-	x.target = ns
+	ns := x.command.db + "." + string(p.coll.Text())
+	x.result.target = ns
 	var q criteria
 	if err := q.compile(x, p.filter); err != nil {
 		return err
@@ -53,9 +55,9 @@ func cmdExplain(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	c := x.member.collections[ns]
-	ix, err := p.hint.resolve(ns, c)
-	x.set.mu.Unlock()
+	c := x.conn.member.data.Collections[ns]
+	ix, err := p.hint.Resolve(ns, c)
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -64,15 +66,15 @@ func cmdExplain(x *exec) error {
 }
 
 func (x *exec) verbosity() error {
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		if string(e.Key) != "verbosity" {
-			return unknownField("explain", string(e.Key))
+			return fields.Unknown("explain", string(e.Key))
 		}
 		switch level := string(e.Text()); level {
 		case "queryPlanner":
 		case "executionStats", "allPlansExecution":
-			return unsupportedField("explain", "verbosity "+level)
+			return fields.Unsupported("explain", "verbosity "+level)
 		default:
 			return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", level)
 		}
@@ -86,7 +88,7 @@ func (x *exec) planOf(command []byte) (*plan, error) {
 	if !it.Next() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "explain command requires a nested object")
 	}
-	p := &plan{coll: query.Of(it.Element), filter: emptyDocument}
+	p := &plan{coll: query.Of(it.Element), filter: query.EmptyDocument}
 	name := string(it.Key)
 	if let := query.Lookup(command, "let"); let.IsDocument() {
 		if err := x.letField(name, &wire.Element{Type: let.Type, Value: let.Data}); err != nil {
@@ -132,10 +134,10 @@ func (p *plan) from(doc []byte, filter string) error {
 		switch string(it.Key) {
 		case filter:
 			if p.filter = it.Document(); p.filter == nil {
-				return wrongType("explain", filter, it.Type, "object")
+				return fields.WrongType("explain", filter, it.Type, "object")
 			}
 		case "hint":
-			if err := p.hint.parse(&it.Element); err != nil {
+			if err := p.hint.Parse(&it.Element); err != nil {
 				return err
 			}
 		}
@@ -166,8 +168,8 @@ func (p *plan) fromPipeline(command []byte) error {
 	return nil
 }
 
-func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *index) {
-	dst := wire.AppendString(x.out, "explainVersion", "1")
+func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *store.Index) {
+	dst := wire.AppendString(x.result.out, "explainVersion", "1")
 	planner, dst := wire.BeginEmbedded(dst, "queryPlanner")
 	dst = wire.AppendString(dst, "namespace", ns)
 	dst = wire.AppendDocument(dst, "parsedQuery", p.filter)
@@ -183,40 +185,40 @@ func (x *exec) appendPlan(ns string, p *plan, f *query.Filter, exists bool, ix *
 	dst = wire.EndDocument(dst, at)
 	dst = wire.AppendStrings(dst, "rejectedPlans", nil)
 	dst = wire.EndDocument(dst, planner)
-	dst = wire.AppendDocument(dst, "command", withDB(x.first.Data, x.db))
-	host, port, _ := net.SplitHostPort(x.member.addr)
+	dst = wire.AppendDocument(dst, "command", withDB(x.command.first.Data, x.command.db))
+	host, port, _ := net.SplitHostPort(x.conn.member.addr)
 	at, dst = wire.BeginEmbedded(dst, "serverInfo")
 	n, _ := strconv.Atoi(port)
 	dst = wire.AppendInt32(wire.AppendString(dst, "host", host), "port", int32(n))
-	dst = wire.AppendString(dst, "version", x.set.config.version.String())
-	x.out = wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
+	dst = wire.AppendString(dst, "version", x.conn.set.config.version.String())
+	x.result.out = wire.EndDocument(wire.AppendString(dst, "gitVersion", "mongotest"), at)
 }
 
 // appendSearch writes the stages that find documents, as this server does it.
-func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *index) []byte {
+func (p *plan) appendSearch(dst []byte, f *query.Filter, exists bool, ix *store.Index) []byte {
 	_, byID := f.ID()
 	switch {
 	case !exists:
 		return wire.AppendString(dst, "stage", "EOF")
 	case ix != nil:
 		dst = wire.AppendString(dst, "stage", "FETCH")
-		if len(p.filter) > len(emptyDocument) {
+		if len(p.filter) > len(query.EmptyDocument) {
 			dst = wire.AppendDocument(dst, "filter", p.filter)
 		}
 		at, dst := wire.BeginEmbedded(dst, "inputStage")
 		dst = wire.AppendString(dst, "stage", "IXSCAN")
-		dst = wire.AppendDocument(dst, "keyPattern", ix.pattern)
-		dst = wire.AppendString(dst, "indexName", ix.name)
+		dst = wire.AppendDocument(dst, "keyPattern", ix.Pattern)
+		dst = wire.AppendString(dst, "indexName", ix.Name)
 		return wire.EndDocument(wire.AppendString(dst, "direction", "forward"), at)
-	case byID && p.hint.natural == 0:
+	case byID && p.hint.Natural == 0:
 		return wire.AppendString(dst, "stage", "IDHACK")
 	}
 	dst = wire.AppendString(dst, "stage", "COLLSCAN")
-	if len(p.filter) > len(emptyDocument) {
+	if len(p.filter) > len(query.EmptyDocument) {
 		dst = wire.AppendDocument(dst, "filter", p.filter)
 	}
 	direction := "forward"
-	if p.hint.natural < 0 {
+	if p.hint.Natural < 0 {
 		direction = "backward"
 	}
 	return wire.AppendString(dst, "direction", direction)

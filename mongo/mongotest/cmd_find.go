@@ -9,6 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/find/
@@ -34,11 +35,11 @@ func cmdFind(x *exec) error {
 		return err
 	}
 	s := search{batchSize: firstBatch}
-	filter := emptyDocument
+	filter := query.EmptyDocument
 	var projection query.Value
-	for i := range x.args {
+	for i := range x.command.args {
 		var err error
-		switch e := &x.args[i]; string(e.Key) {
+		switch e := &x.command.args[i]; string(e.Key) {
 		case "projection":
 			projection = query.Of(*e)
 		case "let":
@@ -56,18 +57,18 @@ func cmdFind(x *exec) error {
 	if s.tailable || s.awaitData {
 		return x.tail(&s)
 	}
-	s.hint.sizes = s.sizes(!x.arg("batchSize").Missing())
-	if err := s.hint.checkBounds(); err != nil {
+	s.hint.Sizes = s.sizes(!x.arg("batchSize").Missing())
+	if err := s.hint.CheckBounds(); err != nil {
 		return err
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
 	docs, err := x.searchLocked(&s)
-	s.singleBatch = s.singleBatch || !x.onView && x.member.collections[x.full] == nil
-	ends := s.ends(docs) && !x.onView
-	x.set.mu.Unlock()
-	if x.onView {
+	s.singleBatch = s.singleBatch || !x.result.onView && x.conn.member.data.Collections[x.command.full] == nil
+	ends := s.ends(docs) && !x.result.onView
+	x.conn.set.mu.Unlock()
+	if x.result.onView {
 		s.projection = nil
 		docs, err = x.readView(&s.criteria, "filter", "projection")
 	}
@@ -92,7 +93,7 @@ func (s *search) sizes(batch bool) string {
 	return text
 }
 
-// ends tells whether the real server knows without looking further that the result ends: it was sorted, its limit is
+// ends reports whether the real server knows without looking further that the result ends: it was sorted, its limit is
 // reached, or its _id is.
 func (s *search) ends(docs [][]byte) bool {
 	return s.sort != nil && s.sort.ByID() == 0 || s.filter.OnlyID() || s.limit > 0 && int64(len(docs)) == s.limit
@@ -109,7 +110,7 @@ func (s *search) compileFind(x *exec, filter []byte, projection query.Value) err
 	}
 	var err error
 	s.projection, err = x.projection(projection, &s.filter)
-	s.vars = x.vars.values
+	s.vars = x.result.vars.values
 	return err
 }
 
@@ -118,7 +119,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	switch string(e.Key) {
 	case "filter":
 		*filter = e.Value
-		return valid(*filter)
+		return query.CheckDocument(*filter)
 	case "sort":
 		err = s.parseSort(e.Value)
 	case "skip":
@@ -130,7 +131,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "singleBatch":
 		s.singleBatch = e.True()
 	case "hint":
-		return s.hint.parse(e)
+		return s.hint.Parse(e)
 	case "tailable":
 		s.tailable = e.True()
 	case "awaitData":
@@ -146,7 +147,7 @@ func (s *search) field(e *wire.Element, filter *[]byte) error {
 	case "showRecordId":
 		s.showRecordID = e.True()
 	case "min", "max":
-		return s.hint.bound(e)
+		return s.hint.Bound(e)
 	}
 	return err
 }
@@ -167,7 +168,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if s.returnKey || s.showRecordID {
 		keys = make(map[*byte]string)
 	}
-	err := x.findLocked(x.name, &s.criteria, func(key string, doc []byte) bool {
+	err := x.findLocked(x.command.name, &s.criteria, func(key string, doc []byte) bool {
 		docs = append(docs, doc)
 		if keys != nil {
 			keys[&doc[0]] = key
@@ -181,7 +182,7 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 	if sort := s.order(); sort != nil {
 		for _, doc := range docs {
 			if err := sort.Check(doc); err != nil {
-				return nil, x.executing(x.name, err)
+				return nil, x.executing(x.command.name, err)
 			}
 		}
 		sort.Documents(docs)
@@ -198,31 +199,31 @@ func (x *exec) searchLocked(s *search) ([][]byte, error) {
 
 // describeLocked puts what a find with returnKey or showRecordId returns in the place of documents.
 func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) ([][]byte, error) {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	ix, err := s.hint.resolve(x.full, c)
+	ix, err := s.hint.Resolve(x.command.full, c)
 	if err != nil {
 		return nil, err
 	}
 	if _, byID := s.filter.ID(); ix == nil && (byID || s.sort.Only("_id")) {
-		ix = idIndex
+		ix = store.IDIndex
 	}
 	list := make([][]byte, len(docs))
 	for i, doc := range docs {
 		switch {
 		case s.returnKey:
-			list[i] = ix.keyOf(doc, &s.hint)
+			list[i] = ix.KeyOf(doc, &s.hint)
 			continue
 		case s.projection == nil:
 			list[i] = slices.Clone(doc)
 		default:
 			if list[i], err = s.projection.AppendWith(nil, doc, s.vars); err != nil {
-				return nil, x.executing(x.name, err)
+				return nil, x.executing(x.command.name, err)
 			}
 		}
-		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.byID[keys[&doc[0]]].id), 0)
+		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.ByKey[keys[&doc[0]]].ID), 0)
 	}
 	s.projection = nil
 	return list, nil

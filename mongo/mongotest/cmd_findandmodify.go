@@ -8,6 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/findAndModify/
@@ -43,9 +44,9 @@ func cmdFindAndModify(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.bypass = f.bypass
+	x.command.bypass = f.bypass
 	var done modified
-	note := x.note(max(x.stmtID, 0), slices.Clone(x.raw))
+	note := x.note(max(x.command.stmtID, 0), slices.Clone(x.command.raw))
 	err = x.writing(func() error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
@@ -64,9 +65,9 @@ func cmdFindAndModify(x *exec) error {
 // it there is a modification.
 func (x *exec) modification() (*modification, error) {
 	var f modification
-	filter, update := emptyDocument, query.Value{}
+	filter, update := query.EmptyDocument, query.Value{}
 	var fields, arrayFilters query.Value
-	for _, e := range x.args {
+	for _, e := range x.command.args {
 		e.Value = slices.Clone(e.Value)
 		var err error
 		switch string(e.Key) {
@@ -83,7 +84,7 @@ func (x *exec) modification() (*modification, error) {
 			return nil, err
 		}
 	}
-	if err := valid(x.raw); err != nil {
+	if err := query.CheckDocument(x.command.raw); err != nil {
 		return nil, err
 	}
 	switch {
@@ -120,7 +121,7 @@ func (f *modification) compileAll(x *exec, filter []byte, update, arrayFilters, 
 	if err := f.compileForUpdate(filter, hooks, f.upsert); err != nil {
 		return err
 	}
-	f.vars = x.vars.values
+	f.vars = x.result.vars.values
 	if !fields.Missing() {
 		if f.projection, err = x.projection(fields, &f.filter); err != nil {
 			return err
@@ -148,7 +149,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	case "new":
 		f.after = e.True()
 	case "hint":
-		return f.hint.parse(e)
+		return f.hint.Parse(e)
 	case "bypassDocumentValidation":
 		f.bypass = e.True()
 	case "collation":
@@ -157,7 +158,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 	return err
 }
 
-func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error {
+func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error {
 	stmt := note.StatementID
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
@@ -189,7 +190,7 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 		return nil
 	case f.remove:
 		done.n, done.value = 1, match.doc
-		return x.storeLocked(&entry{kind: remove, key: match.key, before: match.doc}, stmt, note)
+		return x.storeLocked(&store.Entry{Kind: store.Remove, Key: match.key, Before: match.doc}, stmt, note)
 	}
 	after, err := x.applyLocked(&match, f.update)
 	changed := err == nil && &after[0] != &match.doc[0]
@@ -212,23 +213,23 @@ func (x *exec) modifyLocked(f *modification, note *Entry, done *modified) error 
 }
 
 // retold answers from the oplog entry of an execution that was recorded.
-func (f *modification) retold(e *entry, done *modified) {
+func (f *modification) retold(e *store.Entry, done *modified) {
 	done.n = 1
 	switch {
-	case e.kind == remove:
-		done.value = e.before
-	case e.before == nil:
-		done.upserted = query.Lookup(e.after, "_id")
+	case e.Kind == store.Remove:
+		done.value = e.Before
+	case e.Before == nil:
+		done.upserted = query.Lookup(e.After, "_id")
 	default:
-		done.existing, done.value = true, e.before
+		done.existing, done.value = true, e.Before
 	}
-	if f.after && e.kind == put {
-		done.value = e.after
+	if f.after && e.Kind == store.Put {
+		done.value = e.After
 	}
 }
 
 func (x *exec) appendModified(f *modification, done *modified) error {
-	at, dst := wire.BeginEmbedded(x.out, "lastErrorObject")
+	at, dst := wire.BeginEmbedded(x.result.out, "lastErrorObject")
 	dst = wire.AppendInt32(dst, "n", done.n)
 	if !f.remove {
 		dst = wire.AppendBool(dst, "updatedExisting", done.existing)
@@ -242,7 +243,7 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 		dst = wire.AppendValue(dst, "value", bson.TypeNull, nil)
 	case f.projection != nil:
 		var err error
-		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.vars.values); err != nil {
+		if dst, err = f.projection.AppendElementWith(dst, "value", done.value, x.result.vars.values); err != nil {
 			return x.executing("findAndModify", err)
 		}
 	default:
@@ -251,6 +252,6 @@ func (x *exec) appendModified(f *modification, done *modified) error {
 	if done.retried >= 0 {
 		dst = wire.AppendInt32(dst, "retriedStmtId", done.retried)
 	}
-	x.out = dst
+	x.result.out = dst
 	return nil
 }

@@ -8,23 +8,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/getMore/
 
 func cmdGetMore(x *exec) error {
-	switch x.first.Type {
+	switch x.command.first.Type {
 	case bson.TypeInt64:
 	case bson.TypeNull:
-		return missingField("getMore", "getMore")
+		return fields.Missing("getMore", "getMore")
 	default:
-		return wrongType("getMore", "getMore", x.first.Type, "long")
+		return fields.WrongType("getMore", "getMore", x.command.first.Type, "long")
 	}
-	id, _ := x.first.Integer()
+	id, _ := x.command.first.Integer()
 	coll, size := "", int64(math.MaxInt64)
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "collection":
 			coll = string(e.Text())
@@ -34,8 +35,8 @@ func cmdGetMore(x *exec) error {
 			}
 		}
 	}
-	x.target = x.db + "." + coll
-	c, err := x.takeCursor(id, x.target)
+	x.result.target = x.command.db + "." + coll
+	c, err := x.takeCursor(id, x.result.target)
 	if err != nil {
 		return err
 	}
@@ -50,11 +51,11 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 	if err != nil {
 		return err
 	}
-	at, dst := wire.BeginEmbedded(x.out, "cursor")
+	at, dst := wire.BeginEmbedded(x.result.out, "cursor")
 	if dst, err = x.appendBatch(dst, c, "nextBatch", docs); err != nil {
 		return x.executing("getMore", err)
 	}
-	x.out = c.appendIdentity(dst, at)
+	x.result.out = c.appendIdentity(dst, at)
 	return nil
 }
 
@@ -63,7 +64,7 @@ const patience = time.Second
 
 // awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty, and who waits is idle.
 func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	more := func() bool {
 		docs, err = c.batchLocked(x, size)
 		if err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled { // the real server tells that as it is
@@ -78,8 +79,8 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 		return docs, err
 	}
 	limit := patience
-	if x.maxTime > 0 {
-		limit = x.maxTime
+	if x.command.maxTime > 0 {
+		limit = x.command.maxTime
 	}
 	rs.rest()
 	defer rs.active.Add(1)
@@ -92,7 +93,7 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 		}
 		return more()
 	})
-	if end := rs.awaitLocked(w, x.done, limit); errors.Is(end, errHangUp) {
+	if end := rs.awaitLocked(w, x.conn.done, limit); errors.Is(end, errHangUp) {
 		return nil, errHangUp
 	}
 	return docs, err
@@ -100,13 +101,13 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 
 // takeCursor returns a cursor that nobody else may use until returnCursor.
 func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	if x.epoch != x.member.epoch {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	if x.conn.epoch != x.conn.member.epoch {
 		return nil, errHangUp
 	}
-	c := x.member.cursors[id]
-	if x.mongos != nil && x.mongos.cursors[id] == nil {
+	c := x.conn.member.cursors[id]
+	if x.conn.mongos != nil && x.conn.mongos.cursors[id] == nil {
 		c = nil // it was opened through another one
 	}
 	switch {
@@ -121,10 +122,10 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 	if err := x.belongs(c); err != nil {
 		return nil, err
 	}
-	if x.maxTime > 0 && !c.await {
+	if x.command.maxTime > 0 && !c.await {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "cannot set maxTimeMS on getMore command for a non-awaitData cursor")
 	}
-	_, x.watches = c.feed.(*changeStream)
+	_, x.result.watches = c.feed.(*changeStream)
 	if err := x.failGetMoreLocked(c); err != nil {
 		return nil, err
 	}
@@ -134,31 +135,31 @@ func (x *exec) takeCursor(id int64, ns string) (*cursor, error) {
 
 // returnCursor ends the use of a cursor, which is forgotten unless it is kept.
 func (x *exec) returnCursor(c *cursor, keep bool) {
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	c.pinned = false
-	if !keep && x.member.cursors[c.id] == c {
-		delete(x.member.cursors, c.id)
-		if x.mongos != nil {
-			delete(x.mongos.cursors, c.id)
+	if !keep && x.conn.member.cursors[c.id] == c {
+		delete(x.conn.member.cursors, c.id)
+		if x.conn.mongos != nil {
+			delete(x.conn.mongos.cursors, c.id)
 		}
 	}
 }
 
-// dropCursor forgets a cursor and tells whether it was there.
+// dropCursor forgets a cursor and reports whether it was there.
 func (x *exec) dropCursor(id int64) bool {
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	m := x.member
-	if x.mongos != nil {
-		m = x.mongos.cursors[id]
-		delete(x.mongos.cursors, id)
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	m := x.conn.member
+	if x.conn.mongos != nil {
+		m = x.conn.mongos.cursors[id]
+		delete(x.conn.mongos.cursors, id)
 	}
 	if m == nil {
 		return false
 	}
 	_, ok := m.cursors[id]
 	delete(m.cursors, id)
-	x.set.changedLocked() // who waits for more of it
+	x.conn.set.changedLocked() // who waits for more of it
 	return ok
 }

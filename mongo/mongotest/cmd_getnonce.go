@@ -14,6 +14,6 @@ func cmdGetNonce(x *exec) error {
 	}
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:])
-	x.out = wire.AppendString(x.out, "nonce", hex.EncodeToString(nonce[:]))
+	x.result.out = wire.AppendString(x.result.out, "nonce", hex.EncodeToString(nonce[:]))
 	return nil
 }

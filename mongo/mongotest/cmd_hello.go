@@ -9,6 +9,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/hello/
@@ -42,18 +44,18 @@ func cmdHello(x *exec) error {
 	if a.hasAwait != a.hasKnown {
 		return mongoerr.Errorf(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS' and vice versa")
 	}
-	if a.hasAwait && x.set.config.version.hasTopologyVersion() {
+	if a.hasAwait && x.conn.set.config.version.HasTopologyVersion() {
 		if err := x.awaitChange(&a); err != nil {
 			return err
 		}
-		x.streaming = x.flags&wire.ExhaustAllowed != 0
-		if x.streaming {
-			x.out[wire.HeaderLength] |= byte(wire.MoreToCome)
+		x.result.streaming = x.command.flags&wire.ExhaustAllowed != 0
+		if x.result.streaming {
+			x.result.out[wire.HeaderLength] |= byte(wire.MoreToCome)
 		}
 	}
 	x.appendHello()
 	if len(a.compression) > 0 {
-		x.out = wire.AppendStrings(x.out, "compression", a.compression)
+		x.result.out = wire.AppendStrings(x.result.out, "compression", a.compression)
 	}
 	return x.appendAuthentication(&a)
 }
@@ -62,8 +64,8 @@ func cmdHello(x *exec) error {
 // clients want to tell.
 func (x *exec) helloArgs() (helloArgs, error) {
 	var a helloArgs
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "topologyVersion":
 			id, counter := query.Lookup(e.Value, "processId"), query.Lookup(e.Value, "counter")
@@ -86,7 +88,7 @@ func (x *exec) helloArgs() (helloArgs, error) {
 			a.speculative = *e
 		case "compression":
 			var err error
-			if a.compression, err = x.negotiate(e); err != nil {
+			if a.compression, err = x.conn.negotiate(e); err != nil {
 				return a, err
 			}
 		}
@@ -112,14 +114,14 @@ func (x *exec) noteClient(e *wire.Element) {
 	if doc := e.Document(); doc != nil {
 		if app := query.Lookup(doc, "application"); app.IsDocument() {
 			name := query.Lookup(app.Data, "name")
-			x.appName = string(name.Text())
+			x.conn.appName = string(name.Text())
 		}
 	}
 }
 
 // awaitChange waits until the member's state is another one than the client knows, or the client's patience ends.
 func (x *exec) awaitChange(a *helloArgs) error {
-	rs, s := x.set, x.server
+	rs, s := x.conn.set, x.conn.server
 	rs.mu.Lock()
 	known, counter, changed := a.processID == s.processID, s.counter, s.changed
 	rs.mu.Unlock()
@@ -137,7 +139,7 @@ func (x *exec) awaitChange(a *helloArgs) error {
 	select {
 	case <-changed:
 	case <-t.C:
-	case <-x.done:
+	case <-x.conn.done:
 		return errHangUp
 	}
 	return nil
@@ -147,22 +149,22 @@ func (x *exec) awaitChange(a *helloArgs) error {
 func (x *exec) stream() error {
 	a, err := x.helloArgs()
 	for more := true; err == nil && more; {
-		id := x.set.replies.Add(1)
-		at, out := wire.BeginMsg(x.out[:0], id, x.replyID, wire.MoreToCome)
-		x.replyID, x.out = id, out
+		id := x.conn.set.replies.Add(1)
+		at, out := wire.BeginMsg(x.result.out[:0], id, x.result.id, wire.MoreToCome)
+		x.result.id, x.result.out = id, out
 		if more, err = x.streamOne(&a); err != nil {
 			break
 		}
-		x.out = wire.EndMessage(x.out, at)
+		x.result.out = wire.EndMessage(x.result.out, at)
 		x.transcribeReply(nil)
-		err = x.write(x.out)
+		err = x.conn.write(x.result.out)
 	}
 	return err
 }
 
-// streamOne writes the next hello of a stream, and tells whether more will come.
+// streamOne writes the next hello of a stream, and reports whether more will come.
 func (x *exec) streamOne(a *helloArgs) (bool, error) {
-	a.processID, a.counter = x.shown.processID, x.shown.counter
+	a.processID, a.counter = x.conn.shown.processID, x.conn.shown.counter
 	if err := x.awaitChange(a); err != nil {
 		return false, err
 	}
@@ -170,32 +172,32 @@ func (x *exec) streamOne(a *helloArgs) (bool, error) {
 	if errors.Is(err, errHangUp) {
 		return false, err
 	}
-	x.body, x.out = wire.BeginDocument(x.out)
-	x.state = false
+	x.result.body, x.result.out = wire.BeginDocument(x.result.out)
+	x.result.state = false
 	if err != nil {
-		x.out[wire.HeaderLength] &^= byte(wire.MoreToCome)
+		x.result.out[wire.HeaderLength] &^= byte(wire.MoreToCome)
 		x.writeFailure(mongoerr.From(err), point)
 	} else {
 		x.appendHello()
-		x.out = wire.AppendDouble(x.out, "ok", 1)
+		x.result.out = wire.AppendDouble(x.result.out, "ok", 1)
 	}
 	x.finish()
-	x.out = wire.EndDocument(x.out, x.body)
+	x.result.out = wire.EndDocument(x.result.out, x.result.body)
 	return err == nil, nil
 }
 
 // appendHello writes what the member says of itself.
 func (x *exec) appendHello() {
-	rs, s := x.set, x.server
+	rs, s := x.conn.set, x.conn.server
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	v := rs.config.version
-	dst := x.out
-	if v.hasHello() {
+	dst := x.result.out
+	if v.HasHello() {
 		dst = wire.AppendBool(dst, "helloOk", true)
 	}
 	writable := "isWritablePrimary"
-	if x.name != "hello" {
+	if x.command.name != "hello" {
 		writable = "ismaster"
 	}
 	switch {
@@ -206,8 +208,8 @@ func (x *exec) appendHello() {
 	default:
 		dst = s.member.appendMembershipLocked(dst, writable)
 	}
-	x.shown.processID, x.shown.counter = s.processID, s.counter
-	if v.hasTopologyVersion() {
+	x.conn.shown.processID, x.conn.shown.counter = s.processID, s.counter
+	if v.HasTopologyVersion() {
 		dst = appendTopologyVersion(dst, s.processID, s.counter)
 	}
 	dst = wire.AppendInt32(dst, "maxBsonObjectSize", query16MiB)
@@ -215,10 +217,10 @@ func (x *exec) appendHello() {
 	dst = wire.AppendInt32(dst, "maxWriteBatchSize", maxBatch)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "logicalSessionTimeoutMinutes", sessionMinutes)
-	dst = wire.AppendInt32(dst, "connectionId", int32(x.id))
+	dst = wire.AppendInt32(dst, "connectionId", int32(x.conn.id))
 	dst = wire.AppendInt32(dst, "minWireVersion", 0)
-	dst = wire.AppendInt32(dst, "maxWireVersion", v.release().wire)
-	x.out = wire.AppendBool(dst, "readOnly", false)
+	dst = wire.AppendInt32(dst, "maxWireVersion", v.WireVersion())
+	x.result.out = wire.AppendBool(dst, "readOnly", false)
 }
 
 // appendMembershipLocked writes what only a member of a set says.
@@ -269,7 +271,7 @@ func (rs *Deployment) appendHosts(dst []byte) []byte {
 }
 
 // appendShown writes what a member says of its own configuration.
-func (c *memberConfig) appendShown(dst []byte, v version) []byte {
+func (c *memberConfig) appendShown(dst []byte, v version.Version) []byte {
 	if c.arbiter {
 		dst = wire.AppendBool(dst, "arbiterOnly", true)
 	}
@@ -280,7 +282,7 @@ func (c *memberConfig) appendShown(dst []byte, v version) []byte {
 		dst = wire.AppendBool(dst, "hidden", true)
 	}
 	if c.delay > 0 {
-		dst = wire.AppendInt64(dst, v.delayField(), int64(c.delay.Seconds()))
+		dst = wire.AppendInt64(dst, v.DelayField(), int64(c.delay.Seconds()))
 	}
 	if c.tags != nil {
 		dst = wire.AppendDocument(dst, "tags", c.tags)
@@ -292,17 +294,17 @@ func (m *member) appendLastWriteLocked(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "lastWrite")
 	last, committed := m.opTimes()
 	dst = appendOpTime(dst, "opTime", last)
-	dst = wire.AppendDateTime(dst, "lastWriteDate", last.wall())
+	dst = wire.AppendDateTime(dst, "lastWriteDate", last.Wall())
 	dst = appendOpTime(dst, "majorityOpTime", committed)
-	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.wall())
+	dst = wire.AppendDateTime(dst, "majorityWriteDate", committed.Wall())
 	return wire.EndDocument(dst, at)
 }
 
 // opTimes returns the newest entry that the member has, and the newest of which it knows that a majority has it.
-func (m *member) opTimes() (last, committed *entry) {
-	last, committed = m.log.tail(), m.log.at(m.commit)
+func (m *member) opTimes() (last, committed *store.Entry) {
+	last, committed = m.data.Log.Tail(), m.data.Log.At(m.commit)
 	if last == nil {
-		last = &entry{}
+		last = &store.Entry{}
 	}
 	if committed == nil {
 		committed = last
@@ -310,12 +312,9 @@ func (m *member) opTimes() (last, committed *entry) {
 	return last, committed
 }
 
-// wall is when the entry was written, in milliseconds and to the second.
-func (e *entry) wall() int64 { return int64(e.ts.seconds()) * 1000 }
-
-func appendOpTime(dst []byte, key string, e *entry) []byte {
+func appendOpTime(dst []byte, key string, e *store.Entry) []byte {
 	at, dst := wire.BeginEmbedded(dst, key)
-	dst = wire.AppendTimestamp(dst, "ts", e.ts.seconds(), e.ts.increment())
-	dst = wire.AppendInt64(dst, "t", e.term)
+	dst = wire.AppendTimestamp(dst, "ts", e.TS.Seconds(), e.TS.Increment())
+	dst = wire.AppendInt64(dst, "t", e.Term)
 	return wire.EndDocument(dst, at)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/insert/
@@ -39,7 +40,7 @@ func cmdInsert(x *exec) error {
 }
 
 func (x *exec) prepareInsertion(doc []byte) insertion {
-	if err := valid(doc); err != nil {
+	if err := query.CheckDocument(doc); err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	if len(doc) > query.MaxDocumentSize {
@@ -50,19 +51,21 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
-	if err := x.set.config.version.checkInsertedNames(doc); err != nil {
-		return insertion{doc: slices.Clone(doc), err: err}
+	if !x.conn.set.config.version.StoresDollars() {
+		if err := store.CheckInsertedNames(doc); err != nil {
+			return insertion{doc: slices.Clone(doc), err: err}
+		}
 	}
-	kept, key, err := stored(query.Stamped(doc, time.Now()))
+	kept, key, err := store.Prepared(query.Stamped(doc, time.Now()))
 	if err != nil {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	return insertion{doc: kept, key: key, ownID: !query.Lookup(doc, "_id").Missing()}
 }
 
-// insertOneLocked executes one statement and tells whether it went well.
+// insertOneLocked executes one statement and reports whether it went well.
 func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
 		return true
@@ -75,7 +78,7 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 		err = x.admissibleLocked(in.key, in.doc, true)
 	}
 	if err == nil {
-		err = x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, stmt, note)
+		err = x.storeLocked(&store.Entry{Kind: store.Put, Key: in.key, After: in.doc}, stmt, note)
 	}
 	if err != nil {
 		o.fail(i, note, err)
@@ -87,17 +90,17 @@ func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 
 // measuredLocked makes a measurement of a document that goes into a time-series collection, with a key of its own.
 func (x *exec) measuredLocked(in *insertion) error {
-	c, err := x.collectionLocked(x.full)
-	if c == nil || c.def.options.timeseries == nil {
+	c, err := x.collectionLocked(x.command.full)
+	if c == nil || c.Def.Options.Timeseries == nil {
 		return err
 	}
-	if x.within != nil {
+	if x.result.within != nil {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction: %s",
-			x.full)
+			x.command.full)
 	}
-	ts := c.def.options.timeseries
-	if in.key, err = ts.keyOf(in.doc); err == nil {
-		in.doc = ts.measurement(in.doc, in.ownID)
+	ts := c.Def.Options.Timeseries
+	if in.key, err = ts.KeyOf(in.doc); err == nil {
+		in.doc = ts.Measurement(in.doc, in.ownID)
 	}
 	return err
 }

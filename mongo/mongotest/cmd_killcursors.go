@@ -11,8 +11,8 @@ func cmdKillCursors(x *exec) error {
 		return err
 	}
 	var killed, missing []int64
-	for i := range x.args {
-		it := wire.Elements(x.args[i].Value)
+	for i := range x.command.args {
+		it := wire.Elements(x.command.args[i].Value)
 		for it.Next() {
 			id, _ := it.Int64()
 			if x.dropCursor(id) {
@@ -22,10 +22,10 @@ func cmdKillCursors(x *exec) error {
 			}
 		}
 	}
-	x.out = appendInt64s(x.out, "cursorsKilled", killed)
-	x.out = appendInt64s(x.out, "cursorsNotFound", missing)
-	x.out = appendInt64s(x.out, "cursorsAlive", nil)
-	x.out = appendInt64s(x.out, "cursorsUnknown", nil)
+	x.result.out = appendInt64s(x.result.out, "cursorsKilled", killed)
+	x.result.out = appendInt64s(x.result.out, "cursorsNotFound", missing)
+	x.result.out = appendInt64s(x.result.out, "cursorsAlive", nil)
+	x.result.out = appendInt64s(x.result.out, "cursorsUnknown", nil)
 	return nil
 }
 

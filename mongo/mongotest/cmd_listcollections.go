@@ -1,20 +1,20 @@
 package mongotest
 
 import (
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listCollections/
 
 func cmdListCollections(x *exec) error {
-	filter, nameOnly, size := emptyDocument, false, int64(1<<31)
-	for i := range x.args {
-		e := &x.args[i]
+	filter, nameOnly, size := query.EmptyDocument, false, int64(1<<31)
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "filter":
 			filter = e.Value
-			err = valid(filter)
+			err = query.CheckDocument(filter)
 		case "nameOnly":
 			nameOnly = e.True()
 		case "cursor":
@@ -36,9 +36,9 @@ func (x *exec) listCollections(f *matcher, nameOnly bool, size int64) error {
 	if err != nil {
 		return err
 	}
-	x.full, x.coll = x.db+".$cmd.listCollections", ""
+	x.command.full, x.command.coll = x.command.db+".$cmd.listCollections", ""
 	err = x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
-	x.full = ""
+	x.command.full = ""
 	return err
 }
 
@@ -46,11 +46,11 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 	if err := x.reading(); err != nil {
 		return nil, err
 	}
-	defer x.set.mu.Unlock()
+	defer x.conn.set.mu.Unlock()
 	var docs [][]byte
-	for _, ns := range x.member.namespacesLocked(x.db) {
-		d, name := x.member.collections[ns].def, ns[len(x.db)+1:]
-		info := d.info(name, nameOnly)
+	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
+		d, name := x.conn.member.data.Collections[ns].Def, ns[len(x.command.db)+1:]
+		info := d.Info(name, nameOnly)
 		ok, err := f.matches(info)
 		if err != nil {
 			return nil, err
@@ -60,32 +60,4 @@ func (x *exec) collectionInfos(f *matcher, nameOnly bool) ([][]byte, error) {
 		}
 	}
 	return docs, nil
-}
-
-// info returns the definition as listCollections has it.
-func (d *definition) info(name string, nameOnly bool) []byte {
-	at, dst := wire.BeginDocument(nil)
-	dst = wire.AppendString(dst, "name", name)
-	kind, isView := "collection", d.options.viewOn != ""
-	if isView {
-		kind = "view"
-	} else if d.options.timeseries != nil {
-		kind = "timeseries"
-	}
-	dst = wire.AppendString(dst, "type", kind)
-	if nameOnly {
-		return wire.EndDocument(dst, at)
-	}
-	dst = wire.AppendDocument(dst, "options", d.options.shown())
-	info, dst := wire.BeginEmbedded(dst, "info")
-	dst = wire.AppendBool(dst, "readOnly", isView)
-	if isView {
-		return wire.EndDocument(wire.EndDocument(dst, info), at)
-	}
-	dst = wire.AppendBinary(dst, "uuid", 4, d.uuid[:])
-	dst = wire.EndDocument(dst, info)
-	if d.options.clustered == nil && d.options.timeseries == nil {
-		dst = wire.AppendDocument(dst, "idIndex", idIndex.shown())
-	}
-	return wire.EndDocument(dst, at)
 }

@@ -5,21 +5,22 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listDatabases/
 
 func cmdListDatabases(x *exec) error {
-	if x.db != "admin" {
+	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "listDatabases may only be run against the admin database.")
 	}
-	filter, nameOnly := emptyDocument, false
-	for i := range x.args {
-		e := &x.args[i]
+	filter, nameOnly := query.EmptyDocument, false
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "filter":
 			filter = e.Value
-			if err := valid(filter); err != nil {
+			if err := query.CheckDocument(filter); err != nil {
 				return err
 			}
 		case "nameOnly":
@@ -33,8 +34,8 @@ func cmdListDatabases(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	sizes := x.member.databasesLocked()
-	x.set.mu.Unlock()
+	sizes := x.conn.member.databasesLocked()
+	x.conn.set.mu.Unlock()
 	return x.appendDatabases(sizes, f, nameOnly)
 }
 
@@ -51,13 +52,13 @@ func (m *member) databasesLocked() []databaseSize {
 		if len(list) == 0 || list[len(list)-1].name != name {
 			list = append(list, databaseSize{name: name})
 		}
-		list[len(list)-1].size += m.collections[ns].storage()
+		list[len(list)-1].size += m.data.Collections[ns].Storage()
 	}
 	return list
 }
 
 func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) error {
-	at, dst := wire.BeginArray(x.out, "databases")
+	at, dst := wire.BeginArray(x.result.out, "databases")
 	i, total := 0, int64(0)
 	for _, d := range list {
 		full := d.document(false)
@@ -80,7 +81,7 @@ func (x *exec) appendDatabases(list []databaseSize, f *matcher, nameOnly bool) e
 		dst = wire.AppendInt64(dst, "totalSize", total)
 		dst = wire.AppendInt64(dst, "totalSizeMb", total>>20)
 	}
-	x.out = dst
+	x.result.out = dst
 	return nil
 }
 

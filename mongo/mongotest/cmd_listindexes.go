@@ -4,8 +4,9 @@ import (
 	"math"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listIndexes/
@@ -15,8 +16,8 @@ func cmdListIndexes(x *exec) error {
 		return err
 	}
 	size, building := int64(math.MaxInt32), false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "cursor":
@@ -31,21 +32,21 @@ func cmdListIndexes(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	var def *definition
-	c, err := x.member.storedLocked(x.full)
+	var def *store.Definition
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if c != nil {
-		def = c.def
+		def = c.Def
 	}
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	if def == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "ns does not exist: %s", x.command.full)
 	}
-	docs := make([][]byte, len(def.indexes))
-	for i, ix := range def.indexes {
-		if docs[i] = ix.listed(x.set.config.version); building {
+	docs := make([][]byte, len(def.Indexes))
+	for i, ix := range def.Indexes {
+		if docs[i] = ix.Listed(x.conn.set.config.version.ShowsSimpleCollation()); building {
 			at, info := wire.BeginDocument(nil)
 			docs[i] = wire.EndDocument(wire.AppendDocument(info, "spec", docs[i]), at)
 		}
@@ -53,30 +54,9 @@ func cmdListIndexes(x *exec) error {
 	return x.replyCursor(docs, nil, cursorReply{size: size, ends: true, order: batchLast})
 }
 
-// bytewise is the collation that compares bytes.
-var bytewise = wire.EndDocument(wire.AppendString([]byte{0, 0, 0, 0}, "locale", "simple"), 0)
-
-// listed returns the specification with what it does not say of its own: that it compares bytes.
-func (ix *index) listed(v version) []byte {
-	shown := ix.shown()
-	if !v.showsSimpleCollation() || !query.Lookup(shown, "collation").Missing() {
-		return shown
-	}
-	at, dst := wire.BeginDocument(nil)
-	it := wire.Elements(shown)
-	for it.Next() && string(it.Key) != "clustered" {
-		dst = wire.AppendElement(dst, it.Element)
-	}
-	dst = wire.AppendDocument(dst, "collation", bytewise)
-	if clustered := query.Lookup(shown, "clustered"); !clustered.Missing() {
-		dst = wire.AppendValue(dst, "clustered", clustered.Type, clustered.Data)
-	}
-	return wire.EndDocument(dst, at)
-}
-
 // cursorOption reads {batchSize: n}.
 func (x *exec) cursorOption(e *wire.Element, size int64) (int64, error) {
-	err := cursorFields[x.name].document(e.Value, func(e *wire.Element) error {
+	err := fields.Cursor[x.command.name].Document(e.Value, func(e *wire.Element) error {
 		size, _ = e.Int64()
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -28,7 +29,7 @@ func truth(b bool) query.Value {
 // parameters returns what a member begins with.
 func (rs *Deployment) parameters() map[string]parameter {
 	at, version := wire.BeginDocument(nil)
-	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.feature()), at)
+	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.Feature()), at)
 	all := defaultParameters()
 	all["featureCompatibilityVersion"] = parameter{query.Document(version), false}
 	for name, text := range rs.config.startParameters {
@@ -68,9 +69,9 @@ func cmdGetParameter(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	all, details := string(x.first.Text()) == "*", false
-	if x.first.IsDocument() {
-		it := wire.Elements(x.first.Data)
+	all, details := string(x.command.first.Text()) == "*", false
+	if x.command.first.IsDocument() {
+		it := wire.Elements(x.command.first.Data)
 		for it.Next() {
 			switch string(it.Key) {
 			case "showDetails":
@@ -78,19 +79,19 @@ func cmdGetParameter(x *exec) error {
 			case "allParameters":
 				all = all || it.True()
 			default:
-				return unknownField("getParameter", string(it.Key))
+				return fields.Unknown("getParameter", string(it.Key))
 			}
 		}
 	}
-	x.set.mu.Lock()
-	known := maps.Clone(x.server.parameters)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	known := maps.Clone(x.conn.server.parameters)
+	x.conn.set.mu.Unlock()
 	found := false
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		asked := slices.ContainsFunc(x.args, func(e wire.Element) bool { return string(e.Key) == name })
+		asked := slices.ContainsFunc(x.command.args, func(e wire.Element) bool { return string(e.Key) == name })
 		if all || asked {
 			found = true
-			x.out = known[name].append(x.out, name, details)
+			x.result.out = known[name].append(x.result.out, name, details)
 		}
 	}
 	if !found {
@@ -116,14 +117,14 @@ func cmdSetParameter(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	if len(x.args) == 0 {
+	if len(x.command.args) == 0 {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	known := x.server.parameters
-	for i := range x.args {
-		e := &x.args[i]
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	known := x.conn.server.parameters
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		p, ok := known[string(e.Key)]
 		v := query.Of(*e)
 		switch {
@@ -138,11 +139,11 @@ func cmdSetParameter(x *exec) error {
 			return err
 		}
 	}
-	was := known[string(x.args[0].Key)].value
-	for i := range x.args {
-		v := query.Of(x.args[i])
-		known[string(x.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
+	was := known[string(x.command.args[0].Key)].value
+	for i := range x.command.args {
+		v := query.Of(x.command.args[i])
+		known[string(x.command.args[i].Key)] = parameter{query.Value{Type: v.Type, Data: bytes.Clone(v.Data)}, true}
 	}
-	x.out = wire.AppendValue(x.out, "was", was.Type, was.Data)
+	x.result.out = wire.AppendValue(x.result.out, "was", was.Type, was.Data)
 	return nil
 }

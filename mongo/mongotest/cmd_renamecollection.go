@@ -6,8 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/renameCollection/
@@ -26,10 +28,10 @@ func cmdRenameCollection(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.target = r.from
+	x.result.target = r.from
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		err := x.renameLocked(x.member, r, note)
+		err := x.renameLocked(x.conn.member, r, note)
 		if err != nil {
 			note.ErrorCode = mongoerr.CodeOf(err)
 		}
@@ -38,16 +40,16 @@ func cmdRenameCollection(x *exec) error {
 }
 
 func (x *exec) renaming() (*renaming, error) {
-	switch x.first.Type {
+	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
-		return nil, missingField(x.name, x.name)
+		return nil, fields.Missing(x.command.name, x.command.name)
 	default:
-		return nil, wrongType(x.name, x.name, x.first.Type, "string")
+		return nil, fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "string")
 	}
-	r := &renaming{from: string(x.first.Text())}
-	for i := range x.args {
-		if err := r.field(&x.args[i]); err != nil {
+	r := &renaming{from: string(x.command.first.Text())}
+	for i := range x.command.args {
+		if err := r.field(&x.command.args[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +65,7 @@ func (r *renaming) field(e *wire.Element) error {
 		case bson.TypeBoolean:
 			r.dropTarget = e.True()
 		case bson.TypeBinary:
-			return unsupportedField("renameCollection", "dropTarget with a UUID")
+			return fields.Unsupported("renameCollection", "dropTarget with a UUID")
 		default:
 			return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'renameCollection.dropTarget' is the wrong type '%s', expected types "+
 				"'[bool, binData]'", query.TypeName(e.Type))
@@ -93,29 +95,29 @@ func (r *renaming) check() error {
 }
 
 // renameLocked gives a collection another namespace. In another database it is a new collection with the same documents.
-func (x *exec) renameLocked(m *member, r *renaming, note *Entry) error {
-	c := m.collections[r.from]
+func (x *exec) renameLocked(m *member, r *renaming, note *noted) error {
+	c := m.data.Collections[r.from]
 	switch {
-	case c.isView():
+	case c.IsView():
 		return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", r.from)
-	case m.collections[r.to].isView():
+	case m.data.Collections[r.to].IsView():
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "a view already exists with that name: %s", r.to)
 	case c == nil:
 		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Source collection %s does not exist", r.from)
-	case m.collections[r.to] != nil && !r.dropTarget:
+	case m.data.Collections[r.to] != nil && !r.dropTarget:
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "target namespace exists")
 	}
-	after := *c.def
+	after := *c.Def
 	if db, _, _ := strings.Cut(r.from, "."); !strings.HasPrefix(r.to, db+".") {
-		after.uuid = newUUID()
+		after.UUID = store.NewUUID()
 	}
-	return x.appendLocked(&entry{kind: rename, ns: r.from, change: &change{before: c.def, after: &after, to: r.to}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: r.from, Change: &store.Change{Before: c.Def, After: &after, To: r.to}}, -1, note)
 }
 
 // adminOnly refuses a command that only the admin database takes.
 func (x *exec) adminOnly() error {
-	if x.db != "admin" {
-		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.name)
+	if x.command.db != "admin" {
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
 	}
 	return nil
 }

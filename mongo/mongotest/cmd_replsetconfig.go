@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetConfig/
@@ -13,13 +14,13 @@ func cmdReplSetGetConfig(x *exec) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
-	at, dst := wire.BeginEmbedded(x.out, "config")
+	at, dst := wire.BeginEmbedded(x.result.out, "config")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
 	dst = wire.AppendInt32(dst, "version", int32(rs.configVersion))
 	dst = wire.AppendInt64(dst, "term", rs.termLocked())
@@ -34,7 +35,7 @@ func cmdReplSetGetConfig(x *exec) error {
 	dst = wire.EndDocument(dst, list)
 	dst = wire.AppendInt64(dst, "protocolVersion", 1)
 	dst = wire.AppendBool(dst, "writeConcernMajorityJournalDefault", true)
-	x.out = wire.EndDocument(rs.appendSettings(dst), at)
+	x.result.out = wire.EndDocument(rs.appendSettings(dst), at)
 	return nil
 }
 
@@ -49,10 +50,10 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 	dst = wire.AppendDouble(dst, "priority", c.priority)
 	tags := c.tags
 	if tags == nil {
-		tags = emptyDocument
+		tags = query.EmptyDocument
 	}
 	dst = wire.AppendDocument(dst, "tags", tags)
-	dst = wire.AppendInt64(dst, m.set.config.version.delayField(), int64(c.delay.Seconds()))
+	dst = wire.AppendInt64(dst, m.set.config.version.DelayField(), int64(c.delay.Seconds()))
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.votes)), at)
 }
 

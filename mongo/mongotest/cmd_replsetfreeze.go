@@ -16,11 +16,11 @@ func cmdReplSetFreeze(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	seconds, ok := x.first.Integer()
+	seconds, ok := x.command.first.Integer()
 	if !ok || seconds < 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "replSetFreeze must be called with a number of seconds that is not negative")
 	}
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if m.role == primary {
@@ -29,7 +29,7 @@ func cmdReplSetFreeze(x *exec) error {
 	m.frozen = time.Now().Add(time.Duration(seconds) * time.Second)
 	if seconds == 0 {
 		m.frozen = time.Time{}
-		x.out = wire.AppendString(x.out, "info", "unfreezing")
+		x.result.out = wire.AppendString(x.result.out, "info", "unfreezing")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -20,7 +21,7 @@ func cmdReplSetInitiate(x *exec) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	c, err := x.initialConfigLocked()
@@ -52,19 +53,19 @@ func invalidConfig(err error) error {
 
 // initialConfigLocked reads and checks the command's configuration, or makes one of which this server is the only member.
 func (x *exec) initialConfigLocked() (*initialConfig, error) {
-	rs := x.set
+	rs := x.conn.set
 	c := &initialConfig{name: rs.config.setName, version: 1, timeout: rs.electionTimeout.Milliseconds()}
-	if doc := x.first.Data; x.first.IsDocument() && len(doc) > len(emptyDocument) {
-		if err := valid(doc); err != nil {
+	if doc := x.command.first.Data; x.command.first.IsDocument() && len(doc) > len(query.EmptyDocument) {
+		if err := query.CheckDocument(doc); err != nil {
 			return nil, err
 		}
 		if err := c.read(slices.Clone(doc)); err != nil {
 			return nil, err
 		}
 	} else {
-		x.out = wire.AppendString(x.out, "info2", "no configuration specified. Using a default configuration for the set")
-		x.out = wire.AppendString(x.out, "me", x.member.addr)
-		c.members = []initialMember{{host: x.member.addr, memberConfig: newMemberConfig(0)}}
+		x.result.out = wire.AppendString(x.result.out, "info2", "no configuration specified. Using a default configuration for the set")
+		x.result.out = wire.AppendString(x.result.out, "me", x.conn.member.addr)
+		c.members = []initialMember{{host: x.conn.member.addr, memberConfig: newMemberConfig(0)}}
 	}
 	if c.name != rs.config.setName {
 		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
@@ -106,10 +107,10 @@ func (c *initialConfig) field(e *wire.Element) error {
 		c.version, _ = v.Integer()
 	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
 	case "configsvr":
-		return unsupportedField("replSetInitiate", name)
+		return fields.Unsupported("replSetInitiate", name)
 	case "members":
 		if !v.IsArray() {
-			return wrongType("ReplSetConfig", "members", v.Type, "array")
+			return fields.WrongType("ReplSetConfig", "members", v.Type, "array")
 		}
 		for _, m := range query.Elements(v.Data) {
 			if err := c.addMember(m.Data); err != nil {
@@ -119,7 +120,7 @@ func (c *initialConfig) field(e *wire.Element) error {
 	case "settings":
 		return c.readSettings(v.Data)
 	default:
-		return unknownField("ReplSetConfig", name)
+		return fields.Unknown("ReplSetConfig", name)
 	}
 	return nil
 }
@@ -167,13 +168,13 @@ func (c *initialConfig) readSettings(doc []byte) error {
 			}
 			c.timeout = n
 		case "getLastErrorModes":
-			if len(v.Data) > len(emptyDocument) {
-				return unsupportedField("replSetInitiate", "settings."+name)
+			if len(v.Data) > len(query.EmptyDocument) {
+				return fields.Unsupported("replSetInitiate", "settings."+name)
 			}
 		case "chainingAllowed", "heartbeatIntervalMillis", "heartbeatTimeoutSecs", "catchUpTimeoutMillis",
 			"catchUpTakeoverDelayMillis", "getLastErrorDefaults", "replicaSetId":
 		default:
-			return unknownField("ReplSetConfig.settings", name)
+			return fields.Unknown("ReplSetConfig.settings", name)
 		}
 	}
 	return it.Err
@@ -233,29 +234,29 @@ func isLocalhost(address string) bool {
 
 // initiateLocked makes the set. It gives up the mutex while other processes are asked.
 func (rs *Deployment) initiateLocked(x *exec, c *initialConfig) error {
-	self, err := rs.selfLocked(x.member, c)
+	self, err := rs.selfLocked(x.conn.member, c)
 	if err != nil {
 		return err
 	}
-	joining, err := rs.prepareLocked(x.member, self, c)
+	joining, err := rs.prepareLocked(x.conn.member, self, c)
 	if err != nil {
 		return err
 	}
 	err = rs.joinLocked(joining)
-	if err == nil && (rs.closed || x.epoch != x.member.epoch) {
+	if err == nil && (rs.closed || x.conn.epoch != x.conn.member.epoch) {
 		err = errHangUp
 	}
 	if err != nil {
 		closeListeners(joining)
 		return err
 	}
-	x.member.addr = c.members[self].host
+	x.conn.member.addr = c.members[self].host
 	rs.electionTimeout = time.Duration(c.timeout) * time.Millisecond
 	rs.admitLocked(joining)
 	for _, m := range c.members {
 		rs.serverAtLocked(m.host).member.config = m.memberConfig
 	}
-	rs.beginLocked(x.member)
+	rs.beginLocked(x.conn.member)
 	return nil
 }
 

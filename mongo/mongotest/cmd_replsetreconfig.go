@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -20,30 +21,30 @@ func cmdReplSetReconfig(x *exec) error {
 		return err
 	}
 	force := false
-	for i := range x.args {
-		if string(x.args[i].Key) != "force" {
-			return unknownField(x.name, string(x.args[i].Key))
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) != "force" {
+			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
-		force = x.args[i].True()
+		force = x.command.args[i].True()
 	}
-	if !x.first.IsDocument() {
-		return wrongType(x.name, x.name, x.first.Type, "object")
+	if !x.command.first.IsDocument() {
+		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "object")
 	}
-	if err := valid(x.first.Data); err != nil {
+	if err := query.CheckDocument(x.command.first.Data); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("Node not yet initialized; use the replSetInitiate command"); err != nil {
 		return err
 	}
-	if x.member.role != primary && !force {
+	if x.conn.member.role != primary && !force {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "New config cannot be run on a non-primary node: replSetReconfig should only be run on a "+
-			"writable PRIMARY. Current state %s;", stateNames[x.member.state()])
+			"writable PRIMARY. Current state %s;", stateNames[x.conn.member.state()])
 	}
-	r := newReconfiguration(x.member, force)
-	if err := r.read(slices.Clone(x.first.Data)); err != nil {
+	r := newReconfiguration(x.conn.member, force)
+	if err := r.read(slices.Clone(x.command.first.Data)); err != nil {
 		return err
 	}
 	if err := r.checkLocked(); err != nil {
@@ -96,7 +97,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	case "term", "protocolVersion", "writeConcernMajorityJournalDefault":
 	case "members":
 		if !v.IsArray() {
-			return wrongType("ReplSetConfig", "members", v.Type, "array")
+			return fields.WrongType("ReplSetConfig", "members", v.Type, "array")
 		}
 		for _, m := range query.Elements(v.Data) {
 			if err := r.member(m.Data); err != nil {
@@ -106,7 +107,7 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	case "settings":
 		return r.settings(v.Data)
 	default:
-		return unknownField("ReplSetConfig", name)
+		return fields.Unknown("ReplSetConfig", name)
 	}
 	return nil
 }
@@ -165,15 +166,15 @@ func (c *memberConfig) field(e *wire.Element) error {
 		}
 	case "priority":
 		if c.priority = v.AsFloat64(); !v.IsNumber() {
-			return wrongType("MemberConfig", name, v.Type, "double")
+			return fields.WrongType("MemberConfig", name, v.Type, "double")
 		}
 	case "votes":
 		if c.votes = n; !number {
-			return wrongType("MemberConfig", name, v.Type, "int")
+			return fields.WrongType("MemberConfig", name, v.Type, "int")
 		}
 	case "secondaryDelaySecs", "slaveDelay":
 		if c.delay = time.Duration(n) * time.Second; !number {
-			return wrongType("MemberConfig", name, v.Type, "long")
+			return fields.WrongType("MemberConfig", name, v.Type, "long")
 		}
 	case "hidden":
 		c.hidden = v.True()
@@ -183,14 +184,14 @@ func (c *memberConfig) field(e *wire.Element) error {
 		return c.readTags(e)
 	case "buildIndexes":
 		if !v.True() {
-			return unsupportedField("replSetReconfig", "buildIndexes: false")
+			return fields.Unsupported("replSetReconfig", "buildIndexes: false")
 		}
 	case "horizons":
-		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(emptyDocument) {
-			return unsupportedField("replSetReconfig", name)
+		if v.Type != bson.TypeEmbeddedDocument || len(v.Data) > len(query.EmptyDocument) {
+			return fields.Unsupported("replSetReconfig", name)
 		}
 	default:
-		return unknownField("MemberConfig", name)
+		return fields.Unknown("MemberConfig", name)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (c *memberConfig) field(e *wire.Element) error {
 func (c *memberConfig) readTags(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("MemberConfig", "tags", e.Type, "object")
+		return fields.WrongType("MemberConfig", "tags", e.Type, "object")
 	}
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -226,7 +227,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 	name := string(e.Key)
 	for _, s := range fixedSettings {
 		if s.name == name && (v.IsNumber() && n != int64(s.value) || !v.IsNumber() && v.True() != (s.value == 1)) {
-			return unsupportedField("replSetReconfig", "settings."+name)
+			return fields.Unsupported("replSetReconfig", "settings."+name)
 		} else if s.name == name {
 			return nil
 		}
@@ -248,7 +249,7 @@ func (r *reconfiguration) setting(e *wire.Element) error {
 		}
 	case "replicaSetId":
 	default:
-		return unknownField("ReplSetConfigSettings", name)
+		return fields.Unknown("ReplSetConfigSettings", name)
 	}
 	return nil
 }
@@ -271,7 +272,7 @@ func (r *reconfiguration) readModes(v query.Value) error {
 	return it.Err
 }
 
-// checkLocked tells why the configuration cannot replace the one that the set has.
+// checkLocked returns why the configuration cannot replace the one that the set has.
 func (r *reconfiguration) checkLocked() error {
 	rs := r.rs
 	if r.force {
@@ -323,7 +324,7 @@ func (r *reconfiguration) checkChangesLocked() error {
 			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
 				"%s; to make this change, remove then re-add the member", m.addr)
 		}
-		if is.arbiter && !is.removed && m.log.last() > 0 {
+		if is.arbiter && !is.removed && m.data.Log.Last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}

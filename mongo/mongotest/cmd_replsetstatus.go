@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/replSetGetStatus/
@@ -13,13 +15,13 @@ func cmdReplSetGetStatus(x *exec) error {
 	if err := errors.Join(x.adminOfSet(), x.noArgs()); err != nil {
 		return err
 	}
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if err := x.configuredLocked("no replset config has been received"); err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.out, "set", rs.config.setName)
+	dst := wire.AppendString(x.result.out, "set", rs.config.setName)
 	dst = wire.AppendDateTime(dst, "date", time.Now().UnixMilli())
 	dst = wire.AppendInt32(dst, "myState", m.state())
 	dst = wire.AppendInt64(dst, "term", m.term)
@@ -39,7 +41,7 @@ func cmdReplSetGetStatus(x *exec) error {
 			n++
 		}
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
@@ -58,12 +60,12 @@ func (m *member) appendOpTimes(dst []byte) []byte {
 	last, committed := m.opTimes()
 	at, dst := wire.BeginEmbedded(dst, "optimes")
 	dst = appendOpTime(dst, "lastCommittedOpTime", committed)
-	dst = wire.AppendDateTime(dst, "lastCommittedWallTime", committed.wall())
+	dst = wire.AppendDateTime(dst, "lastCommittedWallTime", committed.Wall())
 	dst = appendOpTime(dst, "readConcernMajorityOpTime", committed)
 	dst = appendOpTime(dst, "appliedOpTime", last)
 	dst = appendOpTime(dst, "durableOpTime", last)
-	dst = wire.AppendDateTime(dst, "lastAppliedWallTime", last.wall())
-	dst = wire.AppendDateTime(dst, "lastDurableWallTime", last.wall())
+	dst = wire.AppendDateTime(dst, "lastAppliedWallTime", last.Wall())
+	dst = wire.AppendDateTime(dst, "lastDurableWallTime", last.Wall())
 	return wire.EndDocument(dst, at)
 }
 
@@ -108,7 +110,7 @@ func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
 	if !other.config.bearsData() {
 		return dst
 	}
-	last := &entry{term: -1}
+	last := &store.Entry{Term: -1}
 	if heard {
 		last, _ = other.opTimes()
 	}
@@ -116,9 +118,9 @@ func (m *member) appendProgress(dst []byte, other *member, heard bool) []byte {
 	if other != m {
 		dst = appendOpTime(dst, "optimeDurable", last)
 	}
-	dst = wire.AppendDateTime(dst, "optimeDate", last.wall())
+	dst = wire.AppendDateTime(dst, "optimeDate", last.Wall())
 	if other != m {
-		dst = wire.AppendDateTime(dst, "optimeDurableDate", last.wall())
+		dst = wire.AppendDateTime(dst, "optimeDurableDate", last.Wall())
 	}
 	return dst
 }
@@ -147,8 +149,8 @@ func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
 		version, term = -1, -1
 	}
 	dst = wire.AppendInt32(dst, "configVersion", int32(version))
-	if rs.config.version.atLeast(4, 4) {
-		dst = appendSmallest(dst, "configTerm", term)
+	if rs.config.version.AtLeast(4, 4) {
+		dst = query.AppendSmallest(dst, "configTerm", term)
 	}
 	return dst
 }

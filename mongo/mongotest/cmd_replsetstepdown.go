@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -12,7 +13,7 @@ func cmdReplSetStepDown(x *exec) error {
 	if err := x.adminOfSet(); err != nil {
 		return err
 	}
-	freeze, ok := x.first.Integer()
+	freeze, ok := x.command.first.Integer()
 	if !ok || freeze < 0 {
 		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be a positive integer")
 	}
@@ -20,8 +21,8 @@ func cmdReplSetStepDown(x *exec) error {
 		freeze = 60
 	}
 	limit, given, force := catchUp, false, false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "force":
 			force = e.True()
@@ -31,7 +32,7 @@ func cmdReplSetStepDown(x *exec) error {
 				return mongoerr.Errorf(mongoerr.BadValue, "secondaryCatchUpPeriodSecs period must be a positive or absent")
 			}
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.command.name, string(e.Key))
 		}
 	}
 	if force && !given {
@@ -40,21 +41,21 @@ func cmdReplSetStepDown(x *exec) error {
 	if period := time.Duration(freeze) * time.Second; period < limit {
 		return mongoerr.Errorf(mongoerr.BadValue, "stepdown period must be longer than secondaryCatchUpPeriodSecs")
 	}
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if m.role != primary || x.epoch != m.epoch {
+	if m.role != primary || x.conn.epoch != m.epoch {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary so can't step down")
 	}
-	return rs.stepDownLocked(m, time.Duration(freeze)*time.Second, limit, force, x.done)
+	return rs.stepDownLocked(m, time.Duration(freeze)*time.Second, limit, force, x.conn.done)
 }
 
 // adminOfSet refuses a command that only the admin database of a set's member takes.
 func (x *exec) adminOfSet() error {
 	switch {
-	case x.db != "admin":
-		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.name)
-	case x.set.config.standalone:
+	case x.command.db != "admin":
+		return mongoerr.Errorf(mongoerr.Unauthorized, "%s may only be run against the admin database.", x.command.name)
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.NoReplicationEnabled, "not running with --replSet")
 	}
 	return nil

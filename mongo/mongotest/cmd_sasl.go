@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -25,7 +26,7 @@ type dialogue struct {
 var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
 
 func cmdSaslStart(x *exec) error {
-	d, payload, err := x.saslStart(x.raw, x.db)
+	d, payload, err := x.saslStart(x.command.raw, x.command.db)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
-		if a := x.set.user(db, plainName.Replace(user)); a != nil {
+		if a := x.conn.set.user(db, plainName.Replace(user)); a != nil {
 			if c, ok := a.scram[name]; ok {
 				return c, nil
 			}
@@ -77,17 +78,17 @@ func binaryData(v query.Value) []byte {
 }
 
 func cmdSaslContinue(x *exec) error {
-	d := x.dialogue
+	d := x.conn.dialogue
 	if d == nil {
 		return mongoerr.Errorf(mongoerr.ProtocolError, "No SASL session state found")
 	}
-	payload := query.Lookup(x.raw, "payload")
-	conversation := query.Lookup(x.raw, "conversationId")
+	payload := query.Lookup(x.command.raw, "payload")
+	conversation := query.Lookup(x.command.raw, "conversationId")
 	if id, ok := conversation.Integer(); !ok || id != 1 {
 		return mongoerr.Errorf(mongoerr.ProtocolError, "sasl: Mismatched conversation id")
 	}
 	if d.proved {
-		x.dialogue = nil
+		x.conn.dialogue = nil
 		x.appendSasl(true, "")
 		return nil
 	}
@@ -96,28 +97,28 @@ func cmdSaslContinue(x *exec) error {
 
 // saslStep takes the next step and writes its answer.
 func (x *exec) saslStep(d *dialogue, payload string) error {
-	x.dialogue = nil
+	x.conn.dialogue = nil
 	answer, err := d.scram.Step(payload)
 	if err != nil || d.scram.Done() && !d.scram.Valid() {
 		return errAuthentication
 	}
 	if !d.scram.Done() {
-		x.dialogue = d
+		x.conn.dialogue = d
 		x.appendSasl(false, answer)
 		return nil
 	}
-	x.login(d.db, plainName.Replace(d.scram.Username()))
+	x.conn.login(d.db, plainName.Replace(d.scram.Username()))
 	if !d.skipEmpty {
-		d.proved, x.dialogue = true, d
+		d.proved, x.conn.dialogue = true, d
 	}
 	x.appendSasl(d.skipEmpty, answer)
 	return nil
 }
 
 func (x *exec) appendSasl(done bool, payload string) {
-	dst := wire.AppendInt32(x.out, "conversationId", 1)
+	dst := wire.AppendInt32(x.result.out, "conversationId", 1)
 	dst = wire.AppendBool(dst, "done", done)
-	x.out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
+	x.result.out = wire.AppendBinary(dst, "payload", 0, []byte(payload))
 }
 
 // login notes who the connection's client is.
@@ -126,27 +127,27 @@ func (c *conn) login(db, name string) { c.who = c.set.user(db, name) }
 // https://www.mongodb.com/docs/manual/reference/command/logout/
 
 func cmdLogout(x *exec) error {
-	x.who = nil
+	x.conn.who = nil
 	return nil
 }
 
 // cmdAuthenticate is MONGODB-X509: the certificate of the connection's other end proves who it is.
 func cmdAuthenticate(x *exec) error {
-	if mechanism := query.Lookup(x.raw, "mechanism"); string(mechanism.Text()) != mongodbX509 {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) != mongodbX509 {
 		return mongoerr.Errorf(mongoerr.BadValue, "Auth mechanism %s is not supported by the authenticate command", mechanism.Text())
 	}
-	subject, err := x.certified(x.raw, x.db)
+	subject, err := x.certified(x.command.raw, x.command.db)
 	if err != nil {
 		return err
 	}
-	dst := wire.AppendString(x.out, "dbname", external)
-	x.out = wire.AppendString(dst, "user", subject)
+	dst := wire.AppendString(x.result.out, "dbname", external)
+	x.result.out = wire.AppendString(dst, "user", subject)
 	return nil
 }
 
 // certified logs in by the certificate, and returns its subject.
 func (x *exec) certified(doc []byte, db string) (string, error) {
-	subject := x.subject()
+	subject := x.conn.subject()
 	name := query.Lookup(doc, "user")
 	switch {
 	case db != external:
@@ -156,8 +157,8 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 	case name.Type == bson.TypeString && string(name.Text()) != subject:
 		return "", errAuthentication
 	}
-	x.login(external, subject)
-	if x.who == nil {
+	x.conn.login(external, subject)
+	if x.conn.who == nil {
 		return "", mongoerr.Errorf(mongoerr.UserNotFound, "Could not find user %q for db %q", subject, external)
 	}
 	return subject, nil
@@ -168,21 +169,21 @@ func (x *exec) certified(doc []byte, db string) (string, error) {
 func (x *exec) speculate(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("hello", "speculativeAuthenticate", e.Type, "object")
+		return fields.WrongType("hello", "speculativeAuthenticate", e.Type, "object")
 	}
 	db := query.Lookup(doc, "db")
-	at, before := wire.BeginEmbedded(x.out, "speculativeAuthenticate")
-	whole := x.out
-	x.out = before
+	at, before := wire.BeginEmbedded(x.result.out, "speculativeAuthenticate")
+	whole := x.result.out
+	x.result.out = before
 	if err := x.speculateOn(doc, string(db.Text())); err != nil {
-		x.out, x.dialogue = whole, nil
+		x.result.out, x.conn.dialogue = whole, nil
 		var refused *mongoerr.Error
 		if errors.As(err, &refused) {
 			return nil
 		}
 		return err
 	}
-	x.out = wire.EndDocument(x.out, at)
+	x.result.out = wire.EndDocument(x.result.out, at)
 	return nil
 }
 
@@ -196,7 +197,7 @@ func (x *exec) speculateOn(doc []byte, db string) error {
 	}
 	subject, err := x.certified(doc, db)
 	if err == nil {
-		x.out = wire.AppendString(wire.AppendString(x.out, "dbname", external), "user", subject)
+		x.result.out = wire.AppendString(wire.AppendString(x.result.out, "dbname", external), "user", subject)
 	}
 	return err
 }
@@ -207,8 +208,8 @@ func (x *exec) appendMechanisms(e *wire.Element) error {
 	if !ok {
 		return mongoerr.Errorf(mongoerr.BadValue, "UserName must contain a '.' separated database.user pair")
 	}
-	if a := x.set.user(db, name); a != nil {
-		x.out = wire.AppendStrings(x.out, "saslSupportedMechs", a.mechanisms())
+	if a := x.conn.set.user(db, name); a != nil {
+		x.result.out = wire.AppendStrings(x.result.out, "saslSupportedMechs", a.mechanisms())
 	}
 	return nil
 }

@@ -11,19 +11,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/serverStatus/
 
 // Of the status only what this server knows is told; a section that is asked for or declined is neither added nor left out.
 func cmdServerStatus(x *exec) error {
-	rs, s := x.set, x.server
+	rs, s := x.conn.set, x.conn.server
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	up := time.Since(s.started)
-	dst := wire.AppendString(x.out, "host", s.addr)
+	dst := wire.AppendString(x.result.out, "host", s.addr)
 	dst = wire.AppendString(dst, "version", rs.config.version.String())
 	dst = wire.AppendString(dst, "process", s.process())
 	dst = wire.AppendInt64(dst, "pid", int64(os.Getpid()))
@@ -48,7 +50,7 @@ func cmdServerStatus(x *exec) error {
 	dst = wire.AppendString(dst, "name", "mongotest")
 	dst = wire.AppendBool(dst, "supportsCommittedReads", true)
 	dst = wire.AppendBool(dst, "persistent", false)
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
@@ -74,20 +76,20 @@ func cmdGetCmdLineOpts(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(x.server.addr)
-	argv := []string{x.server.process(), "--port", port}
-	if x.mongos == nil && !x.set.config.standalone {
-		argv = append(argv, "--replSet", x.set.config.setName)
+	_, port, _ := net.SplitHostPort(x.conn.server.addr)
+	argv := []string{x.conn.server.process(), "--port", port}
+	if x.conn.mongos == nil && !x.conn.set.config.standalone {
+		argv = append(argv, "--replSet", x.conn.set.config.setName)
 	}
-	dst := wire.AppendStrings(x.out, "argv", argv)
+	dst := wire.AppendStrings(x.result.out, "argv", argv)
 	parsed, dst := wire.BeginEmbedded(dst, "parsed")
 	at, dst := wire.BeginEmbedded(dst, "net")
 	dst = wire.EndDocument(wire.AppendString(dst, "port", port), at)
-	if x.mongos == nil && !x.set.config.standalone {
+	if x.conn.mongos == nil && !x.conn.set.config.standalone {
 		at, dst = wire.BeginEmbedded(dst, "replication")
-		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.set.config.setName), at)
+		dst = wire.EndDocument(wire.AppendString(dst, "replSet", x.conn.set.config.setName), at)
 	}
-	x.out = wire.EndDocument(dst, parsed)
+	x.result.out = wire.EndDocument(dst, parsed)
 	return nil
 }
 
@@ -98,8 +100,8 @@ func cmdCurrentOp(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	list, dst := wire.BeginArray(x.out, "inprog")
-	x.out = wire.EndDocument(wire.AppendDocument(dst, "0", x.operation()), list)
+	list, dst := wire.BeginArray(x.result.out, "inprog")
+	x.result.out = wire.EndDocument(wire.AppendDocument(dst, "0", x.operation()), list)
 	return nil
 }
 
@@ -107,13 +109,13 @@ func cmdCurrentOp(x *exec) error {
 func (x *exec) operation() []byte {
 	at, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "type", "op")
-	dst = wire.AppendString(dst, "host", x.server.addr)
-	dst = wire.AppendInt64(dst, "connectionId", x.id)
+	dst = wire.AppendString(dst, "host", x.conn.server.addr)
+	dst = wire.AppendInt64(dst, "connectionId", x.conn.id)
 	dst = wire.AppendBool(dst, "active", true)
-	dst = wire.AppendInt32(dst, "opid", x.replyID)
+	dst = wire.AppendInt32(dst, "opid", x.result.id)
 	dst = wire.AppendString(dst, "op", "command")
 	dst = wire.AppendString(dst, "ns", "admin.$cmd.aggregate")
-	dst = wire.AppendDocument(dst, "command", x.raw)
+	dst = wire.AppendDocument(dst, "command", x.command.raw)
 	return wire.EndDocument(dst, at)
 }
 
@@ -125,17 +127,17 @@ func cmdKillOp(x *exec) error {
 		return err
 	}
 	found := false
-	for i := range x.args {
-		if string(x.args[i].Key) != "op" {
-			return unknownField(x.name, string(x.args[i].Key))
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) != "op" {
+			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
-		v := query.Of(x.args[i])
+		v := query.Of(x.command.args[i])
 		found = v.IsNumber() || v.IsArray() && !slices.ContainsFunc(query.Elements(v.Data), func(v query.Value) bool { return !v.IsNumber() })
 	}
 	if !found {
 		return mongoerr.Errorf(12212701, `"op" field must be a number or an array of numbers`)
 	}
-	x.out = wire.AppendString(x.out, "info", "attempting to kill op")
+	x.result.out = wire.AppendString(x.result.out, "info", "attempting to kill op")
 	return nil
 }
 
@@ -145,8 +147,8 @@ func cmdHostInfo(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	host, _, _ := net.SplitHostPort(x.server.addr)
-	at, dst := wire.BeginEmbedded(x.out, "system")
+	host, _, _ := net.SplitHostPort(x.conn.server.addr)
+	at, dst := wire.BeginEmbedded(x.result.out, "system")
 	dst = wire.AppendDateTime(dst, "currentTime", time.Now().UnixMilli())
 	dst = wire.AppendString(dst, "hostname", host)
 	dst = wire.AppendInt32(dst, "cpuAddrSize", 64)
@@ -155,7 +157,7 @@ func cmdHostInfo(x *exec) error {
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginEmbedded(dst, "os")
 	dst = wire.EndDocument(wire.AppendString(dst, "type", runtime.GOOS), at)
-	x.out = wire.AppendDocument(dst, "extra", emptyDocument)
+	x.result.out = wire.AppendDocument(dst, "extra", query.EmptyDocument)
 	return nil
 }
 
@@ -166,16 +168,16 @@ func cmdGetLog(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	if x.first.Type != bson.TypeString {
-		return wrongType("getLog", "getLog", x.first.Type, "string")
+	if x.command.first.Type != bson.TypeString {
+		return fields.WrongType("getLog", "getLog", x.command.first.Type, "string")
 	}
 	var lines []string
-	switch name := string(x.first.Text()); name {
+	switch name := string(x.command.first.Text()); name {
 	case "*":
-		x.out = wire.AppendStrings(x.out, "names", []string{"global", "startupWarnings"})
+		x.result.out = wire.AppendStrings(x.result.out, "names", []string{"global", "startupWarnings"})
 		return nil
 	case "global":
-		for _, e := range x.set.Journal() {
+		for _, e := range x.conn.set.Journal() {
 			if e.Member == x.at() {
 				lines = append(lines, e.String())
 			}
@@ -185,8 +187,8 @@ func cmdGetLog(x *exec) error {
 	default:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "no RamLog named: %s", name)
 	}
-	x.out = wire.AppendInt32(x.out, "totalLinesWritten", int32(len(lines)))
-	x.out = wire.AppendStrings(x.out, "log", lines)
+	x.result.out = wire.AppendInt32(x.result.out, "totalLinesWritten", int32(len(lines)))
+	x.result.out = wire.AppendStrings(x.result.out, "log", lines)
 	return nil
 }
 
@@ -195,7 +197,7 @@ const logLines = 1024
 
 // whatsmyuri tells a client from where it is seen.
 func cmdWhatsMyURI(x *exec) error {
-	x.out = wire.AppendString(x.out, "you", x.plain.RemoteAddr().String())
+	x.result.out = wire.AppendString(x.result.out, "you", x.conn.plain.RemoteAddr().String())
 	return nil
 }
 
@@ -212,14 +214,14 @@ func cmdListCommands(x *exec) error {
 		}
 	}
 	slices.SortFunc(names, strings.Compare)
-	at, dst := wire.BeginEmbedded(x.out, "commands")
+	at, dst := wire.BeginEmbedded(x.result.out, "commands")
 	for _, name := range names {
 		one, d := wire.BeginEmbedded(dst, name)
 		d = wire.AppendString(d, "help", "")
 		d = wire.AppendBool(d, "requiresAuth", !specs[name].open && !specs[name].greeting)
 		dst = wire.EndDocument(d, one)
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
@@ -229,43 +231,43 @@ func cmdFsync(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "lock":
-			if x.args[i].True() {
-				return unsupportedField("fsync", "lock")
+			if x.command.args[i].True() {
+				return fields.Unsupported("fsync", "lock")
 			}
 		case "async", "allowFsyncFailure", "lockAcquisitionTimeoutMillis":
 		default:
-			return unknownField("fsync", name)
+			return fields.Unknown("fsync", name)
 		}
 	}
-	x.out = wire.AppendInt32(x.out, "numFiles", 1)
+	x.result.out = wire.AppendInt32(x.result.out, "numFiles", 1)
 	return nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/profile/
 
 func cmdProfile(x *exec) error {
-	level, ok := x.first.Integer()
+	level, ok := x.command.first.Integer()
 	switch {
 	case !ok:
-		return wrongType("profile", "profile", x.first.Type, "int")
+		return fields.WrongType("profile", "profile", x.command.first.Type, "int")
 	case level > 0:
-		return unsupportedField("profile", "profile: 1 and 2")
+		return fields.Unsupported("profile", "profile: 1 and 2")
 	}
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "slowms", "sampleRate":
 		case "filter":
-			return unsupportedField("profile", name)
+			return fields.Unsupported("profile", name)
 		default:
-			return unknownField("profile", name)
+			return fields.Unknown("profile", name)
 		}
 	}
-	x.out = wire.AppendInt32(x.out, "was", 0)
-	x.out = wire.AppendInt32(x.out, "slowms", 100)
-	x.out = wire.AppendDouble(x.out, "sampleRate", 1)
+	x.result.out = wire.AppendInt32(x.result.out, "was", 0)
+	x.result.out = wire.AppendInt32(x.result.out, "slowms", 100)
+	x.result.out = wire.AppendDouble(x.result.out, "sampleRate", 1)
 	return nil
 }
 
@@ -276,12 +278,12 @@ func cmdAppendOplogNote(x *exec) error {
 		return err
 	}
 	found := false
-	for i := range x.args {
-		if string(x.args[i].Key) != "data" {
-			return unknownField(x.name, string(x.args[i].Key))
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) != "data" {
+			return fields.Unknown(x.command.name, string(x.command.args[i].Key))
 		}
-		if found = x.args[i].Document() != nil; !found {
-			return wrongType(x.name, "data", x.args[i].Type, "object")
+		if found = x.command.args[i].Document() != nil; !found {
+			return fields.WrongType(x.command.name, "data", x.command.args[i].Type, "object")
 		}
 	}
 	if !found {
@@ -289,6 +291,6 @@ func cmdAppendOplogNote(x *exec) error {
 	}
 	note := x.note(0, nil)
 	return x.writing(func() error {
-		return x.appendLocked(&entry{kind: noop}, -1, note)
+		return x.appendLocked(&store.Entry{Kind: store.Noop}, -1, note)
 	})
 }

@@ -6,8 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // sessionMinutes is how long a session that nobody uses is kept.
@@ -19,11 +21,11 @@ func cmdStartSession(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	id := newUUID()
-	at, dst := wire.BeginEmbedded(x.out, "id")
+	id := store.NewUUID()
+	at, dst := wire.BeginEmbedded(x.result.out, "id")
 	dst = wire.AppendBinary(dst, "id", 4, id[:])
 	dst = wire.EndDocument(dst, at)
-	x.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
+	x.result.out = wire.AppendInt32(dst, "timeoutMinutes", sessionMinutes)
 	return nil
 }
 
@@ -38,12 +40,12 @@ func cmdSessions(x *exec) error {
 		named[string(doc)] = true
 		return checkSessionID(path, doc)
 	})
-	if err != nil || x.name == "refreshSessions" {
+	if err != nil || x.command.name == "refreshSessions" {
 		return err
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	kill := x.name == "killSessions"
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	kill := x.command.name == "killSessions"
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(lsid string) bool { return named[lsid] || kill && len(named) == 0 }, kill)
 	}
@@ -52,9 +54,9 @@ func cmdSessions(x *exec) error {
 
 // endSessionsLocked aborts the transactions of some sessions, and kills their cursors if it is told to.
 func (m *member) endSessionsLocked(of func(lsid string) bool, kill bool) {
-	for lsid, s := range m.sessions {
-		if of(lsid) && s.txn != nil {
-			s.txn.abortLocked()
+	for lsid, t := range m.transactions {
+		if of(lsid) {
+			t.abortLocked()
 		}
 	}
 	if kill {
@@ -84,7 +86,7 @@ func checkSessionID(path string, session []byte) error {
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
 	case id.Data[4] != bson.TypeBinaryUUID:
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
-	case len(id.Data) != 5+len(uuid{}):
+	case len(id.Data) != 5+len(store.UUID{}):
 		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 	}
 	return nil
@@ -104,10 +106,10 @@ func binaryName(subtype byte) string {
 
 // keepers are the members whose sessions a command is about.
 func (x *exec) keepers() []*member {
-	if x.member == nil {
-		return x.set.members
+	if x.conn.member == nil {
+		return x.conn.set.members
 	}
-	return []*member{x.member}
+	return []*member{x.conn.member}
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/killAllSessions/
@@ -128,8 +130,8 @@ func cmdKillAllSessions(x *exec) error {
 	if err != nil {
 		return err
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	for _, m := range x.keepers() {
 		m.endSessionsLocked(func(string) bool { return true }, true)
 	}
@@ -141,14 +143,14 @@ func (x *exec) eachOfFirst(check func(path string, doc []byte) error) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	if !x.first.IsArray() {
-		return wrongType(x.name, x.name, x.first.Type, "array")
+	if !x.command.first.IsArray() {
+		return fields.WrongType(x.command.name, x.command.name, x.command.first.Type, "array")
 	}
-	for i, v := range query.Elements(x.first.Data) {
+	for i, v := range query.Elements(x.command.first.Data) {
 		if !v.IsDocument() {
-			return wrongType(x.name, x.name+"."+wire.ArrayKey(i), v.Type, "object")
+			return fields.WrongType(x.command.name, x.command.name+"."+wire.ArrayKey(i), v.Type, "object")
 		}
-		if err := check(x.name+"."+x.name, v.Data); err != nil {
+		if err := check(x.command.name+"."+x.command.name, v.Data); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/listShards/
@@ -17,24 +20,24 @@ func cmdListShards(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	list, dst := wire.BeginArray(x.out, "shards")
+	list, dst := wire.BeginArray(x.result.out, "shards")
 	at, dst := wire.BeginEmbedded(dst, "0")
 	dst = wire.AppendString(dst, "_id", rs.config.setName)
 	dst = wire.AppendString(dst, "host", rs.shardLocked())
 	dst = wire.AppendInt32(dst, "state", 1)
-	x.out = wire.EndDocument(wire.EndDocument(dst, at), list)
+	x.result.out = wire.EndDocument(wire.EndDocument(dst, at), list)
 	return nil
 }
 
 // getShardMap tells what the mongos knows of the shards; it is not in the manual.
 func cmdGetShardMap(x *exec) error {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	at, dst := wire.BeginEmbedded(x.out, "map")
+	at, dst := wire.BeginEmbedded(x.result.out, "map")
 	dst = wire.EndDocument(wire.AppendString(dst, rs.config.setName, rs.shardLocked()), at)
 	at, dst = wire.BeginEmbedded(dst, "hosts")
 	for _, m := range rs.members {
@@ -42,15 +45,15 @@ func cmdGetShardMap(x *exec) error {
 			dst = wire.AppendString(dst, m.addr, rs.config.setName)
 		}
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/isdbgrid/
 
 func cmdIsDBGrid(x *exec) error {
-	x.out = wire.AppendInt32(x.out, "isdbgrid", 1)
-	x.out = wire.AppendString(x.out, "hostname", x.server.addr)
+	x.result.out = wire.AppendInt32(x.result.out, "isdbgrid", 1)
+	x.result.out = wire.AppendString(x.result.out, "hostname", x.conn.server.addr)
 	return nil
 }
 
@@ -64,7 +67,7 @@ func cmdRouting(x *exec) error { return x.adminOnly() }
 
 // With one shard nothing can be inconsistent.
 func cmdCheckMetadataConsistency(x *exec) error {
-	x.full = x.db + ".$cmd.aggregate"
+	x.command.full = x.command.db + ".$cmd.aggregate"
 	return x.replyCursor(nil, nil, cursorReply{single: true})
 }
 
@@ -74,11 +77,11 @@ func cmdEnableSharding(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	name := string(x.first.Text())
-	if x.first.Type != bson.TypeString || checkNamespace(name, "c") != nil {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid db name specified: %s", x.first)
+	name := string(x.command.first.Text())
+	if x.command.first.Type != bson.TypeString || checkNamespace(name, "c") != nil {
+		return mongoerr.Errorf(mongoerr.InvalidNamespace, "invalid db name specified: %s", x.command.first)
 	}
-	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.set.config.setName}, {Key: "partitioned", Value: true}})
+	return x.describe("databases", name, bson.D{{Key: "primary", Value: x.conn.set.config.setName}, {Key: "partitioned", Value: true}})
 }
 
 // describe writes into one of the collections of config that describe a cluster.
@@ -93,7 +96,7 @@ func (x *exec) atShard(db string, command bson.D) error {
 	if err := x.approach(); err != nil {
 		return err
 	}
-	_, err := x.set.Command(x.member.index, db, command)
+	_, err := x.conn.set.Command(x.conn.member.index, db, command)
 	var refused *CommandError
 	if errors.As(err, &refused) {
 		return refused.answered()
@@ -107,33 +110,33 @@ func cmdShardCollection(x *exec) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	ns := string(x.first.Text())
+	ns := string(x.command.first.Text())
 	db, coll, _ := strings.Cut(ns, ".")
 	if err := checkNamespace(db, coll); err != nil {
 		return err
 	}
 	var key bson.Raw
 	unique := false
-	for i := range x.args {
-		switch e := &x.args[i]; string(e.Key) {
+	for i := range x.command.args {
+		switch e := &x.command.args[i]; string(e.Key) {
 		case "key":
 			key = bson.Raw(slices.Clone(e.Document())) // the definition keeps it
 		case "unique":
 			unique = e.True()
 		case "numInitialChunks", "presplitHashedZones":
 		case "collation", "timeseries":
-			return unsupportedField(x.name, string(e.Key))
+			return fields.Unsupported(x.command.name, string(e.Key))
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.command.name, string(e.Key))
 		}
 	}
-	if len(key) <= len(emptyDocument) {
+	if len(key) <= len(query.EmptyDocument) {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'shardCollection.key' is missing but a required field")
 	}
 	if err := x.shard(db, coll, key, unique); err != nil {
 		return err
 	}
-	x.out = wire.AppendString(x.out, "collectionsharded", ns)
+	x.result.out = wire.AppendString(x.result.out, "collectionsharded", ns)
 	return nil
 }
 
@@ -171,7 +174,7 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 	if err := x.describe("collections", db+"."+coll, bson.D{{Key: "key", Value: key}, {Key: "unique", Value: unique}}); err != nil {
 		return err
 	}
-	return x.set.noteSharding(db+"."+coll, key, unique)
+	return x.conn.set.noteSharding(db+"."+coll, key, unique)
 }
 
 // noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
@@ -182,14 +185,14 @@ func (rs *Deployment) noteSharding(ns string, key bson.Raw, unique bool) error {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	m := rs.newestPrimaryLocked()
-	if m == nil || m.collections[ns] == nil {
+	if m == nil || m.data.Collections[ns] == nil {
 		return mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	def := m.collections[ns].def
+	def := m.data.Collections[ns].Def
 	after := *def
-	after.shardKey = key
-	e := &entry{kind: alter, ns: ns, change: &change{before: def, after: &after, sharded: about}}
-	e.concern(def)
+	after.ShardKey = key
+	e := &store.Entry{Kind: store.Alter, NS: ns, Change: &store.Change{Before: def, After: &after, Sharded: about}}
+	e.Concern(def)
 	m.appendLocked(e)
 	m.publishLocked()
 	return nil

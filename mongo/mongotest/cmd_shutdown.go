@@ -3,6 +3,7 @@ package mongotest
 import (
 	"time"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -14,8 +15,8 @@ func cmdShutdown(x *exec) error {
 		return err
 	}
 	force, limit := false, catchUp
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch name := string(e.Key); name {
 		case "force":
 			force = e.True()
@@ -26,28 +27,28 @@ func cmdShutdown(x *exec) error {
 			}
 			limit = time.Duration(n) * time.Second
 		default:
-			return unknownField(x.name, name)
+			return fields.Unknown(x.command.name, name)
 		}
 	}
 	if err := x.handOver(limit, force); err != nil {
 		return err
 	}
-	x.set.Kill(x.member.index)
+	x.conn.set.Kill(x.conn.member.index)
 	return errHangUp
 }
 
 // handOver makes a primary of a set step down.
 func (x *exec) handOver(limit time.Duration, force bool) error {
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if x.epoch != m.epoch {
+	if x.conn.epoch != m.epoch {
 		return errHangUp
 	}
 	if m.role != primary || len(rs.members) == 1 {
 		return nil
 	}
-	err := rs.stepDownLocked(m, limit, limit, force, x.done)
+	err := rs.stepDownLocked(m, limit, limit, force, x.conn.done)
 	if m.role != primary {
 		return nil // it lost its majority meanwhile
 	}

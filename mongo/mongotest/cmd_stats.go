@@ -6,7 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Sizes are those of the documents; storage is what files of pages would take up.
@@ -18,68 +21,68 @@ func cmdCollStats(x *exec) error {
 		return err
 	}
 	scale := int64(1)
-	for i := range x.args {
-		if scale, _ = x.args[i].Int64(); scale < 1 {
+	for i := range x.command.args {
+		if scale, _ = x.command.args[i].Int64(); scale < 1 {
 			return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'scale' value must be >= 1, actual value '%d'", scale)
 		}
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(x.full)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if err == nil {
-		x.out = appendCollStats(wire.AppendString(x.out, "ns", x.full), c, scale)
+		x.result.out = appendCollStats(wire.AppendString(x.result.out, "ns", x.command.full), c, scale)
 	}
 	return err
 }
 
 // appendCollStats writes the sizes of a collection, nil for none, in units of scale.
-func appendCollStats(dst []byte, c *collection, scale int64) []byte {
+func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
 	if c == nil {
-		c = &collection{def: &definition{}}
+		c = &store.Collection{Def: &store.Definition{}}
 	}
-	exists := c.byID != nil
-	dst = appendSmallest(dst, "size", c.size/scale)
-	dst = wire.AppendInt32(dst, "count", int32(c.live))
-	if c.live > 0 {
-		dst = appendSmallest(dst, "avgObjSize", c.size/int64(c.live))
+	exists := c.ByKey != nil
+	dst = query.AppendSmallest(dst, "size", c.Size/scale)
+	dst = wire.AppendInt32(dst, "count", int32(c.Live))
+	if c.Live > 0 {
+		dst = query.AppendSmallest(dst, "avgObjSize", c.Size/int64(c.Live))
 	}
 	dst = wire.AppendInt32(dst, "numOrphanDocs", 0)
 	storage := int64(0)
 	if exists {
-		storage = pages(c.size)
+		storage = store.Pages(c.Size)
 	}
-	dst = appendSmallest(dst, "storageSize", storage/scale)
+	dst = query.AppendSmallest(dst, "storageSize", storage/scale)
 	if exists {
 		dst = wire.AppendInt32(dst, "freeStorageSize", 0)
-		dst = wire.AppendBool(dst, "capped", c.def.options.capped)
-		if o := c.def.options; o.capped {
-			dst = appendSmallest(dst, "max", o.max)
-			dst = appendSmallest(dst, "maxSize", o.size/scale)
+		dst = wire.AppendBool(dst, "capped", c.Def.Options.Capped)
+		if o := c.Def.Options; o.Capped {
+			dst = query.AppendSmallest(dst, "max", o.Max)
+			dst = query.AppendSmallest(dst, "maxSize", o.Size/scale)
 		}
 	}
-	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.def.indexes)))
+	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.Def.Indexes)))
 	if exists {
 		building, list := wire.BeginArray(dst, "indexBuilds")
 		dst = wire.EndDocument(list, building)
 	}
-	dst = appendSmallest(dst, "totalIndexSize", c.indexStorage()/scale)
+	dst = query.AppendSmallest(dst, "totalIndexSize", c.IndexStorage()/scale)
 	at, dst := wire.BeginEmbedded(dst, "indexSizes")
-	for _, ix := range c.def.indexes {
-		dst = appendSmallest(dst, ix.name, page/scale)
+	for _, ix := range c.Def.Indexes {
+		dst = query.AppendSmallest(dst, ix.Name, store.PageSize/scale)
 	}
 	dst = wire.EndDocument(dst, at)
-	dst = appendSmallest(dst, "totalSize", (storage+c.indexStorage())/scale)
-	return appendSmallest(dst, "scaleFactor", scale)
+	dst = query.AppendSmallest(dst, "totalSize", (storage+c.IndexStorage())/scale)
+	return query.AppendSmallest(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/
 
 func cmdDBStats(x *exec) error {
 	scale, free := int64(1), false
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "scale":
 			if scale, _ = e.Int64(); scale < 1 || scale > 1<<50 {
@@ -92,28 +95,28 @@ func cmdDBStats(x *exec) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
+	defer x.conn.set.mu.Unlock()
 	x.appendDBStats(scale, free)
 	return nil
 }
 
 func (x *exec) appendDBStats(scale int64, free bool) {
 	var views, collections, objects, size, storage, indexes, indexSize int64
-	for _, ns := range x.member.namespacesLocked(x.db) {
-		c := x.member.collections[ns]
-		if c.isView() {
+	for _, ns := range x.conn.member.namespacesLocked(x.command.db) {
+		c := x.conn.member.data.Collections[ns]
+		if c.IsView() {
 			views++
 			continue
 		}
 		collections++
-		objects += int64(c.live)
-		size += c.size
-		storage += pages(c.size)
-		indexes += int64(len(c.def.indexes))
-		indexSize += c.indexStorage()
+		objects += int64(c.Live)
+		size += c.Size
+		storage += store.Pages(c.Size)
+		indexes += int64(len(c.Def.Indexes))
+		indexSize += c.IndexStorage()
 	}
 	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
-	dst := wire.AppendString(x.out, "db", x.db)
+	dst := wire.AppendString(x.result.out, "db", x.command.db)
 	dst = wire.AppendInt64(dst, "collections", collections)
 	dst = wire.AppendInt64(dst, "views", views)
 	dst = wire.AppendInt64(dst, "objects", objects)
@@ -131,49 +134,49 @@ func (x *exec) appendDBStats(scale int64, free bool) {
 	unused("indexFreeStorageSize")
 	dst = wire.AppendDouble(dst, "totalSize", scaled(storage+indexSize))
 	unused("totalFreeStorageSize")
-	x.out = wire.AppendInt64(dst, "scaleFactor", scale)
+	x.result.out = wire.AppendInt64(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dataSize/
 
 func cmdDataSize(x *exec) error {
-	switch x.first.Type {
+	switch x.command.first.Type {
 	case bson.TypeString:
 	case bson.TypeNull:
-		return missingField("dataSize", "dataSize")
+		return fields.Missing("dataSize", "dataSize")
 	default:
-		return wrongType("dataSize", "dataSize", x.first.Type, "string")
+		return fields.WrongType("dataSize", "dataSize", x.command.first.Type, "string")
 	}
-	ns := string(x.first.Text())
+	ns := string(x.command.first.Text())
 	if db, coll, _ := strings.Cut(ns, "."); db == "" || coll == "" {
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Namespace %sis not a valid collection name", ns)
 	}
-	x.target = ns
+	x.result.target = ns
 	estimate := false
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "estimate":
-			estimate = x.args[i].True()
+			estimate = x.command.args[i].True()
 		default:
-			return unsupportedField("dataSize", name)
+			return fields.Unsupported("dataSize", name)
 		}
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(ns)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(ns)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		c = &collection{}
+		c = &store.Collection{}
 	}
-	x.out = wire.AppendInt64(x.out, "size", c.size)
-	x.out = wire.AppendInt64(x.out, "numObjects", int64(c.live))
-	x.out = wire.AppendInt64(x.out, "millis", 0)
-	if c.live > 0 {
-		x.out = wire.AppendBool(x.out, "estimate", estimate)
+	x.result.out = wire.AppendInt64(x.result.out, "size", c.Size)
+	x.result.out = wire.AppendInt64(x.result.out, "numObjects", int64(c.Live))
+	x.result.out = wire.AppendInt64(x.result.out, "millis", 0)
+	if c.Live > 0 {
+		x.result.out = wire.AppendBool(x.result.out, "estimate", estimate)
 	}
 	return nil
 }

@@ -13,17 +13,17 @@ func cmdTop(x *exec) error {
 	if err := x.noArgs(); err != nil {
 		return err
 	}
-	at, dst := wire.BeginEmbedded(x.out, "totals")
+	at, dst := wire.BeginEmbedded(x.result.out, "totals")
 	dst = wire.AppendString(dst, "note", "all times in microseconds")
-	x.set.mu.Lock()
-	namespaces := x.member.namespacesLocked("")
-	x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	namespaces := x.conn.member.namespacesLocked("")
+	x.conn.set.mu.Unlock()
 	for _, ns := range namespaces {
-		if used, ok := x.member.usage.byNamespace.Load(ns); ok {
+		if used, ok := x.conn.member.usage.byNamespace.Load(ns); ok {
 			dst = used.(*namespaceUsage).append(dst, ns)
 		}
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 

@@ -3,26 +3,28 @@ package mongotest
 import (
 	"strings"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/commitTransaction/
 
 func cmdCommitTransaction(x *exec) error {
 	return x.endTransaction(func(t *transaction) error {
-		if t != nil && x.recovers {
+		if t != nil && x.command.recovers {
 			t.abortLocked() // unless it has ended: this mongos does not know whether all of it has arrived
 		}
 		switch {
 		case t == nil: // an earlier primary committed it
-			x.applied = x.member.log.last()
+			x.result.applied = x.conn.member.data.Log.Last()
 			return nil
 		case t.state == aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		case t.state == running:
 			t.commitLocked()
 		}
-		x.applied = t.entry
+		x.result.applied = t.entry
 		return nil
 	})
 }
@@ -33,12 +35,12 @@ func cmdAbortTransaction(x *exec) error {
 	return x.endTransaction(func(t *transaction) error {
 		switch {
 		case t == nil || t.state == committed:
-			return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
+			return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
 		case t.state == aborted:
 			return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", t.number)
 		}
 		t.abortLocked()
-		x.applied = x.member.log.last()
+		x.result.applied = x.conn.member.data.Log.Last()
 		return nil
 	})
 }
@@ -49,68 +51,69 @@ func (x *exec) endTransaction(end func(t *transaction) error) error {
 	if err := x.adminOnly(); err != nil {
 		return err
 	}
-	for i := range x.args {
-		if name := string(x.args[i].Key); name != "recoveryToken" {
-			return unknownField(x.name, name)
+	for i := range x.command.args {
+		if name := string(x.command.args[i].Key); name != "recoveryToken" {
+			return fields.Unknown(x.command.name, name)
 		}
 	}
 	if !x.inTransaction() {
-		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.name)
+		return mongoerr.Errorf(mongoerr.CommandFailed, "%s must be run within a transaction", x.command.name)
 	}
-	rs, m := x.set, x.member
+	rs, m := x.conn.set, x.conn.member
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	x.term = m.term
+	x.result.term = m.term
 	if err := x.primaryLocked(); err != nil {
 		return err
 	}
-	s := m.sessionLocked(string(x.lsid))
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.command.txn < s.Active:
 		return x.tooOld(s)
-	case s.txn != nil && s.txn.number == x.txn:
-		return end(s.txn)
-	case s.committed(x.txn):
+	case t != nil && t.number == x.command.txn:
+		return end(t)
+	case s.Committed(x.command.txn):
 		return end(nil)
 	}
 	return x.noSuchTransaction(s)
 }
 
-// inTransaction tells whether the command belongs to a transaction.
-func (x *exec) inTransaction() bool { return x.autocommit == autocommitOff }
+// inTransaction reports whether the command belongs to a transaction.
+func (x *exec) inTransaction() bool { return x.command.autocommit == autocommitOff }
 
-// retryable tells whether the command is a retryable write.
-func (x *exec) retryable() bool { return x.hasTxn && !x.inTransaction() }
+// retryable reports whether the command is a retryable write.
+func (x *exec) retryable() bool { return x.command.hasTxn && !x.inTransaction() }
 
 // joinLocked notes the transaction that a statement runs in: it begins it, if the statement says so.
 func (x *exec) joinLocked() error {
-	if x.within != nil {
+	if x.result.within != nil {
 		return nil
 	}
-	m := x.member
-	s := m.sessionLocked(string(x.lsid))
-	t := s.txn
+	m := x.conn.member
+	s := m.data.Session(string(x.command.lsid))
+	t := m.transactions[s.Key]
 	switch {
-	case x.txn < s.active:
+	case x.command.txn < s.Active:
 		return x.tooOld(s)
-	case x.begins && x.txn == s.active:
+	case x.command.begins && x.command.txn == s.Active:
 		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress, "Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
-			"retryable write with the same transaction number has already started.", x.txn, sessionName(x.lsid))
-	case x.begins:
+			"retryable write with the same transaction number has already started.", x.command.txn, sessionName(x.command.lsid))
+	case x.command.begins:
 		at, err := x.snapshotIndexLocked()
 		if err != nil {
 			return err
 		}
-		x.within = m.beginLocked(s, x.txn, at)
+		x.result.within = m.beginLocked(s, x.command.txn, at)
 		return nil
-	case s.committed(x.txn), t != nil && t.number == x.txn && t.state == committed:
-		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.txn)
-	case t == nil || t.number != x.txn:
+	case s.Committed(x.command.txn), t != nil && t.number == x.command.txn && t.state == committed:
+		return mongoerr.Errorf(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.command.txn)
+	case t == nil || t.number != x.command.txn:
 		return x.noSuchTransaction(s)
 	case t.state == aborted:
-		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.txn)
+		return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.command.txn)
 	}
-	x.within = t
+	x.result.within = t
 	return nil
 }
 
@@ -119,30 +122,30 @@ func (x *exec) joinToWriteLocked() error {
 	if err := x.joinLocked(); err != nil {
 		return err
 	}
-	if x.spec.retryable && strings.HasPrefix(x.coll, "system.") {
-		return mongoerr.Errorf(50791, "Cannot write to system collection %s within a transaction.", x.full)
+	if x.command.spec.retryable && strings.HasPrefix(x.command.coll, "system.") {
+		return mongoerr.Errorf(50791, "Cannot write to system collection %s within a transaction.", x.command.full)
 	}
 	return nil
 }
 
-func (x *exec) tooOld(s *session) error {
+func (x *exec) tooOld(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
-		"txnNumber { txnNumber: %d } has already started on this session.", x.txn, sessionName(x.lsid), s.active)
+		"txnNumber { txnNumber: %d } has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
 }
 
-func (x *exec) noSuchTransaction(s *session) error {
+func (x *exec) noSuchTransaction(s *store.Session) error {
 	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
-		x.txn, s.active)
+		x.command.txn, s.Active)
 }
 
 // abandon ends the transaction in which a statement failed.
 func (x *exec) abandon() {
-	if !x.inTransaction() || x.spec.ends {
+	if !x.inTransaction() || x.command.spec.ends {
 		return
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	if s := x.member.sessions[string(x.lsid)]; s != nil && s.txn != nil && s.txn.number == x.txn && x.epoch == x.member.epoch {
-		s.txn.abortLocked()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	if t := x.conn.member.transactions[string(x.command.lsid)]; t != nil && t.number == x.command.txn && x.conn.epoch == x.conn.member.epoch {
+		t.abortLocked()
 	}
 }

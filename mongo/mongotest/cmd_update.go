@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/update/
@@ -36,7 +38,7 @@ func cmdUpdate(x *exec) error {
 	list := make([]updateStatement, len(docs))
 	x.noteStatements()
 	for i := range docs {
-		if err := list[i].parse(x, x.entries[i].Statement); err != nil {
+		if err := list[i].parse(x, x.result.entries[i].Statement); err != nil {
 			return err
 		}
 		if x.retryable() && list[i].multi {
@@ -50,7 +52,7 @@ func cmdUpdate(x *exec) error {
 func (s *updateStatement) parse(x *exec, doc []byte) error {
 	s.raw = doc
 	var parts updateParts
-	err := updateFields.document(doc, func(e *wire.Element) error {
+	err := fields.Update.Document(doc, func(e *wire.Element) error {
 		switch string(e.Key) {
 		case "q":
 			parts.filter = e.Document()
@@ -61,7 +63,7 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "multi":
 			s.multi = e.True()
 		case "hint":
-			return s.hint.parse(e)
+			return s.hint.Parse(e)
 		case "collation":
 			s.ownCollation(e)
 		case "arrayFilters":
@@ -71,12 +73,12 @@ func (s *updateStatement) parse(x *exec, doc []byte) error {
 		case "upsertSupplied":
 			parts.supplied = e.True()
 		case "sort":
-			if !x.set.config.version.atLeast(8, 0) {
-				return unknownField("update.updates", "sort")
+			if !x.conn.set.config.version.AtLeast(8, 0) {
+				return fields.Unknown("update.updates", "sort")
 			}
 			parts.sort = e.Value
 		case "sampleId":
-			return unsupportedField("update.updates", string(e.Key))
+			return fields.Unsupported("update.updates", string(e.Key))
 		}
 		return nil
 	})
@@ -102,24 +104,8 @@ type updateParts struct {
 	supplied     bool   // upsertSupplied
 }
 
-// checkUpdate refuses what is neither a document nor an array of them.
-func checkUpdate(v query.Value) error {
-	switch {
-	case v.IsDocument():
-		return nil
-	case !v.IsArray():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "Update argument must be either an object or an array")
-	}
-	for _, stage := range query.Elements(v.Data) {
-		if !stage.IsDocument() {
-			return mongoerr.Errorf(mongoerr.TypeMismatch, "Each element of the 'pipeline' array must be an object")
-		}
-	}
-	return nil
-}
-
 func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
-	if err := valid(s.raw); err != nil {
+	if err := query.CheckDocument(s.raw); err != nil {
 		return err
 	}
 	hooks, err := x.hooks()
@@ -155,7 +141,7 @@ func (s *updateStatement) compileUpdate(x *exec, p *updateParts) error {
 		return err
 	}
 	if p.constants == nil {
-		s.vars = x.vars.values
+		s.vars = x.result.vars.values
 	}
 	if p.sort != nil {
 		if err = s.parseSort(p.sort); err != nil {
@@ -184,13 +170,13 @@ func (s *updateStatement) supply(constants []byte) error {
 	return nil
 }
 
-// updateOneLocked executes one statement and tells whether it went well.
+// updateOneLocked executes one statement and reports whether it went well.
 func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
-	note := x.entries[i]
+	note := x.result.entries[i]
 	stmt := note.StatementID
 	if e := x.executedBeforeLocked(note, o); e != nil {
-		if e.before == nil {
-			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.after, "_id")})
+		if e.Before == nil {
+			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.After, "_id")})
 		} else {
 			o.modified++
 		}
@@ -219,7 +205,7 @@ type found struct {
 func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, error) {
 	if s.sort == nil {
 		err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
-			matches = append(matches, found{key, doc, x.match})
+			matches = append(matches, found{key, doc, x.result.match})
 			return s.multi
 		})
 		return matches, err
@@ -232,11 +218,11 @@ func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, erro
 }
 
 // replaced is the entry by which an update puts another document in the place of the one that was found.
-func (f *found) replaced(after []byte, u *query.Update) *entry {
-	return &entry{kind: put, key: f.key, before: f.doc, after: after, whole: u.IsReplacement()}
+func (f *found) replaced(after []byte, u *query.Update) *store.Entry {
+	return &store.Entry{Kind: store.Put, Key: f.key, Before: f.doc, After: after, Whole: u.IsReplacement()}
 }
 
-func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *Entry, o *outcome) error {
+func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note *noted, o *outcome) error {
 	var room [1]found
 	if err := x.updatableLocked(s.multi); err != nil {
 		return err
@@ -279,10 +265,10 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 
 // applyLocked applies an update to a document that was found. "$" stands for the array's element that it matched by.
 func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
-	x.match = f.match
-	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil {
-		err = x.set.config.version.checkUpdatedNames(f.doc, after)
+	x.result.match = f.match
+	after, err := u.Apply(f.doc, query.Env{Now: time.Now(), Match: &x.result.match})
+	if err == nil && !x.conn.set.config.version.StoresDollars() {
+		err = store.CheckUpdatedNames(f.doc, after)
 	}
 	return after, err
 }
@@ -290,7 +276,7 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 // refuseLocked returns why a write is refused. That its namespace is a view goes before what is wrong with the language in it,
 // and by then the real server has made the collection that an upsert writes into.
 func (x *exec) refuseLocked(why error, upsert bool) error {
-	_, err := x.member.storedLocked(x.full)
+	_, err := x.conn.member.storedLocked(x.command.full)
 	if err == nil && upsert {
 		err = x.makeForUpsertLocked()
 	}
@@ -302,32 +288,44 @@ func (x *exec) refuseLocked(why error, upsert bool) error {
 
 // makeForUpsertLocked makes the collection that an upsert writes into. It stays, even if there is no document for it.
 func (x *exec) makeForUpsertLocked() error {
-	if x.member.collections[x.full] != nil || x.within != nil {
+	if x.conn.member.data.Collections[x.command.full] != nil || x.result.within != nil {
 		return nil
 	}
-	_, err := x.makeLocked(x.full)
+	_, err := x.makeLocked(x.command.full)
 	return err
 }
 
 // upsertLocked inserts what an upsert makes of its filter and update, and returns the new document.
-func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *Entry) ([]byte, error) {
+func (x *exec) upsertLocked(command string, u *query.Update, q *criteria, stmt int32, note *noted) ([]byte, error) {
 	if err := x.makeForUpsertLocked(); err != nil {
 		return nil, err
 	}
-	x.match = query.Matching{Vars: q.vars}
-	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.match})
-	if err == nil {
-		err = x.set.config.version.checkUpdatedNames(nil, doc)
+	x.result.match = query.Matching{Vars: q.vars}
+	doc, err := u.Upsert(&q.filter, query.Env{Now: time.Now(), Match: &x.result.match})
+	if err == nil && !x.conn.set.config.version.StoresDollars() {
+		err = store.CheckUpdatedNames(nil, doc)
 	}
 	if err != nil {
 		return nil, x.executing(command, err)
 	}
-	doc, key, err := stored(doc)
+	doc, key, err := store.Prepared(doc)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.admissibleLocked(key, doc, true); err != nil {
 		return nil, x.executing(command, err)
 	}
-	return doc, x.storeLocked(&entry{kind: put, key: key, after: doc}, stmt, note)
+	return doc, x.storeLocked(&store.Entry{Kind: store.Put, Key: key, After: doc}, stmt, note)
+}
+
+// updatableLocked returns why an update is not executed if it is one of a time-series collection.
+func (x *exec) updatableLocked(multi bool) error {
+	c, err := x.collectionLocked(x.command.full)
+	switch {
+	case err != nil || c == nil || c.Def.Options.Timeseries == nil:
+		return err
+	case !multi:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot perform a non-multi update on a time-series collection")
+	}
+	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: updates of time-series collections are not supported")
 }

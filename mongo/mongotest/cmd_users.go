@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -15,16 +16,16 @@ import (
 // Users are known to every member at once. What a user may do is kept and shown, and not enforced.
 
 func cmdCreateUser(x *exec) error {
-	u := User{Name: string(x.first.Text()), Database: x.db}
+	u := User{Name: string(x.command.first.Text()), Database: x.command.db}
 	var roles []byte
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		switch string(e.Key) {
 		case "pwd":
 			u.Password = string(e.Text())
 		case "roles":
 			if roles = e.Array(); roles == nil {
-				return wrongType(x.name, "roles", e.Type, "array")
+				return fields.WrongType(x.command.name, "roles", e.Type, "array")
 			}
 		case "mechanisms":
 			for _, m := range query.Elements(e.Array()) {
@@ -32,7 +33,7 @@ func cmdCreateUser(x *exec) error {
 			}
 		case "customData", "digestPassword", "authenticationRestrictions":
 		default:
-			return unknownField(x.name, string(e.Key))
+			return fields.Unknown(x.command.name, string(e.Key))
 		}
 	}
 	if roles == nil {
@@ -43,7 +44,7 @@ func cmdCreateUser(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
 	}
 	a.roles = slices.Clone(roles)
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.initiation != initiated {
@@ -62,13 +63,13 @@ func cmdCreateUser(x *exec) error {
 // https://www.mongodb.com/docs/manual/reference/command/dropUser/
 
 func cmdDropUser(x *exec) error {
-	name := string(x.first.Text())
-	rs := x.set
+	name := string(x.command.first.Text())
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	a := rs.userLocked(x.db, name)
+	a := rs.userLocked(x.command.db, name)
 	if a == nil {
-		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.db)
+		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", name, x.command.db)
 	}
 	rs.users = slices.DeleteFunc(rs.users, func(other *account) bool { return other == a })
 	return nil
@@ -81,10 +82,10 @@ func cmdUsersInfo(x *exec) error {
 	if err != nil {
 		return err
 	}
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	at, dst := wire.BeginArray(x.out, "users")
+	at, dst := wire.BeginArray(x.result.out, "users")
 	n := 0
 	for _, a := range rs.users {
 		if wanted(a) {
@@ -92,27 +93,27 @@ func cmdUsersInfo(x *exec) error {
 			n++
 		}
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
 // wantedUsers reads whom usersInfo asks for: 1 for the database's, a name, {user, db}, {forAllDBs: true}, or several.
 func (x *exec) wantedUsers() (func(*account) bool, error) {
-	if n, ok := x.first.Integer(); ok && n == 1 {
-		return func(a *account) bool { return a.db == x.db }, nil
+	if n, ok := x.command.first.Integer(); ok && n == 1 {
+		return func(a *account) bool { return a.db == x.command.db }, nil
 	}
-	if x.first.IsDocument() && query.Lookup(x.first.Data, "forAllDBs").True() {
+	if x.command.first.IsDocument() && query.Lookup(x.command.first.Data, "forAllDBs").True() {
 		return func(*account) bool { return true }, nil
 	}
-	list := []query.Value{x.first}
-	if x.first.IsArray() {
-		list = query.Elements(x.first.Data)
+	list := []query.Value{x.command.first}
+	if x.command.first.IsArray() {
+		list = query.Elements(x.command.first.Data)
 	}
 	var names []string
 	for _, v := range list {
 		switch {
 		case v.Type == bson.TypeString:
-			names = append(names, x.db+"."+string(v.Text()))
+			names = append(names, x.command.db+"."+string(v.Text()))
 		case v.IsDocument():
 			user, db := query.Lookup(v.Data, "user"), query.Lookup(v.Data, "db")
 			names = append(names, string(db.Text())+"."+string(user.Text()))
@@ -147,19 +148,19 @@ func (a *account) appendRoles(dst []byte, key string) []byte {
 // https://www.mongodb.com/docs/manual/reference/command/connectionStatus/
 
 func cmdConnectionStatus(x *exec) error {
-	info, dst := wire.BeginEmbedded(x.out, "authInfo")
+	info, dst := wire.BeginEmbedded(x.result.out, "authInfo")
 	users, dst := wire.BeginArray(dst, "authenticatedUsers")
-	if x.who != nil {
+	if x.conn.who != nil {
 		at, d := wire.BeginEmbedded(dst, "0")
-		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.who.name), "db", x.who.db), at)
+		dst = wire.EndDocument(wire.AppendString(wire.AppendString(d, "user", x.conn.who.name), "db", x.conn.who.db), at)
 	}
 	dst = wire.EndDocument(dst, users)
-	if x.who != nil {
-		dst = x.who.appendRoles(dst, "authenticatedUserRoles")
+	if x.conn.who != nil {
+		dst = x.conn.who.appendRoles(dst, "authenticatedUserRoles")
 	} else {
 		at, d := wire.BeginArray(dst, "authenticatedUserRoles")
 		dst = wire.EndDocument(d, at)
 	}
-	x.out = wire.EndDocument(dst, info)
+	x.result.out = wire.EndDocument(dst, info)
 	return nil
 }

@@ -4,14 +4,16 @@ import (
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/validate/
 
 // validation is what a validate found.
 type validation struct {
-	c      *collection
+	c      *store.Collection
 	keys   []int32 // of each index
 	arrays []bool  // an index has several keys of a document
 	errors []string
@@ -21,27 +23,27 @@ func cmdValidate(x *exec) error {
 	if err := x.collectionName(); err != nil {
 		return err
 	}
-	for i := range x.args {
-		switch name := string(x.args[i].Key); name {
+	for i := range x.command.args {
+		switch name := string(x.command.args[i].Key); name {
 		case "full", "background", "checkBSONConformance", "metadata", "enforceFastCount":
 		case "repair", "fixMultikey":
-			if x.args[i].True() {
-				return unsupportedField("validate", name)
+			if x.command.args[i].True() {
+				return fields.Unsupported("validate", name)
 			}
 		default:
-			return unknownField("validate", name)
+			return fields.Unknown("validate", name)
 		}
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	defer x.set.mu.Unlock()
-	c, err := x.member.storedLocked(x.full)
+	defer x.conn.set.mu.Unlock()
+	c, err := x.conn.member.storedLocked(x.command.full)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.full)
+		return mongoerr.Errorf(mongoerr.NamespaceNotFound, "Collection '%s' does not exist to validate.", x.command.full)
 	}
 	v := &validation{c: c}
 	v.run()
@@ -52,37 +54,37 @@ func cmdValidate(x *exec) error {
 // run holds what the collection keeps beside its documents against them.
 func (v *validation) run() {
 	live, size := 0, int64(0)
-	v.c.scan(func(r *record) bool {
+	v.c.Scan(func(r *store.Record) bool {
 		live++
-		size += int64(len(r.doc))
-		if v.c.byID[r.key] != r {
-			v.errors = append(v.errors, fmt.Sprintf("record %d is not found by its _id", r.id))
+		size += int64(len(r.Doc))
+		if v.c.ByKey[r.Key] != r {
+			v.errors = append(v.errors, fmt.Sprintf("record %d is not found by its _id", r.ID))
 		}
 		return true
 	})
-	if live != v.c.live || size != v.c.size {
-		v.errors = append(v.errors, fmt.Sprintf("%d documents of %d bytes are counted as %d of %d", live, size, v.c.live, v.c.size))
+	if live != v.c.Live || size != v.c.Size {
+		v.errors = append(v.errors, fmt.Sprintf("%d documents of %d bytes are counted as %d of %d", live, size, v.c.Live, v.c.Size))
 	}
-	for _, ix := range v.c.def.indexes {
+	for _, ix := range v.c.Def.Indexes {
 		v.runIndex(ix)
 	}
 }
 
-func (v *validation) runIndex(ix *index) {
+func (v *validation) runIndex(ix *store.Index) {
 	n, arrays := int32(0), false
-	v.c.scan(func(r *record) bool {
-		keys := []indexKey{nil}
-		if ix.ordered() {
-			keys, _ = ix.keys(r.doc)
+	v.c.Scan(func(r *store.Record) bool {
+		keys := []store.Key{nil}
+		if ix.Ordered() {
+			keys, _ = ix.Keys(r.Doc)
 		}
 		distinct := make(map[string]bool)
 		for _, k := range keys {
-			distinct[k.encode()] = true
+			distinct[k.Encode()] = true
 		}
-		for _, u := range v.c.uniques {
+		for _, u := range v.c.Uniques {
 			for k := range distinct {
-				if u.index == ix && u.holders[k] != r {
-					v.errors = append(v.errors, fmt.Sprintf("record %d is not in the index %s", r.id, ix.name))
+				if u.Index == ix && u.Holders[k] != r {
+					v.errors = append(v.errors, fmt.Sprintf("record %d is not in the index %s", r.ID, ix.Name))
 				}
 			}
 		}
@@ -94,23 +96,23 @@ func (v *validation) runIndex(ix *index) {
 }
 
 func (x *exec) appendValidation(v *validation) {
-	dst := wire.AppendString(x.out, "ns", x.full)
-	dst = wire.AppendBinary(dst, "uuid", 4, v.c.def.uuid[:])
+	dst := wire.AppendString(x.result.out, "ns", x.command.full)
+	dst = wire.AppendBinary(dst, "uuid", 4, v.c.Def.UUID[:])
 	for _, name := range [...]string{"nInvalidDocuments", "nNonCompliantDocuments"} {
 		dst = wire.AppendInt32(dst, name, 0)
 	}
-	dst = wire.AppendInt32(dst, "nrecords", int32(v.c.live))
-	dst = wire.AppendInt32(dst, "nIndexes", int32(len(v.c.def.indexes)))
+	dst = wire.AppendInt32(dst, "nrecords", int32(v.c.Live))
+	dst = wire.AppendInt32(dst, "nIndexes", int32(len(v.c.Def.Indexes)))
 	at, dst := wire.BeginEmbedded(dst, "keysPerIndex")
-	for i, ix := range v.c.def.indexes {
-		dst = wire.AppendInt32(dst, ix.name, v.keys[i])
+	for i, ix := range v.c.Def.Indexes {
+		dst = wire.AppendInt32(dst, ix.Name, v.keys[i])
 	}
 	dst = wire.EndDocument(dst, at)
 	at, dst = wire.BeginEmbedded(dst, "indexDetails")
-	for i, ix := range v.c.def.indexes {
-		one, d := wire.BeginEmbedded(dst, ix.name)
+	for i, ix := range v.c.Def.Indexes {
+		one, d := wire.BeginEmbedded(dst, ix.Name)
 		d = wire.AppendBool(d, "valid", true)
-		d = wire.AppendDocument(d, "spec", ix.shown())
+		d = wire.AppendDocument(d, "spec", ix.Shown())
 		d = wire.AppendBool(d, "isMultikey", v.arrays[i])
 		dst = wire.EndDocument(d, one)
 	}
@@ -122,5 +124,5 @@ func (x *exec) appendValidation(v *validation) {
 	for _, name := range [...]string{"extraIndexEntries", "missingIndexEntries", "corruptRecords"} {
 		dst = wire.AppendStrings(dst, name, nil)
 	}
-	x.out = dst
+	x.result.out = dst
 }

@@ -7,8 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // place is which servers have a command, and where those that a mongos takes are executed.
@@ -21,13 +24,13 @@ const (
 	atMongos              // no member has it
 )
 
-// has tells whether the server has a command.
+// has reports whether the server has a command.
 func (x *exec) has(s *spec) bool {
 	wrong := atMongos
-	if x.mongos != nil {
+	if x.conn.mongos != nil {
 		wrong = atMember
 	}
-	return s.place != wrong && x.set.config.version.has(s)
+	return s.place != wrong && x.conn.set.config.version.Within(s.since, s.gone)
 }
 
 // spec is what is known of a command.
@@ -36,23 +39,28 @@ type spec struct {
 	place      place
 	run        func(*exec) error
 	name       string
-	greeting   bool      // hello and its older names
-	since      version   // the first that has it; zero: all have
-	gone       version   // the first that has it no more; zero: none
-	open       bool      // may be run by who has not authenticated
-	service    bool      // no application's work: not in the journal
-	write      bool      // takes a write concern
-	retryable  bool      // takes a transaction number
-	snapshots  bool      // takes the read concern "snapshot"
-	linearizes bool      // takes the read concern "linearizable"
-	statements string    // the field that holds its statements
-	fields     *fieldSet // what it may have besides what every command may; nil if it looks itself
-	inTxn      version   // the first in which it may be part of a transaction; zero: it may not
-	ends       bool      // it ends a transaction
+	greeting   bool            // hello and its older names
+	since      version.Version // the first that has it; zero: all have
+	gone       version.Version // the first that has it no more; zero: none
+	open       bool            // may be run by who has not authenticated
+	service    bool            // no application's work: not in the journal
+	write      bool            // takes a write concern
+	retryable  bool            // takes a transaction number
+	snapshots  bool            // takes the read concern "snapshot"
+	linearizes bool            // takes the read concern "linearizable"
+	statements string          // the field that holds its statements
+	fields     *fields.Set     // what it may have besides what every command may; nil if it looks itself
+	inTxn      version.Version // the first in which it may be part of a transaction; zero: it may not
+	ends       bool            // it ends a transaction
 }
 
-// command is a parsed command. What it refers to lies in the connection's buffer.
+// command is a message, and the command that it was parsed to. What it refers to lies in the connection's buffer.
 type command struct {
+	requestID  int32
+	flags      wire.MsgFlags
+	sequences  []wire.Sequence
+	afterApply func() // what a fault does once it is applied
+
 	spec  *spec // nil if there is no such command
 	raw   []byte
 	name  string
@@ -72,11 +80,11 @@ type command struct {
 	readMode     string        // of the read preference, empty if there is none
 	readTags     []query.Value // the tag sets
 	staleness    time.Duration
-	readConcern  string    // the level
-	concerned    bool      // it has a readConcern
-	after        timestamp // afterClusterTime
-	atTime       timestamp // atClusterTime
-	heard        timestamp // the client's $clusterTime
+	readConcern  string          // the level
+	concerned    bool            // it has a readConcern
+	after        store.Timestamp // afterClusterTime
+	atTime       store.Timestamp // atClusterTime
+	heard        store.Timestamp // the client's $clusterTime
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
@@ -95,10 +103,15 @@ const (
 	autocommitOn
 )
 
+// next returns the command that another message is parsed to. It has room from c, and its namespace, which often is the next one's.
+func (c *command) next() command {
+	return command{args: c.args[:0], db: c.db, coll: c.coll, full: c.full, stmtID: -1}
+}
+
 // parse takes the command apart: what every command may have, and the rest as args.
 func (x *exec) parse(doc []byte) error {
 	c := &x.command
-	*c = command{raw: doc, args: c.args[:0], db: c.db, coll: c.coll, full: c.full, stmtID: -1}
+	c.raw = doc
 	it := wire.Elements(doc)
 	if !it.Next() {
 		return it.Err
@@ -124,14 +137,14 @@ func (x *exec) parse(doc []byte) error {
 	switch {
 	case it.Err != nil:
 		return it.Err
-	case !hasDB && x.flags&wire.MoreToCome == 0 && len(x.out) > 0:
+	case !hasDB && x.command.flags&wire.MoreToCome == 0 && len(x.result.out) > 0:
 		return mongoerr.Errorf(40571, "OP_MSG requests require a $db argument")
 	case c.spec == nil:
 		return mongoerr.Errorf(mongoerr.CommandNotFound, "no such command: '%s'", c.name)
-	case x.who == nil && x.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
+	case x.conn.who == nil && x.conn.set.guarded.Load() && !c.spec.greeting && !c.spec.open:
 		return mongoerr.Errorf(mongoerr.Unauthorized, "Command %s requires authentication", c.name)
 	case !c.comment.Missing():
-		if err := x.set.config.version.checkComment(c.name, c.comment); err != nil {
+		if err := checkComment(x.conn.set.config.version, c.name, c.comment); err != nil {
 			return err
 		}
 	}
@@ -159,7 +172,7 @@ func (x *exec) generic(e *wire.Element) error {
 		return c.session(e)
 	case "txnNumber":
 		if e.Type != bson.TypeInt64 {
-			return wrongType(c.name, "txnNumber", e.Type, "long")
+			return fields.WrongType(c.name, "txnNumber", e.Type, "long")
 		}
 		c.txn, c.hasTxn = query.Of(*e).Integer()
 	case "startTransaction":
@@ -220,9 +233,9 @@ func (x *exec) checkSession() error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying autocommit=true is not allowed.")
 	case c.begins && c.autocommit == autocommitUnset:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	case c.readConcern == snapshotConcern && x.set.config.standalone:
+	case c.readConcern == snapshotConcern && x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.NotAReplicaSet, "node needs to be a replica set member to use read concern")
-	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.set.config.version.atLeast(5, 0)):
+	case c.readConcern == snapshotConcern && c.autocommit == autocommitUnset && (!c.spec.snapshots || !x.conn.set.config.version.AtLeast(5, 0)):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: read concern not supported", c.name)
 	case c.readConcern == linearizableConcern && c.autocommit == autocommitUnset:
@@ -231,7 +244,7 @@ func (x *exec) checkSession() error {
 		return nil
 	case c.lsid == nil:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified")
-	case x.set.config.standalone:
+	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
 	case c.txn < 0:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Transaction number cannot be negative")
@@ -264,7 +277,7 @@ func (x *exec) checkTransaction() error {
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
-	case may == version{} || !x.set.config.version.atLeast(may.major, may.minor):
+	case may.IsZero() || !x.conn.set.config.version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run killCursors as the first operation in a multi-document transaction.")
@@ -272,29 +285,6 @@ func (x *exec) checkTransaction() error {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}
 	return nil
-}
-
-// notEnumerated refuses a text that is none of those that a field may have.
-func notEnumerated(field, text string) error {
-	return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field '%s' is not a valid value.", text, field)
-}
-
-func wrongType(command, field string, is bson.Type, want string) error {
-	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", command, field,
-		query.TypeName(is), want)
-}
-
-func unknownField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.UnknownField, "BSON field '%s.%s' is an unknown field.", command, field)
-}
-
-func missingField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.%s' is missing but a required field", command, field)
-}
-
-// unsupportedField refuses a field that the real server knows and this one does not.
-func unsupportedField(command, field string) error {
-	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the field '%s' of %s is not supported", field, command)
 }
 
 // collectionName checks and notes the collection that the command's first element names.
@@ -332,22 +322,22 @@ func checkNamespace(db, coll string) error {
 
 // ns returns the namespace for the journal.
 func (x *exec) ns() string {
-	if x.target != "" {
-		return x.target
+	if x.result.target != "" {
+		return x.result.target
 	}
-	if x.full != "" && x.first.Type == bson.TypeString {
-		return x.full
+	if x.command.full != "" && x.command.first.Type == bson.TypeString {
+		return x.command.full
 	}
-	if x.first.Type == bson.TypeString {
-		return x.db + "." + string(x.first.Text())
+	if x.command.first.Type == bson.TypeString {
+		return x.command.db + "." + string(x.command.first.Text())
 	}
-	return x.db
+	return x.command.db
 }
 
 // documents returns the documents of a field that is an array or a document sequence.
 func (x *exec) documents(field string) ([][]byte, error) {
 	var docs [][]byte
-	for _, s := range x.sequences {
+	for _, s := range x.command.sequences {
 		if string(s.Identifier) != field {
 			continue
 		}
@@ -356,8 +346,8 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		}
 		return docs, nil
 	}
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		if string(e.Key) != field {
 			continue
 		}
@@ -367,7 +357,7 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		}
 		return docs, it.Err
 	}
-	return nil, missingField(x.name, field)
+	return nil, fields.Missing(x.command.name, field)
 }
 
 // maxBatch is how many statements one command may have.
@@ -384,8 +374,8 @@ func (x *exec) batchDocuments(field string) ([][]byte, error) {
 
 // statementID returns the id of the i-th statement within the command's transaction number.
 func (x *exec) statementID(i int) int32 {
-	if x.stmtIDs != nil {
-		it := wire.Elements(x.stmtIDs)
+	if x.command.stmtIDs != nil {
+		it := wire.Elements(x.command.stmtIDs)
 		for ; it.Next(); i-- {
 			if i == 0 {
 				n, _ := it.Int64()
@@ -393,8 +383,8 @@ func (x *exec) statementID(i int) int32 {
 			}
 		}
 	}
-	if x.stmtID >= 0 {
-		return x.stmtID + int32(i)
+	if x.command.stmtID >= 0 {
+		return x.command.stmtID + int32(i)
 	}
 	return int32(i)
 }

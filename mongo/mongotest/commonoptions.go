@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // commonConfig holds the settings that deployments and black pipes have in common.
@@ -18,16 +19,16 @@ type commonConfig struct {
 	setName     string
 	transcript  int
 	wantVersion string
-	version     version
+	version     version.Version
 }
 
 func newCommonConfig() commonConfig {
-	return commonConfig{setName: "rs0", seed: 1, version: newestVersion}
+	return commonConfig{setName: "rs0", seed: 1, version: version.Newest}
 }
 
 func (c *commonConfig) checkCommon() (err error) {
 	if c.wantVersion != "" {
-		if c.version, err = parseVersion(c.wantVersion); err != nil {
+		if c.version, err = version.Parse(c.wantVersion); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 )
 
 // https://github.com/mongodb/specifications/blob/master/source/compression/OP_COMPRESSED.md
@@ -32,16 +33,16 @@ func (c *conn) decompress(message []byte) ([]byte, error) {
 
 // wrap compresses an answer as its question was.
 func (x *exec) wrap(out []byte) ([]byte, error) {
-	if !x.compressed || !wire.MayCompress(x.name) {
+	if !x.conn.compressed || !wire.MayCompress(x.command.name) {
 		return out, nil
 	}
-	return x.codec.Compress(nil, out, x.compressor)
+	return x.conn.codec.Compress(nil, out, x.conn.compressor)
 }
 
 // negotiate returns the compressors that both sides have, in the client's order, from a hello's list of names.
 func (c *conn) negotiate(names *wire.Element) ([]string, error) {
 	if names.Type != bson.TypeArray {
-		return nil, wrongType("hello", "compression", names.Type, "array")
+		return nil, fields.WrongType("hello", "compression", names.Type, "array")
 	}
 	var both []string
 	it := wire.Elements(names.Value)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // conn is one client's connection to a server, served by one goroutine.
@@ -25,12 +26,14 @@ type conn struct {
 	done   chan struct{} // closed when the connection is
 	once   sync.Once
 
-	in         []byte
-	x          exec
-	appName    string
-	dealing    bool   // with a message
-	direct     bool   // the test's own hand, not a client: see Command
-	afterApply func() // for the message in hand: what a fault does once it is applied
+	in       []byte
+	x        exec
+	language query.Hooks // what compiles expressions where there is no let
+	waiter   waiter      // for the write concern of the command in hand
+	appName  string
+	shown    shown // by the last hello
+	dealing  bool  // with a message
+	direct   bool  // it is no client's but the test's own: see Command
 
 	codec      wire.Codec
 	compressor wire.Compressor // of the message in hand, if it came compressed
@@ -47,8 +50,8 @@ func newConn(s *server, nc net.Conn, id int64) *conn {
 		c.nc = tls.Server(nc, s.set.tls.server)
 	}
 	c.x.conn = c
-	c.x.language = c.x.plainHooks()
-	c.x.waiter.ch = make(chan struct{}, 1)
+	c.language = c.x.plainHooks()
+	c.waiter.ch = make(chan struct{}, 1)
 	return c
 }
 
@@ -75,7 +78,7 @@ func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 // abort ends the connection with a reset.
 func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.plain) }) }
 
-// gone tells whether the connection was closed by the server.
+// gone reports whether the connection was closed by the server.
 func (c *conn) gone() bool {
 	select {
 	case <-c.done:

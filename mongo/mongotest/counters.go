@@ -54,11 +54,11 @@ func newTally() tally {
 
 // countMessage counts the message in hand.
 func (x *exec) countMessage() {
-	if x.spec != nil {
-		x.server.received[x.spec.index].Add(1)
+	if x.command.spec != nil {
+		x.conn.server.received[x.command.spec.index].Add(1)
 		return
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	x.server.unknown[x.name]++
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	x.conn.server.unknown[x.command.name]++
 }

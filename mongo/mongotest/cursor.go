@@ -27,7 +27,7 @@ type cursor struct {
 type feed interface {
 	// nextLocked returns the next document, nil if there is none now.
 	nextLocked(x *exec) ([]byte, error)
-	// over tells whether there will never be another.
+	// over reports whether there will never be another.
 	over() bool
 }
 
@@ -45,7 +45,7 @@ func (f *fixed) nextLocked(*exec) ([]byte, error) {
 
 func (f *fixed) over() bool { return len(f.docs) == 0 }
 
-// exhausted tells whether the client has everything that there will ever be.
+// exhausted reports whether the client has everything that there will ever be.
 func (c *cursor) exhausted() bool { return c.ahead == nil && !c.full && c.feed.over() }
 
 // batchLocked takes documents for a batch: at most size of them, and at most 16 MiB but always one.
@@ -91,9 +91,9 @@ const (
 // replyCursor writes the first batch of a result, and keeps the rest for getMore.
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
-	x.set.mu.Lock()
+	x.conn.set.mu.Lock()
 	first, err := c.batchLocked(x, b.size)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -102,10 +102,10 @@ func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) er
 
 // open writes a cursor's first batch, and keeps the cursor if there is or may be more.
 func (x *exec) open(c *cursor, first [][]byte, single bool) error {
-	c.ns, c.vars, c.lsid, c.txn = x.full, x.vars.values, string(x.lsid), x.transactionNumber()
+	c.ns, c.vars, c.lsid, c.txn = x.command.full, x.result.vars.values, string(x.command.lsid), x.transactionNumber()
 	list, err := x.appendBatch(nil, c, "firstBatch", first)
 	if err != nil {
-		return x.executing(x.name, err)
+		return x.executing(x.command.name, err)
 	}
 	if single {
 		c.full = false
@@ -113,7 +113,7 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 	if !c.exhausted() && !single {
 		x.keepCursor(c)
 	}
-	at, dst := wire.BeginEmbedded(x.out, "cursor")
+	at, dst := wire.BeginEmbedded(x.result.out, "cursor")
 	switch c.order {
 	case batchMiddle:
 		dst = append(wire.AppendInt64(dst, "id", c.known()), list...)
@@ -123,12 +123,12 @@ func (x *exec) open(c *cursor, first [][]byte, single bool) error {
 		dst = append(dst, list...)
 	case batchFirst:
 		if dst = append(dst, list...); x.snapshot() {
-			dst = wire.AppendTimestamp(dst, "atClusterTime", x.atTime.seconds(), x.atTime.increment())
+			dst = wire.AppendTimestamp(dst, "atClusterTime", x.command.atTime.Seconds(), x.command.atTime.Increment())
 		}
-		x.out = c.appendIdentity(dst, at)
+		x.result.out = c.appendIdentity(dst, at)
 		return nil
 	}
-	x.out = wire.EndDocument(dst, at)
+	x.result.out = wire.EndDocument(dst, at)
 	return nil
 }
 
@@ -154,8 +154,8 @@ func (x *exec) appendBatch(dst []byte, c *cursor, name string, docs [][]byte) ([
 		}
 	}
 	dst = wire.EndDocument(dst, at)
-	if s, ok := c.feed.(*changeStream); ok && x.set.config.version.tellsPosition() {
-		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.position(c, docs))
+	if s, ok := c.feed.(*changeStream); ok && x.conn.set.config.version.TellsPosition() {
+		dst = wire.AppendDocument(dst, "postBatchResumeToken", s.positionOf(c, docs))
 	}
 	return dst, nil
 }
@@ -167,29 +167,29 @@ func (c *cursor) appendIdentity(dst []byte, at int) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// snapshot tells whether the reply says at which time it was read.
-func (x *exec) snapshot() bool { return x.readConcern == snapshotConcern && !x.inTransaction() }
+// snapshot reports whether the reply says at which time it was read.
+func (x *exec) snapshot() bool { return x.command.readConcern == snapshotConcern && !x.inTransaction() }
 
 // transactionNumber returns the number of the command's transaction, -1 if it is in none.
 func (x *exec) transactionNumber() int64 {
 	if x.inTransaction() {
-		return x.txn
+		return x.command.txn
 	}
 	return -1
 }
 
-// belongs tells why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
+// belongs returns why the command may not go on with a cursor, nil if it may: a cursor stays in its session and transaction.
 func (x *exec) belongs(c *cursor) error {
 	txn := x.transactionNumber()
 	switch {
-	case c.lsid == "" && x.lsid != nil:
-		return mongoerr.Errorf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.lsid))
-	case c.lsid != "" && x.lsid == nil:
+	case c.lsid == "" && x.command.lsid != nil:
+		return mongoerr.Errorf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.command.lsid))
+	case c.lsid != "" && x.command.lsid == nil:
 		return mongoerr.Errorf(50736, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", c.id,
 			sessionName([]byte(c.lsid)))
-	case c.lsid != string(x.lsid):
+	case c.lsid != string(x.command.lsid):
 		return mongoerr.Errorf(50738, "Cannot run getMore on cursor %d, which was created in session %s, in session %s", c.id,
-			sessionName([]byte(c.lsid)), sessionName(x.lsid))
+			sessionName([]byte(c.lsid)), sessionName(x.command.lsid))
 	case c.txn < 0 && txn >= 0:
 		return mongoerr.Errorf(50739, "Cannot run getMore on cursor %d, which was not created in a transaction, in transaction %d", c.id, txn)
 	case c.txn >= 0 && txn < 0:
@@ -203,17 +203,17 @@ func (x *exec) belongs(c *cursor) error {
 }
 
 func (x *exec) keepCursor(c *cursor) {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.cursors++
 	// The ids are spread so that a client which cuts them to 32 bits is found out.
-	c.id = rs.cursors<<32 | int64(x.member.index+1)
-	if x.epoch != x.member.epoch {
+	c.id = rs.cursors<<32 | int64(x.conn.member.index+1)
+	if x.conn.epoch != x.conn.member.epoch {
 		return
 	}
-	x.member.cursors[c.id] = c
-	if x.mongos != nil {
-		x.mongos.cursors[c.id] = x.member
+	x.conn.member.cursors[c.id] = c
+	if x.conn.mongos != nil {
+		x.conn.mongos.cursors[c.id] = x.conn.member
 	}
 }

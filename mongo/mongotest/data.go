@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Command executes a command at a member, without the wire: no middleware, fail point or authentication concerns it, and
@@ -30,7 +31,7 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("mongotest: encoding the command: %w", err)
-	case len(body) <= len(emptyDocument):
+	case len(body) <= len(query.EmptyDocument):
 		return nil, errors.New("mongotest: Command: the command is an empty document")
 	}
 	if !has(body, "$db") {
@@ -45,7 +46,7 @@ func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, err
 	if err := x.answer(x.parse(body)); err != nil {
 		return nil, fmt.Errorf("mongotest: member %d was stopped", member)
 	}
-	reply := bson.Raw(x.out)
+	reply := bson.Raw(x.result.out)
 	return reply, replyError(reply)
 }
 
@@ -115,7 +116,7 @@ func encoded(method string, docs []any) ([]bson.Raw, error) {
 	return list, nil
 }
 
-// isList tells whether a value is a slice of documents rather than one that is a slice itself.
+// isList reports whether a value is a slice of documents rather than one that is a slice itself.
 func isList(doc any) bool {
 	switch doc.(type) {
 	case nil, bson.D, bson.Raw, []byte:
@@ -258,8 +259,8 @@ func (rs *Deployment) ReadMember(member int, ns string) []bson.Raw {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var docs []bson.Raw
-	m.collections[ns].scan(func(r *record) bool {
-		docs = append(docs, bson.Raw(r.doc))
+	m.data.Collections[ns].Scan(func(r *store.Record) bool {
+		docs = append(docs, bson.Raw(r.Doc))
 		return true
 	})
 	return docs

@@ -14,6 +14,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
@@ -84,7 +85,7 @@ func (rs *Deployment) beginLocked(p *member) {
 	}
 	for _, m := range rs.members {
 		if m != p && m.config.bearsData() {
-			m.fetchLocked(p, p, p.log.last())
+			m.fetchLocked(p, p, p.data.Log.Last())
 		}
 	}
 	rs.reconsiderLocked()
@@ -349,8 +350,8 @@ func (rs *Deployment) ReadAll(ns string) []bson.Raw {
 		}
 	}
 	var docs []bson.Raw
-	from.snapshotLocked(ns, from.commit).scan(func(r *record) bool {
-		docs = append(docs, bson.Raw(r.doc))
+	from.data.Snapshot(ns, from.commit).Scan(func(r *store.Record) bool {
+		docs = append(docs, bson.Raw(r.Doc))
 		return true
 	})
 	return docs
@@ -380,7 +381,7 @@ func (rs *Deployment) idleLocked() bool {
 		return false
 	}
 	for _, m := range rs.members {
-		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.log.last() {
+		if _, p := m.sourceLocked(); p != nil && m.config.bearsData() && m.config.delay == 0 && p.matched[m.index] < p.data.Log.Last() {
 			return false
 		}
 	}
@@ -477,16 +478,16 @@ func (rs *Deployment) changedLocked() {
 }
 
 // tickLocked returns the timestamp of the next oplog entry.
-func (rs *Deployment) tickLocked() timestamp {
+func (rs *Deployment) tickLocked() store.Timestamp {
 	next := max(rs.clusterTime(), now()) + 1
 	rs.clock.Store(uint64(next))
 	return next
 }
 
 // clusterTime returns the newest cluster time that a server or a client knows.
-func (rs *Deployment) clusterTime() timestamp {
-	return timestamp(max(rs.clock.Load(), rs.heard.Load()))
+func (rs *Deployment) clusterTime() store.Timestamp {
+	return store.Timestamp(max(rs.clock.Load(), rs.heard.Load()))
 }
 
 // now returns the first timestamp of the current second.
-func now() timestamp { return timestamp(time.Now().Unix()) << 32 }
+func now() store.Timestamp { return store.Timestamp(time.Now().Unix()) << 32 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // handover is how long after a step-down the secondary that was caught up is elected.
@@ -43,7 +44,7 @@ func (rs *Deployment) reconsiderLocked() {
 	rs.changedLocked()
 }
 
-// spreadTermsLocked lets every member hear the terms of those whose messages get to it, and tells whether one was news.
+// spreadTermsLocked lets every member hear the terms of those whose messages get to it, and reports whether one was news.
 func (rs *Deployment) spreadTermsLocked() bool {
 	news := false
 	for _, m := range rs.members {
@@ -166,10 +167,10 @@ func (m *member) timeUp(n int) {
 	rs.reconsiderLocked()
 }
 
-// freshLocked tells whether the member is close enough behind the primary to take over from it.
+// freshLocked reports whether the member is close enough behind the primary to take over from it.
 func (m *member) freshLocked(p *member) bool {
-	mine, its := m.log.tail(), p.log.tail()
-	return mine != nil && mine.ts.seconds()+freshness >= its.ts.seconds()
+	mine, its := m.data.Log.Tail(), p.data.Log.Tail()
+	return mine != nil && mine.TS.Seconds()+freshness >= its.TS.Seconds()
 }
 
 // standLocked makes the member a candidate: it asks for votes without obligation first, so that one who cannot win does not
@@ -195,7 +196,7 @@ func (m *member) pollLocked(term int64, dry bool) int {
 	return votes
 }
 
-// voteLocked tells whether the member votes for a candidate. It does so only for who has all that it has, and once in a term,
+// voteLocked reports whether the member votes for a candidate. It does so only for who has all that it has, and once in a term,
 // because with its vote it learns the term.
 func (m *member) voteLocked(candidate *member, term int64, dry bool) bool {
 	switch p := m.primaryLocked(); {
@@ -216,10 +217,11 @@ func (m *member) winLocked(term int64) {
 	m.matched = make([]int64, len(m.set.members))
 	m.held = nil
 	if m.set.config.mutant.DeduplicationLostAtFailover && term > 1 {
-		clear(m.sessions)
+		clear(m.data.Sessions)
+		clear(m.transactions)
 	}
 	m.catchUpLocked()
-	m.appendLocked(&entry{kind: noop})
+	m.appendLocked(&store.Entry{Kind: store.Noop})
 	m.publishLocked()
 }
 
@@ -227,12 +229,12 @@ func (m *member) winLocked(term int64) {
 func (m *member) catchUpLocked() {
 	best := m
 	for _, other := range m.set.members {
-		if m.reaches(other) && other.newerThan(best) && m.log.last() > 0 && other.log.at(m.log.last()) == m.log.tail() {
+		if m.reaches(other) && other.newerThan(best) && m.data.Log.Last() > 0 && other.data.Log.At(m.data.Log.Last()) == m.data.Log.Tail() {
 			best = other
 		}
 	}
-	for i := m.log.last() + 1; i <= best.log.last(); i++ {
-		m.applyLocked(best.log.at(i))
+	for i := m.data.Log.Last() + 1; i <= best.data.Log.Last(); i++ {
+		m.data.Apply(best.data.Log.At(i))
 	}
 }
 
@@ -259,7 +261,7 @@ func (rs *Deployment) StepDown() error {
 
 // stepDownLocked gives up the mutex while it waits.
 func (rs *Deployment) stepDownLocked(m *member, freeze, limit time.Duration, force bool, stop <-chan struct{}) error {
-	term, target := m.term, m.log.last()
+	term, target := m.term, m.data.Log.Last()
 	m.held = nil
 	rs.wakeLocked()
 	var heir *member
@@ -278,7 +280,7 @@ func (rs *Deployment) stepDownLocked(m *member, freeze, limit time.Duration, for
 			"command with the argument {force: true} to force node to step down.", time.Now().UTC().Format(time.RFC3339))
 	}
 	if heir != nil {
-		heir.fetchLocked(m, m, m.log.last())
+		heir.fetchLocked(m, m, m.data.Log.Last())
 	}
 	m.stepDownLocked()
 	m.frozen = time.Now().Add(freeze)

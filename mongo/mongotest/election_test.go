@@ -20,7 +20,7 @@ func elected(t *testing.T, rs *mongotest.Deployment) (int, time.Duration) {
 	return must[int](t)(rs.WaitPrimary(ctx)), time.Since(began)
 }
 
-// between tells whether an election came in time: after the timeout, and up to 15 % later.
+// between reports whether an election came in time: after the timeout, and up to 15 % later.
 func between(d, timeout time.Duration) bool { return d >= timeout && d <= timeout*115/100 }
 
 func priority(i int, p float64) mongotest.Option { return mongotest.Member(i, mongotest.Priority(p)) }

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -51,17 +52,17 @@ type pointAction struct {
 }
 
 func cmdConfigureFailPoint(x *exec) error {
-	if x.db != "admin" {
+	if x.command.db != "admin" {
 		return mongoerr.Errorf(mongoerr.Unauthorized, "configureFailPoint may only be run against the admin database.")
 	}
-	name := string(x.first.Text())
+	name := string(x.command.first.Text())
 	if !isFailPoint(name) {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
 	p := &failPoint{times: -1, commands: make(map[string]bool)}
 	off := true
-	for i := range x.args {
-		e := &x.args[i]
+	for i := range x.command.args {
+		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "mode":
@@ -69,23 +70,23 @@ func cmdConfigureFailPoint(x *exec) error {
 		case "data":
 			err = p.data(e)
 		default:
-			err = unknownField(x.name, string(e.Key))
+			err = fields.Unknown(x.command.name, string(e.Key))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	if off {
-		delete(x.server.points, name)
+		delete(x.conn.server.points, name)
 	} else {
-		x.server.points[name] = p
+		x.conn.server.points[name] = p
 	}
 	return nil
 }
 
-// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and tells whether it was off.
+// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and reports whether it was off.
 func (p *failPoint) mode(e *wire.Element) (bool, error) {
 	switch string(e.Text()) {
 	case "off":
@@ -139,9 +140,9 @@ func (p *failPoint) activation(e *wire.Element) error {
 func (p *failPoint) data(e *wire.Element) error {
 	doc := e.Document()
 	if doc == nil {
-		return wrongType("configureFailPoint", "data", e.Type, "object")
+		return fields.WrongType("configureFailPoint", "data", e.Type, "object")
 	}
-	if err := valid(doc); err != nil {
+	if err := query.CheckDocument(doc); err != nil {
 		return err
 	}
 	it := wire.Elements(append([]byte(nil), doc...))
@@ -158,7 +159,7 @@ func (p *failPoint) datum(e *wire.Element) error {
 	switch string(e.Key) {
 	case "failCommands":
 		for _, name := range query.Elements(e.Value) {
-			p.commands[newestName(string(name.Text()))] = true
+			p.commands[fields.NewestName(string(name.Text()))] = true
 		}
 	case "errorCode", "failBeforeCommitExceptionCode":
 		p.code, p.hasCode = Code(n), true
@@ -192,15 +193,15 @@ func (p *failPoint) datum(e *wire.Element) error {
 
 // failPoint does what the member's fail point says about the command in hand.
 func (x *exec) failPoint() (pointAction, error) {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
-	p := x.server.points[FailCommand]
+	p := x.conn.server.points[FailCommand]
 	if p == nil || !p.concerns(x) || !p.take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
 	}
 	rs.mu.Unlock()
-	if sleep(x.done, p.block) != nil {
+	if sleep(x.conn.done, p.block) != nil {
 		return pointAction{}, errHangUp
 	}
 	action := pointAction{p.writeConcernError, p.labels}
@@ -215,19 +216,19 @@ func (x *exec) failPoint() (pointAction, error) {
 
 func (p *failPoint) concerns(x *exec) bool {
 	switch {
-	case x.direct || x.name == "configureFailPoint" || !p.commands[newestName(x.name)]:
+	case x.conn.direct || x.command.name == "configureFailPoint" || !p.commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.appName != "" && p.appName != x.appName:
+	case p.appName != "" && p.appName != x.conn.appName:
 		return false
 	}
-	coll := x.first
-	if x.name == "getMore" {
+	coll := x.command.first
+	if x.command.name == "getMore" {
 		coll = x.arg("collection")
 	}
-	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.db+"."+string(coll.Text())
+	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.command.db+"."+string(coll.Text())
 }
 
-// take counts a command down and tells whether the fail point acts on it. It is called with the set's mutex held.
+// take counts a command down and reports whether the fail point acts on it. It is called with the set's mutex held.
 func (p *failPoint) take() bool {
 	switch {
 	case p.skip > 0:
@@ -243,9 +244,9 @@ func (p *failPoint) take() bool {
 
 // failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
-	m := x.member
+	m := x.conn.member
 	p := m.points[FailWrite]
-	if p == nil || !x.hasTxn || m.log.last() == since || !p.take() {
+	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.take() {
 		return nil
 	}
 	if p.hasCode {
@@ -256,14 +257,14 @@ func (x *exec) failWriteLocked(since int64) error {
 
 // failGetMoreLocked does what the fail point for getMore says about a cursor that was found.
 func (x *exec) failGetMoreLocked(c *cursor) error {
-	p := x.server.points[FailGetMore]
+	p := x.conn.server.points[FailGetMore]
 	if p == nil {
-		p = x.member.points[FailGetMore] // of the member behind a mongos
+		p = x.conn.member.points[FailGetMore] // of the member behind a mongos
 	}
 	if p == nil || !p.take() {
 		return nil
 	}
-	delete(x.member.cursors, c.id)
+	delete(x.conn.member.cursors, c.id)
 	code := Code(96) // OperationFailed
 	if p.hasCode {
 		code = p.code

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 )
 
 // FailPoint is what the command configureFailPoint tells a member: the same engine does it, and either way replaces and ends
@@ -82,7 +83,7 @@ func (f *FailPoint) compile() (*failPoint, error) {
 		if specs[name] == nil {
 			return nil, fmt.Errorf("mongotest: SetFailPoint: there is no command %q", name)
 		}
-		p.commands[newestName(name)] = true
+		p.commands[fields.NewestName(name)] = true
 	}
 	if e := f.WriteConcernError; e != nil {
 		at, dst := wire.BeginDocument(nil)

@@ -22,7 +22,7 @@ func Uninitiated() Option { return deploymentOption(func(c *config) { c.uninitia
 // Processes is how a server makes the servers of other processes members of its set. The set lives in this process; the
 // others hand the connections of their clients on to it.
 type Processes struct {
-	// IsSelf tells whether an address of a configuration, "host:port", leads to this process.
+	// IsSelf reports whether an address of a configuration, "host:port", leads to this process.
 	IsSelf func(address string) bool
 	// Join makes other processes stand for members; what it returns is the reason why one of them does not. It is called once
 	// for each attempt to initiate the set, and the members are there when the command has been answered.
@@ -68,9 +68,9 @@ func (m *member) stateNameLocked() string {
 // configuredLocked refuses a command that needs a replica set's configuration while there is none, or none with the member.
 func (x *exec) configuredLocked(text string) error {
 	switch {
-	case x.set.initiation != initiated:
+	case x.conn.set.initiation != initiated:
 		return mongoerr.Errorf(mongoerr.NotYetInitialized, "%s", text)
-	case x.member.config.removed:
+	case x.conn.member.config.removed:
 		return mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Our replica set config is invalid or we are not a member of it")
 	}
 	return nil

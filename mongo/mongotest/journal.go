@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Entry is the journal's record of one statement attempt that reached the server: one for each document of an insert,
@@ -77,21 +79,27 @@ func (e *Entry) String() string {
 	return b.String()
 }
 
+// noted is an entry of the journal that is being kept, with what becomes of the entry of the log that it stands for.
+type noted struct {
+	Entry
+	outcome store.Outcome // of which Applied and RolledBack are made
+}
+
 // journal keeps the newest entries. Its mutex also guards the fields of the entries in it.
 type journal struct {
 	mu      sync.Mutex
 	limit   int
 	seq     int64
-	entries []*Entry
-	slab    []Entry
+	entries []*noted
+	slab    []noted
 }
 
 // allocate returns an entry to fill in before it is added.
-func (j *journal) allocate() *Entry {
+func (j *journal) allocate() *noted {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.slab) == 0 {
-		j.slab = make([]Entry, 32)
+		j.slab = make([]noted, 32)
 	}
 	e := &j.slab[0]
 	j.slab = j.slab[1:]
@@ -99,7 +107,7 @@ func (j *journal) allocate() *Entry {
 }
 
 // add appends filled entries.
-func (j *journal) add(entries []*Entry) {
+func (j *journal) add(entries []*noted) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range entries {
@@ -108,14 +116,14 @@ func (j *journal) add(entries []*Entry) {
 	}
 	j.entries = append(j.entries, entries...)
 	if len(j.entries) > j.limit+j.limit/4+64 {
-		kept := make([]*Entry, j.limit, j.limit+j.limit/4+64+len(entries))
+		kept := make([]*noted, j.limit, j.limit+j.limit/4+64+len(entries))
 		copy(kept, j.entries[len(j.entries)-j.limit:])
 		j.entries = kept
 	}
 }
 
 // mark changes entries that are already in the journal.
-func (j *journal) mark(entries []*Entry, change func(*Entry)) {
+func (j *journal) mark(entries []*noted, change func(*noted)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range entries {
@@ -130,8 +138,10 @@ func (rs *Deployment) Journal() []Entry {
 	defer j.mu.Unlock()
 	from := max(0, len(j.entries)-j.limit)
 	list := make([]Entry, 0, len(j.entries)-from)
-	for _, e := range j.entries[from:] {
-		list = append(list, *e)
+	for _, n := range j.entries[from:] {
+		e := n.Entry
+		e.Applied, e.RolledBack = n.outcome.Applied.Load(), n.outcome.RolledBack.Load()
+		list = append(list, e)
 	}
 	return list
 }
@@ -153,7 +163,7 @@ func (rs *Deployment) Dump() string {
 	defer rs.mu.Unlock()
 	for _, m := range rs.members {
 		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
-			m.term, m.up, m.gate.shut.Load(), m.log.last(), m.commit)
+			m.term, m.up, m.gate.shut.Load(), m.data.Log.Last(), m.commit)
 	}
 	return b.String()
 }

@@ -3,8 +3,9 @@ package mongotest
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // role is what a member that runs is in its set.
@@ -28,7 +29,6 @@ type member struct {
 	server
 	index  int
 	wake   chan struct{} // tells the replicating goroutine that there may be something to fetch
-	lastTS atomic.Uint64 // of the newest oplog entry
 	random *rand.Rand    // makes its elections' offsets
 
 	role    role
@@ -36,15 +36,14 @@ type member struct {
 	elected time.Time // when it became primary
 	frozen  time.Time // until when it does not stand for election
 
-	log         oplog
-	commit      int64 // index up to which it knows that a majority has the log
-	matched     []int64
-	held        []int64 // as primary: indexes from which on nothing may be fetched yet
-	collections catalog
-	sessions    map[string]*session
-	usage       usage
-	open        map[*transaction]struct{}
-	locks       map[lock]*transaction
+	data         *store.Store
+	commit       int64 // index up to which it knows that a majority has the log
+	matched      []int64
+	held         []int64                 // as primary: indexes from which on nothing may be fetched yet
+	transactions map[string]*transaction // the newest that began here, by its session
+	usage        usage
+	open         map[*transaction]struct{}
+	locks        map[lock]*transaction
 
 	config memberConfig
 	lag    time.Duration // how long after a write it fetches it, beside what the configuration says
@@ -68,8 +67,8 @@ func newMember(set *Deployment, index int) *member {
 	m := &member{index: index, wake: make(chan struct{}, 1)}
 	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
 	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))
-	m.collections = make(catalog)
-	m.sessions = make(map[string]*session)
+	m.data = store.New()
+	m.transactions = make(map[string]*transaction)
 	m.startLocked()
 	return m
 }
@@ -85,12 +84,12 @@ func (m *member) startLocked() {
 	m.view = view{primary: -2}
 }
 
-// passes tells whether a message of m gets to another member.
+// passes reports whether a message of m gets to another member.
 func (m *member) passes(to *member) bool {
 	return m.linked(to) && (m == to || !m.config.removed && !to.config.removed)
 }
 
-// linked tells whether bytes of m get to another server.
+// linked reports whether bytes of m get to another server.
 func (m *member) linked(to *member) bool {
 	if m == to {
 		return m.up
@@ -98,11 +97,11 @@ func (m *member) linked(to *member) bool {
 	return m.up && to.up && !m.gate.shut.Load() && !to.gate.shut.Load() && !m.set.cut[m.index][to.index]
 }
 
-// reaches tells whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
+// reaches reports whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
 // what is cut one way ends them both ways.
 func (m *member) reaches(other *member) bool { return m.passes(other) && other.passes(m) }
 
-// seesMajority tells whether the member reaches, itself included, a majority of those who vote.
+// seesMajority reports whether the member reaches, itself included, a majority of those who vote.
 func (m *member) seesMajority() bool {
 	votes := 0
 	for _, other := range m.set.members {
@@ -126,19 +125,19 @@ func (m *member) primaryLocked() *member {
 
 // newerThan compares two members' logs as voters do.
 func (m *member) newerThan(other *member) bool {
-	a, b := m.log.tail(), other.log.tail()
+	a, b := m.data.Log.Tail(), other.data.Log.Tail()
 	switch {
 	case a == nil || b == nil:
 		return a != nil
-	case a.term != b.term:
-		return a.term > b.term
+	case a.Term != b.Term:
+		return a.Term > b.Term
 	}
-	return m.log.last() > other.log.last()
+	return m.data.Log.Last() > other.data.Log.Last()
 }
 
 // fetchLimit is up to which index others may fetch the log.
 func (m *member) fetchLimit() int64 {
-	limit := m.log.last()
+	limit := m.data.Log.Last()
 	for _, h := range m.held {
 		limit = min(limit, h)
 	}
@@ -147,7 +146,7 @@ func (m *member) fetchLimit() int64 {
 
 // holdLocked keeps what is applied from now on from being fetched; the returned function ends that.
 func (m *member) holdLocked() func() {
-	at, epoch := m.log.last(), m.epoch
+	at, epoch := m.data.Log.Last(), m.epoch
 	m.held = append(m.held, at)
 	return func() {
 		m.set.mu.Lock()

@@ -90,16 +90,16 @@ func Spare() MemberOption { return func(s *memberSetup) { s.removed = true } }
 // newMemberConfig is a member's configuration unless it says otherwise.
 func newMemberConfig(id int64) memberConfig { return memberConfig{id: id, priority: 1, votes: 1} }
 
-// voter tells whether the member votes.
+// voter reports whether the member votes.
 func (c *memberConfig) voter() bool { return c.votes > 0 && !c.removed }
 
-// bearsData tells whether the member has the set's data.
+// bearsData reports whether the member has the set's data.
 func (c *memberConfig) bearsData() bool { return !c.arbiter && !c.removed }
 
-// electable tells whether the configuration lets the member be elected.
+// electable reports whether the configuration lets the member be elected.
 func (c *memberConfig) electable() bool { return c.priority > 0 && c.bearsData() }
 
-// electable tells whether the member may be elected now.
+// electable reports whether the member may be elected now.
 func (m *member) electable() bool { return m.config.electable() && !time.Now().Before(m.frozen) }
 
 // check completes the configuration as the real server does, or tells which of its rules it breaks.

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -56,13 +57,13 @@ func NewReply(doc any) *Reply {
 	return &Reply{Body: body}
 }
 
-// has tells whether a document has a field.
+// has reports whether a document has a field.
 func has(doc []byte, name string) bool { return !query.Lookup(doc, name).Missing() }
 
-// given tells whether the reply has anything to send.
+// given reports whether the reply has anything to send.
 func (r *Reply) given() bool { return r.Body != nil || r.Error != nil || r.Garbage != nil }
 
-// empty tells whether the reply neither sends anything nor ends the connection: the client would wait for ever.
+// empty reports whether the reply neither sends anything nor ends the connection: the client would wait for ever.
 func (r *Reply) empty() bool { return !r.given() && !r.Lost && !r.Close }
 
 // orError returns the reply, or an error in place of one with nothing in it.
@@ -175,10 +176,10 @@ func around(list []Middleware, h Handler) Handler {
 
 func (u *use) concerns(command string) bool { return stands(u.command, command) }
 
-// stands tells whether a test means a command by a name: whatever the case, or an older name.
+// stands reports whether a test means a command by a name: whatever the case, or an older name.
 func stands(name, command string) bool {
 	if isGreeting(command) {
 		return strings.EqualFold(name, "hello") || strings.EqualFold(name, "isMaster")
 	}
-	return name == AnyCommand || strings.EqualFold(name, command) || strings.EqualFold(newestName(name), newestName(command))
+	return name == AnyCommand || strings.EqualFold(name, command) || strings.EqualFold(fields.NewestName(name), fields.NewestName(command))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // mongos is a server that has no data: it executes commands at the shard's members. Its fields are guarded by the set's
@@ -111,7 +112,7 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 	}
 	sets := c.readTags
 	if len(sets) == 0 {
-		sets = []query.Value{{Data: emptyDocument}}
+		sets = []query.Value{{Data: query.EmptyDocument}}
 	}
 	for _, tags := range sets {
 		suitable := slices.DeleteFunc(slices.Clone(able), func(m *member) bool { return !m.config.hasTags(tags.Data) })
@@ -123,13 +124,13 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 	return nil
 }
 
-// freshEnoughLocked tells whether a member is no further behind the newest entry than a limit, 0 for none.
+// freshEnoughLocked reports whether a member is no further behind the newest entry than a limit, 0 for none.
 func (rs *Deployment) freshEnoughLocked(m *member, limit time.Duration) bool {
-	newest, mine := timestamp(rs.clock.Load()), m.log.tail()
-	return limit == 0 || mine != nil && time.Duration(newest.seconds()-mine.ts.seconds())*time.Second <= limit
+	newest, mine := store.Timestamp(rs.clock.Load()), m.data.Log.Tail()
+	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
-// hasTags tells whether a member has all of some tags.
+// hasTags reports whether a member has all of some tags.
 func (c *memberConfig) hasTags(tags []byte) bool {
 	it := wire.Elements(tags)
 	for it.Next() {
@@ -157,7 +158,7 @@ func (rs *Deployment) describeShardLocked(p *member) {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendString(doc, "_id", rs.config.setName)
 	doc = wire.AppendString(doc, "host", rs.shardLocked())
-	doc, key, _ := stored(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
-	p.appendLocked(&entry{kind: create, ns: ns, change: &change{after: newDefinition(collectionOptions{})}})
-	p.appendLocked(&entry{kind: put, ns: ns, key: key, after: doc})
+	doc, key, _ := store.Prepared(wire.EndDocument(wire.AppendInt32(doc, "state", 1), at))
+	p.appendLocked(&store.Entry{Kind: store.Create, NS: ns, Change: &store.Change{After: store.NewDefinition()}})
+	p.appendLocked(&store.Entry{Kind: store.Put, NS: ns, Key: key, After: doc})
 }

@@ -112,7 +112,7 @@ func (p *BlackPipe) hello(command string) *Reply {
 		{Key: "localTime", Value: time.Now()},
 		{Key: "logicalSessionTimeoutMinutes", Value: sessionMinutes},
 		{Key: "minWireVersion", Value: 0},
-		{Key: "maxWireVersion", Value: c.version.release().wire},
+		{Key: "maxWireVersion", Value: c.version.WireVersion()},
 		{Key: "readOnly", Value: false},
 	}...))
 }

@@ -11,7 +11,7 @@ func (rs *Deployment) configureLocked() {
 	rs.votes, rs.voteMajority = voters, voters/2+1
 	rs.writeMajority = min(rs.voteMajority, voters-arbiters)
 	// A majority is not the default where losing one member that has data would keep every write waiting.
-	rs.majorityByDefault = rs.config.version.atLeast(5, 0) && (arbiters == 0 || voters-arbiters > rs.voteMajority)
+	rs.majorityByDefault = rs.config.version.AtLeast(5, 0) && (arbiters == 0 || voters-arbiters > rs.voteMajority)
 }
 
 // arbitersLocked returns how many arbiters there are, all of which vote.

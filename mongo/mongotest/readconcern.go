@@ -6,8 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/reference/read-concern/
@@ -25,7 +27,7 @@ func (c *command) parseReadConcern(e *wire.Element) error {
 	}
 	c.concerned = true
 	var after, at bool
-	err = readConcernFields.document(doc, func(e *wire.Element) (err error) {
+	err = fields.ReadConcern.Document(doc, func(e *wire.Element) (err error) {
 		switch string(e.Key) {
 		case "level":
 			return c.readConcernLevel(string(e.Text()))
@@ -52,14 +54,14 @@ func (c *command) readConcernLevel(level string) error {
 		c.readConcern = level
 		return nil
 	}
-	return notEnumerated("readConcern.level", level)
+	return fields.NotEnumerated("readConcern.level", level)
 }
 
-func readConcernTime(e *wire.Element) (timestamp, error) {
+func readConcernTime(e *wire.Element) (store.Timestamp, error) {
 	if e.Type != bson.TypeTimestamp {
 		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "\"%s\" had the wrong type. Expected 17, found %s", e.Key, query.TypeName(e.Type))
 	}
-	return timestamp(binary.LittleEndian.Uint64(e.Value)), nil
+	return store.Timestamp(binary.LittleEndian.Uint64(e.Value)), nil
 }
 
 // checkTimes refuses times, given or not, that do not go with one another or with the level.
@@ -90,16 +92,16 @@ func (c *command) clusterTimeField(e *wire.Element) error {
 	for it.Next() {
 		switch {
 		case string(it.Key) == "signature" && it.Document() == nil:
-			return wrongType(c.name+".$clusterTime", "signature", it.Type, "object")
+			return fields.WrongType(c.name+".$clusterTime", "signature", it.Type, "object")
 		case string(it.Key) != "clusterTime":
 		case it.Type != bson.TypeTimestamp:
-			return wrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
+			return fields.WrongType(c.name+".$clusterTime", "clusterTime", it.Type, "timestamp")
 		default:
-			c.heard = timestamp(binary.LittleEndian.Uint64(it.Value))
+			c.heard = store.Timestamp(binary.LittleEndian.Uint64(it.Value))
 		}
 	}
 	if it.Err == nil && c.heard == 0 {
-		return missingField(c.name+".$clusterTime", "clusterTime")
+		return fields.Missing(c.name+".$clusterTime", "clusterTime")
 	}
 	return it.Err
 }
@@ -109,67 +111,67 @@ const aheadOfClock = 365 * 24 * 60 * 60
 
 // hear takes over a cluster time that the client knows from elsewhere: later writes are later than that.
 func (x *exec) hear() error {
-	rs := x.set
-	if x.heard <= rs.clusterTime() || rs.config.standalone {
+	rs := x.conn.set
+	if x.command.heard <= rs.clusterTime() || rs.config.standalone {
 		return nil
 	}
-	if now := now(); x.heard.seconds() > now.seconds()+aheadOfClock {
+	if now := now(); x.command.heard.Seconds() > now.Seconds()+aheadOfClock {
 		return mongoerr.Errorf(mongoerr.ClusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.",
-			x.heard.seconds(), now.seconds())
+			x.command.heard.Seconds(), now.Seconds())
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	rs.heard.Store(max(rs.heard.Load(), uint64(x.heard)))
+	rs.heard.Store(max(rs.heard.Load(), uint64(x.command.heard)))
 	return nil
 }
 
 // awaitTimesLocked waits until the member has what the read concern's times ask for; a majority of the members, if that is what is read.
 func (x *exec) awaitTimesLocked() error {
-	rs, m := x.set, x.member
-	name, wanted := "afterClusterTime", x.after
-	if x.atTime > wanted {
-		name, wanted = "atClusterTime", x.atTime
+	rs, m := x.conn.set, x.conn.member
+	name, wanted := "afterClusterTime", x.command.after
+	if x.command.atTime > wanted {
+		name, wanted = "atClusterTime", x.command.atTime
 	}
 	if wanted == 0 || rs.config.standalone {
 		return nil
 	}
 	if known := rs.clusterTime(); wanted > known {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
-			"%s; current clusterTime: %s", name, wanted.text(), known.text())
+			"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
 	}
 	if x.readTimeLocked() >= wanted {
 		return nil
 	}
 	m.advanceLocked(wanted)
-	w := newWaiter(func() bool { return x.epoch != m.epoch || x.readTimeLocked() >= wanted })
-	if err := x.inTime(rs.awaitLocked(w, x.done, x.limit())); err != nil {
+	w := newWaiter(func() bool { return x.conn.epoch != m.epoch || x.readTimeLocked() >= wanted })
+	if err := x.inTime(rs.awaitLocked(w, x.conn.done, x.limit())); err != nil {
 		return err
 	}
 	return x.readableLocked()
 }
 
 // readTimeLocked is the time of the newest entry that a read of the command would see.
-func (x *exec) readTimeLocked() timestamp {
-	m := x.member
-	if x.inTransaction() || x.readConcern != majorityConcern && x.readConcern != snapshotConcern {
-		return timestamp(m.lastTS.Load())
+func (x *exec) readTimeLocked() store.Timestamp {
+	m := x.conn.member
+	if x.inTransaction() || x.command.readConcern != majorityConcern && x.command.readConcern != snapshotConcern {
+		return m.data.Newest()
 	}
-	if e := m.log.at(m.commit); e != nil {
-		return e.ts
+	if e := m.data.Log.At(m.commit); e != nil {
+		return e.TS
 	}
 	return 0
 }
 
 // advanceLocked lets the primary write a no-op if nothing of a time, or later, has been written: it was only heard of, or is of what
 // was rolled back.
-func (m *member) advanceLocked(to timestamp) {
+func (m *member) advanceLocked(to store.Timestamp) {
 	p := m.primaryLocked()
 	if m.role == primary {
 		p = m
 	}
-	if p == nil || timestamp(p.lastTS.Load()) >= to || !m.passes(p) {
+	if p == nil || p.data.Newest() >= to || !m.passes(p) {
 		return
 	}
-	p.appendLocked(&entry{kind: noop})
+	p.appendLocked(&store.Entry{Kind: store.Noop})
 	p.publishLocked()
 }

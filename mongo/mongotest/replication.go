@@ -1,14 +1,18 @@
 package mongotest
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
+)
 
 // appendLocked writes an entry as the primary.
-func (m *member) appendLocked(e *entry) {
-	e.term = m.term
-	e.ts = m.set.tickLocked()
-	e.written = time.Now().UnixNano()
-	m.applyLocked(e)
-	m.matched[m.index] = m.log.last()
+func (m *member) appendLocked(e *store.Entry) {
+	e.Term = m.term
+	e.TS = m.set.tickLocked()
+	e.Written = time.Now().UnixNano()
+	m.data.Apply(e)
+	m.matched[m.index] = m.data.Log.Last()
 }
 
 // publishLocked lets the secondaries know of new entries, and commits at once where the primary is a majority by itself.
@@ -76,7 +80,7 @@ func (m *member) nap(d time.Duration) error {
 // batch is how many entries are fetched while the set's mutex is held.
 const batch = 256
 
-// fetch fetches what there is, up to a batch, and tells whether there is more.
+// fetch fetches what there is, up to a batch, and reports whether there is more.
 func (m *member) fetch() bool {
 	rs := m.set
 	rs.mu.Lock()
@@ -86,8 +90,8 @@ func (m *member) fetch() bool {
 		return false
 	}
 	m.rollBackLocked(from)
-	m.fetchLocked(from, of, min(m.dueLocked(from), m.log.last()+batch))
-	return m.log.last() < from.fetchLimit() && from.fetchLimit() > 0
+	m.fetchLocked(from, of, min(m.dueLocked(from), m.data.Log.Last()+batch))
+	return m.data.Log.Last() < from.fetchLimit() && from.fetchLimit() > 0
 }
 
 // sourceLocked returns whom a secondary fetches from and whose log it follows that way: the primary, or a secondary that
@@ -120,9 +124,9 @@ func (m *member) dueLocked(from *member) int64 {
 		return limit
 	}
 	now := time.Now().UnixNano()
-	due := m.log.last()
-	for ; due < limit && from.log.at(due+1) != nil; due++ {
-		if from.log.at(due+1).written+int64(delay) > now {
+	due := m.data.Log.Last()
+	for ; due < limit && from.data.Log.At(due+1) != nil; due++ {
+		if from.data.Log.At(due+1).Written+int64(delay) > now {
 			break
 		}
 	}
@@ -138,11 +142,11 @@ func (m *member) untilNext() time.Duration {
 	if from == nil || m.delay() == 0 {
 		return 0
 	}
-	next := from.log.at(m.log.last() + 1)
+	next := from.data.Log.At(m.data.Log.Last() + 1)
 	if next == nil {
 		return 0
 	}
-	return time.Until(time.Unix(0, next.written).Add(m.delay()))
+	return time.Until(time.Unix(0, next.Written).Add(m.delay()))
 }
 
 // fetchLocked brings the member's log to what from has up to an index, and tells the primary whose log that is: first what
@@ -150,15 +154,15 @@ func (m *member) untilNext() time.Duration {
 func (m *member) fetchLocked(from, of *member, limit int64) {
 	m.term = max(m.term, of.term)
 	m.rollBackLocked(from)
-	had := m.log.last()
+	had := m.data.Log.Last()
 	for i := had + 1; i <= limit; i++ {
-		m.applyLocked(from.log.at(i))
+		m.data.Apply(from.data.Log.At(i))
 	}
-	if last := m.log.last(); from == of || of.log.at(last) == m.log.tail() {
+	if last := m.data.Log.Last(); from == of || of.data.Log.At(last) == m.data.Log.Tail() {
 		of.matched[m.index] = last
 	}
 	of.commitLocked()
-	if m.log.last() > had {
+	if m.data.Log.Last() > had {
 		m.feedLocked()
 	}
 	m.set.changedLocked()
@@ -175,11 +179,11 @@ func (m *member) feedLocked() {
 
 // rollBackLocked undoes the entries that from does not have.
 func (m *member) rollBackLocked(from *member) {
-	for m.log.last() > m.log.base {
-		if last := m.log.last(); last <= from.log.base || m.log.tail() == from.log.at(last) {
+	for m.data.Log.Last() > m.data.Log.Base {
+		if last := m.data.Log.Last(); last <= from.data.Log.Base || m.data.Log.Tail() == from.data.Log.At(last) {
 			return
 		}
-		m.undoLocked()
+		m.data.Undo()
 	}
 }
 
@@ -190,7 +194,7 @@ func (m *member) commitLocked() {
 		return
 	}
 	index := m.majorityIndex()
-	if e := m.log.at(index); index > m.commit && e != nil && e.term == m.term {
+	if e := m.data.Log.At(index); index > m.commit && e != nil && e.Term == m.term {
 		m.commit = index
 	}
 	least := m.commit
@@ -204,7 +208,7 @@ func (m *member) commitLocked() {
 		}
 	}
 	for _, other := range m.set.members {
-		other.log.trim(min(least, other.commit, other.neededLocked()))
+		other.data.Log.Trim(min(least, other.commit, other.neededLocked()))
 	}
 }
 
@@ -213,14 +217,14 @@ const retained = 1 << 16
 
 // neededLocked returns from which index on the log is to be kept for those that look back.
 func (m *member) neededLocked() int64 {
-	needed := m.log.last() - retained
+	needed := m.data.Log.Last() - retained
 	for t := range m.open {
 		needed = min(needed, t.at)
 	}
 	return needed
 }
 
-// followsLocked tells whether the member gets a primary's log.
+// followsLocked reports whether the member gets a primary's log.
 func (m *member) followsLocked(p *member) bool {
 	if m.reaches(p) {
 		return true

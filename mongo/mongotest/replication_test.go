@@ -56,7 +56,7 @@ func lastN(rs *mongotest.Deployment) int64 {
 	return number(docs[0], "n")
 }
 
-// labelled tells whether a reply has an error label.
+// labelled reports whether a reply has an error label.
 func labelled(reply bson.Raw, label string) bool {
 	return strings.Contains(reply.Lookup("errorLabels").String(), `"`+label+`"`)
 }

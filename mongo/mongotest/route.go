@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -24,65 +25,64 @@ func (x *exec) route() error {
 	if err := x.knownTransaction(); err != nil {
 		return err
 	}
-	at := len(x.out)
+	at := len(x.result.out)
 	for attempt := 1; ; attempt++ {
 		if err := x.approach(); err != nil {
 			return err
 		}
 		err := x.perform()
-		if x.gone() {
+		if x.conn.gone() {
 			return errHangUp
 		}
-		if errors.Is(err, errHangUp) || x.member.gate.shut.Load() {
-			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.member.addr)
+		if errors.Is(err, errHangUp) || x.conn.member.gate.shut.Load() {
+			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.conn.member.addr)
 		}
 		if err == nil || attempt == routeAttempts || !x.repeats(err) {
 			x.appendRecoveryToken(err)
 			return err
 		}
 		x.record(mongoerr.CodeOf(err))
-		x.out = x.out[:at]
-		x.begin()
+		x.result = x.result.again(at)
 	}
 }
 
 // approach makes the member that the command is for the one that executes it, and waits until there is one.
 func (x *exec) approach() error {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	var m *member
 	w := newWaiter(func() bool {
-		m = x.mongos.destinationLocked(x)
+		m = x.conn.mongos.destinationLocked(x)
 		return m != nil
 	})
 	limit := routePatience
-	if x.maxTime > 0 {
-		limit = min(limit, x.maxTime)
+	if x.command.maxTime > 0 {
+		limit = min(limit, x.command.maxTime)
 	}
-	switch err := rs.awaitLocked(w, x.done, limit); {
+	switch err := rs.awaitLocked(w, x.conn.done, limit); {
 	case errors.Is(err, errHangUp):
 		return err
-	case err != nil && x.maxTime > 0 && limit == x.maxTime:
+	case err != nil && x.command.maxTime > 0 && limit == x.command.maxTime:
 		return x.inTime(err)
 	case err != nil:
-		mode := x.readMode
+		mode := x.command.readMode
 		if mode == "" {
 			mode = "primary"
 		}
 		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference, "Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
 			rs.config.setName)
 	}
-	x.member, x.epoch = m, m.epoch
+	x.conn.member, x.conn.epoch = m, m.epoch
 	return nil
 }
 
 // destinationLocked returns who executes the command: who holds the cursor of a getMore, or who the read preference selects.
 func (r *mongos) destinationLocked(x *exec) *member {
-	if x.name != "getMore" {
+	if x.command.name != "getMore" {
 		return r.pickLocked(&x.command)
 	}
-	id, _ := x.first.Integer()
+	id, _ := x.command.first.Integer()
 	if m := r.cursors[id]; m != nil && m.up && !m.gate.shut.Load() {
 		return m
 	}
@@ -90,15 +90,15 @@ func (r *mongos) destinationLocked(x *exec) *member {
 	return r.set.members[0]
 }
 
-// repeats tells whether a mongos performs the command once more after an error.
+// repeats reports whether a mongos performs the command once more after an error.
 func (x *exec) repeats(err error) bool {
-	if !mongoerr.Is(mongoerr.CodeOf(err), mongoerr.RetryableWrite) || x.inTransaction() || x.name == "getMore" {
+	if !mongoerr.Is(mongoerr.CodeOf(err), mongoerr.RetryableWrite) || x.inTransaction() || x.command.name == "getMore" {
 		return false
 	}
-	return x.retryable() || !x.writes()
+	return x.retryable() || !x.command.writes()
 }
 
-// writes tells whether the command is one for the primary; an aggregate is if its last stage says where to.
+// writes reports whether the command is one for the primary; an aggregate is if its last stage says where to.
 func (c *command) writes() bool {
 	if c.name != "aggregate" {
 		return c.spec.write
@@ -120,35 +120,35 @@ func (x *exec) knownTransaction() error {
 	if !x.inTransaction() {
 		return nil
 	}
-	x.set.mu.Lock()
-	defer x.set.mu.Unlock()
-	key := string(x.lsid)
-	if x.begins {
-		x.mongos.transactions[key] = x.txn
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	key := string(x.command.lsid)
+	if x.command.begins {
+		x.conn.mongos.transactions[key] = x.command.txn
 	}
-	known, ok := x.mongos.transactions[key]
-	if ok && known == x.txn {
+	known, ok := x.conn.mongos.transactions[key]
+	if ok && known == x.command.txn {
 		return nil
 	}
-	for i := range x.args {
-		if x.name == "commitTransaction" && string(x.args[i].Key) == "recoveryToken" && len(x.args[i].Document()) > len(emptyDocument) {
-			x.recovers = true
+	for i := range x.command.args {
+		if x.command.name == "commitTransaction" && string(x.command.args[i].Key) == "recoveryToken" && len(x.command.args[i].Document()) > len(query.EmptyDocument) {
+			x.command.recovers = true
 			return nil
 		}
 	}
 	if !ok {
 		known = -1
 	}
-	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.lsid), x.txn)
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.command.lsid), x.command.txn)
 }
 
 // appendRecoveryToken tells the client by what any mongos finds the outcome of its transaction.
 func (x *exec) appendRecoveryToken(err error) {
-	if err != nil || !x.inTransaction() || x.spec.ends {
+	if err != nil || !x.inTransaction() || x.command.spec.ends {
 		return
 	}
-	at, dst := wire.BeginEmbedded(x.out, "recoveryToken")
-	x.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.set.config.setName), at)
+	at, dst := wire.BeginEmbedded(x.result.out, "recoveryToken")
+	x.result.out = wire.EndDocument(wire.AppendString(dst, "recoveryShardId", x.conn.set.config.setName), at)
 }
 
 // readPreference notes which members may answer the command.
@@ -157,7 +157,7 @@ func (c *command) readPreference(e *wire.Element) error {
 	if doc == nil {
 		return err
 	}
-	if err := readPreferenceFields.document(doc, func(*wire.Element) error { return nil }); err != nil {
+	if err := fields.ReadPreference.Document(doc, func(*wire.Element) error { return nil }); err != nil {
 		return err
 	}
 	mode := query.Lookup(doc, "mode")
@@ -166,7 +166,7 @@ func (c *command) readPreference(e *wire.Element) error {
 	case "primaryPreferred", "secondary", "secondaryPreferred", "nearest":
 		c.secondaryOk = true
 	default:
-		return notEnumerated("readPreference.mode", string(mode.Text()))
+		return fields.NotEnumerated("readPreference.mode", string(mode.Text()))
 	}
 	c.readMode = string(mode.Text())
 	if tags := query.Lookup(doc, "tags"); tags.Type == bson.TypeArray {

@@ -152,7 +152,7 @@ func (w *writer) run() {
 	}
 }
 
-// attempt tells whether the statement was acknowledged by a majority.
+// attempt reports whether the statement was acknowledged by a majority.
 func (w *writer) attempt(msg []byte) bool {
 	if w.conn == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -1,5 +1,10 @@
 package mongotest
 
+import (
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
+)
+
 // specs are the commands by name. It is never written to after the program began.
 var specs = make(map[string]*spec)
 
@@ -7,7 +12,7 @@ func init() {
 	for p, list := range [][]*spec{atShard: dataSpecs(), atServer: serverSpecs(), atMember: memberSpecs(), atMongos: mongosSpecs()} {
 		for _, s := range list {
 			s.index, s.place = len(specs), place(p)
-			s.fields = fieldsOf(s.name)
+			s.fields = fields.Of(s.name)
 			specs[s.name] = s
 		}
 	}
@@ -16,32 +21,32 @@ func init() {
 // dataSpecs are the commands on data, also on users, who are data.
 func dataSpecs() []*spec {
 	return []*spec{
-		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents", inTxn: version{4, 0, 0}},
-		{name: "update", run: cmdUpdate, write: true, retryable: true, statements: "updates", inTxn: version{4, 0, 0}},
-		{name: "delete", run: cmdDelete, write: true, retryable: true, statements: "deletes", inTxn: version{4, 0, 0}},
-		{name: "bulkWrite", since: version{8, 0, 0}, run: cmdBulkWrite, write: true, retryable: true, statements: "ops", inTxn: version{8, 0, 0}},
-		{name: "findAndModify", run: cmdFindAndModify, write: true, retryable: true, inTxn: version{4, 0, 0}},
-		{name: "findandmodify", run: cmdFindAndModify, write: true, retryable: true, inTxn: version{4, 0, 0}},
-		{name: "commitTransaction", since: version{4, 0, 0}, run: cmdCommitTransaction, write: true, ends: true},
-		{name: "abortTransaction", since: version{4, 0, 0}, run: cmdAbortTransaction, write: true, ends: true},
-		{name: "find", run: cmdFind, linearizes: true, snapshots: true, inTxn: version{4, 0, 0}},
-		{name: "getMore", run: cmdGetMore, inTxn: version{4, 0, 0}},
-		{name: "killCursors", run: cmdKillCursors, service: true, inTxn: version{4, 0, 0}},
+		{name: "insert", run: cmdInsert, write: true, retryable: true, statements: "documents", inTxn: version.Of(4, 0, 0)},
+		{name: "update", run: cmdUpdate, write: true, retryable: true, statements: "updates", inTxn: version.Of(4, 0, 0)},
+		{name: "delete", run: cmdDelete, write: true, retryable: true, statements: "deletes", inTxn: version.Of(4, 0, 0)},
+		{name: "bulkWrite", since: version.Of(8, 0, 0), run: cmdBulkWrite, write: true, retryable: true, statements: "ops", inTxn: version.Of(8, 0, 0)},
+		{name: "findAndModify", run: cmdFindAndModify, write: true, retryable: true, inTxn: version.Of(4, 0, 0)},
+		{name: "findandmodify", run: cmdFindAndModify, write: true, retryable: true, inTxn: version.Of(4, 0, 0)},
+		{name: "commitTransaction", since: version.Of(4, 0, 0), run: cmdCommitTransaction, write: true, ends: true},
+		{name: "abortTransaction", since: version.Of(4, 0, 0), run: cmdAbortTransaction, write: true, ends: true},
+		{name: "find", run: cmdFind, linearizes: true, snapshots: true, inTxn: version.Of(4, 0, 0)},
+		{name: "getMore", run: cmdGetMore, inTxn: version.Of(4, 0, 0)},
+		{name: "killCursors", run: cmdKillCursors, service: true, inTxn: version.Of(4, 0, 0)},
 		{name: "count", run: cmdCount, linearizes: true},
-		{name: "distinct", run: cmdDistinct, linearizes: true, snapshots: true, inTxn: version{4, 0, 0}},
-		{name: "aggregate", run: cmdAggregate, linearizes: true, write: true, snapshots: true, inTxn: version{4, 0, 0}},
+		{name: "distinct", run: cmdDistinct, linearizes: true, snapshots: true, inTxn: version.Of(4, 0, 0)},
+		{name: "aggregate", run: cmdAggregate, linearizes: true, write: true, snapshots: true, inTxn: version.Of(4, 0, 0)},
 		{name: "explain", run: cmdExplain},
-		{name: "create", run: cmdCreate, write: true, inTxn: version{4, 4, 0}},
+		{name: "create", run: cmdCreate, write: true, inTxn: version.Of(4, 4, 0)},
 		{name: "collMod", run: cmdCollMod, write: true},
 		{name: "drop", run: cmdDrop, write: true},
 		{name: "dropDatabase", run: cmdDropDatabase, write: true},
 		{name: "renameCollection", run: cmdRenameCollection, write: true},
-		{name: "createIndexes", run: cmdCreateIndexes, write: true, inTxn: version{4, 4, 0}},
+		{name: "createIndexes", run: cmdCreateIndexes, write: true, inTxn: version.Of(4, 4, 0)},
 		{name: "listIndexes", run: cmdListIndexes},
-		{name: "createSearchIndexes", since: version{7, 0, 0}, run: cmdSearchIndexes},
-		{name: "updateSearchIndex", since: version{7, 0, 0}, run: cmdSearchIndexes},
-		{name: "dropSearchIndex", since: version{7, 0, 0}, run: cmdSearchIndexes},
-		{name: "listSearchIndexes", since: version{7, 0, 0}, run: cmdSearchIndexes},
+		{name: "createSearchIndexes", since: version.Of(7, 0, 0), run: cmdSearchIndexes},
+		{name: "updateSearchIndex", since: version.Of(7, 0, 0), run: cmdSearchIndexes},
+		{name: "dropSearchIndex", since: version.Of(7, 0, 0), run: cmdSearchIndexes},
+		{name: "listSearchIndexes", since: version.Of(7, 0, 0), run: cmdSearchIndexes},
 		{name: "dropIndexes", run: cmdDropIndexes, write: true},
 		{name: "deleteIndexes", run: cmdDropIndexes, write: true},
 		{name: "listCollections", run: cmdListCollections},
@@ -56,8 +61,8 @@ func dataSpecs() []*spec {
 		{name: "createUser", run: cmdCreateUser, service: true},
 		{name: "dropUser", run: cmdDropUser, service: true},
 		{name: "usersInfo", run: cmdUsersInfo, service: true},
-		{name: "getDefaultRWConcern", since: version{4, 4, 0}, run: cmdGetDefaultRWConcern, service: true},
-		{name: "setDefaultRWConcern", since: version{4, 4, 0}, run: cmdSetDefaultRWConcern, write: true, service: true},
+		{name: "getDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdGetDefaultRWConcern, service: true},
+		{name: "setDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdSetDefaultRWConcern, write: true, service: true},
 		{name: "appendOplogNote", run: cmdAppendOplogNote, write: true},
 	}
 }
@@ -65,13 +70,13 @@ func dataSpecs() []*spec {
 // serverSpecs are the commands on the server itself.
 func serverSpecs() []*spec {
 	return []*spec{
-		{name: "hello", since: version{4, 4, 2}, run: cmdHello, greeting: true, service: true},
+		{name: "hello", since: version.Of(4, 4, 2), run: cmdHello, greeting: true, service: true},
 		{name: "isMaster", run: cmdHello, greeting: true, service: true},
 		{name: "ismaster", run: cmdHello, greeting: true, service: true},
 		{name: "ping", run: cmdPing, open: true, service: true},
 		{name: "buildInfo", run: cmdBuildInfo, open: true, service: true},
 		{name: "buildinfo", run: cmdBuildInfo, open: true, service: true},
-		{name: "getnonce", gone: version{6, 2, 0}, run: cmdGetNonce, open: true, service: true},
+		{name: "getnonce", gone: version.Of(6, 2, 0), run: cmdGetNonce, open: true, service: true},
 		{name: "saslStart", run: cmdSaslStart, open: true, service: true},
 		{name: "saslContinue", run: cmdSaslContinue, open: true, service: true},
 		{name: "authenticate", run: cmdAuthenticate, open: true, service: true},
@@ -121,7 +126,7 @@ func mongosSpecs() []*spec {
 		{name: "balancerStart", run: cmdRouting, service: true},
 		{name: "balancerStop", run: cmdRouting, service: true},
 		{name: "flushRouterConfig", run: cmdRouting, service: true},
-		{name: "checkMetadataConsistency", since: version{7, 0, 0}, run: cmdCheckMetadataConsistency, service: true},
+		{name: "checkMetadataConsistency", since: version.Of(7, 0, 0), run: cmdCheckMetadataConsistency, service: true},
 		{name: "enableSharding", run: cmdEnableSharding, service: true},
 		{name: "shardCollection", run: cmdShardCollection, service: true},
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -42,7 +43,7 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 	}
 	whole, dst := wire.BeginDocument(nil)
 	dst = wire.AppendString(dst, "ns", ns)
-	dst = wire.AppendString(dst, "host", x.member.addr)
+	dst = wire.AppendString(dst, "host", x.conn.member.addr)
 	dst = wire.AppendDateTime(dst, "localTime", time.Now().UnixMilli())
 	it := wire.Elements(spec.Data)
 	for it.Next() {
@@ -54,9 +55,9 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			if c == nil {
 				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 			}
-			dst = appendSmallest(dst, "count", int64(c.live))
+			dst = query.AppendSmallest(dst, "count", int64(c.Live))
 		default:
-			return nil, unsupportedField("$collStats", option)
+			return nil, fields.Unsupported("$collStats", option)
 		}
 	}
 	return [][]byte{wire.EndDocument(dst, whole)}, nil
@@ -71,15 +72,15 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 		return nil, err
 	}
 	var docs [][]byte
-	for _, ix := range c.def.indexes {
+	for _, ix := range c.Def.Indexes {
 		whole, dst := wire.BeginDocument(nil)
-		dst = wire.AppendString(dst, "name", ix.name)
-		dst = wire.AppendDocument(dst, "key", ix.pattern)
-		dst = wire.AppendString(dst, "host", x.member.addr)
+		dst = wire.AppendString(dst, "name", ix.Name)
+		dst = wire.AppendDocument(dst, "key", ix.Pattern)
+		dst = wire.AppendString(dst, "host", x.conn.member.addr)
 		at, dst := wire.BeginEmbedded(dst, "accesses")
-		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.member.started.UnixMilli())
+		dst = wire.AppendDateTime(wire.AppendInt64(dst, "ops", 0), "since", x.conn.member.started.UnixMilli())
 		dst = wire.EndDocument(dst, at)
-		dst = wire.AppendDocument(dst, "spec", ix.raw)
+		dst = wire.AppendDocument(dst, "spec", ix.Raw)
 		docs = append(docs, wire.EndDocument(dst, whole))
 	}
 	return docs, nil
@@ -90,11 +91,11 @@ func (x *exec) indexStatsLocked(ns string) ([][]byte, error) {
 // localSessionsLocked returns the sessions that have written, and the command's own.
 func (x *exec) localSessionsLocked() [][]byte {
 	known := make(map[string]bool)
-	for lsid := range x.member.sessions {
+	for lsid := range x.conn.member.data.Sessions {
 		known[lsid] = true
 	}
-	if x.lsid != nil {
-		known[string(x.lsid)] = true
+	if x.command.lsid != nil {
+		known[string(x.command.lsid)] = true
 	}
 	nobody := sha256.Sum256(nil)
 	var docs [][]byte

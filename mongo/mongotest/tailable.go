@@ -1,11 +1,9 @@
 package mongotest
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/core/tailable-cursors/
@@ -15,7 +13,7 @@ import (
 type tailing struct {
 	criteria
 	ns       string
-	id       uuid
+	id       store.UUID
 	majority bool // only what a majority has
 	skip     int64
 	left     int64 // how many documents it may still give; negative for any number
@@ -27,32 +25,32 @@ func (x *exec) tail(s *search) error {
 	if err := s.checkTail(x); err != nil {
 		return err
 	}
-	t := &tailing{criteria: s.criteria, ns: x.full, majority: x.readConcern == majorityConcern, skip: s.skip, left: s.limit}
+	t := &tailing{criteria: s.criteria, ns: x.command.full, majority: x.command.readConcern == majorityConcern, skip: s.skip, left: s.limit}
 	if t.left == 0 {
 		t.left = -1
 	}
 	if err := x.reading(); err != nil {
 		return err
 	}
-	on := t.collectionLocked(x.member)
-	if on.isView() {
-		x.set.mu.Unlock()
+	on := t.collectionLocked(x.conn.member)
+	if on.IsView() {
+		x.conn.set.mu.Unlock()
 		return mongoerr.Errorf(mongoerr.InvalidPipelineOperator, "Tailable cursors are not supported in aggregation.")
 	}
-	if on != nil && !on.def.options.capped {
-		x.set.mu.Unlock()
+	if on != nil && !on.Def.Options.Capped {
+		x.conn.set.mu.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
 		return mongoerr.Errorf(mongoerr.BadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-			"collection", x.full, s.sizes(!x.arg("batchSize").Missing()))
+			"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
-	if on == nil || on.live == 0 { // there is no position to stay at
-		x.set.mu.Unlock()
+	if on == nil || on.Live == 0 { // there is no position to stay at
+		x.conn.set.mu.Unlock()
 		return x.replyCursor(nil, nil, cursorReply{single: true})
 	}
-	t.id = on.def.uuid
+	t.id = on.Def.UUID
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
 	docs, err := c.batchLocked(x, s.batchSize)
-	x.set.mu.Unlock()
+	x.conn.set.mu.Unlock()
 	if err != nil {
 		return x.executing("find", err)
 	}
@@ -70,38 +68,38 @@ func (s *search) checkTail(x *exec) error {
 		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case s.singleBatch:
 		return mongoerr.Errorf(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
-	case x.readConcern == snapshotConcern:
+	case x.command.readConcern == snapshotConcern:
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
-	case s.hint.named || s.hint.pattern != nil || s.hint.natural < 0 || s.hint.min != nil || s.hint.max != nil || s.returnKey || s.showRecordID:
+	case s.hint.Named || s.hint.Pattern != nil || s.hint.Natural < 0 || s.hint.Min != nil || s.hint.Max != nil || s.returnKey || s.showRecordID:
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
 	}
 	return nil
 }
 
-func (t *tailing) collectionLocked(m *member) *collection {
+func (t *tailing) collectionLocked(m *member) *store.Collection {
 	if t.majority {
-		return m.snapshotLocked(t.ns, m.commit)
+		return m.data.Snapshot(t.ns, m.commit)
 	}
-	return m.collections[t.ns]
+	return m.data.Collections[t.ns]
 }
 
 func (t *tailing) nextLocked(x *exec) ([]byte, error) {
-	c := t.collectionLocked(x.member)
-	if c == nil || c.def.uuid != t.id {
+	c := t.collectionLocked(x.conn.member)
+	if c == nil || c.Def.UUID != t.id {
 		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
 	}
-	at, ok := c.behind(t.last)
+	at, ok := c.Behind(t.last)
 	if !ok {
 		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
 			"record id: RecordId(%d)", t.last)
 	}
 	match := query.Matching{Vars: t.vars}
-	for _, r := range c.order[at:] {
-		if r.doc == nil || t.left == 0 {
+	for _, r := range c.Order[at:] {
+		if r.Doc == nil || t.left == 0 {
 			continue
 		}
-		t.last = r.id
-		switch ok, err := t.filter.MatchWith(r.doc, &match); {
+		t.last = r.ID
+		switch ok, err := t.filter.MatchWith(r.Doc, &match); {
 		case err != nil:
 			return nil, err
 		case !ok:
@@ -109,7 +107,7 @@ func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 			t.skip--
 		default:
 			t.left--
-			return r.doc, nil
+			return r.Doc, nil
 		}
 	}
 	return nil, nil
@@ -117,12 +115,3 @@ func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 
 // over is false: who tails a collection waits for as long as there is the collection.
 func (t *tailing) over() bool { return false }
-
-// behind returns where in the collection's order the records behind one begin, false if that record is gone.
-func (c *collection) behind(id int64) (int, bool) {
-	if id == 0 {
-		return 0, true
-	}
-	at, there := slices.BinarySearchFunc(c.order, id, func(r *record, id int64) int { return cmp.Compare(r.id, id) })
-	return at + 1, there && c.order[at].doc != nil
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // targetName is the stage by which a pipeline writes.
@@ -24,15 +25,15 @@ func targetName(t *pipeline.Target) string {
 	return "$out"
 }
 
-// checkTarget tells why the command may not write.
+// checkTarget returns why the command may not write.
 func (x *exec) checkTarget(t *pipeline.Target) error {
 	name := targetName(t)
 	switch {
 	case x.inTransaction():
 		return notInTransaction(name)
-	case x.readConcern == linearizableConcern || x.readConcern == snapshotConcern:
+	case x.command.readConcern == linearizableConcern || x.command.readConcern == snapshotConcern:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
-			":: caused by :: %s cannot be used with a '%s' read concern level", x.readConcern, name, x.readConcern)
+			":: caused by :: %s cannot be used with a '%s' read concern level", x.command.readConcern, name, x.command.readConcern)
 	}
 	return nil
 }
@@ -42,22 +43,14 @@ func (x *exec) checkIndexLocked(t *pipeline.Target) error {
 	if !t.Merge {
 		return nil
 	}
-	c, err := x.member.storedLocked(t.DB + "." + t.Coll)
+	c, err := x.conn.member.storedLocked(t.DB + "." + t.Coll)
 	if err != nil || len(t.On) == 0 || slices.Equal(t.On, []string{"_id"}) {
 		return err
 	}
-	if c != nil && slices.ContainsFunc(c.def.indexes, func(ix *index) bool { return ix.identifies(t.On) }) {
+	if c != nil && slices.ContainsFunc(c.Def.Indexes, func(ix *store.Index) bool { return ix.Identifies(t.On) }) {
 		return nil
 	}
 	return mongoerr.Errorf(51183, "Cannot find index to verify that join fields will be unique")
-}
-
-// identifies tells whether an index keeps any two documents from having the same values of some fields.
-func (ix *index) identifies(fields []string) bool {
-	if !ix.unique || ix.partial != nil || len(ix.paths) != len(fields) {
-		return false
-	}
-	return !slices.ContainsFunc(ix.paths, func(p []string) bool { return !slices.Contains(fields, strings.Join(p, ".")) })
 }
 
 // writeResults writes what a pipeline returned to where its last stage says, as the primary.
@@ -68,45 +61,46 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		return err
 	}
 	note := w.note(0, nil)
-	w.seen = math.MaxInt64 // as it is, whatever the pipeline has read
-	w.bypass = a.bypass
+	w.result.seen = math.MaxInt64 // as it is, whatever the pipeline has read
+	w.command.bypass = a.bypass
 	err = w.writing(func() error {
-		full := w.full
-		defer func() { w.full = full }()
-		err := w.writeResultsLocked(t, docs, x.vars.values, note)
+		full := w.command.full
+		defer func() { w.command.full = full }()
+		err := w.writeResultsLocked(t, docs, x.result.vars.values, note)
 		if err == nil {
 			return nil
 		}
 		note.ErrorCode = mongoerr.CodeOf(err)
-		w.full = full
+		w.command.full = full
 		return w.executing("aggregate", err)
 	})
 	if w != x && err == nil {
 		err = w.awaitWriteConcern()
-		x.writeError = w.writeError
+		x.result.writeError = w.result.writeError
 	}
 	return err
 }
 
 // onPrimary returns what executes the writes of the command: itself, or since 5.0 a secondary's stand-in on the primary.
 func (x *exec) onPrimary() (*exec, error) {
-	rs := x.set
+	rs := x.conn.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	p := x.member.primaryLocked()
+	p := x.conn.member.primaryLocked()
 	switch {
-	case p == x.member:
+	case p == x.conn.member:
 		return x, nil
-	case p == nil || !rs.config.version.atLeast(5, 0):
+	case p == nil || !rs.config.version.AtLeast(5, 0):
 		return nil, mongoerr.Errorf(mongoerr.NotWritablePrimary, "not primary")
 	}
-	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.id, done: x.done}, command: x.command, applied: -1, seen: math.MaxInt64}
-	w.waiter.ch = make(chan struct{}, 1)
+	w := &exec{conn: &conn{set: rs, member: p, epoch: p.epoch, id: x.conn.id, done: x.conn.done}, command: x.command}
+	w.result = w.result.again(0)
+	w.conn.waiter.ch = make(chan struct{}, 1)
 	return w, nil
 }
 
-func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *Entry) error {
-	x.full = t.DB + "." + t.Coll
+func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, note *noted) error {
+	x.command.full = t.DB + "." + t.Coll
 	if !t.Merge {
 		return x.outLocked(t, docs, note)
 	}
@@ -117,22 +111,22 @@ func (x *exec) writeResultsLocked(t *pipeline.Target, docs [][]byte, vars any, n
 }
 
 // outLocked puts documents into a temporary collection like the one that is there, which then takes its place.
-func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
-	target := x.full
-	c, err := x.member.storedLocked(target)
+func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *noted) error {
+	target := x.command.full
+	c, err := x.conn.member.storedLocked(target)
 	if err != nil {
 		return err
 	}
-	def := newDefinition(collectionOptions{})
+	def := store.NewDefinition()
 	if c != nil {
-		if c.def.options.capped {
+		if c.Def.Options.Capped {
 			return mongoerr.Errorf(17152, "namespace '%s' is capped so it can't be used for $out", target)
 		}
-		def = c.def.with(c.def.indexes)
-		def.uuid = newUUID()
+		def = c.Def.With(c.Def.Indexes)
+		def.UUID = store.NewUUID()
 	}
-	x.full = t.DB + ".tmp.agg_out." + newUUID().String()
-	if err := x.appendLocked(&entry{kind: create, ns: x.full, change: &change{after: def}}, -1, nil); err != nil {
+	x.command.full = t.DB + ".tmp.agg_out." + store.NewUUID().String()
+	if err := x.appendLocked(&store.Entry{Kind: store.Create, NS: x.command.full, Change: &store.Change{After: def}}, -1, nil); err != nil {
 		return err
 	}
 	err = x.fillLocked(docs)
@@ -141,9 +135,9 @@ func (x *exec) outLocked(t *pipeline.Target, docs [][]byte, note *Entry) error {
 			mongoerr.From(refused).Message)
 	}
 	if err != nil {
-		return errors.Join(err, x.appendLocked(&entry{kind: drop, ns: x.full}, -1, nil))
+		return errors.Join(err, x.appendLocked(&store.Entry{Kind: store.Drop, NS: x.command.full}, -1, nil))
 	}
-	return x.appendLocked(&entry{kind: rename, ns: x.full, change: &change{before: def, after: def, to: target}}, -1, note)
+	return x.appendLocked(&store.Entry{Kind: store.Rename, NS: x.command.full, Change: &store.Change{Before: def, After: def, To: target}}, -1, note)
 }
 
 func (x *exec) fillLocked(docs [][]byte) error {
@@ -155,7 +149,7 @@ func (x *exec) fillLocked(docs [][]byte) error {
 	return nil
 }
 
-func (x *exec) insertResultLocked(doc []byte, note *Entry) error {
+func (x *exec) insertResultLocked(doc []byte, note *noted) error {
 	in := x.prepareInsertion(doc)
 	if in.err != nil {
 		return in.err
@@ -163,7 +157,7 @@ func (x *exec) insertResultLocked(doc []byte, note *Entry) error {
 	if err := x.admissibleLocked(in.key, in.doc, true); err != nil {
 		return err
 	}
-	return x.storeLocked(&entry{kind: put, key: in.key, after: in.doc}, -1, note)
+	return x.storeLocked(&store.Entry{Kind: store.Put, Key: in.key, After: in.doc}, -1, note)
 }
 
 // merge is the execution of a $merge.
@@ -171,7 +165,7 @@ type merge struct {
 	*exec
 	*pipeline.Target
 	vars any // of the command
-	note *Entry
+	note *noted
 }
 
 // mergeable is a result with the filter for what it is merged into.
@@ -193,7 +187,7 @@ func (m *merge) allLocked(docs [][]byte) error {
 		if err := m.oneLocked(&list[i]); err != nil {
 			first = cmp.Or(first, err)
 		}
-		if m.blocker != nil {
+		if m.result.blocker != nil {
 			break
 		}
 	}
@@ -212,7 +206,7 @@ func (m *merge) prepare(r *mergeable, doc []byte) error {
 	}
 	at, filter := wire.BeginDocument(nil)
 	for _, field := range on {
-		v := valueAt(doc, splitPath(field))
+		v := valueAt(doc, strings.Split(field, "."))
 		if v.IsArray() {
 			return mongoerr.Errorf(51185, "$merge write error: 'on' field '%s' is an array", field)
 		}
@@ -307,16 +301,16 @@ func (m *merge) updateOf(r *mergeable) (*query.Update, error) {
 	return query.Transform(func(doc []byte, vars any) ([]byte, error) { return m.Apply(c, vars, doc, r.doc) }), nil
 }
 
-// refusedLocked tells why a result could not be inserted if there were none to match it: then it is not merged either.
+// refusedLocked returns why a result could not be inserted if there were none to match it: then it is not merged either.
 func (m *merge) refusedLocked(r *mergeable) error {
-	c, err := m.collectionLocked(m.full)
-	if err != nil || c == nil || c.def.options.filter == nil || m.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
+	c, err := m.collectionLocked(m.command.full)
+	if err != nil || c == nil || c.Def.Options.Filter == nil || m.command.bypass || m.WhenNotMatched != "insert" || m.WhenMatched == "pipeline" {
 		return err
 	}
-	return m.refuses(&c.def.options, nil, r.doc)
+	return m.refuses(&c.Def.Options, nil, r.doc)
 }
 
-// explain says what an error means for the stage; updating tells whether also a refused document was one during an update.
+// explain says what an error means for the stage; updating reports whether also a refused document was one during an update.
 func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil

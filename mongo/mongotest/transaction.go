@@ -4,18 +4,19 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // transaction is a transaction that began at this member. It works on copies of the collections as they were when it began,
 // and what it writes becomes one entry of the oplog when it is committed.
 type transaction struct {
 	member  *member
-	session *session
+	session *store.Session
 	number  int64
 	state   transactionState
-	at      int64   // index of the log that it sees
-	data    catalog // copies of the collections that it touched, nil for those that there were not
-	writes  []*entry
+	at      int64         // index of the log that it sees
+	data    store.Catalog // copies of the collections that it touched, nil for those that there were not
+	writes  []*store.Entry
 	locks   []lock
 	expiry  *time.Timer
 	entry   int64 // index up to which its commit's write concern waits
@@ -39,12 +40,12 @@ type lock struct {
 const wholeCollection = "*"
 
 // beginLocked begins a transaction of a session, which ends the one before.
-func (m *member) beginLocked(s *session, number, at int64) *transaction {
-	if s.txn != nil {
-		s.txn.abortLocked()
+func (m *member) beginLocked(s *store.Session, number, at int64) *transaction {
+	if old := m.transactions[s.Key]; old != nil {
+		old.abortLocked()
 	}
-	t := &transaction{member: m, session: s, number: number, at: at, data: make(catalog)}
-	s.txn, s.active = t, number
+	t := &transaction{member: m, session: s, number: number, at: at, data: make(store.Catalog)}
+	m.transactions[s.Key], s.Active = t, number
 	m.open[t] = struct{}{}
 	seconds, _ := m.parameters[transactionLifetime].value.Integer()
 	t.expiry = time.AfterFunc(time.Duration(seconds)*time.Second, func() {
@@ -56,36 +57,36 @@ func (m *member) beginLocked(s *session, number, at int64) *transaction {
 }
 
 // collection returns the transaction's copy of a collection, nil if there was none when it began.
-func (t *transaction) collection(ns string) (*collection, error) {
+func (t *transaction) collection(ns string) (*store.Collection, error) {
 	c, touched := t.data[ns]
 	if touched {
 		return c, nil
 	}
-	for s := range t.member.changesLocked(t.at) {
-		if s.kind.ofCatalog() && (s.ns == ns || s.change != nil && s.change.to == ns) {
+	for s := range t.member.data.Changes(t.at) {
+		if s.Kind.OfCatalog() && (s.NS == ns || s.Change != nil && s.Change.To == ns) {
 			return nil, mongoerr.Errorf(mongoerr.SnapshotUnavailable, "Unable to read from a snapshot due to pending collection catalog changes; "+
 				"please retry the operation. Collection: %s", ns)
 		}
 	}
-	if c = t.member.snapshotLocked(ns, t.at); c != nil {
-		c = c.clone()
+	if c = t.member.data.Snapshot(ns, t.at); c != nil {
+		c = c.Clone()
 	}
 	t.data[ns] = c
 	return c, nil
 }
 
 // write does what an entry says to the transaction's copies, unless somebody else has written there since it began.
-func (t *transaction) write(e *entry) error {
-	if e.kind == drop || e.kind == rename {
+func (t *transaction) write(e *store.Entry) error {
+	if e.Kind == store.Drop || e.Kind == store.Rename {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "mongotest: the operation is not supported in a transaction")
 	}
-	c, err := t.collection(e.ns)
+	c, err := t.collection(e.NS)
 	if err != nil {
 		return err
 	}
-	if c != nil && c.def.options.capped {
+	if c != nil && c.Def.Options.Capped {
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
-			"capped collections.", e.ns)
+			"capped collections.", e.NS)
 	}
 	wanted := t.member.locksOf(e, c)
 	if t.member.heldLocked(e, wanted, t) != nil || t.outdated(e) {
@@ -98,27 +99,27 @@ func (t *transaction) write(e *entry) error {
 			t.locks = append(t.locks, l)
 		}
 	}
-	t.data.apply(e)
+	t.data.Apply(e)
 	t.writes = append(t.writes, e)
 	return nil
 }
 
-// outdated tells whether the transaction sees something else than there is where an entry writes.
-func (t *transaction) outdated(e *entry) bool {
-	now := t.member.collections[e.ns]
-	if e.kind != put && e.kind != remove {
-		return e.kind == create && now != nil
+// outdated reports whether the transaction sees something else than there is where an entry writes.
+func (t *transaction) outdated(e *store.Entry) bool {
+	now := t.member.data.Collections[e.NS]
+	if e.Kind != store.Put && e.Kind != store.Remove {
+		return e.Kind == store.Create && now != nil
 	}
 	if now == nil {
 		return false
 	}
-	if t.member.locks[lock{e.ns, "", e.key}] != t && !sameDocument(now.at(e.key), e.before) {
+	if t.member.locks[lock{e.NS, "", e.Key}] != t && !store.SameDocument(now.Document(e.Key), e.Before) {
 		return true
 	}
-	for _, u := range now.uniques {
-		keys, _ := u.keys(e.after)
+	for _, u := range now.Uniques {
+		keys, _ := u.Keys(e.After)
 		for _, k := range keys {
-			if r := u.holders[k.encode()]; e.after != nil && r != nil && r.key != e.key && t.member.locks[lock{e.ns, "", r.key}] != t {
+			if r := u.Holders[k.Encode()]; e.After != nil && r != nil && r.Key != e.Key && t.member.locks[lock{e.NS, "", r.Key}] != t {
 				return true
 			}
 		}
@@ -126,39 +127,23 @@ func (t *transaction) outdated(e *entry) bool {
 	return false
 }
 
-// at returns the document with a key, nil if there is none.
-func (c *collection) at(key string) []byte {
-	if r := c.byID[key]; r != nil {
-		return r.doc
-	}
-	return nil
-}
-
-// sameDocument tells whether two stored documents are one and the same: documents never change, they are replaced.
-func sameDocument(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return len(a) == len(b)
-	}
-	return &a[0] == &b[0]
-}
-
 // locksOf returns what an entry's writer must have for itself.
-func (m *member) locksOf(e *entry, c *collection) []lock {
-	if e.kind != put && e.kind != remove {
-		return []lock{{e.ns, wholeCollection, ""}}
+func (m *member) locksOf(e *store.Entry, c *store.Collection) []lock {
+	if e.Kind != store.Put && e.Kind != store.Remove {
+		return []lock{{e.NS, wholeCollection, ""}}
 	}
-	list := []lock{{e.ns, "", e.key}}
+	list := []lock{{e.NS, "", e.Key}}
 	if c == nil {
 		return list
 	}
-	for _, u := range c.uniques {
-		for _, doc := range [...][]byte{e.before, e.after} {
+	for _, u := range c.Uniques {
+		for _, doc := range [...][]byte{e.Before, e.After} {
 			if doc == nil {
 				continue
 			}
-			keys, _ := u.keys(doc)
+			keys, _ := u.Keys(doc)
 			for _, k := range keys {
-				list = append(list, lock{e.ns, u.name, k.encode()})
+				list = append(list, lock{e.NS, u.Name, k.Encode()})
 			}
 		}
 	}
@@ -166,11 +151,11 @@ func (m *member) locksOf(e *entry, c *collection) []lock {
 }
 
 // heldLocked returns the transaction, other than t, that keeps an entry from being written, nil if none does.
-func (m *member) heldLocked(e *entry, wanted []lock, t *transaction) *transaction {
+func (m *member) heldLocked(e *store.Entry, wanted []lock, t *transaction) *transaction {
 	if len(m.open) == 0 || len(m.open) == 1 && t != nil {
 		return nil
 	}
-	if held := m.locks[lock{e.ns, wholeCollection, ""}]; held != nil && held != t {
+	if held := m.locks[lock{e.NS, wholeCollection, ""}]; held != nil && held != t {
 		return held
 	}
 	for _, l := range wanted {
@@ -178,11 +163,11 @@ func (m *member) heldLocked(e *entry, wanted []lock, t *transaction) *transactio
 			return held
 		}
 	}
-	if e.kind == put || e.kind == remove {
+	if e.Kind == store.Put || e.Kind == store.Remove {
 		return nil
 	}
 	for other := range m.open {
-		if other != t && (other.data[e.ns] != nil || e.change != nil && other.data[e.change.to] != nil) {
+		if other != t && (other.data[e.NS] != nil || e.Change != nil && other.data[e.Change.To] != nil) {
 			return other
 		}
 	}
@@ -194,10 +179,9 @@ func (t *transaction) commitLocked() {
 	m := t.member
 	t.endLocked(committed)
 	if len(t.writes) > 0 {
-		m.appendLocked(&entry{kind: group, parts: t.writes, session: &sessionRef{t.session.key, t.number, committing}})
-		m.set.journal.mark(m.log.tail().notes(), func(e *Entry) { e.Applied = true })
+		m.appendLocked(&store.Entry{Kind: store.Group, Parts: t.writes, Session: &store.SessionRef{LSID: t.session.Key, Txn: t.number, Stmt: store.Committing}})
 	}
-	t.entry = m.log.last()
+	t.entry = m.data.Log.Last()
 	t.data, t.writes = nil, nil
 	m.publishLocked()
 }
@@ -220,7 +204,7 @@ func (t *transaction) endLocked(how transactionState) {
 	}
 	t.locks = nil
 	for id, c := range m.cursors {
-		if c.lsid == t.session.key && c.txn == t.number {
+		if c.lsid == t.session.Key && c.txn == t.number {
 			delete(m.cursors, id)
 		}
 	}

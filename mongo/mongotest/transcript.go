@@ -114,19 +114,19 @@ func (r *Reply) fault() string {
 // received counts and records the message in hand.
 func (x *exec) received() {
 	x.countMessage()
-	if x.set.transcript.limit > 0 {
-		x.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.id, RequestID: x.requestID, Body: wire.Fold(x.raw, x.sequences),
+	if x.conn.set.transcript.limit > 0 {
+		x.conn.set.transcript.add(Message{
+			Member: x.at(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
 		})
 	}
 }
 
 // transcribeReply records the reply that was written.
 func (x *exec) transcribeReply(reply *Reply) {
-	if x.set.transcript.limit > 0 {
-		h, _ := wire.ParseHeader(x.out)
-		x.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.out),
+	if x.conn.set.transcript.limit > 0 {
+		h, _ := wire.ParseHeader(x.result.out)
+		x.conn.set.transcript.add(Message{
+			Member: x.at(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
 			Fault: reply.fault(),
 		})
 	}

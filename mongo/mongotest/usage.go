@@ -32,23 +32,23 @@ type namespaceUsage [usageKinds]occasions
 
 // use notes that a command on data was executed.
 func (x *exec) use(began time.Time) {
-	ns := x.full
-	if x.target != "" {
-		ns = x.target
+	ns := x.command.full
+	if x.result.target != "" {
+		ns = x.result.target
 	}
-	if x.member == nil || x.spec.service || ns == "" {
+	if x.conn.member == nil || x.command.spec.service || ns == "" {
 		return
 	}
-	used, ok := x.member.usage.byNamespace.Load(ns)
+	used, ok := x.conn.member.usage.byNamespace.Load(ns)
 	if !ok {
-		used, _ = x.member.usage.byNamespace.LoadOrStore(ns, new(namespaceUsage))
+		used, _ = x.conn.member.usage.byNamespace.LoadOrStore(ns, new(namespaceUsage))
 	}
 	took := time.Since(began).Nanoseconds()
 	lock := usedToRead
-	if x.spec.write {
+	if x.command.spec.write {
 		lock = usedToWrite
 	}
-	for _, kind := range [...]int{usedAtAll, lock, x.spec.usage()} {
+	for _, kind := range [...]int{usedAtAll, lock, x.command.spec.usage()} {
 		o := &used.(*namespaceUsage)[kind]
 		o.count.Add(1)
 		o.nanoseconds.Add(took)

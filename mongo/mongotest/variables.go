@@ -4,9 +4,11 @@ import (
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // variables are what the expressions of a command look at besides a document: its let, and the time at which it began. They
@@ -20,23 +22,16 @@ type variables struct {
 }
 
 // noLet is the let of a command that has none.
-var noLet = must(pipeline.ParseLet(nil))
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
+var noLet = new(pipeline.Let)
 
 // letField reads a command's let.
 func (x *exec) letField(command string, e *wire.Element) error {
 	doc := e.Document()
-	if !x.set.config.version.atLeast(5, 0) {
+	if !x.conn.set.config.version.AtLeast(5, 0) {
 		return unknownLet(command)
 	}
-	x.vars.raw = slices.Clone(doc) // a cursor may keep its values
-	return valid(doc)
+	x.result.vars.raw = slices.Clone(doc) // a cursor may keep its values
+	return query.CheckDocument(doc)
 }
 
 // unknownLet refuses a let as servers did before 5.0.
@@ -49,15 +44,15 @@ func unknownLet(command string) error {
 	case "findAndModify":
 		return mongoerr.Errorf(mongoerr.UnknownField, "BSON field 'let' is an unknown field.")
 	}
-	return unknownField(command, "let")
+	return fields.Unknown(command, "let")
 }
 
 // hooks returns what compiles the command's expressions, or why its let cannot be.
 func (x *exec) hooks() (query.Hooks, error) {
-	v := &x.vars
+	v := &x.result.vars
 	switch {
 	case v.raw == nil:
-		return x.language, nil
+		return x.conn.language, nil
 	case v.let != nil || v.err != nil:
 		return v.hooks, v.err
 	}
@@ -73,11 +68,11 @@ func (x *exec) hooks() (query.Hooks, error) {
 func (x *exec) plainHooks() query.Hooks {
 	return query.Hooks{
 		Expr: func(v query.Value) (query.Expr, error) {
-			x.vars.begin(x)
+			x.result.vars.begin(x)
 			return noLetHooks.Expr(v)
 		},
 		Pipeline: func(v query.Value) (query.Pipeline, error) {
-			x.vars.begin(x)
+			x.result.vars.begin(x)
 			return noLetHooks.Pipeline(v)
 		},
 	}
@@ -93,7 +88,7 @@ func (v *variables) begin(x *exec) {
 
 // constants returns what compiles an update that has constants of its own, and their values with those of the let.
 func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
-	let := x.vars.let
+	let := x.result.vars.let
 	if let == nil {
 		let = noLet
 	}
@@ -105,7 +100,7 @@ func (x *exec) constants(doc []byte) (query.Hooks, any, error) {
 // criteria say which documents a command or a statement is about.
 type criteria struct {
 	filter    query.Filter
-	hint      hint
+	hint      store.Hint
 	sort      *query.Sort     // nil for none
 	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
 	collation query.Collation // nil if strings are compared by their bytes
@@ -124,7 +119,7 @@ func (c *criteria) compile(x *exec, filter []byte) error {
 		return err
 	}
 	err = c.compileWith(filter, hooks)
-	c.vars = x.vars.values
+	c.vars = x.result.vars.values
 	return err
 }
 
@@ -159,9 +154,9 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 	return err
 }
 
-// readsByID tells whether a collection is read by its index of _id because it is sorted by that.
-func (c *criteria) readsByID(in *collection) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.given() && in != nil && in.hasIDIndex() && len(in.def.indexes) == 1
+// readsByID reports whether a collection is read by its index of _id because it is sorted by that.
+func (c *criteria) readsByID(in *store.Collection) bool {
+	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && in != nil && in.HasIDIndex() && len(in.Def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -169,31 +164,31 @@ func (c *criteria) checkNatural() error {
 	switch {
 	case c.natural == 0:
 		return nil
-	case c.hint.named || c.hint.pattern != nil:
+	case c.hint.Named || c.hint.Pattern != nil:
 		return mongoerr.Errorf(mongoerr.BadValue, "index hint not allowed with $natural sort order")
-	case c.hint.natural != 0 && c.hint.natural != c.natural:
+	case c.hint.Natural != 0 && c.hint.Natural != c.natural:
 		return mongoerr.Errorf(mongoerr.BadValue, "$natural hint must be in the same direction as $natural sort order")
 	}
-	c.hint.natural = c.natural
+	c.hint.Natural = c.natural
 	return nil
 }
 
 // findLocked calls visit with every document of the command's collection that matches, as the command sees it and in the
 // hint's order, until it returns false. x.match tells then by which element the document matched.
 func (x *exec) findLocked(command string, q *criteria, visit func(key string, doc []byte) bool) error {
-	c, err := x.collectionLocked(x.full)
+	c, err := x.collectionLocked(x.command.full)
 	if err != nil {
 		return err
 	}
-	ix, err := q.hint.resolve(x.full, c)
+	ix, err := q.hint.Resolve(x.command.full, c)
 	if err != nil {
 		return err
 	}
-	x.match = query.Matching{Vars: q.vars}
+	x.result.match = query.Matching{Vars: q.vars}
 	if q.inOrder = q.readsByID(c); q.inOrder {
-		err = c.findSortedByID(q.sort.ByID(), &q.filter, &x.match, visit)
+		err = c.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
 	} else {
-		err = c.findBy(ix, &q.hint, &q.filter, &x.match, visit)
+		err = c.FindBy(ix, &q.hint, &q.filter, &x.result.match, visit)
 	}
 	if err != nil {
 		return x.executing(command, err)
@@ -210,7 +205,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	var unsortable error
 	order := q.order()
 	if order != nil {
-		q.hint.sizes = " limit=1"
+		q.hint.Sizes = " limit=1"
 	}
 	err := x.findLocked(command, q, func(key string, doc []byte) bool {
 		if order != nil {
@@ -219,7 +214,7 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 			}
 		}
 		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
-			best = found{key, doc, x.match}
+			best = found{key, doc, x.result.match}
 		}
 		return order != nil && !q.inOrder
 	})
@@ -234,11 +229,11 @@ func (x *exec) executing(command string, err error) error {
 	during := "Plan executor error during " + command
 	switch command {
 	case "find":
-		during = "Executor error during find command: " + x.full
+		during = "Executor error during find command: " + x.command.full
 	case "getMore":
 		during = "Executor error during getMore"
 	case "count", "distinct", "aggregate":
-		during = "Executor error during " + command + " command on namespace: " + x.full
+		during = "Executor error during " + command + " command on namespace: " + x.command.full
 	}
 	e := *mongoerr.From(err)
 	e.Message = during + " :: caused by :: " + e.Message
@@ -253,8 +248,8 @@ type matcher struct {
 
 func (x *exec) matcher(doc []byte) (*matcher, error) {
 	m := &matcher{}
-	err := m.filter.ParseWith(doc, x.language)
-	m.match.Vars = x.vars.values
+	err := m.filter.ParseWith(doc, x.conn.language)
+	m.match.Vars = x.result.vars.values
 	return m, err
 }
 

@@ -10,25 +10,16 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/pipeline"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // https://www.mongodb.com/docs/manual/core/views/
 
-// maxViewDepth is how many views may stand on one another.
-const maxViewDepth = 20
-
-// isView tells whether what has a namespace is a view: a definition without documents of its own.
-func (c *collection) isView() bool { return c != nil && c.def.options.viewOn != "" }
-
-func notOnView(ns string) error {
-	return mongoerr.Errorf(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
-}
-
 // storedLocked returns the member's collection of a namespace, nil if there is none, and refuses a view.
-func (m *member) storedLocked(ns string) (*collection, error) {
-	c := m.collections[ns]
-	if c.isView() {
-		return nil, notOnView(ns)
+func (m *member) storedLocked(ns string) (*store.Collection, error) {
+	c := m.data.Collections[ns]
+	if c.IsView() {
+		return nil, store.NotOnView(ns)
 	}
 	return c, nil
 }
@@ -36,34 +27,34 @@ func (m *member) storedLocked(ns string) (*collection, error) {
 // resolveLocked returns the collection that a namespace shows, and the stages that make a view of it: none if it is no view.
 func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 	var stages []query.Value
-	for range maxViewDepth {
+	for range store.MaxViewDepth {
 		c, err := x.lookupLocked(ns)
-		if err != nil || !c.isView() {
+		if err != nil || !c.IsView() {
 			return ns, stages, err
 		}
-		stages = append(query.Elements(c.def.options.pipeline), stages...)
+		stages = append(query.Elements(c.Def.Options.Pipeline), stages...)
 		db, _, _ := strings.Cut(ns, ".")
-		ns = db + "." + c.def.options.viewOn
+		ns = db + "." + c.Def.Options.ViewOn
 	}
-	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", maxViewDepth)
+	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
 }
 
 // runOnViewLocked runs the stages of a command on the view that its namespace is.
 func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
-	ns, stages, err := x.resolveLocked(x.full)
+	ns, stages, err := x.resolveLocked(x.command.full)
 	if err != nil {
 		return nil, err
 	}
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
-	if err := on.parse(x.db, coll); err != nil {
+	if err := on.parse(x.command.db, coll); err != nil {
 		return nil, err
 	}
-	full := x.full
-	x.full, x.onView = ns, false
+	full := x.command.full
+	x.command.full, x.result.onView = ns, false
 	input, err := x.inputLocked(&on)
-	x.full = full
+	x.command.full = full
 	if err != nil {
 		return nil, err
 	}
@@ -72,17 +63,17 @@ func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
 
 // readView executes a find, count or distinct on a view, which is an aggregation.
 func (x *exec) readView(q *criteria, filter, projection string) ([][]byte, error) {
-	x.onView = false
-	a := aggregation{cursor: true, let: x.vars.raw, hint: q.hint}
+	x.result.onView = false
+	a := aggregation{cursor: true, let: x.result.vars.raw, hint: q.hint}
 	stages, err := x.viewStages(&a, filter, projection)
 	if err != nil {
 		return nil, err
 	}
 	a.stages = query.Array(stages).Data
-	if err := a.parse(x.db, x.coll); err != nil {
+	if err := a.parse(x.command.db, x.command.coll); err != nil {
 		return nil, err
 	}
-	if x.vars.values, err = a.Vars(x.context()); err != nil {
+	if x.result.vars.values, err = a.Vars(x.context()); err != nil {
 		return nil, err
 	}
 	return x.aggregate(&a)
@@ -94,7 +85,7 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 	var stages []query.Value
 	for _, n := range names {
 		v := x.arg(n.field)
-		empty := v.Missing() || v.Type == bson.TypeNull || v.IsDocument() && len(v.Data) == len(emptyDocument)
+		empty := v.Missing() || v.Type == bson.TypeNull || v.IsDocument() && len(v.Data) == len(query.EmptyDocument)
 		if number, ok := v.Integer(); empty || ok && number == 0 || !query.Lookup(v.Data, "$natural").Missing() && n.stage == "$sort" {
 			continue
 		}
@@ -116,9 +107,9 @@ func (x *exec) viewStages(a *aggregation, filter, projection string) ([]query.Va
 
 // arg returns an argument of the command, Missing if it is not there.
 func (x *exec) arg(name string) query.Value {
-	for i := range x.args {
-		if string(x.args[i].Key) == name {
-			return query.Of(x.args[i])
+	for i := range x.command.args {
+		if string(x.command.args[i].Key) == name {
+			return query.Of(x.command.args[i])
 		}
 	}
 	return query.Value{}
@@ -128,7 +119,7 @@ func (x *exec) arg(name string) query.Value {
 func (s source) Collection(db, coll string) [][]byte {
 	docs, err := s.x.contentsLocked(db, coll)
 	if err != nil {
-		s.x.conflict = err
+		s.x.result.conflict = err
 	}
 	return docs
 }
@@ -143,8 +134,8 @@ func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
 		return nil, err
 	}
 	var docs [][]byte
-	c.scan(func(r *record) bool {
-		docs = append(docs, r.doc)
+	c.Scan(func(r *store.Record) bool {
+		docs = append(docs, r.Doc)
 		return true
 	})
 	if len(stages) == 0 {
@@ -161,71 +152,50 @@ func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
 	return p.Run(x.context(), vars, slices.Values(docs))
 }
 
-// checkView refuses a view that would stand on itself, or on too many others.
-func (m *member) checkView(ns string, o *collectionOptions) error {
-	views := make(map[string]*collectionOptions)
-	for name, c := range m.collections {
-		if c.isView() {
-			views[name] = &c.def.options
-		}
-	}
-	views[ns] = o
-	if path := cycle(views, ns, ns); path != nil {
-		slices.Reverse(path)
-		return mongoerr.Errorf(mongoerr.GraphContainsCycle, "View cycle detected: %s => %s", ns, strings.Join(path, " => "))
-	}
-	for name := range views {
-		if height(views, name) > maxViewDepth {
-			return mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
-		}
-	}
-	return nil
-}
-
 // checkViewPipeline refuses stages of which no view can be made.
-func (x *exec) checkViewPipeline(o *collectionOptions) error {
-	options := pipeline.Options{DB: x.db, Coll: o.viewOn}
-	if err := pipeline.Survey(o.pipeline, options); err != nil {
+func (x *exec) checkViewPipeline(o *store.Options) error {
+	options := pipeline.Options{DB: x.command.db, Coll: o.ViewOn}
+	if err := pipeline.Survey(o.Pipeline, options); err != nil {
 		return err
 	}
-	p, err := pipeline.Parse(o.pipeline, options)
+	p, err := pipeline.Parse(o.Pipeline, options)
 	switch {
 	case err == nil && p.Target() != nil:
 		err = mongoerr.Errorf(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view "+
-			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.pipeline))-1, x.full)
+			"definition of %s because it writes to disk", targetName(p.Target()), len(query.Elements(o.Pipeline))-1, x.command.full)
 	}
 	if err != nil {
-		return mongoerr.Because("Invalid pipeline for view "+x.full, err)
+		return mongoerr.Because("Invalid pipeline for view "+x.command.full, err)
 	}
 	return nil
 }
 
 // otherView tells in what one of two definitions is another view than the other, or none.
-func (x *exec) otherView(has, want *collectionOptions) error {
-	there := "namespace '" + x.full + "' already exists, but "
+func (x *exec) otherView(has, want *store.Options) error {
+	there := "namespace '" + x.command.full + "' already exists, but "
 	switch {
-	case has.viewOn != "" && want.viewOn == "":
+	case has.ViewOn != "" && want.ViewOn == "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view", there)
-	case has.viewOn == "" && want.viewOn != "":
+	case has.ViewOn == "" && want.ViewOn != "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
-	case has.viewOn != want.viewOn:
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.db, has.viewOn, x.db, want.viewOn)
-	case !equalDocuments(has.pipeline, want.pipeline):
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, documentText(has.pipeline), documentText(want.pipeline))
+	case has.ViewOn != want.ViewOn:
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
+	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
+		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
 	}
 	return nil
 }
 
 // checkViewChange refuses a collMod that does not fit what it is of.
-func (x *exec) checkViewChange(c *collection) error {
+func (x *exec) checkViewChange(c *store.Collection) error {
 	found := 0
-	for i := range x.args {
-		name := string(x.args[i].Key)
+	for i := range x.command.args {
+		name := string(x.command.args[i].Key)
 		ofView := name == "viewOn" || name == "pipeline"
 		switch {
-		case ofView && !c.isView():
+		case ofView && !c.IsView():
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "'%s' option only supported on a view", name)
-		case !ofView && c.isView():
+		case !ofView && c.IsView():
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "option not supported on a view: %s", name)
 		case ofView:
 			found++
@@ -235,67 +205,4 @@ func (x *exec) checkViewChange(c *collection) error {
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
 	}
 	return nil
-}
-
-// cycle returns the path from one view to another, nil if there is none.
-func cycle(views map[string]*collectionOptions, from, to string) []string {
-	if views[from] == nil {
-		return nil
-	}
-	for _, next := range views[from].reads(from) {
-		if next == to {
-			return []string{from, to}
-		}
-		if path := cycle(views, next, to); path != nil {
-			return append([]string{from}, path...)
-		}
-	}
-	return nil
-}
-
-// height returns how many views stand on one another from one on.
-func height(views map[string]*collectionOptions, ns string) int {
-	if views[ns] == nil {
-		return 0
-	}
-	most := 0
-	for _, next := range views[ns].reads(ns) {
-		most = max(most, height(views, next))
-	}
-	return most + 1
-}
-
-// reads returns the namespaces that a view reads.
-func (o *collectionOptions) reads(ns string) []string {
-	db, _, _ := strings.Cut(ns, ".")
-	list := []string{db + "." + o.viewOn}
-	for _, coll := range joined(o.pipeline) {
-		list = append(list, db+"."+coll)
-	}
-	return list
-}
-
-// joined returns the collections that stages read besides their input.
-func joined(doc []byte) []string {
-	var list []string
-	it := wire.Elements(doc)
-	for it.Next() {
-		v := query.Of(it.Element)
-		coll := query.Value{}
-		switch string(it.Key) {
-		case "$lookup", "$graphLookup":
-			coll = query.Lookup(v.Data, "from")
-		case "$unionWith":
-			if coll = v; v.IsDocument() {
-				coll = query.Lookup(v.Data, "coll")
-			}
-		}
-		if coll.Type == bson.TypeString {
-			list = append(list, string(coll.Text()))
-		}
-		if v.IsDocument() || v.IsArray() {
-			list = append(list, joined(v.Data)...)
-		}
-	}
-	return list
 }

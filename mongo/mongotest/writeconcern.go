@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -27,7 +28,7 @@ type writeConcern struct {
 
 func (w *writeConcern) parse(doc []byte) error {
 	w.present = true
-	return writeConcernFields.document(doc, w.field)
+	return fields.WriteConcern.Document(doc, w.field)
 }
 
 func (w *writeConcern) field(e *wire.Element) error {
@@ -55,7 +56,7 @@ var provenances = []string{"clientSupplied", "implicitDefault", "customDefault",
 
 func checkProvenance(of string, e *wire.Element) error {
 	if text := string(e.Text()); !slices.Contains(provenances, text) {
-		return notEnumerated(of+".provenance", text)
+		return fields.NotEnumerated(of+".provenance", text)
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (w *writeConcern) whom(v query.Value) error {
 	switch {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())
-	case v.IsDocument() && len(v.Data) == len(emptyDocument):
+	case v.IsDocument() && len(v.Data) == len(query.EmptyDocument):
 		return mongoerr.Errorf(mongoerr.FailedToParse, "tagged write concern requires tags")
 	case v.IsDocument():
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: tags in w are not supported")
@@ -97,12 +98,12 @@ func (w *writeConcern) checkStandalone() error {
 
 // awaitWriteConcern waits until the write concern of what was applied is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
-	w, rs := &x.writeConcern, x.set
+	w, rs := &x.command.writeConcern, x.conn.set
 	rs.mu.Lock()
 	enough := w.given && w.mode == "" && w.members <= 1 || !w.given && !rs.majorityByDefault
 	if !enough {
-		x.writeError = w.checkLocked(rs)
-		enough = x.writeError != nil
+		x.result.writeError = w.checkLocked(rs)
+		enough = x.result.writeError != nil
 	}
 	rs.mu.Unlock()
 	if enough {
@@ -113,52 +114,52 @@ func (x *exec) awaitWriteConcern() error {
 
 // awaitMembers waits until as many members as asked for have what was applied.
 func (x *exec) awaitMembers(w *writeConcern) error {
-	rs, m := x.set, x.member
-	x.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
+	rs, m := x.conn.set, x.conn.member
+	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
 	limit := x.limit()
 	ownTime := w.timeout > 0 && (limit < 0 || w.timeout <= limit)
 	if ownTime {
 		limit = w.timeout
 	}
 	rs.mu.Lock()
-	err := rs.awaitLocked(&x.waiter, x.done, limit)
-	interrupted, gone := x.interruptedLocked(), x.epoch != m.epoch
+	err := rs.awaitLocked(&x.conn.waiter, x.conn.done, limit)
+	interrupted, gone := x.interruptedLocked(), x.conn.epoch != m.epoch
 	rs.mu.Unlock()
 	switch {
 	case gone || errors.Is(err, errHangUp):
 		return errHangUp
 	case interrupted:
-		x.state = true
-		x.writeError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
+		x.result.state = true
+		x.result.writeError = mongoerr.Errorf(mongoerr.InterruptedDueToReplStateChange, "operation was interrupted")
 	case err != nil && ownTime:
-		x.writeError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
+		x.result.writeError = mongoerr.Errorf(mongoerr.WriteConcernFailed, "waiting for replication timed out")
 	case err != nil:
-		x.writeError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
+		x.result.writeError = mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "operation exceeded time limit")
 	}
 	return nil
 }
 
-// interruptedLocked tells whether the member is no longer the primary that applied the write.
+// interruptedLocked reports whether the member is no longer the primary that applied the write.
 func (x *exec) interruptedLocked() bool {
-	return x.epoch != x.member.epoch || x.member.role != primary || x.member.term != x.term
+	return x.conn.epoch != x.conn.member.epoch || x.conn.member.role != primary || x.conn.member.term != x.result.term
 }
 
 func (x *exec) replicatedLocked() bool {
-	w, m := &x.writeConcern, x.member
+	w, m := &x.command.writeConcern, x.conn.member
 	switch {
 	case w.mode == "" && w.given:
-		return m.countLocked(x.applied) >= w.members
+		return m.countLocked(x.result.applied) >= w.members
 	case w.mode != "" && w.mode != majorityMode:
-		return x.set.satisfiesLocked(w.mode, func(other *member) bool { return m.matched[other.index] >= x.applied })
+		return x.conn.set.satisfiesLocked(w.mode, func(other *member) bool { return m.matched[other.index] >= x.result.applied })
 	}
-	return m.commit >= x.applied || x.set.config.mutant.AcknowledgeBeforeMajority
+	return m.commit >= x.result.applied || x.conn.set.config.mutant.AcknowledgeBeforeMajority
 }
 
 func (x *exec) appendWriteConcernError() {
-	e := x.writeError
-	at, dst := wire.BeginEmbedded(x.out, "writeConcernError")
+	e := x.result.writeError
+	at, dst := wire.BeginEmbedded(x.result.out, "writeConcernError")
 	dst = wire.AppendInt32(dst, "code", e.Code)
-	name, message := x.set.config.version.express(e)
+	name, message := x.conn.set.config.version.Express(e)
 	dst = wire.AppendString(dst, "codeName", name)
 	dst = wire.AppendString(dst, "errmsg", message)
 	info, dst := wire.BeginEmbedded(dst, "errInfo")
@@ -166,19 +167,19 @@ func (x *exec) appendWriteConcernError() {
 		dst = wire.AppendBool(dst, "wtimeout", true)
 	}
 	dst = x.appendConcern(dst)
-	x.out = wire.EndDocument(wire.EndDocument(dst, info), at)
+	x.result.out = wire.EndDocument(wire.EndDocument(dst, info), at)
 }
 
 // appendConcern writes the write concern that was in force.
 func (x *exec) appendConcern(dst []byte) []byte {
-	w := &x.writeConcern
+	w := &x.command.writeConcern
 	at, dst := wire.BeginEmbedded(dst, "writeConcern")
 	dst = w.appendW(dst)
 	if w.journal != "" {
 		dst = wire.AppendBool(dst, w.journal, true)
 	}
 	dst = wire.AppendInt32(dst, "wtimeout", int32(w.timeout/time.Millisecond))
-	if x.set.config.version.atLeast(4, 4) {
+	if x.conn.set.config.version.AtLeast(4, 4) {
 		dst = wire.AppendString(dst, "provenance", w.provenance())
 	}
 	return wire.EndDocument(dst, at)
@@ -209,8 +210,8 @@ func (w *writeConcern) provenance() string {
 // appendLabels writes the error labels of a reply that succeeded but for its write concern.
 func (x *exec) appendLabels(point pointAction) {
 	code := Code(0)
-	if x.writeError != nil {
-		code = x.writeError.Code
+	if x.result.writeError != nil {
+		code = x.result.writeError.Code
 	}
 	if point.writeConcernError != nil {
 		n, _ := query.Lookup(point.writeConcernError, "code").Integer()
@@ -225,18 +226,18 @@ func (x *exec) appendLabels(point pointAction) {
 
 func (x *exec) writeLabels(labels []string) {
 	if len(labels) > 0 {
-		x.out = wire.AppendStrings(x.out, "errorLabels", labels)
+		x.result.out = wire.AppendStrings(x.result.out, "errorLabels", labels)
 	}
 }
 
 // labelsOf returns the labels that the error of a command deserves.
 func (x *exec) labelsOf(code Code) []string {
-	switch ends := x.spec != nil && x.spec.ends; {
+	switch ends := x.command.spec != nil && x.command.spec.ends; {
 	case x.inTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !ends && mongoerr.Is(code, mongoerr.RetryableWrite)):
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
-	case !x.set.config.version.labelsErrors():
+	case !x.conn.set.config.version.LabelsErrors():
 	case x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
 		return []string{"ResumableChangeStreamError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
@@ -245,9 +246,9 @@ func (x *exec) labelsOf(code Code) []string {
 	return nil
 }
 
-// repeatable tells whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
+// repeatable reports whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
-	return x.mongos == nil && x.hasTxn && (!x.inTransaction() || x.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
-		x.set.config.version.labelsErrors()
+	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.command.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
+		x.conn.set.config.version.LabelsErrors()
 }

@@ -45,7 +45,7 @@ func (w *writeConcern) checkLocked(rs *Deployment) *mongoerr.Error {
 	return nil
 }
 
-// satisfiesLocked tells whether the members that have a write, of those with data, are as many and as different as a mode asks.
+// satisfiesLocked reports whether the members that have a write, of those with data, are as many and as different as a mode asks.
 func (rs *Deployment) satisfiesLocked(mode string, has func(*member) bool) bool {
 	for tag, n := range rs.modes[mode] {
 		values := make(map[string]bool)

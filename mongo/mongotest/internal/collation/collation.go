@@ -189,7 +189,7 @@ func (s *specification) options() [][2]string {
 	return list
 }
 
-// known tells whether there are rules for a tag's language; most languages have those of the root.
+// known reports whether there are rules for a tag's language; most languages have those of the root.
 func known(tag language.Tag) bool {
 	base, confidence := tag.Base()
 	if confidence == language.No {

@@ -46,7 +46,7 @@ var inexact = regexp.MustCompile(`\$(exp|ln|log|log10|pow|a?(sin|cos|tan)h?|atan
 
 var writtenNumber = regexp.MustCompile(`-?\d+(\.\d+)?(E[+-]?\d+)?`)
 
-// nearlySame tells whether replies to a command with inexact functions are the same but for numbers that have the same 14 digits.
+// nearlySame reports whether replies to a command with inexact functions are the same but for numbers that have the same 14 digits.
 func nearlySame(command bson.D, a, b string) bool {
 	inA, inB := writtenNumber.FindAllString(a, -1), writtenNumber.FindAllString(b, -1)
 	if len(inA) != len(inB) || writtenNumber.ReplaceAllString(a, "") != writtenNumber.ReplaceAllString(b, "") ||
@@ -216,7 +216,7 @@ func inAnyOrder(command, reply bson.D) {
 	}
 }
 
-// onView tells whether a reply is that of a distinct on a view, which says ok with an integer.
+// onView reports whether a reply is that of a distinct on a view, which says ok with an integer.
 func onView(reply bson.D) bool {
 	ok, isRaw := reply[len(reply)-1].Value.(bson.RawValue)
 	return isRaw && ok.Type == bson.TypeInt32
@@ -243,7 +243,7 @@ func sortByText(list bson.A) {
 	slices.SortStableFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// ofViews tells whether what listCollections tells is where a database that had a view once keeps its views.
+// ofViews reports whether what listCollections tells is where a database that had a view once keeps its views.
 func ofViews(info any) bool {
 	d, ok := info.(bson.D)
 	return ok && len(d) > 0 && strings.Contains(fmt.Sprint(d[0].Value), "system.views")
@@ -261,7 +261,7 @@ func batchSize(command bson.D) int64 {
 	return -1
 }
 
-// recent tells whether a time lies within the run.
+// recent reports whether a time lies within the run.
 func recent(t time.Time) bool {
 	return t.After(began.Add(-time.Minute)) && t.Before(time.Now().Add(time.Minute))
 }

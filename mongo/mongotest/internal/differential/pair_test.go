@@ -61,7 +61,7 @@ func (p *pair) ask(command bson.D) (answer, error) {
 	return a, nil
 }
 
-// succeeded tells whether a reply has no error of any kind.
+// succeeded reports whether a reply has no error of any kind.
 func succeeded(reply bson.Raw) bool {
 	ok, _ := reply.Lookup("ok").AsFloat64OK()
 	_, failed := reply.LookupErr("writeErrors")

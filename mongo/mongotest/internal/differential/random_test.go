@@ -147,7 +147,7 @@ func (c *campaign) run(p *pair, list []statement) error {
 	return nil
 }
 
-// differsAgain tells whether the last command of several is answered otherwise also when they are asked again, twice if need be.
+// differsAgain reports whether the last command of several is answered otherwise also when they are asked again, twice if need be.
 // What is not has to do with the time that something took.
 func (p *pair) differsAgain(history []bson.D) bool {
 	for range 2 {

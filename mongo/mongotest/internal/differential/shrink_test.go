@@ -52,7 +52,7 @@ func shrink(history []bson.D, tries int, differs func([]bson.D) bool) []bson.D {
 	return history
 }
 
-// inTheSameOrder tells whether a command still says in what order it reads: without, the real server may choose any.
+// inTheSameOrder reports whether a command still says in what order it reads: without, the real server may choose any.
 func inTheSameOrder(args, smaller bson.D) bool {
 	count := func(d bson.D) (n int) {
 		for _, e := range d {

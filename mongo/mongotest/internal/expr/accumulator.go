@@ -46,7 +46,7 @@ func (a *Accumulator) size(env *Env) (int, error) {
 	return howMany(v)
 }
 
-// Fixed tells whether the accumulator is the same for all groups.
+// Fixed reports whether the accumulator is the same for all groups.
 func (a *Accumulator) Fixed() bool { return a.count == nil || isConstant(a.count) }
 
 // Input evaluates what the accumulator is to collect of a document.
@@ -61,7 +61,7 @@ func (s *State) Add(env *Env) error {
 	return s.collector.add(v)
 }
 
-// Complete tells whether further documents change nothing, so that the real server's $group does not look at them.
+// Complete reports whether further documents change nothing, so that the real server's $group does not look at them.
 func (s *State) Complete() bool {
 	c, ok := s.collector.(interface{ complete() bool })
 	return ok && c.complete()

@@ -78,7 +78,7 @@ func parseDouble(s string) (Value, error) {
 	return query.Double(f), nil
 }
 
-// notNumeric tells whether not even the beginning of a text is a number.
+// notNumeric reports whether not even the beginning of a text is a number.
 func notNumeric(s string) bool {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-")
 	lower := strings.ToLower(s)

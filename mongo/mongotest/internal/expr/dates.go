@@ -78,7 +78,7 @@ func parseDatePart(p *parser, op *operator, v Value) (Expression, error) {
 	return &call{op: op, args: []Expression{e, constant{notGiven}}}, nil
 }
 
-// startsCall tells whether a document is an operator's call rather than named arguments.
+// startsCall reports whether a document is an operator's call rather than named arguments.
 func startsCall(v Value) bool {
 	fields := query.ObjectOf(v.Data)
 	return len(fields) > 0 && len(fields[0].Name) > 0 && fields[0].Name[0] == '$'

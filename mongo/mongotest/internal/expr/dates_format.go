@@ -102,7 +102,7 @@ func evalChecked(env *Env, e Expression, check func(Value) error) (Value, error)
 	return v, check(v)
 }
 
-// isUTC tells whether a zone's name stands for UTC itself, which the default format shows by its letter.
+// isUTC reports whether a zone's name stands for UTC itself, which the default format shows by its letter.
 func isUTC(name string) bool {
 	offset, ok := utcOffset(name)
 	return name == "UTC" || ok && offset == 0

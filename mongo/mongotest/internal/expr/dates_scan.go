@@ -222,7 +222,7 @@ func (t *tokenText) skipSuffix() {
 	}
 }
 
-// has tells whether a character comes next, and steps over it.
+// has reports whether a character comes next, and steps over it.
 func (t *tokenText) has(chars string) bool {
 	if t.rest == "" || !strings.Contains(chars, t.rest[:1]) {
 		return false

@@ -261,7 +261,7 @@ func (s *dateScan) setZone(name string) {
 	s.zone = zone
 }
 
-// anotherZone notes that there is a zone, and tells whether it is the only one. The second is no more than a warning.
+// anotherZone notes that there is a zone, and reports whether it is the only one. The second is no more than a warning.
 func (s *dateScan) anotherZone() bool {
 	switch s.zones++; s.zones {
 	case 1:

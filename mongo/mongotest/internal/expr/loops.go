@@ -42,7 +42,7 @@ func (l *loop) variables(p *parser, names loopNames) (*Scope, error) {
 	return scope.with(index), nil
 }
 
-// each evaluates the body for the elements in turn until use is done. It tells whether the input is null.
+// each evaluates the body for the elements in turn until use is done. It reports whether the input is null.
 func (l *loop) each(env *Env, elements []Value, use func(element, result Value) bool) error {
 	for i, e := range elements {
 		env.bind(l.element, e)

@@ -46,7 +46,7 @@ type whole interface {
 	parts() []Expression
 }
 
-// uses tells whether a variable is used in an expression.
+// uses reports whether a variable is used in an expression.
 func uses(e Expression, slot int) bool {
 	switch e := e.(type) {
 	case *path:

@@ -42,7 +42,7 @@ func accurate(rough func(float64) float64, f func(*big.Float) *big.Float) func(f
 
 func commonLog(x *big.Float) *big.Float { return quo(naturalLog(x), ln10) }
 
-// isPositive tells whether a number is above zero; NaN counts as such, since it is an argument like any other.
+// isPositive reports whether a number is above zero; NaN counts as such, since it is an argument like any other.
 func isPositive(v Value) bool {
 	f := v.AsFloat64()
 	return f > 0 || math.IsNaN(f) || isDecimal(v) && decimalOf(v).compare(decimal{coef: bigZero}) > 0

@@ -25,7 +25,7 @@ func (p *parser) checkCollated(k *kind, spec Value) error {
 	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage %s with a collation is not supported but for what compares no strings", k.name)
 }
 
-// countsOnly tells whether a $group makes one group and compares nothing for it.
+// countsOnly reports whether a $group makes one group and compares nothing for it.
 func countsOnly(spec Value) bool {
 	for _, f := range query.ObjectOf(spec.Data) {
 		if f.Name == "_id" {

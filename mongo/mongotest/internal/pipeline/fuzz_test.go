@@ -50,7 +50,7 @@ func casesOfStages(f *testing.F) []string {
 	return list
 }
 
-// wellFormed tells whether a document is valid in all its depth, which servers check before they look further.
+// wellFormed reports whether a document is valid in all its depth, which servers check before they look further.
 func wellFormed(doc []byte, depth int) bool {
 	n, err := wire.DocumentLength(doc)
 	if err != nil || n != len(doc) || depth > query.MaxNesting {

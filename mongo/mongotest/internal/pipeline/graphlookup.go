@@ -164,7 +164,7 @@ func (s *graphLookup) search(r *runner, nodes [][]byte, next []Value) ([][]byte,
 	return found, nil
 }
 
-// admits tells whether the search is not restricted to other nodes.
+// admits reports whether the search is not restricted to other nodes.
 func (s *graphLookup) admits(r *runner, node []byte) (bool, error) {
 	if s.restrict == nil {
 		return true, nil

@@ -51,7 +51,7 @@ func (l letVariables) values(r *runner, doc []byte) ([]Value, error) {
 	return values, nil
 }
 
-// isConstant tells whether an expression, as it is written, has the same value for every document.
+// isConstant reports whether an expression, as it is written, has the same value for every document.
 func isConstant(v Value) bool {
 	switch v.Type {
 	case bson.TypeString:
@@ -76,7 +76,7 @@ func isConstant(v Value) bool {
 	return true
 }
 
-// isReference tells whether an expression is the path of a field or an operator's call.
+// isReference reports whether an expression is the path of a field or an operator's call.
 func isReference(v Value) bool {
 	if v.IsString() {
 		return strings.HasPrefix(string(v.Text()), "$")
@@ -84,7 +84,7 @@ func isReference(v Value) bool {
 	return isCall(v)
 }
 
-// isCall tells whether a value is a document whose first field is an operator.
+// isCall reports whether a value is a document whose first field is an operator.
 func isCall(v Value) bool {
 	if !v.IsDocument() {
 		return false

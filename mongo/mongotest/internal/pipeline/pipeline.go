@@ -70,7 +70,7 @@ func (p *Pipeline) First() (string, Value) {
 	return p.steps[0].name, p.steps[0].spec
 }
 
-// Reads tells whether the pipeline reads the collection: its first stage makes no documents of its own.
+// Reads reports whether the pipeline reads the collection: its first stage makes no documents of its own.
 func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
 
 // Filter returns the filter of a $match at the start, nil if there is none. What it does not match, the pipeline does not
@@ -165,7 +165,7 @@ func (p *parser) accumulator(parse accumulatorParser, name string, v Value) (*ex
 	return acc, err
 }
 
-// fails tells whether an error is that of a constant, and keeps the first.
+// fails reports whether an error is that of a constant, and keeps the first.
 func (p *parser) fails(err error) bool {
 	var refused *mongoerr.Error
 	if !errors.As(err, &refused) || !refused.Constant {

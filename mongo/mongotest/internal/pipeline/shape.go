@@ -25,7 +25,7 @@ type shape struct {
 
 func newShape(m mode) *shape { return &shape{mode: m, children: make(map[string]*shape)} }
 
-// isEnd tells whether the tree ends here.
+// isEnd reports whether the tree ends here.
 func (s *shape) isEnd() bool { return s.leaf || s.value != nil }
 
 // child returns the child of a name, made if there is none.

@@ -44,7 +44,7 @@ func collect(in stream) ([][]byte, error) {
 	return docs, nil
 }
 
-// flat applies f to each document; emit takes what becomes of it and tells whether more is wanted.
+// flat applies f to each document; emit takes what becomes of it and reports whether more is wanted.
 func flat(in stream, f func(doc []byte, emit func([]byte) bool) error) stream {
 	return func(yield func([]byte, error) bool) {
 		more := true

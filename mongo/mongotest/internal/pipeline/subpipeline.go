@@ -73,7 +73,7 @@ func (r *runner) collection(db, coll string, f *query.Filter) stream {
 	}
 }
 
-// startsWithDocuments tells whether a pipeline makes its documents itself.
+// startsWithDocuments reports whether a pipeline makes its documents itself.
 func startsWithDocuments(stages Value) bool {
 	if !stages.IsArray() {
 		return false

@@ -127,7 +127,7 @@ func topNames(doc []byte, names []string) []string {
 	return names
 }
 
-// isIdentifier tells whether a name is one that a path may have in $[identifier].
+// isIdentifier reports whether a name is one that a path may have in $[identifier].
 func isIdentifier(name string) bool {
 	for i := range len(name) {
 		c := name[i]

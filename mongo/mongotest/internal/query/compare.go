@@ -212,5 +212,5 @@ func compareDecimals(a, b Value) int {
 	return ra.Cmp(rb)
 }
 
-// Equal tells whether two values are the same to the server.
+// Equal reports whether two values are the same to the server.
 func Equal(a, b Value) bool { return Compare(a, b) == 0 }

@@ -18,7 +18,7 @@ func isAllElements(name string) (bool, string) {
 	return true, name[2 : len(name)-1]
 }
 
-// isDynamic tells whether a dotted path has such a component.
+// isDynamic reports whether a dotted path has such a component.
 func isDynamic(field string) bool {
 	return slices.ContainsFunc(splitPath(field), func(name string) bool {
 		all, _ := isAllElements(name)

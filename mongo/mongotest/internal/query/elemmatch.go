@@ -28,7 +28,7 @@ func (p *filterParser) elemMatch(v Value) (condition, error) {
 	return &m, err
 }
 
-// isLogical tells whether a document begins with an operator of whole filters.
+// isLogical reports whether a document begins with an operator of whole filters.
 func isLogical(v Value) bool {
 	it := wire.Elements(v.Data)
 	it.Next()

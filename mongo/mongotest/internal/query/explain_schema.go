@@ -25,7 +25,7 @@ func (r report) annotated(schema []byte) report {
 	return r
 }
 
-// holds tells whether a value is as a schema wants it.
+// holds reports whether a value is as a schema wants it.
 func (e *explainer) holds(schema []byte, v Value) bool {
 	if v.IsDocument() {
 		return e.matches(newReport().document("$jsonSchema", schema).end(), v.Data)
@@ -65,7 +65,7 @@ func (e *explainer) rules(schema []byte, v Value) []Value {
 	return list
 }
 
-// holdsAll tells whether a value is as some keywords of a schema want it.
+// holdsAll reports whether a value is as some keywords of a schema want it.
 func (e *explainer) holdsAll(schema []byte, v Value, keywords ...string) bool {
 	alone := newReport()
 	for _, name := range keywords {

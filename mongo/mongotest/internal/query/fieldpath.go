@@ -27,5 +27,5 @@ func fieldPath(name string) (path, error) {
 	return p, nil
 }
 
-// isReferenceField tells whether a name is one of a DBRef's.
+// isReferenceField reports whether a name is one of a DBRef's.
 func isReferenceField(name string) bool { return name == "$ref" || name == "$id" || name == "$db" }

@@ -75,7 +75,7 @@ func (f *Filter) parseID(doc []byte) bool {
 	return true
 }
 
-// plainID tells whether an _id in a filter is a value to look up, not an expression.
+// plainID reports whether an _id in a filter is a value to look up, not an expression.
 func plainID(v Value) bool {
 	switch v.Type {
 	case bson.TypeRegex, bson.TypeArray, bson.TypeNull, bson.TypeUndefined:
@@ -92,7 +92,7 @@ func (f *Filter) ID() (Value, bool) {
 	return f.id, f.collation == nil && !f.id.Missing() && plainID(f.id)
 }
 
-// OnlyID tells whether the filter asks for an _id and nothing else, however that is said.
+// OnlyID reports whether the filter asks for an _id and nothing else, however that is said.
 func (f *Filter) OnlyID() bool { return f.only || f.collation == nil && !onlyID(f.all).Missing() }
 
 // onlyID returns the one _id that conditions ask for, Missing if they ask for anything else.
@@ -133,7 +133,7 @@ func onlyValue(c condition) Value {
 	return Value{}
 }
 
-// Match tells whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
+// Match reports whether a document matches. A filter with an $expr needs MatchWith: here its failure is no match.
 func (f *Filter) Match(doc []byte) bool {
 	if f.collation != nil {
 		doc = f.collation.Document(doc)
@@ -144,7 +144,7 @@ func (f *Filter) Match(doc []byte) bool {
 	return matchAll(f.all, doc, nil)
 }
 
-// MatchWith tells whether a document matches, with the variables in m, and leaves there which array element it matched
+// MatchWith reports whether a document matches, with the variables in m, and leaves there which array element it matched
 // by. Its error is that of an $expr.
 func (f *Filter) MatchWith(doc []byte, m *Matching) (bool, error) {
 	m.element, m.err = 0, nil

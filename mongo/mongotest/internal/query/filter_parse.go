@@ -39,7 +39,7 @@ func (p *filterParser) filter(doc []byte, nodes []node) ([]node, error) {
 	return nodes, it.Err
 }
 
-// several tells whether a filter document has more than one condition.
+// several reports whether a filter document has more than one condition.
 func several(doc []byte) bool {
 	n := 0
 	it := wire.Elements(doc)
@@ -234,7 +234,7 @@ func (p *filterParser) conditions(v Value) ([]condition, error) {
 	return []condition{newEquality(v)}, nil
 }
 
-// isExpression tells whether v is a document whose first key is an operator.
+// isExpression reports whether v is a document whose first key is an operator.
 func isExpression(v Value) bool {
 	if !v.IsDocument() {
 		return false
@@ -246,7 +246,7 @@ func isExpression(v Value) bool {
 	return !isReference(v)
 }
 
-// isReference tells whether a document is a DBRef, which is a value.
+// isReference reports whether a document is a DBRef, which is a value.
 func isReference(v Value) bool {
 	return !Lookup(v.Data, "$ref").Missing() && !Lookup(v.Data, "$id").Missing()
 }

@@ -44,7 +44,7 @@ func (m *Matching) found(element int) {
 	}
 }
 
-// Truth tells whether an expression's value counts as true: null, zero, false and nothing do not.
+// Truth reports whether an expression's value counts as true: null, zero, false and nothing do not.
 func Truth(v Value) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined:

@@ -21,10 +21,10 @@ func (f *Filter) IDScans() []IDScan {
 	return idScans(f.all)
 }
 
-// Bounds tells whether a document's _id is one that the scan comes by.
+// Bounds reports whether a document's _id is one that the scan comes by.
 func (s *IDScan) Bounds(doc []byte) bool { return matchAll(s.bounds, doc, nil) }
 
-// Keeps tells whether a document that the scan comes by meets the other conditions. Its error is that of an $expr.
+// Keeps reports whether a document that the scan comes by meets the other conditions. Its error is that of an $expr.
 func (s *IDScan) Keeps(doc []byte, m *Matching) (bool, error) {
 	m.element, m.err = 0, nil
 	ok := matchAll(s.rest, doc, m)
@@ -112,7 +112,7 @@ func (n orNode) flat() [][]node {
 	return list
 }
 
-// indexed tells whether a condition is one on the _id that says where in an index to look.
+// indexed reports whether a condition is one on the _id that says where in an index to look.
 func indexed(n node) bool {
 	p, ok := n.(*pathNode)
 	return ok && len(p.path) == 1 && p.path[0] == "_id" && sayWhere(p.condition)

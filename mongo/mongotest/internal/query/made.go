@@ -32,10 +32,10 @@ func AppendField(dst []byte, name string, v Value) []byte {
 
 var madeStart = []byte{byte(bson.TypeBoolean), 0, madeMark}
 
-// IsMade tells whether a document was made by an expression or a stage.
+// IsMade reports whether a document was made by an expression or a stage.
 func IsMade(doc []byte) bool { return len(doc) > 4 && bytes.HasPrefix(doc[4:], madeStart) }
 
-// isMark tells whether an element is no field.
+// isMark reports whether an element is no field.
 func isMark(e *wire.Element) bool { return e.Type == bson.TypeBoolean && e.Value[0] >= placeMark }
 
 // nextField advances to the next element that is a field.

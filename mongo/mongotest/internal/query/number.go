@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// IsNumber tells whether the value is of a numeric type.
+// IsNumber reports whether the value is of a numeric type.
 func (v Value) IsNumber() bool {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:

@@ -40,7 +40,7 @@ func (s spot) into(n int) spot {
 type visitor func(v Value, at spot) bool
 
 // walk calls visit with every value that the path leads to in doc; arrays on the way are entered, both at a numeric
-// component and at each embedded document. It tells whether visit ended it.
+// component and at each embedded document. It reports whether visit ended it.
 func (p path) walk(doc []byte, visit visitor) bool { return p.walkFrom(doc, spot{}, visit) }
 
 func (p path) walkFrom(doc []byte, at spot, visit visitor) bool {

@@ -44,7 +44,7 @@ func (f *field) find(key []byte) *field {
 	return nil
 }
 
-// computes tells whether something below f is computed, so that it is there even where the document has nothing.
+// computes reports whether something below f is computed, so that it is there even where the document has nothing.
 func (f *field) computes() bool {
 	if f.leaf == computed {
 		return true
@@ -118,7 +118,7 @@ func elementOf(v Value, m *Matching) (Value, error) {
 	return Array(list[n : n+1]), nil
 }
 
-// Positional tells whether the projection keeps the element that the filter matched by.
+// Positional reports whether the projection keeps the element that the filter matched by.
 func (p *Projection) Positional() bool { return p != nil && p.positional != nil }
 
 // AppendElement writes the projected document as an element, as Append does.

@@ -11,7 +11,7 @@ import (
 // schema is a compiled $jsonSchema: rules that a value must all meet.
 type schema []rule
 
-// rule tells whether a value meets one keyword of a schema. A keyword of another type's values is met.
+// rule reports whether a value meets one keyword of a schema. A keyword of another type's values is met.
 type rule func(v Value) bool
 
 func (s schema) test(v Value) bool {

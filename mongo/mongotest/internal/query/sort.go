@@ -93,7 +93,7 @@ func (s *Sort) compare(a, b []Value) int {
 	return 0
 }
 
-// Only tells whether the order is that of one top-level field.
+// Only reports whether the order is that of one top-level field.
 func (s *Sort) Only(field string) bool {
 	return s != nil && len(s.keys) == 1 && len(s.keys[0].path) == 1 && s.keys[0].path[0] == field
 }

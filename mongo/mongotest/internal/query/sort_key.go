@@ -130,7 +130,7 @@ func (g *keyGenerator) indexed(c *cursor, array Value, list []Value) bool {
 	return true
 }
 
-// sameArray tells whether two values are one array of the document.
+// sameArray reports whether two values are one array of the document.
 func sameArray(a, b Value) bool { return a.IsArray() && b.IsArray() && &a.Data[0] == &b.Data[0] }
 
 func (g *keyGenerator) consider(at []cursor) {

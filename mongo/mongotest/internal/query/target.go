@@ -260,7 +260,7 @@ func (t *target) checkArrays(at path) error {
 	return nil
 }
 
-// needsPath tells whether some operator in t fails where its path is blocked by a value that is no document.
+// needsPath reports whether some operator in t fails where its path is blocked by a value that is no document.
 func (t *target) needsPath(env *Env) bool {
 	if t.op != nil {
 		switch op := t.op.(type) {

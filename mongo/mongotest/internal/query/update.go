@@ -67,10 +67,10 @@ func Transform(p Pipeline) *Update { return &Update{pipeline: p, deep: true} }
 // Replace returns the update that puts a document in the place of another, with the other's _id if it has none.
 func Replace(doc []byte) *Update { return &Update{replacement: doc, deep: true} }
 
-// IsPipeline tells whether the update is an array of stages.
+// IsPipeline reports whether the update is an array of stages.
 func (u *Update) IsPipeline() bool { return u.pipeline != nil }
 
-// IsReplacement tells whether the update is a whole document.
+// IsReplacement reports whether the update is a whole document.
 func (u *Update) IsReplacement() bool { return u.replacement != nil }
 
 func parseOperators(v, list Value) (*Update, error) {

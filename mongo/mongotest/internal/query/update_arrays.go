@@ -224,7 +224,7 @@ func wrapped(name string, v Value) []byte {
 	return wire.EndDocument(wire.AppendValue(dst, name, v.Type, v.Data), at)
 }
 
-// isFieldOperator tells whether a document begins with an operator that may stand behind a field's name; $not may not be
+// isFieldOperator reports whether a document begins with an operator that may stand behind a field's name; $not may not be
 // pulled by.
 func isFieldOperator(v Value) bool {
 	it := wire.Elements(v.Data)

@@ -24,7 +24,7 @@ func (f *Filter) checkPositional() error {
 	return nil
 }
 
-// asksAnywhere tells whether a condition on the whole document is one of a kind.
+// asksAnywhere reports whether a condition on the whole document is one of a kind.
 func (f *Filter) asksAnywhere(is func(node) bool) bool { return asks(f.all, is) }
 
 func asks(nodes []node, is func(node) bool) bool {

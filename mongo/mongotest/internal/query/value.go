@@ -15,7 +15,7 @@ type Value struct {
 	Data []byte
 }
 
-// Missing tells whether the value stands for a field that is not there.
+// Missing reports whether the value stands for a field that is not there.
 func (v Value) Missing() bool { return v.Type == 0 }
 
 var emptyDocument = []byte{5, 0, 0, 0, 0}
@@ -56,7 +56,7 @@ func Double(f float64) Value {
 
 func (v Value) element() wire.Element { return wire.Element{Type: v.Type, Value: v.Data} }
 
-// True tells whether the value is true or a number other than zero.
+// True reports whether the value is true or a number other than zero.
 func (v Value) True() bool {
 	e := v.element()
 	return e.True()
@@ -68,18 +68,18 @@ func (v Value) Text() []byte {
 	return e.Text()
 }
 
-// IsNullish tells whether the value is null, undefined or not there.
+// IsNullish reports whether the value is null, undefined or not there.
 func (v Value) IsNullish() bool {
 	return v.Missing() || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
 }
 
-// IsString tells whether the value is a string.
+// IsString reports whether the value is a string.
 func (v Value) IsString() bool { return v.Type == bson.TypeString }
 
-// IsDocument tells whether the value is an embedded document.
+// IsDocument reports whether the value is an embedded document.
 func (v Value) IsDocument() bool { return v.Type == bson.TypeEmbeddedDocument }
 
-// IsArray tells whether the value is an array.
+// IsArray reports whether the value is an array.
 func (v Value) IsArray() bool { return v.Type == bson.TypeArray }
 
 func (v Value) elements() []Value { return Elements(v.Data) }

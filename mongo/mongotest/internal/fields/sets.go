@@ -1,0 +1,206 @@
+package fields
+
+// sets are the fields of commands, by the commands' names.
+var sets = map[string]*Set{
+	"find": {
+		name: "find", numbers: "long, double, decimal, int",
+		kinds: kindsOf(map[Kind]string{
+			aHint:       "hint",
+			anything:    "oplogReplay",
+			anObject:    "let",
+			aNumber:     "term",
+			aCount:      "skip limit batchSize",
+			plainObject: "filter sort projection collation min max",
+			plainBool:   "singleBatch returnKey showRecordId tailable awaitData noCursorTimeout allowPartialResults allowDiskUse readOnce exhaust",
+		}),
+	},
+	"aggregate": {
+		name: "aggregate", numbers: "double, int, long, decimal", truths: "double, int, long, bool, decimal",
+		kinds: kindsOf(map[Kind]string{
+			anything: "pipeline cursor explain", aHint: "hint", anObject: "collation let", aTruth: "bypassDocumentValidation", plainBool: "allowDiskUse",
+		}),
+	},
+	"count": {
+		name: "count", numbers: "decimal, int, double, long",
+		kinds: kindsOf(map[Kind]string{anything: "limit fields", aHint: "hint", anObject: "query collation", aCount: "skip"}),
+	},
+	"distinct": {
+		name: "distinct", required: []string{"key"}, numbers: "decimal, long, double, int",
+		kinds: kindsOf(map[Kind]string{aHint: "hint", anObject: "query collation", aText: "key"}),
+	},
+	"insert": {
+		name: "insert", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
+		kinds: kindsOf(map[Kind]string{objects: "documents", aBool: "ordered", aTruth: "bypassDocumentValidation"}),
+	},
+	"update": {
+		name: "update", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
+		kinds: kindsOf(map[Kind]string{objects: "updates", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
+	},
+	"delete": {
+		name: "delete", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
+		kinds: kindsOf(map[Kind]string{objects: "deletes", aBool: "ordered", anObject: "let", aTruth: "bypassDocumentValidation"}),
+	},
+	"findAndModify": {
+		name: "findAndModify", numbers: "long, int, double, decimal", truths: "bool, long, int, decimal, double",
+		kinds: kindsOf(map[Kind]string{
+			anUpdate: "update", aHint: "hint", anObject: "query sort fields collation let", objects: "arrayFilters",
+			aTruth: "remove new upsert bypassDocumentValidation",
+		}),
+	},
+	"bulkWrite": {
+		name: "bulkWrite", numbers: "decimal, int, long, double", truths: "int, long, double, decimal, bool",
+		kinds: kindsOf(map[Kind]string{
+			objects: "ops nsInfo", aBool: "ordered errorsOnly", anObject: "let cursor", aTruth: "bypassDocumentValidation",
+		}),
+	},
+	"getMore": {
+		name: "getMore", required: []string{"collection"}, numbers: "decimal, double, int, long",
+		kinds: kindsOf(map[Kind]string{aText: "collection", aCount: "batchSize", aLong: "term"}),
+	},
+	"killCursors": {
+		name: "killCursors", required: []string{"cursors"}, numbers: "decimal, double, long, int",
+		kinds: kindsOf(map[Kind]string{longs: "cursors"}),
+	},
+	"create": {
+		name: "create", numbers: "long, double, decimal, int", truths: "bool, int, double, long, decimal",
+		kinds: kindsOf(map[Kind]string{
+			anything: "clusteredIndex",
+			anObject: "idIndex storageEngine validator indexOptionDefaults collation changeStreamPreAndPostImages timeseries encryptedFields",
+			objects:  "pipeline",
+			aText:    "viewOn validationLevel validationAction",
+			aNumber:  "size max expireAfterSeconds flags",
+			aTruth:   "capped temp autoIndexId",
+		}),
+	},
+	"listDatabases": {
+		name: "listDatabases", numbers: "long, int, double, decimal", truths: "long, int, decimal, bool, double",
+		kinds: kindsOf(map[Kind]string{anObject: "filter", aTruth: "nameOnly", aBool: "authorizedDatabases"}),
+	},
+	"getDefaultRWConcern": {
+		name: "getDefaultRWConcern", numbers: "long, int, double, decimal", kinds: kindsOf(map[Kind]string{aBool: "inMemory"}),
+	},
+	"setDefaultRWConcern": {
+		name: "setDefaultRWConcern", numbers: "long, int, double, decimal",
+		kinds: kindsOf(map[Kind]string{anObject: "defaultReadConcern defaultWriteConcern"}),
+	},
+	"ping":         {name: "ping", numbers: "double, int, long, decimal"},
+	"buildInfo":    {name: "buildInfo", numbers: "decimal, int, double, long"},
+	"logout":       {name: "logout", numbers: "int, long, decimal, double"},
+	"drop":         {name: "drop", numbers: "int, decimal, long, double"},
+	"dropDatabase": {name: "dropDatabase", numbers: "int, double, decimal, long"},
+	"createIndexes": {
+		name: "createIndexes", required: []string{"indexes"}, numbers: "double, decimal, long, int", truths: "bool, decimal, int, double, long",
+		kinds: kindsOf(map[Kind]string{objects: "indexes", aTruth: "ignoreUnknownIndexOptions", anything: "commitQuorum"}),
+	},
+	"dropIndexes": {
+		name: "dropIndexes", required: []string{"index"}, numbers: "int, long, double, decimal",
+		kinds: kindsOf(map[Kind]string{anything: "index"}),
+	},
+	"listIndexes": {
+		name: "listIndexes", numbers: "decimal, int, double, long", truths: "decimal, bool, double, long, int",
+		kinds: kindsOf(map[Kind]string{anObject: "cursor", aTruth: "includeBuildUUIDs includeIndexBuildInfo"}),
+	},
+	"listCollections": {
+		name: "listCollections", numbers: "long, int, double, decimal",
+		kinds: kindsOf(map[Kind]string{anObject: "filter cursor", aBool: "nameOnly authorizedCollections"}),
+	},
+	"renameCollection": {
+		name: "renameCollection", required: []string{"to"}, numbers: "decimal, int, long, double",
+		kinds: kindsOf(map[Kind]string{aText: "to", aBool: "stayTemp", anything: "dropTarget"}),
+	},
+	"collStats": {
+		name: "collStats", numbers: "double, int, decimal, long", kinds: kindsOf(map[Kind]string{anInt: "scale"}),
+	},
+	"dbStats": {
+		name: "dbStats", numbers: "double, int, decimal, long", truths: "bool, decimal, long, int, double",
+		kinds: kindsOf(map[Kind]string{aNumber: "scale", aTruth: "freeStorage"}),
+	},
+	"dataSize": {
+		name: "dataSize", numbers: "double, int, decimal, long", truths: "bool, decimal, long, int, double",
+		kinds: kindsOf(map[Kind]string{anObject: "keyPattern min max", aTruth: "estimate"}),
+	},
+}
+
+// The fields of what the commands' fields hold.
+var (
+	Update = &Set{
+		name: "update.updates", required: []string{"q", "u"},
+		kinds: kindsOf(map[Kind]string{
+			anUpdate: "u", aHint: "hint", anObject: "q c collation sort", objects: "arrayFilters", aBool: "multi upsert", plainBool: "upsertSupplied",
+			aText: "sampleId",
+		}),
+	}
+	Delete = &Set{
+		name: "delete.deletes", required: []string{"q", "limit"},
+		kinds: kindsOf(map[Kind]string{aHint: "hint", anything: "limit sampleId", anObject: "q collation"}),
+	}
+	bulkInsertFields = &Set{
+		name: "bulkWrite.ops", required: []string{"insert", "document"}, numbers: "decimal, int, long, double",
+		kinds: kindsOf(map[Kind]string{anInt: "insert", anObject: "document"}),
+	}
+	bulkUpdateFields = &Set{
+		name: "bulkWrite.ops", required: []string{"update", "filter", "updateMods"}, numbers: "decimal, int, long, double",
+		kinds: kindsOf(map[Kind]string{
+			anInt: "update", anUpdate: "updateMods", aHint: "hint", anything: "sampleId", anObject: "filter constants collation sort", objects: "arrayFilters",
+			aBool: "multi upsert", plainBool: "upsertSupplied",
+		}),
+	}
+	bulkDeleteFields = &Set{
+		name: "bulkWrite.ops", required: []string{"delete", "filter"}, numbers: "decimal, int, long, double",
+		kinds: kindsOf(map[Kind]string{anInt: "delete", aHint: "hint", anything: "sampleId", anObject: "filter collation", aBool: "multi"}),
+	}
+	BulkOps = map[string]*Set{"insert": bulkInsertFields, "update": bulkUpdateFields, "delete": bulkDeleteFields}
+	NSInfo  = &Set{
+		name: "bulkWrite.nsInfo", required: []string{"ns"},
+		kinds: kindsOf(map[Kind]string{aText: "ns", anything: "collectionUUID", anObject: "encryptionInformation"}),
+	}
+	Timeseries = &Set{
+		name: "create.timeseries", required: []string{"timeField"}, numbers: "long, int, double, decimal",
+		kinds: kindsOf(map[Kind]string{aText: "timeField metaField granularity", anInt: "bucketMaxSpanSeconds bucketRoundingSeconds"}),
+	}
+	Clustered = &Set{
+		name: "create.clusteredIndex", required: []string{"key", "unique"},
+		numbers: "long, decimal, int, double", truths: "long, int, bool, double, decimal",
+		kinds: kindsOf(map[Kind]string{anObject: "key", aText: "name", aTruth: "unique", anInt: "v"}),
+	}
+	Cursor = map[string]*Set{
+		"aggregate":       newCursor("cursor"),
+		"listCollections": newCursor("listCollections.cursor"),
+		"listIndexes":     newCursor("listIndexes.cursor"),
+		"bulkWrite":       newCursor("bulkWrite.cursor"),
+	}
+	ReadConcern = &Set{
+		name:  "readConcern",
+		kinds: kindsOf(map[Kind]string{aText: "level provenance", anything: "afterClusterTime atClusterTime"}),
+	}
+	WriteConcern = &Set{
+		name: "WriteConcernOptions", truths: "double, bool, decimal, int, long",
+		kinds: kindsOf(map[Kind]string{anything: "w wtimeout getLastError", aTruth: "j fsync", aText: "provenance"}),
+	}
+	ReadPreference = &Set{
+		name: "readPreference", required: []string{"mode"}, lenient: true, numbers: "decimal, double, int, long",
+		kinds: kindsOf(map[Kind]string{aText: "mode", objects: "tags", aNumber: "maxStalenessSeconds"}),
+	}
+)
+
+// newCursor are those of {batchSize: n}, which errors call by different names.
+func newCursor(name string) *Set {
+	return &Set{name: name, numbers: "decimal, double, long, int", kinds: kindsOf(map[Kind]string{aCount: "batchSize"})}
+}
+
+// otherNames are older names of commands.
+var otherNames = map[string]string{
+	"findandmodify": "findAndModify", "deleteIndexes": "dropIndexes", "collstats": "collStats", "dbstats": "dbStats", "datasize": "dataSize",
+	"buildinfo": "buildInfo", "ismaster": "isMaster",
+}
+
+// NewestName returns the name of a command that has several.
+func NewestName(command string) string {
+	if name := otherNames[command]; name != "" {
+		return name
+	}
+	return command
+}
+
+// Of returns the fields of a command, nil if they are not told here.
+func Of(command string) *Set { return sets[NewestName(command)] }

@@ -1,0 +1,65 @@
+package store
+
+// Catalog is collections by their namespaces.
+type Catalog map[string]*Collection
+
+// Apply does what an entry says.
+func (c Catalog) Apply(e *Entry) Slot {
+	s := Slot{Entry: e, on: c[e.NS]}
+	switch e.Kind {
+	case Put:
+		s.on.put(e.Key, e.After)
+	case Remove:
+		s.removed = s.on.remove(e.Key)
+	case Create:
+		s.on = newCollection(e.Change.After)
+		c[e.NS] = s.on
+	case Drop:
+		delete(c, e.NS)
+	case Alter:
+		s.on.define(e.Change.After)
+	case Rename:
+		s.replaced = c[e.Change.To]
+		delete(c, e.NS)
+		c[e.Change.To] = s.on
+		s.on.Def = e.Change.After
+	case Group:
+		for _, part := range e.Parts {
+			s.parts = append(s.parts, c.Apply(part))
+		}
+	case Noop, EmptyDatabase:
+	}
+	return s
+}
+
+// undo takes back what an entry did.
+func (c Catalog) undo(s *Slot) {
+	switch s.Kind {
+	case Put:
+		if s.Before == nil {
+			s.on.remove(s.Key)
+		} else {
+			s.on.put(s.Key, s.Before)
+		}
+	case Remove:
+		s.on.restore(s.removed, s.Before)
+	case Create:
+		delete(c, s.NS)
+	case Drop:
+		c[s.NS] = s.on
+	case Alter:
+		s.on.define(s.Change.Before)
+	case Rename:
+		delete(c, s.Change.To)
+		if s.replaced != nil {
+			c[s.Change.To] = s.replaced
+		}
+		c[s.NS] = s.on
+		s.on.Def = s.Change.Before
+	case Group:
+		for i := len(s.parts) - 1; i >= 0; i-- {
+			c.undo(&s.parts[i])
+		}
+	case Noop, EmptyDatabase:
+	}
+}

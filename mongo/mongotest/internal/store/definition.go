@@ -1,0 +1,107 @@
+package store
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// UUID names a collection for as long as it exists, whatever it is called.
+type UUID [16]byte
+
+// NewUUID returns a random id.
+func NewUUID() UUID {
+	var id UUID
+	_, _ = rand.Read(id[:])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id
+}
+
+// String returns the id in its usual form.
+func (id UUID) String() string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// Definition is what a collection is but for its documents. It never changes: a command puts another one in its place, by
+// way of the oplog, so that members share it and a rollback brings the old one back.
+type Definition struct {
+	UUID     UUID
+	Options  Options
+	Indexes  []*Index // that of _id first
+	ShardKey []byte   // the pattern, nil if it is not sharded
+}
+
+// NewDefinition returns the definition of a new collection without options.
+func NewDefinition() *Definition { return &Definition{UUID: NewUUID(), Indexes: []*Index{IDIndex}} }
+
+// DefinitionOf returns the definition of a new collection, or view, with the indexes that its options give it.
+func DefinitionOf(o Options) (*Definition, error) {
+	d := &Definition{UUID: NewUUID(), Options: o}
+	var err error
+	switch {
+	case o.ViewOn != "":
+	case o.Clustered != nil:
+		d.Indexes = []*Index{clusteredIndex(o.Clustered, o.Expires)}
+	case o.Timeseries != nil:
+		d.Indexes, err = o.Timeseries.indexes()
+	default:
+		d.Indexes = []*Index{IDIndex}
+	}
+	return d, err
+}
+
+// With returns the definition with other indexes.
+func (d *Definition) With(indexes []*Index) *Definition {
+	changed := *d
+	changed.Indexes = indexes
+	return &changed
+}
+
+// Named returns the index of a name, nil if there is none.
+func (d *Definition) Named(name string) *Index {
+	i := slices.IndexFunc(d.Indexes, func(ix *Index) bool { return ix.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return d.Indexes[i]
+}
+
+// Patterned returns the indexes with a key pattern.
+func (d *Definition) Patterned(pattern []byte) []*Index {
+	var list []*Index
+	for _, ix := range d.Indexes {
+		if query.EqualDocuments(ix.Pattern, pattern) {
+			list = append(list, ix)
+		}
+	}
+	return list
+}
+
+// IndexTexts writes a list of indexes as errors do.
+func IndexTexts(list []*Index) string {
+	text := ""
+	for i, ix := range list {
+		if i > 0 {
+			text += ", "
+		}
+		text += ix.String()
+	}
+	return text
+}
+
+// IDIndex is the index that every collection has.
+var IDIndex = newIDIndex()
+
+func newIDIndex() *Index {
+	at, dst := wire.BeginDocument(nil)
+	pattern := wire.EndDocument(wire.AppendInt32(dst, "_id", 1), at)
+	at, dst = wire.BeginDocument(nil)
+	dst = wire.AppendDocument(wire.AppendInt32(dst, "v", 2), "key", pattern)
+	raw := wire.EndDocument(wire.AppendString(dst, "name", idIndexName), at)
+	return &Index{Name: idIndexName, Raw: raw, Pattern: pattern, Paths: [][]string{{"_id"}}}
+}
+
+const idIndexName = "_id_"

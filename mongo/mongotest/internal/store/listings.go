@@ -1,0 +1,73 @@
+package store
+
+import (
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Info returns the definition as listCollections has it.
+func (d *Definition) Info(name string, nameOnly bool) []byte {
+	at, dst := wire.BeginDocument(nil)
+	dst = wire.AppendString(dst, "name", name)
+	kind, isView := "collection", d.Options.ViewOn != ""
+	if isView {
+		kind = "view"
+	} else if d.Options.Timeseries != nil {
+		kind = "timeseries"
+	}
+	dst = wire.AppendString(dst, "type", kind)
+	if nameOnly {
+		return wire.EndDocument(dst, at)
+	}
+	dst = wire.AppendDocument(dst, "options", d.Options.Shown())
+	info, dst := wire.BeginEmbedded(dst, "info")
+	dst = wire.AppendBool(dst, "readOnly", isView)
+	if isView {
+		return wire.EndDocument(wire.EndDocument(dst, info), at)
+	}
+	dst = wire.AppendBinary(dst, "uuid", 4, d.UUID[:])
+	dst = wire.EndDocument(dst, info)
+	if d.Options.Clustered == nil && d.Options.Timeseries == nil {
+		dst = wire.AppendDocument(dst, "idIndex", IDIndex.Shown())
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// Listed returns the specification with what it does not say of its own: that it compares bytes.
+func (ix *Index) Listed(simple bool) []byte {
+	shown := ix.Shown()
+	if !simple || !query.Lookup(shown, "collation").Missing() {
+		return shown
+	}
+	at, dst := wire.BeginDocument(nil)
+	it := wire.Elements(shown)
+	for it.Next() && string(it.Key) != "clustered" {
+		dst = wire.AppendElement(dst, it.Element)
+	}
+	dst = wire.AppendDocument(dst, "collation", bytewise)
+	if clustered := query.Lookup(shown, "clustered"); !clustered.Missing() {
+		dst = wire.AppendValue(dst, "clustered", clustered.Type, clustered.Data)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// Shown returns the specification as listIndexes has it: version, key and name first.
+func (ix *Index) Shown() []byte {
+	at, dst := wire.BeginDocument(nil)
+	for _, name := range [...]string{"v", "key", "name"} {
+		v := query.Lookup(ix.Raw, name)
+		dst = wire.AppendValue(dst, name, v.Type, v.Data)
+	}
+	it := wire.Elements(ix.Raw)
+	for it.Next() {
+		switch string(it.Key) {
+		case "v", "key", "name":
+		default:
+			dst = wire.AppendElement(dst, it.Element)
+		}
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// bytewise is the collation that compares bytes.
+var bytewise = wire.EndDocument(wire.AppendString([]byte{0, 0, 0, 0}, "locale", "simple"), 0)

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Options are what create and collMod set.
+type Options struct {
+	Capped    bool
+	Size, Max int64 // the limits of a capped collection, in bytes and documents
+
+	validator []byte // nil for none
+	Filter    *query.Filter
+	computes  bool   // the filter has expressions
+	Refused   error  // what is wrong with the validator
+	level     string // "" for the default, strict
+	ViewOn    string // of a view; "" for a collection
+	Pipeline  []byte // of a view: an array
+	action    string // "" for the default, error
+
+	Images bool // change streams can tell what documents were before and after
+
+	Clustered  []byte // the clustered index as it is shown, nil for none
+	Timeseries *Timeseries
+	Expiring   bool  // expires is given
+	Expires    int64 // seconds, of a time series or a clustered collection; 0 if never. Nothing expires here
+}
+
+// Shown returns the options as listCollections has them.
+func (o *Options) Shown() []byte {
+	at, dst := wire.BeginDocument(nil)
+	if o.Capped {
+		dst = wire.AppendBool(dst, "capped", true)
+		dst = query.AppendSmallest(dst, "size", o.Size)
+		if o.Max > 0 {
+			dst = query.AppendSmallest(dst, "max", o.Max)
+		}
+	}
+	if o.Clustered != nil {
+		dst = wire.AppendDocument(dst, "clusteredIndex", o.Clustered)
+	}
+	if o.Expires > 0 {
+		dst = wire.AppendInt64(dst, "expireAfterSeconds", o.Expires)
+	}
+	if o.Timeseries != nil {
+		dst = o.Timeseries.append(dst)
+	}
+	if o.Images {
+		at, images := wire.BeginEmbedded(dst, ImagesOption)
+		dst = wire.EndDocument(wire.AppendBool(images, "enabled", true), at)
+	}
+	if o.validator != nil {
+		dst = wire.AppendDocument(dst, "validator", o.validator)
+	}
+	if o.level != "" {
+		dst = wire.AppendString(dst, "validationLevel", o.level)
+	}
+	if o.action != "" {
+		dst = wire.AppendString(dst, "validationAction", o.action)
+	}
+	if o.ViewOn != "" {
+		dst = wire.AppendString(dst, "viewOn", o.ViewOn)
+		dst = wire.AppendValue(dst, "pipeline", bson.TypeArray, o.Pipeline)
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// Read reads an option that create has; found reports whether it was one of these.
+func (o *Options) Read(command string, e *wire.Element) (found bool, err error) {
+	v := query.Of(*e)
+	switch string(e.Key) {
+	case "capped":
+		if v.Type != bson.TypeBoolean && !v.IsNumber() {
+			return true, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.capped' is the wrong type '%s', expected types '[bool, int, double, "+
+				"long, decimal]'", command, query.TypeName(v.Type))
+		}
+		o.Capped = v.True()
+	case "size":
+		o.Size, err = ParseLimit(command, "size", v)
+		switch {
+		case err != nil:
+		case o.Size > 1<<50:
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'size' value must be <= %d, actual value '%d'", int64(1)<<50, o.Size)
+		case o.Size < 1:
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'size' value must be >= 1, actual value '%d'", o.Size)
+		}
+	case "max":
+		switch o.Max, err = ParseLimit(command, "max", v); {
+		case o.Max > math.MaxInt32:
+			err = mongoerr.Errorf(mongoerr.BadValue, "BSON field 'max' value must be < %d, actual value '%d'", int64(math.MaxInt32)+1, o.Max)
+		case o.Max <= 0:
+			o.Max = math.MaxInt32
+		}
+	case "validator", "validationLevel", "validationAction":
+		err = o.validation(command, e)
+	case ImagesOption:
+		o.Images, err = ParseImages(command, v)
+	case "viewOn", "pipeline":
+		err = o.view(command, e)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// ImagesOption is the name of the option by which change streams have documents before and after.
+const ImagesOption = "changeStreamPreAndPostImages"
+
+// https://www.mongodb.com/docs/manual/changeStreams/#change-streams-with-document-pre--and-post-images
+
+// ParseImages reads {enabled: <bool>}.
+func ParseImages(command string, v query.Value) (bool, error) {
+	field := command + "." + ImagesOption
+	if !v.IsDocument() {
+		return false, fields.WrongType(command, ImagesOption, v.Type, "object")
+	}
+	var enabled query.Value
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		if string(it.Key) != "enabled" {
+			return false, fields.Unknown(field, string(it.Key))
+		}
+		enabled = query.Of(it.Element)
+	}
+	switch {
+	case it.Err != nil:
+		return false, it.Err
+	case enabled.Missing():
+		return false, mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.enabled' is missing but a required field", field)
+	case enabled.Type != bson.TypeBoolean:
+		return false, fields.WrongType(field, "enabled", enabled.Type, "bool")
+	}
+	return enabled.True(), nil
+}
+
+// ParseLimit reads a number of bytes or documents.
+func ParseLimit(command, field string, v query.Value) (int64, error) {
+	if !v.IsNumber() {
+		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
+			command, field, query.TypeName(v.Type))
+	}
+	return v.Truncated(), nil
+}
+
+// view reads what makes a view.
+func (o *Options) view(command string, e *wire.Element) error {
+	name := string(e.Key)
+	if name == "viewOn" {
+		if e.Type != bson.TypeString {
+			return fields.WrongType(command, name, e.Type, "string")
+		}
+		if o.ViewOn = string(e.Text()); o.ViewOn == "" {
+			return mongoerr.Errorf(mongoerr.BadValue, "'viewOn' cannot be empty")
+		}
+		return nil
+	}
+	if e.Type != bson.TypeArray {
+		return fields.WrongType(command, name, e.Type, "array")
+	}
+	o.Pipeline = slices.Clone(e.Value)
+	for i, stage := range query.Elements(o.Pipeline) {
+		if !stage.IsDocument() {
+			return fields.WrongType(command, name+"."+wire.ArrayKey(i), stage.Type, "object")
+		}
+	}
+	return query.CheckDocument(o.Pipeline)
+}
+
+// Check reports whether the options go together.
+func (o *Options) Check() error {
+	switch {
+	case o.Expiring && o.Timeseries == nil && o.Clustered == nil:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the "+
+			"'clusteredIndex' option is specified")
+	case o.Clustered != nil && o.ViewOn != "":
+		return mongoerr.Errorf(6026500, "The 'clusteredIndex' option is not supported with views")
+	case o.Clustered != nil && o.Max != 0:
+		return mongoerr.Errorf(6049204, "'max' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+			"with 'expireAfterSeconds'?")
+	case o.Clustered != nil && o.Capped && o.Size == 0:
+		return mongoerr.Errorf(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
+	case o.Clustered != nil && o.Size != 0:
+		return mongoerr.Errorf(6049200, "'size' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' "+
+			"with 'expireAfterSeconds'?")
+	case o.ViewOn == "" && o.Pipeline != nil:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
+	case !o.Capped && (o.Size != 0 || o.Max != 0):
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+	case o.Capped && o.Size == 0:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true")
+	}
+	if o.ViewOn != "" {
+		if o.Pipeline == nil {
+			o.Pipeline = query.EmptyDocument
+		}
+		*o = Options{ViewOn: o.ViewOn, Pipeline: o.Pipeline, Timeseries: o.Timeseries}
+	}
+	return nil
+}
+
+// https://www.mongodb.com/docs/manual/core/schema-validation/

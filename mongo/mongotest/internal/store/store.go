@@ -1,0 +1,62 @@
+package store
+
+import "sync/atomic"
+
+// Store is what a member keeps: its log, the collections that come of it, and what the log has of sessions.
+type Store struct {
+	Log         Log
+	Collections Catalog
+	Sessions    map[string]*Session
+	last        atomic.Uint64 // the time of the newest entry
+}
+
+// New returns a store without an entry.
+func New() *Store {
+	return &Store{Collections: make(Catalog), Sessions: make(map[string]*Session)}
+}
+
+// Newest returns the time of the newest entry, 0 if there is none. It may be called without a lock.
+func (st *Store) Newest() Timestamp { return Timestamp(st.last.Load()) }
+
+// Apply appends an entry to the log and does what it says.
+func (st *Store) Apply(e *Entry) {
+	s := st.Collections.Apply(e)
+	if e.Session != nil {
+		known := st.Session(e.Session.LSID)
+		s.previous = known.head
+		known.record(e)
+	}
+	st.Log.slots = append(st.Log.slots, s)
+	st.last.Store(uint64(e.TS))
+	e.applied()
+}
+
+// Undo takes the newest entry back.
+func (st *Store) Undo() {
+	last := len(st.Log.slots) - 1
+	s := st.Log.slots[last]
+	st.Log.slots[last] = Slot{}
+	st.Log.slots = st.Log.slots[:last]
+	if last > 0 {
+		st.last.Store(uint64(st.Log.slots[last-1].TS))
+	}
+	st.Collections.undo(&s)
+	if s.Session != nil {
+		known := st.Session(s.Session.LSID)
+		known.head, known.Active = s.previous, 0
+		if s.previous != nil {
+			known.Active = s.previous.Txn
+		}
+	}
+	s.undone()
+}
+
+// Session returns what is known of a session, which there is from then on.
+func (st *Store) Session(lsid string) *Session {
+	s := st.Sessions[lsid]
+	if s == nil {
+		s = &Session{Key: lsid}
+		st.Sessions[lsid] = s
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// https://www.mongodb.com/docs/manual/core/timeseries-collections/
+
+// Timeseries is what create says of a time-series collection. Its documents are kept one by one, not in buckets.
+type Timeseries struct {
+	timeField, metaField string
+	granularity          string
+	span, rounding       int64 // seconds; 0 if not given
+}
+
+// maxSpans are how many seconds a bucket spans, by the granularity.
+var maxSpans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000}
+
+// ParseTimeseries reads the option timeseries of create.
+func ParseTimeseries(v query.Value) (*Timeseries, error) {
+	ts := &Timeseries{}
+	texts := map[string]*string{"timeField": &ts.timeField, "metaField": &ts.metaField, "granularity": &ts.granularity}
+	numbers := map[string]*int64{"bucketMaxSpanSeconds": &ts.span, "bucketRoundingSeconds": &ts.rounding}
+	err := fields.Timeseries.Document(v.Data, func(e *wire.Element) error {
+		if to := texts[string(e.Key)]; to != nil {
+			*to = string(e.Text())
+			return nil
+		}
+		n, _ := e.Int64()
+		*numbers[string(e.Key)] = n
+		switch {
+		case n < 1:
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be >= 1, actual value '%d'", e.Key, n)
+		case n > maxSpan:
+			return mongoerr.Errorf(mongoerr.BadValue, "BSON field '%s' value must be <= %d, actual value '%d'", e.Key, maxSpan, n)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ts, ts.check()
+}
+
+// maxSpan is how many seconds a bucket may span: a year.
+const maxSpan = 365 * 24 * 60 * 60
+
+func (ts *Timeseries) check() error {
+	switch {
+	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
+	case ts.metaField == "_id":
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be \"_id\"")
+	case ts.metaField == ts.timeField:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be the same as 'timeField'")
+	case ts.span != ts.rounding:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
+			"be equal to 'bucketMaxSpanSeconds'")
+	}
+	return nil
+}
+
+// CheckWith reports whether the options of a collection go with its being a time series.
+func (ts *Timeseries) CheckWith(ns string, o *Options) error {
+	switch {
+	case ts == nil:
+	case o.ViewOn != "":
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'viewOn'", ns)
+	case o.Capped:
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeseries' is not allowed with 'capped'", ns)
+	case strings.Contains(ts.timeField, "."):
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'timeField' must be a top-level field and not contain a '.'", ns)
+	case strings.Contains(ts.metaField, "."):
+		return mongoerr.Errorf(mongoerr.InvalidOptions, "%s: 'metaField' must be a top-level field and not contain a '.'", ns)
+	}
+	return nil
+}
+
+func (ts *Timeseries) append(dst []byte) []byte {
+	at, dst := wire.BeginEmbedded(dst, "timeseries")
+	dst = wire.AppendString(dst, "timeField", ts.timeField)
+	if ts.metaField != "" {
+		dst = wire.AppendString(dst, "metaField", ts.metaField)
+	}
+	if ts.span != 0 {
+		dst = wire.AppendInt32(dst, "bucketRoundingSeconds", int32(ts.rounding))
+		return wire.EndDocument(wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(ts.span)), at)
+	}
+	granularity := ts.granularity
+	if granularity == "" {
+		granularity = "seconds"
+	}
+	dst = wire.AppendString(dst, "granularity", granularity)
+	return wire.EndDocument(wire.AppendInt32(dst, "bucketMaxSpanSeconds", int32(maxSpans[granularity])), at)
+}
+
+// indexes returns what listIndexes shows of a new time-series collection.
+func (ts *Timeseries) indexes() ([]*Index, error) {
+	if ts.metaField == "" {
+		return nil, nil
+	}
+	at, pattern := wire.BeginDocument(nil)
+	pattern = wire.EndDocument(wire.AppendInt32(wire.AppendInt32(pattern, ts.metaField, 1), ts.timeField, 1), at)
+	at, spec := wire.BeginDocument(nil)
+	spec = wire.AppendDocument(spec, "key", pattern)
+	spec = wire.EndDocument(wire.AppendString(spec, "name", ts.metaField+"_1_"+ts.timeField+"_1"), at)
+	ix, err := ParseIndex(spec, false)
+	return []*Index{ix}, err
+}
+
+// KeyOf is the key under which a measurement is kept: its _id need not be the only one of its kind.
+func (ts *Timeseries) KeyOf(doc []byte) (string, error) {
+	if query.Lookup(doc, ts.timeField).Type != bson.TypeDateTime {
+		return "", mongoerr.Errorf(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", ts.timeField)
+	}
+	id := bson.NewObjectID()
+	return "measurement " + string(id[:]), nil
+}
+
+// Measurement returns a document as it is kept: the time first, then what it is about with its fields in order, then the rest,
+// with the _id only if it came with one.
+func (ts *Timeseries) Measurement(doc []byte, ownID bool) []byte {
+	at, dst := wire.BeginDocument(nil)
+	time := query.Lookup(doc, ts.timeField)
+	dst = wire.AppendValue(dst, ts.timeField, time.Type, time.Data)
+	if v := query.Lookup(doc, ts.metaField); ts.metaField != "" && !v.Missing() {
+		v = byName(v)
+		dst = wire.AppendValue(dst, ts.metaField, v.Type, v.Data)
+	}
+	it := wire.Elements(doc)
+	for it.Next() {
+		switch name := string(it.Key); {
+		case name == ts.timeField || name == ts.metaField && ts.metaField != "" || name == "_id" && !ownID:
+		default:
+			dst = wire.AppendElement(dst, it.Element)
+		}
+	}
+	return wire.EndDocument(dst, at)
+}
+
+// byName brings the fields of documents into the order of their names, at any depth.
+func byName(v query.Value) query.Value {
+	if !v.IsDocument() && !v.IsArray() {
+		return v
+	}
+	var fields []wire.Element
+	it := wire.Elements(v.Data)
+	for it.Next() {
+		fields = append(fields, it.Element)
+	}
+	if v.IsDocument() {
+		slices.SortStableFunc(fields, func(a, b wire.Element) int { return bytes.Compare(a.Key, b.Key) })
+	}
+	at, dst := wire.BeginDocument(nil)
+	for _, f := range fields {
+		inner := byName(query.Of(f))
+		dst = wire.AppendValue(dst, string(f.Key), inner.Type, inner.Data)
+	}
+	return query.Value{Type: v.Type, Data: wire.EndDocument(dst, at)}
+}

@@ -1,0 +1,240 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+)
+
+// Uniqueness is what a member knows of a unique index's entries.
+type Uniqueness struct {
+	*Index
+	Holders map[string]*Record
+}
+
+// define gives the collection another definition and works out the entries of unique indexes that it did not have.
+func (c *Collection) define(d *Definition) {
+	var list []*Uniqueness
+	for _, ix := range d.Indexes {
+		if ix.refusesDuplicates() && ix.Ordered() {
+			list = append(list, c.uniquenessOf(ix))
+		}
+	}
+	c.Def, c.Uniques = d, list
+}
+
+func (c *Collection) uniquenessOf(ix *Index) *Uniqueness {
+	for _, u := range c.Uniques {
+		if u.Index == ix {
+			return u
+		}
+	}
+	u := &Uniqueness{ix, make(map[string]*Record)}
+	c.Scan(func(r *Record) bool {
+		u.add(r, r.Doc)
+		return true
+	})
+	return u
+}
+
+// add enters a record; what the index cannot hold was refused before.
+func (u *Uniqueness) add(r *Record, doc []byte) {
+	keys, _ := u.Keys(doc)
+	for _, k := range keys {
+		u.Holders[k.Encode()] = r
+	}
+}
+
+func (u *Uniqueness) remove(r *Record, doc []byte) {
+	keys, _ := u.Keys(doc)
+	for _, k := range keys {
+		if at := k.Encode(); u.Holders[at] == r {
+			delete(u.Holders, at)
+		}
+	}
+}
+
+// reindex moves a record's entries from one document to another; nil stands for none.
+func (c *Collection) reindex(r *Record, before, after []byte) {
+	for _, u := range c.Uniques {
+		if before != nil {
+			u.remove(r, before)
+			u.find(c, r, before)
+		}
+		if after != nil {
+			u.add(r, after)
+		}
+	}
+}
+
+// find enters another document that has the keys which one gave up: an index that only takes no further duplicates may have
+// some.
+func (u *Uniqueness) find(c *Collection, gone *Record, before []byte) {
+	if !u.Prepared {
+		return
+	}
+	given, _ := u.Keys(before)
+	c.Scan(func(r *Record) bool {
+		keys, _ := u.Keys(r.Doc)
+		for _, k := range keys {
+			if r != gone && slices.ContainsFunc(given, func(g Key) bool { return g.compare(k, u.Pattern) == 0 }) {
+				u.Holders[k.Encode()] = r
+			}
+		}
+		return true
+	})
+}
+
+// withoutThose returns the keys that the document with an _id does not have already.
+func (c *Collection) withoutThose(keys []Key, ix *Index, id string) []Key {
+	had, _ := ix.Keys(c.Document(id))
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
+		return slices.ContainsFunc(had, func(h Key) bool { return h.compare(k, ix.Pattern) == 0 })
+	})
+}
+
+// Conflict returns why a document cannot be in the collection's indexes in the place of the one with the same _id, nil if it
+// can.
+func (c *Collection) Conflict(ns, id string, doc []byte) error {
+	for _, ix := range c.Def.Indexes {
+		if !ix.constrains() {
+			continue
+		}
+		keys, err := ix.Keys(doc)
+		if err != nil {
+			return err
+		}
+		if !ix.refusesDuplicates() {
+			continue
+		}
+		if ix.Prepared {
+			keys = c.withoutThose(keys, ix, id)
+		}
+		u := c.uniquenessOf(ix)
+		if k := u.taken(keys, id); k != nil {
+			return Duplicate(ns, ix, k)
+		}
+	}
+	return nil
+}
+
+// taken returns the first of the keys, in the index's order, that another document holds.
+func (u *Uniqueness) taken(keys []Key, id string) Key {
+	var first Key
+	for _, k := range keys {
+		holder := u.Holders[k.Encode()]
+		if holder != nil && holder.Key != id && (first == nil || k.compare(first, u.Pattern) < 0) {
+			first = k
+		}
+	}
+	return first
+}
+
+// Buildable returns why an index cannot be built over the documents that the collection has, nil if it can.
+func (c *Collection) Buildable(ns string, ix *Index) error {
+	if ix.Flaw != nil || c == nil || !ix.constrains() {
+		return ix.Flaw
+	}
+	u := &Uniqueness{ix, make(map[string]*Record)}
+	var least Key
+	var err error
+	c.Scan(func(r *Record) bool {
+		keys, failed := ix.Keys(r.Doc)
+		if failed != nil {
+			err = failed
+			return false
+		}
+		if k := u.taken(keys, r.Key); ix.Unique && k != nil && (least == nil || k.compare(least, ix.Pattern) < 0) {
+			least = k
+		}
+		u.add(r, r.Doc)
+		return true
+	})
+	if err == nil && least != nil {
+		return Duplicate(ns, ix, least)
+	}
+	return err
+}
+
+// Duplicate is the error of a key that is already there.
+func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
+	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
+	if ix.clusters { // what is there already is found by its record, of which no value is told
+		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
+		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)
+		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
+		return e
+	}
+	name := ix.Name
+	if ix.collate != nil {
+		name += " collation: " + query.DocumentText(ix.collate.Shown())
+	}
+	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
+	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.Pattern)
+	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
+	if ix.collate != nil {
+		e.Extra = appendHexEncoded(e.Extra, k)
+		e.Extra = wire.AppendDocument(e.Extra, "collation", ix.collate.Shown())
+	}
+	return e
+}
+
+// named returns a key as a document with the names of the pattern. The texts in it are those of a collation's sort keys.
+func (ix *Index) named(k Key, text func(sortKey []byte) string) []byte {
+	at, value := wire.BeginDocument(nil)
+	it := wire.Elements(ix.Pattern)
+	for i := 0; it.Next(); i++ {
+		v := k[i]
+		if ix.collate != nil && v.Type == bson.TypeString {
+			value = wire.AppendString(value, string(it.Key), text(v.Text()))
+			continue
+		}
+		value = wire.AppendValue(value, string(it.Key), v.Type, v.Data)
+	}
+	return wire.EndDocument(value, at)
+}
+
+// appendHexEncoded tells which parts of a key are sort keys, if any is.
+func appendHexEncoded(dst []byte, k Key) []byte {
+	at, list := wire.BeginArray(dst, "hexEncoded")
+	found := false
+	for i, v := range k {
+		encoded := v.Type == bson.TypeString
+		list, found = wire.AppendBool(list, wire.ArrayKey(i), encoded), found || encoded
+	}
+	if !found {
+		return dst
+	}
+	return wire.EndDocument(list, at)
+}
+
+// Violations returns which documents have the same key in an index, as an element of a reply; nil if none have.
+func (c *Collection) Violations(ix *Index) []byte {
+	groups, order := make(map[string][]query.Value), []string(nil)
+	c.Scan(func(r *Record) bool {
+		keys, _ := ix.Keys(r.Doc)
+		for _, k := range keys {
+			at := k.Encode()
+			if groups[at] == nil {
+				order = append(order, at)
+			}
+			groups[at] = append(groups[at], query.Lookup(r.Doc, "_id"))
+		}
+		return true
+	})
+	order = slices.DeleteFunc(order, func(at string) bool { return len(groups[at]) < 2 })
+	if len(order) == 0 {
+		return nil
+	}
+	list, dst := wire.BeginArray(nil, "violations")
+	for i, at := range order {
+		one, d := wire.BeginEmbedded(dst, wire.ArrayKey(i))
+		dst = wire.EndDocument(wire.AppendValue(d, "ids", bson.TypeArray, query.Array(groups[at]).Data), one)
+	}
+	return wire.EndDocument(dst, list)
+}
