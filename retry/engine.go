@@ -73,8 +73,8 @@ func (o *Options) validate() error {
 //
 // [Engine.Run] is simpler where an error alone says enough about a failure.
 func (e *Engine) Do(ctx context.Context, op Operation, attempt AttemptFunc) error {
-	if s, ok := op.Strategy.(invalid); ok {
-		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
+	if s, ok := op.Strategy.(*invalid); ok {
+		return s.ofOperation()
 	}
 	permit := e.permit()
 	if !permit.ok() {

@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -41,7 +42,7 @@ type Strategy interface {
 // StrategyFunc returns the strategy that calls f.
 func StrategyFunc(f func(ctx context.Context, request Request, failure Failure) (Action, error)) Strategy {
 	if f == nil {
-		return invalid{errors.New("StrategyFunc: the function is nil")}
+		return &invalid{errors.New("StrategyFunc: the function is nil")}
 	}
 	return strategyFunc(f)
 }
@@ -57,9 +58,12 @@ func (f strategyFunc) RetryAfter(ctx context.Context, request Request, failure F
 type invalid struct{ err error }
 
 // RetryAfter implements [Strategy].
-func (i invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
+func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
 	return Action{}, i.err
 }
+
+// ofOperation returns the error of an operation that has this strategy.
+func (i *invalid) ofOperation() error { return fmt.Errorf("retry: Operation.Strategy: %w", i.err) }
 
 var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.Once()")
 
@@ -68,7 +72,7 @@ func checkStrategy(s Strategy) error {
 	if s == nil {
 		return errNilStrategy
 	}
-	if s, ok := s.(invalid); ok {
+	if s, ok := s.(*invalid); ok {
 		return s.err
 	}
 	return nil
