@@ -90,13 +90,13 @@ func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, fa
 		}
 		r, isRule := strategy.(*rule)
 		switch {
-		case !isRule:
+		case isRule && r.allows(s.retries):
+			s.action = After(r.delayAfter(s.retries))
+		case isRule:
+			s.action = Decline(WhyAttemptsUsed)
+		default:
 			s.action = ask(ctx, strategy, op, earlier, failure)
 			s.ended, now = ended(ctx), time.Time{} // the strategy may have been slow
-		case r.allows(s.retries):
-			s.action = After(r.delayAfter(s.retries))
-		default:
-			s.action = Decline(WhyAttemptsUsed)
 		}
 	}
 	deadline, ok := ctx.Deadline()

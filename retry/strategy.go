@@ -62,9 +62,6 @@ func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) 
 	return Action{}, i.err
 }
 
-// ofOperation returns the error of an operation that has this strategy.
-func (i *invalid) ofOperation() error { return fmt.Errorf("retry: Operation.Strategy: %w", i.err) }
-
 var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.Once()")
 
 // checkStrategy returns an error if no engine can use s. The error does not name the field that holds s.
@@ -74,6 +71,14 @@ func checkStrategy(s Strategy) error {
 	}
 	if s, ok := s.(*invalid); ok {
 		return s.err
+	}
+	return nil
+}
+
+// checkOperation checks the strategy of an operation. It is not inlined, which keeps Engine.Do fast.
+func checkOperation(s Strategy) error {
+	if s, ok := s.(*invalid); ok {
+		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
 	}
 	return nil
 }
