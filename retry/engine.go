@@ -73,8 +73,10 @@ func (o *Options) validate() error {
 //
 // [Engine.Run] is simpler where an error alone says enough about a failure.
 func (e *Engine) Do(ctx context.Context, op Operation, attempt AttemptFunc) error {
-	if s, ok := op.Strategy.(invalid); ok {
-		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
+	if op.Strategy != nil {
+		if err := checkOperation(op.Strategy); err != nil {
+			return err
+		}
 	}
 	permit := e.permit()
 	if !permit.ok() {

@@ -15,10 +15,10 @@ type limited struct {
 // attempts must be at least 1.
 func Limited(attempts int, strategy Strategy) Strategy {
 	if attempts < 1 {
-		return invalid{fmt.Errorf("Limited: attempts is %d; it must be at least 1", attempts)}
+		return &invalid{fmt.Errorf("Limited: attempts is %d; it must be at least 1", attempts)}
 	}
 	if err := checkStrategy(strategy); err != nil {
-		return invalid{fmt.Errorf("Limited: strategy: %w", err)}
+		return &invalid{fmt.Errorf("Limited: strategy: %w", err)}
 	}
 	if r, ok := strategy.(*rule); ok {
 		return &rule{attempts: min(attempts, r.attempts), delay: r.delay}

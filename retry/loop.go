@@ -88,9 +88,13 @@ func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, fa
 		if strategy == nil {
 			strategy = e.strategy
 		}
-		if r, ok := strategy.(*rule); ok {
-			s.action = r.action(s.retries)
-		} else {
+		r, isRule := strategy.(*rule)
+		switch {
+		case isRule && r.allows(s.retries):
+			s.action = After(r.delayAfter(s.retries))
+		case isRule:
+			s.action = Decline(WhyAttemptsUsed)
+		default:
 			s.action = ask(ctx, strategy, op, earlier, failure)
 			s.ended, now = ended(ctx), time.Time{} // the strategy may have been slow
 		}

@@ -18,10 +18,10 @@ type overload struct {
 // retries is MongoDB's maxAdaptiveRetries, in its specification 2 by default; it must not be negative.
 func Overload(retries int, otherwise Strategy) Strategy {
 	if retries < 0 {
-		return invalid{fmt.Errorf("Overload: retries is %d; it must not be negative", retries)}
+		return &invalid{fmt.Errorf("Overload: retries is %d; it must not be negative", retries)}
 	}
 	if err := checkStrategy(otherwise); err != nil {
-		return invalid{fmt.Errorf("Overload: otherwise: %w", err)}
+		return &invalid{fmt.Errorf("Overload: otherwise: %w", err)}
 	}
 	return &overload{retries, otherwise}
 }

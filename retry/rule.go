@@ -18,18 +18,20 @@ const unlimited = math.MaxInt
 
 // RetryAfter implements [Strategy].
 func (r *rule) RetryAfter(_ context.Context, request Request, _ Failure) (Action, error) {
-	return r.action(request.Retries), nil
+	if !r.allows(request.Retries) {
+		return Decline(WhyAttemptsUsed), nil
+	}
+	return After(r.delayAfter(request.Retries)), nil
 }
 
-func (r *rule) action(retries int) Action {
-	switch {
-	case retries+1 >= r.attempts:
-		return Decline(WhyAttemptsUsed)
-	case r.delay == nil:
-		return After(0)
-	default:
-		return After(r.delay(retries))
+// allows reports whether there may be another attempt after so many retries.
+func (r *rule) allows(retries int) bool { return retries+1 < r.attempts }
+
+func (r *rule) delayAfter(retries int) time.Duration {
+	if r.delay == nil {
+		return 0
 	}
+	return r.delay(retries)
 }
 
 var (
@@ -49,7 +51,7 @@ func UntilDeadline() Strategy { return untilDeadline }
 // around it, ends the retries (RFC 0049). The zero options are the RFC's.
 func BestEffort(o BackoffOptions) Strategy {
 	if err := o.validate(); err != nil {
-		return invalid{err}
+		return &invalid{err}
 	}
 	return &rule{attempts: unlimited, delay: o.calculator()}
 }

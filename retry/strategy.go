@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -41,7 +42,7 @@ type Strategy interface {
 // StrategyFunc returns the strategy that calls f.
 func StrategyFunc(f func(ctx context.Context, request Request, failure Failure) (Action, error)) Strategy {
 	if f == nil {
-		return invalid{errors.New("StrategyFunc: the function is nil")}
+		return &invalid{errors.New("StrategyFunc: the function is nil")}
 	}
 	return strategyFunc(f)
 }
@@ -57,7 +58,7 @@ func (f strategyFunc) RetryAfter(ctx context.Context, request Request, failure F
 type invalid struct{ err error }
 
 // RetryAfter implements [Strategy].
-func (i invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
+func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
 	return Action{}, i.err
 }
 
@@ -68,8 +69,16 @@ func checkStrategy(s Strategy) error {
 	if s == nil {
 		return errNilStrategy
 	}
-	if s, ok := s.(invalid); ok {
+	if s, ok := s.(*invalid); ok {
 		return s.err
+	}
+	return nil
+}
+
+// checkOperation checks the strategy of an operation. It is not inlined, which keeps Engine.Do fast.
+func checkOperation(s Strategy) error {
+	if s, ok := s.(*invalid); ok {
+		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
 	}
 	return nil
 }
