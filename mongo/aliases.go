@@ -2,8 +2,8 @@ package mongo
 
 import official "go.mongodb.org/mongo-driver/v2/mongo"
 
-// The official driver's types that are plain data. They are the same types, so that code written for it, type switches
-// on errors included, goes on to work.
+// The official driver's types of results and errors. They are aliases, so that existing code works, including type
+// switches on errors.
 type (
 	// InsertOneResult is the result of InsertOne.
 	InsertOneResult = official.InsertOneResult
@@ -16,33 +16,34 @@ type (
 	// Pipeline is an aggregation or update pipeline.
 	Pipeline = official.Pipeline
 
-	// CommandError is a command that failed: refused by a server, or broken on its way (label "NetworkError").
+	// CommandError is the error of a command: an error reply of a server, or a network error (label "NetworkError").
 	CommandError = official.CommandError
-	// WriteError is one statement that a server refused.
+	// WriteError is the error of one statement of a write.
 	WriteError = official.WriteError
-	// WriteErrors are the statements that a server refused.
+	// WriteErrors are the errors of the statements of a write.
 	WriteErrors = official.WriteErrors
-	// WriteConcernError is a write concern that was not met. The write itself may stay.
+	// WriteConcernError is the error of a write whose write concern was not satisfied. The write itself may have been
+	// applied.
 	WriteConcernError = official.WriteConcernError
-	// WriteException is a write of one statement that failed.
+	// WriteException is the error of a write with one statement.
 	WriteException = official.WriteException
-	// BulkWriteError is one of InsertMany's documents that was refused.
+	// BulkWriteError is the error of one document of an InsertMany.
 	BulkWriteError = official.BulkWriteError
-	// BulkWriteException is an InsertMany that failed, wholly or in part.
+	// BulkWriteException is the error of an InsertMany. Some of its documents may have been inserted.
 	BulkWriteException = official.BulkWriteException
-	// ServerError is any error that a server answered.
+	// ServerError is implemented by all errors that a server returned.
 	ServerError = official.ServerError
-	// LabeledError is any error with labels.
+	// LabeledError is implemented by all errors with error labels.
 	LabeledError = official.LabeledError
-	// MarshalError is a value that could not become BSON.
+	// MarshalError is the error of a value that cannot be encoded as BSON.
 	MarshalError = official.MarshalError
-	// WriteModel is one write of a bulk.
+	// WriteModel is one write of a bulk write. It is the type of BulkWriteError.Request.
 	WriteModel = official.WriteModel
-	// InsertOneModel is an insert of a bulk.
+	// InsertOneModel is the WriteModel of an insert.
 	InsertOneModel = official.InsertOneModel
 )
 
-// The official driver's sentinels, as they are.
+// The official driver's error values.
 var (
 	ErrNoDocuments        = official.ErrNoDocuments
 	ErrClientDisconnected = official.ErrClientDisconnected
@@ -53,14 +54,14 @@ var (
 	ErrNilCursor          = official.ErrNilCursor
 )
 
-// IsDuplicateKeyError tells whether err is a server's refusal of a key that is there already.
+// IsDuplicateKeyError reports whether err is a server's error about a duplicate key.
 func IsDuplicateKeyError(err error) bool { return official.IsDuplicateKeyError(err) }
 
-// IsTimeout tells whether err came from a time limit.
+// IsTimeout reports whether err is a timeout.
 func IsTimeout(err error) bool { return official.IsTimeout(err) }
 
-// IsNetworkError tells whether err came from the network.
+// IsNetworkError reports whether err is a network error.
 func IsNetworkError(err error) bool { return official.IsNetworkError(err) }
 
-// ErrorCodes returns the codes of a server's error.
+// ErrorCodes returns the codes of a server's error, nil for other errors.
 func ErrorCodes(err error) []int { return official.ErrorCodes(err) }

@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// A reply that is ok but for its write concern, then a broken connection: the second attempt failed.
-func TestAnAttemptsEventTellsOfThatAttemptOnly(t *testing.T) {
+// The first attempt gets a write concern error, the second a network error. Only the second one is a failed command.
+func TestTheEventsOfAnAttemptDescribeThatAttemptOnly(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("update", mongotest.Fault{AfterApply: func() { w.must(w.set.StepDown()) }}, loseReply)
@@ -23,27 +23,27 @@ func TestAnAttemptsEventTellsOfThatAttemptOnly(t *testing.T) {
 	})
 }
 
-// enableOverloadRetargeting deprioritizes a server whose connection could not be made, too.
-func TestAServerWhoseCheckoutFailedIsAvoided(t *testing.T) {
+// enableOverloadRetargeting also deprioritizes a server after a failed handshake.
+func TestAServerIsDeprioritizedAfterAFailedHandshake(t *testing.T) {
 	for range 20 {
 		in(t, func(o *options.ClientOptions) {
 			o.SetEnableOverloadRetargeting(true).SetReadPreference(readpref.Secondary())
 		}, func(w *world) {
 			w.must(w.set.WaitIdle(w.ctx))
 			w.pass(time.Second) // both secondaries are discovered
-			var greeted []int
+			var handshakes []int
 			w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 				if _, err := r.Body.LookupErr("backpressure"); err != nil {
 					return mongotest.Fault{}
 				}
-				greeted = append(greeted, r.Member)
-				return mongotest.Fault{LoseRequest: len(greeted) == 1}
+				handshakes = append(handshakes, r.Member)
+				return mongotest.Fault{LoseRequest: len(handshakes) == 1}
 			}))
 			if err := findOne(w); err != mongo.ErrNoDocuments { //nolint:errorlint // never wrapped
 				t.Fatal(err)
 			}
-			if len(greeted) != 2 || greeted[0] == greeted[1] {
-				t.Errorf("the members that were greeted: %v", greeted)
+			if len(handshakes) != 2 || handshakes[0] == handshakes[1] {
+				t.Errorf("the members with a handshake: %v", handshakes)
 			}
 		})
 	}

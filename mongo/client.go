@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -14,24 +13,24 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Client is a handle for a MongoDB deployment: a pool and a monitor for each of its servers. It is safe for concurrent
-// use; a program needs one for each deployment.
+// Client is a handle for a MongoDB deployment, with a connection pool and a monitor for each server. A program needs
+// one Client for each deployment. It is safe for concurrent use.
 type Client struct {
 	runner    *operation.Runner
 	scope     scope
-	timeout   time.Duration // of operations whose context has no deadline; 0 means none
+	timeout   time.Duration // limit of operations whose context has no deadline; 0 means none
 	threshold time.Duration
 	heartbeat time.Duration
 	closed    atomic.Bool
 }
 
-// scope is what a client, a database or a collection passes on to its operations.
+// scope has the options that a client, a database or a collection gives to its operations.
 type scope struct {
 	codec          codec
-	readConcern    *readconcern.ReadConcern
+	readConcern    operation.ReadConcern
 	writeConcern   *writeconcern.WriteConcern
 	readPreference *readpref.ReadPref
-	// reads selects by readPreference; it is made once, so that an operation makes none.
+	// reads selects a server by readPreference. It is made once, so that operations do not allocate it.
 	reads *topology.Selection
 }
 
@@ -45,13 +44,16 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 		heartbeat: valueOr(o.HeartbeatInterval, defaultHeartbeat),
 	}
 	s := scope{
-		codec: codec{registry: o.Registry, options: o.BSONOptions}, readConcern: o.ReadConcern, writeConcern: o.WriteConcern,
+		codec: codec{registry: o.Registry, options: o.BSONOptions}, writeConcern: o.WriteConcern,
+	}
+	if o.ReadConcern != nil {
+		s.readConcern.Level = o.ReadConcern.Level
 	}
 	c.scope = s.prefer(c, o.ReadPreference)
 	return c
 }
 
-// prefer returns the scope with another read preference.
+// prefer returns the scope with another read preference. Nil means primary.
 func (s scope) prefer(c *Client, rp *readpref.ReadPref) scope {
 	if rp == nil {
 		rp = readpref.Primary()
@@ -67,7 +69,7 @@ func (c *Client) selection(rp *readpref.ReadPref) *topology.Selection {
 // writable selects the primary, a mongos, or a standalone.
 var writable = &topology.Selection{Write: true, LocalThreshold: defaultLocalThreshold}
 
-// run runs one operation within the client's timeout.
+// run runs one operation. If ctx has no deadline, the client's timeout applies.
 func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	if c.closed.Load() {
 		return ErrClientDisconnected
@@ -83,7 +85,7 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	return c.runner.Run(ctx, op)
 }
 
-// orBackground stands for a missing context, which the official driver lets pass.
+// orBackground replaces a nil context, which the official driver accepts too.
 func orBackground(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -91,7 +93,8 @@ func orBackground(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Ping asks a server that suits rp, the client's read preference if rp is nil, whether it is there.
+// Ping sends the command ping to a server that matches rp. A nil rp means the client's read preference. The error is
+// nil if the server answers.
 func (c *Client) Ping(ctx context.Context, rp *readpref.ReadPref) error {
 	db := c.Database("admin")
 	runOptions := options.RunCmd()
@@ -103,8 +106,9 @@ func (c *Client) Ping(ctx context.Context, rp *readpref.ReadPref) error {
 	return db.RunCommand(ctx, pingCommand, runOptions).Err()
 }
 
-// Disconnect ends the client: new operations are refused with ErrClientDisconnected, those in flight may finish until
-// ctx ends and are then broken off, and the servers are told that the sessions are over.
+// Disconnect closes the client. New operations return ErrClientDisconnected. Disconnect waits for the operations in
+// flight; if ctx ends first, it interrupts them. Then it ends the server sessions, which takes at most a second, and
+// closes all connections. A second call returns ErrClientDisconnected.
 func (c *Client) Disconnect(ctx context.Context) error {
 	if c.closed.Swap(true) {
 		return ErrClientDisconnected
@@ -113,7 +117,8 @@ func (c *Client) Disconnect(ctx context.Context) error {
 	return nil
 }
 
-// Database returns a handle for a database. Options that are not given are the client's.
+// Database returns a handle for a database. Options that are not given come from the client. An option that is not
+// honoured is an error of the handle's operations.
 func (c *Client) Database(name string, opts ...options.Lister[options.DatabaseOptions]) *Database {
 	o, err := collect(databaseFields, opts)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -17,7 +16,7 @@ type Collection struct {
 	db    *Database
 	name  string
 	scope scope
-	err   error // of its options: its operations return it
+	err   error // the error of its options, which its operations return
 }
 
 // Name returns the collection's name.
@@ -26,7 +25,8 @@ func (coll *Collection) Name() string { return coll.name }
 // Database returns the database that the collection belongs to.
 func (coll *Collection) Database() *Database { return coll.db }
 
-// arguments returns a call's options, unless they, or those that the collection was made with, are refused.
+// arguments returns the options of a call. It returns an error if they, or the options of the collection, are
+// refused.
 func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {
 	o, err := collect(f, opts)
 	if err == nil {
@@ -35,31 +35,31 @@ func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, 
 	return o, err
 }
 
-// write describes, in an empty op, a write to the primary. effect is what doing it twice would mean to the application.
+// write sets the fields of op, which must be empty, for a write. effect is the operation's Effect.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
 	op.Kind, op.Effect, op.Retryable = operation.Write, effect, coll.scope.writeConcern.Acknowledged()
 	op.Selection, op.WriteConcern = writable, coll.scope.writeConcern
 }
 
-// read describes, in an empty op, a read by the collection's preference.
+// read sets the fields of op, which must be empty, for a read with the collection's read preference.
 func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Read, retry.ReadOnly, true
-	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, coll.scope.readConcern
+	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
+	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, &coll.scope.readConcern
 }
 
 var dropFields = honoured()
 
 const codeNamespaceNotFound = 26
 
-// Drop removes the collection; one that does not exist is no error. It is not retried.
+// Drop drops the collection. If it does not exist, Drop returns nil. Drop is retried for overload only.
 func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options.DropCollectionOptions]) error {
 	if _, err := arguments(coll, dropFields, opts); err != nil {
 		return err
 	}
 	var op operation.Operation
-	coll.write(&op, "drop", dropCommand(coll.name), retry.Idempotent)
+	coll.write(&op, "drop", dropCommand(coll.name), retry.EffectIdempotent)
 	op.Retryable = false
 	err := coll.db.client.run(ctx, &op)
 	var refused CommandError
@@ -71,7 +71,7 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 
 type dropCommand string
 
-func (c dropCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c dropCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	return wire.AppendString(b, "drop", string(c)), nil
 }
 

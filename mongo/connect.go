@@ -21,24 +21,26 @@ const (
 	defaultLocalThreshold     = 15 * time.Millisecond
 	defaultMaxPoolSize        = 100
 	defaultMaxAdaptiveRetries = 2
-	maxAppName                = 128 // bytes, by the handshake specification
+	maxAppName                = 128 // bytes; MongoDB Handshake specification
 )
 
-// Settings are what the official options have no field for. The zero value is complete.
-type Settings struct {
-	// Mutant makes the client wrong on purpose. Its type is internal: only Holdfast's own experiments can set it.
-	Mutant mutant.Client
-}
+func init() { mutant.RegisterClient(connector) }
 
-// Connect returns a client for the deployment that the options name. It does not wait for a server: the first operation
-// does. An option that Holdfast does not honour is an error that names it.
+// Connect returns a client for a deployment and starts its monitors. It does not wait for a server; the first
+// operation does. It returns an error for options that contradict each other and for an option that is not honoured:
+// the error names the option. If several options are given, they are merged, and later ones take precedence.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return ConnectWith(Settings{}, opts...)
+	return connect(mutant.Client{}, options.MergeClientOptions(opts...))
 }
 
-// ConnectWith is Connect with settings of Holdfast's own.
-func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, error) {
-	o := options.MergeClientOptions(opts...)
+// connector returns a Connect whose clients have a deliberate defect, for tests.
+func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
+	return func(opts ...*options.ClientOptions) (*Client, error) {
+		return connect(m, options.MergeClientOptions(opts...))
+	}
+}
+
+func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err := validate(o); err != nil {
 		return nil, err
 	}
@@ -51,9 +53,9 @@ func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, er
 		Monitor:            o.Monitor,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
-		MaxAdaptiveRetries: int(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries)),
+		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
-		Mutant:             settings.Mutant,
+		Mutant:             m,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
@@ -61,8 +63,8 @@ func ConnectWith(settings Settings, opts ...*options.ClientOptions) (*Client, er
 	return newClient(runner, o), nil
 }
 
-// clientFields are the client options that are honoured. HTTPClient is only for OCSP, which goes with TLS; Custom,
-// Crypt and Deployment are the official driver's own.
+// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters with TLS.
+// Custom, Crypt and Deployment are internal to the official driver.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
@@ -71,8 +73,8 @@ var clientFields = honoured(
 	"LoadBalanced",
 )
 
-// uriOptions are the connection string's options that are honoured, in lower case. The official parser drops those it
-// does not know; here they are errors.
+// uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
+// unknown options; here they are errors.
 var uriOptions = honoured(
 	"appname", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "journal",
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize",
@@ -82,11 +84,12 @@ var uriOptions = honoured(
 
 const streaming = "stream"
 
-// The official parser drops serverMonitoringMode from a connection string; it is looked for there too.
+// errStreaming is the error of an option and of a connection string. The official parser ignores the latter, so
+// checkURI reads it.
 var errStreaming = errors.New(
 	`mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
 
-// validate checks everything that can be known before any network use.
+// validate checks the options before any network use.
 func validate(o *options.ClientOptions) error {
 	if err := checkURI(o.GetURI()); err != nil {
 		return err
@@ -105,7 +108,7 @@ func validate(o *options.ClientOptions) error {
 	case len(valueOr(o.AppName, "")) > maxAppName:
 		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
-		return errors.New("mongo: WriteConcern is contradictory: w: 0 cannot be journaled")
+		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
 	return notNegative(o)
 }
@@ -151,7 +154,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		AppName:                valueOr(o.AppName, ""),
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
 		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),
@@ -161,7 +164,7 @@ func clusterConfig(o *options.ClientOptions) cluster.Config {
 		PoolMonitor:            o.PoolMonitor,
 	}
 	if cfg.MaxPoolSize == 0 {
-		cfg.MaxPoolSize = math.MaxInt64 // the specification's "no limit"
+		cfg.MaxPoolSize = math.MaxInt64 // 0 means no limit
 	}
 	if o.Dialer != nil {
 		cfg.Dialer = o.Dialer
@@ -169,7 +172,7 @@ func clusterConfig(o *options.ClientOptions) cluster.Config {
 	return cfg
 }
 
-// seeds returns the hosts with a port, in lower case; none means the local default.
+// seeds returns the hosts with their ports, in lower case. Without hosts it returns localhost:27017.
 func seeds(hosts []string) []string {
 	if len(hosts) == 0 {
 		hosts = []string{"localhost"}

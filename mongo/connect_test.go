@@ -21,7 +21,7 @@ func TestConnectRefuses(t *testing.T) {
 		o    *options.ClientOptions
 		want string
 	}{
-		{"a URI that is none", options.Client().ApplyURI("http://x"), "mongodb"},
+		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
 		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
 		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
 		{"TLS", options.Client().ApplyURI(host).SetTLSConfig(&tls.Config{}), "TLSConfig"},
@@ -41,7 +41,7 @@ func TestConnectRefuses(t *testing.T) {
 			client, err := mongo.Connect(c.o)
 			if err == nil {
 				_ = client.Disconnect(t.Context())
-				t.Fatal("it is accepted")
+				t.Fatal("Connect accepts it")
 			}
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q is not in: %v", c.want, err)
@@ -53,7 +53,7 @@ func TestConnectRefuses(t *testing.T) {
 	}
 }
 
-func TestEveryURIOptionThatIsListedWorks(t *testing.T) {
+func TestEveryListedURIOptionIsHonoured(t *testing.T) {
 	in(t, func(o *options.ClientOptions) {
 		o.ApplyURI(o.GetURI() + "&retryReads=true&retryWrites=true&connectTimeoutMS=2000&serverSelectionTimeoutMS=3000&timeoutMS=4000" +
 			"&heartbeatFrequencyMS=1000&appName=a&w=majority&journal=true&readPreference=secondaryPreferred&maxPoolSize=3" +
@@ -74,7 +74,7 @@ func TestEveryURIOptionThatIsListedWorks(t *testing.T) {
 	})
 }
 
-func TestAnOptionThatIsNotHonouredIsRefusedByName(t *testing.T) {
+func TestTheErrorOfAnOptionThatIsNotHonouredNamesIt(t *testing.T) {
 	in(t, nil, func(w *world) {
 		_, err := w.coll.Find(w.ctx, d{}, options.Find().SetCursorType(options.Tailable))
 		if err == nil || !strings.Contains(err.Error(), "FindOptions.CursorType") {
@@ -86,8 +86,8 @@ func TestAnOptionThatIsNotHonouredIsRefusedByName(t *testing.T) {
 	})
 }
 
-// The table in the package says of each field of the official options whether it is honoured. A field that the official
-// module adds is in neither list, and this test says so.
+// The tables list every field of the official options as honoured or refused. A field that a new official release
+// adds is in neither list, and fails this test.
 func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
 	known := map[reflect.Type][]string{}
 	for _, row := range mongo.HonouredOptions() {
@@ -102,7 +102,7 @@ func TestTheTablesNameEveryFieldOfTheOfficialOptions(t *testing.T) {
 		for i := range typ.NumField() {
 			f := typ.Field(i)
 			if f.IsExported() && !strings.Contains(" "+strings.Join(names, " ")+" ", " "+f.Name+" ") {
-				t.Errorf("nothing is said of %s.%s", typ, f.Name)
+				t.Errorf("%s.%s is neither honoured nor refused", typ, f.Name)
 			}
 		}
 	}

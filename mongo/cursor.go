@@ -1,76 +1,106 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Cursor walks the documents of a query. Its batches come from the server that answered the query. It is not safe for
-// concurrent use.
+// Cursor iterates over the documents that a query found. It gets its batches from the server of the query. It is not
+// safe for concurrent use.
 type Cursor struct {
-	// Current is the document that Next went to. It is valid until the next call of Next.
+	// Current is the current document. It is valid until the next call of Next.
 	Current bson.Raw
 
-	coll      *Collection
-	id        int64
-	server    *cluster.Server
-	session   *operation.Session
-	batch     wire.Iterator
-	left      int
-	batchSize int32
-	remaining int64 // of the limit; 0 means no limit
-	comment   any
-	err       error
-	closed    bool
+	client         *Client
+	codec          codec
+	readPreference *readpref.ReadPref
+
+	id         int64
+	database   string // the database and collection in the cursor's namespace on its server
+	collection string
+	session    *operation.Session
+	pin        operation.Pin
+	batch      wire.Iterator
+	unread     int // documents of the batch that Next has not returned yet
+	batchSize  int32
+	remaining  int64 // documents that the limit still allows; 0 means no limit
+	comment    any
+	err        error
+	closed     bool
 }
 
-func newCursor(cmd *findCommand, o *options.FindOptions) *Cursor {
-	c := &Cursor{
-		coll: cmd.coll, id: cmd.id, server: cmd.server, session: cmd.op.Session, batchSize: valueOr(o.BatchSize, 0),
-		comment: o.Comment,
+// newCursor returns a cursor for the result of a command on a database or on one of its collections. A nil session
+// means an implicit one, which ends with the cursor. An explicit session does not end with the cursor.
+func newCursor(db *Database, collection string, s scope, session *operation.Session) *Cursor {
+	if session == nil {
+		session = db.client.runner.ImplicitSession()
 	}
-	if limit := valueOr(o.Limit, 0); limit > 0 {
-		c.remaining = limit
+	return &Cursor{
+		client: db.client, codec: s.codec, readPreference: s.readPreference, database: db.name, collection: collection,
+		session: session,
 	}
-	c.take(cmd.batch)
-	c.finishSession()
-	return c
 }
 
-func (c *Cursor) take(batch []byte) {
+// open runs the command whose reply has the cursor. The Accept of the command calls accept.
+func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
+	op.Session, op.Pin = c.session, &c.pin
+	err := c.client.run(ctx, op)
+	if err != nil {
+		c.id = 0
+	}
+	c.releaseIfDone()
+	return err
+}
+
+// accept reads a batch from the reply of the first command or of a getMore.
+func (c *Cursor) accept(reply *operation.Reply) error {
+	r, err := reply.ReadCursor()
+	if err != nil {
+		return fmt.Errorf("mongo: %w", err)
+	}
+	c.id = r.ID
+	if database, collection, ok := bytes.Cut(r.Namespace, []byte(".")); ok {
+		if string(database) != c.database || string(collection) != c.collection {
+			c.database, c.collection = string(database), string(collection)
+		}
+	}
+	c.setBatch(append([]byte(nil), r.Batch...))
+	return nil
+}
+
+func (c *Cursor) setBatch(batch []byte) {
 	c.batch = wire.Elements(batch)
-	c.left = 0
+	c.unread = 0
 	for it := c.batch; it.Next(); {
-		c.left++
+		c.unread++
 	}
 	if c.remaining > 0 {
-		c.remaining -= int64(c.left)
+		c.remaining -= int64(c.unread)
 	}
 }
 
-// finishSession ends the implicit session once the server holds no cursor any more.
-func (c *Cursor) finishSession() {
-	if c.id == 0 && c.session != nil {
-		c.coll.db.client.runner.EndSession(c.session)
-		c.session = nil
+// releaseIfDone releases the session and the pin if the server has closed the cursor.
+func (c *Cursor) releaseIfDone() {
+	if c.id == 0 {
+		c.session.Release()
+		c.pin.Release()
 	}
 }
 
-// ID returns the cursor's id on its server, 0 when the server holds it no more.
+// ID returns the cursor's id on its server, 0 if the server has closed the cursor.
 func (c *Cursor) ID() int64 { return c.id }
 
-// Next goes to the next document, fetching the next batch if need be. It returns false at the end and on an error,
-// which Err returns. A batch that cannot be fetched is not asked for again.
+// Next moves to the next document, which is Current then. It requests the next batch if necessary. It returns false
+// at the end and after an error, which Err returns. A batch that could not be read is not requested again (Retryable
+// Reads: getMore is not retryable).
 func (c *Cursor) Next(ctx context.Context) bool {
 	for !c.closed && c.err == nil {
 		if c.advance() {
@@ -84,7 +114,7 @@ func (c *Cursor) Next(ctx context.Context) bool {
 	return false
 }
 
-// TryNext is Next for a cursor that does not wait for documents to come: they are the same on one that ends.
+// TryNext is the same as Next: they differ only for tailable cursors, which are not supported.
 func (c *Cursor) TryNext(ctx context.Context) bool { return c.Next(ctx) }
 
 func (c *Cursor) advance() bool {
@@ -92,51 +122,52 @@ func (c *Cursor) advance() bool {
 		c.err = c.batch.Err
 		return false
 	}
-	c.left--
+	c.unread--
 	c.Current = c.batch.Document()
 	if c.Current == nil {
-		c.err = fmt.Errorf("mongo: a cursor's batch holds a %s where a document was due", c.batch.Type)
+		c.err = fmt.Errorf("mongo: a cursor's batch has an element of type %s instead of a document", c.batch.Type)
 		return false
 	}
 	return true
 }
 
-// Decode decodes the current document into v, which must be a pointer.
-func (c *Cursor) Decode(v any) error { return c.coll.scope.codec.unmarshal(c.Current, v) }
+// Decode decodes the current document into v, which must be a non-nil pointer.
+func (c *Cursor) Decode(v any) error { return c.codec.unmarshal(c.Current, v) }
 
-// Err returns the error that ended the iteration, nil if it just ended.
+// Err returns the error that ended the iteration, nil if there was none.
 func (c *Cursor) Err() error { return c.err }
 
-// RemainingBatchLength returns how many documents are left of the batch in hand.
-func (c *Cursor) RemainingBatchLength() int { return c.left }
+// RemainingBatchLength returns the number of documents in the current batch that Next has not returned yet.
+func (c *Cursor) RemainingBatchLength() int { return c.unread }
 
-// SetBatchSize changes how many documents the next batches have.
+// SetBatchSize sets the largest number of documents in each of the next batches. 0 means that the server chooses.
 func (c *Cursor) SetBatchSize(n int32) { c.batchSize = n }
 
-// SetComment changes the comment that the next batches are asked with.
+// SetComment sets the comment of the next getMore commands.
 func (c *Cursor) SetComment(comment any) { c.comment = comment }
 
-// Close lets the server forget the cursor. It may be called more than once.
+// Close closes the cursor here and on its server. It may be called more than once.
 func (c *Cursor) Close(ctx context.Context) error {
 	if c.closed {
 		return nil
 	}
 	c.closed = true
-	defer c.finishSession()
-	if c.id == 0 {
+	defer c.releaseIfDone()
+	if c.id == 0 || c.pin.Lost() {
+		c.id = 0
 		return nil
 	}
-	op := c.operation("killCursors", &killCursorsCommand{cursor: c})
-	err := c.coll.db.client.run(ctx, op)
+	err := c.client.run(ctx, c.operation("killCursors", &killCursorsCommand{cursor: c}))
 	c.id = 0
 	return err
 }
 
-// All decodes all documents that are left into results, a pointer to a slice, and closes the cursor.
+// All decodes all remaining documents into results, which must be a pointer to a slice, and closes the cursor. The
+// slice is replaced, not appended to.
 func (c *Cursor) All(ctx context.Context, results any) error {
 	pointer := reflect.ValueOf(results)
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Slice {
-		return fmt.Errorf("mongo: Cursor.All wants a pointer to a slice, not a %T", results)
+		return fmt.Errorf("mongo: Cursor.All: results must be a pointer to a slice, it is a %T", results)
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	slice := pointer.Elem()
@@ -150,73 +181,3 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 	}
 	return c.Err()
 }
-
-// operation describes a command about the cursor: it goes to its server, in its session, and is not retried.
-func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operation {
-	return &operation.Operation{
-		Name: name, Database: c.coll.db.name, Command: cmd, Kind: operation.Read, Effect: retry.NotIdempotent,
-		Server: c.server, Session: c.session, ReadPreference: c.coll.scope.readPreference,
-	}
-}
-
-func (c *Cursor) getMore(ctx context.Context) error {
-	cmd := &getMoreCommand{cursor: c}
-	if err := c.coll.db.client.run(ctx, c.operation("getMore", cmd)); err != nil {
-		return err
-	}
-	c.id = cmd.id
-	c.take(cmd.batch)
-	c.finishSession()
-	return nil
-}
-
-type getMoreCommand struct {
-	cursor *Cursor
-	id     int64
-	batch  []byte
-}
-
-func (g *getMoreCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	c := g.cursor
-	b = wire.AppendInt64(b, "getMore", c.id)
-	b = wire.AppendString(b, "collection", c.coll.name)
-	if n := c.nextBatchSize(); n > 0 {
-		b = wire.AppendInt32(b, "batchSize", n)
-	}
-	if c.comment == nil || server.MaxWireVersion < commentWireVersion {
-		return b, nil
-	}
-	x := extras{b: b, codec: c.coll.scope.codec}
-	x.value("comment", c.comment)
-	return x.b, x.err
-}
-
-const commentWireVersion = 9 // MongoDB 4.4 is the first whose getMore takes a comment
-
-// nextBatchSize asks for no more than the limit leaves.
-func (c *Cursor) nextBatchSize() int32 {
-	if c.remaining > 0 && (c.batchSize == 0 || c.remaining < int64(c.batchSize)) {
-		return int32(min(c.remaining, 1<<31-1))
-	}
-	return c.batchSize
-}
-
-func (g *getMoreCommand) Accept(reply *operation.Reply) error {
-	id, batch, err := cursorOf(reply, "nextBatch")
-	if err != nil {
-		return err
-	}
-	g.id, g.batch = id, append([]byte(nil), batch...)
-	return nil
-}
-
-type killCursorsCommand struct{ cursor *Cursor }
-
-func (k *killCursorsCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
-	b = wire.AppendString(b, "killCursors", k.cursor.coll.name)
-	at, b := wire.BeginArray(b, "cursors")
-	b = wire.AppendInt64(b, "0", k.cursor.id)
-	return wire.EndDocument(b, at), nil
-}
-
-func (k *killCursorsCommand) Accept(*operation.Reply) error { return nil }

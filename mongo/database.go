@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -19,7 +18,7 @@ type Database struct {
 	client *Client
 	name   string
 	scope  scope
-	err    error // of its options: its operations return it
+	err    error // the error of its options, which its operations return
 }
 
 // Client returns the client that the database belongs to.
@@ -28,7 +27,8 @@ func (db *Database) Client() *Client { return db.client }
 // Name returns the database's name.
 func (db *Database) Name() string { return db.name }
 
-// Collection returns a handle for a collection. Options that are not given are the database's.
+// Collection returns a handle for a collection. Options that are not given come from the database. An option that is
+// not honoured is an error of the handle's operations.
 func (db *Database) Collection(name string, opts ...options.Lister[options.CollectionOptions]) *Collection {
 	o, err := collect(collectionFields, opts)
 	if err == nil {
@@ -45,8 +45,9 @@ var (
 	pingCommand  = bson.D{{Key: "ping", Value: int32(1)}}
 )
 
-// RunCommand sends a command as it is: it gets no read or write concern and no transaction number, and is retried only
-// if the server was overloaded. It goes to the primary unless the options prefer otherwise.
+// RunCommand runs a command and returns the reply. The client adds no read concern, no write concern, no transaction
+// number and no maxTimeMS. The command goes to the primary, unless the options have a read preference. It is retried
+// for overload only.
 func (db *Database) RunCommand(
 	ctx context.Context, command any, opts ...options.Lister[options.RunCmdOptions],
 ) *SingleResult {
@@ -64,13 +65,13 @@ func (db *Database) RunCommand(
 		return result
 	}
 	result.err = db.client.run(ctx, &operation.Operation{
-		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.NotIdempotent,
+		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference,
 	})
 	return result
 }
 
-// rawCommand is a command as the application wrote it.
+// rawCommand is a command that the application wrote.
 type rawCommand struct {
 	name     string
 	elements []byte
@@ -97,7 +98,7 @@ func (c *rawCommand) set(codec codec, command any) error {
 	return nil
 }
 
-func (c *rawCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	return append(b, c.elements...), nil
 }
 

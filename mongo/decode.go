@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// decodeByPlan decodes doc into v and tells whether it did. If not, v may be partly set, to what doc says.
+// decodeByPlan decodes doc into v. It returns false if there is no plan for doc and v; some fields of v may be set
+// then.
 func decodeByPlan(doc []byte, v any) bool {
 	target := reflect.ValueOf(v)
 	if target.Kind() != reflect.Pointer || target.IsNil() {

@@ -11,7 +11,8 @@ import (
 
 var deleteOneFields = honoured("Collation", "Comment", "Hint", "Let")
 
-// DeleteOne deletes one document that matches the filter. It is a retryable write.
+// DeleteOne deletes one document that matches the filter. It is a retryable write. After a WriteConcernError it
+// returns the result and the error.
 func (coll *Collection) DeleteOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.DeleteOneOptions],
 ) (*DeleteResult, error) {
@@ -40,7 +41,7 @@ func (coll *Collection) DeleteOne(
 	cmd := &statementCommand{
 		name: "delete", identifier: "deletes", coll: coll, statement: s.b, extras: command.b,
 	}
-	err = cmd.run(ctx, retry.NotIdempotent)
+	err = cmd.run(ctx, retry.EffectNotIdempotent)
 	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}
 	if err != nil {
 		return acknowledgedAnyway(r, err)

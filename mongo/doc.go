@@ -1,10 +1,101 @@
-// Package mongo is a MongoDB client with the API of go.mongodb.org/mongo-driver/v2/mongo: change that import to this one
-// and keep the rest. The vocabulary (bson, options, readpref, writeconcern, event, errors and results) is the official
-// module's; what acts is Holdfast's.
+// Package mongo is a MongoDB client with the API of the official driver, go.mongodb.org/mongo-driver/v2/mongo. A program
+// changes that one import to this one. It keeps the official packages bson, options, readpref, readconcern, writeconcern
+// and event. Errors and results have the official types.
 //
-// Reads and writes that may be retried are retried by the rules of the MongoDB specifications, and every error can say
-// how often, where, and why not again: errors.As to *retry.Error.
+// The client retries reads and writes by the rules of the Retryable Reads, Retryable Writes and Client Backpressure
+// specifications, and its errors contain the history of the attempts.
 //
-// A Client, a Database and a Collection are safe for concurrent use; a Cursor and a SingleResult are not. What is not
-// there yet is refused by name, never ignored.
+// # Main types
+//
+//   - [Client] is a handle for one deployment: a standalone, a replica set or a sharded cluster. [Connect] returns one.
+//   - [Database] and [Collection] are handles for a database and a collection.
+//   - [Cursor] iterates over the documents that [Collection.Find] found.
+//   - [SingleResult] is the result of an operation that returns one document.
+//
+// # Example
+//
+//	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://localhost:27017/?replicaSet=rs0"))
+//	if err != nil {
+//		return err
+//	}
+//	defer client.Disconnect(ctx)
+//
+//	counters := client.Database("app").Collection("counters")
+//	day := bson.D{{Key: "_id", Value: "2016-06-28"}}
+//	increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+//	_, err = counters.UpdateOne(ctx, day, increment, options.UpdateOne().SetUpsert(true))
+//	if err != nil {
+//		return err
+//	}
+//	var counter struct{ N int }
+//	err = counters.FindOne(ctx, day).Decode(&counter)
+//
+// The example of the package is a whole program, with a server for tests from package mongotest.
+//
+// # Retries and time limits
+//
+// A read, and an acknowledged write of single documents, is retried once after a retryable error. If the context has a
+// deadline, it is retried until the deadline. An operation that an overloaded server refuses is retried with backoff, at
+// most maxAdaptiveRetries times. [Database.RunCommand] is retried for overload only; [Collection.Drop] too, and so are the
+// commands of a [Cursor] after the first. The options retryReads=false and retryWrites=false disable retries.
+//
+// The option timeoutMS limits each operation whose context has no deadline. A deadline is sent to the server as maxTimeMS,
+// except by RunCommand and by the getMore of a cursor. A nil context means [context.Background].
+//
+// # Options
+//
+// An option that is not honoured is an error that names it, never ignored. [Connect] and the handles check their options
+// before any network use; a handle returns the error from its operations. These client options are honoured, as options
+// of the connection string or as setters of options.ClientOptions:
+//
+//	appName                       localThresholdMS        readPreferenceTags
+//	connectTimeoutMS              maxAdaptiveRetries      replicaSet
+//	directConnection              maxConnecting           retryReads
+//	enableOverloadRetargeting     maxIdleTimeMS           retryWrites
+//	heartbeatFrequencyMS          maxPoolSize             serverMonitoringMode (auto, poll)
+//	journal                       maxStalenessSeconds     serverSelectionTimeoutMS
+//	loadBalanced (only false)     readConcernLevel        timeoutMS
+//	                              readPreference          w
+//
+// and these as setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect, because
+// it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
+// OplogReplay of Find and FindOne, and EncryptedFields of Drop.
+//
+// # Errors
+//
+// Errors have the official types, for example [CommandError], [WriteException] and [BulkWriteException], with the official
+// codes and labels. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error.
+//
+// After more than one attempt the error contains the history. So does the error of a single attempt if the reason for not
+// retrying it is not obvious. The history has the stage, the reason and the server of each attempt, says why there was no
+// other attempt, and reports whether the effect of the operation is known:
+//
+//	var history *retry.Error
+//	if errors.As(err, &history) && !history.OutcomeKnown() {
+//		// the operation may have been applied
+//	}
+//
+// # Concurrency
+//
+// A [Client], a [Database] and a [Collection] are safe for concurrent use. A [Cursor] and a [SingleResult] are not.
+// [Client.Disconnect] stops all goroutines of the client. A monitor of events is called by the goroutine that causes the
+// event, and must be safe for concurrent use.
+//
+// # Limits
+//
+// These parts of the official API do not exist yet; a program that uses one of them does not compile:
+//
+//   - client sessions, and therefore transactions, causal consistency and snapshot reads
+//   - change streams (Watch) and aggregations (Aggregate)
+//   - CountDocuments, EstimatedDocumentCount, Distinct, UpdateMany, DeleteMany, FindOneAndDelete, FindOneAndReplace,
+//     BulkWrite and Clone
+//   - Indexes and SearchIndexes
+//   - Database.Drop, CreateCollection, CreateView, RunCommandCursor, and the lists of databases and collections
+//   - GridFS, and client-side encryption
+//   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
+//   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
+//
+// [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
+// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), minPoolSize, server monitors, loggers, driver
+// information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

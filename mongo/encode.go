@@ -10,8 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// encodeByPlan appends v as a document to dst and tells whether it did: v must be a struct with a plan, or a pointer to
-// one.
+// encodeByPlan appends v as a document to dst. It returns false if v is not a struct with a plan or a pointer to one.
 func encodeByPlan(dst []byte, v any) ([]byte, bool) {
 	source := reflect.ValueOf(v)
 	if source.Kind() == reflect.Pointer {
@@ -36,7 +35,8 @@ func encodeByPlan(dst []byte, v any) ([]byte, bool) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// empty tells what omitempty leaves out. Not the zero value, but 0 and the zero time, have more than one form.
+// empty reports whether omitempty omits a field. -0.0 and a zero time with a location are empty too, although
+// reflect's IsZero is false for them.
 func empty(field reflect.Value) bool {
 	if field.Kind() == reflect.Float64 {
 		return field.Float() == 0
@@ -55,7 +55,7 @@ func putBool(dst []byte, f *planField, field reflect.Value) []byte {
 	return wire.AppendBool(dst, f.name, field.Bool())
 }
 
-// putInt writes an int as the general encoder does: in 32 bits if they suffice.
+// putInt writes an int as the general encoder does: as a 32-bit integer if it fits.
 func putInt(dst []byte, f *planField, field reflect.Value) []byte {
 	n := field.Int()
 	if n >= math.MinInt32 && n <= math.MaxInt32 {

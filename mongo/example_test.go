@@ -19,10 +19,11 @@ func check(err error) {
 	}
 }
 
-// A reply is lost, and the counter is still incremented once: the server recognises the retried write.
+// The reply to an update is lost. The client retries, and the counter is incremented once, because the server
+// recognises the retried write by its transaction number.
 func Example() {
 	ctx := context.Background()
-	rs, err := mongotest.Run(mongotest.Members(3))
+	rs, err := mongotest.RunReplicaSet(3)
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
@@ -42,17 +43,17 @@ func Example() {
 	// Output: reply lost: true counter: 1
 }
 
-// Every error can say how often, where and why, and whether the operation may have been applied.
+// The error contains the attempts, and reports whether the operation may have been applied.
 func Example_history() {
 	ctx := context.Background()
-	rs, err := mongotest.Run(mongotest.Members(3))
+	rs, err := mongotest.RunReplicaSet(3)
 	check(err)
 	defer rs.Close()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetRetryWrites(true))
 	check(err)
 	defer client.Disconnect(ctx)
 
-	rs.Use("update", mongotest.Always(mongotest.Fault{LoseReply: true})) // also the retry's
+	rs.Use("update", mongotest.Always(mongotest.Fault{LoseReply: true})) // the reply to the retry too
 	_, err = client.Database("app").Collection("counters").UpdateOne(ctx,
 		bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
 	var history *retry.Error

@@ -7,14 +7,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// OptionsRow is what is said of one of the official option types.
+// OptionsRow lists the fields of one of the official option types.
 type OptionsRow struct {
 	Type              reflect.Type
 	Honoured, Refused []string
 }
 
-// HonouredOptions returns the tables that operations check their options by, and beside each the fields that are refused
-// on purpose.
+// HonouredOptions returns, for each option type, the fields that are honoured and those that are refused on purpose.
 func HonouredOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// extras writes a command's optional fields; the first error stays.
+// extras writes the optional fields of a command. err is the first error.
 type extras struct {
 	b     []byte
 	codec codec

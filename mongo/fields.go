@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// fields names the fields of an options struct that are honoured. Every other field, also one that a newer official
-// release adds, is an error when it is set: nothing is ignored.
+// fields has the names of the honoured fields of an options struct. If any other field is set, it is an error. So a
+// field that a newer official release adds is never ignored.
 type fields map[string]bool
 
 func honoured(names ...string) fields {
@@ -19,7 +19,7 @@ func honoured(names ...string) fields {
 	return f
 }
 
-// check returns an error that names the first field of options that is set and not honoured.
+// check returns an error with the name of a field that is set and not honoured, or nil.
 func (f fields) check(name string, options any) error {
 	v := reflect.ValueOf(options).Elem()
 	for i := range v.NumField() {
@@ -31,17 +31,17 @@ func (f fields) check(name string, options any) error {
 	return nil
 }
 
-// collect applies a call's options and checks them.
+// collect merges the options of a call and checks them.
 func collect[T any](f fields, opts []options.Lister[T]) (T, error) {
 	if len(opts) == 0 {
 		var none T
 		return none, nil
 	}
-	all, err := collectSome(f, opts)
+	all, err := collectGiven(f, opts)
 	return *all, err
 }
 
-func collectSome[T any](f fields, opts []options.Lister[T]) (*T, error) {
+func collectGiven[T any](f fields, opts []options.Lister[T]) (*T, error) {
 	all := new(T)
 	for _, lister := range opts {
 		if lister == nil {

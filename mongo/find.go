@@ -2,19 +2,16 @@ package mongo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Tailable cursors (CursorType, MaxAwaitTime) and the long obsolete OplogReplay are not there yet.
+// Tailable cursors (CursorType, MaxAwaitTime) are not supported yet. OplogReplay is obsolete.
 var (
 	findFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
@@ -24,25 +21,22 @@ var (
 		"Skip", "Sort")
 )
 
-// findCommand is a find. Its result is the first batch of a cursor.
+// findCommand is a find command. Its result is one document or the first batch of a cursor.
 type findCommand struct {
 	coll   *Collection
 	filter []byte
 	extras []byte
-	one    bool // only one document is wanted
 
-	first  bson.Raw // the only document
-	id     int64
-	batch  []byte
-	server *cluster.Server
+	cursor *Cursor  // nil for FindOne
+	first  bson.Raw // the document of FindOne
 
 	op operation.Operation
 }
 
-func (c *findCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *findCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	b = wire.AppendString(b, "find", c.coll.name)
 	b = wire.AppendDocument(b, "filter", c.filter)
-	if c.one {
+	if c.cursor == nil {
 		b = wire.AppendInt64(b, "limit", 1)
 		b = wire.AppendBool(b, "singleBatch", true)
 	}
@@ -50,50 +44,22 @@ func (c *findCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
 }
 
 func (c *findCommand) Accept(reply *operation.Reply) error {
-	id, batch, err := cursorOf(reply, "firstBatch")
+	if c.cursor != nil {
+		return c.cursor.accept(reply)
+	}
+	r, err := reply.ReadCursor()
 	if err != nil {
-		return err
+		return fmt.Errorf("mongo: %w", err)
 	}
-	if c.one {
-		c.first = nil
-		if it := wire.Elements(batch); it.Next() {
-			c.first = append(bson.Raw(nil), it.Document()...)
-		}
-		return nil
+	c.first = nil
+	if it := wire.Elements(r.Batch); it.Next() {
+		c.first = append(bson.Raw(nil), it.Document()...)
 	}
-	c.id, c.batch, c.server = id, append([]byte(nil), batch...), reply.Server
 	return nil
 }
 
-var errNoCursor = errors.New("mongo: the server's reply has no cursor with a batch")
-
-// cursorOf returns a reply's cursor id and batch.
-func cursorOf(reply *operation.Reply, batchKey string) (int64, []byte, error) {
-	var id int64
-	var batch []byte
-	if reply.Cursor == nil {
-		return 0, nil, errNoCursor
-	}
-	it := wire.Elements(reply.Cursor)
-	for it.Next() {
-		switch string(it.Key) {
-		case "id":
-			id, _ = it.Int64()
-		case batchKey:
-			batch = it.Array()
-		}
-	}
-	if it.Err != nil {
-		return 0, nil, it.Err
-	}
-	if batch == nil {
-		return 0, nil, errNoCursor
-	}
-	return id, batch, nil
-}
-
-// FindOne returns the first document that matches the filter; its Err is ErrNoDocuments if there is none. It is a
-// retryable read.
+// FindOne returns the first document that matches the filter. If there is none, the result's error is ErrNoDocuments.
+// It is a retryable read.
 func (coll *Collection) FindOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOneOptions],
 ) *SingleResult {
@@ -109,7 +75,7 @@ func (coll *Collection) findOne(
 	if err != nil {
 		return nil, err
 	}
-	cmd := &findCommand{coll: coll, one: true}
+	cmd := &findCommand{coll: coll}
 	if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
 		return nil, err
 	}
@@ -139,8 +105,8 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	return x.b, x.err
 }
 
-// Find returns a cursor over the documents that match the filter. Close it, or read it to its end. The find itself is a
-// retryable read; the cursor's further batches are not retried.
+// Find returns a cursor for the documents that match the filter. The caller must close the cursor, or iterate to its
+// end. The find command is a retryable read; getMore is retried for overload only.
 func (coll *Collection) Find(
 	ctx context.Context, filter any, opts ...options.Lister[options.FindOptions],
 ) (*Cursor, error) {
@@ -158,12 +124,13 @@ func (coll *Collection) Find(
 		return nil, err
 	}
 	coll.read(&cmd.op, "find", cmd)
-	cmd.op.KeepSession = true
-	if err := coll.db.client.run(ctx, &cmd.op); err != nil {
-		coll.db.client.runner.EndSession(cmd.op.Session)
+	cmd.cursor = newCursor(coll.db, coll.name, coll.scope, nil)
+	cmd.cursor.batchSize, cmd.cursor.comment = valueOr(o.BatchSize, 0), o.Comment
+	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)
+	if err := cmd.cursor.open(ctx, &cmd.op); err != nil {
 		return nil, err
 	}
-	return newCursor(cmd, &o), nil
+	return cmd.cursor, nil
 }
 
 func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {

@@ -7,7 +7,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -16,14 +15,14 @@ var findOneAndUpdateFields = honoured(
 	"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
 	"Hint", "Let")
 
-// findAndModifyCommand is a findAndModify; its result is the document before or after.
+// findAndModifyCommand is a findAndModify command. Its result is the document before or after the update.
 type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
 	result   *SingleResult
 }
 
-func (c *findAndModifyCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (c *findAndModifyCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 	b = wire.AppendString(b, "findAndModify", c.coll.name)
 	return append(b, c.elements...), nil
 }
@@ -36,8 +35,9 @@ func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
 	return writeError(reply)
 }
 
-// FindOneAndUpdate applies an update to one document that matches the filter and returns that document, as it was
-// before unless the options say otherwise. Its Err is ErrNoDocuments if there is none. It is a retryable write.
+// FindOneAndUpdate updates one document that matches the filter and returns it: the document before the update or,
+// with ReturnDocument(options.After), after it. If no document matches, the result's error is ErrNoDocuments. It is a
+// retryable write.
 func (coll *Collection) FindOneAndUpdate(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
 ) *SingleResult {
@@ -54,7 +54,7 @@ func (coll *Collection) FindOneAndUpdate(
 	}
 	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
 	var op operation.Operation
-	coll.write(&op, "findAndModify", cmd, retry.NotIdempotent)
+	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }

@@ -20,7 +20,7 @@ var (
 	insertManyFields = honoured("BypassDocumentValidation", "Comment", "Ordered")
 )
 
-// insertCommand is an insert of documents that are BSON already.
+// insertCommand is an insert command with encoded documents.
 type insertCommand struct {
 	coll      *Collection
 	documents []byte
@@ -31,8 +31,8 @@ type insertCommand struct {
 	op operation.Operation
 }
 
-func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	if err := checkSizes(c.documents, server); err != nil {
+func (c *insertCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if err := checkSizes(c.documents, attempt.Server); err != nil {
 		return nil, err
 	}
 	b = wire.AppendString(b, "insert", c.coll.name)
@@ -40,8 +40,9 @@ func (c *insertCommand) AppendTo(b []byte, server *topology.Server) ([]byte, err
 	return append(b, c.extras...), nil
 }
 
-func (c *insertCommand) Identifier() string             { return "documents" }
-func (c *insertCommand) AppendSequence(b []byte) []byte { return append(b, c.documents...) }
+func (c *insertCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, "documents", c.documents)
+}
 
 func (c *insertCommand) Accept(r *operation.Reply) error {
 	if c.many {
@@ -50,13 +51,13 @@ func (c *insertCommand) Accept(r *operation.Reply) error {
 	return writeError(r)
 }
 
-// run runs the insert. With their _ids a second insert of the documents is refused, not applied.
+// run runs the insert. It is idempotent, because each document has an _id: the server refuses a second insert of it.
 func (c *insertCommand) run(ctx context.Context) error {
-	c.coll.write(&c.op, "insert", c, retry.Idempotent)
+	c.coll.write(&c.op, "insert", c, retry.EffectIdempotent)
 	return c.coll.db.client.run(ctx, &c.op)
 }
 
-// checkSizes returns an error for a document over the server's limit.
+// checkSizes returns an error if a document is larger than the server's maxBsonObjectSize.
 func checkSizes(documents []byte, server *topology.Server) error {
 	limit := int(server.MaxDocumentSize)
 	if limit == 0 || len(documents) <= limit {
@@ -75,8 +76,8 @@ func checkSizes(documents []byte, server *topology.Server) error {
 	return nil
 }
 
-// InsertOne inserts a document. One without an _id gets a new ObjectID, which the result tells. It is a retryable
-// write.
+// InsertOne inserts a document. A document without an _id gets a new ObjectID; the result has the _id. It is a
+// retryable write. After a WriteConcernError it returns the result and the error.
 func (coll *Collection) InsertOne(
 	ctx context.Context, document any, opts ...options.Lister[options.InsertOneOptions],
 ) (*InsertOneResult, error) {
@@ -103,7 +104,7 @@ func (coll *Collection) InsertOne(
 	return &InsertOneResult{InsertedID: id, Acknowledged: coll.scope.writeConcern.Acknowledged()}, nil
 }
 
-// acknowledgedAnyway returns a result beside an error if the write itself was done and only its write concern failed.
+// acknowledgedAnyway returns the result with the error if the write was applied and only its write concern failed.
 func acknowledgedAnyway[T any](result *T, err error) (*T, error) {
 	var e WriteException
 	if errors.As(err, &e) && e.WriteConcernError != nil && len(e.WriteErrors) == 0 {
@@ -119,9 +120,10 @@ func insertExtras(codec codec, bypass *bool, comment any) ([]byte, error) {
 	return x.b, x.err
 }
 
-// InsertMany inserts documents, in as many commands as the servers' limits make necessary. Each command is a retryable
-// write. After an error the result holds the _ids of the documents that were inserted; when a command's retry fails,
-// the commands after it are not sent, ordered or not.
+// InsertMany inserts documents, which must be a slice. It splits them into several commands if they exceed the limits
+// of the server (maxWriteBatchSize and maxMessageSizeBytes). Each command is a retryable write. If the retry of a
+// command fails, the remaining commands are not sent, even if Ordered is false. After an error the result has the
+// _ids of the documents that were inserted.
 func (coll *Collection) InsertMany(
 	ctx context.Context, documents any, opts ...options.Lister[options.InsertManyOptions],
 ) (*InsertManyResult, error) {
@@ -137,16 +139,16 @@ func (coll *Collection) InsertMany(
 	return many.run(ctx)
 }
 
-// insertMany is an InsertMany under way.
+// insertMany is the state of a running InsertMany.
 type insertMany struct {
 	coll     *Collection
 	scratch  *scratch
-	ends     []int // of the documents in scratch
+	ends     []int // where each document ends in scratch
 	ids      []any
 	ordered  bool
 	extras   []byte
 	failed   map[int]bool
-	sent     int // documents that were sent, or at least tried
+	sent     int // documents in the commands that were run
 	problems BulkWriteException
 }
 
@@ -178,9 +180,9 @@ func (coll *Collection) newInsertMany(documents any, o *options.InsertManyOption
 	return m, nil
 }
 
-const messageMargin = 16 << 10 // of maxMessageSizeBytes, for what a command has beside its documents
+const messageMargin = 16 << 10 // bytes of maxMessageSizeBytes that are reserved for the other parts of a command
 
-// next returns the end of the batch that begins with document first: as much as one command may hold.
+// next returns the end of the batch that begins with document first: the largest batch within the server's limits.
 func (m *insertMany) next(first int) int {
 	limits, start := m.coll.db.client.limits(), m.start(first)
 	end := first + 1
@@ -208,7 +210,7 @@ func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
 	return m.result(fatal)
 }
 
-// bulkError is writeError for a command with several statements.
+// bulkError returns the BulkWriteException of a reply, or nil.
 func bulkError(reply *operation.Reply) error {
 	if reply.WriteErrors == nil && reply.WriteConcernError == nil {
 		return nil
@@ -220,8 +222,8 @@ func bulkError(reply *operation.Reply) error {
 	return e
 }
 
-// note takes a batch's error into account. It returns whether the next batch is to be sent and, if not because of
-// refused documents, the error that stops the whole.
+// note records the error of a batch. It reports whether the next batch is sent. If not, it also returns the error of
+// InsertMany, which is nil if m.problems has it.
 func (m *insertMany) note(err error, first, end int) (bool, error) {
 	if err == nil {
 		return true, nil
@@ -235,7 +237,8 @@ func (m *insertMany) note(err error, first, end int) (bool, error) {
 		if we.Index < 0 || we.Index >= end-first {
 			m.markFailed(first, end)
 			m.problems.WriteErrors = append(m.problems.WriteErrors, we)
-			return false, fmt.Errorf("mongo: the server refuses statement %d of %d: %w", we.Index, end-first, err)
+			return false, fmt.Errorf("mongo: a write error of the reply has index %d, the batch has %d documents: %w",
+				we.Index, end-first, err)
 		}
 		we.Index += first
 		we.Request = &InsertOneModel{Document: m.document(we.Index)}
@@ -251,7 +254,7 @@ func (m *insertMany) note(err error, first, end int) (bool, error) {
 		return false, nil
 	}
 	var history *retry.Error
-	if errors.As(err, &history) { // a retry was made, or wanted, and failed
+	if errors.As(err, &history) { // a retry failed or was refused
 		return false, err
 	}
 	return true, nil
@@ -263,7 +266,7 @@ func (m *insertMany) markFailed(from, to int) {
 	}
 }
 
-// start returns where document i begins in scratch, and document i-1 ends.
+// start returns the offset of document i in scratch.
 func (m *insertMany) start(i int) int {
 	if i == 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// A reply is never trusted: the index of a write error may be anything.
-func TestAWriteErrorsIndexIsNotTrusted(t *testing.T) {
+// The index of a write error comes from a reply, so it may have any value.
+func TestAWriteErrorWithAnInvalidIndexIsRefused(t *testing.T) {
 	for _, index := range []int{-1, 2, 1 << 30} {
 		m, err := (&Collection{}).newInsertMany([]bson.D{{}, {}}, &options.InsertManyOptions{})
 		if err != nil {

@@ -1,7 +1,7 @@
 package mongo
 
-// limits are what one command may hold, by the primary's hello or, before one is known, by what servers have had since
-// version 3.6.
+// limits are the largest number of documents in one command, and the largest size of a message in bytes. They come
+// from the hello of a writable server. Before one is known, they are the values of all servers since MongoDB 3.6.
 type limits struct{ count, bytes int }
 
 func (c *Client) limits() limits {

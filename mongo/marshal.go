@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// codec turns values into BSON and back as a client, database or collection was told to.
+// codec encodes values as BSON and decodes them, with the options of a client, database or collection.
 type codec struct {
 	registry *bson.Registry
 	options  *options.BSONOptions
@@ -31,10 +31,10 @@ func (c codec) with(registry *bson.Registry, o *options.BSONOptions) codec {
 
 func (c codec) plain() bool { return c.registry == nil && c.options == nil }
 
-// scratch is a buffer that lives as long as one operation, with an encoder that writes into it.
+// scratch is a buffer for one operation, with an encoder that writes into it.
 type scratch struct {
 	b     []byte
-	plain *bson.Encoder // of a codec without options; made once, because its own buffers are worth keeping
+	plain *bson.Encoder // for a codec without options; it is kept because it has buffers of its own
 }
 
 var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
@@ -59,8 +59,7 @@ func (s *scratch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// document appends v as a BSON document to s and returns its bytes, which are valid until s grows or is released: call
-// it again only when they are not needed any more, or take offsets.
+// document appends v as a BSON document to s and returns its bytes. They are valid until s grows or is released.
 func (c codec) document(s *scratch, v any) ([]byte, error) {
 	at := len(s.b)
 	if err := c.append(s, v); err != nil {
@@ -88,7 +87,7 @@ func (c codec) append(s *scratch, v any) error {
 		}
 	}
 	if err := c.encoder(s).Encode(v); err != nil {
-		s.plain = nil // it stopped within a document
+		s.plain = nil // it stopped inside a document
 		return MarshalError{Value: v, Err: err}
 	}
 	return nil
@@ -109,7 +108,7 @@ func (c codec) encoder(s *scratch) *bson.Encoder {
 func appendRaw(s *scratch, d []byte) error {
 	n, err := wire.DocumentLength(d)
 	if err == nil && n != len(d) {
-		err = fmt.Errorf("%w: %d bytes behind the document", wire.ErrMalformed, len(d)-n)
+		err = fmt.Errorf("%w: %d unexpected bytes after the document", wire.ErrMalformed, len(d)-n)
 	}
 	if err == nil {
 		err = bson.Raw(d).Validate()
@@ -197,13 +196,13 @@ func (c codec) value(v any) (bson.RawValue, error) {
 	}
 	it := wire.Elements(doc)
 	if !it.Next() {
-		return bson.RawValue{}, errors.New("mongo: a value that has no BSON")
+		return bson.RawValue{}, errors.New("mongo: the value cannot be encoded as BSON")
 	}
 	return bson.RawValue{Type: it.Type, Value: append([]byte(nil), it.Value...)}, nil
 }
 
-// withID makes sure that the document at offset at of s, its last, has an _id, and returns that. A new one is put
-// first, where servers keep it.
+// withID returns the _id of the last document of s, which begins at offset at. If it has none, withID inserts a new
+// ObjectID as the first field, as servers do.
 func (s *scratch) withID(at int) (any, error) {
 	it := wire.Elements(s.b[at:])
 	for it.Next() {
@@ -226,7 +225,8 @@ func (s *scratch) withID(at int) (any, error) {
 	return id, nil
 }
 
-// startsWithOperator tells whether a document's first key begins with a dollar sign, and whether it has a key at all.
+// startsWithOperator reports whether the first key of a document begins with a dollar sign, and whether there is a
+// key.
 func startsWithOperator(doc []byte) (bool, bool) {
 	it := wire.Elements(doc)
 	if !it.Next() {

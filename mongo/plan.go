@@ -11,9 +11,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// A plan decodes documents into one struct type, and encodes it, in one pass and without the general codec. It knows the
-// commonest types of field; a struct with another one has no plan, and a document in which anything is not as the plan
-// expects is left to the general decoder, so that the outcome is always the same.
+// A plan decodes and encodes one struct type in one pass, without the general codec. It supports the most common
+// types of fields; a struct with a field of another type has no plan. If a document does not match the plan, the
+// general decoder decodes it. So the result is always that of the general codec.
 type plan struct {
 	fields []planField
 	byName map[string]int
@@ -27,15 +27,15 @@ type planField struct {
 	minSize   bool
 }
 
-// fieldCodec is how a type of field is decoded, and encoded behind dst.
+// fieldCodec decodes a type of field, and encodes it by appending to dst.
 type fieldCodec struct {
 	set func(field reflect.Value, e *wire.Element) bool
 	put func(dst []byte, f *planField, field reflect.Value) []byte
 }
 
-var plans sync.Map // of reflect.Type to *plan; nil where there is none
+var plans sync.Map // from reflect.Type to *plan, which is nil if the type has none
 
-// fieldCodecs are the types of field that plans know.
+// fieldCodecs has the types of fields that plans support.
 var fieldCodecs = map[reflect.Type]fieldCodec{
 	reflect.TypeFor[string]():        {setString, putString},
 	reflect.TypeFor[bool]():          {setBool, putBool},
@@ -56,13 +56,13 @@ func planFor(t reflect.Type) *plan {
 	return p
 }
 
-// hooks are what a type may implement to be encoded and decoded in its own way.
+// hooks are the interfaces with which a type replaces its encoding or decoding.
 var hooks = []reflect.Type{
 	reflect.TypeFor[bson.Unmarshaler](), reflect.TypeFor[bson.ValueUnmarshaler](),
 	reflect.TypeFor[bson.Marshaler](), reflect.TypeFor[bson.ValueMarshaler](),
 }
 
-// newPlan returns the plan of a struct type, or nil.
+// newPlan returns the plan of a struct type, or nil if there is none.
 func newPlan(t reflect.Type) *plan {
 	for _, hook := range hooks {
 		if reflect.PointerTo(t).Implements(hook) {
@@ -89,11 +89,12 @@ func newPlan(t reflect.Type) *plan {
 	return p
 }
 
-// newPlanField returns a field's plan, named "-" if it is left out, or false if its tag asks for what plans do not do.
+// newPlanField returns a field's plan. Its name is "-" if the field is omitted. It returns false if plans do not
+// support the field's tag.
 func newPlanField(f reflect.StructField) (planField, bool) {
 	tag, ok := f.Tag.Lookup("bson")
 	if !ok && f.Tag != "" && !strings.Contains(string(f.Tag), ":") {
-		return planField{}, false // the whole tag is a name in the general codec's view
+		return planField{}, false // the general codec uses the whole tag as the name
 	}
 	p := planField{fieldCodec: fieldCodecs[f.Type]}
 	if tag == "-" {

@@ -27,8 +27,8 @@ type planned struct {
 	hidden  int
 }
 
-// What a plan decodes is what the official decoder decodes, errors included, whatever the document holds.
-func TestPlansDecodeWhatTheGeneralDecoderDoes(t *testing.T) {
+// A plan and the official decoder have the same result for every document, including errors.
+func TestPlansDecodeLikeTheGeneralDecoder(t *testing.T) {
 	values := []any{
 		"x", "", int32(7), int32(-1), int64(1) << 40, int64(5), math.MaxFloat64, 2.5, 3.0, true, false, nil,
 		bson.NewObjectID(), bson.DateTime(1), bson.DateTime(-62135596800001),
@@ -67,8 +67,8 @@ func TestPlansDecodeWhatTheGeneralDecoderDoes(t *testing.T) {
 	}
 }
 
-// What a plan encodes is what the official encoder encodes, byte for byte.
-func TestPlansEncodeWhatTheGeneralEncoderDoes(t *testing.T) {
+// A plan and the official encoder write the same bytes.
+func TestPlansEncodeLikeTheGeneralEncoder(t *testing.T) {
 	ints := []int64{0, 1, -1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, math.MinInt32 - 1, math.MaxInt64}
 	times := []time.Time{{}, time.UnixMilli(0), time.Unix(1, 999_999_999), time.Unix(-1, 1), time.Now(), time.Time{}.Local()}
 	for range 5_000 {
@@ -108,7 +108,7 @@ type (
 
 func (c *custom) UnmarshalBSON([]byte) error { c.N = 42; return nil }
 
-func TestWhatAPlanDoesNotKnowHasNone(t *testing.T) {
+func TestUnsupportedTypesHaveNoPlan(t *testing.T) {
 	for _, v := range []any{custom{}, embedded{}, inlined{}, twice{}, struct{ P *int }{}, struct{ M map[string]int }{}, struct{ S []string }{}} {
 		if p := newPlan(reflect.TypeOf(v)); p != nil {
 			t.Errorf("%T has a plan", v)

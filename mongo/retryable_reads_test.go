@@ -17,7 +17,7 @@ import (
 
 func findOne(w *world) error { return w.coll.FindOne(w.ctx, doc("_id", 1)).Err() }
 
-func TestWhichFailuresOfAReadAreRetried(t *testing.T) {
+func TestRetriesOfAReadByFailure(t *testing.T) {
 	type row struct {
 		name      string
 		configure func(*options.ClientOptions)
@@ -29,9 +29,9 @@ func TestWhichFailuresOfAReadAreRetried(t *testing.T) {
 		{"a network error", nil, []mongotest.Fault{loseRequest}, 2, 0},
 		{"a lost reply", nil, []mongotest.Fault{loseReply}, 2, 0},
 		{"two network errors", nil, []mongotest.Fault{loseReply, loseReply}, 2, -1},
-		{"another code", nil, []mongotest.Fault{refuse(13)}, 1, 13},
-		{"a second error from the server is the one", nil, []mongotest.Fault{loseReply, refuse(13)}, 2, 13},
-		{"NoWritesPerformed means nothing to a read", nil, []mongotest.Fault{refuse(91), refuse(10107, "NoWritesPerformed")}, 2, 10107},
+		{"a code that is not retryable", nil, []mongotest.Fault{refuse(13)}, 1, 13},
+		{"the server's second error is returned", nil, []mongotest.Fault{loseReply, refuse(13)}, 2, 13},
+		{"a read ignores NoWritesPerformed", nil, []mongotest.Fault{refuse(91), refuse(10107, "NoWritesPerformed")}, 2, 10107},
 		{"retryReads=false", func(o *options.ClientOptions) { o.SetRetryReads(false) }, []mongotest.Fault{loseReply}, 1, -1},
 	}
 	for _, code := range []int32{11600, 11602, 10107, 13435, 13436, 189, 91, 7, 6, 89, 9001, 262, 134} {
@@ -84,8 +84,8 @@ func TestGetMoreAndRunCommandAreNeverRetried(t *testing.T) {
 	}
 }
 
-// A server that says it is the primary and answers that it is not must not be asked thousands of times a second.
-func TestWithADeadlineNotPrimaryIsRetriedAtAPaceUntilIt(t *testing.T) {
+// A server whose hello says primary and whose replies say not primary must not get thousands of attempts a second.
+func TestNotPrimaryIsRetriedUntilTheDeadlineAtALimitedRate(t *testing.T) {
 	for _, withDeadline := range []bool{true, false} {
 		in(t, nil, func(w *world) {
 			w.seed()
@@ -115,7 +115,7 @@ func TestWithADeadlineNotPrimaryIsRetriedAtAPaceUntilIt(t *testing.T) {
 	}
 }
 
-func TestANewPrimaryEndsTheWait(t *testing.T) {
+func TestTheRetryContinuesWhenThereIsANewPrimary(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		start := time.Now()
@@ -127,8 +127,8 @@ func TestANewPrimaryEndsTheWait(t *testing.T) {
 	}, mongotest.ElectionTimeout(time.Second))
 }
 
-// The pool is cleared between selection and checkout: the check-out-started event is the seam.
-func TestAPoolThatIsClearedBeforeTheCheckoutIsRetried(t *testing.T) {
+// The listener of CheckOutStarted clears the pool between selection and checkout.
+func TestACheckoutFromAClearedPoolIsRetried(t *testing.T) {
 	for name, do := range map[string]func(w *world) error{
 		"read":  findOne,
 		"write": func(w *world) error { return writes[2].do(w.ctx, w.coll) },
@@ -152,8 +152,8 @@ func TestAPoolThatIsClearedBeforeTheCheckoutIsRetried(t *testing.T) {
 	}
 }
 
-// clearAtNextCheckOut returns a listener that, when the next checkout starts, has another operation meet a shutting-down
-// server, which clears the pool.
+// clearAtNextCheckOut returns a listener that clears the pool when the next checkout starts: it runs another
+// operation, which gets a shutdown error.
 func (w *world) clearAtNextCheckOut() func(*event.PoolEvent) {
 	armed := true
 	return func(ev *event.PoolEvent) {
@@ -178,21 +178,21 @@ func TestAnErrorInTheHandshakeOfTheFirstAttemptIsRetried(t *testing.T) {
 				in(t, nil, func(w *world) {
 					w.seed()
 					w.script("ping", loseReply)
-					_ = w.client.Ping(w.ctx, nil) // the pool has no connection any more
-					w.pass(time.Second)           // the monitors find the primary again
-					greeted := 0
+					_ = w.client.Ping(w.ctx, nil) // the pool has no connections now
+					w.pass(time.Second)           // a check makes the primary selectable again
+					handshakes := 0
 					w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 						if _, err := r.Body.LookupErr("backpressure"); err != nil || r.Member != w.set.Primary() {
 							return mongotest.Fault{}
 						}
-						if greeted++; greeted > 1 {
+						if handshakes++; handshakes > 1 {
 							return mongotest.Fault{}
 						}
 						return fault
 					}))
 					w.must(do(w))
-					if greeted == 0 {
-						t.Error("no handshake was made")
+					if handshakes == 0 {
+						t.Error("there was no handshake")
 					}
 				})
 			})
@@ -200,7 +200,7 @@ func TestAnErrorInTheHandshakeOfTheFirstAttemptIsRetried(t *testing.T) {
 	}
 }
 
-func TestACancelledContextIsReportedAtOnceAndNotRetried(t *testing.T) {
+func TestACancelledContextIsReturnedImmediatelyAndNotRetried(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("update", mongotest.Fault{LoseReply: true, Silent: true})
@@ -212,7 +212,7 @@ func TestACancelledContextIsReportedAtOnceAndNotRetried(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		var history *retry.Error
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &history) || history.Why() != retry.Cancelled || history.OutcomeKnown() {
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &history) || history.Why() != retry.WhyCancelled || history.OutcomeKnown() {
 			t.Errorf("error: %v", err)
 		}
 		if n := len(w.started("update")); n != 1 {
@@ -221,7 +221,7 @@ func TestACancelledContextIsReportedAtOnceAndNotRetried(t *testing.T) {
 	})
 }
 
-func TestADeadlineIsATimeoutOfAnUnknownOutcome(t *testing.T) {
+func TestADeadlineInFlightIsATimeoutWithAnUnknownOutcome(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("update", mongotest.Fault{LoseReply: true, Silent: true})
@@ -246,11 +246,11 @@ func TestOverloadIsRetriedWithBackoff(t *testing.T) {
 		attempts  int
 		code      int
 	}{
-		{"a write, twice", nil, func(w *world) error { return writes[2].do(w.ctx, w.coll) }, "update", 2, 3, 0},
-		{"not three times", nil, findOne, "find", 3, 3, 462},
-		{"as often as the option says", func(o *options.ClientOptions) { o.SetMaxAdaptiveRetries(4) }, findOne, "find", 4, 5, 0},
-		{"not with retryReads=false", func(o *options.ClientOptions) { o.SetRetryReads(false) }, findOne, "find", 1, 1, 462},
-		{"runCommand too", nil, func(w *world) error {
+		{"a write is retried twice", nil, func(w *world) error { return writes[2].do(w.ctx, w.coll) }, "update", 2, 3, 0},
+		{"a read is not retried three times", nil, findOne, "find", 3, 3, 462},
+		{"maxAdaptiveRetries limits it", func(o *options.ClientOptions) { o.SetMaxAdaptiveRetries(4) }, findOne, "find", 4, 5, 0},
+		{"no retry with retryReads=false", func(o *options.ClientOptions) { o.SetRetryReads(false) }, findOne, "find", 1, 1, 462},
+		{"runCommand is retried", nil, func(w *world) error {
 			return w.client.Database("test").RunCommand(w.ctx, doc("find", "c")).Err()
 		}, "find", 1, 2, 0},
 		{"runCommand needs both options", func(o *options.ClientOptions) { o.SetRetryWrites(false) }, func(w *world) error {

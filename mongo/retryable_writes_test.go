@@ -20,7 +20,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// writes are the supported write operations, each of which changes the document that is there before.
+// writes are the supported write operations. Each of them applies to the document with _id 1 or inserts one.
 var writes = []struct {
 	name, command string
 	do            func(ctx context.Context, c *mongo.Collection) error
@@ -57,7 +57,7 @@ func (w *world) seed() {
 	w.forget()
 }
 
-func TestALostMessageOfARetryableWriteIsAppliedOnce(t *testing.T) {
+func TestARetryableWriteWithALostMessageIsAppliedOnce(t *testing.T) {
 	for _, op := range writes {
 		for name, fault := range map[string]mongotest.Fault{"request": loseRequest, "reply": loseReply} {
 			t.Run(op.name+" "+name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestALostMessageOfARetryableWriteIsAppliedOnce(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptCarriesTheSameTransactionIDInAMessageOfItsOwn(t *testing.T) {
+func TestEveryAttemptHasTheSameTransactionNumberAndItsOwnRequestID(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("update", loseReply)
@@ -88,7 +88,7 @@ func TestEveryAttemptCarriesTheSameTransactionIDInAMessageOfItsOwn(t *testing.T)
 		number := func(i int) int64 { return s[i].Command.Lookup("txnNumber").Int64() }
 		lsid := func(i int) []byte { return s[i].Command.Lookup("lsid").Value }
 		if number(0) != number(1) || !bytes.Equal(lsid(0), lsid(1)) || number(0) <= 0 {
-			t.Errorf("the retry has another transaction id: %v and %v", s[0].Command, s[1].Command)
+			t.Errorf("the retry has another lsid or txnNumber: %v and %v", s[0].Command, s[1].Command)
 		}
 		if bytes.Equal(lsid(1), lsid(2)) && number(2) <= number(1) {
 			t.Errorf("the next write's number %d is not greater than %d", number(2), number(1))
@@ -116,36 +116,36 @@ func TestWhichWritesGetATransactionNumber(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		configure func(*options.ClientOptions)
-		set       []mongotest.Option
+		run       func() (*mongotest.Deployment, error)
 		do        func(w *world) error
 		command   string
 		want      bool
 	}{
-		{"insertOne", nil, nil, func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", true},
+		{"insertOne", nil, replicaSet, func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", true},
 		{
-			"retryWrites=false", func(o *options.ClientOptions) { o.SetRetryWrites(false) }, nil,
+			"retryWrites=false", func(o *options.ClientOptions) { o.SetRetryWrites(false) }, replicaSet,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
 		{
-			"unacknowledged", func(o *options.ClientOptions) { o.SetWriteConcern(writeconcern.Unacknowledged()) }, nil,
+			"unacknowledged", func(o *options.ClientOptions) { o.SetWriteConcern(writeconcern.Unacknowledged()) }, replicaSet,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
 		{
 			"a standalone", nil,
-			[]mongotest.Option{mongotest.Members(1), mongotest.Standalone()},
+			standalone,
 			func(w *world) error { return writes[0].do(w.ctx, w.coll) }, "insert", false,
 		},
-		{"drop", nil, nil, func(w *world) error { return w.coll.Drop(w.ctx) }, "drop", false},
-		{"runCommand, even of an insert", nil, nil, func(w *world) error {
+		{"drop", nil, replicaSet, func(w *world) error { return w.coll.Drop(w.ctx) }, "drop", false},
+		{"runCommand, even of an insert", nil, replicaSet, func(w *world) error {
 			return w.client.Database("test").RunCommand(w.ctx, doc("insert", "c", "documents", bson.A{doc("x", 1)})).Err()
 		}, "insert", false},
-		{"a read", nil, nil, func(w *world) error {
+		{"a read", nil, replicaSet, func(w *world) error {
 			_, err := w.coll.Find(w.ctx, d{})
 			return err
 		}, "find", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in(t, c.configure, func(w *world) {
+			inside(t, c.run, c.configure, func(w *world) {
 				w.must(c.do(w))
 				s := w.started(c.command)
 				if len(s) != 1 {
@@ -154,12 +154,12 @@ func TestWhichWritesGetATransactionNumber(t *testing.T) {
 				if _, err := s[0].Command.LookupErr("txnNumber"); (err == nil) != c.want {
 					t.Errorf("the command is %v", s[0].Command)
 				}
-			}, c.set...)
+			})
 		})
 	}
 }
 
-func TestWhichAnswersToAWriteAreRetried(t *testing.T) {
+func TestRetriesOfAWriteByReply(t *testing.T) {
 	const label = "RetryableWriteError"
 	off := func(o *options.ClientOptions) { o.SetRetryWrites(false) }
 	for _, c := range []struct {
@@ -171,22 +171,22 @@ func TestWhichAnswersToAWriteAreRetried(t *testing.T) {
 	}{
 		{"an error with the label", nil, []mongotest.Fault{refuse(1, label)}, 2, 0},
 		{"a retryable code without the label, from a 4.4+ server", nil, []mongotest.Fault{refuse(91, "other")}, 1, 91},
-		{"another error", nil, []mongotest.Fault{refuse(11000)}, 1, 11000},
-		{"twice with the label: once is enough", nil, []mongotest.Fault{refuse(91, label), refuse(10107, label)}, 2, 10107},
+		{"an error without the label", nil, []mongotest.Fault{refuse(11000)}, 1, 11000},
+		{"two errors with the label: one retry", nil, []mongotest.Fault{refuse(91, label), refuse(10107, label)}, 2, 10107},
 		{"with the label but retryWrites=false", off, []mongotest.Fault{refuse(91, label)}, 1, 91},
 		{"a network error and retryWrites=false", off, []mongotest.Fault{loseRequest}, 1, -1},
 		{"two network errors", nil, []mongotest.Fault{loseRequest, loseRequest}, 2, -1},
 		{
-			"the second error says that no writes were performed: the first is returned", nil,
+			"the second error has NoWritesPerformed: the first is returned", nil,
 			[]mongotest.Fault{refuse(91, label), refuse(10107, label, "NoWritesPerformed")},
 			2, 91,
 		},
 		{
-			"all say that no writes were performed: the first is returned", nil,
+			"both errors have NoWritesPerformed: the first is returned", nil,
 			[]mongotest.Fault{refuse(91, label, "NoWritesPerformed"), refuse(10107, label, "NoWritesPerformed")},
 			2, 91,
 		},
-		{"a second error that is not retryable is the one", nil, []mongotest.Fault{refuse(91, label), refuse(121)}, 2, 121},
+		{"a second error that is not retryable is returned", nil, []mongotest.Fault{refuse(91, label), refuse(121)}, 2, 121},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, c.configure, func(w *world) {
@@ -213,7 +213,7 @@ func checkCode(t *testing.T, err error, code int) {
 		}
 	case code == -1:
 		if !mongo.IsNetworkError(err) {
-			t.Errorf("no network error: %v", err)
+			t.Errorf("not a network error: %v", err)
 		}
 	case !errors.As(err, &refused) || !refused.HasErrorCode(code):
 		t.Errorf("error: %v, want code %d", err, code)
@@ -234,7 +234,7 @@ func TestTheClientsLabelsFollowRetryWrites(t *testing.T) {
 	}
 }
 
-func TestAWriteConcernErrorWithTheLabelIsRetriedAndAnsweredFromTheRecord(t *testing.T) {
+func TestARetryAfterAWriteConcernErrorGetsTheRecordedResult(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.script("update", mongotest.Fault{AfterApply: func() { w.must(w.set.StepDown()) }})
@@ -246,7 +246,7 @@ func TestAWriteConcernErrorWithTheLabelIsRetriedAndAnsweredFromTheRecord(t *test
 	})
 }
 
-func TestCode20GetsTheHelpfulText(t *testing.T) {
+func TestCode20HasTheTextOfTheSpecification(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.script("insert", mongotest.Fault{Error: &mongotest.CommandError{
 			Code: 20, Message: "Transaction numbers are only allowed on a replica set member or mongos",
@@ -263,8 +263,8 @@ func TestCode20GetsTheHelpfulText(t *testing.T) {
 	})
 }
 
-// The prose test of the retryable writes specification: with one connection, the first insert's error clears the pool
-// and the second insert's checkout is refused, and both succeed.
+// The prose test of the Retryable Writes specification. The pool has one connection. The error of the first insert
+// clears the pool, the checkout of the second insert fails, and both inserts succeed.
 func TestPoolClearedIsRetriedProse(t *testing.T) {
 	in(t, func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
 		w.seed()
@@ -290,7 +290,7 @@ func TestPoolClearedIsRetriedProse(t *testing.T) {
 				got = append(got, ev.Type)
 			}
 		}
-		// The first insert's retry may be checked out before the second insert's failure is told.
+		// The retry of the first insert may be checked out before the event of the second insert's failure.
 		failed := 0
 		for _, what := range got {
 			if what == event.ConnectionCheckOutFailed {
@@ -304,26 +304,26 @@ func TestPoolClearedIsRetriedProse(t *testing.T) {
 	})
 }
 
-func TestTheFirstSelectionsErrorIsReturnedAsItIs(t *testing.T) {
+func TestTheErrorOfTheFirstServerSelectionIsReturnedUnchanged(t *testing.T) {
 	in(t, func(o *options.ClientOptions) { o.SetServerSelectionTimeout(time.Second) }, func(w *world) {
 		w.seed()
 		for i := range w.set.Members() {
 			w.set.Kill(i)
 		}
 		w.script("update", loseRequest)
-		_ = writes[2].do(w.ctx, w.coll) // finds the connection broken
+		_ = writes[2].do(w.ctx, w.coll) // gets a network error
 		err := writes[2].do(w.ctx, w.coll)
 		var history *retry.Error
 		if err == nil || errors.As(err, &history) || !strings.Contains(err.Error(), "server selection timeout") {
 			t.Errorf("error: %v", err)
 		}
 		if !strings.Contains(err.Error(), "No replica set primary available for query with ReadPreference PRIMARY") {
-			t.Errorf("the 2014 wording is missing: %v", err)
+			t.Errorf("the text of the Read Preferences document is missing: %v", err)
 		}
 	})
 }
 
-func TestNoServerForTheRetryReturnsTheErrorBefore(t *testing.T) {
+func TestWithoutAServerForTheRetryTheFirstErrorIsReturned(t *testing.T) {
 	in(t, func(o *options.ClientOptions) { o.SetServerSelectionTimeout(time.Second) }, func(w *world) {
 		w.seed()
 		w.script("update", mongotest.Fault{LoseReply: true, After: func() {
@@ -333,11 +333,11 @@ func TestNoServerForTheRetryReturnsTheErrorBefore(t *testing.T) {
 		}})
 		err := writes[2].do(w.ctx, w.coll)
 		var history *retry.Error
-		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.NoServer {
+		if !mongo.IsNetworkError(err) || !errors.As(err, &history) || history.Why() != retry.WhyNoServer {
 			t.Fatalf("error: %v", err)
 		}
 		if history.OutcomeKnown() {
-			t.Errorf("the outcome is said to be known: %v", err)
+			t.Errorf("OutcomeKnown is true: %v", err)
 		}
 	})
 }
@@ -358,7 +358,7 @@ func TestInsertManyAcrossBatchesStopsAtAFailedRetry(t *testing.T) {
 			t.Errorf("%d insert commands, want 3: the first batch, the second and its retry", n)
 		}
 		if n := len(r.InsertedIDs); n == 0 || n == 20 {
-			t.Errorf("%d of the documents are said to be inserted", n)
+			t.Errorf("the result has %d inserted documents", n)
 		}
 	})
 }

@@ -13,7 +13,7 @@ var (
 	collectionFields = databaseFields
 )
 
-// scopeOptions are the options that databases and collections have in common.
+// scopeOptions are the options of databases and of collections.
 type scopeOptions struct {
 	ReadConcern    *readconcern.ReadConcern
 	WriteConcern   *writeconcern.WriteConcern
@@ -22,11 +22,11 @@ type scopeOptions struct {
 	Registry       *bson.Registry
 }
 
-// narrow returns the scope with what the options say in place of what they replace.
+// narrow returns the scope with the options that are given.
 func (s scope) narrow(c *Client, o scopeOptions) scope {
 	s.codec = s.codec.with(o.Registry, o.BSONOptions)
 	if o.ReadConcern != nil {
-		s.readConcern = o.ReadConcern
+		s.readConcern.Level = o.ReadConcern.Level
 	}
 	if o.WriteConcern != nil {
 		s.writeConcern = o.WriteConcern

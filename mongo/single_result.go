@@ -2,7 +2,7 @@ package mongo
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// SingleResult is one document, or the error of the operation that should have returned it. It is not safe for
+// SingleResult is the result of an operation that returns one document: the document or an error. It is not safe for
 // concurrent use.
 type SingleResult struct {
 	raw   bson.Raw
@@ -10,8 +10,8 @@ type SingleResult struct {
 	err   error
 }
 
-// Decode decodes the document into v, which must be a pointer. It returns the operation's error if there is one, and
-// ErrNoDocuments if there is no document.
+// Decode decodes the document into v, which must be a non-nil pointer. It returns the operation's error if there is
+// one, and ErrNoDocuments if no document was found.
 func (r *SingleResult) Decode(v any) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (r *SingleResult) Decode(v any) error {
 	return r.codec.unmarshal(r.raw, v)
 }
 
-// Raw returns the document's bytes, or the error that Decode would return.
+// Raw returns the document's bytes, or the error that Err returns.
 func (r *SingleResult) Raw() (bson.Raw, error) {
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (r *SingleResult) Raw() (bson.Raw, error) {
 	return r.raw, nil
 }
 
-// Err returns the operation's error, ErrNoDocuments if it found no document, or nil.
+// Err returns the operation's error, ErrNoDocuments if no document was found, or nil.
 func (r *SingleResult) Err() error {
 	if r.err == nil && r.raw == nil {
 		return ErrNoDocuments

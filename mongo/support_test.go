@@ -30,11 +30,11 @@ func doc(pairs ...any) d {
 	return out
 }
 
-// world is a replica set, a client and what the client's listeners heard, inside a bubble of the fake clock.
+// world is a deployment, a client and what the client's listeners heard, inside a bubble of the fake clock.
 type world struct {
 	*testing.T
 	ctx    context.Context
-	set    *mongotest.ReplicaSet
+	set    *mongotest.Deployment
 	heal   func() // takes the script out of use
 	client *mongo.Client
 	coll   *mongo.Collection
@@ -48,10 +48,28 @@ type world struct {
 }
 
 // in runs f in a bubble with a replica set of three in memory and a client whose options configure may change.
-func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), set ...mongotest.Option) {
+func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), opts ...mongotest.Option) {
+	t.Helper()
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...)
+	}, configure, f)
+}
+
+func replicaSet() (*mongotest.Deployment, error) {
+	return mongotest.RunReplicaSet(3, mongotest.InMemory())
+}
+
+func standalone() (*mongotest.Deployment, error) {
+	return mongotest.RunStandalone(mongotest.InMemory())
+}
+
+// inside is in for a deployment of any kind.
+func inside(
+	t *testing.T, run func() (*mongotest.Deployment, error), configure func(*options.ClientOptions), f func(w *world),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.InMemory(), mongotest.Members(3)}, set...)...)
+		rs, err := run()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +131,7 @@ func (w *world) pooled(ev *event.PoolEvent) {
 	}
 }
 
-// started returns the commands of that name that were started, all if name is empty.
+// started returns the CommandStarted events of commands with that name, or all if name is empty.
 func (w *world) started(name string) []*event.CommandStartedEvent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +150,7 @@ func (w *world) forget() {
 	w.events, w.ends, w.failed, w.pool = nil, 0, 0, nil
 }
 
-// script answers the n-th message of a command as the n-th fault says, and those after the last as the server would.
+// script applies the n-th fault to the n-th message of a command. Later messages have no fault.
 func (w *world) script(command string, faults ...mongotest.Fault) {
 	var seen atomic.Int64
 	w.heal()
@@ -152,10 +170,10 @@ func (w *world) must(err error) {
 	}
 }
 
-// pass lets d pass on the fake clock.
+// pass advances the fake clock by d.
 func (w *world) pass(d time.Duration) { <-time.After(d) }
 
-// applied counts the journal's statements of a command that changed data and still do.
+// applied returns the number of statements of a command in the journal that changed data and were not rolled back.
 func (w *world) applied(command string) int {
 	n := 0
 	for _, j := range w.set.Journal() {

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -21,7 +20,7 @@ var (
 	replaceFields = honoured("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort")
 )
 
-// statementCommand is an update or a delete of one statement.
+// statementCommand is an update or delete command with one statement.
 type statementCommand struct {
 	name       string // "update" or "delete"
 	identifier string
@@ -36,14 +35,14 @@ type statementCommand struct {
 	op operation.Operation
 }
 
-// run runs the statement; effect is what doing it twice would mean to the application.
+// run runs the statement. effect is the operation's Effect.
 func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
 	c.coll.write(&c.op, c.name, c, effect)
 	return c.coll.db.client.run(ctx, &c.op)
 }
 
-func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, error) {
-	if limit := int(server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
+func (c *statementCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if limit := int(attempt.Server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
 		return nil, fmt.Errorf("mongo: the %s statement has %d bytes, over the server's maxBsonObjectSize of %d",
 			c.name, len(c.statement), limit)
 	}
@@ -52,20 +51,21 @@ func (c *statementCommand) AppendTo(b []byte, server *topology.Server) ([]byte, 
 	return append(b, c.extras...), nil
 }
 
-func (c *statementCommand) Identifier() string             { return c.identifier }
-func (c *statementCommand) AppendSequence(b []byte) []byte { return append(b, c.statement...) }
+func (c *statementCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, c.identifier, c.statement)
+}
 
 func (c *statementCommand) Accept(reply *operation.Reply) error {
 	c.n, c.modified, c.upserted, c.hasUpserted = reply.N, reply.NModified, nil, false
 	if reply.Upserted != nil {
-		if err := c.takeUpserted(reply.Upserted); err != nil {
+		if err := c.readUpserted(reply.Upserted); err != nil {
 			return err
 		}
 	}
 	return writeError(reply)
 }
 
-func (c *statementCommand) takeUpserted(array []byte) error {
+func (c *statementCommand) readUpserted(array []byte) error {
 	first := wire.Elements(array)
 	if !first.Next() {
 		return first.Err
@@ -79,7 +79,7 @@ func (c *statementCommand) takeUpserted(array []byte) error {
 	return nil
 }
 
-// updateArguments are what UpdateOne and ReplaceOne have in common.
+// updateArguments are the arguments of UpdateOne, ReplaceOne and FindOneAndUpdate.
 type updateArguments struct {
 	filter, update any
 	replace        bool
@@ -94,7 +94,8 @@ type updateArguments struct {
 	sort         any
 }
 
-// UpdateOne applies an update to one document that matches the filter. It is a retryable write.
+// UpdateOne updates one document that matches the filter. update is a document of update operators or a pipeline. It
+// is a retryable write. After a WriteConcernError it returns the result and the error.
 func (coll *Collection) UpdateOne(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*UpdateResult, error) {
@@ -108,7 +109,7 @@ func (coll *Collection) UpdateOne(
 	})
 }
 
-// UpdateByID is UpdateOne for the document with that _id.
+// UpdateByID is UpdateOne for the document with that _id. A nil id is ErrNilValue.
 func (coll *Collection) UpdateByID(
 	ctx context.Context, id, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*UpdateResult, error) {
@@ -118,7 +119,8 @@ func (coll *Collection) UpdateByID(
 	return coll.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, update, opts...)
 }
 
-// ReplaceOne replaces one document that matches the filter. It is a retryable write.
+// ReplaceOne replaces one document that matches the filter. It is a retryable write. After a WriteConcernError it
+// returns the result and the error.
 func (coll *Collection) ReplaceOne(
 	ctx context.Context, filter, replacement any, opts ...options.Lister[options.ReplaceOptions],
 ) (*UpdateResult, error) {
@@ -147,9 +149,9 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 		return nil, x.err
 	}
 	cmd.extras = x.b
-	effect := retry.NotIdempotent
+	effect := retry.EffectNotIdempotent
 	if a.replace {
-		effect = retry.Idempotent
+		effect = retry.EffectIdempotent
 	}
 	err := cmd.run(ctx, effect)
 	r := &UpdateResult{
@@ -165,7 +167,7 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	return r, nil
 }
 
-// appendUpdate writes the one statement of an update command.
+// appendUpdate writes the statement of an update command.
 func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	x := extras{codec: coll.scope.codec}
 	x.array("arrayFilters", a.arrayFilters)
@@ -188,13 +190,14 @@ func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	return nil
 }
 
-// appendNamed writes v as a document under key, encoding it where it is to stand.
+// appendNamed writes v as an embedded document under key.
 func (coll *Collection) appendNamed(s *scratch, key string, v any) error {
 	s.b = wire.BeginEmbeddedHead(s.b, key)
 	return coll.scope.codec.append(s, v)
 }
 
-// appendChange writes the update or the replacement and checks that it is the one and not the other.
+// appendChange writes the update or the replacement. It returns an error if a replacement has operators or an update
+// has none.
 func (coll *Collection) appendChange(s *scratch, key string, a *updateArguments) error {
 	if isPipeline(a.update) {
 		return coll.appendPipeline(s, key, a)
@@ -227,7 +230,7 @@ func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArgument
 	return nil
 }
 
-// isPipeline tells whether an update is an array of stages: any slice but a document (bson.D) or its bytes.
+// isPipeline reports whether an update is a pipeline: any slice except a document (bson.D) or its bytes.
 func isPipeline(update any) bool {
 	switch update.(type) {
 	case bson.D, bson.Raw, []byte, *bson.D:

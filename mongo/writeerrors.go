@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// writeError returns the WriteException that a reply tells of, or nil.
+// writeError returns the WriteException of a reply, or nil.
 func writeError(reply *operation.Reply) error {
 	if reply.WriteErrors == nil && reply.WriteConcernError == nil {
 		return nil

@@ -7,27 +7,28 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
 // "Always -> controlled backoff 1, 10, 50, 100, 500, 1000, 1000 ... ms", whatever the strategy says.
-func TestAnAlwaysRetryReasonTakesTheExactLadder(t *testing.T) {
+func TestAnAlwaysRetryReasonIsRetriedWithTheControlledBackoff(t *testing.T) {
 	for _, reason := range []retry.Reason{
-		retry.KVNotMyVBucket, retry.KVCollectionOutdated, retry.ViewsNoActivePartition, retry.NewReason("MINE", retry.Always),
+		couchbasereason.KVNotMyVBucket, couchbasereason.KVCollectionOutdated, couchbasereason.ViewsNoActivePartition, retry.NewReason("MINE", retry.FlagAlways),
 	} {
 		t.Run(reason.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failure := with(notMyVBucket, func(f *retry.Failure) { f.Reason = reason })
-				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil)}), retry.Operation{}, failure, 8)
-				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.Retried)
+				r := do(t.Context(), engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil)}), retry.Operation{}, failure, 8)
+				r.check(t, []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms, 661 * ms, 1661 * ms, 2661 * ms, 3661 * ms}, 3661*ms, retry.WhyRetried)
 			})
 		})
 	}
 }
 
-// What ends an operation whose every failure is for an always-retry reason, and what does not: "only the deadline and
-// cancellation do". The strategy declines throughout.
+// "Only the deadline and cancellation" end an operation whose failures are all for an always-retry reason. The strategy declines
+// every time.
 func TestOnlyTheDeadlineAndCancellationEndAnAlwaysRetryReason(t *testing.T) {
-	ladder := func(n int) []time.Duration { return []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms}[:n] }
+	first := func(n int) []time.Duration { return []time.Duration{0, 1 * ms, 11 * ms, 61 * ms, 161 * ms}[:n] }
 	for _, c := range []struct {
 		name     string
 		mode     retry.DeadlineMode
@@ -37,28 +38,28 @@ func TestOnlyTheDeadlineAndCancellationEndAnAlwaysRetryReason(t *testing.T) {
 		ended    time.Duration
 		why      retry.Why
 	}{
-		{"nothing", retry.GiveUp, 0, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay just fits", retry.GiveUp, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay ends with the deadline", retry.GiveUp, 161 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
-		{"the last delay would pass the deadline", retry.GiveUp, 100 * ms, 0, ladder(4), 61 * ms, retry.DeadlineWouldPass},
-		{"the last delay just fits, capped", retry.CapDelay, 161*ms + 1, 0, ladder(5), 161 * ms, retry.Retried},
-		{"the last delay ends with the deadline, capped", retry.CapDelay, 161 * ms, 0, ladder(4), 161 * ms, retry.DeadlineWouldPass},
-		{"the last delay is capped to what is left", retry.CapDelay, 100 * ms, 0, ladder(4), 100 * ms, retry.DeadlineWouldPass},
-		{"cancelled during a delay", retry.GiveUp, 0, 30 * ms, ladder(3), 30 * ms, retry.Cancelled},
-		{"cancelled during a capped delay", retry.CapDelay, 100 * ms, 80 * ms, ladder(4), 80 * ms, retry.Cancelled},
+		{"neither", retry.DeadlineGiveUp, 0, 0, first(5), 161 * ms, retry.WhyRetried},
+		{"the last delay ends just before the deadline", retry.DeadlineGiveUp, 161*ms + 1, 0, first(5), 161 * ms, retry.WhyRetried},
+		{"the last delay ends with the deadline", retry.DeadlineGiveUp, 161 * ms, 0, first(4), 61 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay would pass the deadline", retry.DeadlineGiveUp, 100 * ms, 0, first(4), 61 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay ends just before the deadline, capped", retry.DeadlineCapDelay, 161*ms + 1, 0, first(5), 161 * ms, retry.WhyRetried},
+		{"the last delay ends with the deadline, capped", retry.DeadlineCapDelay, 161 * ms, 0, first(4), 161 * ms, retry.WhyDeadlineWouldPass},
+		{"the last delay is capped at the deadline", retry.DeadlineCapDelay, 100 * ms, 0, first(4), 100 * ms, retry.WhyDeadlineWouldPass},
+		{"cancelled during a delay", retry.DeadlineGiveUp, 0, 30 * ms, first(3), 30 * ms, retry.WhyCancelled},
+		{"cancelled during a capped delay", retry.DeadlineCapDelay, 100 * ms, 80 * ms, first(4), 80 * ms, retry.WhyCancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
-				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.Disabled), nil), DeadlineMode: c.mode})
+				e := engine(t, retry.Options{Strategy: saying(retry.Decline(retry.WhyDisabled), nil), DeadlineMode: c.mode})
 				do(ctx, e, retry.Operation{}, notMyVBucket, 4).check(t, c.at, c.ended, c.why)
 			})
 		})
 	}
 }
 
-// endingAt returns a context with a deadline, and one that is cancelled, after so long; zero means that it is not.
+// endingAt returns a context that has a deadline and is cancelled after the given times. Zero means never.
 func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.Context, context.CancelFunc) {
 	stop := context.CancelFunc(func() {})
 	if deadline != 0 {
@@ -71,28 +72,28 @@ func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.C
 	return ctx, func() { cancel(); stop() }
 }
 
-// "Budget and breaker never refuse an always-retry reason." Each is made to refuse any other, first.
+// "Budget and breaker never refuse an always-retry reason." The budget refuses another reason first.
 func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: &retry.BudgetOptions{Burst: 1}})
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.BudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.BudgetEmpty)
-		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.Retried)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.WhyBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.WhyBudgetEmpty)
+		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.WhyRetried)
 	})
 }
 
-// firstVerdict is an observer that keeps the first verdict.
-type firstVerdict []retry.Record
+// firstDecision is an observer that keeps the first decision.
+type firstDecision []retry.Record
 
-func (v *firstVerdict) Observe(_ context.Context, e retry.Event) {
-	if e.Kind == retry.Decided && len(*v) == 0 {
-		*v = append(*v, e.Record)
+func (d *firstDecision) Observe(_ context.Context, e retry.Event) {
+	if e.Kind == retry.EventDecided && len(*d) == 0 {
+		*d = append(*d, e.Record)
 	}
 }
 
-// The breaker opens at the failure itself, for longer than the delay.
+// The breaker opens at the failure itself, and stays open for longer than the delay.
 func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
-	open := retry.DefaultBreaker()
+	open := retry.DefaultBreakerOptions()
 	open.Volume = 1
 	for _, c := range []struct {
 		name    string
@@ -100,12 +101,12 @@ func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
 		why     retry.Why
 		delay   time.Duration
 	}{
-		{"another reason is refused", inFlight, retry.BreakerOpen, 0},
-		{"an always-retry reason is not", notMyVBucket, retry.Retried, 1 * ms},
+		{"another reason is refused", inFlight, retry.WhyBreakerOpen, 0},
+		{"an always-retry reason is not", notMyVBucket, retry.WhyRetried, 1 * ms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var first firstVerdict
+				var first firstDecision
 				e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: open, Observer: &first})
 				do(t.Context(), e, retry.Operation{}, c.failure, 1)
 				if len(first) != 1 || first[0].Why != c.why || first[0].Delay != c.delay {
@@ -116,7 +117,7 @@ func TestAnOpenBreakerDoesNotRefuseAnAlwaysRetryReason(t *testing.T) {
 	}
 }
 
-func TestControlledBackoffIsTheExactLadder(t *testing.T) {
+func TestControlledBackoff(t *testing.T) {
 	want := []time.Duration{1, 10, 50, 100, 500, 1000, 1000, 1000}
 	for retries, n := range want {
 		if got := retry.ControlledBackoff(retries); got != n*ms {
@@ -124,16 +125,16 @@ func TestControlledBackoffIsTheExactLadder(t *testing.T) {
 		}
 	}
 	if got := retry.ControlledBackoff(-1); got != ms {
-		t.Errorf("after fewer than none: %v, want %v", got, ms)
+		t.Errorf("after -1 retries: %v, want %v", got, ms)
 	}
 }
 
 // "Budget and breaker never refuse an always-retry reason; only the deadline and cancellation do."
 func TestAnOpenBreakerDoesNotEndAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opens := retry.DefaultBreaker()
+		opens := retry.DefaultBreakerOptions()
 		opens.Volume, opens.Sleep = 1, 30*ms
-		e := engine(t, retry.Options{Strategy: retry.BestEffort{}, Breaker: opens})
+		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Breaker: opens})
 		if r := do(t.Context(), e, retry.Operation{}, notMyVBucket, 1); r.err != nil {
 			t.Errorf("%v", r.err)
 		}

@@ -8,98 +8,100 @@ import (
 	"time"
 )
 
-// ErrBreakerOpen is the error of an attempt that a breaker did not let through.
+// ErrBreakerOpen is the error of an attempt that an open breaker stopped before it was made.
 var ErrBreakerOpen = errors.New("retry: the circuit breaker is open")
 
 // BreakerState is the state of a [Breaker].
 type BreakerState uint8
 
-// The states of a breaker. Closed goes to Open, Open to HalfOpen, and HalfOpen to either of the others.
+// The states of a breaker. A closed breaker can open, an open one becomes half-open, a half-open one closes or opens again.
 const (
-	Closed   BreakerState = iota // everything passes
-	Open                         // nothing passes
-	HalfOpen                     // one attempt, the canary, is under way to find out
+	BreakerClosed   BreakerState = iota // it permits every attempt
+	BreakerOpen                         // it permits none
+	BreakerHalfOpen                     // one attempt, the canary, is under way to find out whether the endpoint works again
 )
 
 // String returns the state in words.
 func (s BreakerState) String() string {
 	switch s {
-	case Closed:
+	case BreakerClosed:
 		return "closed"
-	case Open:
+	case BreakerOpen:
 		return "open"
-	case HalfOpen:
+	case BreakerHalfOpen:
 		return "half-open"
 	}
 	return "unknown state"
 }
 
-// Outcome is what a breaker makes of an attempt.
-type Outcome uint8
+// Health is the information that one attempt gives a breaker about the endpoint.
+type Health uint8
 
-// The outcomes of an attempt.
+// The kinds of information.
 const (
-	Succeeded Outcome = iota // the endpoint works, whatever the answer was
-	Failed                   // it does not
-	Neutral                  // nothing was learnt of it
+	HealthGood    Health = iota // the endpoint works, even if its answer was an error
+	HealthBad                   // the endpoint does not work
+	HealthUnknown               // the attempt shows nothing about the endpoint
 )
 
-// BreakerOptions configure a [Breaker].
+// BreakerOptions configure a [Breaker]. They are copied when the breaker is made.
 type BreakerOptions struct {
-	// Volume is how many attempts the window must have seen before the breaker opens; at least 1.
+	// Volume is the number of attempts that the window must contain before the breaker can open; at least 1.
 	Volume int
-	// Percent is how many of a hundred of them must have failed for that; above 0, at most 100.
+	// Percent is the percentage of failed attempts in the window at which the breaker opens; above 0, at most 100.
 	Percent float64
-	// Window is how far back attempts count, to a tenth of it; at least 10 ns.
+	// Window is how long an attempt counts, to a tenth of it; at least 10 ns.
 	Window time.Duration
-	// Sleep is how long nothing is let through before a canary is, and how long its outcome is waited for before another
-	// may go; positive.
+	// Sleep is how long an open breaker permits nothing before it permits a canary, and how long it waits for that canary's
+	// result before it permits another; positive.
 	Sleep time.Duration
-	// Judge says what a failed attempt tells of the endpoint. Nil: see [JudgeFailure]. The caller's cancellation is
-	// neutral without its being asked.
-	Judge func(Failure) Outcome
-	// OnChange is told of each change of state, in order. It must be quick and must not call the breaker.
+	// Judge says what a failed attempt shows about the endpoint. Nil means [JudgeFailure]. It must be safe for concurrent use.
+	// An attempt that the caller cancelled is [HealthUnknown]; Judge is not called for it.
+	Judge func(Failure) Health
+	// OnChange is called at each change of state, in order. It must be quick and must not call the breaker.
 	OnChange func(from, to BreakerState)
 }
 
-// DefaultBreaker returns the defaults: 20 attempts in 60 s of which half failed; a canary after 5 s.
-func DefaultBreaker() *BreakerOptions {
+// DefaultBreakerOptions returns the defaults: the breaker opens when half of at least 20 attempts in 60 s failed, and permits
+// a canary after 5 s.
+func DefaultBreakerOptions() *BreakerOptions {
 	return &BreakerOptions{Volume: 20, Percent: 50, Window: time.Minute, Sleep: 5 * time.Second}
 }
 
 func (o *BreakerOptions) validate() error {
 	switch {
 	case o.Volume < 1:
-		return fmt.Errorf("retry: Breaker.Volume is %d; it must be at least 1", o.Volume)
+		return fmt.Errorf("BreakerOptions.Volume is %d; it must be at least 1", o.Volume)
 	case !(o.Percent > 0 && o.Percent <= 100):
-		return fmt.Errorf("retry: Breaker.Percent is %v; it must be above 0 and at most 100", o.Percent)
+		return fmt.Errorf("BreakerOptions.Percent is %v; it must be above 0 and at most 100", o.Percent)
 	case o.Window < slots:
-		return fmt.Errorf("retry: Breaker.Window is %v; it must be at least 10 ns", o.Window)
+		return fmt.Errorf("BreakerOptions.Window is %v; it must be at least 10 ns", o.Window)
 	case o.Sleep <= 0:
-		return fmt.Errorf("retry: Breaker.Sleep is %v; it must be positive", o.Sleep)
+		return fmt.Errorf("BreakerOptions.Sleep is %v; it must be positive", o.Sleep)
 	}
 	return nil
 }
 
-// JudgeFailure is how a breaker judges failures unless it is told otherwise: an answer that is nobody's trouble (answered,
-// for a reason that is not known to be worth a retry) shows that the endpoint works; what was never to be sent, or another
-// breaker stopped, shows nothing; anything else failed.
-func JudgeFailure(f Failure) Outcome {
+// JudgeFailure is the rule of a breaker without a Judge of its own. An answer for [ReasonUnknown] is [HealthGood]: the
+// endpoint works and refused this request alone. An attempt that was never sent because its message could not be built,
+// no server was found or another breaker was open is [HealthUnknown]. Every other failure is [HealthBad].
+func JudgeFailure(f Failure) Health {
 	switch {
-	case f.Refuse == NotBuilt, f.Refuse == NoServer, f.Reason == CircuitBreakerOpen:
-		return Neutral
-	case f.Stage == Responded && f.Reason == UnknownReason:
-		return Succeeded
+	case f.Refuse == WhyNotBuilt, f.Refuse == WhyNoServer, f.Reason == ReasonCircuitBreakerOpen:
+		return HealthUnknown
+	case f.Stage == StageResponded && f.Reason == ReasonUnknown:
+		return HealthGood
 	default:
-		return Failed
+		return HealthBad
 	}
 }
 
-// Breaker keeps attempts away from an endpoint that keeps failing: closed, open, half-open with a canary. An [Engine] can
-// have one for all that it does; a client of many endpoints has one for each and calls [Breaker.Allow] within its attempts,
-// whose failure then has the reason [CircuitBreakerOpen]. It is safe for concurrent use and holds no resources.
+// Breaker is a circuit breaker: it stops attempts at an endpoint that keeps failing, and permits one canary at a time until
+// the endpoint works again. An [Engine] can have one for all its operations. A client of several endpoints has one for each
+// and calls [Breaker.Allow] within its attempts; the failure of an attempt that was stopped has the reason
+// [ReasonCircuitBreakerOpen]. It is safe for concurrent use. It need not be closed.
 type Breaker struct {
-	BreakerOptions
+	options   BreakerOptions
 	successes *atomic.Uint64
 
 	// word is the number of the latest change of state, with the state in its two lowest bits. It is written under mu.
@@ -107,13 +109,13 @@ type Breaker struct {
 
 	mu     sync.Mutex
 	window window
-	until  time.Time // when a canary, or the next one, may go
+	until  time.Time // when the next canary is permitted
 }
 
 // NewBreaker returns a closed breaker, or an error that names the option and its rule.
 func NewBreaker(o BreakerOptions) (*Breaker, error) {
 	if err := o.validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("retry: %w", err)
 	}
 	return newBreaker(o, new(atomic.Uint64), time.Now()), nil
 }
@@ -122,7 +124,7 @@ func newBreaker(o BreakerOptions, successes *atomic.Uint64, now time.Time) *Brea
 	if o.Judge == nil {
 		o.Judge = JudgeFailure
 	}
-	b := &Breaker{BreakerOptions: o, successes: successes}
+	b := &Breaker{options: o, successes: successes}
 	b.word.Store(firstPermit.word)
 	b.window.start(o.Window, successes.Load(), now)
 	return b
@@ -133,125 +135,125 @@ const (
 	stateMask = 1<<stateBits - 1
 )
 
-// Permit lets one attempt through. The zero Permit does not.
+// Permit is the permission to make one attempt. The zero Permit is none.
 type Permit struct{ word uint64 }
 
-// firstPermit is what a breaker grants until its state first changes.
+// firstPermit is the permit of every attempt before the first change of state.
 var firstPermit = Permit{1 << stateBits}
 
 func (p Permit) ok() bool            { return p.word != 0 }
 func (p Permit) state() BreakerState { return BreakerState(p.word & stateMask) }
 
-// State returns the state. An open breaker becomes half-open only when an attempt asks to pass.
+// State returns the state. An open breaker becomes half-open only when [Breaker.Allow] permits a canary.
 func (b *Breaker) State() BreakerState { return BreakerState(b.word.Load() & stateMask) }
 
-// Allow asks to make one attempt. If it may be made, [Breaker.Done] must be told what came of the permit.
+// Allow reports whether one attempt may be made. If so, pass the permit and the attempt's result to [Breaker.Done].
 func (b *Breaker) Allow() (Permit, bool) {
-	p := b.enter()
+	p := b.permit()
 	return p, p.ok()
 }
 
-// enter is Allow, small enough to be inlined.
-func (b *Breaker) enter() Permit {
+// permit is Allow, small enough to be inlined.
+func (b *Breaker) permit() Permit {
 	w := b.word.Load()
-	if w&stateMask != uint64(Closed) {
+	if w&stateMask != uint64(BreakerClosed) {
 		w = b.canary()
 	}
 	return Permit{w}
 }
 
-// canary lets one attempt through when the time has come. It returns the permit's word.
+// canary returns the word of a permit for a canary, or 0 if it is too early for one.
 func (b *Breaker) canary() uint64 {
 	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.State() != Closed {
+	if b.State() != BreakerClosed {
 		if now.Before(b.until) {
 			return 0
 		}
-		b.become(HalfOpen)
-		b.until = now.Add(b.Sleep)
+		b.become(BreakerHalfOpen)
+		b.until = now.Add(b.options.Sleep)
 	}
 	return b.word.Load()
 }
 
-// Done tells the breaker what came of an attempt that it let through. What began before the latest change of state
+// Done records the result of an attempt that the breaker permitted. An attempt that began before the latest change of state
 // changes nothing.
-func (b *Breaker) Done(p Permit, o Outcome) {
-	if o == Succeeded && p.state() == Closed {
+func (b *Breaker) Done(p Permit, h Health) {
+	if h == HealthGood && p.state() == BreakerClosed {
 		if b.isLatest(p) {
 			b.successes.Add(1)
 		}
 		return
 	}
-	b.done(p, o, time.Now())
+	b.done(p, h, time.Now())
 }
 
-// isLatest tells whether the state has not changed since the permit was given.
+// isLatest reports whether the state is the same as when the permit was given.
 func (b *Breaker) isLatest(p Permit) bool { return p.word == b.word.Load() }
 
-func (b *Breaker) done(p Permit, o Outcome, now time.Time) {
+func (b *Breaker) done(p Permit, h Health, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.isLatest(p) {
 		return
 	}
 	switch p.state() {
-	case Closed:
-		b.window.add(o, b.successes.Load(), now)
-		if o == Failed && b.tooManyFailed() {
-			b.open(now.Add(b.Sleep))
+	case BreakerClosed:
+		b.window.add(h, b.successes.Load(), now)
+		if h == HealthBad && b.tooManyFailed() {
+			b.open(now.Add(b.options.Sleep))
 		}
-	case HalfOpen:
-		b.learn(o, now)
-	case Open: // lets nothing through
+	case BreakerHalfOpen:
+		b.canaryDone(h, now)
+	case BreakerOpen: // permits nothing
 	}
 }
 
-// learn takes in what the canary found.
-func (b *Breaker) learn(o Outcome, now time.Time) {
-	switch o {
-	case Succeeded:
-		b.window.start(b.Window, b.successes.Load(), now)
-		b.become(Closed)
-	case Failed:
-		b.open(now.Add(b.Sleep))
-	case Neutral:
-		b.open(now) // the next one may go
+// canaryDone leaves the half-open state.
+func (b *Breaker) canaryDone(h Health, now time.Time) {
+	switch h {
+	case HealthGood:
+		b.window.start(b.options.Window, b.successes.Load(), now)
+		b.become(BreakerClosed)
+	case HealthBad:
+		b.open(now.Add(b.options.Sleep))
+	case HealthUnknown:
+		b.open(now) // another canary is permitted at once
 	}
 }
 
 func (b *Breaker) open(until time.Time) {
 	b.until = until
-	b.become(Open)
+	b.become(BreakerOpen)
 }
 
 func (b *Breaker) become(to BreakerState) {
 	from := b.State()
 	b.word.Store((b.word.Load()>>stateBits+1)<<stateBits | uint64(to))
-	if b.OnChange != nil && from != to {
-		b.OnChange(from, to)
+	if b.options.OnChange != nil && from != to {
+		b.options.OnChange(from, to)
 	}
 }
 
-// rounding is what sums of fractions may be off by.
+// rounding is the largest error of a sum of fractions.
 const rounding = 1e-6
 
 func (b *Breaker) tooManyFailed() bool {
 	succeeded, failed := b.window.counts()
 	all := succeeded + failed
-	return all+rounding >= float64(b.Volume) && failed*100+rounding >= b.Percent*all
+	return all+rounding >= float64(b.options.Volume) && failed*100+rounding >= b.options.Percent*all
 }
 
-// openUntil returns until when a breaker lets nothing through, unless its canary succeeds before; the zero time if it is
-// closed.
+// openUntil returns the time until which the breaker permits nothing unless its canary succeeds earlier. It is zero for a
+// closed breaker.
 func (b *Breaker) openUntil() time.Time {
-	if b.State() == Closed {
+	if b.State() == BreakerClosed {
 		return time.Time{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.State() == Closed {
+	if b.State() == BreakerClosed {
 		return time.Time{}
 	}
 	return b.until

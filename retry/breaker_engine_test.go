@@ -16,7 +16,7 @@ import (
 // guarded returns an engine whose breaker opens at the first failure, for five seconds.
 func guarded(t *testing.T, s retry.Strategy, change func(*retry.BreakerOptions)) *retry.Engine {
 	t.Helper()
-	o := retry.DefaultBreaker()
+	o := retry.DefaultBreakerOptions()
 	o.Volume = 1
 	if change != nil {
 		change(o)
@@ -27,28 +27,28 @@ func guarded(t *testing.T, s retry.Strategy, change func(*retry.BreakerOptions))
 // trip opens an engine's breaker.
 func trip(t *testing.T, e *retry.Engine) {
 	t.Helper()
-	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
+	err := e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
 		return inFlight
 	})
-	if whyOf(err) != retry.AttemptsUsed {
+	if whyOf(err) != retry.WhyAttemptsUsed {
 		t.Fatal(err)
 	}
 }
 
-func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
+func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 	const sleep = 5 * time.Second
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
-		attempts int // that were let through
+		attempts int // that were made
 		took     time.Duration
-		why      retry.Why // Retried: it succeeds
+		why      retry.Why // WhyRetried: it succeeds
 	}{
-		{"a delay up to the canary's time is waited for", afterEach(sleep), 1, sleep, retry.Retried},
-		{"a longer one too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.Retried},
-		{"one that ends before it is not", afterEach(sleep - 1), 0, 0, retry.BreakerOpen},
-		{"no delay is none that reaches it", retry.Once(), 0, 0, retry.BreakerOpen},
-		{"a strategy that declines is the reason", retry.Limited{Attempts: 1}, 0, 0, retry.AttemptsUsed},
+		{"a delay that ends when the canary is permitted is waited", afterEach(sleep), 1, sleep, retry.WhyRetried},
+		{"a longer delay is waited too", afterEach(sleep + time.Hour), 1, sleep + time.Hour, retry.WhyRetried},
+		{"a delay that ends earlier is not waited", afterEach(sleep - 1), 0, 0, retry.WhyBreakerOpen},
+		{"a retry at once is not made", retry.Once(), 0, 0, retry.WhyBreakerOpen},
+		{"the strategy declines", retry.Limited(1, retry.UntilDeadline()), 0, 0, retry.WhyAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,10 +67,10 @@ func TestAnOpenBreakerIsAReasonThatStrategiesDecideAbout(t *testing.T) {
 				if took := time.Since(start); attempts != c.attempts || took != c.took {
 					t.Errorf("%d attempts in %v, want %d in %v", attempts, took, c.attempts, c.took)
 				}
-				if !slices.Equal(asked, []retry.Reason{retry.CircuitBreakerOpen}) {
-					t.Errorf("the strategy was asked about %v", asked)
+				if !slices.Equal(asked, []retry.Reason{retry.ReasonCircuitBreakerOpen}) {
+					t.Errorf("the strategy was asked about the reasons %v", asked)
 				}
-				if c.why == retry.Retried {
+				if c.why == retry.WhyRetried {
 					if err != nil {
 						t.Error(err)
 					}
@@ -89,52 +89,52 @@ func TestAFailureThatOpensTheBreakerIsTheOperationsError(t *testing.T) {
 	e := guarded(t, retry.Once(), nil)
 	attempt, made := script(inFlight)
 	err := e.Do(t.Context(), retry.Operation{}, attempt)
-	if *made != 1 || whyOf(err) != retry.BreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
+	if *made != 1 || whyOf(err) != retry.WhyBreakerOpen || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, retry.ErrBreakerOpen) {
 		t.Errorf("%d attempts: %v", *made, err)
 	}
 }
 
-// let reports whether an engine lets an attempt through.
-func let(t *testing.T, e *retry.Engine) (through bool) {
+// permits reports whether an engine's breaker permits an attempt, which succeeds then.
+func permits(t *testing.T, e *retry.Engine) (made bool) {
 	t.Helper()
-	_ = e.Do(t.Context(), retry.Operation{Strategy: retry.Limited{Attempts: 1}}, func(context.Context, int) retry.Failure {
-		through = true
+	_ = e.Do(t.Context(), retry.Operation{Strategy: retry.Limited(1, retry.UntilDeadline())}, func(context.Context, int) retry.Failure {
+		made = true
 		return retry.Failure{}
 	})
-	return through
+	return made
 }
 
-func cancelledWhileUnderWay(t *testing.T, e *retry.Engine) {
+func cancelDuringAttempt(t *testing.T, e *retry.Engine) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	err := e.Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
 		cancel()
 		return inFlight
 	})
-	if why := whyOf(err); why != retry.Cancelled {
-		t.Errorf("because %v, want cancelled", why)
+	if why := whyOf(err); why != retry.WhyCancelled {
+		t.Errorf("ended as %v, want cancelled", why)
 	}
 }
 
-func TestACallersCancellationTellsTheBreakerNothing(t *testing.T) {
+func TestACancelledAttemptDoesNotChangeTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := guarded(t, retry.Once(), nil)
 		for range 100 {
-			cancelledWhileUnderWay(t, e)
+			cancelDuringAttempt(t, e)
 		}
-		if !let(t, e) {
-			t.Fatal("cancellations opened it")
+		if !permits(t, e) {
+			t.Fatal("cancelled attempts opened the breaker")
 		}
 		trip(t, e)
 		pass(5 * time.Second)
-		cancelledWhileUnderWay(t, e)
-		if !let(t, e) {
-			t.Error("after a cancelled canary the next one must wait")
+		cancelDuringAttempt(t, e)
+		if !permits(t, e) {
+			t.Error("no other canary is permitted after a cancelled one")
 		}
 	})
 }
 
-func TestADeadlineThatPassesTellsTheBreakerOfAFailure(t *testing.T) {
+func TestAnAttemptThatLastsUntilTheDeadlineIsAFailureForTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := guarded(t, retry.Once(), nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -143,13 +143,13 @@ func TestADeadlineThatPassesTellsTheBreakerOfAFailure(t *testing.T) {
 			<-ctx.Done()
 			return inFlight
 		})
-		if whyOf(err) != retry.DeadlineWouldPass || let(t, e) {
-			t.Errorf("it is closed after: %v", err)
+		if whyOf(err) != retry.WhyDeadlineWouldPass || permits(t, e) {
+			t.Errorf("the breaker is closed after: %v", err)
 		}
 	})
 }
 
-func TestAPanicInTheCanaryDoesNotLockTheBreaker(t *testing.T) {
+func TestAPanicOfTheCanaryDoesNotKeepTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := guarded(t, retry.Once(), nil)
 		trip(t, e)
@@ -157,21 +157,21 @@ func TestAPanicInTheCanaryDoesNotLockTheBreaker(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("the panic was swallowed")
+					t.Error("the caller does not see the panic")
 				}
 			}()
 			_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { panic("canary") })
 		}()
 		pass(5*time.Second - 1)
-		if let(t, e) {
-			t.Error("a second canary went before Sleep was over")
+		if permits(t, e) {
+			t.Error("a second canary is permitted before Sleep is over")
 		}
 		pass(1)
-		if !let(t, e) {
-			t.Error("no canary goes after Sleep")
+		if !permits(t, e) {
+			t.Error("no canary is permitted after Sleep")
 		}
-		if !let(t, e) {
-			t.Error("its success does not close the breaker")
+		if !permits(t, e) {
+			t.Error("the canary's success does not close the breaker")
 		}
 	})
 }
@@ -192,31 +192,31 @@ func TestACanaryCanBeARetry(t *testing.T) {
 	})
 }
 
-func TestABreakerCanBeGivenAnotherJudge(t *testing.T) {
+func TestABreakerWithAJudgeOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
-		judged retry.Outcome
+		health retry.Health
 		opens  bool
-	}{{retry.Failed, true}, {retry.Succeeded, false}, {retry.Neutral, false}} {
-		t.Run(fmt.Sprint(c.judged), func(t *testing.T) {
+	}{{retry.HealthBad, true}, {retry.HealthGood, false}, {retry.HealthUnknown, false}} {
+		t.Run(fmt.Sprint(c.health), func(t *testing.T) {
 			var asked []retry.Failure
 			e := guarded(t, retry.Once(), func(o *retry.BreakerOptions) {
-				o.Judge = func(f retry.Failure) retry.Outcome {
+				o.Judge = func(f retry.Failure) retry.Health {
 					asked = append(asked, f)
-					return c.judged
+					return c.health
 				}
 			})
 			trip(t, e)
 			if !slices.Equal(asked, []retry.Failure{inFlight}) {
-				t.Errorf("it was asked about %v", asked)
+				t.Errorf("Judge was called with %v", asked)
 			}
-			if open := !let(t, e); open != c.opens {
+			if open := !permits(t, e); open != c.opens {
 				t.Errorf("open is %v, want %v", open, c.opens)
 			}
 		})
 	}
 }
 
-// endpoints is a client of two servers with a breaker for each: it goes to the first whose breaker lets it.
+// endpoints is a client of two servers with a breaker for each. An attempt goes to the first whose breaker permits it.
 type endpoints struct {
 	names    []string
 	breakers []*retry.Breaker
@@ -232,25 +232,25 @@ func (c *endpoints) attempt(context.Context, int) retry.Failure {
 		}
 		c.sent[c.names[i]]++
 		if c.down[c.names[i]] {
-			f := retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.ConnectionFailed, Endpoint: c.names[i]}
+			f := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed, Endpoint: c.names[i]}
 			b.Done(permit, retry.JudgeFailure(f))
 			return f
 		}
-		b.Done(permit, retry.Succeeded)
+		b.Done(permit, retry.HealthGood)
 		return retry.Failure{}
 	}
-	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.Dispatch, Reason: retry.CircuitBreakerOpen}
+	return retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
 }
 
 func TestABreakerForEachEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &endpoints{names: []string{"a", "b"}, down: map[string]bool{"a": true}, sent: map[string]int{}}
 		for range c.names {
-			o := *retry.DefaultBreaker()
+			o := *retry.DefaultBreakerOptions()
 			o.Volume = 3
 			c.breakers = append(c.breakers, newBreaker(t, o))
 		}
-		e := engine(t, retry.Options{Strategy: retry.Limited{Attempts: 4}})
+		e := engine(t, retry.Options{Strategy: retry.Limited(4, retry.UntilDeadline())})
 		do := func() error { return e.Do(t.Context(), retry.Operation{}, c.attempt) }
 		for range 10 {
 			if err := do(); err != nil {
@@ -262,7 +262,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		c.down["b"] = true
 		err := do()
-		if why := whyOf(err); why != retry.AttemptsUsed || !errors.Is(err, io.EOF) {
+		if why := whyOf(err); why != retry.WhyAttemptsUsed || !errors.Is(err, io.EOF) {
 			t.Errorf("while b's breaker is not open: %v", err)
 		}
 		for range 3 {
@@ -273,7 +273,7 @@ func TestABreakerForEachEndpoint(t *testing.T) {
 		}
 		clear(c.down)
 		pass(5 * time.Second)
-		if err := do(); err != nil || c.breakers[0].State() != retry.Closed {
+		if err := do(); err != nil || c.breakers[0].State() != retry.BreakerClosed {
 			t.Errorf("after Sleep: %v, and a's breaker is %v", err, c.breakers[0].State())
 		}
 	})

@@ -10,11 +10,11 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// model is a breaker whose window forgets nothing.
+// model is a breaker whose window never ends.
 type model struct {
 	retry.BreakerOptions
 	state             retry.BreakerState
-	age               int // grows with each change of state, and with each canary
+	age               int // the number of changes of state and of canaries
 	succeeded, failed int
 	until             time.Time
 	changes           []change
@@ -29,13 +29,13 @@ func (m *model) become(to retry.BreakerState) {
 }
 
 func (m *model) allow(now time.Time) bool {
-	if m.state == retry.Closed {
+	if m.state == retry.BreakerClosed {
 		return true
 	}
 	if now.Before(m.until) {
 		return false
 	}
-	m.become(retry.HalfOpen)
+	m.become(retry.BreakerHalfOpen)
 	m.until = now.Add(m.Sleep)
 	return true
 }
@@ -45,30 +45,30 @@ func (m *model) tooManyFailed() bool {
 	return all >= m.Volume && float64(m.failed)*100 >= m.Percent*float64(all)
 }
 
-func (m *model) done(age int, o retry.Outcome, now time.Time) {
+func (m *model) done(age int, h retry.Health, now time.Time) {
 	switch {
-	case age != m.age || m.state == retry.Open:
-	case m.state == retry.HalfOpen && o == retry.Succeeded:
-		m.become(retry.Closed)
+	case age != m.age || m.state == retry.BreakerOpen:
+	case m.state == retry.BreakerHalfOpen && h == retry.HealthGood:
+		m.become(retry.BreakerClosed)
 		m.succeeded, m.failed = 0, 0
-	case m.state == retry.HalfOpen:
-		m.become(retry.Open)
-		if m.until = now; o == retry.Failed {
+	case m.state == retry.BreakerHalfOpen:
+		m.become(retry.BreakerOpen)
+		if m.until = now; h == retry.HealthBad {
 			m.until = now.Add(m.Sleep)
 		}
-	case o == retry.Succeeded:
+	case h == retry.HealthGood:
 		m.succeeded++
-	case o == retry.Failed:
+	case h == retry.HealthBad:
 		m.failed++
 		if m.tooManyFailed() {
 			m.until = now.Add(m.Sleep)
-			m.become(retry.Open)
+			m.become(retry.BreakerOpen)
 		}
 	}
 }
 
-// held is a permit that was granted when the model had that age.
-type held struct {
+// attempt is an attempt under way: its permit, and the model's age when it began.
+type attempt struct {
 	permit retry.Permit
 	age    int
 }
@@ -77,7 +77,7 @@ func modelOptions(t *rapid.T) retry.BreakerOptions {
 	return retry.BreakerOptions{
 		Volume:  rapid.IntRange(1, 12).Draw(t, "volume"),
 		Percent: rapid.OneOf(rapid.SampledFrom([]float64{25, 50, 100}), rapid.Float64Range(0.1, 100)).Draw(t, "percent"),
-		Window:  1000 * time.Hour, // so much that all of a run is in its first slot
+		Window:  1000 * time.Hour, // so long that the whole run is in the first slot
 		Sleep:   time.Duration(rapid.IntRange(1, 10).Draw(t, "sleep")) * time.Second,
 	}
 }
@@ -85,44 +85,44 @@ func modelOptions(t *rapid.T) retry.BreakerOptions {
 // both is a breaker and its model.
 type both struct {
 	*model
-	real    *retry.Breaker
-	changes []change
-	out     []held
+	real     *retry.Breaker
+	changes  []change
+	underWay []attempt
 }
 
 func (b *both) ask(t *rapid.T) {
 	p, ok := b.real.Allow()
 	if want := b.allow(time.Now()); ok != want {
-		t.Fatalf("let through is %v, want %v, in state %v", ok, want, b.state)
+		t.Fatalf("permitted is %v, want %v, in state %v", ok, want, b.state)
 	}
 	if ok {
-		b.out = append(b.out, held{p, b.age})
+		b.underWay = append(b.underWay, attempt{p, b.age})
 	}
 }
 
 func (b *both) report(t *rapid.T) {
-	if len(b.out) == 0 {
-		t.Skip("nothing is under way")
+	if len(b.underWay) == 0 {
+		t.Skip("no attempt is under way")
 	}
-	i := rapid.IntRange(0, len(b.out)-1).Draw(t, "which")
-	o := rapid.SampledFrom([]retry.Outcome{retry.Succeeded, retry.Failed, retry.Failed, retry.Neutral}).Draw(t, "outcome")
-	h := b.out[i]
-	b.out = slices.Delete(b.out, i, i+1)
-	b.real.Done(h.permit, o)
-	b.done(h.age, o, time.Now())
+	i := rapid.IntRange(0, len(b.underWay)-1).Draw(t, "which")
+	h := rapid.SampledFrom([]retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthBad, retry.HealthUnknown}).Draw(t, "health")
+	a := b.underWay[i]
+	b.underWay = slices.Delete(b.underWay, i, i+1)
+	b.real.Done(a.permit, h)
+	b.done(a.age, h, time.Now())
 }
 
 func (b *both) check(t *rapid.T) {
 	if got := b.real.State(); got != b.state {
-		t.Fatalf("it is %v, want %v", got, b.state)
+		t.Fatalf("the breaker is %v, want %v", got, b.state)
 	}
 	if !slices.Equal(b.changes, b.model.changes) {
-		t.Fatalf("it changed %v, want %v", b.changes, b.model.changes)
+		t.Fatalf("the changes are %v, want %v", b.changes, b.model.changes)
 	}
 	checkChanges(t, b.changes)
 }
 
-func TestABreakerDoesWhatItsModelDoes(t *testing.T) {
+func TestABreakerBehavesLikeItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := modelOptions(t)
 		rapid.SyncTest(t, func(t *rapid.T) {

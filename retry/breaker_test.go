@@ -12,22 +12,26 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
+
+// defaultSleep is the Sleep of DefaultBreakerOptions.
+const defaultSleep = 5 * time.Second
 
 // change is a change of a breaker's state.
 type change struct{ from, to retry.BreakerState }
 
 var legal = []change{
-	{retry.Closed, retry.Open},
-	{retry.Open, retry.HalfOpen},
-	{retry.HalfOpen, retry.Closed},
-	{retry.HalfOpen, retry.Open},
+	{retry.BreakerClosed, retry.BreakerOpen},
+	{retry.BreakerOpen, retry.BreakerHalfOpen},
+	{retry.BreakerHalfOpen, retry.BreakerClosed},
+	{retry.BreakerHalfOpen, retry.BreakerOpen},
 }
 
-// checkChanges checks that changes are legal and that each begins where the one before ended.
+// checkChanges checks that each change is legal and begins with the state in which the one before ended.
 func checkChanges(t rapid.TB, changes []change) {
 	t.Helper()
-	state := retry.Closed
+	state := retry.BreakerClosed
 	for i, c := range changes {
 		if c.from != state || !slices.Contains(legal, c) {
 			t.Fatalf("change %d is from %v to %v, after %v", i, c.from, c.to, changes[:i])
@@ -52,65 +56,65 @@ func pass(d time.Duration) {
 	}
 }
 
-func TestABreakerOpensAtItsBoundariesExactly(t *testing.T) {
+func TestWhenABreakerOpens(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		volume  int
 		percent float64
-		results string // S, F, or N for neutral; the last is the one that opens it
+		results string // G, B, U for HealthGood, HealthBad, HealthUnknown; the last result opens the breaker
 		opens   bool
 	}{
-		{"not before so many attempts", 4, 50, "FFF", false},
-		{"with as many", 4, 50, "FFFF", true},
-		{"successes are attempts too", 4, 50, "SSFF", true},
-		{"what is neutral is not", 4, 50, "NFNFNFN", false},
-		{"not with fewer of a hundred", 4, 50, "SSSFF", false},
-		{"with as many of a hundred", 4, 50, "SSSFFF", true},
-		{"one is enough if it is so wanted", 1, 100, "F", true},
-		{"all must fail if it is so wanted", 1, 100, "SFFFFFFFFFFFFFFFFFFF", false},
-		{"a third of six is not 33.4 of a hundred", 6, 33.4, "SSSSFF", false},
-		{"a third of six is 33.3 of a hundred", 6, 33.3, "SSSSFF", true},
-		{"the defaults: 19 are not enough", 20, 50, "FFFFFFFFFFFFFFFFFFF", false},
-		{"the defaults: half of twenty", 20, 50, "SSSSSSSSSSFFFFFFFFFF", true},
-		{"the defaults: less than half of more", 20, 50, "SSSSSSSSSSSFFFFFFFFFF", false},
+		{"fewer attempts than Volume", 4, 50, "BBB", false},
+		{"as many attempts as Volume", 4, 50, "BBBB", true},
+		{"successes count towards Volume", 4, 50, "GGBB", true},
+		{"HealthUnknown does not count towards Volume", 4, 50, "UBUBUBU", false},
+		{"less than Percent", 4, 50, "GGGBB", false},
+		{"exactly Percent", 4, 50, "GGGBBB", true},
+		{"a Volume of 1", 1, 100, "B", true},
+		{"a Percent of 100 and one success", 1, 100, "GBBBBBBBBBBBBBBBBBBB", false},
+		{"a third of six is less than 33.4 %", 6, 33.4, "GGGGBB", false},
+		{"a third of six is more than 33.3 %", 6, 33.3, "GGGGBB", true},
+		{"the defaults: 19 failures", 20, 50, "BBBBBBBBBBBBBBBBBBB", false},
+		{"the defaults: half of twenty", 20, 50, "GGGGGGGGGGBBBBBBBBBB", true},
+		{"the defaults: less than half of 21", 20, 50, "GGGGGGGGGGGBBBBBBBBBB", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := *retry.DefaultBreaker()
+			o := *retry.DefaultBreakerOptions()
 			o.Volume, o.Percent = c.volume, c.percent
 			b := newBreaker(t, o)
 			for i, r := range c.results {
 				p, ok := b.Allow()
 				if !ok {
-					t.Fatalf("it opened before result %d", i)
+					t.Fatalf("the breaker opened before result %d", i)
 				}
-				b.Done(p, map[rune]retry.Outcome{'S': retry.Succeeded, 'F': retry.Failed, 'N': retry.Neutral}[r])
+				b.Done(p, map[rune]retry.Health{'G': retry.HealthGood, 'B': retry.HealthBad, 'U': retry.HealthUnknown}[r])
 			}
-			if open := b.State() == retry.Open; open != c.opens {
+			if open := b.State() == retry.BreakerOpen; open != c.opens {
 				t.Errorf("open is %v after %s, want %v", open, c.results, c.opens)
 			}
 		})
 	}
 }
 
-// Successes between two failures are spread over parts of the window; the parts add up to what they were all the same.
-func TestABreakersBoundariesHoldWhereSuccessesAreSpread(t *testing.T) {
+// Successes between two failures are spread over parts of the window. The parts must add up to the number of successes.
+func TestWhenABreakerOpensAfterSpreadSuccesses(t *testing.T) {
 	for successes := 1; successes <= 12; successes++ {
 		for _, gap := range []time.Duration{time.Second, 1700 * time.Millisecond, 3 * time.Second, 7 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
-				o := *retry.DefaultBreaker()
+				o := *retry.DefaultBreakerOptions()
 				o.Volume, o.Percent, o.Window = 2*successes, 50, 100*time.Second
 				b := newBreaker(t, o)
 				for range successes {
-					report(t, b, retry.Succeeded)
+					report(t, b, retry.HealthGood)
 				}
 				for n := 1; n <= successes; n++ {
 					<-time.After(gap)
-					if b.State() != retry.Closed {
+					if b.State() != retry.BreakerClosed {
 						t.Fatalf("%d successes, %v apart: open after %d failures", successes, gap, n-1)
 					}
-					report(t, b, retry.Failed)
+					report(t, b, retry.HealthBad)
 				}
-				if b.State() != retry.Open {
+				if b.State() != retry.BreakerOpen {
 					t.Errorf("%d successes, %v apart: not open after as many failures", successes, gap)
 				}
 			})
@@ -118,18 +122,18 @@ func TestABreakersBoundariesHoldWhereSuccessesAreSpread(t *testing.T) {
 	}
 }
 
-func report(t *testing.T, b *retry.Breaker, o retry.Outcome) {
+func report(t *testing.T, b *retry.Breaker, h retry.Health) {
 	t.Helper()
 	p, ok := b.Allow()
 	if !ok {
-		t.Fatal("nothing is let through")
+		t.Fatal("no attempt is permitted")
 	}
-	b.Done(p, o)
+	b.Done(p, h)
 }
 
-func TestABreakersWindowForgetsToATenth(t *testing.T) {
+func TestAnAttemptLeavesTheWindowToATenth(t *testing.T) {
 	for _, c := range []struct {
-		first, second time.Duration // when attempts fail; two open it
+		first, second time.Duration // when attempts fail; two failures open the breaker
 		opens         bool
 	}{
 		{0, 0, true},
@@ -147,7 +151,7 @@ func TestABreakersWindowForgetsToATenth(t *testing.T) {
 				fail(b)
 				pass(c.second - c.first)
 				fail(b)
-				if open := b.State() == retry.Open; open != c.opens {
+				if open := b.State() == retry.BreakerOpen; open != c.opens {
 					t.Errorf("open is %v, want %v", open, c.opens)
 				}
 			})
@@ -155,28 +159,28 @@ func TestABreakersWindowForgetsToATenth(t *testing.T) {
 	}
 }
 
-// fail lets an attempt fail, if it is let through.
+// fail makes an attempt that fails, if the breaker permits it.
 func fail(b *retry.Breaker) {
 	if p, ok := b.Allow(); ok {
-		b.Done(p, retry.Failed)
+		b.Done(p, retry.HealthBad)
 	}
 }
 
-// opened returns a breaker that has just opened and lets nothing through for five seconds.
+// opened returns a breaker that has just opened and permits nothing for defaultSleep.
 func opened(t *testing.T) *retry.Breaker {
 	t.Helper()
-	o := *retry.DefaultBreaker()
+	o := *retry.DefaultBreakerOptions()
 	o.Volume = 1
 	b := newBreaker(t, o)
 	fail(b)
-	if b.State() != retry.Open {
-		t.Fatalf("it is %v after a failure", b.State())
+	if b.State() != retry.BreakerOpen {
+		t.Fatalf("the breaker is %v after a failure", b.State())
 	}
 	return b
 }
 
-// crowd asks b for many permits at once and returns those that it grants.
-func crowd(b *retry.Breaker) (granted []retry.Permit) {
+// allowMany asks b for 100 permits at once and returns those that it gives.
+func allowMany(b *retry.Breaker) (permits []retry.Permit) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range 100 {
@@ -184,73 +188,73 @@ func crowd(b *retry.Breaker) (granted []retry.Permit) {
 			if p, ok := b.Allow(); ok {
 				mu.Lock()
 				defer mu.Unlock()
-				granted = append(granted, p)
+				permits = append(permits, p)
 			}
 		})
 	}
 	all.Wait()
-	return granted
+	return permits
 }
 
-func TestOneCanaryGoesPerSleep(t *testing.T) {
+func TestOneCanaryIsPermittedPerSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := opened(t)
 		canary := func(after time.Duration, want int) (p retry.Permit) {
 			t.Helper()
 			pass(after)
-			granted := crowd(b)
-			if len(granted) != want {
-				t.Fatalf("%d were let through, want %d", len(granted), want)
+			permits := allowMany(b)
+			if len(permits) != want {
+				t.Fatalf("%d attempts were permitted, want %d", len(permits), want)
 			}
 			if want == 1 {
-				p = granted[0]
+				p = permits[0]
 			}
 			return p
 		}
 		canary(0, 0)
-		canary(b.Sleep-1, 0)
-		silent := canary(1, 1)
+		canary(defaultSleep-1, 0)
+		late := canary(1, 1)
 		canary(0, 0)
-		canary(b.Sleep-1, 0)
+		canary(defaultSleep-1, 0)
 		second := canary(1, 1)
-		for _, o := range []retry.Outcome{retry.Succeeded, retry.Failed, retry.Neutral} {
-			b.Done(silent, o)
-			b.Done(retry.Permit{}, o)
+		for _, h := range []retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthUnknown} {
+			b.Done(late, h)
+			b.Done(retry.Permit{}, h)
 		}
 		canary(0, 0)
-		b.Done(second, retry.Neutral)
+		b.Done(second, retry.HealthUnknown)
 		third := canary(0, 1)
-		b.Done(third, retry.Failed)
-		canary(b.Sleep-1, 0)
-		b.Done(canary(1, 1), retry.Succeeded)
+		b.Done(third, retry.HealthBad)
+		canary(defaultSleep-1, 0)
+		b.Done(canary(1, 1), retry.HealthGood)
 		canary(0, 100)
 	})
 }
 
-func TestWhatBeganBeforeTheBreakerOpenedCannotOpenItAgain(t *testing.T) {
+func TestAnAttemptFromBeforeTheBreakerOpenedCannotOpenItAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := *retry.DefaultBreaker()
+		o := *retry.DefaultBreakerOptions()
 		o.Volume = 2
 		b := newBreaker(t, o)
-		old := crowd(b)
+		old := allowMany(b)
 		fail(b)
 		fail(b)
-		pass(b.Sleep)
+		pass(defaultSleep)
 		canary, _ := b.Allow()
-		b.Done(canary, retry.Succeeded)
+		b.Done(canary, retry.HealthGood)
 		for _, p := range old {
-			b.Done(p, retry.Failed)
+			b.Done(p, retry.HealthBad)
 		}
-		if b.State() != retry.Closed {
-			t.Errorf("it is %v", b.State())
+		if b.State() != retry.BreakerClosed {
+			t.Errorf("the breaker is %v", b.State())
 		}
 	})
 }
 
-// A failure in five is too much and a third fails, so that it opens again soon after it closed.
-func TestCallersTogetherSeeOnlyLegalChanges(t *testing.T) {
+// The breaker opens at 20 % failures, and a third of the attempts fail, so it opens again soon after it closed.
+func TestConcurrentCallersCauseOnlyLegalChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var changes []change // the breaker tells of one at a time
+		var changes []change // without a lock: OnChange is called one at a time
 		b := newBreaker(t, retry.BreakerOptions{
 			Volume: 5, Percent: 20, Window: time.Second, Sleep: 50 * time.Millisecond,
 			OnChange: func(from, to retry.BreakerState) { changes = append(changes, change{from, to}) },
@@ -262,7 +266,7 @@ func TestCallersTogetherSeeOnlyLegalChanges(t *testing.T) {
 					p, ok := b.Allow()
 					pass(time.Duration(rand.IntN(30)) * time.Millisecond)
 					if ok {
-						b.Done(p, []retry.Outcome{retry.Succeeded, retry.Failed, retry.Neutral}[rand.IntN(3)])
+						b.Done(p, []retry.Health{retry.HealthGood, retry.HealthBad, retry.HealthUnknown}[rand.IntN(3)])
 					}
 				}
 			})
@@ -275,8 +279,8 @@ func TestCallersTogetherSeeOnlyLegalChanges(t *testing.T) {
 	})
 }
 
-// On the real clock and without waits, so that callers meet within the breaker.
-func TestCallersThatMeetSeeOnlyLegalChanges(t *testing.T) {
+// The clock is the real one and nothing waits, so that callers meet within the breaker.
+func TestConcurrentCallersOnTheRealClockCauseOnlyLegalChanges(t *testing.T) {
 	var changes []change
 	b := newBreaker(t, retry.BreakerOptions{
 		Volume: 1, Percent: 1, Window: time.Hour, Sleep: 1,
@@ -287,7 +291,7 @@ func TestCallersThatMeetSeeOnlyLegalChanges(t *testing.T) {
 		all.Go(func() {
 			for i := range 20_000 {
 				if p, ok := b.Allow(); ok {
-					b.Done(p, []retry.Outcome{retry.Succeeded, retry.Failed}[i%2])
+					b.Done(p, []retry.Health{retry.HealthGood, retry.HealthBad}[i%2])
 				}
 			}
 		})
@@ -300,20 +304,20 @@ func TestJudgeFailure(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		failure retry.Failure
-		want    retry.Outcome
+		want    retry.Health
 	}{
-		{"no server was found: nothing was learnt", retry.Failure{Refuse: retry.NoServer}, retry.Neutral},
-		{"the command was not built: nothing was learnt", retry.Failure{Refuse: retry.NotBuilt}, retry.Neutral},
-		{"another breaker stopped it: nothing was learnt", retry.Failure{Reason: retry.CircuitBreakerOpen}, retry.Neutral},
-		{"an answer for no known reason: it works", retry.Failure{Stage: retry.Responded}, retry.Succeeded},
-		{"an answer for a known reason failed", retry.Failure{Stage: retry.Responded, Reason: retry.NodeRecovering}, retry.Failed},
-		{"an overloaded server failed", overloaded, retry.Failed},
-		{"no answer, for no known reason, failed", retry.Failure{Stage: retry.InFlight}, retry.Failed},
-		{"a connection that broke failed", inFlight, retry.Failed},
-		{"a connection that was not made failed", retry.Failure{Stage: retry.Dispatch, Reason: retry.ConnectionFailed}, retry.Failed},
+		{"no server was found: unknown", retry.Failure{Refuse: retry.WhyNoServer}, retry.HealthUnknown},
+		{"the command was not built: unknown", retry.Failure{Refuse: retry.WhyNotBuilt}, retry.HealthUnknown},
+		{"another breaker stopped the attempt: unknown", retry.Failure{Reason: retry.ReasonCircuitBreakerOpen}, retry.HealthUnknown},
+		{"an answer for an unknown reason: good", retry.Failure{Stage: retry.StageResponded}, retry.HealthGood},
+		{"an answer for a known reason: bad", retry.Failure{Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}, retry.HealthBad},
+		{"an overloaded server: bad", overloaded, retry.HealthBad},
+		{"no answer, for an unknown reason: bad", retry.Failure{Stage: retry.StageInFlight}, retry.HealthBad},
+		{"a connection that broke: bad", inFlight, retry.HealthBad},
+		{"a connection that could not be made: bad", retry.Failure{Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}, retry.HealthBad},
 		{
-			"what must not be tried again may have failed all the same",
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.InTransaction }), retry.Failed,
+			"a connection that broke under an attempt that refuses a retry: bad",
+			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyInTransaction }), retry.HealthBad,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,53 +8,58 @@ import (
 	"time"
 )
 
-// BudgetOptions limit the retries of all operations of an engine together, so that many clients of a server in trouble
-// do not keep it there. In any stretch of time at most Burst + PerSecond x seconds + Ratio x successes retries are granted,
-// less those given back because they were not made after all. A retry is granted before its delay. Reasons that are always
-// retried are not counted.
+// BudgetOptions limit the retries of all operations of an engine together, so that the retries of many clients do not keep
+// an overloaded server down. They are copied when the engine is made.
+//
+// The budget is a token bucket. Each retry costs one token, which is paid before the retry's delay and paid back if the
+// retry is not made after all. In any period at most Burst + PerSecond x seconds + Ratio x successes tokens are paid, less
+// those paid back. A retry for a reason that is always retried costs nothing.
 type BudgetOptions struct {
-	// Ratio is how many retries each success allows, from 0 to 1.
+	// Ratio is the number of tokens that each success adds; from 0 to 1.
 	Ratio float64
-	// PerSecond is how many retries each second allows, whatever succeeds; not negative.
+	// PerSecond is the number of tokens that each second adds; not negative.
 	PerSecond float64
-	// Burst is how many retries can be saved up, and how many there are to begin with; at least 1.
+	// Burst is the largest number of tokens, and the number at the beginning; at least 1.
 	Burst float64
 }
 
-// DefaultBudget returns the defaults. With them the load that 500 clients of 10 operations a second offer a server which
-// lost half its capacity stays, in every second, below 1.2 times the load they offered before (docs/ENGINE.md). Raise Burst
-// in a program whose operations must all survive one failover together: to how many of them are under way at once.
-func DefaultBudget() *BudgetOptions { return &BudgetOptions{Ratio: 0.1, PerSecond: 0.5, Burst: 1} }
+// DefaultBudgetOptions returns the defaults: a ratio of 0.1, 0.5 tokens a second, a burst of 1. They are small on purpose:
+// 500 clients with 10 operations a second each add less than 20 % to the load of a server that lost half of its capacity,
+// in every second (docs/ENGINE.md has the simulation). If all operations under way must survive one failover, set Burst to
+// their number.
+func DefaultBudgetOptions() *BudgetOptions {
+	return &BudgetOptions{Ratio: 0.1, PerSecond: 0.5, Burst: 1}
+}
 
 func (o *BudgetOptions) validate() error {
 	switch {
 	case !(o.Ratio >= 0 && o.Ratio <= 1):
-		return fmt.Errorf("retry: Budget.Ratio is %v; it must be from 0 to 1", o.Ratio)
+		return fmt.Errorf("BudgetOptions.Ratio is %v; it must be from 0 to 1", o.Ratio)
 	case !(o.PerSecond >= 0) || math.IsInf(o.PerSecond, 1):
-		return fmt.Errorf("retry: Budget.PerSecond is %v; it must be a number that is not negative", o.PerSecond)
+		return fmt.Errorf("BudgetOptions.PerSecond is %v; it must be a number that is not negative", o.PerSecond)
 	case !(o.Burst >= 1) || math.IsInf(o.Burst, 1):
-		return fmt.Errorf("retry: Budget.Burst is %v; it must be a number that is at least 1", o.Burst)
+		return fmt.Errorf("BudgetOptions.Burst is %v; it must be a number that is at least 1", o.Burst)
 	}
 	return nil
 }
 
-// budget is a token bucket. What time and successes have added is found out when a token is asked for.
+// budget is the token bucket. It adds the tokens of time and successes only when a token is asked for.
 type budget struct {
-	BudgetOptions
-	successes *atomic.Uint64 // of the engine: it only grows
+	options   BudgetOptions
+	successes *atomic.Uint64 // of the engine; it only grows
 
 	mu      sync.Mutex
 	tokens  float64
-	at      time.Time
-	counted uint64 // of the successes
+	at      time.Time // until when time has added tokens
+	counted uint64    // successes that have added tokens
 }
 
 func newBudget(o BudgetOptions, successes *atomic.Uint64, now time.Time) *budget {
-	return &budget{BudgetOptions: o, successes: successes, tokens: o.Burst, at: now}
+	return &budget{options: o, successes: successes, tokens: o.Burst, at: now}
 }
 
-// take takes the token of one retry, and tells whether there was one.
-func (b *budget) take(now time.Time) bool {
+// pay pays the token of one retry. It reports whether there was one.
+func (b *budget) pay(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refill(now)
@@ -65,20 +70,20 @@ func (b *budget) take(now time.Time) bool {
 	return true
 }
 
-// giveBack returns the token of a retry that was not made.
-func (b *budget) giveBack() {
+// payBack returns the token of a retry that was not made.
+func (b *budget) payBack() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tokens = min(b.Burst, b.tokens+1)
+	b.tokens = min(b.options.Burst, b.tokens+1)
 }
 
 func (b *budget) refill(now time.Time) {
 	successes := b.successes.Load()
-	earned := b.Ratio * float64(successes-b.counted)
-	if passed := now.Sub(b.at); passed > 0 { // callers read the clock before they come to the lock
-		earned += b.PerSecond * passed.Seconds()
+	earned := b.options.Ratio * float64(successes-b.counted)
+	if passed := now.Sub(b.at); passed > 0 { // negative if another caller read the clock later and locked first
+		earned += b.options.PerSecond * passed.Seconds()
 		b.at = now
 	}
 	b.counted = successes
-	b.tokens = min(b.Burst, b.tokens+earned)
+	b.tokens = min(b.options.Burst, b.tokens+earned)
 }

@@ -9,40 +9,40 @@ import (
 	"pgregory.net/rapid"
 )
 
-// moment is what happened to a budget at one time.
+// moment holds the events of a budget at one time.
 type moment struct {
 	at        time.Duration
-	granted   float64 // retries, less those given back
+	paid      float64 // tokens, less those paid back
 	successes float64
 }
 
-// checkEveryStretch checks the budget's promise for every stretch of a run, not only for those that begin with it.
-func checkEveryStretch(t rapid.TB, o BudgetOptions, run []moment) {
+// checkEveryPeriod checks the budget's limit for every period of a run, also for those that begin later than the run.
+func checkEveryPeriod(t rapid.TB, o BudgetOptions, run []moment) {
 	t.Helper()
 	for i := range run {
-		granted, successes := 0.0, 0.0
+		paid, successes := 0.0, 0.0
 		for _, m := range run[i:] {
-			granted += m.granted
+			paid += m.paid
 			successes += m.successes
 			limit := o.Burst + o.PerSecond*(m.at-run[i].at).Seconds() + o.Ratio*successes
-			if granted > limit+1e-6 {
-				t.Fatalf("from %v to %v: %v retries, and %+v promises at most %v", run[i].at, m.at, granted, o, limit)
+			if paid > limit+1e-6 {
+				t.Fatalf("from %v to %v: %v tokens were paid, and %+v allows %v", run[i].at, m.at, paid, o, limit)
 			}
 		}
 	}
 }
 
-// step is one thing that happens to a budget, after a while.
+// step is one event of a budget.
 type step struct {
 	what   string
-	passed time.Duration
-	lag    time.Duration // how long before it came to the lock the caller read the clock
+	passed time.Duration // since the step before
+	lag    time.Duration // between the caller's reading of the clock and the step
 }
 
 const (
-	stepSucceed  = "succeed"
-	stepTake     = "take"
-	stepGiveBack = "give back"
+	stepSucceed = "succeed"
+	stepPay     = "pay"
+	stepPayBack = "pay back"
 )
 
 // budgetSteps draws steps that are multiples of unit apart.
@@ -51,18 +51,18 @@ func budgetSteps(unit time.Duration) *rapid.Generator[[]step] {
 		return unit * time.Duration(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40)).Draw(t, "units"))
 	})
 	return runs(rapid.Custom(func(t *rapid.T) step {
-		what := []string{stepSucceed, stepTake, stepTake, stepGiveBack}
+		what := []string{stepSucceed, stepPay, stepPay, stepPayBack}
 		return step{rapid.SampledFrom(what).Draw(t, "what"), few.Draw(t, "passed"), few.Draw(t, "lag")}
 	}), 100)
 }
 
-// runs draws short runs, which fail readably, and as many of about the length that is given, or twice it.
+// runs draws short runs, whose failures are easy to read, and as many runs of length to twice length.
 func runs[T any](of *rapid.Generator[T], length int) *rapid.Generator[[]T] {
 	return rapid.OneOf(rapid.SliceOfN(of, 1, 10), rapid.SliceOfN(of, length, 2*length))
 }
 
-// runBudget takes a budget through the steps, and tells judge of every answer to a take.
-func runBudget(t *rapid.T, o BudgetOptions, steps []step, judge func(now time.Duration, granted bool), other func(what string)) []moment {
+// runBudget makes the steps. It calls check after each payment and other after each other step.
+func runBudget(t *rapid.T, o BudgetOptions, steps []step, check func(now time.Duration, paid bool), other func(what string)) []moment {
 	start := time.Unix(0, 0)
 	var successes atomic.Uint64
 	b := newBudget(o, &successes, start)
@@ -77,23 +77,23 @@ func runBudget(t *rapid.T, o BudgetOptions, steps []step, judge func(now time.Du
 			successes.Add(1)
 			m.successes = 1
 			other(s.what)
-		case stepGiveBack:
+		case stepPayBack:
 			if outstanding == 0 {
 				continue
 			}
-			b.giveBack()
+			b.payBack()
 			outstanding--
-			m.granted = -1
+			m.paid = -1
 			other(s.what)
-		case stepTake:
+		case stepPay:
 			now := max(clock-s.lag, 0)
-			granted := b.take(start.Add(now))
-			judge(now, granted)
+			paid := b.pay(start.Add(now))
+			check(now, paid)
 			seen = max(seen, now)
 			m.at = seen
-			if granted {
+			if paid {
 				outstanding++
-				m.granted = 1
+				m.paid = 1
 			}
 		}
 		run = append(run, m)
@@ -104,7 +104,7 @@ func runBudget(t *rapid.T, o BudgetOptions, steps []step, judge func(now time.Du
 	return run
 }
 
-func TestNoStretchOfTimeHasMoreRetriesThanTheBudgetPromises(t *testing.T) {
+func TestNoPeriodHasMoreRetriesThanTheBudgetAllows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := BudgetOptions{
 			Ratio:     rapid.Float64Range(0, 1).Draw(t, "ratio"),
@@ -113,17 +113,17 @@ func TestNoStretchOfTimeHasMoreRetriesThanTheBudgetPromises(t *testing.T) {
 		}
 		steps := budgetSteps(7*time.Millisecond).Draw(t, "steps")
 		run := runBudget(t, o, steps, func(time.Duration, bool) {}, func(string) {})
-		checkEveryStretch(t, o, run)
+		checkEveryPeriod(t, o, run)
 	})
 }
 
-// The reference adds what is earned at once, and counts in whole parts of a token. All that is drawn is a multiple of one
-// part, so that both sides are exact and one token too few is as wrong as one too many.
-func TestTheBudgetGrantsWhatABucketFilledAtOnceGrants(t *testing.T) {
+// The reference bucket is refilled at each step, and counts in whole parts of a token. All numbers are multiples of one part, so
+// both sides are exact: one token too few is as wrong as one too many.
+func TestTheBudgetPaysAsABucketThatIsRefilledAtEachStep(t *testing.T) {
 	const (
 		parts     = 64 // of a token
 		unit      = time.Second / 8
-		unitParts = parts / 8 // what a unit of time earns at one per second
+		unitParts = parts / 8 // that a unit of time adds at one token a second
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		ratio := rapid.IntRange(0, parts).Draw(t, "ratio")
@@ -132,36 +132,36 @@ func TestTheBudgetGrantsWhatABucketFilledAtOnceGrants(t *testing.T) {
 		o := BudgetOptions{Ratio: float64(ratio) / parts, PerSecond: float64(perSecond), Burst: float64(burst) / parts}
 
 		tokens, at := burst, time.Duration(0)
-		earn := func(n int) { tokens = min(burst, tokens+n) }
-		run := runBudget(t, o, budgetSteps(unit).Draw(t, "steps"), func(now time.Duration, granted bool) {
+		add := func(n int) { tokens = min(burst, tokens+n) }
+		run := runBudget(t, o, budgetSteps(unit).Draw(t, "steps"), func(now time.Duration, paid bool) {
 			for ; at < now; at += unit {
-				earn(perSecond * unitParts)
+				add(perSecond * unitParts)
 			}
-			if want := tokens >= parts; granted != want {
-				t.Fatalf("at %v: granted is %v, and there are %d/%d tokens", now, granted, tokens, parts)
+			if want := tokens >= parts; paid != want {
+				t.Fatalf("at %v: paid is %v, and there are %d/%d tokens", now, paid, tokens, parts)
 			}
-			if granted {
+			if paid {
 				tokens -= parts
 			}
 		}, func(what string) {
 			if what == stepSucceed {
-				earn(ratio)
+				add(ratio)
 			} else {
-				earn(parts)
+				add(parts)
 			}
 		})
-		checkEveryStretch(t, o, run)
+		checkEveryPeriod(t, o, run)
 	})
 }
 
 func TestBudgetBoundaries(t *testing.T) {
 	start := time.Unix(0, 0)
-	filled := func(o BudgetOptions) (*budget, *atomic.Uint64) {
+	full := func(o BudgetOptions) (*budget, *atomic.Uint64) {
 		successes := new(atomic.Uint64)
 		return newBudget(o, successes, start), successes
 	}
-	granted := func(b *budget, at time.Duration) (n int) {
-		for b.take(start.Add(at)) {
+	payAll := func(b *budget, at time.Duration) (n int) {
+		for b.pay(start.Add(at)) {
 			n++
 		}
 		return n
@@ -169,62 +169,62 @@ func TestBudgetBoundaries(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		o    BudgetOptions
-		want []int // granted at once, a second later, after four successes, an hour later
+		want []int // tokens: at once, a second later, after four successes, an hour later
 	}{
-		{"to begin with there is Burst, of which whole tokens count", BudgetOptions{Burst: 3.5}, []int{3, 0, 0, 0}},
-		{"each second allows PerSecond", BudgetOptions{Burst: 2, PerSecond: 1}, []int{2, 1, 0, 2}},
-		{"each success allows Ratio", BudgetOptions{Burst: 2, Ratio: 0.25}, []int{2, 0, 1, 0}},
-		{"no more than Burst is saved up", BudgetOptions{Burst: 1, PerSecond: 9, Ratio: 1}, []int{1, 1, 1, 1}},
+		{"at the beginning there are Burst tokens; whole ones count", BudgetOptions{Burst: 3.5}, []int{3, 0, 0, 0}},
+		{"each second adds PerSecond", BudgetOptions{Burst: 2, PerSecond: 1}, []int{2, 1, 0, 2}},
+		{"each success adds Ratio", BudgetOptions{Burst: 2, Ratio: 0.25}, []int{2, 0, 1, 0}},
+		{"there are never more than Burst", BudgetOptions{Burst: 1, PerSecond: 9, Ratio: 1}, []int{1, 1, 1, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, successes := filled(c.o)
-			got := []int{granted(b, 0), granted(b, time.Second)}
+			b, successes := full(c.o)
+			got := []int{payAll(b, 0), payAll(b, time.Second)}
 			successes.Add(4)
-			got = append(got, granted(b, time.Second), granted(b, time.Hour))
+			got = append(got, payAll(b, time.Second), payAll(b, time.Hour))
 			for i := range got {
 				if got[i] != c.want[i] {
-					t.Errorf("granted %v, want %v", got, c.want)
+					t.Errorf("%v tokens, want %v", got, c.want)
 				}
 			}
 		})
 	}
 }
 
-// A tenth is no binary fraction: ten of them are one retry all the same.
-func TestTenthsOfARetryAddUp(t *testing.T) {
+// A tenth is not a binary fraction, but ten of them must be one token.
+func TestTenthsOfATokenAddUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		o     BudgetOptions
 		every time.Duration
-		earns uint64
+		adds  uint64
 	}{
 		"of successes": {BudgetOptions{Burst: 1, Ratio: 0.1}, 0, 1},
 		"of seconds":   {BudgetOptions{Burst: 1, PerSecond: 0.1}, time.Second, 0},
 	} {
 		successes, now := new(atomic.Uint64), time.Unix(0, 0)
 		b := newBudget(c.o, successes, now)
-		b.take(now)
+		b.pay(now)
 		for round := range 50 {
 			steps := 0
-			for taken := false; !taken; steps++ {
+			for paid := false; !paid; steps++ {
 				now = now.Add(c.every)
-				successes.Add(c.earns)
-				taken = b.take(now)
+				successes.Add(c.adds)
+				paid = b.pay(now)
 			}
 			if steps != 10 {
-				t.Fatalf("%s: round %d took %d, want 10", name, round, steps)
+				t.Fatalf("%s: round %d has %d steps, want 10", name, round, steps)
 			}
 		}
 	}
 }
 
-// Ratio is 1 and Burst is never reached, so what is there in the end is exact whatever came between what.
-func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
+// Ratio is 1 and the bucket is never full, so the number of tokens at the end does not depend on the order of the steps.
+func TestConcurrencyLosesAndMakesNoToken(t *testing.T) {
 	const callers, rounds, burst = 8, 500, 8 * 500 * 4
 	successes := new(atomic.Uint64)
 	start := time.Unix(0, 0)
 	b := newBudget(BudgetOptions{Ratio: 1, Burst: burst}, successes, start)
 	for range burst / 2 {
-		b.take(start)
+		b.pay(start)
 	}
 	var kept atomic.Int64
 	var all sync.WaitGroup
@@ -232,11 +232,11 @@ func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 		all.Go(func() {
 			for i := range rounds {
 				successes.Add(1)
-				if !b.take(start.Add(time.Duration(i - caller))) {
-					t.Error("a token was refused that is there")
+				if !b.pay(start.Add(time.Duration(i - caller))) {
+					t.Error("no token, although there are some")
 				}
 				if i%2 == 0 {
-					b.giveBack()
+					b.payBack()
 				} else {
 					kept.Add(1)
 				}
@@ -245,7 +245,7 @@ func TestNoTokenIsLostOrMadeByConcurrency(t *testing.T) {
 	}
 	all.Wait()
 	left := int64(0)
-	for b.take(start) {
+	for b.pay(start) {
 		left++
 	}
 	if want := int64(burst/2+callers*rounds) - kept.Load(); left != want {

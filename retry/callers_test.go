@@ -23,10 +23,10 @@ func made(t rapid.TB, o Options) *Engine {
 	return e
 }
 
-// failing returns an attempt that always fails with err, in a way that may be retried.
-func failing(err error) Attempt {
+// failing returns an attempt that always fails with err and may be retried.
+func failing(err error) AttemptFunc {
 	return func(context.Context, int) Failure {
-		return Failure{Err: err, Stage: Dispatch, Reason: ConnectionFailed}
+		return Failure{Err: err, Stage: StageDispatch, Reason: ReasonConnectionFailed}
 	}
 }
 
@@ -43,17 +43,17 @@ func after(d time.Duration) Strategy {
 	return StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(d), nil })
 }
 
-// bucket is a budget that nothing refills.
+// bucket is a budget that is never refilled.
 func bucket(burst float64) *BudgetOptions { return &BudgetOptions{Burst: burst} }
 
-func TestManyCallersGetWhatTheBudgetPromisesAndEachItsOwnError(t *testing.T) {
+func TestManyCallersShareTheBudgetAndEachHasItsOwnError(t *testing.T) {
 	const callers, burst = 2000, 50
 	for _, c := range []struct {
 		name     string
 		strategy Strategy
 	}{
 		{"at once", Once()},
-		{"after a random delay", Limited{Attempts: 2, Strategy: BestEffort{}}},
+		{"after a random delay", Limited(2, BestEffort(BackoffOptions{}))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,51 +81,51 @@ func TestManyCallersGetWhatTheBudgetPromisesAndEachItsOwnError(t *testing.T) {
 	}
 }
 
-// checkEach checks that every caller has its own error, and that as many as the budget allows were tried twice.
+// checkEach checks that every caller has its own error, and that as many as the budget allows made a retry.
 func checkEach(t *testing.T, own, got []error, attempts []int, burst int) {
-	seconds := 0
+	retries := 0
 	for i, err := range got {
-		want := BudgetEmpty
+		want := WhyBudgetEmpty
 		if attempts[i] == 2 {
-			seconds++
-			want = AttemptsUsed
+			retries++
+			want = WhyAttemptsUsed
 		} else if attempts[i] != 1 {
 			t.Errorf("caller %d made %d attempts", i, attempts[i])
 		}
 		var e *Error
 		if !errors.As(err, &e) || e.Why() != want || len(e.Attempts) != attempts[i] {
-			t.Errorf("caller %d made %d attempts and got: %v", i, attempts[i], err)
+			t.Errorf("caller %d made %d attempts and has the error: %v", i, attempts[i], err)
 			continue
 		}
 		for _, a := range e.Attempts {
 			if !errors.Is(a.Err, own[i]) {
-				t.Errorf("caller %d was given another's failure: %v", i, a.Err)
+				t.Errorf("caller %d has another caller's failure: %v", i, a.Err)
 			}
 		}
 		if neighbour := own[(i+1)%len(own)]; !errors.Is(err, own[i]) || errors.Is(err, neighbour) {
-			t.Errorf("caller %d got: %v", i, err)
+			t.Errorf("caller %d has the error: %v", i, err)
 		}
 	}
-	if seconds != burst {
-		t.Errorf("%d were tried twice, want %d", seconds, burst)
+	if retries != burst {
+		t.Errorf("%d callers made a retry, want %d", retries, burst)
 	}
 }
 
 // caller is one operation of a random run.
 type caller struct {
 	begin, delay time.Duration
-	fails        int           // how many of its attempts
-	always       bool          // for a reason that is always retried
-	cancelled    time.Duration // after its begin; 0: never
+	fails        int           // the number of its attempts that fail
+	always       bool          // they fail for a reason that is always retried
+	cancelled    time.Duration // after it began; 0: never
 }
 
 func callers() *rapid.Generator[[]caller] {
-	while := rapid.Custom(func(t *rapid.T) time.Duration {
+	duration := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond
 	})
 	return runs(rapid.Custom(func(t *rapid.T) caller {
 		return caller{
-			begin: while.Draw(t, "begin"), delay: while.Draw(t, "delay"), cancelled: while.Draw(t, "cancelled"),
+			begin: duration.Draw(t, "begin"), delay: duration.Draw(t, "delay"), cancelled: duration.Draw(t, "cancelled"),
 			fails: rapid.IntRange(0, 4).Draw(t, "fails"), always: rapid.IntRange(0, 9).Draw(t, "always") == 0,
 		}
 	}), 30)
@@ -146,14 +146,14 @@ func (c caller) run(ctx context.Context, e *Engine) {
 		case n >= c.fails:
 			return Failure{}
 		case c.always:
-			return Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+			return Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
 		default:
 			return failing(errBroken)(ctx, n)
 		}
 	})
 }
 
-// ledger is an observer that writes down what concerns the budget.
+// ledger is an observer that records the tokens and successes of a budget.
 type ledger struct {
 	start time.Time
 	mu    sync.Mutex
@@ -167,24 +167,24 @@ func (l *ledger) Observe(_ context.Context, e Event) {
 	m := moment{at: time.Since(l.start)}
 	counts := !e.Reason.AlwaysRetry()
 	switch {
-	case e.Kind == Decided && e.Why == Retried && counts:
-		m.granted = 1
-	case e.Kind == Ended && e.Err == nil:
+	case e.Kind == EventDecided && e.Why == WhyRetried && counts:
+		m.paid = 1
+	case e.Kind == EventEnded && e.Err == nil:
 		m.successes = 1
-	case e.Kind == Ended && e.Why == Cancelled && e.Delay > 0 && counts:
-		m.granted = -1
+	case e.Kind == EventEnded && e.Why == WhyCancelled && e.Delay > 0 && counts:
+		m.paid = -1
 	}
 	l.run = append(l.run, m)
 	l.all = append(l.all, e.Kind)
 }
 
-// byTime returns the run with one moment for all that happened at the same time, whose order is not known.
+// byTime returns the run with one moment for all events of the same time, because their order is not known.
 func (l *ledger) byTime() []moment {
 	slices.SortStableFunc(l.run, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	var merged []moment
 	for _, m := range l.run {
 		if last := len(merged) - 1; last >= 0 && merged[last].at == m.at {
-			merged[last].granted += m.granted
+			merged[last].paid += m.paid
 			merged[last].successes += m.successes
 			continue
 		}
@@ -193,7 +193,7 @@ func (l *ledger) byTime() []moment {
 	return merged
 }
 
-func TestTheBudgetsPromiseHoldsForOperationsThatInterleave(t *testing.T) {
+func TestTheBudgetLimitsOperationsThatRunTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := BudgetOptions{
 			Ratio:     rapid.Float64Range(0, 1).Draw(t, "ratio"),
@@ -209,30 +209,30 @@ func TestTheBudgetsPromiseHoldsForOperationsThatInterleave(t *testing.T) {
 				all.Go(func() { c.run(context.Background(), e) })
 			}
 			all.Wait()
-			ends := slices.DeleteFunc(l.all, func(k EventKind) bool { return k != Ended })
+			ends := slices.DeleteFunc(l.all, func(k EventKind) bool { return k != EventEnded })
 			if len(ends) != len(crowd) {
 				t.Fatalf("%d of %d operations ended", len(ends), len(crowd))
 			}
-			checkEveryStretch(t, o, l.byTime())
+			checkEveryPeriod(t, o, l.byTime())
 		})
 	})
 }
 
-// spare tells how many tokens an engine's budget has by using them up. Nothing may refill it.
-func spare(t *testing.T, e *Engine) (n int) {
+// payAllTokens pays all tokens of an engine's budget, which is never refilled, and returns their number.
+func payAllTokens(t *testing.T, e *Engine) (n int) {
 	t.Helper()
 	for ; ; n++ {
 		err := e.Do(t.Context(), Operation{Strategy: Once()}, failing(errBroken))
 		switch why := whyOf(t, err); {
-		case why == BudgetEmpty:
+		case why == WhyBudgetEmpty:
 			return n
-		case why != AttemptsUsed || errors.Is(err, ErrBreakerOpen):
+		case why != WhyAttemptsUsed || errors.Is(err, ErrBreakerOpen):
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestTheTokenOfACancelledWaitGoesToTheNext(t *testing.T) {
+func TestTheTokenOfACancelledWaitIsPaidBack(t *testing.T) {
 	const waiting = 20
 	synctest.Test(t, func(t *testing.T) {
 		e := made(t, Options{Strategy: after(time.Hour), Budget: bucket(waiting)})
@@ -240,68 +240,68 @@ func TestTheTokenOfACancelledWaitGoesToTheNext(t *testing.T) {
 		var all sync.WaitGroup
 		for range waiting {
 			all.Go(func() {
-				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != Cancelled {
-					t.Errorf("because %v, want cancelled", why)
+				if why := whyOf(t, e.Do(ctx, Operation{}, failing(errBroken))); why != WhyCancelled {
+					t.Errorf("ended as %v, want cancelled", why)
 				}
 			})
 		}
 		synctest.Wait()
-		if n := spare(t, e); n != 0 {
-			t.Errorf("%d retries are free while all are waited for", n)
+		if n := payAllTokens(t, e); n != 0 {
+			t.Errorf("%d tokens are left while all retries wait, want 0", n)
 		}
 		cancel()
 		all.Wait()
-		if n := spare(t, e); n != waiting {
-			t.Errorf("%d retries are free after %d were cancelled", n, waiting)
+		if n := payAllTokens(t, e); n != waiting {
+			t.Errorf("%d tokens are left after %d retries were cancelled", n, waiting)
 		}
 	})
 }
 
-func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
+func TestARefusedRetryCostsNoToken(t *testing.T) {
 	const burst = 3
-	always := Failure{Err: errBroken, Stage: Dispatch, Reason: KVNotMyVBucket}
+	always := Failure{Err: errBroken, Stage: StageDispatch, Reason: alwaysRetried}
 	for _, c := range []struct {
 		name     string
 		strategy Strategy
 		failure  Failure
 		attempts int
-		why      Why // Retried: it succeeds
+		why      Why // WhyRetried: the operation succeeds
 	}{
-		{"the deadline refuses", after(time.Hour), Failure{Stage: Dispatch, Reason: PoolCleared}, 1, DeadlineWouldPass},
-		{"the breaker refuses", Once(), Failure{Stage: Dispatch, Reason: PoolCleared, Endpoint: "bad"}, 1, BreakerOpen},
-		{"the strategy refuses", Limited{Attempts: 1}, Failure{Stage: Dispatch, Reason: PoolCleared}, 1, AttemptsUsed},
-		{"twice would be wrong", Once(), Failure{Reason: NetworkError}, 1, NotIdempotentOp},
-		{"the reason is unknown", Once(), Failure{Stage: Dispatch}, 1, NotRetryable},
-		{"the reason is always retried", Once(), always, 2 * burst, Retried},
+		{"the deadline refuses", after(time.Hour), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyDeadlineWouldPass},
+		{"the breaker refuses", Once(), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed, Endpoint: "bad"}, 1, WhyBreakerOpen},
+		{"the strategy refuses", Limited(1, UntilDeadline()), Failure{Stage: StageDispatch, Reason: ReasonConnectionFailed}, 1, WhyAttemptsUsed},
+		{"the operation is not idempotent", Once(), Failure{Reason: ReasonNetworkError}, 1, WhyNotIdempotent},
+		{"the reason is unknown", Once(), Failure{Stage: StageDispatch}, 1, WhyNotRetryable},
+		{"the reason is always retried", Once(), always, 2 * burst, WhyRetried},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				breaker := DefaultBreaker()
+				breaker := DefaultBreakerOptions()
 				breaker.Volume = 1
-				breaker.Judge = func(f Failure) Outcome {
+				breaker.Judge = func(f Failure) Health {
 					if f.Endpoint == "bad" {
-						return Failed
+						return HealthBad
 					}
-					return Neutral
+					return HealthUnknown
 				}
 				e := made(t, Options{Strategy: Once(), Budget: bucket(burst), Breaker: breaker})
 				c.failure.Err = errBroken
 				attempts := 0
 				err := e.Do(ctx, Operation{Strategy: c.strategy}, func(context.Context, int) Failure {
 					attempts++
-					if c.why == Retried && attempts == c.attempts {
+					if c.why == WhyRetried && attempts == c.attempts {
 						return Failure{}
 					}
 					return c.failure
 				})
-				if attempts != c.attempts || (err == nil) != (c.why == Retried) || err != nil && whyOf(t, err) != c.why {
+				if attempts != c.attempts || (err == nil) != (c.why == WhyRetried) || err != nil && whyOf(t, err) != c.why {
 					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
 				}
 				<-time.After(breaker.Sleep)
-				e.breaker.Done(e.admit(), Succeeded)
-				if n := spare(t, e); n != burst {
+				e.breaker.Done(e.permit(), HealthGood)
+				if n := payAllTokens(t, e); n != burst {
 					t.Errorf("%d tokens are left of %d", n, burst)
 				}
 			})
@@ -309,26 +309,26 @@ func TestWhatIsNotRetriedTakesNoToken(t *testing.T) {
 	}
 }
 
-func TestARetryThatTheBreakerDoesNotLetThroughGivesItsTokenBack(t *testing.T) {
+func TestTheTokenOfARetryThatTheBreakerStopsIsPaidBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		breaker := &BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: 5 * time.Second}
 		e := made(t, Options{Strategy: Once(), Budget: bucket(1), Breaker: breaker})
 		opened := e.Do(t.Context(), Operation{}, func(context.Context, int) Failure { return Failure{Err: errBroken} })
-		if whyOf(t, opened) != NotRetryable || e.breaker.State() != Open {
+		if whyOf(t, opened) != WhyNotRetryable || e.breaker.State() != BreakerOpen {
 			t.Fatalf("the breaker is %v after %v", e.breaker.State(), opened)
 		}
-		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // the canary goes first, and never reports
+		time.AfterFunc(breaker.Sleep, func() { e.breaker.Allow() }) // another caller's canary, which never ends
 
-		waits := Limited{Attempts: 2, Strategy: after(breaker.Sleep + time.Second)}
+		waits := Limited(2, after(breaker.Sleep+time.Second))
 		err := e.Do(t.Context(), Operation{Strategy: waits}, func(context.Context, int) Failure {
-			t.Error("it was let through")
+			t.Error("an attempt was made")
 			return Failure{}
 		})
-		if whyOf(t, err) != AttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
+		if whyOf(t, err) != WhyAttemptsUsed || !errors.Is(err, ErrBreakerOpen) {
 			t.Errorf("error: %v", err)
 		}
-		if !e.budget.take(time.Now()) {
-			t.Error("its token is gone")
+		if !e.budget.pay(time.Now()) {
+			t.Error("the token was not paid back")
 		}
 	})
 }

@@ -18,8 +18,8 @@ func TestTheStrategySeesTheCallersData(t *testing.T) {
 	}{
 		{"attached to the request", context.Background(), "the operation's", "the operation's"},
 		{"attached to the context", under, nil, "the context's"},
-		{"the request's goes before the context's", under, "the operation's", "the operation's"},
-		{"the inner context's goes before the outer's", retry.WithData(under, "the inner's"), nil, "the inner's"},
+		{"the request's has precedence over the context's", under, "the operation's", "the operation's"},
+		{"the inner context's has precedence over the outer's", retry.WithData(under, "the inner's"), nil, "the inner's"},
 		{"none", context.Background(), nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,11 +39,11 @@ func TestTheStrategySeesTheCallersData(t *testing.T) {
 	}
 }
 
-// The RFC's example: a request that comes from a robot is not retried.
-func TestAStrategyDecidesByTheCallersData(t *testing.T) {
+// The example of RFC 0049: the request of a robot is not retried.
+func TestAStrategyCanDecideByTheCallersData(t *testing.T) {
 	noRobots := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
 		if r.Data == "robot" {
-			return retry.Decline(retry.Disabled), nil
+			return retry.Decline(retry.WhyDisabled), nil
 		}
 		return retry.After(0), nil
 	})
@@ -57,7 +57,7 @@ func TestAStrategyDecidesByTheCallersData(t *testing.T) {
 	}
 }
 
-func TestDataIsWhatWasAttached(t *testing.T) {
+func TestDataReturnsTheDataOfWithData(t *testing.T) {
 	if got := retry.Data(context.Background()); got != nil {
 		t.Errorf("without any: %v", got)
 	}

@@ -2,49 +2,51 @@ package retry
 
 import "time"
 
-// DeadlineMode is what happens when a delay would pass the deadline.
+// DeadlineMode says what the engine does when the next delay would end after the context's deadline.
 type DeadlineMode uint8
 
+// The modes.
 const (
-	// GiveUp fails at once: waiting for a deadline that is known to pass helps nobody (MongoDB).
-	GiveUp DeadlineMode = iota
-	// CapDelay waits for what is left and then fails without sending (RFC 0049, "Capping the Retry Duration").
-	CapDelay
+	// DeadlineGiveUp: the operation ends at once, as MongoDB's specifications ask.
+	DeadlineGiveUp DeadlineMode = iota
+	// DeadlineCapDelay: the operation waits until the deadline and then ends without another attempt (RFC 0049, "Capping the
+	// Retry Duration").
+	DeadlineCapDelay
 )
 
-// state is all that a decision depends on besides the failure and the time.
+// state is everything, besides the failure and the time, that a decision depends on.
 type state struct {
-	ended       Why    // why the context has ended, or Undecided
-	action      Action // the strategy's, where it is to be asked
-	retries     int    // made so far
+	ended       Why    // why the context has ended; WhyUndecided: it has not
+	action      Action // the strategy's answer, if it was asked
+	retries     int    // so far
 	mode        DeadlineMode
-	budgetEmpty bool      // a retry was asked of the budget and it had none
+	budgetEmpty bool      // the budget was asked for a token and had none
 	deadline    time.Time // zero: none
-	openUntil   time.Time // until when the breaker lets nothing through; zero: it is closed
+	openUntil   time.Time // until when the breaker permits nothing; zero: it is closed
 }
 
-// verdict is what follows from a failure.
-type verdict struct {
+// decision says what follows a failure.
+type decision struct {
 	why   Why
 	costs bool          // the retry costs a token of the budget
-	delay time.Duration // waited also if the deadline comes before the next attempt, which is then not made
+	delay time.Duration // waited also where no attempt follows: until the deadline
 }
 
-// decide is the whole rule: it has no clock, asks nobody and changes nothing. The order is that of RFC 0049's
-// orchestrator. The table in docs/ENGINE.md lists what it says for every failure and every strategy, and is tested.
-func decide(s *state, f *Failure, now time.Time) verdict {
+// decide makes the whole decision. It reads no clock and changes nothing. The order of its questions is that of RFC 0049's
+// orchestrator. A test compares it with the tables in docs/ENGINE.md for every kind of failure and every strategy.
+func decide(s *state, f *Failure, now time.Time) decision {
 	always := f.Reason.AlwaysRetry()
 	switch {
-	case s.ended != Undecided:
-		return verdict{why: s.ended}
-	case f.Refuse != Undecided:
-		return verdict{why: f.refusal()}
-	case f.Reason == UnknownReason:
-		return verdict{why: NotRetryable}
+	case s.ended != WhyUndecided:
+		return decision{why: s.ended}
+	case f.Refuse != WhyUndecided:
+		return decision{why: f.refusal()}
+	case f.Reason == ReasonUnknown:
+		return decision{why: WhyNotRetryable}
 	case !always && !s.action.retry:
-		return verdict{why: s.action.why}
+		return decision{why: s.action.why}
 	case !f.Safe():
-		return verdict{why: NotIdempotentOp}
+		return decision{why: WhyNotIdempotent}
 	}
 	delay := s.action.delay
 	if always {
@@ -58,25 +60,25 @@ func decide(s *state, f *Failure, now time.Time) verdict {
 	}
 	switch {
 	case always:
-		return verdict{why: Retried, delay: delay}
+		return decision{why: WhyRetried, delay: delay}
 	case !s.openUntil.IsZero() && s.openUntil.After(now.Add(delay)):
-		return verdict{why: BreakerOpen}
+		return decision{why: WhyBreakerOpen}
 	case s.budgetEmpty:
-		return verdict{why: BudgetEmpty}
+		return decision{why: WhyBudgetEmpty}
 	default:
-		return verdict{why: Retried, costs: true, delay: delay}
+		return decision{why: WhyRetried, costs: true, delay: delay}
 	}
 }
 
-// asksStrategy tells whether the failure is one that strategies decide about.
+// asksStrategy reports whether a strategy is asked about the failure.
 func asksStrategy(f *Failure) bool {
-	return f.Refuse == Undecided && f.Reason != UnknownReason && !f.Reason.AlwaysRetry()
+	return f.Refuse == WhyUndecided && f.Reason != ReasonUnknown && !f.Reason.AlwaysRetry()
 }
 
-// tooLate is the verdict when no more than left is left and the delay is not shorter.
-func tooLate(left time.Duration, mode DeadlineMode) verdict {
-	if mode == GiveUp {
+// tooLate is the decision where the delay would not end before the deadline. left is the time until the deadline.
+func tooLate(left time.Duration, mode DeadlineMode) decision {
+	if mode == DeadlineGiveUp {
 		left = 0
 	}
-	return verdict{why: DeadlineWouldPass, delay: max(left, 0)}
+	return decision{why: WhyDeadlineWouldPass, delay: max(left, 0)}
 }

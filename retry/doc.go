@@ -1,13 +1,60 @@
-// Package retry decides whether, when and why a failed attempt is tried again.
+// Package retry runs operations again when that is safe and can help, and says afterwards what happened.
 //
-// An attempt fails at a [Stage], for a [Reason], while doing something whose [Effect] is known. From those three facts
-// the [Engine] decides, in this order: what the failure itself forbids; what the [Strategy] says; that nothing may be
-// applied twice; the deadline; the [Breaker]; the budget ([BudgetOptions]). Then it waits and tries again. In the end it
-// returns nil or an [*Error] that holds every attempt, the [Why] of the last verdict, and whether the outcome is known.
-// The decision is one pure function; its table is in docs/ENGINE.md.
+// An attempt of an operation fails at a stage, for a reason, and the operation has an effect. A retry is safe if nothing was
+// sent, or if the server answered that it did nothing, or if doing the operation twice does no harm. The package never makes
+// a retry that is not safe, whatever else it is told. The rules are those of Couchbase's RFC 0049 and of the MongoDB driver
+// specifications for retryable reads, retryable writes and client backpressure.
 //
-// A successful call costs a few nanoseconds and no allocation: the clock is read, a lock or a timer is taken and memory
-// is used only after a failure. The package has no goroutines and does no I/O; it waits in the caller's goroutine.
+// # The short way
 //
-// The rules are those of Couchbase's RFC 0049 and of the MongoDB driver specifications for retryable reads and writes.
+// [Run] calls a function until it succeeds, with growing delays. It needs to know two things: the operation's [Effect], and
+// what an error means, as a [Class].
+//
+//	err := retry.Run(ctx, retry.EffectIdempotent, classify, func(ctx context.Context) error {
+//		return store.Put(ctx, key, value)
+//	})
+//
+//	func classify(err error) retry.Class {
+//		switch {
+//		case errors.Is(err, store.ErrBusy): // it answered that it did nothing
+//			return retry.ClassTemporary
+//		case errors.Is(err, io.ErrUnexpectedEOF): // the connection was lost before the answer
+//			return retry.ClassNoAnswer
+//		default: // not known, for example "the key is too long": not retried
+//			return retry.ClassUnknown
+//		}
+//	}
+//
+// There is no ready-made classify: the same error means different things in different programs. An error of dialling, for
+// example, means that nothing was sent only if the function sent nothing on another connection before.
+//
+// # The whole engine
+//
+// An [Engine], made by [New], runs operations with limits of your own:
+//
+//   - A [Strategy] decides whether there is another attempt, and after which delay: [Once], [UntilDeadline], [BestEffort],
+//     [Limited], [Overload], or a function of your own.
+//   - The deadline is that of the context. The engine does not begin a delay that would pass it, unless [DeadlineCapDelay] is
+//     set.
+//   - A budget ([BudgetOptions]) limits the retries of all operations together.
+//   - A [Breaker] stops attempts while most of them fail.
+//   - An [Observer] receives every failed attempt, every decision and every end.
+//
+// [Engine.Run] is Run with these. [Engine.Do] takes an [AttemptFunc], which describes its failures itself: the [Stage], the
+// [Reason], the endpoint, a delay that the server asked for. The packages mongoreason and couchbasereason hold the reasons of
+// these two databases.
+//
+// # The error
+//
+// A failed operation returns an [*Error]: it holds every attempt, says [Why] there was no other, and whether the outcome is
+// known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last attempt in it.
+//
+// # Costs and limits
+//
+// A success costs a few nanoseconds and no memory. The engine reads the clock, locks and uses memory only after a failure or
+// while a breaker is not closed. The history of an operation grows with each failed attempt. The package starts no goroutines
+// and does no I/O: the caller's goroutine waits for the delays.
+//
+// Nothing but the context's deadline or [Limited] ends the retries of [BestEffort] and [UntilDeadline]. There is no hedging,
+// no bulkhead and no rate limiting.
 package retry

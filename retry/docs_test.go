@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func tableUnder(t *testing.T, document, heading string) [][]string {
 	t.Helper()
 	_, after, found := strings.Cut(document, "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("there is no heading %q", heading)
+		t.Fatalf("the document has no heading %q", heading)
 	}
 	var rows [][]string
 	for line := range strings.Lines(after) {
@@ -48,7 +49,7 @@ func tableUnder(t *testing.T, document, heading string) [][]string {
 	}
 	for _, row := range rows {
 		if len(row) != len(rows[0]) {
-			t.Fatalf("under %q the row %q has not as many columns as %q", heading, row, rows[0])
+			t.Fatalf("under %q the row %q has not the columns %q", heading, row, rows[0])
 		}
 	}
 	return rows
@@ -64,14 +65,23 @@ func cells(line string) []string {
 
 // declared is a package variable that holds a reason.
 type declared struct {
-	variable, name, doc string
+	in, variable, name, doc string
 }
 
-// declaredReasons finds in the package's source every variable that holds a reason.
+// declaredReasons finds every variable that holds a reason in the source of this package and of those of the databases.
 func declaredReasons(t *testing.T) []declared {
 	t.Helper()
 	var all []declared
-	for _, file := range sourceFiles(t) {
+	for _, folder := range []string{".", "couchbasereason", "mongoreason"} {
+		all = append(all, declaredReasonsIn(t, folder)...)
+	}
+	return all
+}
+
+func declaredReasonsIn(t *testing.T, folder string) []declared {
+	t.Helper()
+	var all []declared
+	for _, file := range sourceFiles(t, folder) {
 		for _, d := range file.Decls {
 			general, ok := d.(*ast.GenDecl)
 			if !ok || general.Tok != token.VAR {
@@ -82,7 +92,7 @@ func declaredReasons(t *testing.T) []declared {
 				doc := cmp.Or(spec.Doc.Text(), general.Doc.Text())
 				for i, value := range spec.Values {
 					if name, ok := madeReason(t, value); ok {
-						all = append(all, declared{spec.Names[i].Name, name, doc})
+						all = append(all, declared{file.Name.Name, spec.Names[i].Name, name, doc})
 					}
 				}
 			}
@@ -91,9 +101,9 @@ func declaredReasons(t *testing.T) []declared {
 	return all
 }
 
-func sourceFiles(t *testing.T) []*ast.File {
+func sourceFiles(t *testing.T, folder string) []*ast.File {
 	t.Helper()
-	entries, err := os.ReadDir(".")
+	entries, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +113,7 @@ func sourceFiles(t *testing.T) []*ast.File {
 		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(fset, e.Name(), nil, parser.ParseComments)
+		file, err := parser.ParseFile(fset, filepath.Join(folder, e.Name()), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +127,7 @@ func madeReason(t *testing.T, e ast.Expr) (name string, ok bool) {
 	t.Helper()
 	switch e := e.(type) {
 	case *ast.CallExpr:
-		if f, is := e.Fun.(*ast.Ident); !is || f.Name != "NewReason" {
+		if !isNewReason(e.Fun) {
 			return "", false
 		}
 		name, err := strconv.Unquote(e.Args[0].(*ast.BasicLit).Value)
@@ -132,7 +142,16 @@ func madeReason(t *testing.T, e ast.Expr) (name string, ok bool) {
 	return "", false
 }
 
-// reasonsTable is the table of all reasons, from their flags and from the comments on their variables.
+// isNewReason reports whether an expression is NewReason, in this package or another.
+func isNewReason(e ast.Expr) bool {
+	if selector, ok := e.(*ast.SelectorExpr); ok {
+		e = selector.Sel
+	}
+	name, ok := e.(*ast.Ident)
+	return ok && name.Name == "NewReason"
+}
+
+// reasonsTable returns the table of all reasons, made from their flags and from the comments on their variables.
 func reasonsTable(t *testing.T) string {
 	t.Helper()
 	byName := map[string]declared{}
@@ -147,13 +166,13 @@ func reasonsTable(t *testing.T) string {
 		if d.doc == "" {
 			t.Errorf("%v has no comment", r)
 		}
-		fmt.Fprintf(&b, "| %v | `%s` | %s | %s | %s |\n", r, d.variable, yes[r.AllowsNonIdempotentRetry()], yes[r.AlwaysRetry()],
+		fmt.Fprintf(&b, "| %v | `%s.%s` | %s | %s | %s |\n", r, d.in, d.variable, yes[r.AllowsNonIdempotentRetry()], yes[r.AlwaysRetry()],
 			sentence(d))
 	}
 	return b.String()
 }
 
-// sentence is the first sentence of a variable's comment, without its name and without links.
+// sentence returns the first sentence of a variable's comment, without the name and without links.
 func sentence(d declared) string {
 	text := strings.Join(strings.Fields(d.doc), " ")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, d.variable+": "), d.variable+" is the reason of ")
@@ -161,11 +180,11 @@ func sentence(d declared) string {
 	return strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(text)
 }
 
-func TestDocs(t *testing.T) {
+func TestTheDocumentListsTheReasons(t *testing.T) {
 	const begin, end = "<!-- reasons: begin -->\n", "<!-- reasons: end -->"
 	document := readFile(t, engineDocs)
-	before, rest, found := strings.Cut(document, begin)
-	old, after, closed := strings.Cut(rest, end)
+	before, from, found := strings.Cut(document, begin)
+	old, after, closed := strings.Cut(from, end)
 	if !found || !closed {
 		t.Fatalf("%s has no markers for the reasons", engineDocs)
 	}
@@ -177,6 +196,26 @@ func TestDocs(t *testing.T) {
 		return
 	}
 	if old != table {
-		t.Errorf("the reasons in %s are not those of the code; `go test ./retry -run TestDocs -update` writes:\n%s", engineDocs, table)
+		t.Errorf("the reasons in %s are not those of the code; `go test ./retry -run TestTheDocument -update` writes:\n%s", engineDocs, table)
+	}
+}
+
+func TestTheDocumentListsTheClasses(t *testing.T) {
+	classes := map[string]Class{
+		"`ClassUnknown`": ClassUnknown, "`ClassPermanent`": ClassPermanent, "`ClassTemporary`": ClassTemporary,
+		"`ClassNotSent`": ClassNotSent, "`ClassNoAnswer`": ClassNoAnswer,
+	}
+	rows := tableUnder(t, readFile(t, engineDocs), "## The classes of `Run`")[1:]
+	if len(rows) != len(classes) {
+		t.Errorf("the table has %d classes, want %d", len(rows), len(classes))
+	}
+	for _, row := range rows {
+		class, ok := classes[row[0]]
+		if !ok {
+			t.Fatalf("the table has %s, which this test does not know", row[0])
+		}
+		if f := class.failure(errBroken); row[1] != f.Stage.String() || row[2] != f.Reason.String() {
+			t.Errorf("%s is %q, %q in the table; want %v, %v", row[0], row[1], row[2], f.Stage, f.Reason)
+		}
 	}
 }

@@ -1,24 +1,25 @@
 package retry
 
-// Effect is what sending the same attempt twice would do. It belongs to the attempt, not to the operation: an
-// increment with a transaction number is idempotent on a server that deduplicates and not on one that does not.
+// Effect says whether sending the same thing twice does harm. An operation has one, and each of its attempts can have a
+// better one: an increment with a transaction number is idempotent on a server that recognises repetitions, and not
+// idempotent on a server that does not.
 type Effect uint8
 
 // The effects. The zero value is the careful one.
 const (
-	NotIdempotent Effect = iota // a second sending may apply it a second time
-	Idempotent                  // may be sent twice
-	ReadOnly                    // changes nothing
+	EffectNotIdempotent Effect = iota // sending it twice may apply it twice
+	EffectIdempotent                  // it may be sent twice
+	EffectReadOnly                    // it changes nothing
 )
 
 // String returns the effect in words.
 func (e Effect) String() string {
 	switch e {
-	case NotIdempotent:
+	case EffectNotIdempotent:
 		return "not idempotent"
-	case Idempotent:
+	case EffectIdempotent:
 		return "idempotent"
-	case ReadOnly:
+	case EffectReadOnly:
 		return "read only"
 	}
 	return "unknown effect"

@@ -7,42 +7,38 @@ import (
 	"time"
 )
 
-// Options configure an [Engine].
+// Options configure an [Engine]. They are copied when the engine is made.
 type Options struct {
-	// Strategy is used for operations without one of their own. It must be set; [BestEffort] suits most.
+	// Strategy is used for operations without one of their own. It must be set.
 	Strategy Strategy
-	// DeadlineMode says what happens when a delay would pass the context's deadline. Default: [GiveUp].
+	// DeadlineMode says what happens when a delay would pass the context's deadline. Default: [DeadlineGiveUp].
 	DeadlineMode DeadlineMode
-	// Budget limits the retries of all operations together. Nil: they are not limited. See [DefaultBudget].
+	// Budget limits the retries of all operations together. Nil means no limit. See [DefaultBudgetOptions].
 	Budget *BudgetOptions
-	// Breaker keeps attempts away from what keeps failing. Nil: there is none. See [DefaultBreaker].
+	// Breaker stops attempts while most of them fail. Nil means no breaker. See [DefaultBreakerOptions].
 	Breaker *BreakerOptions
-	// Observer is told of failed attempts, verdicts and ends. Nil: nobody is.
+	// Observer receives the events of all operations. Nil means none.
 	Observer Observer
 }
 
-// Engine runs operations with retries. It is safe for concurrent use and holds no resources.
+// Engine runs operations with retries. It is safe for concurrent use. It need not be closed.
 type Engine struct {
 	strategy Strategy
-	rule     *rule // what the strategy comes to, if it comes to one
 	mode     DeadlineMode
-	watched  bool // by a budget, a breaker or an observer
+	watched  bool // a budget, a breaker or an observer wants to know of successes
 	breaker  *Breaker
 	budget   *budget
 	observer Observer
 
-	successes atomic.Uint64 // counted once for budget and breaker
+	successes atomic.Uint64 // one counter for budget and breaker
 }
 
 // New returns an engine, or an error that names the option and its rule.
 func New(o Options) (*Engine, error) {
 	if err := o.validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("retry: %w", err)
 	}
 	e := &Engine{strategy: o.Strategy, mode: o.DeadlineMode, observer: o.Observer}
-	if r, ok := ruleOf(o.Strategy); ok {
-		e.rule = &r
-	}
 	now := time.Now()
 	if o.Budget != nil {
 		e.budget = newBudget(*o.Budget, &e.successes, now)
@@ -55,12 +51,12 @@ func New(o Options) (*Engine, error) {
 }
 
 func (o *Options) validate() error {
-	if o.DeadlineMode > CapDelay {
-		return fmt.Errorf("retry: DeadlineMode is %d; it must be GiveUp or CapDelay", o.DeadlineMode)
+	if o.DeadlineMode > DeadlineCapDelay {
+		return fmt.Errorf("Options.DeadlineMode is %d; it must be DeadlineGiveUp or DeadlineCapDelay", o.DeadlineMode)
 	}
-	err := validStrategy(o.Strategy)
+	err := checkStrategy(o.Strategy)
 	if err != nil {
-		err = fmt.Errorf("retry: Strategy: %w", err)
+		err = fmt.Errorf("Options.Strategy: %w", err)
 	}
 	if err == nil && o.Budget != nil {
 		err = o.Budget.validate()
@@ -71,16 +67,18 @@ func (o *Options) validate() error {
 	return err
 }
 
-// Do makes attempts until one succeeds or no more is allowed. It returns nil or an [*Error]; only for an operation whose
-// strategy is wrongly made it returns another error, before any attempt. It runs in the caller's goroutine, and its waits
-// end when ctx does.
-func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
+// Do makes attempts until one succeeds or another one is not allowed. It returns nil or an [*Error]. Only if the operation's
+// strategy was made with wrong arguments, it returns another error, before any attempt. Attempts and waits run in the
+// caller's goroutine. A wait ends when ctx does.
+//
+// [Engine.Run] is simpler where an error alone says enough about a failure.
+func (e *Engine) Do(ctx context.Context, op Operation, attempt AttemptFunc) error {
 	if op.Strategy != nil {
-		if err := validStrategy(op.Strategy); err != nil {
-			return fmt.Errorf("retry: Operation.Strategy: %w", err)
+		if err := checkOperation(op.Strategy); err != nil {
+			return err
 		}
 	}
-	permit := e.admit()
+	permit := e.permit()
 	if !permit.ok() {
 		return e.stopped(ctx, &op, attempt)
 	}
@@ -90,25 +88,25 @@ func (e *Engine) Do(ctx context.Context, op Operation, attempt Attempt) error {
 	}
 	if e.watched {
 		e.countSuccess(permit)
-		if e.observer != nil || permit.state() != Closed { // so that most calls make no other
-			e.tellSuccess(ctx, &op, permit, 0)
+		if e.observer != nil || permit.state() != BreakerClosed { // false for most operations, which save the call
+			e.succeeded(ctx, &op, permit, 0)
 		}
 	}
 	return nil
 }
 
-// countSuccess counts for budget and breaker together. What the breaker let through before its latest change of state is not
-// counted: it says nothing of the state that is.
+// countSuccess counts a success for budget and breaker together. An attempt that began before the breaker's latest change of
+// state is not counted: it shows nothing about the new state.
 func (e *Engine) countSuccess(permit Permit) {
 	if e.breaker == nil || e.breaker.isLatest(permit) {
 		e.successes.Add(1)
 	}
 }
 
-// admit asks the breaker, if there is one, to let an attempt through.
-func (e *Engine) admit() Permit {
+// permit returns the breaker's permit for an attempt. Without a breaker there always is one.
+func (e *Engine) permit() Permit {
 	if e.breaker == nil {
 		return firstPermit
 	}
-	return e.breaker.enter()
+	return e.breaker.permit()
 }

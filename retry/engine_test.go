@@ -11,79 +11,82 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-// Every row is a sentence of RFC 0049 or of the MongoDB specifications; all combinations are in docs/ENGINE.md.
-func TestVerdicts(t *testing.T) {
-	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
+// Every case is a sentence of RFC 0049 or of the MongoDB specifications. All combinations are in docs/ENGINE.md.
+func TestDecisions(t *testing.T) {
+	notIdempotent := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
 		failures []retry.Failure
 		attempts int
-		why      retry.Why // Retried: the operation succeeds
+		why      retry.Why // WhyRetried: the operation succeeds
 	}{
-		{"success is one attempt", retry.Once(), nil, 1, retry.Retried},
-		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.Retried},
-		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.NotIdempotentOp},
+		{"success is one attempt", retry.Once(), nil, 1, retry.WhyRetried},
+		{"in flight only idempotent requests are retried", retry.Once(), []retry.Failure{inFlight}, 2, retry.WhyRetried},
+		{"in flight and not idempotent is not retried", retry.Once(), []retry.Failure{notIdempotent}, 1, retry.WhyNotIdempotent},
 		{
-			"in flight and not idempotent is not retried even for a reason that always is", retry.Once(),
-			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.InFlight })},
-			1, retry.NotIdempotentOp,
+			"in flight and not idempotent is not retried, even for an always-retry reason", retry.Once(),
+			[]retry.Failure{with(notMyVBucket, func(f *retry.Failure) { f.Stage = retry.StageInFlight })},
+			1, retry.WhyNotIdempotent,
 		},
-		{"once means once", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
+		{"once is one retry", retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"a limit within a larger one", retry.Limited(5, retry.Limited(2, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
+		{"a limit within a smaller one", retry.Limited(2, retry.Limited(5, retry.UntilDeadline())), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
 		{
 			"before dispatch anything may be retried", retry.Once(),
-			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.Dispatch })},
-			2, retry.Retried,
+			[]retry.Failure{with(notIdempotent, func(f *retry.Failure) { f.Stage = retry.StageDispatch })},
+			2, retry.WhyRetried,
 		},
 		{
-			"a stage that was forgotten is the careful one", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Reason: retry.PoolCleared}},
-			1, retry.NotIdempotentOp,
+			"a forgotten stage is in flight", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Reason: mongoreason.PoolCleared}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
-			"after a response what the lists say: an answer that means not applied", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NotWritablePrimary}},
-			2, retry.Retried,
+			"an answer that means that nothing was applied is retried", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}},
+			2, retry.WhyRetried,
 		},
 		{
-			"after a response what the lists say: one that does not mean it", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.RetryableCode}},
-			1, retry.NotIdempotentOp,
+			"an answer that does not mean that is not retried", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.RetryableCode}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
-			"an answer that leaves the effect open is not retried", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NodeRecovering, Unsettled: true}},
-			1, retry.NotIdempotentOp,
+			"an unsettled answer is not retried", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true}},
+			1, retry.WhyNotIdempotent,
 		},
 		{
-			"an answer that leaves the effect open is retried if twice does no harm", retry.Once(),
-			[]retry.Failure{{Err: io.EOF, Stage: retry.Responded, Reason: retry.NodeRecovering, Unsettled: true, Effect: retry.Idempotent}},
-			2, retry.Retried,
+			"an unsettled answer is retried if the attempt is idempotent", retry.Once(),
+			[]retry.Failure{{Err: io.EOF, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering, Unsettled: true, Effect: retry.EffectIdempotent}},
+			2, retry.WhyRetried,
 		},
 		{
 			"UNKNOWN is refused before the strategy is asked, idempotent or not", afterEach(0),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.UnknownReason })},
-			1, retry.NotRetryable,
+			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Reason = retry.ReasonUnknown })},
+			1, retry.WhyNotRetryable,
 		},
 		{
 			"the attempt's own refusal is final", afterEach(0),
-			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.NoServer })},
-			1, retry.NoServer,
+			[]retry.Failure{with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyNoServer })},
+			1, retry.WhyNoServer,
 		},
-		{"a strategy returns a delay, or none", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
-		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.StrategyDeclined},
-		{"a strategy that declines says why", saying(retry.Decline(retry.Disabled), nil), []retry.Failure{inFlight}, 1, retry.Disabled},
+		{"the zero Action declines", saying(retry.Action{}, nil), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
+		{"a strategy's error declines", saying(retry.After(0), io.EOF), []retry.Failure{inFlight}, 1, retry.WhyStrategyDeclined},
+		{"a strategy that declines says why", saying(retry.Decline(retry.WhyDisabled), nil), []retry.Failure{inFlight}, 1, retry.WhyDisabled},
 		{
-			"the strategy's no goes before the engine's", saying(retry.Decline(retry.Disabled), nil),
+			"the strategy's Why has precedence over not idempotent", saying(retry.Decline(retry.WhyDisabled), nil),
 			[]retry.Failure{notIdempotent},
-			1, retry.Disabled,
+			1, retry.WhyDisabled,
 		},
 		{
-			"a failure that may not be repeated ends what was repeated before it", retry.UntilDeadline(),
+			"a second failure that may not be retried ends the operation", retry.UntilDeadline(),
 			[]retry.Failure{inFlight, notIdempotent},
-			2, retry.NotIdempotentOp,
+			2, retry.WhyNotIdempotent,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("%d attempts, want %d", *made, c.attempts)
 			}
 			if why := whyOf(err); why != c.why {
-				t.Errorf("because %v, want %v (%v)", why, c.why, err)
+				t.Errorf("ended as %v, want %v (%v)", why, c.why, err)
 			}
 			if err != nil && !errors.Is(err, c.failures[c.attempts-1].Err) {
 				t.Errorf("the last error is not found in %v", err)
@@ -102,15 +105,14 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// "RFC 0049's request flag is its default"; an attempt's own effect may be better, and is never worse.
-func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
-	effects := []retry.Effect{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly}
+// The operation's effect is RFC 0049's idempotent flag. An attempt's own effect can be better; it is never worse.
+func TestTheBetterEffectOfOperationAndAttemptCounts(t *testing.T) {
 	for i, operations := range effects {
 		for j, attempts := range effects {
 			better := effects[max(i, j)]
-			want := retry.NotIdempotentOp // in flight
-			if better != retry.NotIdempotent {
-				want = retry.Disabled // the strategy's no, to a second failure
+			want := retry.WhyNotIdempotent // in flight
+			if better != retry.EffectNotIdempotent {
+				want = retry.WhyDisabled // the strategy declines after the second failure
 			}
 			t.Run(fmt.Sprintf("%v, the attempt %v", operations, attempts), func(t *testing.T) {
 				var seen []retry.Effect
@@ -120,7 +122,7 @@ func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
 						t.Errorf("the strategy sees the operation as %v, want %v", r.Effect, operations)
 					}
 					if r.Retries > 0 {
-						return retry.Decline(retry.Disabled), nil
+						return retry.Decline(retry.WhyDisabled), nil
 					}
 					return retry.After(0), nil
 				})
@@ -136,11 +138,11 @@ func TestTheOperationsEffectIsTheAttemptsDefault(t *testing.T) {
 	}
 }
 
-// The effect belongs to the attempt: one server deduplicates and the next does not.
-func TestTheEffectBelongsToTheAttempt(t *testing.T) {
-	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent }))
+// One server recognises repetitions and the next does not.
+func TestEachAttemptHasItsOwnEffect(t *testing.T) {
+	attempt, made := script(inFlight, with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent }))
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(context.Background(), retry.Operation{}, attempt)
-	if *made != 2 || whyOf(err) != retry.NotIdempotentOp {
+	if *made != 2 || whyOf(err) != retry.WhyNotIdempotent {
 		t.Errorf("%d attempts, %v", *made, err)
 	}
 }
@@ -151,7 +153,7 @@ func TestAttemptsAreNumberedAndGetTheCallersContext(t *testing.T) {
 	var numbers []int
 	err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(ctx, retry.Operation{}, func(got context.Context, n int) retry.Failure {
 		if got.Value(key{}) != "the caller's" {
-			t.Error("an attempt has another context")
+			t.Error("the attempt has another context")
 		}
 		if numbers = append(numbers, n); n < 3 {
 			return inFlight
@@ -163,12 +165,12 @@ func TestAttemptsAreNumberedAndGetTheCallersContext(t *testing.T) {
 	}
 }
 
-func TestAnAttemptThatABreakerStoppedHasItsNumberToo(t *testing.T) {
-	quick := retry.DefaultBreaker()
+func TestAnAttemptThatABreakerStoppedHasANumber(t *testing.T) {
+	quick := retry.DefaultBreakerOptions()
 	quick.Volume, quick.Sleep = 1, 20*ms
 	for _, c := range []struct {
 		name     string
-		attempts []time.Duration // how long the operation's attempts take that are made
+		attempts []time.Duration // how long each attempt lasts that is made
 		numbers  []int
 		ended    time.Duration
 	}{
@@ -183,7 +185,7 @@ func TestAnAttemptThatABreakerStoppedHasItsNumberToo(t *testing.T) {
 				}
 				if c.numbers[0] == 0 { // the breaker opens during the first attempt
 					time.AfterFunc(ms/2, opens)
-					time.AfterFunc(25*ms, func() { // and is half-open when the second is due
+					time.AfterFunc(25*ms, func() { // and is half-open when the second should begin
 						e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure {
 							<-time.After(10 * ms)
 							return retry.Failure{}

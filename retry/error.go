@@ -8,37 +8,38 @@ import (
 	"time"
 )
 
-// Record is one failed attempt and the verdict about it.
+// Record is one failed attempt and the decision about it.
 type Record struct {
 	Failure
-	Delay time.Duration // that was to follow it
+	Delay time.Duration // the delay that was decided after it
 	Why   Why           // why there was, or was not, another attempt
 }
 
-// Error is returned for an operation that failed: it holds every attempt. errors.Is and errors.As see through it to the
-// last real error and, where the context's end stopped the retries, to that and its cause. It is immutable.
+// Error is the error of an operation that failed. It holds every attempt. errors.Is and errors.As find in it the error of the
+// last attempt and, where the end of the context ended the operation, context.DeadlineExceeded or context.Canceled with the
+// context's cause. It is immutable.
 type Error struct {
-	// Attempts are all failed attempts in their order; there is at least one.
+	// Attempts are all failed attempts in order; at least one.
 	Attempts []Record
 
 	effect Effect
-	end    []error // context.DeadlineExceeded or context.Canceled with its cause, if that is why it ended
+	end    []error // context.DeadlineExceeded or context.Canceled with its cause, if that ended the operation
 }
 
-func newError(ctx context.Context, effect Effect, history []Record) *Error {
-	e := &Error{Attempts: history, effect: effect}
+func newError(ctx context.Context, effect Effect, attempts []Record) *Error {
+	e := &Error{Attempts: attempts, effect: effect}
 	switch e.Why() {
-	case DeadlineWouldPass:
+	case WhyDeadlineWouldPass:
 		e.endedBy(ctx, context.DeadlineExceeded)
-	case Cancelled:
+	case WhyCancelled:
 		e.endedBy(ctx, context.Canceled)
-	case Undecided, Retried, NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen,
-		NoServer, UnsupportedServer, InTransaction, Disabled, NotBuilt:
+	case WhyUndecided, WhyRetried, WhyNotRetryable, WhyNotIdempotent, WhyStrategyDeclined, WhyAttemptsUsed, WhyBudgetEmpty, WhyBreakerOpen,
+		WhyNoServer, WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt:
 	}
 	return e
 }
 
-// endedBy adds the context's end and, where it has come, its cause.
+// endedBy adds the context's error and, if the context has ended, its cause.
 func (e *Error) endedBy(ctx context.Context, end error) {
 	e.end = []error{end}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(end, cause) {
@@ -46,16 +47,16 @@ func (e *Error) endedBy(ctx context.Context, end error) {
 	}
 }
 
-// Last returns the last attempt's record.
+// Last returns the record of the last attempt.
 func (e *Error) Last() Record { return e.Attempts[len(e.Attempts)-1] }
 
-// Why returns why there were no more attempts.
+// Why returns why there was no further attempt.
 func (e *Error) Why() Why { return e.Last().Why }
 
-// OutcomeKnown tells whether the error is unambiguous: the operation has certainly not been applied, or doing it again
-// does no harm. It is decided from the attempts really made (RFC 0058, timeouts #13 and #14).
+// OutcomeKnown reports whether the error is unambiguous: the operation was certainly not applied, or doing it again does no
+// harm. It depends on the attempts that were really made (Couchbase's RFC 0058, timeouts #13 and #14).
 func (e *Error) OutcomeKnown() bool {
-	if e.effect != NotIdempotent {
+	if e.effect != EffectNotIdempotent {
 		return true
 	}
 	for i := range e.Attempts {
@@ -66,12 +67,12 @@ func (e *Error) OutcomeKnown() bool {
 	return true
 }
 
-// Error returns the last error with the number of attempts and why there were no more.
+// Error returns the last attempt's error, followed by [Error.History].
 func (e *Error) Error() string {
 	return fmt.Sprintf("%v (%s)", e.Last().Err, e.History())
 }
 
-// History returns all attempts on one line: where, how far, for which reason, and why there were no more.
+// History returns all attempts on one line: endpoint, stage, reason and error of each, and why there was no further one.
 func (e *Error) History() string {
 	var b strings.Builder
 	plural := "s"
@@ -93,12 +94,12 @@ func at(endpoint string) string {
 	return " at " + endpoint
 }
 
-// Unwrap returns the last attempt's error, or if a breaker stopped that one also the error of the last that was made; and, if
-// the context's end stopped the retries, that and its cause.
+// Unwrap returns the last attempt's error; if a breaker stopped that attempt, also the error of the last attempt that was
+// made; and if the end of the context ended the operation, its error and its cause.
 func (e *Error) Unwrap() []error {
 	errs := []error{e.Last().Err}
-	for i := len(e.Attempts) - 1; i > 0 && e.Attempts[i].Reason == CircuitBreakerOpen; i-- {
-		if e.Attempts[i-1].Reason != CircuitBreakerOpen {
+	for i := len(e.Attempts) - 1; i > 0 && e.Attempts[i].Reason == ReasonCircuitBreakerOpen; i-- {
+		if e.Attempts[i-1].Reason != ReasonCircuitBreakerOpen {
 			errs = append(errs, e.Attempts[i-1].Err)
 		}
 	}

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-func TestAnErrorTellsEveryAttempt(t *testing.T) {
-	first := retry.Failure{Err: errors.New("reset"), Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.ReadOnly, Endpoint: "a:1"}
-	second := retry.Failure{Err: errors.New("refused"), Stage: retry.Dispatch, Reason: retry.ConnectionFailed}
+func TestTheTextOfAnErrorHasEveryAttempt(t *testing.T) {
+	first := retry.Failure{Err: errors.New("reset"), Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Effect: retry.EffectReadOnly, Endpoint: "a:1"}
+	second := retry.Failure{Err: errors.New("refused"), Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
 	attempt, _ := script(first, second)
 	err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), retry.Operation{}, attempt)
 	const want = "refused (2 attempts: [1 at a:1, in flight, NETWORK_ERROR: reset] " +
@@ -25,7 +26,7 @@ func TestAnErrorTellsEveryAttempt(t *testing.T) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 	attempt, _ = script(second, first)
-	err = engine(t, retry.Options{Strategy: retry.Limited{Attempts: 1}}).Do(context.Background(), retry.Operation{}, attempt)
+	err = engine(t, retry.Options{Strategy: retry.Limited(1, retry.UntilDeadline())}).Do(context.Background(), retry.Operation{}, attempt)
 	if err == nil || !strings.Contains(err.Error(), "(1 attempt: [1, ") {
 		t.Errorf("%v, want one attempt", err)
 	}
@@ -37,60 +38,60 @@ func TestARecordHasTheFailureTheDelayAndTheWhy(t *testing.T) {
 			notMyVBucket,
 			with(notMyVBucket, func(f *retry.Failure) { f.Endpoint = "b:2" }),
 			with(inFlight, func(f *retry.Failure) { f.RetryAfter = 3 * ms }),
-			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.NotBuilt }),
+			with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyNotBuilt }),
 		}
 		attempt, _ := script(failures...)
 		err := engine(t, retry.Options{Strategy: retry.UntilDeadline()}).Do(t.Context(), retry.Operation{}, attempt)
 		want := []retry.Record{
-			{Failure: failures[0], Delay: 1 * ms, Why: retry.Retried},
-			{Failure: failures[1], Delay: 10 * ms, Why: retry.Retried},
-			{Failure: failures[2], Delay: 3 * ms, Why: retry.Retried},
-			{Failure: failures[3], Why: retry.NotBuilt},
+			{Failure: failures[0], Delay: 1 * ms, Why: retry.WhyRetried},
+			{Failure: failures[1], Delay: 10 * ms, Why: retry.WhyRetried},
+			{Failure: failures[2], Delay: 3 * ms, Why: retry.WhyRetried},
+			{Failure: failures[3], Why: retry.WhyNotBuilt},
 		}
 		var failed *retry.Error
 		if !errors.As(err, &failed) || !slices.Equal(failed.Attempts, want) {
 			t.Fatalf("%+v, want %+v", err, want)
 		}
-		if failed.Last() != want[3] || failed.Why() != retry.NotBuilt {
-			t.Errorf("the last: %+v, %v", failed.Last(), failed.Why())
+		if failed.Last() != want[3] || failed.Why() != retry.WhyNotBuilt {
+			t.Errorf("the last record: %+v, %v", failed.Last(), failed.Why())
 		}
 	})
 }
 
 // "Timeouts are unambiguous when the request is idempotent, or no attempt was sent, or every sent attempt got an answer that
-// means not applied; otherwise ambiguous." The same holds for every other end.
+// means not applied; otherwise ambiguous." The same rule holds for every other end of an operation.
 func TestOutcomeKnown(t *testing.T) {
-	sent := retry.Failure{Stage: retry.InFlight}
-	deduplicated := retry.Failure{Stage: retry.InFlight, Effect: retry.Idempotent}
-	unsent := retry.Failure{Stage: retry.Dispatch}
-	answered := retry.Failure{Stage: retry.Responded}
-	open := retry.Failure{Stage: retry.Responded, Unsettled: true}
+	sent := retry.Failure{Stage: retry.StageInFlight}
+	deduplicated := retry.Failure{Stage: retry.StageInFlight, Effect: retry.EffectIdempotent}
+	unsent := retry.Failure{Stage: retry.StageDispatch}
+	answered := retry.Failure{Stage: retry.StageResponded}
+	unsettled := retry.Failure{Stage: retry.StageResponded, Unsettled: true}
 	for _, c := range []struct {
 		name     string
 		effect   retry.Effect
 		attempts []retry.Failure
 		known    bool
 	}{
-		{"no attempt was sent", retry.NotIdempotent, []retry.Failure{unsent}, true},
-		{"no attempt of several was sent", retry.NotIdempotent, []retry.Failure{unsent, unsent, unsent}, true},
-		{"every sent attempt got an answer that means not applied", retry.NotIdempotent, []retry.Failure{answered, answered}, true},
-		{"every sent attempt got one, and others were not sent", retry.NotIdempotent, []retry.Failure{answered, unsent, answered}, true},
-		{"the only attempt was in flight", retry.NotIdempotent, []retry.Failure{sent}, false},
-		{"the first was in flight", retry.NotIdempotent, []retry.Failure{deduplicated, unsent}, false},
-		{"the last was in flight", retry.NotIdempotent, []retry.Failure{unsent, answered, sent}, false},
-		{"one was in flight, answers before and after it", retry.NotIdempotent, []retry.Failure{answered, deduplicated, answered}, false},
-		{"an answer left it open", retry.NotIdempotent, []retry.Failure{open}, false},
-		{"an answer after what was not sent left it open", retry.NotIdempotent, []retry.Failure{unsent, open}, false},
-		{"a stage that was forgotten", retry.NotIdempotent, []retry.Failure{{}}, false},
-		{"the request is idempotent", retry.Idempotent, []retry.Failure{sent, sent}, true},
-		{"the request changes nothing", retry.ReadOnly, []retry.Failure{sent, open}, true},
+		{"no attempt was sent", retry.EffectNotIdempotent, []retry.Failure{unsent}, true},
+		{"no attempt of several was sent", retry.EffectNotIdempotent, []retry.Failure{unsent, unsent, unsent}, true},
+		{"every sent attempt got an answer that means not applied", retry.EffectNotIdempotent, []retry.Failure{answered, answered}, true},
+		{"every sent attempt got such an answer, and others were not sent", retry.EffectNotIdempotent, []retry.Failure{answered, unsent, answered}, true},
+		{"the only attempt was in flight", retry.EffectNotIdempotent, []retry.Failure{sent}, false},
+		{"the first was in flight", retry.EffectNotIdempotent, []retry.Failure{deduplicated, unsent}, false},
+		{"the last was in flight", retry.EffectNotIdempotent, []retry.Failure{unsent, answered, sent}, false},
+		{"one was in flight, with answers before and after it", retry.EffectNotIdempotent, []retry.Failure{answered, deduplicated, answered}, false},
+		{"an unsettled answer", retry.EffectNotIdempotent, []retry.Failure{unsettled}, false},
+		{"an unsettled answer after an attempt that was not sent", retry.EffectNotIdempotent, []retry.Failure{unsent, unsettled}, false},
+		{"a forgotten stage", retry.EffectNotIdempotent, []retry.Failure{{}}, false},
+		{"the request is idempotent", retry.EffectIdempotent, []retry.Failure{sent, sent}, true},
+		{"the request is read only", retry.EffectReadOnly, []retry.Failure{sent, unsettled}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i := range c.attempts {
-				c.attempts[i].Err, c.attempts[i].Reason = io.EOF, retry.PoolCleared
+				c.attempts[i].Err, c.attempts[i].Reason = io.EOF, mongoreason.PoolCleared
 			}
 			attempt, made := script(c.attempts...)
-			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited{Attempts: len(c.attempts)}}
+			op := retry.Operation{Effect: c.effect, Strategy: retry.Limited(len(c.attempts), retry.UntilDeadline())}
 			err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt)
 			var e *retry.Error
 			if !errors.As(err, &e) || e.OutcomeKnown() != c.known || *made != len(c.attempts) {
@@ -102,26 +103,26 @@ func TestOutcomeKnown(t *testing.T) {
 
 // "Either way the error matches both context.DeadlineExceeded and the last real cause, and says whether the outcome is known,
 // decided from the attempts really made."
-func TestATimeoutIsAmbiguousByTheAttemptsReallyMade(t *testing.T) {
-	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
+func TestWhetherATimeoutIsAmbiguousDependsOnTheAttemptsMade(t *testing.T) {
+	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
 	for _, c := range []struct {
 		name    string
 		op      retry.Effect
 		failure retry.Failure
 		known   bool
 	}{
-		{"a timeout of an idempotent operation is always unambiguous", retry.Idempotent, lost, true},
-		{"answered and not applied, until the deadline", retry.NotIdempotent, notMyVBucket, true},
-		{"in flight on servers that deduplicate, until the deadline", retry.NotIdempotent, inFlight, false},
+		{"a timeout of an idempotent operation is always unambiguous", retry.EffectIdempotent, lost, true},
+		{"answered and not applied, until the deadline", retry.EffectNotIdempotent, notMyVBucket, true},
+		{"in flight on servers that recognise repetitions, until the deadline", retry.EffectNotIdempotent, inFlight, false},
 	} {
-		for _, mode := range []retry.DeadlineMode{retry.GiveUp, retry.CapDelay} {
+		for _, mode := range []retry.DeadlineMode{retry.DeadlineGiveUp, retry.DeadlineCapDelay} {
 			t.Run(c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 					defer cancel()
 					r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: mode}), retry.Operation{Effect: c.op}, c.failure, 9)
 					var e *retry.Error
-					if !errors.As(r.err, &e) || e.Why() != retry.DeadlineWouldPass || e.OutcomeKnown() != c.known {
+					if !errors.As(r.err, &e) || e.Why() != retry.WhyDeadlineWouldPass || e.OutcomeKnown() != c.known {
 						t.Errorf("%v; want known: %v", r.err, c.known)
 					}
 					matches(t, r.err, context.DeadlineExceeded, c.failure.Err)
@@ -131,8 +132,8 @@ func TestATimeoutIsAmbiguousByTheAttemptsReallyMade(t *testing.T) {
 	}
 }
 
-// errors.Is and errors.As see the last attempt's error and, where the context ended it, that; no earlier one.
-func TestWhatAnErrorMatches(t *testing.T) {
+// errors.Is and errors.As find the last attempt's error and no earlier one.
+func TestAnErrorMatchesTheLastAttemptsError(t *testing.T) {
 	earlier, typed := errors.New("earlier"), &fs.PathError{Op: "read", Path: "socket", Err: io.ErrClosedPipe}
 	last := with(inFlight, func(f *retry.Failure) { f.Err = typed })
 	attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Err = earlier }), last)
@@ -142,7 +143,7 @@ func TestWhatAnErrorMatches(t *testing.T) {
 		t.Errorf("the last error is not found in %v", err)
 	}
 	if errors.Is(err, earlier) {
-		t.Errorf("an earlier error is matched by %v", err)
+		t.Errorf("an earlier error is found in %v", err)
 	}
 	var failed *retry.Error
 	if !errors.As(err, &failed) || !errors.Is(failed.Attempts[0].Err, earlier) {
@@ -150,9 +151,9 @@ func TestWhatAnErrorMatches(t *testing.T) {
 	}
 }
 
-func TestOnlyTheContextsEndMatchesAContextsError(t *testing.T) {
-	for w := retry.NotRetryable; w <= retry.NotBuilt; w++ {
-		if w == retry.DeadlineWouldPass || w == retry.Cancelled {
+func TestOnlyTheEndOfTheContextMatchesAnErrorOfThePackageContext(t *testing.T) {
+	for w := retry.WhyNotRetryable; w <= retry.WhyNotBuilt; w++ {
+		if w == retry.WhyDeadlineWouldPass || w == retry.WhyCancelled {
 			continue
 		}
 		attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Refuse = w }))
@@ -163,34 +164,34 @@ func TestOnlyTheContextsEndMatchesAContextsError(t *testing.T) {
 	}
 }
 
-func TestADeadlineThatHasNotComeHasNoCauseYet(t *testing.T) {
+func TestADeadlineThatHasNotPassedHasNoCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("the request's time is over")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*ms, cause)
 		defer cancel()
 		err := do(ctx, engine(t, retry.Options{Strategy: afterEach(time.Hour)}), retry.Operation{}, inFlight, 1).err
 		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, cause) {
-			t.Errorf("given up before the deadline: %v", err)
+			t.Errorf("the operation ended before the deadline with: %v", err)
 		}
 	})
 }
 
 func TestEveryValueHasAName(t *testing.T) {
 	names := map[string][]string{}
-	for w := retry.Undecided; w <= retry.NotBuilt; w++ {
+	for w := retry.WhyUndecided; w <= retry.WhyNotBuilt; w++ {
 		names["why"] = append(names["why"], w.String())
 	}
-	for _, s := range []retry.Stage{retry.InFlight, retry.Dispatch, retry.Responded} {
+	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
 		names["stage"] = append(names["stage"], s.String())
 	}
-	for _, e := range []retry.Effect{retry.NotIdempotent, retry.Idempotent, retry.ReadOnly} {
+	for _, e := range []retry.Effect{retry.EffectNotIdempotent, retry.EffectIdempotent, retry.EffectReadOnly} {
 		names["effect"] = append(names["effect"], e.String())
 	}
 	for _, r := range retry.KnownReasons() {
 		names["reason"] = append(names["reason"], r.String())
 	}
 	unknown := map[string]string{
-		"why": (retry.NotBuilt + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
+		"why": (retry.WhyNotBuilt + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
 	}
 	for kind, all := range names {
 		slices.Sort(all)

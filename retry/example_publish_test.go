@@ -9,21 +9,22 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// A message with an id is idempotent at a broker that drops what it has already; without one the same failure is not
-// retried, and the error says that the outcome is not known.
+// Publishing a message with an id is idempotent at a broker that drops a message which it has already. Without that it is not
+// retried when the acknowledgement is lost, and the error says that the outcome is not known.
 func ExampleEngine_Do_publish() {
 	engine, err := retry.New(retry.Options{Strategy: retry.Once()})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, effect := range []retry.Effect{retry.Idempotent, retry.NotIdempotent} {
+	for _, effect := range []retry.Effect{retry.EffectIdempotent, retry.EffectNotIdempotent} {
 		b := &broker{losesAcks: 1}
 		err := engine.Do(context.Background(), retry.Operation{Effect: effect}, func(context.Context, int) retry.Failure {
-			if err := b.publish("order-1", "paid"); err != nil {
-				return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: "broker:1"}
+			failure := retry.Failure{Err: b.publish("order-1", "paid"), Endpoint: "broker:1"}
+			if errors.Is(failure.Err, io.ErrUnexpectedEOF) { // the connection was lost
+				failure.Stage, failure.Reason = retry.StageInFlight, retry.ReasonNetworkError
 			}
-			return retry.Failure{}
+			return failure
 		})
 		fmt.Println(len(b.messages), "message;", err)
 		var history *retry.Error

@@ -11,15 +11,15 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// serializationFailure is the database's word that nothing of the transaction was applied.
-var serializationFailure = retry.NewReason("SERIALIZATION_FAILURE", retry.AllowsNonIdempotent)
+// serializationFailure is the reason of an answer that says that nothing of the transaction was applied.
+var serializationFailure = retry.NewReason("SERIALIZATION_FAILURE", retry.FlagAllowsNonIdempotent)
 
-// A transaction that met a conflict is done again. One whose connection was lost may have been committed: it is not.
+// A transaction that met a conflict is done again. After any other error it is not: it may have been committed.
 func ExampleEngine_Do_sqlTransaction() {
 	db := sql.OpenDB(&conflictOnce{})
 	defer db.Close()
 
-	engine, err := retry.New(retry.Options{Strategy: retry.Limited{Attempts: 5, Strategy: retry.BestEffort{}}})
+	engine, err := retry.New(retry.Options{Strategy: retry.Limited(5, retry.BestEffort(retry.BackoffOptions{}))})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,9 +29,9 @@ func ExampleEngine_Do_sqlTransaction() {
 		attempts = n + 1
 		err := withdraw(ctx, db, 10)
 		if errors.Is(err, errSerialization) {
-			return retry.Failure{Err: err, Stage: retry.Responded, Reason: serializationFailure}
+			return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: serializationFailure}
 		}
-		return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError} // a success if err is nil
+		return retry.Failure{Err: err} // a success if err is nil; else in flight, for an unknown reason
 	})
 	fmt.Println(attempts, "attempts:", err)
 	// Output: 2 attempts: <nil>

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
 const ms = time.Millisecond
@@ -23,12 +24,12 @@ func engine(t *testing.T, o retry.Options) *retry.Engine {
 	return e
 }
 
-// script returns an attempt that fails as listed and then succeeds, and a count of the attempts.
-func script(failures ...retry.Failure) (retry.Attempt, *int) {
+// script returns an attempt that fails as listed and then succeeds, and the number of attempts made.
+func script(failures ...retry.Failure) (retry.AttemptFunc, *int) {
 	made := new(int)
 	return func(_ context.Context, n int) retry.Failure {
 		if n != *made {
-			panic(fmt.Sprintf("attempt %d is said to be %d", *made, n))
+			panic(fmt.Sprintf("attempt %d has the number %d", *made, n))
 		}
 		*made++
 		if n < len(failures) {
@@ -39,32 +40,33 @@ func script(failures ...retry.Failure) (retry.Attempt, *int) {
 }
 
 var inFlight = retry.Failure{
-	Err: io.ErrUnexpectedEOF, Stage: retry.InFlight, Reason: retry.NetworkError, Effect: retry.Idempotent, Endpoint: "a:1",
+	Err: io.ErrUnexpectedEOF, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Effect: retry.EffectIdempotent, Endpoint: "a:1",
 }
 
 // notMyVBucket is a failure that is always retried.
-var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.KVNotMyVBucket, Endpoint: "a:1"}
+var notMyVBucket = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket, Endpoint: "a:1"}
 
 func with(f retry.Failure, change func(*retry.Failure)) retry.Failure {
 	change(&f)
 	return f
 }
 
-// afterEach is a strategy that always says the same.
+// afterEach returns a strategy that always retries after the same delay.
 func afterEach(delay time.Duration) retry.Strategy { return saying(retry.After(delay), nil) }
 
+// saying returns a strategy that always gives the same answer.
 func saying(action retry.Action, err error) retry.Strategy {
 	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return action, err })
 }
 
-// run is what came of one operation: when its attempts were made, when it ended, and how.
+// run holds the results of one operation: the times of its attempts and of its end, and its error.
 type run struct {
 	at    []time.Duration
 	ended time.Duration
 	err   error
 }
 
-// do runs an operation whose attempts all fail alike, and looks at the clock.
+// do runs an operation that fails so many times in the same way and then succeeds.
 func do(ctx context.Context, e *retry.Engine, op retry.Operation, failure retry.Failure, times int) run {
 	var r run
 	start := time.Now()
@@ -85,23 +87,23 @@ func (r run) check(t *testing.T, at []time.Duration, ended time.Duration, why re
 		t.Errorf("attempts at %v, ended at %v; want %v, %v", r.at, r.ended, at, ended)
 	}
 	if got := whyOf(r.err); got != why {
-		t.Errorf("because %v, want %v (%v)", got, why, r.err)
+		t.Errorf("ended as %v, want %v (%v)", got, why, r.err)
 	}
 }
 
-// whyOf is the why of an operation's end: retried if it succeeded.
+// whyOf returns the Why of an operation's error, or WhyRetried if it succeeded.
 func whyOf(err error) retry.Why {
 	if err == nil {
-		return retry.Retried
+		return retry.WhyRetried
 	}
 	var e *retry.Error
 	if !errors.As(err, &e) {
-		return retry.Undecided
+		return retry.WhyUndecided
 	}
 	return e.Why()
 }
 
-// matches checks that errors.Is finds all of these.
+// matches checks that errors.Is finds all of them in err.
 func matches(t *testing.T, err error, all ...error) {
 	t.Helper()
 	for _, want := range all {

@@ -5,59 +5,31 @@ import (
 	"fmt"
 )
 
-// Limited limits how often an operation is attempted.
-type Limited struct {
-	// Attempts is how many at most, with the first; at least 1.
-	Attempts int
-	// Strategy decides about what is within the limit. Nil means to try again at once.
-	Strategy Strategy
+// limited limits a strategy that is not a [rule].
+type limited struct {
+	attempts int
+	strategy Strategy
+}
+
+// Limited returns the strategy that makes at most so many attempts, with the first, and follows another strategy until then.
+// attempts must be at least 1.
+func Limited(attempts int, strategy Strategy) Strategy {
+	if attempts < 1 {
+		return &invalid{fmt.Errorf("Limited: attempts is %d; it must be at least 1", attempts)}
+	}
+	if err := checkStrategy(strategy); err != nil {
+		return &invalid{fmt.Errorf("Limited: strategy: %w", err)}
+	}
+	if r, ok := strategy.(*rule); ok {
+		return &rule{attempts: min(attempts, r.attempts), delay: r.delay}
+	}
+	return &limited{attempts, strategy}
 }
 
 // RetryAfter implements [Strategy].
-func (l Limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	switch {
-	case request.Retries+1 >= l.Attempts:
-		return Decline(AttemptsUsed), nil
-	case l.Strategy == nil:
-		return After(0), nil
-	default:
-		return l.Strategy.RetryAfter(ctx, request, failure)
+func (l *limited) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
+	if request.Retries+1 >= l.attempts {
+		return Decline(WhyAttemptsUsed), nil
 	}
-}
-
-func (l Limited) rule() (rule, bool) {
-	if l.Strategy == nil {
-		return rule{attempts: l.Attempts}, true
-	}
-	r, ok := ruleOf(l.Strategy)
-	r.attempts = min(r.attempts, l.Attempts)
-	return r, ok
-}
-
-func (l Limited) validate() error {
-	if l.Attempts < 1 {
-		return fmt.Errorf("Limited.Attempts is %d; it must be at least 1", l.Attempts)
-	}
-	if l.Strategy == nil {
-		return nil
-	}
-	if err := validStrategy(l.Strategy); err != nil {
-		return fmt.Errorf("Limited.Strategy: %w", err)
-	}
-	return nil
-}
-
-var once Strategy = Limited{Attempts: 2}
-
-// Once tries again once, at once, as the MongoDB specifications say for a client without an operation timeout.
-func Once() Strategy { return once }
-
-type untilDeadline struct{}
-
-// UntilDeadline tries again at once for as long as the deadline allows. Use it only where something else paces the
-// attempts.
-func UntilDeadline() Strategy { return untilDeadline{} }
-
-func (untilDeadline) RetryAfter(context.Context, Request, Failure) (Action, error) {
-	return After(0), nil
+	return l.strategy.RetryAfter(ctx, request, failure)
 }

@@ -6,93 +6,97 @@ import (
 	"time"
 )
 
-// notLetThrough is the failure of an attempt that the breaker stopped.
-var notLetThrough = Failure{Err: ErrBreakerOpen, Stage: Dispatch, Reason: CircuitBreakerOpen}
+// stoppedByBreaker is the failure of an attempt that the breaker did not permit.
+var stoppedByBreaker = Failure{Err: ErrBreakerOpen, Stage: StageDispatch, Reason: ReasonCircuitBreakerOpen}
 
-// past is what an operation under way remembers of the attempts before its latest.
-type past struct {
-	history []Record
+// history holds the failed attempts of an operation under way, without the latest.
+type history struct {
+	records []Record
 	reasons Reasons
 }
 
-func (p *past) add(f *Failure, v verdict) {
-	p.history = append(p.history, Record{Failure: *f, Delay: v.delay, Why: v.why})
-	p.reasons.add(f.Reason)
+func (h *history) add(f *Failure, d decision) {
+	h.records = append(h.records, Record{Failure: *f, Delay: d.delay, Why: d.why})
+	h.reasons.add(f.Reason)
 }
 
-// afterFailure goes on after a first attempt that failed. Nothing is copied or allocated unless a second one fails too.
-func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failure, permit Permit, attempt Attempt) error {
-	var before past
+// afterFailure continues an operation whose first attempt failed. It copies and allocates nothing unless another one fails.
+func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failure, permit Permit, attempt AttemptFunc) error {
+	var earlier history
 	for n := 1; ; n++ {
 		failure.Effect = max(failure.Effect, op.Effect)
-		var now time.Time // read once, and only if somebody wants it
+		var now time.Time // zero until the clock is read
 		if e.breaker != nil && permit.ok() {
 			now = time.Now()
-			e.breaker.done(permit, e.outcome(ctx, failure), now)
+			e.breaker.done(permit, e.health(ctx, failure), now)
 		}
 		if e.observer != nil {
-			e.observe(ctx, op, AttemptFailed, n-1, failure, verdict{})
-			now = time.Time{} // that may have taken its time
+			e.observe(ctx, op, EventAttemptFailed, n-1, failure, decision{})
+			now = time.Time{} // the observer may have been slow
 		}
-		v := e.decide(ctx, op, &before, failure, now)
+		d := e.decide(ctx, op, &earlier, failure, now)
 		if e.observer != nil {
-			e.observe(ctx, op, Decided, n-1, failure, v)
+			e.observe(ctx, op, EventDecided, n-1, failure, d)
 		}
-		if v.delay > 0 {
-			v.why = e.wait(ctx, v)
+		if d.delay > 0 {
+			d.why = e.wait(ctx, d)
 		}
-		if v.why != Retried {
-			before.add(failure, v)
-			return e.failed(ctx, op, &before)
+		if d.why != WhyRetried {
+			earlier.add(failure, d)
+			return e.failed(ctx, op, &earlier)
 		}
 		var next Failure
-		if permit = e.admit(); permit.ok() || !v.costs { // what is always retried passes the breaker
+		if permit = e.permit(); permit.ok() || !d.costs { // a retry for an always-retry reason needs no permit
 			next = attempt(ctx, n)
 		} else {
-			e.unused(v)
-			next = notLetThrough
+			e.payBack(d)
+			next = stoppedByBreaker
 		}
 		if next.Err == nil {
 			if e.watched {
 				e.countSuccess(permit)
-				e.tellSuccess(ctx, op, permit, n)
+				e.succeeded(ctx, op, permit, n)
 			}
 			return nil
 		}
-		before.add(failure, v)
+		earlier.add(failure, d)
 		*failure = next
 	}
 }
 
-// stopped goes on after a first attempt that the breaker stopped.
-func (e *Engine) stopped(ctx context.Context, op *Operation, attempt Attempt) error {
-	failure := notLetThrough
+// stopped continues an operation whose first attempt the breaker did not permit.
+func (e *Engine) stopped(ctx context.Context, op *Operation, attempt AttemptFunc) error {
+	failure := stoppedByBreaker
 	return e.afterFailure(ctx, op, &failure, Permit{}, attempt)
 }
 
-// outcome is what a failed attempt tells of the endpoint. The caller's cancellation tells nothing.
-func (e *Engine) outcome(ctx context.Context, failure *Failure) Outcome {
-	if ended(ctx) == Cancelled {
-		return Neutral
+// health returns what a failed attempt shows about the endpoint. The caller's cancellation shows nothing.
+func (e *Engine) health(ctx context.Context, failure *Failure) Health {
+	if ended(ctx) == WhyCancelled {
+		return HealthUnknown
 	}
-	return e.breaker.Judge(*failure)
+	return e.breaker.options.Judge(*failure)
 }
 
-// decide gathers what the decision depends on, makes it, and takes the token that a retry costs. now may be zero.
-func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failure *Failure, now time.Time) verdict {
-	s := state{retries: len(before.history), mode: e.mode}
+// decide collects everything that the decision depends on, makes it, and pays for the retry. now may be zero.
+func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, failure *Failure, now time.Time) decision {
+	s := state{retries: len(earlier.records), mode: e.mode}
 	if err := ctx.Err(); err != nil {
-		s.ended = endOf(err)
+		s.ended = whyEnded(err)
 	} else if asksStrategy(failure) {
-		if e.rule != nil && op.Strategy == nil {
-			if e.rule.allows(s.retries) {
-				s.action = After(e.rule.wait(s.retries))
-			} else {
-				s.action = Decline(AttemptsUsed)
-			}
-		} else {
-			s.action = e.consult(ctx, op, before, failure)
-			s.ended, now = ended(ctx), time.Time{} // that may have taken its time
+		strategy := op.Strategy
+		if strategy == nil {
+			strategy = e.strategy
+		}
+		r, isRule := strategy.(*rule)
+		switch {
+		case isRule && r.allows(s.retries):
+			s.action = After(r.delayAfter(s.retries))
+		case isRule:
+			s.action = Decline(WhyAttemptsUsed)
+		default:
+			s.action = ask(ctx, strategy, op, earlier, failure)
+			s.ended, now = ended(ctx), time.Time{} // the strategy may have been slow
 		}
 	}
 	deadline, ok := ctx.Deadline()
@@ -105,86 +109,82 @@ func (e *Engine) decide(ctx context.Context, op *Operation, before *past, failur
 			s.openUntil = e.breaker.openUntil()
 		}
 	}
-	v := decide(&s, failure, now)
-	if v.costs && e.budget != nil && !e.budget.take(now) {
+	d := decide(&s, failure, now)
+	if d.costs && e.budget != nil && !e.budget.pay(now) {
 		s.budgetEmpty = true
-		v = decide(&s, failure, now)
+		d = decide(&s, failure, now)
 	}
-	return v
+	return d
 }
 
-// consult asks the operation's strategy, or else the engine's.
-func (e *Engine) consult(ctx context.Context, op *Operation, before *past, failure *Failure) Action {
-	strategy := op.Strategy
-	if strategy == nil {
-		strategy = e.strategy
-	}
-	request := Request{Operation: *op, Retries: len(before.history), Reasons: before.reasons}
+// ask asks a strategy that needs the request and the failure.
+func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history, failure *Failure) Action {
+	request := Request{Operation: *op, Retries: len(earlier.records), Reasons: earlier.reasons}
 	if request.Data == nil {
 		request.Data = Data(ctx)
 	}
 	action, err := strategy.RetryAfter(ctx, request, *failure)
 	if err != nil || action == (Action{}) {
-		return Decline(StrategyDeclined)
+		return Decline(WhyStrategyDeclined)
 	}
 	return action
 }
 
-// lateness is how long after its deadline a context is waited for to end.
+// lateness is how long after its deadline a context may end.
 const lateness = 10 * time.Millisecond
 
-// wait waits for the verdict's delay or until ctx ends, and returns what then holds.
-func (e *Engine) wait(ctx context.Context, v verdict) Why {
-	d := v.delay
-	if v.why == DeadlineWouldPass {
-		d += lateness // the context itself ends the wait, so that its cause is known
+// wait waits for the decision's delay or until ctx ends, and returns the decision's Why or the context's.
+func (e *Engine) wait(ctx context.Context, d decision) Why {
+	delay := d.delay
+	if d.why == WhyDeadlineWouldPass {
+		delay += lateness // so that the context itself ends the wait and its cause is known
 	}
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	why := ended(ctx)
-	if why == Undecided {
-		return v.why
+	if why == WhyUndecided {
+		return d.why
 	}
-	e.unused(v)
+	e.payBack(d)
 	return why
 }
 
-// unused gives back what a retry cost that is not made after all.
-func (e *Engine) unused(v verdict) {
-	if v.costs && e.budget != nil {
-		e.budget.giveBack()
+// payBack gives the budget the token of a retry that is not made after all.
+func (e *Engine) payBack(d decision) {
+	if d.costs && e.budget != nil {
+		e.budget.payBack()
 	}
 }
 
-// failed ends an operation with the error that tells all of it.
-func (e *Engine) failed(ctx context.Context, op *Operation, all *past) error {
-	err := newError(ctx, op.Effect, all.history)
+// failed ends an operation that failed.
+func (e *Engine) failed(ctx context.Context, op *Operation, all *history) error {
+	err := newError(ctx, op.Effect, all.records)
 	if e.observer != nil {
-		event := e.event(ctx, op, Ended, len(all.history)-1)
+		event := e.event(ctx, op, EventEnded, len(all.records)-1)
 		event.Record, event.Err = err.Last(), err
 		e.observer.Observe(ctx, event)
 	}
 	return err
 }
 
-// tellSuccess tells those who want to know of each success.
-func (e *Engine) tellSuccess(ctx context.Context, op *Operation, permit Permit, n int) {
-	if permit.state() != Closed {
-		e.breaker.done(permit, Succeeded, time.Now())
+// succeeded ends an operation whose attempt n succeeded.
+func (e *Engine) succeeded(ctx context.Context, op *Operation, permit Permit, n int) {
+	if permit.state() != BreakerClosed {
+		e.breaker.done(permit, HealthGood, time.Now())
 	}
 	if e.observer != nil {
-		e.observer.Observe(ctx, e.event(ctx, op, Ended, n))
+		e.observer.Observe(ctx, e.event(ctx, op, EventEnded, n))
 	}
 }
 
-// observe tells the observer of a failure of attempt n and, once there is one, of the verdict.
-func (e *Engine) observe(ctx context.Context, op *Operation, kind EventKind, n int, failure *Failure, v verdict) {
+// observe sends the event of attempt n's failure or, with a decision, of what follows.
+func (e *Engine) observe(ctx context.Context, op *Operation, kind EventKind, n int, failure *Failure, d decision) {
 	event := e.event(ctx, op, kind, n)
-	event.Record = Record{Failure: *failure, Delay: v.delay, Why: v.why}
+	event.Record = Record{Failure: *failure, Delay: d.delay, Why: d.why}
 	e.observer.Observe(ctx, event)
 }
 
@@ -196,18 +196,18 @@ func (e *Engine) event(ctx context.Context, op *Operation, kind EventKind, n int
 	return event
 }
 
-// ended is why ctx has ended, or Undecided.
+// ended returns why ctx has ended, or WhyUndecided.
 func ended(ctx context.Context) Why {
 	err := ctx.Err()
 	if err == nil {
-		return Undecided
+		return WhyUndecided
 	}
-	return endOf(err)
+	return whyEnded(err)
 }
 
-func endOf(contextError error) Why {
+func whyEnded(contextError error) Why {
 	if errors.Is(contextError, context.DeadlineExceeded) {
-		return DeadlineWouldPass
+		return WhyDeadlineWouldPass
 	}
-	return Cancelled
+	return WhyCancelled
 }

@@ -2,40 +2,40 @@ package retry
 
 import "context"
 
-// Observer is told what an engine does. It must be safe for concurrent use; the operation waits for it.
+// Observer receives the events of an engine. It must be safe for concurrent use. The operation waits for it.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
-// EventKind is what an [Event] tells of.
+// EventKind is the kind of an [Event].
 type EventKind uint8
 
-// The kinds of events, in the order in which an operation has them: each failed attempt is followed by its verdict, and
-// every operation, also one that succeeds at once, by its end.
+// The kinds of events, in the order in which an operation has them. Each failed attempt has the first two. Every operation has
+// the last, also one that succeeds at once.
 const (
-	AttemptFailed EventKind = iota // Failure
-	Decided                        // Failure, and what follows: Why and Delay
-	Ended                          // Err; if that is not nil also the last Failure and Why
+	EventAttemptFailed EventKind = iota // an attempt failed: Failure is set
+	EventDecided                        // the engine decided what follows: Failure, Why and Delay are set
+	EventEnded                          // the operation ended: Err is set, and if it is not nil also the last Failure, Why and Delay
 )
 
 // String returns the kind in words.
 func (k EventKind) String() string {
 	switch k {
-	case AttemptFailed:
+	case EventAttemptFailed:
 		return "attempt failed"
-	case Decided:
+	case EventDecided:
 		return "decided"
-	case Ended:
+	case EventEnded:
 		return "ended"
 	}
 	return "unknown kind"
 }
 
-// Event is one step of an operation, as plain data.
+// Event is one step of an operation.
 type Event struct {
 	Kind    EventKind
 	Data    any // the operation's
-	Attempt int // the number of the latest attempt, 0 being the first
-	Record      // what failed, and the verdict
+	Attempt int // the number of the latest attempt; the first is 0
+	Record      // the failure and the decision about it
 	Err     error
 }

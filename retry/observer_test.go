@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-// watcher is an observer that keeps what it is told.
+// watcher is an observer that keeps the events.
 type watcher struct {
 	mu     sync.Mutex
 	events []retry.Event
-	named  []any // what the contexts carry
+	named  []any // the values of the contexts
 }
 
 type nameKey struct{}
@@ -37,7 +39,7 @@ func (w *watcher) lines() []string {
 		if e.Failure.Err != nil {
 			line += fmt.Sprintf(": %v", e.Reason)
 		}
-		if e.Kind != retry.AttemptFailed && e.Why != retry.Undecided {
+		if e.Kind != retry.EventAttemptFailed && e.Why != retry.WhyUndecided {
 			line += fmt.Sprintf(", %v, %v", e.Why, e.Delay)
 		}
 		lines = append(lines, line)
@@ -45,10 +47,10 @@ func (w *watcher) lines() []string {
 	return lines
 }
 
-func TestAnObserverIsToldOfEachStep(t *testing.T) {
+func TestTheEventsOfAnOperation(t *testing.T) {
 	const tenth = 100 * time.Millisecond
-	notSent := retry.Failure{Err: io.EOF, Stage: retry.Dispatch, Reason: retry.PoolCleared, Endpoint: "b:2"}
-	moved := retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.KVNotMyVBucket}
+	notSent := retry.Failure{Err: io.EOF, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared, Endpoint: "b:2"}
+	moved := retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: couchbasereason.KVNotMyVBucket}
 	for _, c := range []struct {
 		name     string
 		strategy retry.Strategy
@@ -61,7 +63,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 	}{
 		{name: "success at once", strategy: retry.Once(), want: []string{"ended 0"}},
 		{
-			name: "success of a retry", strategy: afterEach(tenth), failures: []retry.Failure{inFlight},
+			name: "success of the retry", strategy: afterEach(tenth), failures: []retry.Failure{inFlight},
 			want: []string{"attempt failed 0: NETWORK_ERROR", "decided 0: NETWORK_ERROR, retried, 100ms", "ended 1"},
 		},
 		{
@@ -73,25 +75,25 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			},
 		},
 		{
-			name: "failure that nothing is known of", strategy: retry.Once(), failures: []retry.Failure{{Err: io.EOF}},
+			name: "failure for an unknown reason", strategy: retry.Once(), failures: []retry.Failure{{Err: io.EOF}},
 			want: []string{"attempt failed 0: UNKNOWN", "decided 0: UNKNOWN, not retryable, 0s", "ended 0: UNKNOWN, not retryable, 0s"},
 		},
 		{
-			name: "always retried", strategy: retry.Limited{Attempts: 1}, failures: []retry.Failure{moved, moved},
+			name: "always retried", strategy: retry.Limited(1, retry.UntilDeadline()), failures: []retry.Failure{moved, moved},
 			want: []string{
 				"attempt failed 0: KV_NOT_MY_VBUCKET", "decided 0: KV_NOT_MY_VBUCKET, retried, 1ms",
 				"attempt failed 1: KV_NOT_MY_VBUCKET", "decided 1: KV_NOT_MY_VBUCKET, retried, 10ms", "ended 2",
 			},
 		},
 		{
-			name: "stopped by the breaker before the first attempt", strategy: retry.Once(), open: true,
+			name: "the breaker stops the first attempt", strategy: retry.Once(), open: true,
 			want: []string{
 				"attempt failed 0: CIRCUIT_BREAKER_OPEN", "decided 0: CIRCUIT_BREAKER_OPEN, breaker open, 0s",
 				"ended 0: CIRCUIT_BREAKER_OPEN, breaker open, 0s",
 			},
 		},
 		{
-			name: "the breaker waited for", strategy: afterEach(time.Minute), open: true,
+			name: "a delay longer than the breaker is open", strategy: afterEach(time.Minute), open: true,
 			want: []string{"attempt failed 0: CIRCUIT_BREAKER_OPEN", "decided 0: CIRCUIT_BREAKER_OPEN, retried, 1m0s", "ended 1"},
 		},
 		{
@@ -109,7 +111,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			},
 		},
 		{
-			name: "a delay cut to the deadline", strategy: afterEach(tenth), deadline: tenth / 2, mode: retry.CapDelay,
+			name: "a delay capped at the deadline", strategy: afterEach(tenth), deadline: tenth / 2, mode: retry.DeadlineCapDelay,
 			failures: []retry.Failure{inFlight},
 			want: []string{
 				"attempt failed 0: NETWORK_ERROR", "decided 0: NETWORK_ERROR, deadline would pass, 50ms",
@@ -121,12 +123,14 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &watcher{}
 				// The breaker opens only where the case wants it open.
-				judge := func(f retry.Failure) retry.Outcome { return map[string]retry.Outcome{"trip": retry.Failed}[f.Endpoint] }
+				judge := func(f retry.Failure) retry.Health {
+					return map[string]retry.Health{"bad": retry.HealthBad}[f.Endpoint]
+				}
 				breaker := &retry.BreakerOptions{Volume: 1, Percent: 1, Window: time.Hour, Sleep: time.Minute, Judge: judge}
 				e := engine(t, retry.Options{Strategy: c.strategy, DeadlineMode: c.mode, Observer: w, Breaker: breaker})
 				if c.open {
 					_ = e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure {
-						return retry.Failure{Err: io.EOF, Endpoint: "trip"}
+						return retry.Failure{Err: io.EOF, Endpoint: "bad"}
 					})
 					w.events, w.named = nil, nil
 				}
@@ -140,14 +144,14 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, c.deadline)
 					defer cancel()
 				}
-				err := e.Do(ctx, retry.Operation{Effect: retry.Idempotent}, func(_ context.Context, n int) (f retry.Failure) {
+				err := e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(_ context.Context, n int) (f retry.Failure) {
 					if n < len(c.failures) {
 						f = c.failures[n]
 					}
 					return f
 				})
 				if got := w.lines(); !slices.Equal(got, c.want) {
-					t.Errorf("told %q, want %q", got, c.want)
+					t.Errorf("events %q, want %q", got, c.want)
 				}
 				checkEvents(t, w, err)
 			})
@@ -155,7 +159,7 @@ func TestAnObserverIsToldOfEachStep(t *testing.T) {
 	}
 }
 
-// checkEvents checks that the events say what the error holds.
+// checkEvents checks the events against the error.
 func checkEvents(t *testing.T, w *watcher, err error) {
 	t.Helper()
 	var e *retry.Error
@@ -166,8 +170,8 @@ func checkEvents(t *testing.T, w *watcher, err error) {
 		if event.Data != "the data" || w.named[i] != "the caller's" {
 			t.Errorf("event %d has the data %v and the context of %v", i, event.Data, w.named[i])
 		}
-		if last := event.Kind == retry.Ended; last && !errors.Is(event.Err, err) || !last && event.Err != nil {
-			t.Errorf("event %d has the error %v; it ended with %v", i, event.Err, err)
+		if last := event.Kind == retry.EventEnded; last && !errors.Is(event.Err, err) || !last && event.Err != nil {
+			t.Errorf("event %d has the error %v; the operation ended with %v", i, event.Err, err)
 		}
 		if e == nil || event.Attempt >= len(e.Attempts) {
 			continue
@@ -175,24 +179,24 @@ func checkEvents(t *testing.T, w *watcher, err error) {
 		record := e.Attempts[event.Attempt]
 		want := record
 		switch event.Kind {
-		case retry.AttemptFailed:
-			want.Why, want.Delay = retry.Undecided, 0
-		case retry.Decided:
-			if record.Why == retry.Cancelled {
-				want.Why = retry.Retried // it was to be, until the wait for it was cut short
+		case retry.EventAttemptFailed:
+			want.Why, want.Delay = retry.WhyUndecided, 0
+		case retry.EventDecided:
+			if record.Why == retry.WhyCancelled {
+				want.Why = retry.WhyRetried // the decision before the wait was cancelled
 			}
-		case retry.Ended:
+		case retry.EventEnded:
 		}
 		if event.Record != want {
-			t.Errorf("event %d says %+v, and the error %+v", i, event.Record, want)
+			t.Errorf("event %d has %+v, and the error %+v", i, event.Record, want)
 		}
-		if record.Effect != retry.Idempotent {
+		if record.Effect != retry.EffectIdempotent {
 			t.Errorf("attempt %d is %v", event.Attempt, record.Effect)
 		}
 	}
 }
 
-func TestAnOperationsDataGoesBeforeItsContexts(t *testing.T) {
+func TestAnOperationsDataHasPrecedenceOverItsContexts(t *testing.T) {
 	w := &watcher{}
 	e := engine(t, retry.Options{Strategy: retry.Once(), Observer: w})
 	ctx := retry.WithData(t.Context(), "the context's")
@@ -211,11 +215,11 @@ func TestAnOperationsDataGoesBeforeItsContexts(t *testing.T) {
 	}
 }
 
-func TestEventsOfOneOperationAreInOrderAmongOthers(t *testing.T) {
+func TestTheEventsOfConcurrentOperationsAreInOrder(t *testing.T) {
 	const operations = 50
 	synctest.Test(t, func(t *testing.T) {
 		w := &watcher{}
-		e := engine(t, retry.Options{Strategy: retry.Limited{Attempts: 3, Strategy: retry.BestEffort{}}, Observer: w})
+		e := engine(t, retry.Options{Strategy: retry.Limited(3, retry.BestEffort(retry.BackoffOptions{})), Observer: w})
 		var all sync.WaitGroup
 		for i := range operations {
 			all.Go(func() {
@@ -223,16 +227,16 @@ func TestEventsOfOneOperationAreInOrderAmongOthers(t *testing.T) {
 			})
 		}
 		all.Wait()
-		told := map[any][]string{}
+		events := map[any][]string{}
 		for _, e := range w.events {
-			told[e.Data] = append(told[e.Data], fmt.Sprint(e.Kind, e.Attempt))
+			events[e.Data] = append(events[e.Data], fmt.Sprint(e.Kind, e.Attempt))
 		}
 		want := []string{
 			"attempt failed 0", "decided 0", "attempt failed 1", "decided 1", "attempt failed 2", "decided 2", "ended 2",
 		}
 		for i := range operations {
-			if !slices.Equal(told[i], want) {
-				t.Errorf("operation %d: told %q, want %q", i, told[i], want)
+			if !slices.Equal(events[i], want) {
+				t.Errorf("operation %d: events %q, want %q", i, events[i], want)
 			}
 		}
 	})

@@ -2,37 +2,38 @@ package retry
 
 import "context"
 
-// Operation describes to the engine what is to be done.
+// Operation describes an operation to the engine.
 type Operation struct {
-	// Strategy decides about retries. Nil means the engine's. Make it once: a struct in an interface costs an allocation.
+	// Strategy decides about the retries of this operation. Nil means the engine's strategy. Make a strategy once, not for each
+	// operation: making one allocates memory.
 	Strategy Strategy
-	// Data is the caller's, for strategies and observers to look at. See also [WithData].
+	// Data is the caller's own. Strategies and observers can read it. See also [WithData].
 	Data any
-	// Effect is what doing the whole operation twice would mean to the caller (RFC 0049's idempotent flag). An attempt's
-	// own effect may be better, if the server that it meets recognises repetitions; it is never worse.
+	// Effect says whether doing the whole operation twice does harm to the caller (RFC 0049's idempotent flag). An attempt's
+	// own effect can be better, if its server recognises repetitions; it is never worse.
 	Effect Effect
 }
 
-// Request is an operation under way, as a [Strategy] sees it.
+// Request is the view that a [Strategy] has of an operation under way.
 type Request struct {
 	Operation
-	// Retries is how often the operation was tried again so far.
+	// Retries is the number of retries so far.
 	Retries int
-	// Reasons are those of the attempts before the failure that is decided about.
+	// Reasons are the reasons of the earlier failures, without the one that is decided about.
 	Reasons Reasons
 }
 
-// Attempt makes one attempt, the n-th, 0 being the first, and returns how it failed, or the zero Failure. An attempt that
-// a breaker did not let through has its number too.
-type Attempt func(ctx context.Context, n int) Failure
+// AttemptFunc makes one attempt and returns how it failed, or the zero Failure. n is the attempt's number; the first is 0. An
+// attempt that a breaker stopped has a number too.
+type AttemptFunc func(ctx context.Context, n int) Failure
 
 type dataKey struct{}
 
-// WithData attaches data to a context, for strategies and observers to look at: it is the Data of every operation done
-// under that context that has none of its own.
+// WithData returns a context with data for strategies and observers. It is the Data of every operation under that context
+// that has no Data of its own.
 func WithData(ctx context.Context, data any) context.Context {
 	return context.WithValue(ctx, dataKey{}, data)
 }
 
-// Data returns what [WithData] attached, or nil.
+// Data returns the data of [WithData], or nil.
 func Data(ctx context.Context) any { return ctx.Value(dataKey{}) }

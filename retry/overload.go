@@ -3,54 +3,40 @@ package retry
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"time"
 )
 
-const (
-	overloadBase = 100 * time.Millisecond
-	overloadCap  = 10 * time.Second
-)
+type overload struct {
+	retries   int
+	otherwise Strategy
+}
 
-// Overload adds MongoDB's client backpressure rule to another strategy: an overloaded server is tried again after a
-// random, growing delay, and once a server was overloaded, Retries limits all of the operation's retries.
-type Overload struct {
-	// Retries is MongoDB's maxAdaptiveRetries; the specification's default is 2.
-	Retries int
-	// Otherwise decides where no overload was met.
-	Otherwise Strategy
+// Overload returns the strategy of the MongoDB specification for client backpressure. An overloaded server
+// ([ReasonOverloaded]) is retried after a random, growing delay: see [OverloadBackoff]. Once an attempt met an overloaded
+// server, the operation makes at most so many retries in all, and those after other failures are made at once. Without an
+// overloaded server the other strategy decides.
+//
+// retries is MongoDB's maxAdaptiveRetries, in its specification 2 by default; it must not be negative.
+func Overload(retries int, otherwise Strategy) Strategy {
+	if retries < 0 {
+		return &invalid{fmt.Errorf("Overload: retries is %d; it must not be negative", retries)}
+	}
+	if err := checkStrategy(otherwise); err != nil {
+		return &invalid{fmt.Errorf("Overload: otherwise: %w", err)}
+	}
+	return &overload{retries, otherwise}
 }
 
 // RetryAfter implements [Strategy].
-func (o Overload) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
-	overloaded := failure.Reason == Overloaded
+func (o *overload) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
+	overloaded := failure.Reason == ReasonOverloaded
 	switch {
-	case !overloaded && !request.Reasons.Has(Overloaded):
-		return o.Otherwise.RetryAfter(ctx, request, failure)
-	case request.Retries >= o.Retries:
-		return Decline(AttemptsUsed), nil
+	case !overloaded && !request.Reasons.Has(ReasonOverloaded):
+		return o.otherwise.RetryAfter(ctx, request, failure)
+	case request.Retries >= o.retries:
+		return Decline(WhyAttemptsUsed), nil
 	case overloaded:
 		return After(OverloadBackoff(request.Retries+1, failure.BaseBackoff)), nil
 	default:
 		return After(0), nil
 	}
-}
-
-func (o Overload) validate() error {
-	if o.Retries < 0 {
-		return fmt.Errorf("Overload.Retries is %d; it must not be negative", o.Retries)
-	}
-	if err := validStrategy(o.Otherwise); err != nil {
-		return fmt.Errorf("Overload.Otherwise: %w", err)
-	}
-	return nil
-}
-
-// OverloadBackoff is the delay before retry n (1 is the first) of an overloaded server: a random part of
-// min(10 s, base x 2^n), base being the server's own or, if that is not positive, 100 ms.
-func OverloadBackoff(n int, base time.Duration) time.Duration {
-	if base <= 0 {
-		base = overloadBase
-	}
-	return time.Duration(rand.Float64() * float64(doubled(base, n, overloadCap)))
 }

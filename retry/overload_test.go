@@ -10,10 +10,10 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var overloaded = retry.Failure{Err: io.EOF, Stage: retry.Responded, Reason: retry.Overloaded}
+var overloaded = retry.Failure{Err: io.EOF, Stage: retry.StageResponded, Reason: retry.ReasonOverloaded}
 
 // "At most maxAdaptiveRetries times (default 2; also caps every other retry of that operation once an overload was seen)."
-func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
+func TestTheLimitOfOverloadRetries(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		retries   int
@@ -22,19 +22,19 @@ func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 		attempts  int
 		why       retry.Why
 	}{
-		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.Retried},
-		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.AttemptsUsed},
-		{"it caps other retries once it was seen", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.AttemptsUsed},
-		{"it allows other retries once it was seen", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.Retried},
-		{"it counts other retries before it", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.AttemptsUsed},
-		{"too many before it", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.AttemptsUsed},
-		{"without it the other rule holds", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.AttemptsUsed},
+		{"twice", 2, retry.Once(), []retry.Failure{overloaded, overloaded}, 3, retry.WhyRetried},
+		{"not three times", 2, retry.Once(), []retry.Failure{overloaded, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"not at all", 0, retry.Once(), []retry.Failure{overloaded}, 1, retry.WhyAttemptsUsed},
+		{"an overload caps the other retries after it", 2, retry.UntilDeadline(), []retry.Failure{overloaded, inFlight, inFlight}, 3, retry.WhyAttemptsUsed},
+		{"an overload allows the other retries after it", 2, retry.Once(), []retry.Failure{overloaded, inFlight}, 3, retry.WhyRetried},
+		{"the retries before an overload count", 2, retry.Once(), []retry.Failure{inFlight, overloaded, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"too many retries before an overload", 2, retry.UntilDeadline(), []retry.Failure{inFlight, inFlight, overloaded}, 3, retry.WhyAttemptsUsed},
+		{"without an overload the other strategy decides", 2, retry.Once(), []retry.Failure{inFlight, inFlight}, 2, retry.WhyAttemptsUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				attempt, made := script(c.failures...)
-				strategy := retry.Overload{Retries: c.retries, Otherwise: c.otherwise}
+				strategy := retry.Overload(c.retries, c.otherwise)
 				err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
 				if *made != c.attempts || whyOf(err) != c.why {
 					t.Errorf("%d attempts, %v; want %d, %v", *made, err, c.attempts, c.why)
@@ -45,7 +45,7 @@ func TestOverloadIsRetriedAtMostSoOften(t *testing.T) {
 }
 
 // "n counts every retry of the operation, whatever its cause. Backoff is applied if and only if the error is an overload error."
-func TestTheOverloadDelayThatIsWaited(t *testing.T) {
+func TestTheDelayOfAnOverloadRetry(t *testing.T) {
 	const samples = 400
 	based := with(overloaded, func(f *retry.Failure) { f.BaseBackoff = 30 * ms })
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestTheOverloadDelayThatIsWaited(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.UntilDeadline()}})
+				e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.UntilDeadline())})
 				var most time.Duration
 				for range samples {
 					attempt, _ := script(c.failures...)
@@ -71,7 +71,7 @@ func TestTheOverloadDelayThatIsWaited(t *testing.T) {
 					most = max(most, time.Since(start))
 				}
 				if most > c.ceiling || most < c.ceiling*95/100 {
-					t.Errorf("at most %v was waited, want nearly %v and not more", most, c.ceiling)
+					t.Errorf("the longest delay is %v, want nearly %v and not more", most, c.ceiling)
 				}
 			})
 		})
@@ -79,50 +79,23 @@ func TestTheOverloadDelayThatIsWaited(t *testing.T) {
 }
 
 // "No sleep if it would pass the deadline."
-func TestAnOverloadDelayPastTheDeadlineIsNotSlept(t *testing.T) {
+func TestAnOverloadDelayPastTheDeadlineIsNotWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine(t, retry.Options{Strategy: retry.Overload{Retries: 2, Otherwise: retry.Once()}})
+		e := engine(t, retry.Options{Strategy: retry.Overload(2, retry.Once())})
 		refused := 0
 		for range 100 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 			r := do(ctx, e, retry.Operation{}, overloaded, 1)
 			cancel()
-			if whyOf(r.err) == retry.DeadlineWouldPass {
+			if whyOf(r.err) == retry.WhyDeadlineWouldPass {
 				refused++
-				r.check(t, []time.Duration{0}, 0, retry.DeadlineWouldPass)
-			} else if whyOf(r.err) != retry.Retried || r.ended >= 100*ms {
+				r.check(t, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass)
+			} else if whyOf(r.err) != retry.WhyRetried || r.ended >= 100*ms {
 				t.Errorf("ended at %v: %v", r.ended, r.err)
 			}
 		}
 		if refused == 0 || refused == 100 {
-			t.Errorf("%d of 100 delays would have passed a deadline at half their ceiling", refused)
+			t.Errorf("%d of 100 delays would have passed the deadline, which is at half of the longest delay", refused)
 		}
 	})
-}
-
-func TestOverloadBackoffIsUniformBelowItsCeiling(t *testing.T) {
-	const samples = 4000
-	for _, c := range []struct {
-		n             int
-		base, ceiling time.Duration
-	}{
-		{1, 0, 200 * time.Millisecond},
-		{2, 0, 400 * time.Millisecond},
-		{1, 30 * time.Millisecond, 60 * time.Millisecond},
-		{1, -time.Second, 200 * time.Millisecond},
-		{7, 0, 10 * time.Second},
-		{1000, 0, 10 * time.Second},
-	} {
-		var least, most, sum time.Duration = time.Hour, 0, 0
-		for range samples {
-			d := retry.OverloadBackoff(c.n, c.base)
-			least, most, sum = min(least, d), max(most, d), sum+d
-		}
-		if most > c.ceiling || most < c.ceiling*95/100 || least > c.ceiling*5/100 {
-			t.Errorf("n=%d base=%v: between %v and %v, want 0 to %v", c.n, c.base, least, most, c.ceiling)
-		}
-		if mean := sum / samples; mean < c.ceiling*45/100 || mean > c.ceiling*55/100 {
-			t.Errorf("n=%d base=%v: on average %v, want about half of %v", c.n, c.base, mean, c.ceiling)
-		}
-	}
 }

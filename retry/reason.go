@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Reason is the cause of a failure, as a comparable value: two reasons are equal only if they are the same one. The
-// zero Reason is [UnknownReason], which is never retried.
+// Reason is the reason of a failure. Reasons can be compared: two are equal only if the same call of [NewReason] made them.
+// The zero Reason is [ReasonUnknown], which is never retried.
 type Reason struct{ *reason }
 
 type reason struct {
@@ -17,23 +17,24 @@ type reason struct {
 // Flag is one of the two flags that RFC 0049 gives a reason.
 type Flag uint8
 
+// The flags.
 const (
-	// AllowsNonIdempotent says that an answer for this reason means that nothing was applied, so that operations which are
-	// not idempotent may be tried again too.
-	AllowsNonIdempotent Flag = 1 << iota
-	// Always says that it is retried with the controlled backoff, whatever strategy, budget and breaker say. It contains
-	// AllowsNonIdempotent.
-	Always
+	// FlagAllowsNonIdempotent: an answer for this reason means that nothing was applied, so operations that are not idempotent
+	// may be retried too.
+	FlagAllowsNonIdempotent Flag = 1 << iota
+	// FlagAlways: the failure is retried with the controlled backoff, whatever strategy, budget and breaker say. The flag
+	// includes FlagAllowsNonIdempotent.
+	FlagAlways
 )
 
-// NewReason returns a reason of your own, to be made once and kept.
+// NewReason returns a new reason. Call it once for each reason and keep the result in a variable.
 func NewReason(name string, flags ...Flag) Reason {
 	r := &reason{name: name}
 	for _, f := range flags {
 		r.flags |= f
 	}
-	if r.flags&Always != 0 {
-		r.flags |= AllowsNonIdempotent
+	if r.flags&FlagAlways != 0 {
+		r.flags |= FlagAllowsNonIdempotent
 	}
 	return Reason{r}
 }
@@ -46,36 +47,30 @@ func (r Reason) String() string {
 	return r.name
 }
 
-// AllowsNonIdempotentRetry tells whether operations that are not idempotent may be tried again for this reason.
+// AllowsNonIdempotentRetry reports whether operations that are not idempotent may be retried for this reason.
 func (r Reason) AllowsNonIdempotentRetry() bool {
-	return r.reason != nil && r.flags&AllowsNonIdempotent != 0
+	return r.reason != nil && r.flags&FlagAllowsNonIdempotent != 0
 }
 
-// AlwaysRetry tells whether the reason is retried with the controlled backoff whatever the strategy says.
-func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&Always != 0 }
+// AlwaysRetry reports whether the reason is retried with the controlled backoff, whatever the strategy says.
+func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&FlagAlways != 0 }
 
-// UnknownReason is the reason of anything unexpected. It is refused before any strategy is asked.
-var UnknownReason = Reason{}
-
-// KnownReasons returns every reason that this package defines: RFC 0049's in its order, then MongoDB's.
-func KnownReasons() []Reason { return slices.Concat(rfc0049Reasons[:], mongodbReasons[:]) }
-
-// Reasons is a set of reasons.
+// Reasons is a set of reasons. It never contains [ReasonUnknown].
 type Reasons struct {
-	first [2]Reason // filled from the left; so that few reasons need no memory
+	first [2]Reason // filled from the left; few reasons need no other memory
 	more  []Reason
 }
 
-// Has tells whether reason is in the set.
+// Has reports whether reason is in the set.
 func (r *Reasons) Has(reason Reason) bool {
-	return reason != UnknownReason && (reason == r.first[0] || reason == r.first[1] || slices.Contains(r.more, reason))
+	return reason != ReasonUnknown && (reason == r.first[0] || reason == r.first[1] || slices.Contains(r.more, reason))
 }
 
-// All iterates over the set in the order in which the reasons came.
+// All iterates over the set in the order in which the reasons were added.
 func (r *Reasons) All() iter.Seq[Reason] {
 	return func(yield func(Reason) bool) {
 		for _, reason := range r.first {
-			if reason == UnknownReason || !yield(reason) {
+			if reason == ReasonUnknown || !yield(reason) {
 				return
 			}
 		}
@@ -87,13 +82,12 @@ func (r *Reasons) All() iter.Seq[Reason] {
 	}
 }
 
-// add adds a reason that is known: others are never retried.
 func (r *Reasons) add(reason Reason) {
 	switch {
-	case r.Has(reason):
-	case r.first[0] == UnknownReason:
+	case reason == ReasonUnknown, r.Has(reason):
+	case r.first[0] == ReasonUnknown:
 		r.first[0] = reason
-	case r.first[1] == UnknownReason:
+	case r.first[1] == ReasonUnknown:
 		r.first[1] = reason
 	default:
 		r.more = append(r.more, reason)

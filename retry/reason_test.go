@@ -42,7 +42,8 @@ var rfc0049 = []flags{
 	{"VIEWS_NO_ACTIVE_PARTITION", true, true},
 }
 
-// mongodb are the reasons of MongoDB's rules: what was not sent, and what is answered only where nothing was applied.
+// mongodb are the reasons of the MongoDB specifications. Those that are raised before sending, and those whose answers mean that
+// nothing was applied, allow a retry of an operation that is not idempotent.
 var mongodb = []flags{
 	{"NETWORK_ERROR", false, false},
 	{"CONNECTION_FAILED", true, false},
@@ -54,27 +55,53 @@ var mongodb = []flags{
 	{"SYSTEM_OVERLOADED", true, false},
 }
 
-func TestTheReasonsAreThoseOfTheRFCThenMongoDBs(t *testing.T) {
-	known := KnownReasons()
-	want := slices.Concat(rfc0049, mongodb)
-	if len(known) != len(want) {
-		t.Fatalf("%d reasons, want %d", len(known), len(want))
-	}
-	for i, r := range known {
-		if flagsOf(r) != want[i] {
-			t.Errorf("reason %d is %+v, want %+v", i, flagsOf(r), want[i])
-		}
+func TestTheReasonsOfADatabaseAreThoseOfItsSpecification(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reasons []Reason
+		want    []flags
+	}{
+		{"RFC 0049, in its order", DatabaseReasons.Couchbase, rfc0049},
+		{"MongoDB", DatabaseReasons.MongoDB, mongodb},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []flags
+			for _, r := range c.reasons {
+				got = append(got, flagsOf(r))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("the reasons are %+v, want %+v", got, c.want)
+			}
+		})
 	}
 }
 
-// The distilled rules lie beside the checkout where the project is developed; a plain clone has not got them.
-func TestTheReasonsAreThoseOfTheDistilledRules(t *testing.T) {
+// general are the reasons that stand in this package, by name.
+var general = []string{
+	"UNKNOWN", "NETWORK_ERROR", "CONNECTION_FAILED", "SYSTEM_OVERLOADED", "SERVICE_RESPONSE_CODE_INDICATED", "CIRCUIT_BREAKER_OPEN",
+}
+
+func TestTheGeneralReasonsAreThoseThatAnyProgramCanUse(t *testing.T) {
+	var got []string
+	for _, r := range GeneralReasons() {
+		got = append(got, r.String())
+	}
+	if !slices.Equal(got, general) {
+		t.Errorf("the general reasons are %q, want %q", got, general)
+	}
+	if all := len(rfc0049) + len(mongodb); len(KnownReasons()) != all {
+		t.Errorf("there are %d reasons, want %d", len(KnownReasons()), all)
+	}
+}
+
+// The summary of the rules is beside the checkout where the project is developed. A plain clone does not have it.
+func TestTheReasonsAreThoseOfTheSummaryOfTheRules(t *testing.T) {
 	const rules = "../../shared/retry-rules.md"
 	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("%s is missing, and in CI it must not be", rules)
 		}
-		t.Skipf("%s is not there; the 20 reasons were compared with the table in this file only", rules)
+		t.Skipf("%s is missing; the 20 reasons were compared with the table in this file only", rules)
 	}
 	rows := tableUnder(t, readFile(t, rules), "## 6. Couchbase (RFC 0049)")
 	if header := []string{"reason", "non-idempotent too", "always", "raised by"}; !slices.Equal(rows[0], header) {
@@ -86,41 +113,41 @@ func TestTheReasonsAreThoseOfTheDistilledRules(t *testing.T) {
 		allows, ok := yes[row[1]]
 		always, ok2 := yes[row[2]]
 		if !ok || !ok2 {
-			t.Fatalf("neither yes nor no: %q", row)
+			t.Fatalf("a column is neither yes nor no: %q", row)
 		}
 		want = append(want, flags{row[0], allows, always})
 	}
 	if !slices.Equal(rfc0049, want) {
-		t.Errorf("the rules have\n%+v\nand this file\n%+v", want, rfc0049)
+		t.Errorf("the summary has\n%+v\nand this file has\n%+v", want, rfc0049)
 	}
 }
 
-func TestEveryReasonThatIsMadeIsKnown(t *testing.T) {
+func TestEveryDeclaredReasonIsListed(t *testing.T) {
 	known := map[string]int{}
 	for _, r := range KnownReasons() {
 		known[r.String()]++
 	}
-	made := declaredReasons(t)
-	for _, d := range made {
+	all := declaredReasons(t)
+	for _, d := range all {
 		if known[d.name] != 1 {
-			t.Errorf("%s, %q, stands %d times among the known reasons, want once", d.variable, d.name, known[d.name])
+			t.Errorf("%s, %q, is listed %d times, want once", d.variable, d.name, known[d.name])
 		}
 	}
-	if len(made) != len(KnownReasons()) {
-		t.Errorf("%d reasons are made and %d known", len(made), len(KnownReasons()))
+	if len(all) != len(KnownReasons()) {
+		t.Errorf("%d reasons are declared and %d listed", len(all), len(KnownReasons()))
 	}
 }
 
-func TestAReasonOfOnesOwn(t *testing.T) {
+func TestNewReason(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		flags []Flag
 		want  flags
 	}{
 		{"no flag", nil, flags{"MINE", false, false}},
-		{"allows", []Flag{AllowsNonIdempotent}, flags{"MINE", true, false}},
-		{"always contains that it allows", []Flag{Always}, flags{"MINE", true, true}},
-		{"both", []Flag{Always, AllowsNonIdempotent}, flags{"MINE", true, true}},
+		{"allows non-idempotent", []Flag{FlagAllowsNonIdempotent}, flags{"MINE", true, false}},
+		{"always includes allows non-idempotent", []Flag{FlagAlways}, flags{"MINE", true, true}},
+		{"both", []Flag{FlagAlways, FlagAllowsNonIdempotent}, flags{"MINE", true, true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := NewReason("MINE", c.flags...)
@@ -128,43 +155,45 @@ func TestAReasonOfOnesOwn(t *testing.T) {
 				t.Errorf("%+v, want %+v", flagsOf(r), c.want)
 			}
 			if r == NewReason("MINE", c.flags...) {
-				t.Error("another reason of the same name is equal to it")
+				t.Error("another reason with the same name is equal")
 			}
 			if again := r; again != r {
-				t.Error("a copy is not equal to it")
+				t.Error("a copy is not equal")
 			}
 		})
 	}
-	if (Reason{}) != UnknownReason {
+	if (Reason{}) != ReasonUnknown {
 		t.Error("the zero reason is not the unknown one")
 	}
 }
 
-func TestKnownReasonsIsTheCallers(t *testing.T) {
-	KnownReasons()[1] = UnknownReason
-	if KnownReasons()[1] != SocketNotAvailable {
-		t.Error("writing to it changed the package's own")
+func TestTheCallerMayChangeTheListOfReasons(t *testing.T) {
+	GeneralReasons()[1] = ReasonUnknown
+	if GeneralReasons()[1] != ReasonNetworkError {
+		t.Error("the caller's change changed the package's list")
 	}
 }
 
-func TestASetOfReasonsKeepsTheirOrder(t *testing.T) {
+func TestASetOfReasonsKeepsTheOrder(t *testing.T) {
+	locked, cleared := NewReason("LOCKED"), NewReason("CLEARED")
 	for _, c := range []struct {
-		name       string
-		add        []Reason
-		want       string
-		missing    Reason
-		takenFirst int
+		name    string
+		add     []Reason
+		want    string
+		missing Reason
+		size    int
 	}{
-		{"empty", nil, "", PoolCleared, 0},
-		{"one", []Reason{KVLocked}, "KV_LOCKED", PoolCleared, 1},
-		{"the same twice", []Reason{KVLocked, KVLocked}, "KV_LOCKED", PoolCleared, 1},
-		{"two", []Reason{KVLocked, PoolCleared}, "KV_LOCKED POOL_CLEARED", NetworkError, 2},
+		{"empty", nil, "", cleared, 0},
+		{"one", []Reason{locked}, "LOCKED", cleared, 1},
+		{"the same twice", []Reason{locked, locked}, "LOCKED", cleared, 1},
+		{"two", []Reason{locked, cleared}, "LOCKED CLEARED", ReasonNetworkError, 2},
 		{
 			"more than two, some again",
-			[]Reason{KVLocked, PoolCleared, NetworkError, PoolCleared, Overloaded, NetworkError, KVLocked},
-			"KV_LOCKED POOL_CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", RetryableCode, 3,
+			[]Reason{locked, cleared, ReasonNetworkError, cleared, ReasonOverloaded, ReasonNetworkError, locked},
+			"LOCKED CLEARED NETWORK_ERROR SYSTEM_OVERLOADED", ReasonConnectionFailed, 3,
 		},
-		{"the unknown one is in no set", []Reason{UnknownReason, KVLocked}, "KV_LOCKED", UnknownReason, 1},
+		{"a full set does not contain ReasonUnknown", []Reason{locked, cleared, ReasonUnknown, ReasonOverloaded}, "LOCKED CLEARED SYSTEM_OVERLOADED", ReasonUnknown, 2},
+		{"a set does not contain ReasonUnknown", []Reason{ReasonUnknown, locked}, "LOCKED", ReasonUnknown, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var set Reasons
@@ -184,14 +213,14 @@ func TestASetOfReasonsKeepsTheirOrder(t *testing.T) {
 			if set.Has(c.missing) {
 				t.Errorf("%v is in the set", c.missing)
 			}
-			taken := 0
+			seen := 0
 			for range set.All() {
-				if taken++; taken == c.takenFirst {
-					break // an iteration may be left at any point
+				if seen++; seen == c.size {
+					break // an iteration may end early
 				}
 			}
-			if taken != c.takenFirst {
-				t.Errorf("%d taken, want %d", taken, c.takenFirst)
+			if seen != c.size {
+				t.Errorf("%d reasons were seen, want %d", seen, c.size)
 			}
 		})
 	}

@@ -1,40 +1,57 @@
 package retry
 
 import (
+	"context"
 	"math"
 	"time"
 )
 
-// rule is a strategy that looks at nothing but how often the operation was tried again. To follow it copies neither
-// request nor failure.
+// rule is a strategy that looks only at the number of retries. The engine follows it without copying the request and the
+// failure, so that a retry at once costs no memory.
 type rule struct {
-	attempts int                             // how many at most, with the first
+	attempts int                             // at most, with the first
 	delay    func(retries int) time.Duration // nil: at once
 }
 
 // unlimited is a number of attempts that no operation reaches.
 const unlimited = math.MaxInt
 
-// ruleOf returns the rule that a strategy comes to; ok is false if it comes to none. It goes by the type itself: one that
-// embeds another may do something else.
-func ruleOf(s Strategy) (r rule, ok bool) {
-	switch s := s.(type) {
-	case Limited:
-		return s.rule()
-	case BestEffort:
-		return rule{attempts: unlimited, delay: s.delay}, true
-	case untilDeadline:
-		return rule{attempts: unlimited}, true
-	default:
-		return rule{}, false
+// RetryAfter implements [Strategy].
+func (r *rule) RetryAfter(_ context.Context, request Request, _ Failure) (Action, error) {
+	if !r.allows(request.Retries) {
+		return Decline(WhyAttemptsUsed), nil
 	}
+	return After(r.delayAfter(request.Retries)), nil
 }
 
+// allows reports whether there may be another attempt after so many retries.
 func (r *rule) allows(retries int) bool { return retries+1 < r.attempts }
 
-func (r *rule) wait(retries int) time.Duration {
+func (r *rule) delayAfter(retries int) time.Duration {
 	if r.delay == nil {
 		return 0
 	}
 	return r.delay(retries)
+}
+
+var (
+	once          = Limited(2, UntilDeadline())
+	untilDeadline = Strategy(&rule{attempts: unlimited})
+)
+
+// Once returns the strategy that makes one retry, at once. The MongoDB specifications ask for it where an operation has no
+// deadline.
+func Once() Strategy { return once }
+
+// UntilDeadline returns the strategy that retries at once, without a limit: only the deadline, or a limit around it, ends the
+// retries. Use it where something else slows the attempts down, such as the selection of a server.
+func UntilDeadline() Strategy { return untilDeadline }
+
+// BestEffort returns the strategy that retries after growing random delays, without a limit: only the deadline, or a limit
+// around it, ends the retries (RFC 0049). The zero options are the RFC's.
+func BestEffort(o BackoffOptions) Strategy {
+	if err := o.validate(); err != nil {
+		return &invalid{err}
+	}
+	return &rule{attempts: unlimited, delay: o.calculator()}
 }

@@ -1,26 +1,26 @@
 package retry
 
-// Stage is how far an attempt came before it failed.
+// Stage is how far an attempt had come when it failed.
 type Stage uint8
 
-// The stages. The zero value claims nothing: it is the safe one for a failure whose stage was forgotten.
+// The stages. The zero value is the careful one: it is safe for a failure whose stage was forgotten.
 const (
-	// InFlight: bytes may have reached the server and no whole answer came, so the effect is unknown.
-	InFlight Stage = iota
-	// Dispatch: nothing was sent.
-	Dispatch
-	// Responded: the server answered.
-	Responded
+	// StageInFlight: bytes may have reached the server, and no complete answer came. The operation may have been applied.
+	StageInFlight Stage = iota
+	// StageDispatch: nothing was sent.
+	StageDispatch
+	// StageResponded: the server answered.
+	StageResponded
 )
 
 // String returns the stage in words.
 func (s Stage) String() string {
 	switch s {
-	case InFlight:
+	case StageInFlight:
 		return "in flight"
-	case Dispatch:
+	case StageDispatch:
 		return "before sending"
-	case Responded:
+	case StageResponded:
 		return "answered"
 	}
 	return "unknown stage"

@@ -3,81 +3,82 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
-// Action is a strategy's answer. The zero Action declines.
+// Action is a strategy's answer. The zero Action declines with [WhyStrategyDeclined].
 type Action struct {
 	retry bool
 	why   Why
 	delay time.Duration
 }
 
-// After is the action to try again after delay, at once if it is not positive.
+// After returns the action to make another attempt after delay. A delay that is not positive means at once.
 func After(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
 
-// Decline is the action not to try again, and why. Retried, Cancelled and DeadlineWouldPass are not a strategy's to say: they
-// become StrategyDeclined.
+// Decline returns the action to make no other attempt, and why. A strategy may not give [WhyUndecided], [WhyRetried],
+// [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyStrategyDeclined].
 func Decline(why Why) Action {
 	if !why.refuses() {
-		why = StrategyDeclined
+		why = WhyStrategyDeclined
 	}
 	return Action{why: why}
 }
 
-// Strategy decides whether and when an operation is tried again (RFC 0049). It is asked about what may be retried at all;
-// that nothing is applied twice, the deadline, the budget and the breaker are the engine's business afterwards. It must be
-// safe for concurrent use, and may block: the caller's goroutine waits. An error it returns ends the operation with the
-// operation's own error.
+// Strategy decides whether there is another attempt, and after which delay (RFC 0049). The engine asks it only about
+// failures that may be retried at all, and afterwards checks that nothing is applied twice, the deadline, the breaker and
+// the budget.
+//
+// A strategy must be safe for concurrent use. It may block: the operation waits. If it returns an error, the operation ends
+// with its own error and [WhyStrategyDeclined].
+//
+// The functions [Once], [UntilDeadline], [BestEffort], [Limited], [Overload] and [StrategyFunc] return strategies. They
+// check their arguments; [New] and [Engine.Do] return the error of a strategy whose arguments were wrong.
 type Strategy interface {
 	RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error)
 }
 
-// StrategyFunc is a function as a [Strategy].
-type StrategyFunc func(ctx context.Context, request Request, failure Failure) (Action, error)
+// StrategyFunc returns the strategy that calls f.
+func StrategyFunc(f func(ctx context.Context, request Request, failure Failure) (Action, error)) Strategy {
+	if f == nil {
+		return &invalid{errors.New("StrategyFunc: the function is nil")}
+	}
+	return strategyFunc(f)
+}
 
-// RetryAfter calls f.
-func (f StrategyFunc) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
+type strategyFunc func(ctx context.Context, request Request, failure Failure) (Action, error)
+
+// RetryAfter implements [Strategy].
+func (f strategyFunc) RetryAfter(ctx context.Context, request Request, failure Failure) (Action, error) {
 	return f(ctx, request, failure)
 }
 
-var errNilFunc = errors.New("it is a nil StrategyFunc")
+// invalid is a strategy that was made with wrong arguments. No engine accepts it.
+type invalid struct{ err error }
 
-func (f StrategyFunc) validate() error {
-	if f == nil {
-		return errNilFunc
+// RetryAfter implements [Strategy].
+func (i *invalid) RetryAfter(context.Context, Request, Failure) (Action, error) {
+	return Action{}, i.err
+}
+
+var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.Once()")
+
+// checkStrategy returns an error if no engine can use s. The error does not name the field that holds s.
+func checkStrategy(s Strategy) error {
+	if s == nil {
+		return errNilStrategy
+	}
+	if s, ok := s.(*invalid); ok {
+		return s.err
 	}
 	return nil
 }
 
-// isNil tells whether a strategy is a nil pointer to one of this package's types, whose methods want values.
-func isNil(s Strategy) bool {
-	switch s := s.(type) {
-	case nil:
-		return true
-	case *Limited:
-		return s == nil
-	case *BestEffort:
-		return s == nil
-	case *Overload:
-		return s == nil
-	case *StrategyFunc:
-		return s == nil
-	default:
-		return false
-	}
-}
-
-var errNilStrategy = errors.New("it is nil; it must be a strategy, for example retry.BestEffort{}")
-
-// validStrategy checks a strategy before it is used, so that a wrong one is an error and not a panic later. The error says
-// nothing of the field.
-func validStrategy(s Strategy) error {
-	if isNil(s) {
-		return errNilStrategy
-	}
-	if s, ok := s.(interface{ validate() error }); ok {
-		return s.validate()
+// checkOperation checks the strategy of an operation. It is not inlined, which keeps Engine.Do fast.
+func checkOperation(s Strategy) error {
+	if s, ok := s.(*invalid); ok {
+		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
 	}
 	return nil
 }

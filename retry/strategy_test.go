@@ -11,22 +11,24 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-// Strategies are set globally and per request. The engine follows those it knows without asking them; the outcome is the same.
-func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
-	never := saying(retry.Decline(retry.Disabled), nil)
+// RFC 0049: strategies are set globally and per request. The engine follows a rule without asking it; the result is the same.
+func TestTheRequestsStrategyHasPrecedenceOverTheEngines(t *testing.T) {
+	never := saying(retry.Decline(retry.WhyDisabled), nil)
 	for _, c := range []struct {
 		name         string
 		engines, its retry.Strategy
 		attempts     int
 		why          retry.Why
 	}{
-		{"the engine's", never, nil, 1, retry.Disabled},
-		{"the engine's, that it knows", retry.Limited{Attempts: 3}, nil, 3, retry.AttemptsUsed},
-		{"the request's", never, saying(retry.After(0), nil), 5, retry.Retried},
-		{"the request's, that it knows", never, retry.Limited{Attempts: 3}, 3, retry.AttemptsUsed},
-		{"the request's before one that it knows", retry.Limited{Attempts: 3}, never, 1, retry.Disabled},
+		{"the engine's", never, nil, 1, retry.WhyDisabled},
+		{"the engine's, a rule", retry.Limited(3, retry.UntilDeadline()), nil, 3, retry.WhyAttemptsUsed},
+		{"the request's", never, saying(retry.After(0), nil), 5, retry.WhyRetried},
+		{"the request's, a rule", never, retry.Limited(3, retry.UntilDeadline()), 3, retry.WhyAttemptsUsed},
+		{"the request's, and the engine's is a rule", retry.Limited(3, retry.UntilDeadline()), never, 1, retry.WhyDisabled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			attempt, made := script(inFlight, inFlight, inFlight, inFlight)
@@ -38,23 +40,23 @@ func TestTheRequestsStrategyGoesBeforeTheEngines(t *testing.T) {
 	}
 }
 
-// "Best effort: exponential between 1 and 500 ms, calculator replaceable": the engine waits what it says, set globally or per
-// request, alone or within a limit.
-func TestBestEffortsDelaysAreWaited(t *testing.T) {
-	growing := retry.BestEffort{Calculator: func(retries int) time.Duration { return time.Duration(retries+1) * 7 * ms }}
-	for name, strategy := range map[string]retry.Strategy{"alone": growing, "within a limit": retry.Limited{Attempts: 9, Strategy: growing}} {
+// "Best effort: exponential between 1 and 500 ms, calculator replaceable": the engine waits for its delays, whether it is set
+// globally or per request, alone or within a limit.
+func TestTheEngineWaitsForBestEffortsDelays(t *testing.T) {
+	growing := retry.BestEffort(retry.BackoffOptions{Calculator: func(retries int) time.Duration { return time.Duration(retries+1) * 7 * ms }})
+	for name, strategy := range map[string]retry.Strategy{"alone": growing, "within a limit": retry.Limited(9, growing)} {
 		for set, o := range map[string]struct{ engines, its retry.Strategy }{"globally": {strategy, nil}, "per request": {retry.Once(), strategy}} {
 			t.Run(name+", "+set, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					r := do(t.Context(), engine(t, retry.Options{Strategy: o.engines}), retry.Operation{Strategy: o.its}, inFlight, 3)
-					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.Retried)
+					r.check(t, []time.Duration{0, 7 * ms, 21 * ms, 42 * ms}, 42*ms, retry.WhyRetried)
 				})
 			})
 		}
 	}
-	t.Run("its own", func(t *testing.T) {
+	t.Run("without a calculator", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			at := do(t.Context(), engine(t, retry.Options{Strategy: retry.BestEffort{}}), retry.Operation{}, inFlight, 20).at
+			at := do(t.Context(), engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{})}), retry.Operation{}, inFlight, 20).at
 			for i := 1; i < len(at); i++ {
 				if delay, most := at[i]-at[i-1], min(500*ms, ms<<(i-1)); delay < ms || delay > most {
 					t.Errorf("retry %d after %v, want 1 ms to %v", i, delay, most)
@@ -67,7 +69,7 @@ func TestBestEffortsDelaysAreWaited(t *testing.T) {
 	})
 }
 
-// "Given the request and the failure": retries so far, reasons so far, and the failure as the attempt told it.
+// A strategy is "given the request and the failure": the retries and the reasons so far, and the failure as the attempt returned it.
 func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 	var requests []retry.Request
 	var failures []retry.Failure
@@ -77,21 +79,21 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 	})
 	var planned []retry.Failure
 	for i, reason := range []retry.Reason{
-		retry.PoolCleared, retry.KVLocked, retry.PoolCleared, retry.Overloaded, retry.NodeRecovering, retry.NotWritablePrimary,
+		mongoreason.PoolCleared, couchbasereason.KVLocked, mongoreason.PoolCleared, retry.ReasonOverloaded, mongoreason.NodeRecovering, mongoreason.NotWritablePrimary,
 	} {
 		planned = append(planned, retry.Failure{
-			Err: io.EOF, Stage: retry.Responded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.Idempotent,
+			Err: io.EOF, Stage: retry.StageResponded, Reason: reason, Endpoint: fmt.Sprint("host:", i), BaseBackoff: time.Duration(i), Effect: retry.EffectIdempotent,
 		})
 	}
 	attempt, _ := script(planned...)
-	op := retry.Operation{Strategy: strategy, Effect: retry.Idempotent}
+	op := retry.Operation{Strategy: strategy, Effect: retry.EffectIdempotent}
 	if err := engine(t, retry.Options{Strategy: retry.Once()}).Do(context.Background(), op, attempt); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(failures, planned) {
 		t.Errorf("the strategy saw\n%+v, want\n%+v", failures, planned)
 	}
-	// Looked at only now: what a strategy keeps does not change with later attempts.
+	// Read only now: a request that a strategy keeps must not change with later attempts.
 	var seen []string
 	for _, r := range requests {
 		var reasons []string
@@ -113,12 +115,12 @@ func TestTheStrategySeesTheRequestAndTheFailure(t *testing.T) {
 	}
 }
 
-// Retries that no strategy was asked about count for it all the same.
-func TestAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
+// Request.Retries and Request.Reasons include retries about which no strategy was asked.
+func TestRetriesForAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen string
 		strategy := retry.StrategyFunc(func(_ context.Context, r retry.Request, _ retry.Failure) (retry.Action, error) {
-			seen += fmt.Sprint(r.Retries, r.Reasons.Has(retry.KVNotMyVBucket), " ")
+			seen += fmt.Sprint(r.Retries, r.Reasons.Has(couchbasereason.KVNotMyVBucket), " ")
 			return retry.After(0), nil
 		})
 		attempt, _ := script(notMyVBucket, notMyVBucket, inFlight)
@@ -128,15 +130,15 @@ func TestAlwaysRetryReasonsCountForTheStrategy(t *testing.T) {
 	})
 }
 
-// Retried is no reason to refuse; it must not carry an operation past the question whether it may be applied twice.
-func TestARefusalThatSaysRetriedIsNoRetry(t *testing.T) {
-	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.NotIdempotent })
-	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.Retried })
+// WhyRetried is not a reason to refuse. Given as one, it must not cause a retry of an operation that is not idempotent.
+func TestARefusalWithWhyRetriedIsNotRetried(t *testing.T) {
+	lost := with(inFlight, func(f *retry.Failure) { f.Effect = retry.EffectNotIdempotent })
+	refusing := with(lost, func(f *retry.Failure) { f.Refuse = retry.WhyRetried })
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		failure  retry.Failure
 	}{
-		"the strategy's": {saying(retry.Decline(retry.Retried), nil), lost},
+		"the strategy's": {saying(retry.Decline(retry.WhyRetried), nil), lost},
 		"the attempt's":  {retry.UntilDeadline(), refusing},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,34 +151,20 @@ func TestARefusalThatSaysRetriedIsNoRetry(t *testing.T) {
 	}
 }
 
-type extended struct{ retry.BestEffort }
+// extended embeds another strategy and overrides its answer.
+type extended struct{ retry.Strategy }
 
 func (extended) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
-	return retry.Decline(retry.Disabled), nil
+	return retry.Decline(retry.WhyDisabled), nil
 }
 
 // RFC 0049: users "should extend the BestEffort retry strategy and only override the specific situations they need to".
-func TestAStrategyThatExtendsBestEffortIsAsked(t *testing.T) {
+func TestAStrategyThatEmbedsBestEffortIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt, made := script(inFlight, inFlight)
-		err := engine(t, retry.Options{Strategy: extended{}}).Do(t.Context(), retry.Operation{}, attempt)
-		if *made != 1 || whyOf(err) != retry.Disabled {
+		err := engine(t, retry.Options{Strategy: extended{retry.BestEffort(retry.BackoffOptions{})}}).Do(t.Context(), retry.Operation{}, attempt)
+		if *made != 1 || whyOf(err) != retry.WhyDisabled {
 			t.Errorf("%d attempts, %v", *made, err)
 		}
 	})
-}
-
-func TestANilPointerToAStrategyIsAnError(t *testing.T) {
-	for _, s := range []retry.Strategy{(*retry.Limited)(nil), (*retry.BestEffort)(nil), (*retry.Overload)(nil), (*retry.StrategyFunc)(nil)} {
-		func() {
-			defer func() {
-				if p := recover(); p != nil {
-					t.Errorf("%T: panic: %v", s, p)
-				}
-			}()
-			if _, err := retry.New(retry.Options{Strategy: s}); err == nil {
-				t.Errorf("%T: no error", s)
-			}
-		}()
-	}
 }

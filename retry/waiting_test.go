@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-func TestDelaysAndTheDeadline(t *testing.T) {
-	floor := with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms })
+func TestDelaysAndDeadlines(t *testing.T) {
+	retryAfter := with(inFlight, func(f *retry.Failure) { f.RetryAfter = 120 * ms })
 	for _, c := range []struct {
 		name     string
 		mode     retry.DeadlineMode
@@ -23,39 +23,39 @@ func TestDelaysAndTheDeadline(t *testing.T) {
 		ended    time.Duration
 		why      retry.Why
 	}{
-		{"two delays fit", retry.GiveUp, 100 * ms, inFlight, 250 * ms, []time.Duration{0, 100 * ms, 200 * ms}, 200 * ms, retry.DeadlineWouldPass},
+		{"two delays fit", retry.DeadlineGiveUp, 100 * ms, inFlight, 250 * ms, []time.Duration{0, 100 * ms, 200 * ms}, 200 * ms, retry.WhyDeadlineWouldPass},
 		{
-			"give up now when the delay would pass the deadline",
-			retry.GiveUp, 100 * ms, inFlight, 150 * ms,
+			"a delay that would pass the deadline is not begun",
+			retry.DeadlineGiveUp, 100 * ms, inFlight, 150 * ms,
 			[]time.Duration{0, 100 * ms},
-			100 * ms, retry.DeadlineWouldPass,
+			100 * ms, retry.WhyDeadlineWouldPass,
 		},
-		{"a delay that ends with the deadline passes it", retry.GiveUp, 100 * ms, inFlight, 100 * ms, []time.Duration{0}, 0, retry.DeadlineWouldPass},
-		{"a delay that ends just before it does not", retry.GiveUp, 100*ms - 1, inFlight, 100 * ms, []time.Duration{0, 100*ms - 1}, 100*ms - 1, retry.DeadlineWouldPass},
+		{"a delay that ends with the deadline is not begun", retry.DeadlineGiveUp, 100 * ms, inFlight, 100 * ms, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass},
+		{"a delay that ends just before the deadline is waited", retry.DeadlineGiveUp, 100*ms - 1, inFlight, 100 * ms, []time.Duration{0, 100*ms - 1}, 100*ms - 1, retry.WhyDeadlineWouldPass},
 		{
-			"cap the delay to what is left, then fail without sending",
-			retry.CapDelay, 100 * ms, inFlight, 150 * ms,
+			"a delay is capped at the deadline, and no attempt follows",
+			retry.DeadlineCapDelay, 100 * ms, inFlight, 150 * ms,
 			[]time.Duration{0, 100 * ms},
-			150 * ms, retry.DeadlineWouldPass,
+			150 * ms, retry.WhyDeadlineWouldPass,
 		},
 		{
 			"a delay that ends with the deadline is not followed by an attempt",
-			retry.CapDelay, 100 * ms, inFlight, 100 * ms,
+			retry.DeadlineCapDelay, 100 * ms, inFlight, 100 * ms,
 			[]time.Duration{0},
-			100 * ms, retry.DeadlineWouldPass,
+			100 * ms, retry.WhyDeadlineWouldPass,
 		},
 		{
 			"RFC 0049: 2 s into its lifetime, a delay of 1 s and a timeout of 2.5 s: capped to 500 ms",
-			retry.CapDelay, 1000 * ms, inFlight, 2500 * ms,
+			retry.DeadlineCapDelay, 1000 * ms, inFlight, 2500 * ms,
 			[]time.Duration{0, 1000 * ms, 2000 * ms},
-			2500 * ms, retry.DeadlineWouldPass,
+			2500 * ms, retry.WhyDeadlineWouldPass,
 		},
-		{"a server's own wait is a floor", retry.GiveUp, 100 * ms, floor, 250 * ms, []time.Duration{0, 120 * ms, 240 * ms}, 240 * ms, retry.DeadlineWouldPass},
-		{"a server's own wait counts against the deadline", retry.GiveUp, 0, floor, 100 * ms, []time.Duration{0}, 0, retry.DeadlineWouldPass},
-		{"a server's own wait is capped too", retry.CapDelay, 0, floor, 100 * ms, []time.Duration{0}, 100 * ms, retry.DeadlineWouldPass},
-		{"without a delay there is no wait", retry.GiveUp, 0, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.Retried},
-		{"a delay below zero is none", retry.GiveUp, -1, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.Retried},
-		{"without a deadline delays are waited in full", retry.GiveUp, time.Hour, inFlight, 0, []time.Duration{0, 1 * time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour}, 5 * time.Hour, retry.Retried},
+		{"RetryAfter is a minimum for the delay", retry.DeadlineGiveUp, 100 * ms, retryAfter, 250 * ms, []time.Duration{0, 120 * ms, 240 * ms}, 240 * ms, retry.WhyDeadlineWouldPass},
+		{"a RetryAfter that would pass the deadline", retry.DeadlineGiveUp, 0, retryAfter, 100 * ms, []time.Duration{0}, 0, retry.WhyDeadlineWouldPass},
+		{"RetryAfter is capped too", retry.DeadlineCapDelay, 0, retryAfter, 100 * ms, []time.Duration{0}, 100 * ms, retry.WhyDeadlineWouldPass},
+		{"retries at once need no time", retry.DeadlineGiveUp, 0, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.WhyRetried},
+		{"a negative delay means at once", retry.DeadlineGiveUp, -1, inFlight, 1, []time.Duration{0, 0, 0, 0, 0, 0}, 0, retry.WhyRetried},
+		{"without a deadline the whole delays are waited", retry.DeadlineGiveUp, time.Hour, inFlight, 0, []time.Duration{0, 1 * time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour}, 5 * time.Hour, retry.WhyRetried},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestDelaysAndTheDeadline(t *testing.T) {
 				e := engine(t, retry.Options{Strategy: afterEach(c.delay), DeadlineMode: c.mode})
 				r := do(ctx, e, retry.Operation{}, c.failure, 5)
 				r.check(t, c.at, c.ended, c.why)
-				if c.why == retry.DeadlineWouldPass {
+				if c.why == retry.WhyDeadlineWouldPass {
 					matches(t, r.err, context.DeadlineExceeded, io.ErrUnexpectedEOF)
 				}
 			})
@@ -72,23 +72,23 @@ func TestDelaysAndTheDeadline(t *testing.T) {
 	}
 }
 
-// A deadline that passed during the attempt: nothing is waited for, in either mode.
-func TestADeadlineThatHasPassedEndsItAtOnce(t *testing.T) {
+// The deadline passes during the attempt: the operation ends without a wait, in either mode.
+func TestADeadlineThatHasPassedEndsTheOperationAtOnce(t *testing.T) {
 	cause := errors.New("the request's time is over")
-	for mode, name := range map[retry.DeadlineMode]string{retry.GiveUp: "give up", retry.CapDelay: "cap the delay"} {
+	for mode, name := range map[retry.DeadlineMode]string{retry.DeadlineGiveUp: "give up", retry.DeadlineCapDelay: "cap the delay"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(70*ms), cause)
 				defer cancel()
 				start := time.Now()
 				made := 0
-				err := engine(t, retry.Options{Strategy: retry.BestEffort{}, DeadlineMode: mode}).Do(ctx, retry.Operation{},
+				err := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), DeadlineMode: mode}).Do(ctx, retry.Operation{},
 					func(ctx context.Context, _ int) retry.Failure {
 						made++
 						<-ctx.Done()
 						return inFlight
 					})
-				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.DeadlineWouldPass {
+				if took := time.Since(start); took != 70*ms || made != 1 || whyOf(err) != retry.WhyDeadlineWouldPass {
 					t.Errorf("%d attempts in %v: %v", made, took, err)
 				}
 				matches(t, err, context.DeadlineExceeded, cause, io.ErrUnexpectedEOF)
@@ -97,16 +97,16 @@ func TestADeadlineThatHasPassedEndsItAtOnce(t *testing.T) {
 	}
 }
 
-// The caller's goroutine waits for a strategy; what that takes counts.
-func TestAStrategyThatTakesItsTime(t *testing.T) {
+// The caller's goroutine waits for a strategy. Its time counts against the deadline.
+func TestASlowStrategy(t *testing.T) {
 	cause := errors.New("enough")
-	thinking := func(whole time.Duration, then retry.Action) retry.Strategy {
+	slow := func(lasts time.Duration, answer retry.Action) retry.Strategy {
 		return retry.StrategyFunc(func(ctx context.Context, _ retry.Request, _ retry.Failure) (retry.Action, error) {
 			select {
-			case <-time.After(whole):
+			case <-time.After(lasts):
 			case <-ctx.Done():
 			}
-			return then, nil
+			return answer, nil
 		})
 	}
 	for _, c := range []struct {
@@ -119,13 +119,13 @@ func TestAStrategyThatTakesItsTime(t *testing.T) {
 		why      retry.Why
 		is       error
 	}{
-		{"it says again", thinking(60*ms, retry.After(30*ms)), 100 * ms, 0, []time.Duration{0, 90 * ms}, 90 * ms, retry.Retried, nil},
-		{"its delay would pass what it left of the time", thinking(60*ms, retry.After(50*ms)), 100 * ms, 0, []time.Duration{0}, 60 * ms, retry.DeadlineWouldPass, context.DeadlineExceeded},
-		{"it blocks until the deadline", thinking(time.Hour, retry.After(0)), 100 * ms, 0, []time.Duration{0}, 100 * ms, retry.DeadlineWouldPass, context.DeadlineExceeded},
-		{"it blocks until the cancellation", thinking(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.Cancelled, context.Canceled},
-		{"it blocks until the cancellation and declines", thinking(time.Hour, retry.Decline(retry.Disabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.Cancelled, cause},
+		{"it retries", slow(60*ms, retry.After(30*ms)), 100 * ms, 0, []time.Duration{0, 90 * ms}, 90 * ms, retry.WhyRetried, nil},
+		{"its delay would pass the deadline", slow(60*ms, retry.After(50*ms)), 100 * ms, 0, []time.Duration{0}, 60 * ms, retry.WhyDeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the deadline", slow(time.Hour, retry.After(0)), 100 * ms, 0, []time.Duration{0}, 100 * ms, retry.WhyDeadlineWouldPass, context.DeadlineExceeded},
+		{"it blocks until the cancellation", slow(time.Hour, retry.After(0)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, context.Canceled},
+		{"it blocks until the cancellation and declines", slow(time.Hour, retry.Decline(retry.WhyDisabled)), 0, 40 * ms, []time.Duration{0}, 40 * ms, retry.WhyCancelled, cause},
 	} {
-		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreaker()} {
+		for name, breaker := range map[string]*retry.BreakerOptions{"": nil, ", with a breaker": retry.DefaultBreakerOptions()} {
 			t.Run(c.name+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					ctx, stop := endingAt(t.Context(), c.deadline, 0)
@@ -146,49 +146,49 @@ func TestAStrategyThatTakesItsTime(t *testing.T) {
 	}
 }
 
-func TestACancellationDuringAWaitReturnsInTheSameInstant(t *testing.T) {
-	cause := errors.New("the user went away")
-	for name, mode := range map[string]retry.DeadlineMode{"give up": retry.GiveUp, "cap the delay": retry.CapDelay} {
+func TestACancellationEndsAWaitAtOnce(t *testing.T) {
+	cause := errors.New("the user left")
+	for name, mode := range map[string]retry.DeadlineMode{"give up": retry.DeadlineGiveUp, "cap the delay": retry.DeadlineCapDelay} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(40*ms, func() { cancel(cause) })
 				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: mode}), retry.Operation{}, inFlight, 1)
-				r.check(t, []time.Duration{0}, 40*ms, retry.Cancelled)
+				r.check(t, []time.Duration{0}, 40*ms, retry.WhyCancelled)
 				matches(t, r.err, context.Canceled, cause, io.ErrUnexpectedEOF)
 				if errors.Is(r.err, context.DeadlineExceeded) {
-					t.Errorf("a cancellation is called a deadline: %v", r.err)
+					t.Errorf("the error of a cancellation matches context.DeadlineExceeded: %v", r.err)
 				}
 			})
 		})
 	}
 }
 
-// quiet is a context that is cancelled at an instant, and whose Done says so too late for a timer of that instant.
-type quiet struct {
+// lateDone is a context that is cancelled at a time, and whose Done channel is not closed yet when a timer of that time fires.
+type lateDone struct {
 	context.Context
 	at time.Time
 }
 
-func (q quiet) Done() <-chan struct{} { return nil }
+func (l lateDone) Done() <-chan struct{} { return nil }
 
-func (q quiet) Err() error {
-	if time.Now().Before(q.at) {
+func (l lateDone) Err() error {
+	if time.Now().Before(l.at) {
 		return nil
 	}
 	return context.Canceled
 }
 
-func TestACancellationInTheInstantOfTheTimerIsSeen(t *testing.T) {
+func TestACancellationAtTheEndOfADelayIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx := quiet{t.Context(), time.Now().Add(40 * ms)}
+		ctx := lateDone{t.Context(), time.Now().Add(40 * ms)}
 		r := do(ctx, engine(t, retry.Options{Strategy: afterEach(40 * ms)}), retry.Operation{}, inFlight, 1)
-		r.check(t, []time.Duration{0}, 40*ms, retry.Cancelled)
+		r.check(t, []time.Duration{0}, 40*ms, retry.WhyCancelled)
 	})
 }
 
-// Which of the two comes first is open; in either case it ends in that instant, and an attempt is not followed by another.
-func TestACancellationAndATimerOfTheSameInstant(t *testing.T) {
+// Either of the two can come first. In both cases the operation ends at that time, after at most one more attempt.
+func TestACancellationAndATimerAtTheSameTime(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -201,7 +201,7 @@ func TestACancellationAndATimerOfTheSameInstant(t *testing.T) {
 				}
 				return inFlight
 			})
-			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.Cancelled || !errors.Is(err, context.Canceled) {
+			if took := time.Since(start); took != 40*ms || made > 2 || whyOf(err) != retry.WhyCancelled || !errors.Is(err, context.Canceled) {
 				t.Errorf("%d attempts in %v: %v", made, took, err)
 			}
 		})
@@ -218,29 +218,29 @@ func TestACancelledContextIsNeverRetried(t *testing.T) {
 			cancel(cause)
 			return f
 		})
-		if made != 1 || whyOf(err) != retry.Cancelled {
+		if made != 1 || whyOf(err) != retry.WhyCancelled {
 			t.Errorf("%v: %d attempts, %v", f.Reason, made, err)
 		}
 		matches(t, err, context.Canceled, cause, f.Err)
 	}
 }
 
-// "No goroutine sleeps on behalf of an operation." A bubble of synctest does not end while a goroutine is left in it.
+// "No goroutine sleeps on behalf of an operation." synctest.Test does not return while a goroutine is left.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		deadline, cancel time.Duration
 		why              retry.Why
 	}{
-		{"by a success after waits", 0, 0, retry.Retried},
-		{"by a cancellation during a wait", 0, 40 * ms, retry.Cancelled},
-		{"by a deadline", 50 * ms, 0, retry.DeadlineWouldPass},
+		{"by a success after waits", 0, 0, retry.WhyRetried},
+		{"by a cancellation during a wait", 0, 40 * ms, retry.WhyCancelled},
+		{"by a deadline", 50 * ms, 0, retry.WhyDeadlineWouldPass},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := endingAt(t.Context(), c.deadline, c.cancel)
 				defer cancel()
-				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: retry.CapDelay}), retry.Operation{}, inFlight, 3)
+				r := do(ctx, engine(t, retry.Options{Strategy: afterEach(30 * ms), DeadlineMode: retry.DeadlineCapDelay}), retry.Operation{}, inFlight, 3)
 				if whyOf(r.err) != c.why {
 					t.Errorf("%v", r.err)
 				}
@@ -249,52 +249,53 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	}
 }
 
-func TestACappedDelayEndsWithTheDeadlinesCause(t *testing.T) {
+func TestACappedDelayEndsWithTheCauseOfTheDeadline(t *testing.T) {
 	cause := errors.New("the request's time is over")
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 100*ms, cause)
 			defer cancel()
-			e := engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: retry.CapDelay})
+			e := engine(t, retry.Options{Strategy: afterEach(time.Hour), DeadlineMode: retry.DeadlineCapDelay})
 			r := do(ctx, e, retry.Operation{}, inFlight, 1)
-			r.check(t, []time.Duration{0}, 100*ms, retry.DeadlineWouldPass)
+			r.check(t, []time.Duration{0}, 100*ms, retry.WhyDeadlineWouldPass)
 			matches(t, r.err, context.DeadlineExceeded, cause)
 		})
 	}
 }
 
-type slow struct{}
+// slowObserver needs 60 ms for each failed attempt.
+type slowObserver struct{}
 
-func (slow) Observe(_ context.Context, e retry.Event) {
-	if e.Kind == retry.AttemptFailed {
+func (slowObserver) Observe(_ context.Context, e retry.Event) {
+	if e.Kind == retry.EventAttemptFailed {
 		<-time.After(60 * ms)
 	}
 }
 
-// What an observer takes of the time counts as what a strategy takes: give up at 60 ms, for 60 + 50 pass 100.
-func TestAnObserversTimeCountsAgainstTheDeadline(t *testing.T) {
+// An observer's time counts against the deadline: the operation ends at 60 ms, because 60 + 50 ms is more than 100 ms.
+func TestASlowObserver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*ms)
 		defer cancel()
-		e := engine(t, retry.Options{Strategy: retry.BestEffort{Min: 50 * ms, Max: 50 * ms}, Breaker: retry.DefaultBreaker(), Observer: slow{}})
-		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.DeadlineWouldPass)
+		e := engine(t, retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{Min: 50 * ms, Max: 50 * ms}), Breaker: retry.DefaultBreakerOptions(), Observer: slowObserver{}})
+		do(ctx, e, retry.Operation{}, inFlight, 1).check(t, []time.Duration{0}, 60*ms, retry.WhyDeadlineWouldPass)
 	})
 }
 
-// impatient is an observer that panics when an operation fails too often, for an operation that spins never ends.
-type impatient struct{}
+// limitedObserver is an observer that panics after 100 attempts of an operation, so that an endless loop ends the test.
+type limitedObserver struct{}
 
-func (impatient) Observe(_ context.Context, e retry.Event) {
+func (limitedObserver) Observe(_ context.Context, e retry.Event) {
 	if e.Attempt > 100 {
-		panic("an operation spins")
+		panic("the operation makes endless attempts")
 	}
 }
 
-func TestAnImmediateStrategyDoesNotSpinWhileACanaryIsUnderWay(t *testing.T) {
+func TestRetriesAtOnceEndWhileACanaryIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		opens := retry.DefaultBreaker()
+		opens := retry.DefaultBreakerOptions()
 		opens.Volume, opens.Sleep = 1, time.Second
-		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: opens, Observer: impatient{}})
+		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Breaker: opens, Observer: limitedObserver{}})
 		declining := retry.Operation{Strategy: saying(retry.Action{}, nil)}
 		do(t.Context(), e, declining, inFlight, 1)
 		<-time.After(time.Second)
@@ -307,7 +308,7 @@ func TestAnImmediateStrategyDoesNotSpinWhileACanaryIsUnderWay(t *testing.T) {
 			})
 		}()
 		synctest.Wait() // the canary is under way
-		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.BreakerOpen {
+		if err := e.Do(t.Context(), retry.Operation{}, func(context.Context, int) retry.Failure { return retry.Failure{} }); whyOf(err) != retry.WhyBreakerOpen {
 			t.Errorf("%v", err)
 		}
 	})

@@ -1,49 +1,48 @@
 package retry
 
-// Why is the reason of a verdict: the same value stands in errors, logs, metrics and traces.
+// Why says why there was, or was not, another attempt. Errors, events, logs and metrics show the same value.
 type Why uint8
 
-// Every reason that a verdict can have. Retried is the only one that goes on.
+// The possible answers. WhyRetried is the only one with which the operation continues.
 const (
-	Undecided         Why = iota // no verdict was made
-	Retried                      // tried again
-	NotRetryable                 // nothing about the failure says that trying again helps
-	NotIdempotentOp              // it may have been applied, and twice would be wrong
-	StrategyDeclined             // the strategy returned no delay
-	AttemptsUsed                 // as often as the rule allows
-	DeadlineWouldPass            // the deadline is over, or would be before the next attempt
-	BudgetEmpty                  // too many retries are under way in this client
-	BreakerOpen                  // the endpoint's circuit breaker is open
-	NoServer                     // no suitable server to try again on
-	UnsupportedServer            // the server's version or kind does not support it
-	InTransaction                // the transaction as a whole is tried again, not its parts
-	Disabled                     // the client's options turn it off
-	Cancelled                    // the caller's context was cancelled
-	NotBuilt                     // the command could not be built for the next server
+	WhyUndecided         Why = iota // no decision was made
+	WhyRetried                      // there was another attempt
+	WhyNotRetryable                 // nothing in the failure shows that another attempt would help
+	WhyNotIdempotent                // another attempt could apply the operation twice
+	WhyStrategyDeclined             // the strategy said no and gave no Why of its own
+	WhyAttemptsUsed                 // the strategy's limit of attempts is reached
+	WhyDeadlineWouldPass            // the deadline has passed, or would pass before the next attempt
+	WhyBudgetEmpty                  // the budget has no token left
+	WhyBreakerOpen                  // the circuit breaker is open
+	WhyNoServer                     // there is no suitable server
+	WhyUnsupportedServer            // the server's version or kind does not support a retry
+	WhyInTransaction                // the transaction must be retried as a whole, not its parts
+	WhyDisabled                     // an option of the client forbids it
+	WhyCancelled                    // the caller cancelled the context
+	WhyNotBuilt                     // the message for the next server could not be built
 )
 
 var whyTexts = [...]string{
-	Undecided: "undecided", Retried: "retried", NotRetryable: "not retryable", NotIdempotentOp: "not idempotent",
-	StrategyDeclined: "strategy declined", AttemptsUsed: "attempts used up", DeadlineWouldPass: "deadline would pass",
-	BudgetEmpty: "budget empty", BreakerOpen: "breaker open", NoServer: "no server",
-	UnsupportedServer: "unsupported server", InTransaction: "in transaction", Disabled: "disabled",
-	Cancelled: "cancelled", NotBuilt: "command not built",
+	WhyUndecided: "undecided", WhyRetried: "retried", WhyNotRetryable: "not retryable", WhyNotIdempotent: "not idempotent",
+	WhyStrategyDeclined: "strategy declined", WhyAttemptsUsed: "attempts used up", WhyDeadlineWouldPass: "deadline would pass",
+	WhyBudgetEmpty: "budget empty", WhyBreakerOpen: "breaker open", WhyNoServer: "no server",
+	WhyUnsupportedServer: "unsupported server", WhyInTransaction: "in transaction", WhyDisabled: "disabled",
+	WhyCancelled: "cancelled", WhyNotBuilt: "command not built",
 }
 
-// refuses tells whether a strategy or an attempt may give w as its reason not to go on. What is the context's or the engine's
-// to say is not theirs.
+// refuses reports whether a strategy or an attempt may give w as its reason to refuse. Only the engine sets the others.
 func (w Why) refuses() bool {
 	switch w {
-	case Undecided, Retried, Cancelled, DeadlineWouldPass:
+	case WhyUndecided, WhyRetried, WhyCancelled, WhyDeadlineWouldPass:
 		return false
-	case NotRetryable, NotIdempotentOp, StrategyDeclined, AttemptsUsed, BudgetEmpty, BreakerOpen, NoServer,
-		UnsupportedServer, InTransaction, Disabled, NotBuilt:
+	case WhyNotRetryable, WhyNotIdempotent, WhyStrategyDeclined, WhyAttemptsUsed, WhyBudgetEmpty, WhyBreakerOpen, WhyNoServer,
+		WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt:
 		return true
 	}
 	return false
 }
 
-// String returns the reason in words.
+// String returns w in words.
 func (w Why) String() string {
 	if int(w) < len(whyTexts) {
 		return whyTexts[w]

@@ -2,17 +2,17 @@ package retry
 
 import "time"
 
-// slots is into how many parts the window of a breaker is divided.
+// slots is the number of parts of a breaker's window.
 const slots = 10
 
-// window counts the attempts of the recent past. Only failures tell it the time: successes that came since the one before
-// are spread evenly over the time between, so that a success costs no look at the clock.
+// window counts the attempts of the recent past. It reads the time of failures only: the successes between two failures are
+// spread evenly over the time between them, so that a success need not read the clock.
 type window struct {
 	slot    time.Duration
-	from    time.Time // when the slot numbered 0 began
-	current int       // the latest slot; the ones before it are kept in a ring
+	from    time.Time // the beginning of slot 0
+	current int       // the number of the latest slot; the ring holds it and those before it
 	at      time.Time // of the latest failure
-	counted uint64    // successes seen until then
+	counted uint64    // the successes until then
 	ring    [slots]struct{ succeeded, failed float64 }
 }
 
@@ -20,24 +20,24 @@ func (w *window) start(length time.Duration, successes uint64, now time.Time) {
 	*w = window{slot: length / slots, from: now, at: now, counted: successes}
 }
 
-// add adds an attempt that did not simply succeed, and all that succeeded before it.
-func (w *window) add(o Outcome, successes uint64, now time.Time) {
-	if now.Before(w.at) { // another caller read the clock later and was here first
+// add adds an attempt that was not a simple success, and all successes before it.
+func (w *window) add(h Health, successes uint64, now time.Time) {
+	if now.Before(w.at) { // another caller read the clock later and locked first
 		now = w.at
 	}
 	w.advance(now)
 	w.spread(float64(successes-w.counted), now)
 	w.counted, w.at = successes, now
-	switch slot := &w.ring[w.current%slots]; o {
-	case Failed:
+	switch slot := &w.ring[w.current%slots]; h {
+	case HealthBad:
 		slot.failed++
-	case Succeeded:
+	case HealthGood:
 		slot.succeeded++
-	case Neutral:
+	case HealthUnknown:
 	}
 }
 
-// advance forgets what has left the window.
+// advance moves the window to now and clears the slots that left it.
 func (w *window) advance(now time.Time) {
 	to := int(now.Sub(w.from) / w.slot)
 	if to-w.current >= slots {
@@ -50,7 +50,7 @@ func (w *window) advance(now time.Time) {
 	w.current = to
 }
 
-// spread spreads successes over the time since the latest failure; what falls before the window is lost.
+// spread spreads successes over the time since the latest failure. Those that fall before the window are not counted.
 func (w *window) spread(successes float64, now time.Time) {
 	if successes == 0 {
 		return

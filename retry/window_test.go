@@ -8,25 +8,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everything is all that ever happened to a window. From it follows what the window must count:
-//   - failures: those since the horizon, which is where the oldest of the ten slots began;
-//   - successes: as many as came between two failures are spread evenly over the time between. So those of a stretch that
-//     is over before the horizon are forgotten, those of one that is wholly after it count in full, and of the one stretch
-//     that the horizon falls into only the share that is after it is counted.
-type everything struct {
-	from      time.Time
-	slot      time.Duration
-	failures  []time.Time
-	answers   []time.Time // successes that the window is told of like failures
-	stretches []stretch
+// events holds all events of a window, from its beginning. The window must count those since the horizon, which is the beginning
+// of the oldest of its ten slots:
+//   - failures, and successes that are added like failures, exactly;
+//   - other successes as if they were spread evenly over the period between two failures: none of a period that ended before
+//     the horizon, all of a period after it, and the later share of the period that contains the horizon.
+type events struct {
+	from     time.Time
+	slot     time.Duration
+	failures []time.Time
+	answers  []time.Time // successes that are added like failures
+	periods  []period
 }
 
-type stretch struct {
+// period is the time between two failures.
+type period struct {
 	from, to  time.Time
-	successes []time.Time // when they really were: before to
+	successes []time.Time // their true times, before to
 }
 
-func (e *everything) horizon(now time.Time) time.Time {
+func (e *events) horizon(now time.Time) time.Time {
 	return e.from.Add((now.Sub(e.from)/e.slot - slots + 1) * e.slot)
 }
 
@@ -39,11 +40,11 @@ func since(horizon time.Time, all []time.Time) (n float64) {
 	return n
 }
 
-// counts returns what the window must count now, and by how much that may differ from what really succeeded.
-func (e *everything) counts(now time.Time) (succeeded, failed, inexact float64) {
+// counts returns the numbers that the window must count now, and how far the successes may be from their true number.
+func (e *events) counts(now time.Time) (succeeded, failed, inexact float64) {
 	horizon := e.horizon(now)
 	succeeded = since(horizon, e.answers)
-	for _, s := range e.stretches {
+	for _, s := range e.periods {
 		n := float64(len(s.successes))
 		switch {
 		case !s.from.Before(horizon):
@@ -56,28 +57,28 @@ func (e *everything) counts(now time.Time) (succeeded, failed, inexact float64) 
 	return succeeded, since(horizon, e.failures), inexact
 }
 
-func (e *everything) really(now time.Time) (succeeded float64) {
+func (e *events) really(now time.Time) (succeeded float64) {
 	horizon := e.horizon(now)
 	succeeded = since(horizon, e.answers)
-	for _, s := range e.stretches {
+	for _, s := range e.periods {
 		succeeded += since(horizon, s.successes)
 	}
 	return succeeded
 }
 
-// told is one thing that a window is told.
-type told struct {
+// addition is one call of window.add.
+type addition struct {
 	passed    time.Duration // since the one before
-	lag       time.Duration // how long ago the caller read the clock
-	outcome   Outcome
-	successes []float64 // that came since the one before: at which part of the time
+	lag       time.Duration // since the caller read the clock
+	health    Health
+	successes []float64 // since the one before: each at a fraction of the time
 }
 
-// tellings draws what a window of slots as long as slot is told, with silences short and long.
-func tellings(slot time.Duration) *rapid.Generator[[]told] {
-	while := rapid.Custom(func(t *rapid.T) time.Duration {
+// additions draws calls of window.add, with short and long times between them.
+func additions(slot time.Duration) *rapid.Generator[[]addition] {
+	duration := rapid.Custom(func(t *rapid.T) time.Duration {
 		n := time.Duration(rapid.IntRange(1, 25).Draw(t, "n"))
-		switch rapid.SampledFrom([]string{"none", "short", "slots", "nearly", "long"}).Draw(t, "while") {
+		switch rapid.SampledFrom([]string{"none", "short", "slots", "nearly", "long"}).Draw(t, "kind") {
 		case "short":
 			return time.Duration(rapid.Int64Range(0, int64(slot)).Draw(t, "ns"))
 		case "slots":
@@ -89,31 +90,31 @@ func tellings(slot time.Duration) *rapid.Generator[[]told] {
 		}
 		return 0
 	})
-	return runs(rapid.Custom(func(t *rapid.T) told {
-		return told{
-			passed: while.Draw(t, "passed"), lag: rapid.OneOf(rapid.Just(time.Duration(0)), while).Draw(t, "lag"),
-			outcome:   rapid.SampledFrom([]Outcome{Failed, Failed, Failed, Succeeded, Neutral}).Draw(t, "outcome"),
+	return runs(rapid.Custom(func(t *rapid.T) addition {
+		return addition{
+			passed: duration.Draw(t, "passed"), lag: rapid.OneOf(rapid.Just(time.Duration(0)), duration).Draw(t, "lag"),
+			health:    rapid.SampledFrom([]Health{HealthBad, HealthBad, HealthBad, HealthGood, HealthUnknown}).Draw(t, "health"),
 			successes: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 6).Draw(t, "successes"),
 		}
 	}), 30)
 }
 
-func TestAWindowCountsWhatItPromises(t *testing.T) {
+func TestAWindowCountsAsDocumented(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := time.Duration(rapid.OneOf(
 			rapid.Int64Range(slots, 1000), rapid.Int64Range(slots, int64(time.Hour)),
 		).Draw(t, "length"))
 		start := time.Unix(1e9, 0)
-		all := everything{from: start, slot: length / slots}
+		all := events{from: start, slot: length / slots}
 		var w window
 		var successes uint64
 		w.start(length, successes, start)
 		clock, at := start, start
-		for _, s := range tellings(all.slot).Draw(t, "told") {
+		for _, s := range additions(all.slot).Draw(t, "additions") {
 			clock = clock.Add(s.passed)
 			now := clock.Add(-s.lag)
 			successes += uint64(len(s.successes))
-			w.add(s.outcome, successes, now)
+			w.add(s.health, successes, now)
 			all.add(s, at, later(at, now))
 			at = later(at, now)
 			compare(t, &w, &all, at)
@@ -121,23 +122,23 @@ func TestAWindowCountsWhatItPromises(t *testing.T) {
 	})
 }
 
-func (e *everything) add(s told, from, to time.Time) {
-	between := stretch{from: from, to: to}
+func (e *events) add(s addition, from, to time.Time) {
+	between := period{from: from, to: to}
 	last := max(to.Sub(from)-1, 0)
 	for _, part := range s.successes {
 		between.successes = append(between.successes, from.Add(min(time.Duration(part*float64(last)), last)))
 	}
-	e.stretches = append(e.stretches, between)
-	switch s.outcome {
-	case Failed:
+	e.periods = append(e.periods, between)
+	switch s.health {
+	case HealthBad:
 		e.failures = append(e.failures, to)
-	case Succeeded:
+	case HealthGood:
 		e.answers = append(e.answers, to)
-	case Neutral:
+	case HealthUnknown:
 	}
 }
 
-func compare(t *rapid.T, w *window, all *everything, now time.Time) {
+func compare(t *rapid.T, w *window, all *events, now time.Time) {
 	t.Helper()
 	succeeded, failed := w.counts()
 	wantSucceeded, wantFailed, inexact := all.counts(now)
@@ -145,11 +146,11 @@ func compare(t *rapid.T, w *window, all *everything, now time.Time) {
 		t.Fatalf("counted %v succeeded and %v failed, want %v and %v", succeeded, failed, wantSucceeded, wantFailed)
 	}
 	if really := all.really(now); math.Abs(succeeded-really) > inexact+1e-6 {
-		t.Fatalf("counted %v succeeded, really %v, and the promise is to be %v off at most", succeeded, really, inexact)
+		t.Fatalf("counted %v succeeded, the true number is %v, the difference may be at most %v", succeeded, really, inexact)
 	}
 	surely, perhaps := since(now.Add(-(slots-1)*all.slot), all.failures), since(now.Add(-slots*all.slot+1), all.failures)
 	if failed < surely || failed > perhaps {
-		t.Fatalf("counted %v failed; %v are younger than nine tenths of the window, %v younger than all", failed, surely, perhaps)
+		t.Fatalf("counted %v failed; %v are younger than nine tenths of the window, %v younger than the window", failed, surely, perhaps)
 	}
 }
 
@@ -171,20 +172,20 @@ func TestWindowExamples(t *testing.T) {
 		adds              []add
 		succeeded, failed float64
 	}{
-		{"what is in the window is counted", []add{{0, 1}, {5 * s, 3}, {9*s + 999*time.Millisecond, 3}}, 3, 3},
-		{"a slot is reused when its time is over", []add{{0, 0}, {s, 0}, {10 * s, 0}}, 0, 2},
-		{"the ring goes round many times", []add{{0, 0}, {95 * s, 0}, {100 * s, 0}, {104 * s, 0}, {105 * s, 0}}, 0, 3},
-		{"after a silence nothing old is left", []add{{0, 7}, {1e6 * s, 7}}, 0, 1},
-		{"successes of a silence are spread over all of it", []add{{0, 0}, {100 * s, 100}}, 9, 1},
-		{"successes in no time are all counted", []add{{3 * s, 0}, {3 * s, 5}, {3 * s, 8}}, 8, 3},
-		{"a clock that was read before another's goes back for nobody", []add{{12 * s, 0}, {1 * s, 4}, {12 * s, 4}}, 4, 3},
+		{"all attempts in the window count", []add{{0, 1}, {5 * s, 3}, {9*s + 999*time.Millisecond, 3}}, 3, 3},
+		{"a slot is cleared when it is reused", []add{{0, 0}, {s, 0}, {10 * s, 0}}, 0, 2},
+		{"the ring is reused many times", []add{{0, 0}, {95 * s, 0}, {100 * s, 0}, {104 * s, 0}, {105 * s, 0}}, 0, 3},
+		{"nothing is left after a long time without failures", []add{{0, 7}, {1e6 * s, 7}}, 0, 1},
+		{"successes of a long time without failures are spread over it", []add{{0, 0}, {100 * s, 100}}, 9, 1},
+		{"successes between two failures at the same time all count", []add{{3 * s, 0}, {3 * s, 5}, {3 * s, 8}}, 8, 3},
+		{"an earlier reading of the clock counts as the latest one", []add{{12 * s, 0}, {1 * s, 4}, {12 * s, 4}}, 4, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Unix(0, 0)
 			var w window
 			w.start(slots*s, 0, start)
 			for _, a := range c.adds {
-				w.add(Failed, a.successes, start.Add(a.at))
+				w.add(HealthBad, a.successes, start.Add(a.at))
 			}
 			if succeeded, failed := w.counts(); math.Abs(succeeded-c.succeeded) > 1e-9 || failed != c.failed {
 				t.Errorf("counted %v succeeded and %v failed, want %v and %v", succeeded, failed, c.succeeded, c.failed)

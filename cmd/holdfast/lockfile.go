@@ -60,7 +60,7 @@ func notedPID(path string) int {
 	return pid
 }
 
-// isHeld tells whether a process that lives has locked the file.
+// isHeld reports whether a process that lives has locked the file.
 func isHeld(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -110,7 +110,7 @@ func (c *mockCommand) check() error {
 	return nil
 }
 
-// isAlone tells whether there is but one server, of a set at most the part that --replSet starts.
+// isAlone reports whether there is but one server, of a set at most the part that --replSet starts.
 func (c *mockCommand) isAlone() bool { return c.Standalone || c.Mongod.ReplSet != "" }
 
 func (c *mockCommand) members() int {
@@ -123,6 +123,17 @@ func (c *mockCommand) members() int {
 	return *c.Members
 }
 
+// run runs the servers that the flags ask for.
+func (c *mockCommand) run(opts []mongotest.Option) (*mongotest.Deployment, error) {
+	switch {
+	case c.Standalone:
+		return mongotest.RunStandalone(opts...)
+	case c.Mongos > 0:
+		return mongotest.RunSharded(c.members(), c.Mongos, opts...)
+	}
+	return mongotest.RunReplicaSet(c.members(), opts...)
+}
+
 func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
 	opts, unknown, err := c.Mongod.options()
 	if err != nil {
@@ -133,14 +144,8 @@ func (c *mockCommand) options() ([]mongotest.Option, []string, error) {
 		name = c.Mongod.ReplSet
 		opts = append(opts, mongotest.Uninitiated())
 	}
-	opts = append(opts, mongotest.Members(c.members()), mongotest.SetName(name), mongotest.ElectionTimeout(c.ElectionTimeout),
+	opts = append(opts, mongotest.SetName(name), mongotest.ElectionTimeout(c.ElectionTimeout),
 		mongotest.JournalLimit(0))
-	if c.Standalone {
-		opts = append(opts, mongotest.Standalone())
-	}
-	if c.Mongos > 0 {
-		opts = append(opts, mongotest.Sharded(c.Mongos))
-	}
 	if c.TLSCAFile != "" {
 		opts = append(opts, mongotest.TLS())
 	}

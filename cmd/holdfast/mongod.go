@@ -15,7 +15,7 @@ type mongod struct {
 	Mock mockCommand `embed:""`
 }
 
-// isMongod tells whether the program was started as mongod.
+// isMongod reports whether the program was started as mongod.
 func isMongod(program string) bool { return filepath.Base(program) == mongodName }
 
 // runMongod is run for the program by the name of mongod: a standalone unless there is a --replSet, on port 27017 unless there

@@ -62,7 +62,7 @@ func openLogFile(path string, keep bool) (*os.File, error) {
 	return file, nil
 }
 
-// isRegular tells whether a name is that of a regular file, and not of a link to one.
+// isRegular reports whether a name is that of a regular file, and not of a link to one.
 func isRegular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()

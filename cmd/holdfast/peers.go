@@ -42,7 +42,7 @@ const patience = 5 * time.Second
 
 // host is the side of the process in which the set lives.
 type host struct {
-	set     *mongotest.ReplicaSet
+	set     *mongotest.Deployment
 	name    string
 	mu      sync.Mutex
 	peers   []*peer
@@ -51,18 +51,18 @@ type host struct {
 
 // peer is another process and the member for which it stands.
 type peer struct {
-	mongotest.Joining
+	mongotest.JoiningMember
 	conn    net.Conn // nil while the process is not there
 	answers *json.Decoder
 }
 
 // join invites the processes, and if all accept, begins.
-func (h *host) join(ctx context.Context, members []mongotest.Joining) error {
+func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) error {
 	peers := make([]*peer, len(members))
 	refusals := make([]error, len(members))
 	var all sync.WaitGroup
 	for i, m := range members {
-		peers[i] = &peer{Joining: m}
+		peers[i] = &peer{JoiningMember: m}
 		all.Go(func() { refusals[i] = peers[i].invite(ctx, h.name) })
 	}
 	all.Wait()
@@ -212,7 +212,7 @@ func (h *host) await(ctx context.Context, p *peer) bool {
 			return false
 		case <-tick.C:
 		}
-		found := &peer{Joining: p.Joining}
+		found := &peer{JoiningMember: p.JoiningMember}
 		if found.invite(ctx, h.name) == nil {
 			found.begin()
 			h.mu.Lock()

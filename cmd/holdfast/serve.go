@@ -42,8 +42,8 @@ func (c *mockCommand) newLog(s *session) *serverLog {
 }
 
 // start starts servers. What mongotest refuses of them came from flags.
-func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.ReplicaSet, error) {
-	rs, err := mongotest.Run(opts...)
+func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.Deployment, error) {
+	rs, err := c.run(opts)
 	if err != nil {
 		return nil, usageError(c.asFlag(err))
 	}
@@ -58,7 +58,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	}
 	err = files.open()
 	if c.TLSCAFile != "" && err == nil {
-		err = os.WriteFile(c.TLSCAFile, rs.Authority(), 0o600)
+		err = os.WriteFile(c.TLSCAFile, rs.CACertificate(), 0o600)
 	}
 	if err != nil {
 		return cannotRun(errors.Join(err, rs.Close()))
@@ -95,7 +95,7 @@ func endReason(ctx context.Context) string {
 }
 
 // awaitShutdown waits until a member was told to shut down, or ctx ends.
-func awaitShutdown(ctx context.Context, rs *mongotest.ReplicaSet, member int) {
+func awaitShutdown(ctx context.Context, rs *mongotest.Deployment, member int) {
 	var err error
 	for state := ""; err == nil && state != stateDown; {
 		state, err = rs.WaitState(ctx, member, state)
@@ -109,8 +109,8 @@ type process struct {
 	front *front
 	hosts []string
 	files *outputFiles
-	start func([]mongotest.Option) (*mongotest.ReplicaSet, error)
-	set   *mongotest.ReplicaSet
+	start func([]mongotest.Option) (*mongotest.Deployment, error)
+	set   *mongotest.Deployment
 	host  host
 }
 
@@ -157,7 +157,7 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	return p.set.Close()
 }
 
-// free tells whether the process belongs to no set yet.
+// free reports whether the process belongs to no set yet.
 func (p *process) free() bool { return p.state() == stateStartup }
 
 func (p *process) state() string {
@@ -184,7 +184,7 @@ func (p *process) watch(ctx context.Context, begun func()) bool {
 	}
 }
 
-// isSelf tells whether an address leads to this process.
+// isSelf reports whether an address leads to this process.
 func (p *process) isSelf(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != strconv.Itoa(p.front.port()) {
@@ -199,7 +199,7 @@ func (p *process) isSelf(address string) bool {
 	return err == nil && slices.ContainsFunc(found, p.listensOn)
 }
 
-// listensOn tells whether the process listens on an address of this machine.
+// listensOn reports whether the process listens on an address of this machine.
 func (p *process) listensOn(ip net.IP) bool {
 	for _, l := range p.front.listeners {
 		at, ok := l.Addr().(*net.TCPAddr)

@@ -27,7 +27,7 @@ func terminalOf(w io.Writer) terminal {
 	return terminal{columns: columns, is: true}
 }
 
-// coloured tells whether to write colours: on a terminal that has them, unless the user does not want them.
+// coloured reports whether to write colours: on a terminal that has them, unless the user does not want them.
 func (t terminal) coloured(noColor bool, getenv func(string) string) bool {
 	return t.is && !noColor && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }

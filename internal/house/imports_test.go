@@ -54,17 +54,20 @@ func list(t *testing.T, args ...string) []pkg {
 // exist.
 var ours = map[string][]string{
 	"retry":                    {},
+	"retry/mongoreason":        {"retry"},
+	"retry/couchbasereason":    {"retry"},
+	"internal/memnet":          {},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
 	"internal/mongo/topology":  {"internal/mongo/wire"},
 	"internal/mongo/cluster":   {"internal/mongo/topology", "internal/mongo/wire", "retry"},
-	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
+	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                    {"internal/mongo/operation", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/mongoerr",
-		"internal/mongo/wire", "internal/mutant",
+		"internal/memnet", "internal/mongo/wire", "internal/mutant",
 	},
 	"mongo/mongotest/internal/changes": {
 		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
@@ -92,11 +95,11 @@ var ours = map[string][]string{
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
 	"cmd/holdfast":                       {"internal/prove", "mongo/mongotest"},
 	"internal/spectest":                  {},
-	"internal/spectest/unified":          {},
+	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast
 }
 
 func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
-	pkgs := list(t, "./...")
+	pkgs := append(list(t, "./..."), list(t, "-tags=spec_holdfast", "./internal/spectest/...")...)
 	if len(pkgs) < 5 {
 		t.Fatalf("only %d packages were found", len(pkgs))
 	}
@@ -129,7 +132,7 @@ func TestAPackageImportsOnlyWhatStandsBelowIt(t *testing.T) {
 // pure packages have no sockets and no goroutines of their own.
 func TestThePurePackagesAreStandardLibraryOrVocabulary(t *testing.T) {
 	forbidden := []string{"net", "os", "os/exec", "syscall", "log/slog"}
-	for _, p := range list(t, "./retry", "./internal/mongo/wire", "./internal/mongo/topology") {
+	for _, p := range list(t, "./retry/...", "./internal/mongo/wire", "./internal/mongo/topology") {
 		for _, path := range p.Imports {
 			// The engine's budget and breakers are shared and locked; what the other two hold is immutable.
 			if slices.Contains(forbidden, path) || path == "sync" && !strings.HasSuffix(p.ImportPath, "/retry") {
@@ -141,7 +144,7 @@ func TestThePurePackagesAreStandardLibraryOrVocabulary(t *testing.T) {
 
 // mayDependOn lists the modules that may be linked into a program through each of these packages.
 var mayDependOn = map[string][]string{
-	"./retry": {},
+	"./retry/...": {},
 	"./mongo": {
 		"go.mongodb.org/mongo-driver/v2",
 		// What the official module's vocabulary brings with it.

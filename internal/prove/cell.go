@@ -188,14 +188,14 @@ func (c *cell) progress(r record) {
 	}
 }
 
-// exhausted tells whether the load must end whatever it has reached.
+// exhausted reports whether the load must end whatever it has reached.
 func (c *cell) exhausted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.done >= c.settings.Size.MaxOperations || time.Now().After(c.deadline)
 }
 
-// reached tells whether the load has all that was asked for but an outage.
+// reached reports whether the load has all that was asked for but an outage.
 func (c *cell) reached() bool {
 	c.mu.Lock()
 	enough := c.acknowledged >= c.settings.Size.Operations

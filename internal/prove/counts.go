@@ -60,10 +60,10 @@ func (c *cell) countHits(result *Result, b book) {
 	}
 }
 
-// permanent tells whether the operation met a trouble that does not pass.
+// permanent reports whether the operation met a trouble that does not pass.
 func (c *cell) permanent(r record) bool { return r.outage || c.injector.refused[r.id] != nil }
 
-// add counts one operation and tells whether anything is wrong with it.
+// add counts one operation and reports whether anything is wrong with it.
 func (c *Counts) add(r record, applied int, permanent bool) (wrong bool) {
 	before := c.Missing + c.Extra + c.Misreported
 	c.Operations++

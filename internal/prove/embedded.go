@@ -43,14 +43,14 @@ func (e *Embedded) describe() string {
 
 func (e *Embedded) open(s Settings) (site, error) {
 	opts := []mongotest.Option{
-		mongotest.Members(members), mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
+		mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
 		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),
-		mongotest.JournalLimit(10 * s.Size.MaxOperations), mongotest.WithMutant(e.mutant),
+		mongotest.JournalLimit(10 * s.Size.MaxOperations), mutant.ServerOption[mongotest.Option](e.mutant),
 	}
 	if e.memory {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))
 	}
-	rs, err := mongotest.Run(opts...)
+	rs, err := mongotest.RunReplicaSet(members, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("starting a replica set: %w", err)
 	}
@@ -58,7 +58,7 @@ func (e *Embedded) open(s Settings) (site, error) {
 }
 
 // replicaSet is the site of an embedded replica set.
-type replicaSet struct{ *mongotest.ReplicaSet }
+type replicaSet struct{ *mongotest.Deployment }
 
 func (r *replicaSet) target() Target { return Target{URI: r.URI(), Dialer: r.Dialer()} }
 

@@ -36,7 +36,7 @@ func (k FaultKind) String() string { return faultNames[k] }
 // MarshalText writes the name.
 func (k FaultKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// breaksCluster tells whether the fault concerns more than one message, for a while.
+// breaksCluster reports whether the fault concerns more than one message, for a while.
 func (k FaultKind) breaksCluster() bool {
 	return k == SteppedDown || k == PrimaryKilled || k == Partitioned
 }
@@ -66,7 +66,7 @@ func FailuresNamed(names []string) ([]Failure, error) {
 	return named("failure", Failures(), names, func(f Failure) string { return f.Name })
 }
 
-// has tells whether the failure includes a kind of fault.
+// has reports whether the failure includes a kind of fault.
 func (f Failure) has(kind FaultKind) bool {
 	for _, k := range f.faults {
 		if k == kind {

@@ -24,7 +24,7 @@ func (h *Hits) add(late, verified bool) {
 	}
 }
 
-// enough tells whether there are as many as asked for, of both sorts if the fault has both.
+// enough reports whether there are as many as asked for, of both sorts if the fault has both.
 func (h Hits) enough(kind FaultKind, goal int) bool {
 	if kind.breaksCluster() && (h.Early < goal/2 || h.Late < goal/2) {
 		return false
@@ -35,7 +35,7 @@ func (h Hits) enough(kind FaultKind, goal int) bool {
 // withMargin is how many hits a load goes for, because some may turn out not to be confirmed.
 func withMargin(goal int) int { return goal + goal/10 }
 
-// reached tells whether each kind of fault has happened often enough.
+// reached reports whether each kind of fault has happened often enough.
 func (i *injector) reached(f Failure, size Size) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -57,7 +57,7 @@ type messageID struct {
 	request int32
 }
 
-// confirmed tells whether the journal shows that the hit was what it claims to be. w1: what was applied may have been
+// confirmed reports whether the journal shows that the hit was what it claims to be. w1: what was applied may have been
 // rolled back later.
 func (h *hit) confirmed(journal map[messageID]mongotest.Entry, w1 bool) bool {
 	e, found := journal[messageID{h.connID, h.requestID}]

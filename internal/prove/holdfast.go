@@ -6,7 +6,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -20,20 +19,19 @@ func Default() Dial { return Holdfast(mutant.Client{}) }
 
 // Holdfast returns the same with a deliberate defect, if a negative control wants one.
 func Holdfast(m mutant.Client) Dial {
+	connect := mutant.ClientConnect[func(...*options.ClientOptions) (*mongo.Client, error)](m)
 	return func(t Target) (Client, error) {
-		client, err := mongo.ConnectWith(mongo.Settings{Mutant: m}, ClientOptions(t))
+		client, err := connect(ClientOptions(t))
 		if err != nil {
 			return nil, err
 		}
 		db := client.Database(t.Database)
-		level := readconcern.Majority()
-		if t.Standalone {
-			level = readconcern.Local()
-		}
 		return &holdfastClient{
 			client: client,
-			coll:   db.Collection(t.Collection),
-			audit:  db.Collection(t.Collection, options.Collection().SetReadConcern(level)),
+			Collections: Collections[*mongo.Cursor]{
+				Written: db.Collection(t.Collection),
+				Audit:   db.Collection(t.Collection, AuditOptions(t)),
+			},
 		}, nil
 	}
 }
@@ -62,26 +60,11 @@ func ClientOptions(t Target) *options.ClientOptions {
 }
 
 type holdfastClient struct {
-	client      *mongo.Client
-	coll, audit *mongo.Collection
+	Collections[*mongo.Cursor]
+	client *mongo.Client
 }
 
 var _ Client = (*holdfastClient)(nil)
-
-func (c *holdfastClient) Update(ctx context.Context, u Update) error {
-	_, err := c.coll.UpdateOne(ctx, u.Filter, u.Change, options.UpdateOne().SetUpsert(u.Upsert))
-	return err
-}
-
-func (c *holdfastClient) Read(ctx context.Context) ([]bson.Raw, error) {
-	cursor, err := c.audit.Find(ctx, bson.D{})
-	if err != nil {
-		return nil, err
-	}
-	var documents []bson.Raw
-	err = cursor.All(ctx, &documents)
-	return documents, err
-}
 
 func (c *holdfastClient) Run(ctx context.Context, database string, command bson.D) (bson.Raw, error) {
 	return c.client.Database(database).RunCommand(ctx, command).Raw()
@@ -99,11 +82,11 @@ func (c *holdfastClient) Judge(err error) Trouble {
 	return t
 }
 
-// claimOfHistory tells whether any attempt may have been applied.
+// claimOfHistory reports whether any attempt may have been applied.
 func claimOfHistory(e *retry.Error) Claim {
 	for i := range e.Attempts {
 		a := &e.Attempts[i]
-		if a.Stage == retry.InFlight || a.Stage == retry.Responded && a.Unsettled {
+		if a.Stage == retry.StageInFlight || a.Stage == retry.StageResponded && a.Unsettled {
 			return Unknown
 		}
 	}

@@ -163,7 +163,7 @@ func (i *injector) strike(h *hit) {
 	i.mend.Go(func() { i.heal(h, repair) })
 }
 
-// mayStrike tells whether the load is still on, and if so makes finish wait for the strike.
+// mayStrike reports whether the load is still on, and if so makes finish wait for the strike.
 func (i *injector) mayStrike() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -59,15 +59,15 @@ func TestThinMatrixOnTCP(t *testing.T) {
 func TestMatrixThroughTheProxy(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		opts      []mongotest.Option
+		run       func(*testing.T) *mongotest.Deployment
 		broken    string
 		retryable string
 	}{
-		{"replica set", []mongotest.Option{mongotest.Members(3)}, "n/a, not ours to break", ""},
-		{"standalone", []mongotest.Option{mongotest.Standalone()}, "n/a, standalone", "not supported: standalone"},
+		{"replica set", func(t *testing.T) *mongotest.Deployment { return mongotest.RunReplicaSetT(t, 3) }, "n/a, not ours to break", ""},
+		{"standalone", func(t *testing.T) *mongotest.Deployment { return mongotest.RunStandaloneT(t) }, "n/a, standalone", "not supported: standalone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rs := mongotest.RunT(t, c.opts...)
+			rs := c.run(t)
 			server, err := ConnectServer(t.Context(), rs.URI(), Default())
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +93,7 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 
 // A cell that is run again finds what its first run left on a server that is not ours.
 func TestACellThatIsRunAgainOnTheSameServer(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.Standalone())
+	rs := mongotest.RunStandaloneT(t)
 	server, err := ConnectServer(t.Context(), rs.URI(), Default())
 	if err != nil {
 		t.Fatal(err)

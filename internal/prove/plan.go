@@ -54,7 +54,7 @@ func (k FaultKind) moments() []moment {
 	return []moment{beforeExecution}
 }
 
-// late tells whether the fault leaves its operation applied.
+// late reports whether the fault leaves its operation applied.
 func (f planned) late() bool {
 	return f.moment == afterCommit || f.moment == afterApply && f.kind == SteppedDown
 }
@@ -88,7 +88,7 @@ var refusals = [...]struct {
 	{121, "DocumentValidationFailure", "Document failed validation"},
 }
 
-// strikes tells whether the fault is meant for this step and attempt.
+// strikes reports whether the fault is meant for this step and attempt.
 func (f planned) strikes(twoSteps bool, step Step, attempt int) bool {
 	if attempt > 0 && f.kind != CommandRefused {
 		return false

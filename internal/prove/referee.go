@@ -108,7 +108,7 @@ func (r *referee) leave(writer int) {
 	r.changeLocked()
 }
 
-// permit tells whether a fault of one message may fire now, and then notes the operation as troubled.
+// permit reports whether a fault of one message may fire now, and then notes the operation as troubled.
 func (r *referee) permit(id OpID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

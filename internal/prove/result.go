@@ -41,7 +41,7 @@ func (c *cell) blank() Result {
 	}
 }
 
-// AsExpected tells whether the cell has shown what it was expected to show, or cannot be had at all.
+// AsExpected reports whether the cell has shown what it was expected to show, or cannot be had at all.
 func (r *Result) AsExpected() bool {
 	if r.Unavailable != "" {
 		return true

@@ -172,7 +172,7 @@ func (s *Server) describe() string {
 }
 
 func (s *Server) open(Settings) (site, error) {
-	p, err := mongotest.Proxy(s.uri)
+	p, err := mongotest.RunProxy(s.uri)
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
@@ -186,7 +186,7 @@ func (s *Server) open(Settings) (site, error) {
 
 // proxied is the site of a server behind a proxy of the cell's own.
 type proxied struct {
-	proxy  *mongotest.FaultProxy
+	proxy  *mongotest.Proxy
 	server *Server
 	dark   atomic.Bool
 	// sessions: a command carried a session's id, although the server has no sessions.

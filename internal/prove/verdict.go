@@ -51,7 +51,7 @@ type Expectation struct {
 	May  Verdict `json:"may"`
 }
 
-// met tells whether a verdict is as expected.
+// met reports whether a verdict is as expected.
 func (e Expectation) met(v Verdict) bool { return v&e.Must == e.Must && v&^(e.Must|e.May) == 0 }
 
 // String returns what must be, and in brackets what may be.

@@ -31,7 +31,7 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// goesOn tells whether the writer has another operation to do. When the load has all else, the outage is due.
+// goesOn reports whether the writer has another operation to do. When the load has all else, the outage is due.
 func (w *writer) goesOn() bool {
 	c := w.cell
 	switch {

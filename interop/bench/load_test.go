@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/instructions"
 )
 
 // load is how a client is used: by how many goroutines on as many connections, and with what context.
@@ -57,14 +59,46 @@ func (l load) once(op operation, worker int) error {
 // contexts, so that what a deadline costs shows whole in the ratio.
 func (l load) floor() load { return load{workers: l.workers} }
 
-// cost returns the process's user and system time for one of the operations, after a warm-up.
-func (l load) cost(t *testing.T, op operation) time.Duration {
+// cost is what one operation takes of the process.
+type cost struct {
+	cpu          time.Duration // user and system time
+	instructions float64       // in user space; zero without counters
+	allocations  float64
+}
+
+// cost returns what one of the operations costs, after a warm-up. Without a counter it counts no instructions.
+func (l load) cost(t *testing.T, counter *instructions.Counter, op operation) cost {
 	t.Helper()
 	l.run(t, op, operations/20)
 	runtime.GC() // what the client before left is not this one's
-	before := cpuTime(t)
-	n := l.run(t, op, operations)
-	return (cpuTime(t) - before) / time.Duration(n)
+	before := usage(t, counter)
+	n := float64(l.run(t, op, operations))
+	after := usage(t, counter)
+	return cost{
+		cpu:          time.Duration(float64(after.cpu-before.cpu) / n),
+		instructions: (after.instructions - before.instructions) / n,
+		allocations:  (after.allocations - before.allocations) / n,
+	}
+}
+
+// usage is what the process has used so far.
+func usage(t *testing.T, counter *instructions.Counter) cost {
+	t.Helper()
+	c := cost{cpu: cpuTime(t), allocations: mallocs()}
+	if counter != nil {
+		n, err := counter.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.instructions = float64(n)
+	}
+	return c
+}
+
+func mallocs() float64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.Mallocs)
 }
 
 func cpuTime(t *testing.T) time.Duration {
@@ -81,9 +115,7 @@ func (l load) allocations(t *testing.T, op operation) float64 {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	l.run(t, op, operations/20)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	before := mallocs()
 	n := l.run(t, op, operations)
-	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / float64(n)
+	return (mallocs() - before) / float64(n)
 }

@@ -200,7 +200,7 @@ func seeds() uint64 {
 func TestALostWriteIsNotLinearizable(t *testing.T) {
 	for seed := range uint64(20) {
 		defect := mutant.Server{AcknowledgeBeforeMajority: true}
-		r := play(t, seed, deaths, mongotest.WithMutant(defect), mongotest.ReplicationDelay(50*time.Millisecond))
+		r := play(t, seed, deaths, mutant.ServerOption[mongotest.Option](defect), mongotest.ReplicationDelay(50*time.Millisecond))
 		if porcupine.CheckOperationsTimeout(register, r.history, time.Minute) == porcupine.Illegal {
 			return
 		}
@@ -209,16 +209,16 @@ func TestALostWriteIsNotLinearizable(t *testing.T) {
 }
 
 // trouble does something to a set until its context ends.
-type trouble func(ctx context.Context, rs *mongotest.ReplicaSet, random *rand.Rand)
+type trouble func(ctx context.Context, rs *mongotest.Deployment, random *rand.Rand)
 
-func stepDowns(ctx context.Context, rs *mongotest.ReplicaSet, random *rand.Rand) {
+func stepDowns(ctx context.Context, rs *mongotest.Deployment, random *rand.Rand) {
 	for pause(ctx, time.Duration(50+random.IntN(400))*time.Millisecond) {
 		_ = rs.StepDown()
 	}
 }
 
 // deaths kills primaries and starts them again.
-func deaths(ctx context.Context, rs *mongotest.ReplicaSet, random *rand.Rand) {
+func deaths(ctx context.Context, rs *mongotest.Deployment, random *rand.Rand) {
 	for pause(ctx, time.Duration(100+random.IntN(500))*time.Millisecond) {
 		if p := rs.Primary(); p >= 0 {
 			rs.Kill(p)
@@ -253,7 +253,7 @@ func play(t *testing.T, seed uint64, do trouble, more ...mongotest.Option) *reco
 }
 
 // collection is a collection with majority concerns, of a client of its own.
-func collection(t *testing.T, rs *mongotest.ReplicaSet) *mongo.Collection {
+func collection(t *testing.T, rs *mongotest.Deployment) *mongo.Collection {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetHeartbeatInterval(500 * time.Millisecond).
 		SetReadConcern(readconcern.Majority()).SetWriteConcern(writeconcern.Majority()))

@@ -28,7 +28,7 @@ func TestALongMixedLoad(t *testing.T) {
 		length = 3 * time.Second
 	}
 	before := runtime.NumGoroutine()
-	rs, err := mongotest.Run(mongotest.InMemory(), mongotest.Members(3), mongotest.ElectionTimeout(300*time.Millisecond), mongotest.JournalLimit(0))
+	rs, err := mongotest.RunReplicaSet(3, mongotest.InMemory(), mongotest.ElectionTimeout(300*time.Millisecond), mongotest.JournalLimit(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestALongMixedLoad(t *testing.T) {
 
 // load is what the clients did.
 type load struct {
-	rs     *mongotest.ReplicaSet
+	rs     *mongotest.Deployment
 	done   atomic.Int64
 	failed atomic.Int64
 	kept   [][]bson.ObjectID // by client, what a majority acknowledged

@@ -48,14 +48,14 @@ func (c claimant) check(t *testing.T, err, end error) {
 }
 
 func holdfastWaits(ctx context.Context) error {
-	engine, err := retry.New(retry.Options{Strategy: retry.Limited{
-		Attempts: 5, Strategy: retry.BestEffort{Calculator: func(int) time.Duration { return claimDelay }},
-	}})
+	engine, err := retry.New(retry.Options{
+		Strategy: retry.Limited(5, retry.BestEffort(retry.BackoffOptions{Min: claimDelay, Max: claimDelay})),
+	})
 	if err != nil {
 		return err
 	}
 	return engine.Do(ctx, retry.Operation{}, func(context.Context, int) retry.Failure {
-		return retry.Failure{Err: errRefused, Stage: retry.Dispatch, Reason: retry.ConnectionFailed}
+		return retry.Failure{Err: errRefused, Stage: retry.StageDispatch, Reason: retry.ReasonConnectionFailed}
 	})
 }
 

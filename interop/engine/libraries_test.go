@@ -50,7 +50,7 @@ func contenders(t *testing.T) []contender {
 	t.Helper()
 	return []contender{
 		{bareName, "", bare{}, bare{}},
-		{oursName, "engine", newHoldfast(t, retry.DefaultBudget(), retry.DefaultBreaker()), newHoldfast(t, nil, nil)},
+		{oursName, "engine", newHoldfast(t, retry.DefaultBudgetOptions(), retry.DefaultBreakerOptions()), newHoldfast(t, nil, nil)},
 		{guardedName, "", nil, newHoldfast(t, willingBudget(), willingBreaker())},
 		{"failsafe-go", "failsafe", newFailsafeGuarded(), newFailsafe()},
 		{"cenkalti/backoff", "backoff", newCenkalti(), newCenkalti()},

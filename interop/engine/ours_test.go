@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 // bare makes the calls and nothing else: where the first of two fails, two for each operation.
@@ -37,7 +38,7 @@ func willingBudget() *retry.BudgetOptions { return &retry.BudgetOptions{Ratio: 1
 
 // willingBreaker opens only if nothing succeeds at all.
 func willingBreaker() *retry.BreakerOptions {
-	o := retry.DefaultBreaker()
+	o := retry.DefaultBreakerOptions()
 	o.Percent = 100
 	return o
 }
@@ -46,7 +47,7 @@ func (h holdfast) run(s *service, n int) error {
 	ctx := context.Background()
 	attempt := func(context.Context, int) retry.Failure {
 		if err := s.call(); err != nil {
-			return retry.Failure{Err: err, Stage: retry.Dispatch, Reason: retry.PoolCleared}
+			return retry.Failure{Err: err, Stage: retry.StageDispatch, Reason: mongoreason.PoolCleared}
 		}
 		return retry.Failure{}
 	}

@@ -19,7 +19,7 @@ const patience = 20 * time.Second
 // script is one run of one failure with one driver.
 type script struct {
 	t      *testing.T
-	set    *mongotest.ReplicaSet
+	set    *mongotest.Deployment
 	pools  *poolWatch
 	client driver.Client
 }
@@ -34,7 +34,7 @@ func newScript(t *testing.T, name string) *script {
 
 // connect returns a client whose monitors have all begun to shake hands, which they do once. That is seen at the servers:
 // the official driver calls a pool ready before.
-func connect(t *testing.T, name string, set *mongotest.ReplicaSet) (driver.Client, *poolWatch) {
+func connect(t *testing.T, name string, set *mongotest.Deployment) (driver.Client, *poolWatch) {
 	t.Helper()
 	pools, greeted := newPoolWatch(), make(chan struct{}, manyEvents)
 	defer set.Use("hello", mongotest.While(isHandshake, mongotest.Fault{Before: func() { greeted <- struct{}{} }}))()
@@ -59,7 +59,7 @@ func isHandshake(r *mongotest.Request) bool {
 }
 
 // seed stores what the read is to find, by a client that has no part in the script.
-func seed(t *testing.T, set *mongotest.ReplicaSet) {
+func seed(t *testing.T, set *mongotest.Deployment) {
 	t.Helper()
 	client, _ := connect(t, driver.NameOfficial, set)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

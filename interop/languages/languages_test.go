@@ -47,7 +47,7 @@ func (c *client) allSteps(t *testing.T) {
 
 // appliedTwice is the control: on a server that forgets what it has executed, the program fails at the step that looks.
 func (c *client) appliedTwice(t *testing.T) {
-	set := newSet(t, mongotest.WithMutant(mutant.Server{NoDeduplication: true}))
+	set := newSet(t, mutant.ServerOption[mongotest.Option](mutant.Server{NoDeduplication: true}))
 	stdout, stderr, err := c.play(t, credentials(set))
 	if err == nil || !strings.HasSuffix(stdout, "ok change stream\n") || !strings.HasPrefix(stderr, "lost reply: ") {
 		t.Errorf("%v\n%s%s", err, stdout, stderr)
@@ -56,13 +56,13 @@ func (c *client) appliedTwice(t *testing.T) {
 
 const user, password = "clerk", "fox & hounds"
 
-func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.ReplicaSet {
+func newSet(t *testing.T, opts ...mongotest.Option) *mongotest.Deployment {
 	t.Helper()
 	return mongotest.RunReplicaSetT(t, 3, append(opts,
 		mongotest.Users(mongotest.User{Name: user, Password: password, Mechanisms: []string{"SCRAM-SHA-256"}}),
 		mongotest.ElectionTimeout(500*time.Millisecond), mongotest.JournalLimit(10000))...)
 }
 
-func credentials(set *mongotest.ReplicaSet) string {
+func credentials(set *mongotest.Deployment) string {
 	return strings.Replace(set.URI(), "mongodb://", "mongodb://"+url.UserPassword(user, password).String()+"@", 1)
 }

@@ -13,7 +13,7 @@ import (
 // verifier looks at a set after a client has played the scenario.
 type verifier struct {
 	t   *testing.T
-	set *mongotest.ReplicaSet
+	set *mongotest.Deployment
 	w   *witness
 }
 

@@ -23,7 +23,7 @@ type witness struct {
 }
 
 // watch has a witness look at the set's messages.
-func watch(set *mongotest.ReplicaSet) *witness {
+func watch(set *mongotest.Deployment) *witness {
 	w := &witness{counts: make(map[string]int), names: make(map[string]bool)}
 	for _, command := range []string{"hello", "getMore", "aggregate"} {
 		set.Use(command, func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
@@ -69,7 +69,7 @@ func (w *witness) count(what string) int {
 const crash = 150
 
 // killOnce kills the primary when it has inserted, or found, the document of the crash and nobody was told.
-func killOnce(set *mongotest.ReplicaSet, command string) {
+func killOnce(set *mongotest.Deployment, command string) {
 	var done atomic.Bool
 	set.Use(command, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 		if !concerns(r, "failover", crash) || done.Swap(true) {
@@ -80,7 +80,7 @@ func killOnce(set *mongotest.ReplicaSet, command string) {
 	}))
 }
 
-// concerns tells whether an insert or a find is about the document with this _id.
+// concerns reports whether an insert or a find is about the document with this _id.
 func concerns(r *mongotest.Request, collection string, id int64) bool {
 	if name, ok := r.Body.Lookup(r.Command).StringValueOK(); !ok || name != collection {
 		return false

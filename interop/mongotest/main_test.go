@@ -57,7 +57,7 @@ func serve(role string) error {
 }
 
 func startMock() (string, io.Closer, error) {
-	rs, err := mongotest.Run()
+	rs, err := mongotest.RunReplicaSet(1)
 	if err != nil {
 		return "", nil, err
 	}

@@ -22,7 +22,7 @@ const rounds = 20
 type trouble struct {
 	figure  string
 	members int
-	strike  func(*mongotest.ReplicaSet)
+	strike  func(*mongotest.Deployment)
 	failed  bool          // the operation returns an error
 	least   time.Duration // that the operation takes on the fake clock
 	most    time.Duration
@@ -34,12 +34,12 @@ const patience = 30 * time.Second
 var troubles = []trouble{
 	{"outage-25s-ms", 1, outage(25 * time.Second), false, 25 * time.Second, 26 * time.Second},
 	{"outage-30s-ms", 1, outage(30 * time.Second), true, 30 * time.Second, 30 * time.Second},
-	{"election-10s-ms", 3, func(rs *mongotest.ReplicaSet) { rs.Kill(0) }, false, 10 * time.Second, 13 * time.Second},
+	{"election-10s-ms", 3, func(rs *mongotest.Deployment) { rs.Kill(0) }, false, 10 * time.Second, 13 * time.Second},
 }
 
 // outage makes everything unreachable for a time.
-func outage(d time.Duration) func(*mongotest.ReplicaSet) {
-	return func(rs *mongotest.ReplicaSet) {
+func outage(d time.Duration) func(*mongotest.Deployment) {
+	return func(rs *mongotest.Deployment) {
 		rs.Kill(0)
 		time.AfterFunc(d, func() { rs.Restart(0) })
 	}

@@ -24,7 +24,7 @@ const (
 // TestServe measures what an operation costs the server's process: a client that sends prepared bytes over TCP, by 32
 // goroutines on 32 connections, and counts the user and system time of the server, a process of its own. In each round that
 // is done with a server that only sends back the same reply, which it reads and writes as the test server does, and then with
-// the test server: a set of one, as RunT makes it. The figure is the larger of the two operations' medians.
+// the test server: a replica set of one member. The figure is the larger of the two operations' medians.
 func TestServe(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("it measures")

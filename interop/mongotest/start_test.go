@@ -22,7 +22,7 @@ func startAndStop(t *testing.T, figure string, bar time.Duration, members int) {
 	ping := request(t, bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}})
 	measure(t, figure, bar, func() time.Duration {
 		began := time.Now()
-		rs, err := mongotest.Run(mongotest.Members(members))
+		rs, err := mongotest.RunReplicaSet(members)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"github.com/holdfast-db/holdfast/internal/prove"
@@ -22,38 +20,21 @@ func Official(t prove.Target) (prove.Client, error) {
 		return nil, err
 	}
 	db := client.Database(t.Database)
-	level := readconcern.Majority()
-	if t.Standalone {
-		level = readconcern.Local()
-	}
 	return &officialClient{
 		client: client,
-		coll:   db.Collection(t.Collection),
-		audit:  db.Collection(t.Collection, options.Collection().SetReadConcern(level)),
+		Collections: prove.Collections[*mongo.Cursor]{
+			Written: db.Collection(t.Collection),
+			Audit:   db.Collection(t.Collection, prove.AuditOptions(t)),
+		},
 	}, nil
 }
 
 type officialClient struct {
-	client      *mongo.Client
-	coll, audit *mongo.Collection
+	prove.Collections[*mongo.Cursor]
+	client *mongo.Client
 }
 
 var _ prove.Client = (*officialClient)(nil)
-
-func (c *officialClient) Update(ctx context.Context, u prove.Update) error {
-	_, err := c.coll.UpdateOne(ctx, u.Filter, u.Change, options.UpdateOne().SetUpsert(u.Upsert))
-	return err
-}
-
-func (c *officialClient) Read(ctx context.Context) ([]bson.Raw, error) {
-	cursor, err := c.audit.Find(ctx, bson.D{})
-	if err != nil {
-		return nil, err
-	}
-	var documents []bson.Raw
-	err = cursor.All(ctx, &documents)
-	return documents, err
-}
 
 func (c *officialClient) Run(ctx context.Context, database string, command bson.D) (bson.Raw, error) {
 	return c.client.Database(database).RunCommand(ctx, command).Raw()

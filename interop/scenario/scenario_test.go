@@ -18,7 +18,7 @@ const database = "scenario"
 // stage is a replica set and a client of it.
 type stage struct {
 	t      *testing.T
-	set    *mongotest.ReplicaSet
+	set    *mongotest.Deployment
 	client driver.Client
 }
 

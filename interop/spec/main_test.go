@@ -15,7 +15,11 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if counted != nil {
 		fmt.Printf("not run, by the files' own word: %d; those that pass were run %d times on their versions\n", counted[skipped], runs)
-		fmt.Printf("figure spec-official-passed %d\nfigure spec-official-listed %d\n", counted[passes], counted[fails])
+		fmt.Printf("figure spec-%s-passed %d\n", clientName, counted[passes])
+		if missingFile != "" {
+			fmt.Printf("figure spec-%s-not-there-yet %d\n", clientName, counted[notThereYet])
+		}
+		fmt.Printf("figure spec-%s-listed %d\n", clientName, counted[fails])
 	}
 	os.Exit(code)
 }

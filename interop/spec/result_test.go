@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
 )
@@ -13,12 +14,19 @@ type result struct {
 	runs       int // on how many versions it was run
 }
 
+// of reports whether the case is in a file of a suite.
+func (r result) of(suite string) bool {
+	_, file, _ := strings.Cut(r.file, " ")
+	return strings.HasPrefix(file, suite+"/")
+}
+
 type outcome int
 
 const (
 	passes outcome = iota
 	fails
-	skipped // by the file's own word
+	skipped     // by the file's own word
+	notThereYet // the client lacks something that the case needs
 )
 
 func (r result) outcome() outcome {
@@ -28,6 +36,8 @@ func (r result) outcome() outcome {
 		return passes
 	case errors.As(r.err, &skip):
 		return skipped
+	case r.missing() != "":
+		return notThereYet
 	}
 	return fails
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"maps"
 	"slices"
+	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -13,7 +14,7 @@ import (
 
 // server is a mongotest deployment.
 type server struct {
-	*mongotest.ReplicaSet
+	*mongotest.Deployment
 	facts unified.Facts
 }
 
@@ -22,15 +23,18 @@ var _ unified.Deployment = server{}
 const latency = 10 * time.Microsecond
 
 // topologies are the deployments that the suites are run on, and how to make one.
-var topologies = map[string][]mongotest.Option{
-	"replicaset": {mongotest.InMemory(), mongotest.Members(3)},
+var topologies = map[string]func(t *testing.T, version string) *mongotest.Deployment{
+	"replicaset": func(t *testing.T, version string) *mongotest.Deployment {
+		return mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Version(version))
+	},
 	// Bytes take time so that the client has cleared a pool before its monitor can make that pool ready again.
-	"sharded": {mongotest.InMemory(), mongotest.Members(3), mongotest.Sharded(2), mongotest.Latency(latency, latency)},
-	"single":  {mongotest.InMemory(), mongotest.Standalone()},
+	"sharded": func(t *testing.T, version string) *mongotest.Deployment {
+		return mongotest.RunShardedT(t, 3, 2, mongotest.InMemory(), mongotest.Version(version), mongotest.Latency(latency, latency))
+	},
+	"single": func(t *testing.T, version string) *mongotest.Deployment {
+		return mongotest.RunStandaloneT(t, mongotest.InMemory(), mongotest.Version(version))
+	},
 }
-
-// versions are those that a case is run on where its file admits them. The official client refuses older ones.
-var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13"}
 
 // deployments are what a case is run on for a topology. If no version is admitted, it is the first, which says why.
 func deployments(f *unified.File, c *unified.Test, topology string) []unified.Facts {

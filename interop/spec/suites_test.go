@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/spectest"
 	"github.com/holdfast-db/holdfast/internal/spectest/unified"
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // suites are the folders whose every file is run.
@@ -50,7 +50,7 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		set := mongotest.RunT(t, append([]mongotest.Option{mongotest.Version(facts.Version)}, topologies[facts.Topology]...)...)
+		set := topologies[facts.Topology](t, facts.Version)
 		r := unified.Runner{Deployment: server{set, facts}, SetInternal: setInternal}
 		err = r.Run(t.Context(), f, c)
 	})
@@ -108,14 +108,14 @@ func runSuites(t *testing.T, then func(*testing.T, result)) []result {
 	return results
 }
 
-// TestOfficialClientOnMongotest holds the test server and the runner against the official client.
-func TestOfficialClientOnMongotest(t *testing.T) {
-	table := readTable(t)
+// TestClientOnMongotest holds the client that the build tag chooses against the test server.
+func TestClientOnMongotest(t *testing.T) {
+	table, lacks := readTable(t), readMissing(t)
 	results := runSuites(t, func(t *testing.T, r result) {
 		if *update {
 			return
 		}
-		if v := verdict(table, r); v != "" {
+		if v := verdict(table, lacks, r); v != "" {
 			t.Errorf("%s: %s: %s", r.file, r.name, v)
 		} else if r.outcome() == fails {
 			t.Logf("%s: %s: listed (%s): %v", r.file, r.name, listing(table, r.file, r.name).Reason, r.err)
@@ -125,11 +125,22 @@ func TestOfficialClientOnMongotest(t *testing.T) {
 		return // perhaps not all of them were run
 	}
 	if *update {
-		writeTable(t, updated(table, results))
+		writeFile(t, tableFile, updated(table, results))
+		if missingFile != "" {
+			writeFile(t, missingFile, missingIn(results))
+		}
 		return
 	}
 	for _, name := range unknown(table, results) {
 		t.Errorf("%s lists a case that there is not: %s", tableFile, name)
+	}
+	for _, difference := range lacks.differences(missingIn(results)) {
+		t.Error(difference)
+	}
+	for _, suite := range passed {
+		if !slices.ContainsFunc(results, func(r result) bool { return r.outcome() == passes && r.of(suite) }) {
+			t.Errorf("no case of the suite %s passes", suite)
+		}
 	}
 	count(results)
 }

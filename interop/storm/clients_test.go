@@ -68,7 +68,7 @@ func (c *client) attempt(ctx context.Context) error {
 	return [...]error{served: nil, rejected: errRejected, timedOut: errTimedOut}[answer]
 }
 
-// wait tells whether ctx still holds when d is over.
+// wait reports whether ctx still holds when d is over.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -67,7 +67,7 @@ func (r *result) recovery() (time.Duration, bool) {
 	return time.Duration(well-back) * bin, well < len(r.begun)
 }
 
-// well tells whether in a bin the load is within 1 % of the original, and at least 99 % of the operations that begin in
+// well reports whether in a bin the load is within 1 % of the original, and at least 99 % of the operations that begin in
 // it succeed.
 func (r *result) well(b int) bool {
 	original := r.load() * bin.Seconds()

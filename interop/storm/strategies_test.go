@@ -43,11 +43,11 @@ var strategies = []strategy{
 
 var (
 	none      = strategy{"no retries", "none-", line{colour: "#777777", dashes: "2 3"}, func(*testing.T) do { return once }}
-	unlimited = strategy{"best effort, no limits", "unlimited-", line{colour: "#cc79a7"}, engineOf(retry.Options{Strategy: retry.BestEffort{}})}
+	unlimited = strategy{"best effort, no limits", "unlimited-", line{colour: "#cc79a7"}, engineOf(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{})})}
 	blind     = strategy{"blind retries: five, at once", "blind-", line{colour: "#d55e00"}, func(*testing.T) do { return blindly }}
 	failsafes = strategy{"failsafe-go's defaults", "failsafe-", line{colour: "#e69f00"}, failsafeDefaults}
 	burst10   = strategy{"ours, 10 %, 1/s, burst 10", "burst10-", line{colour: "#56b4e9"}, engine(retry.BudgetOptions{Ratio: 0.1, PerSecond: 1, Burst: 10})}
-	ours      = strategy{"ours, default budget", "", line{colour: "#0072b2", width: 2.5}, engine(*retry.DefaultBudget())}
+	ours      = strategy{"ours, default budget", "", line{colour: "#0072b2", width: 2.5}, engine(*retry.DefaultBudgetOptions())}
 )
 
 func once(ctx context.Context, attempt attempt) error { return attempt(ctx) }
@@ -72,7 +72,7 @@ func failsafeDefaults(*testing.T) do {
 
 // engine makes best effort within a budget.
 func engine(budget retry.BudgetOptions) func(*testing.T) do {
-	return engineOf(retry.Options{Strategy: retry.BestEffort{}, Budget: &budget})
+	return engineOf(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Budget: &budget})
 }
 
 // engineOf makes an engine for each client.
@@ -84,7 +84,7 @@ func engineOf(options retry.Options) func(*testing.T) do {
 			return once
 		}
 		return func(ctx context.Context, attempt attempt) error {
-			return e.Do(ctx, retry.Operation{Effect: retry.Idempotent}, func(ctx context.Context, _ int) retry.Failure {
+			return e.Do(ctx, retry.Operation{Effect: retry.EffectIdempotent}, func(ctx context.Context, _ int) retry.Failure {
 				return failure(attempt(ctx))
 			})
 		}
@@ -96,8 +96,8 @@ func failure(err error) retry.Failure {
 	case err == nil:
 		return retry.Failure{}
 	case errors.Is(err, errRejected):
-		return retry.Failure{Err: err, Stage: retry.Responded, Reason: retry.ServiceResponseCodeIndicated}
+		return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: retry.ReasonServiceResponseCodeIndicated}
 	default:
-		return retry.Failure{Err: err, Stage: retry.InFlight, Reason: retry.NetworkError}
+		return retry.Failure{Err: err, Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError}
 	}
 }

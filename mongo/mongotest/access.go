@@ -63,7 +63,7 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 		m.takeBackLocked(since)
 		x.result = before
 		for _, note := range before.entries {
-			note.Err, note.Deduplicated = 0, false
+			note.ErrorCode, note.Deduplicated = 0, false
 			note.outcome.Reset()
 		}
 		if err = x.awaitBlockerLocked(blocker); err != nil {

@@ -65,7 +65,7 @@ func TestAdministration(t *testing.T) {
 }
 
 // config returns the set's configuration with another version and with more for the members.
-func config(rs *mongotest.ReplicaSet, version int, more ...string) string {
+func config(rs *mongotest.Deployment, version int, more ...string) string {
 	var members []string
 	for i := range rs.Members() {
 		members = append(members, fmt.Sprintf(`{"_id": %d, "host": "%s"%s}`, i, rs.Addr(i), more[i]))
@@ -74,7 +74,7 @@ func config(rs *mongotest.ReplicaSet, version int, more ...string) string {
 }
 
 func TestReconfiguration(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		tagged := config(rs, 2, `, "tags": {"dc": "a"}`, `, "priority": 0, "hidden": true`, "")
 		c.ok(`{"replSetReconfig": %s, "$db": "admin"}`, tagged)
@@ -117,7 +117,7 @@ func TestReconfiguration(t *testing.T) {
 }
 
 func TestAFrozenMemberIsNotElected(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		dial(t, rs, 1).ok(`{"replSetFreeze": 60, "$db": "admin"}`)
 		rs.Kill(0)
 		if p := must[int](t)(rs.WaitPrimary(context.Background())); p != 2 {
@@ -170,7 +170,7 @@ func TestABulkWriteIsExecutedOnce(t *testing.T) {
 		t.Errorf("the rest is %v", rest)
 	}
 	for _, e := range rs.Journal() {
-		if e.Command == "bulkWrite" && e.Namespace == "test.d" && e.StatementN == 2 && e.TxnNumber == 1 {
+		if e.Command == "bulkWrite" && e.Namespace == "test.d" && e.StatementID == 2 && e.TxnNumber == 1 {
 			return
 		}
 	}

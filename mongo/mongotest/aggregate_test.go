@@ -9,7 +9,7 @@ import (
 
 // Pipelines by way of the commands. The stages are tested in internal/pipeline, the expressions in internal/expr.
 func TestPipelinesInCommands(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	client := dial(t, rs, 0)
 	client.ok(`{"insert": "orders", "documents": [{"_id": 1, "who": "a", "n": 2}, {"_id": 2, "who": "b", "n": 3}, {"_id": 3, "who": "a", "n": 5}], "$db": "db"}`)
 	client.ok(`{"insert": "people", "documents": [{"_id": "a", "name": "Ann"}, {"_id": "b", "name": "Bob"}], "$db": "db"}`)
@@ -94,7 +94,7 @@ func TestPipelinesInCommands(t *testing.T) {
 
 // A result of several batches is fixed when the command runs.
 func TestAPipelinesCursor(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	client := dial(t, rs, 0)
 	client.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}], "$db": "db"}`)
 	reply := client.ok(`{"aggregate": "c", "pipeline": [{"$set": {"x": 1}}], "cursor": {"batchSize": 2}, "$db": "db"}`)

@@ -77,7 +77,7 @@ func TestTheOptionUsersIsChecked(t *testing.T) {
 		"is there twice": {{Name: "a", Password: "x"}, {Name: "a", Password: "y"}},
 		"has a password": {{Name: "CN=a", Password: "x", Database: "$external"}},
 	} {
-		if _, err := mongotest.Run(mongotest.InMemory(), mongotest.Users(u...)); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.Users(u...)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestUsersOverTheWire(t *testing.T) {
 
 // A hello that carries the first step saves one round trip; one that is wrong is answered without it.
 func TestSpeculativeAuthentication(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Users(mongotest.User{Name: "alice", Password: "s3cret"}))
 	c := dial(t, rs, 0)
 	hello := func(user string) bson.Raw {
 		first := base64.StdEncoding.EncodeToString([]byte("n,,n=" + user + ",r=rOprNGfwEbeRWgbNEkqO"))

@@ -60,7 +60,7 @@ func encode(b *testing.B, command string) []byte {
 }
 
 func BenchmarkRoundTrip(b *testing.B) {
-	rs := must[*mongotest.ReplicaSet](b)(mongotest.Run(mongotest.Members(3)))
+	rs := must[*mongotest.Deployment](b)(mongotest.RunReplicaSet(3))
 	b.Cleanup(func() { _ = rs.Close() })
 	c := dial(b, rs, 0)
 	c.ok(`{"insert": "c", "documents": [%s], "$db": "test"}`, sixFields)
@@ -101,7 +101,7 @@ func BenchmarkRunAndClose(b *testing.B) {
 	for name, opt := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				rs := must[*mongotest.ReplicaSet](b)(mongotest.Run(append(opt, mongotest.Members(3))...))
+				rs := must[*mongotest.Deployment](b)(mongotest.RunReplicaSet(3, opt...))
 				must[any](b)(nil, rs.Close())
 			}
 		})

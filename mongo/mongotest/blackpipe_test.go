@@ -20,17 +20,17 @@ import (
 )
 
 // piped runs a test with a pipe in memory, on the fake clock, and returns the errors that the pipe reported.
-func piped(t *testing.T, test func(t *testing.T, p *mongotest.Pipe), opts ...mongotest.Option) []string {
+func piped(t *testing.T, test func(t *testing.T, p *mongotest.BlackPipe), opts ...mongotest.PipeOption) []string {
 	t.Helper()
 	r := &tester{}
 	synctest.Test(t, func(t *testing.T) {
-		test(t, mongotest.RunPipeT(r, append([]mongotest.Option{mongotest.InMemory()}, opts...)...))
+		test(t, mongotest.RunBlackPipeT(r, append(opts, mongotest.InMemory())...))
 		r.end()
 	})
 	return r.take()
 }
 
-func TestAPipeAnswersAsItIsTold(t *testing.T) {
+func TestABlackPipeSendsTheReplyThatTheTestChose(t *testing.T) {
 	ok := bson.D{{Key: "n", Value: 1}}
 	for _, test := range []struct {
 		rule  string
@@ -53,24 +53,24 @@ func TestAPipeAnswersAsItIsTold(t *testing.T) {
 			}, nil,
 		},
 		{
-			"it hangs up", func(e *mongotest.Expectation) { e.HangUp() },
+			"it hangs up", func(e *mongotest.Expectation) { e.CloseConnection() },
 			func(_ wire.Header, _ wire.Msg, err error) bool { return errors.Is(err, io.EOF) }, io.EOF,
 		},
 		{
 			"it hangs up after its reply", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, Close: true})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, Close: true})
 			},
 			func(_ wire.Header, m wire.Msg, err error) bool { return err == nil && number(m.Body, "n") == 1 }, io.EOF,
 		},
 		{
 			"it sends a part", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, Lost: true, CutAfter: 20})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, Lost: true, CutAfter: 20})
 			},
 			func(_ wire.Header, _ wire.Msg, err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }, io.EOF,
 		},
 		{
 			"it answers something else", func(e *mongotest.Expectation) {
-				e.Send(&mongotest.Reply{Body: mongotest.Answer(ok).Body, ResponseTo: 77})
+				e.Send(&mongotest.Reply{Body: mongotest.NewReply(ok).Body, ResponseTo: 77})
 			},
 			func(h wire.Header, _ wire.Msg, err error) bool { return err == nil && h.ResponseTo == 77 }, nil,
 		},
@@ -88,7 +88,7 @@ func TestAPipeAnswersAsItIsTold(t *testing.T) {
 			}, nil,
 		},
 	} {
-		failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+		failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 			test.tell(p.Expect("find"))
 			c := dialAt(t, p.Dialer().DialContext, p.Addr())
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
@@ -108,38 +108,38 @@ func TestAPipeAnswersAsItIsTold(t *testing.T) {
 	}
 }
 
-func TestAPipeFailsTheTestAtOnce(t *testing.T) {
+func TestABlackPipeFailsTheTestAtOnce(t *testing.T) {
 	for _, test := range []struct {
 		rule string
-		do   func(t *testing.T, p *mongotest.Pipe, c *rawClient)
+		do   func(t *testing.T, p *mongotest.BlackPipe, c *rawClient)
 		want string // in the error
 		took time.Duration
 	}{
-		{"nothing was expected", func(_ *testing.T, _ *mongotest.Pipe, c *rawClient) {
+		{"nothing was expected", func(_ *testing.T, _ *mongotest.BlackPipe, c *rawClient) {
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find came on connection 1, expected was nothing", 0},
-		{"something else was expected", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		}, "find came on connection 1; nothing was expected", 0},
+		{"something else was expected", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("insert").Reply(bson.D{})
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find came on connection 1, expected was insert", 0},
-		{"a condition does not hold", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		}, "find came on connection 1; insert was expected", 0},
+		{"a condition does not hold", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find", func(r *mongotest.Request) bool { return r.Database == "other" }).Reply(bson.D{})
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
 		}, "find came", 0},
-		{"too much of it came", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		{"it came once too often", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			c.ok(`{"find": "c", "$db": "test"}`)
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "expected was nothing", 0},
-		{"it did not come in time", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		}, "nothing was expected", 0},
+		{"it did not come in time", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			_, _, _ = c.receive()
 		}, "find did not come within 5s", 5 * time.Second},
-		{"the second did not come in time after the first", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		{"the second did not come in time after the first", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			p.Expect("getMore").Reply(bson.D{})
 			pass(3 * time.Second)
@@ -147,26 +147,26 @@ func TestAPipeFailsTheTestAtOnce(t *testing.T) {
 			_ = c.conn.SetReadDeadline(time.Time{})
 			_, _, _ = c.receive()
 		}, "getMore did not come within 5s", 8 * time.Second},
-		{"it came and nobody answered", func(_ *testing.T, p *mongotest.Pipe, c *rawClient) {
+		{"it came and the test gave no reply", func(_ *testing.T, p *mongotest.BlackPipe, c *rawClient) {
 			p.Expect("find")
 			c.send(0, j(`{"find": "c", "$db": "test"}`))
 			_, _, _ = c.receive()
-		}, "find was not given an answer within 5s", 5 * time.Second},
-		{"it did not come before the test ended", func(_ *testing.T, p *mongotest.Pipe, _ *rawClient) {
+		}, "find got no reply within 5s", 5 * time.Second},
+		{"it did not come before the pipe was closed", func(_ *testing.T, p *mongotest.BlackPipe, _ *rawClient) {
 			p.Expect("find").Reply(bson.D{})
 			p.Expect("getMore").Reply(bson.D{})
-		}, "find, getMore did not come before the test ended", 0},
-		{"what came was no message", func(_ *testing.T, _ *mongotest.Pipe, c *rawClient) {
+		}, "find, getMore did not come before the pipe was closed", 0},
+		{"the bytes are not a message", func(_ *testing.T, _ *mongotest.BlackPipe, c *rawClient) {
 			_, _ = c.conn.Write([]byte("\x14\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\xdd\x07\x00\x00\x00\x00\x00\x00"))
 			_, _, _ = c.receive()
-		}, "no message", 0},
-		{"the test waits for what does not come", func(t *testing.T, p *mongotest.Pipe, _ *rawClient) {
+		}, "not a message", 0},
+		{"the test waits for a message that does not come", func(t *testing.T, p *mongotest.BlackPipe, _ *rawClient) {
 			if r := p.Expect("find").Request(); r != nil {
 				t.Errorf("a request: %v", r)
 			}
 		}, "find did not come within 5s", 5 * time.Second},
 	} {
-		failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+		failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 			c := dialAt(t, p.Dialer().DialContext, p.Addr())
 			began := time.Now()
 			test.do(t, p, c)
@@ -181,7 +181,7 @@ func TestAPipeFailsTheTestAtOnce(t *testing.T) {
 }
 
 func TestTheTranscriptOfAFailureIsJSON(t *testing.T) {
-	failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+	failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 		p.Expect("find").Reply(j(`{"cursor": {"id": {"$numberLong": "0"}, "ns": "test.c", "firstBatch": [{"_id": 1}]}}`))
 		c := dialAt(t, p.Dialer().DialContext, p.Addr())
 		c.ok(`{"find": "c", "filter": {"_id": {"$oid": "0123456789abcdef01234567"}}, "$db": "test"}`)
@@ -214,8 +214,8 @@ func TestTheTranscriptOfAFailureIsJSON(t *testing.T) {
 	}
 }
 
-func TestTheTestHoldsBothEnds(t *testing.T) {
-	failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+func TestTheTestSeesTheRequestBeforeItChoosesTheReply(t *testing.T) {
+	failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 		e := p.Expect("find").After(2 * time.Second)
 		c := dialAt(t, p.Dialer().DialContext, p.Addr())
 		began := time.Now()
@@ -234,9 +234,9 @@ func TestTheTestHoldsBothEnds(t *testing.T) {
 	}
 }
 
-func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
-	for name, opts := range map[string][]mongotest.Option{"set": {mongotest.SetName("rs7")}, "standalone": {mongotest.Standalone()}} {
-		failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+func TestABlackPipeRepliesToHandshakesUnlessAHelloIsExpected(t *testing.T) {
+	for name, opts := range map[string][]mongotest.PipeOption{"set": {mongotest.SetName("rs7")}, "standalone": {mongotest.AsStandalone()}} {
+		failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 			c := dialAt(t, p.Dialer().DialContext, p.Addr())
 			reply := c.ok(`{"hello": 1, "$db": "admin"}`)
 			if set, _ := reply.Lookup("setName").StringValueOK(); (set == "rs7") != (name == "set") || number(reply, "maxWireVersion") != 25 {
@@ -248,7 +248,7 @@ func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
 			}
 			remove := p.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 				reply := next(r)
-				reply.Body = mongotest.Answer(bson.D{{Key: "maxWireVersion", Value: 3}}).Body
+				reply.Body = mongotest.NewReply(bson.D{{Key: "maxWireVersion", Value: 3}}).Body
 				return reply
 			})
 			if reply := c.run(`{"hello": 1, "$db": "admin"}`); number(reply, "maxWireVersion") != 3 {
@@ -264,23 +264,23 @@ func TestAPipeShakesHandsUnlessItIsToldOtherwise(t *testing.T) {
 	}
 }
 
-func TestTCPPipeWithADriver(t *testing.T) { driverOnPipe(t, mongotest.RunPipeT(t)) }
+func TestABlackPipeOnTCPWithADriver(t *testing.T) { driverOnPipe(t, mongotest.RunBlackPipeT(t)) }
 
-func TestAPipeWithADriverOnTheFakeClock(t *testing.T) {
+func TestABlackPipeInMemoryWithADriver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		driverOnPipe(t, mongotest.RunPipeT(t, mongotest.InMemory(), mongotest.Latency(time.Millisecond, time.Millisecond)))
+		driverOnPipe(t, mongotest.RunBlackPipeT(t, mongotest.InMemory(), mongotest.Latency(time.Millisecond, time.Millisecond)))
 	})
 }
 
 // driverOnPipe has the official driver as the client: it retries what the pipe breaks.
-func driverOnPipe(t *testing.T, p *mongotest.Pipe) {
+func driverOnPipe(t *testing.T, p *mongotest.BlackPipe) {
 	ctx := context.Background()
 	client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer()).
 		SetHeartbeatInterval(500 * time.Millisecond)))
 	retries := func(r *mongotest.Request) bool { return r.TxnNumber == 1 }
-	p.Expect("insert", retries).HangUp()
+	p.Expect("insert", retries).CloseConnection()
 	p.Expect("insert", retries).Reply(bson.D{{Key: "n", Value: 1}})
-	p.Expect("find").Send(&mongotest.Reply{Body: mongotest.Answer(bson.D{}).Body, Lost: true, CutAfter: 17})
+	p.Expect("find").Send(&mongotest.Reply{Body: mongotest.NewReply(bson.D{}).Body, Lost: true, CutAfter: 17})
 	p.Expect("find").Fail(&mongotest.CommandError{Code: 50, Message: "it took too long"})
 	c := client.Database("test").Collection("c")
 	if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); err != nil {
@@ -294,35 +294,57 @@ func driverOnPipe(t *testing.T, p *mongotest.Pipe) {
 	}
 }
 
-func TestAPipeRefusesOptionsThatItHasNoUseFor(t *testing.T) {
-	for name, opts := range map[string][]mongotest.Option{
-		"Members": {mongotest.Members(3)}, "Member": {priority(0, 2)}, "ElectionTimeout": {mongotest.ElectionTimeout(1)},
-		"ReplicationDelay": {mongotest.ReplicationDelay(1)}, "JournalLimit": {mongotest.JournalLimit(1)},
-		"JournalKey":  {mongotest.JournalKey(func(string, bson.Raw) string { return "" })},
-		"Compressors": {mongotest.Compressors()}, "Users": {mongotest.Users(mongotest.User{Name: "u", Password: "p"})},
-		"RequireAuth": {mongotest.RequireAuth()}, "StartParameters": {mongotest.StartParameters(map[string]string{"quiet": "true"})},
-		"TLS": {mongotest.TLS()}, "Uninitiated": {mongotest.Uninitiated()}, "Sharded": {mongotest.Sharded(1)},
-		"WriteConcernMode": {mongotest.WriteConcernMode("m", map[string]int{"dc": 1})},
-		"Accept":           {mongotest.Listen("127.0.0.1:1"), mongotest.Accept(new(net.TCPListener))},
+func TestOptionsThatABlackPipeCannotHave(t *testing.T) {
+	for want, opts := range map[string][]mongotest.PipeOption{
+		"ExpectTimeout(0s): it must be positive":              {mongotest.ExpectTimeout(0)},
+		"SetName: the name is empty":                          {mongotest.SetName("")},
+		"Latency needs InMemory":                              {mongotest.Latency(1, 2)},
+		"Listen: 2 addresses for a black pipe, which has one": {mongotest.Listen("127.0.0.1:0", "127.0.0.1:0")},
+		"one of the options is nil":                           {nil},
 	} {
-		r := &tester{}
-		p := mongotest.RunPipeT(r, opts...)
-		if got, want := strings.Join(r.take(), "\n"), "mongotest: RunPipeT: "+name+" means nothing to a pipe"; p != nil || got != want {
-			t.Errorf("%q, want %q", got, want)
+		if _, err := mongotest.RunBlackPipe(opts...); err == nil || err.Error() != "mongotest: "+want {
+			t.Errorf("%v, want %s", err, want)
 		}
-	}
-	r := &tester{}
-	mongotest.RunPipeT(r, mongotest.Patience(0))
-	if got := r.take(); len(got) != 1 || got[0] != "mongotest: Patience(0s): it must be positive" {
-		t.Errorf("%q", got)
-	}
-	if _, err := mongotest.Run(mongotest.Patience(time.Second)); err == nil {
-		t.Error("a replica set took Patience")
 	}
 }
 
-func TestAnswersThatCannotBe(t *testing.T) {
-	piped(t, func(_ *testing.T, p *mongotest.Pipe) {
+func TestABlackPipeWithoutATestReturnsItsFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			name, want string
+			do         func(*mongotest.BlackPipe, *rawClient)
+		}{
+			{"an unexpected message", "ping came on connection 1; nothing was expected", func(_ *mongotest.BlackPipe, c *rawClient) {
+				c.send(0, j(`{"ping": 1, "$db": "admin"}`))
+				if _, _, err := c.receive(); err == nil {
+					t.Error("it was answered")
+				}
+			}},
+			{"an expected message that does not come", "ping did not come within 5s", func(p *mongotest.BlackPipe, _ *rawClient) {
+				if r := p.Expect("ping").Request(); r != nil {
+					t.Errorf("it came: %+v", r)
+				}
+			}},
+			{"an expected message that did not come", "ping did not come before the pipe was closed", func(p *mongotest.BlackPipe, _ *rawClient) {
+				p.Expect("ping")
+			}},
+			{"nothing", "", func(p *mongotest.BlackPipe, c *rawClient) {
+				p.Expect("ping").Reply(bson.D{})
+				c.ok(`{"ping": 1, "$db": "admin"}`)
+			}},
+		} {
+			p := must[*mongotest.BlackPipe](t)(mongotest.RunBlackPipe(mongotest.InMemory()))
+			c.do(p, dialAt(t, p.Dialer().DialContext, p.Addr()))
+			err := p.Close()
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: the failure is %v, want %q", c.name, err, c.want)
+			}
+		}
+	})
+}
+
+func TestMisuseOfABlackPipePanics(t *testing.T) {
+	piped(t, func(_ *testing.T, p *mongotest.BlackPipe) {
 		e := p.Expect("find")
 		for want, f := range map[string]func(){
 			"Use: the middleware of find is nil":        func() { p.Use("find", nil) },
@@ -337,8 +359,8 @@ func TestAnswersThatCannotBe(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
-		e.HangUp()
-		if got, want := panics(func() { e.Reply(bson.D{}) }), "mongotest: the pipe: find is already answered"; got != want {
+		e.CloseConnection()
+		if got, want := panics(func() { e.Reply(bson.D{}) }), "mongotest: the black pipe: find is already answered"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
@@ -352,23 +374,22 @@ func TestAnEmptyReplyOfMiddlewareIsAnError(t *testing.T) {
 			t.Errorf("%s: %v", place, reply)
 		}
 	}
-	if failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+	if failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 		p.Use("ping", empty)
 		answered("a pipe", dialAt(t, p.Dialer().DialContext, p.Addr()))
 	}); failures != nil {
 		t.Error(failures)
 	}
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(mongotest.RunT(t).Addr()))
-	t.Cleanup(func() { must[any](t)(nil, p.Close()) })
+	p := mongotest.RunProxyT(t, mongotest.RunReplicaSetT(t, 1).Addr())
 	p.Use("ping", empty)
 	answered("a proxy", dialAt(t, new(net.Dialer).DialContext, p.Addr(0)))
 }
 
-func TestProxyRefusesWhatIsNil(t *testing.T) {
+func TestAProxyRefusesNilOptions(t *testing.T) {
 	for want, opt := range map[string]mongotest.ProxyOption{
-		"Proxy: one of the options is nil": nil, "ProxyDial: the function is nil": mongotest.ProxyDial(nil),
+		"one of the options is nil": nil, "ProxyDial: the function is nil": mongotest.ProxyDial(nil),
 	} {
-		if _, err := mongotest.Proxy("127.0.0.1:1", opt); err == nil || err.Error() != "mongotest: "+want {
+		if _, err := mongotest.RunProxy("127.0.0.1:1", opt); err == nil || err.Error() != "mongotest: "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -254,7 +254,7 @@ const transactionFields = `, "lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAA
 func TestChangeEvents(t *testing.T) {
 	for _, c := range changesOf {
 		t.Run(c.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				client := dial(t, rs, 0)
 				run := func(commands []string) {
 					for _, command := range commands {

@@ -15,33 +15,33 @@ import (
 // TestOfficialDriverResumes lets the official driver watch what a writer inserts while something goes wrong: it must be told of
 // every insert, in order, and of none twice.
 func TestOfficialDriverResumes(t *testing.T) {
-	failing := func(data string) func(*testing.T, *mongotest.ReplicaSet) {
-		return func(t *testing.T, rs *mongotest.ReplicaSet) {
+	failing := func(data string) func(*testing.T, *mongotest.Deployment) {
+		return func(t *testing.T, rs *mongotest.Deployment) {
 			dial(t, rs, rs.Primary()).ok(`{"configureFailPoint": "failGetMoreAfterCursorCheckout", "mode": {"times": 2}, "data": %s, "$db": "admin"}`, data)
 		}
 	}
 	for _, c := range []struct {
 		name    string
-		goWrong func(t *testing.T, rs *mongotest.ReplicaSet)
+		goWrong func(t *testing.T, rs *mongotest.Deployment)
 		resumes bool
 	}{
-		{"nothing", func(*testing.T, *mongotest.ReplicaSet) {}, false},
-		{"the primary dies", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(rs.Primary()) }, true},
-		{"the primary dies and comes back", func(_ *testing.T, rs *mongotest.ReplicaSet) {
+		{"nothing", func(*testing.T, *mongotest.Deployment) {}, false},
+		{"the primary dies", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(rs.Primary()) }, true},
+		{"the primary dies and comes back", func(_ *testing.T, rs *mongotest.Deployment) {
 			dead := rs.Primary()
 			rs.Kill(dead)
 			pass(3 * time.Second)
 			rs.Restart(dead)
 		}, true},
-		{"the primary steps down, and keeps its cursors", func(t *testing.T, rs *mongotest.ReplicaSet) { must[any](t)(nil, rs.StepDown()) }, false},
+		{"the primary steps down, and keeps its cursors", func(t *testing.T, rs *mongotest.Deployment) { must[any](t)(nil, rs.StepDown()) }, false},
 		{"a getMore fails", failing(`{"errorCode": 11602}`), true},
 		{"a cursor is gone", failing(`{"errorCode": 43}`), true},
-		{"replies are lost", func(_ *testing.T, rs *mongotest.ReplicaSet) {
+		{"replies are lost", func(_ *testing.T, rs *mongotest.Deployment) {
 			rs.Use("getMore", mongotest.Times(2, mongotest.Fault{LoseReply: true}))
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 				defer cancel()
 				streams := 0

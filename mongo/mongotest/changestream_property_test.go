@@ -26,7 +26,7 @@ func TestAChangeStreamTellsEverything(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				ch := &changer{t: t, rs: rs, random: rand.New(rand.NewPCG(seed, 7))}
 				for range 150 {
 					ch.change()
@@ -47,7 +47,7 @@ func TestAChangeStreamTellsEverything(t *testing.T) {
 // changer makes random changes through whoever is primary.
 type changer struct {
 	t      *testing.T
-	rs     *mongotest.ReplicaSet
+	rs     *mongotest.Deployment
 	random *rand.Rand
 	txn    int
 }

@@ -81,7 +81,7 @@ func (s *stream) rest() []bson.Raw {
 }
 
 func TestRefusedChangeStreams(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		client.ok(`{"create": "c", "$db": "db"}`)
 		client.ok(`{"create": "v", "viewOn": "c", "$db": "db"}`)
@@ -135,7 +135,7 @@ func TestRefusedChangeStreams(t *testing.T) {
 			}
 		}
 	})
-	alone := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone()), 0)
+	alone := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
 	if got := alone.run("%s", watching("db.c", `{}`)).String(); !strings.Contains(got, "The $changeStream stage is only supported on replica sets") {
 		t.Errorf("on a standalone the reply is %s", got)
 	}
@@ -146,7 +146,7 @@ func TestChangeStreamsByVersion(t *testing.T) {
 	for version, want := range map[string][5]bool{ // startAfter, postBatchResumeToken, truncatedArrays, wallTime, images
 		"3.6": {}, "4.0.6": {}, "4.0": {false, true}, "4.2": {true, true}, "5.0": {true, true, true}, "6.0": {true, true, true, true, true},
 	} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			client := dial(t, rs, 0)
 			client.ok(`{"insert": "c", "documents": [{"_id": 1, "l": [1, 2]}], "$db": "db"}`)
 			s, _ := watch(client, "db.c", `{}`)
@@ -167,7 +167,7 @@ func TestChangeStreamsByVersion(t *testing.T) {
 
 // TestWhereChangeStreamsBegin checks the points from which a stream can begin again.
 func TestWhereChangeStreamsBegin(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		start := client.ok(`{"ping": 1, "$db": "db"}`).Lookup("operationTime").String()
 		s, _ := watch(client, "db.c", `{}`)
@@ -210,7 +210,7 @@ func TestWhereChangeStreamsBegin(t *testing.T) {
 
 // TestALookupSeesWhatAMajorityHas checks that updateLookup does not find what may be rolled back.
 func TestALookupSeesWhatAMajorityHas(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
 		s, _ := watch(c, "db.c", `{"fullDocument": "updateLookup"}`)
@@ -225,7 +225,7 @@ func TestALookupSeesWhatAMajorityHas(t *testing.T) {
 
 // TestALargeBatch checks the position behind a batch that had no room for the next event.
 func TestALargeBatch(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		s, _ := watch(c, "db.c", `{}`)
 		for i := range 2 {
@@ -256,7 +256,7 @@ func names(events []bson.Raw) []string {
 
 // TestThePositionOfAChangeStream checks what the replies say about where a stream stands.
 func TestThePositionOfAChangeStream(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		client.ok(`{"create": "c", "$db": "db"}`)
 		s, _ := watch(client, "db.c", `{}`, `{"$match": {"documentKey._id": {"$ne": 2}}}`)
@@ -282,7 +282,7 @@ func TestThePositionOfAChangeStream(t *testing.T) {
 
 // TestErrorsOfChangeStreams checks what ends a stream, and what the error tells a driver.
 func TestErrorsOfChangeStreams(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
 		get := func(s *stream) string {
@@ -335,13 +335,13 @@ func TestErrorsOfChangeStreams(t *testing.T) {
 // TestTokensOfOtherLogs checks streams that are to begin behind what is not, or no longer, in the log.
 func TestTokensOfOtherLogs(t *testing.T) {
 	var foreign bson.Raw
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		s, _ := watch(client, "db.c", `{}`)
 		client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
 		foreign = s.more()[0].Lookup("_id").Document()
 	})
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := dial(t, rs, 0)
 		client.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "db"}`)
 		reply := client.run("%s", watching("db.c", `{"resumeAfter": `+foreign.String()+`}`)).String()
@@ -369,7 +369,7 @@ func TestTokensOfOtherLogs(t *testing.T) {
 
 // TestAChangeStreamWaits checks how long a getMore waits and what ends it.
 func TestAChangeStreamWaits(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client, writer := dial(t, rs, 0), dial(t, rs, 0)
 		s, _ := watch(client, "db.c", `{}`)
 		get := func(more string) {
@@ -410,7 +410,7 @@ func TestAChangeStreamWaits(t *testing.T) {
 
 // TestOnlyCommittedChangesAreTold checks that a stream neither tells what may be rolled back nor loses what replaces it.
 func TestOnlyCommittedChangesAreTold(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		old := dial(t, rs, 0)
 		s, _ := watch(old, "db.c", `{}`)
 		rs.Partition([]int{0})

@@ -15,7 +15,7 @@ import (
 // CheckDocuments fails the test, and lets it go on, if the primary has other documents in a namespace than these: anything
 // that package bson encodes. The order of documents and of fields does not matter, and numbers are equal if their values
 // are. What differs is shown in extended JSON, "-" what should be and "+" what is.
-func (rs *ReplicaSet) CheckDocuments(t Tester, ns string, want ...any) {
+func (rs *Deployment) CheckDocuments(t Tester, ns string, want ...any) {
 	t.Helper()
 	got, err := rs.Find(ns, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func (rs *ReplicaSet) CheckDocuments(t Tester, ns string, want ...any) {
 }
 
 // CheckCount fails the test, and lets it go on, if the primary has another number of documents in a namespace.
-func (rs *ReplicaSet) CheckCount(t Tester, ns string, want int) {
+func (rs *Deployment) CheckCount(t Tester, ns string, want int) {
 	t.Helper()
 	switch got, err := rs.Count(ns, nil); {
 	case err != nil:
@@ -45,7 +45,7 @@ func (rs *ReplicaSet) CheckCount(t Tester, ns string, want int) {
 
 // CheckIndex fails the test, and lets it go on, if the primary has no index with these keys, in their order, and these
 // options, besides which it may have others.
-func (rs *ReplicaSet) CheckIndex(t Tester, ns string, keys any, options ...bson.E) {
+func (rs *Deployment) CheckIndex(t Tester, ns string, keys any, options ...bson.E) {
 	t.Helper()
 	want, err := bson.Marshal(append(bson.D{{Key: "key", Value: keys}}, options...))
 	if err != nil {
@@ -68,8 +68,8 @@ func (rs *ReplicaSet) CheckIndex(t Tester, ns string, keys any, options ...bson.
 }
 
 // CheckCommands fails the test, and lets it go on, if the servers have received another number of messages with a command,
-// which is named as in [ReplicaSet.Use]. The name of no command fails it too, unless a client has sent it.
-func (rs *ReplicaSet) CheckCommands(t Tester, command string, want int) {
+// which is named as in [Deployment.Use]. The name of no command fails it too, unless a client has sent it.
+func (rs *Deployment) CheckCommands(t Tester, command string, want int) {
 	t.Helper()
 	all := rs.Counters().Commands
 	got, known := int64(0), command == AnyCommand || isCommand(command)

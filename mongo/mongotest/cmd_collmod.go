@@ -33,7 +33,7 @@ func cmdCollMod(x *exec) error {
 	return x.writing(func() error {
 		err := x.modifyCollectionLocked(x.conn.member, changes, note)
 		if err != nil {
-			note.Err = mongoerr.CodeOf(err)
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})

@@ -39,7 +39,7 @@ func cmdCreate(x *exec) error {
 	return x.writing(func() error {
 		err := x.createLocked(&o, note)
 		if err != nil {
-			note.Err = mongoerr.CodeOf(err)
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})

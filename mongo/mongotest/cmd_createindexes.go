@@ -36,7 +36,7 @@ func cmdCreateIndexes(x *exec) error {
 	err = x.writing(func() error {
 		err := x.createIndexesLocked(c, note)
 		if err != nil {
-			note.Err = mongoerr.CodeOf(err)
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})

@@ -76,7 +76,7 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 // deleteOneLocked executes one statement and reports whether it went well.
 func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 	note := x.result.entries[i]
-	stmt := note.StatementN
+	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
 		return true
 	}

@@ -44,7 +44,7 @@ func cmdDropIndexes(x *exec) error {
 		return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: c.Def, After: c.Def.With(left)}}, -1, note)
 	})
 	if err != nil {
-		note.Err = mongoerr.CodeOf(err)
+		note.ErrorCode = mongoerr.CodeOf(err)
 		return err
 	}
 	x.result.out = wire.AppendInt32(x.result.out, "nIndexesWas", int32(was))

@@ -51,7 +51,7 @@ func cmdFindAndModify(x *exec) error {
 		done = modified{retried: -1}
 		err := x.modifyLocked(f, note, &done)
 		if err != nil {
-			note.Err = mongoerr.CodeOf(err)
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})
@@ -159,7 +159,7 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 }
 
 func (x *exec) modifyLocked(f *modification, note *noted, done *modified) error {
-	stmt := note.StatementN
+	stmt := note.StatementID
 	if e := x.executedLocked(stmt); e != nil {
 		note.Deduplicated = true
 		done.retried = stmt

@@ -246,7 +246,7 @@ func (m *member) appendMembershipLocked(dst []byte, writable string) []byte {
 }
 
 // appendHosts writes who can be elected, who cannot and who only votes, but for those that are hidden.
-func (rs *ReplicaSet) appendHosts(dst []byte) []byte {
+func (rs *Deployment) appendHosts(dst []byte) []byte {
 	var hosts, passives, arbiters []string
 	for _, m := range rs.members {
 		switch {

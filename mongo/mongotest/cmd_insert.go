@@ -66,7 +66,7 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 // insertOneLocked executes one statement and reports whether it went well.
 func (x *exec) insertOneLocked(in *insertion, i int, o *outcome) bool {
 	note := x.result.entries[i]
-	stmt := note.StatementN
+	stmt := note.StatementID
 	if x.executedBeforeLocked(note, o) != nil {
 		return true
 	}

@@ -27,7 +27,7 @@ func truth(b bool) query.Value {
 }
 
 // parameters returns what a member begins with.
-func (rs *ReplicaSet) parameters() map[string]parameter {
+func (rs *Deployment) parameters() map[string]parameter {
 	at, version := wire.BeginDocument(nil)
 	version = wire.EndDocument(wire.AppendString(version, "version", rs.config.version.Feature()), at)
 	all := defaultParameters()

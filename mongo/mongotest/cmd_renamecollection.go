@@ -33,7 +33,7 @@ func cmdRenameCollection(x *exec) error {
 	return x.writing(func() error {
 		err := x.renameLocked(x.conn.member, r, note)
 		if err != nil {
-			note.Err = mongoerr.CodeOf(err)
+			note.ErrorCode = mongoerr.CodeOf(err)
 		}
 		return err
 	})

@@ -57,7 +57,7 @@ func (m *member) appendConfig(dst []byte, key string) []byte {
 	return wire.EndDocument(wire.AppendInt32(dst, "votes", int32(c.Votes)), at)
 }
 
-func (rs *ReplicaSet) appendSettings(dst []byte) []byte {
+func (rs *Deployment) appendSettings(dst []byte) []byte {
 	at, dst := wire.BeginEmbedded(dst, "settings")
 	for _, s := range fixedSettings {
 		if s.name == "chainingAllowed" {

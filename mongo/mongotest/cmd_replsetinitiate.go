@@ -234,7 +234,7 @@ func isLocalhost(address string) bool {
 }
 
 // initiateLocked makes the set. It gives up the mutex while other processes are asked.
-func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
+func (rs *Deployment) initiateLocked(x *exec, c *initialConfig) error {
 	self, err := rs.selfLocked(x.conn.member, c)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (rs *ReplicaSet) initiateLocked(x *exec, c *initialConfig) error {
 }
 
 // selfLocked returns which of a configuration's members this server is.
-func (rs *ReplicaSet) selfLocked(m *member, c *initialConfig) (int, error) {
+func (rs *Deployment) selfLocked(m *member, c *initialConfig) (int, error) {
 	isSelf := func(host string) bool { return host == m.addr }
 	if rs.config.processes != nil {
 		isSelf = rs.config.processes.IsSelf
@@ -287,7 +287,7 @@ func (rs *ReplicaSet) selfLocked(m *member, c *initialConfig) (int, error) {
 
 // prepareLocked returns members that stand for the servers of other processes, and refuses a configuration that names unknown
 // servers or leaves out known ones.
-func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]*member, error) {
+func (rs *Deployment) prepareLocked(own *member, self int, c *initialConfig) ([]*member, error) {
 	var joining []*member
 	var unknown []string
 	for i, m := range c.members {
@@ -317,25 +317,25 @@ func (rs *ReplicaSet) prepareLocked(own *member, self int, c *initialConfig) ([]
 const quorumTimeout = 10 * time.Second
 
 // joinLocked is join without the mutex, which is taken again also where Processes.Join ends the goroutine.
-func (rs *ReplicaSet) joinLocked(joining []*member) error {
+func (rs *Deployment) joinLocked(joining []*member) error {
 	rs.mu.Unlock()
 	defer rs.mu.Lock()
 	return rs.join(joining)
 }
 
 // join makes other processes hand their clients on to members that stand for them.
-func (rs *ReplicaSet) join(joining []*member) error {
+func (rs *Deployment) join(joining []*member) error {
 	if len(joining) == 0 {
 		return nil
 	}
-	list := make([]Joining, len(joining))
+	list := make([]JoiningMember, len(joining))
 	for i, m := range joining {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return noQuorum(err.Error())
 		}
 		m.listener = l
-		list[i] = Joining{Member: m.index, Address: m.addr, Served: l.Addr().String()}
+		list[i] = JoiningMember{Member: m.index, Address: m.addr, Served: l.Addr().String()}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), quorumTimeout)
 	defer cancel()
@@ -359,7 +359,7 @@ func noQuorum(reasons ...string) error {
 }
 
 // admitLocked makes members part of the set and begins to serve their clients.
-func (rs *ReplicaSet) admitLocked(joining []*member) {
+func (rs *Deployment) admitLocked(joining []*member) {
 	for _, m := range joining {
 		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
 	}

@@ -55,7 +55,7 @@ func cmdReplSetReconfig(x *exec) error {
 
 // reconfiguration is a configuration that is to replace the set's.
 type reconfiguration struct {
-	rs      *ReplicaSet
+	rs      *Deployment
 	self    *member // where the command is run
 	force   bool
 	version int64

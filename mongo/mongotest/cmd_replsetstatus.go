@@ -143,7 +143,7 @@ func appendHeartbeat(dst []byte, other *member, heard bool) []byte {
 }
 
 // appendConfigLocked writes which configuration a member has, if it is heard of. The term is known since 4.4.
-func (rs *ReplicaSet) appendConfigLocked(dst []byte, heard bool) []byte {
+func (rs *Deployment) appendConfigLocked(dst []byte, heard bool) []byte {
 	version, term := rs.configVersion, rs.termLocked()
 	if !heard {
 		version, term = -1, -1

@@ -178,7 +178,7 @@ func (x *exec) shard(db, coll string, key bson.Raw, unique bool) error {
 }
 
 // noteSharding writes into the oplog that a collection was sharded, of which change streams tell.
-func (rs *ReplicaSet) noteSharding(ns string, key bson.Raw, unique bool) error {
+func (rs *Deployment) noteSharding(ns string, key bson.Raw, unique bool) error {
 	at, about := wire.BeginDocument(nil)
 	about = wire.AppendDocument(about, "shardKey", key)
 	about = wire.EndDocument(wire.AppendBool(about, "unique", unique), at)

@@ -173,7 +173,7 @@ func (s *updateStatement) supply(constants []byte) error {
 // updateOneLocked executes one statement and reports whether it went well.
 func (x *exec) updateOneLocked(s *updateStatement, i int, o *outcome) bool {
 	note := x.result.entries[i]
-	stmt := note.StatementN
+	stmt := note.StatementID
 	if e := x.executedBeforeLocked(note, o); e != nil {
 		if e.Before == nil {
 			o.upserted = append(o.upserted, upserted{i, query.Lookup(e.After, "_id")})

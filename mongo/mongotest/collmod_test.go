@@ -78,7 +78,7 @@ func TestCollMod(t *testing.T) {
 }
 
 func TestACappedCollectionIsRolledBackInOrder(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"create": "c", "capped": true, "size": 4096, "max": 3, "$db": "test"}`)
 		insert := func(id int, more string) {
@@ -110,7 +110,7 @@ func TestACappedCollectionIsRolledBackInOrder(t *testing.T) {
 
 // TestIndexesBecomeUnique makes an index unique that has duplicates at first.
 func TestIndexesBecomeUnique(t *testing.T) {
-	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+	p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()))
 	p.play(`- | {"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]} | ok
 	        - | PUT 1 1 | n 1
 	        - | PUT 2 1 | n 1

@@ -341,12 +341,8 @@ func (x *exec) documents(field string) ([][]byte, error) {
 		if string(s.Identifier) != field {
 			continue
 		}
-		for rest := s.Documents; len(rest) > 0; {
-			n, err := wire.DocumentLength(rest)
-			if err != nil {
-				return nil, err
-			}
-			docs, rest = append(docs, rest[:n:n]), rest[n:]
+		for doc := range s.All() {
+			docs = append(docs, doc)
 		}
 		return docs, nil
 	}

@@ -20,7 +20,7 @@ import (
 func TestTheOfficialDriverCompresses(t *testing.T) {
 	for _, name := range []string{"snappy", "zlib", "zstd"} {
 		t.Run(name, func(t *testing.T) {
-			rs := mongotest.RunT(t)
+			rs := mongotest.RunReplicaSetT(t, 1)
 			client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(rs.URI() + "&compressors=" + name)))
 			defer func() { _ = client.Disconnect(context.Background()) }()
 			c := client.Database("db").Collection("c")
@@ -72,7 +72,7 @@ func ask(t *testing.T, conn io.ReadWriter, codec *wire.Codec, with wire.Compress
 }
 
 func TestAnAnswerIsCompressedAsItsQuestionWas(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		var codec wire.Codec
 		for _, with := range []wire.Compressor{wire.Snappy, wire.Zlib, wire.Zstd} {
 			c := dial(t, rs, 0)
@@ -92,7 +92,7 @@ func TestAnAnswerIsCompressedAsItsQuestionWas(t *testing.T) {
 }
 
 func TestHelloNamesTheCompressorsThatBothSidesHave(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Compressors("zlib", "snappy"))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Compressors("zlib", "snappy"))
 	c := dial(t, rs, 0)
 	hello := c.ok(`{"hello": 1, "compression": ["zstd", "snappy", "lzma", "zlib"], "$db": "admin"}`)
 	if got := hello.Lookup("compression").String(); got != `["snappy","zlib"]` {
@@ -109,14 +109,14 @@ func TestHelloNamesTheCompressorsThatBothSidesHave(t *testing.T) {
 }
 
 func TestAnUnknownCompressorIsRefused(t *testing.T) {
-	if _, err := mongotest.Run(mongotest.InMemory(), mongotest.Compressors("lzma")); err == nil || !strings.Contains(err.Error(), "lzma") {
+	if _, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.Compressors("lzma")); err == nil || !strings.Contains(err.Error(), "lzma") {
 		t.Errorf("%v", err)
 	}
 }
 
 // What asks for documents is told that it is too old; what does not cannot be told, and loses its connection.
 func TestOldOperations(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	for op, want := range map[int32]string{2004: "OP_QUERY is no longer supported", 2005: "OP_GET_MORE is no longer supported", 2001: "", 2002: "", 2006: "", 2007: "", 999: ""} {
 		c := dial(t, rs, 0)
 		message := make([]byte, wire.HeaderLength, 64)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
@@ -15,7 +16,7 @@ import (
 
 // conn is one client's connection to a server, served by one goroutine.
 type conn struct {
-	set    *ReplicaSet
+	set    *Deployment
 	server *server
 	mongos *mongos // nil if the server is a member
 	member *member // who executes its commands; of a mongos, the one that the command in hand was routed to
@@ -32,7 +33,6 @@ type conn struct {
 	waiter   waiter      // for the write concern of the command in hand
 	appName  string
 	shown    shown // by the last hello
-	consumed int64 // bytes dealt with, for WaitIdle
 	dealing  bool  // with a message
 	direct   bool  // it is no client's but the test's own: see Command
 
@@ -127,7 +127,7 @@ func (c *conn) serve() {
 func (c *conn) deal(message []byte) error {
 	c.dealing = true
 	c.set.active.Add(1)
-	c.account(int64(len(message)))
+	c.processed(len(message))
 	err := c.handle(message)
 	c.set.rest()
 	c.dealing = false
@@ -139,28 +139,24 @@ func (c *conn) swallow(r io.Reader) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := r.Read(buf)
-		c.account(int64(n))
+		c.processed(n)
 		if err != nil {
 			return
 		}
 	}
 }
 
-// account notes that bytes from the client have been dealt with. Those of TLS are not counted: there are more of them than
-// of the messages within.
-func (c *conn) account(n int64) {
-	c.consumed += n
-	if c.set.network != nil && c.set.tls == nil {
-		c.set.network.unread.Add(-n)
+// processed reports to a network in memory that n bytes of messages have been dealt with. With TLS it is of no use: the
+// network carries more bytes than the messages have.
+func (c *conn) processed(n int) {
+	if mc, ok := c.plain.(*memnet.Conn); ok {
+		mc.Processed(n)
 	}
 }
 
 // forget closes the connection and takes it from the server's list.
 func (c *conn) forget() {
 	c.close()
-	if mc, ok := c.plain.(*memConn); ok {
-		c.account(mc.in.written() - c.consumed)
-	}
 	rs := c.set
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -12,7 +12,7 @@ type Counters struct {
 }
 
 // Counters returns what the given members have counted, all servers together if none is given.
-func (rs *ReplicaSet) Counters(members ...int) Counters {
+func (rs *Deployment) Counters(members ...int) Counters {
 	var servers []*server
 	for _, i := range members {
 		servers = append(servers, &orPanic(rs.memberAt("Counters", i)).server)

@@ -23,7 +23,7 @@ import (
 // errors, or that of its write concern.
 //
 // The command is anything that package bson encodes. It is safe to call beside clients.
-func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, error) {
+func (rs *Deployment) Command(member int, db string, command any) (bson.Raw, error) {
 	m, err := rs.memberAt("Command", member)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (rs *ReplicaSet) Command(member int, db string, command any) (bson.Raw, err
 }
 
 // direct returns what executes a command of the test itself, which no client has sent.
-func (rs *ReplicaSet) direct(m *member) (*exec, error) {
+func (rs *Deployment) direct(m *member) (*exec, error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.closed || !m.up {
@@ -128,7 +128,7 @@ func isList(doc any) bool {
 
 // atPrimary executes a command on a collection at the primary. The namespace is "database.collection"; its collection is
 // the command's first value.
-func (rs *ReplicaSet) atPrimary(ns, command string, fields ...bson.E) (bson.Raw, error) {
+func (rs *Deployment) atPrimary(ns, command string, fields ...bson.E) (bson.Raw, error) {
 	db, coll, err := splitNamespace(ns)
 	if err != nil {
 		return nil, err
@@ -141,8 +141,8 @@ func (rs *ReplicaSet) atPrimary(ns, command string, fields ...bson.E) (bson.Raw,
 }
 
 // Insert inserts documents at the primary, in order; a document without an _id gets one. Like all that follows it is
-// [ReplicaSet.Command] with the command of that name, and returns its errors: what indexes and validators forbid is not stored.
-func (rs *ReplicaSet) Insert(ns string, docs ...any) error {
+// [Deployment.Command] with the command of that name, and returns its errors: what indexes and validators forbid is not stored.
+func (rs *Deployment) Insert(ns string, docs ...any) error {
 	list, err := encoded("Insert", docs)
 	if err == nil {
 		_, err = rs.atPrimary(ns, "insert", bson.E{Key: "documents", Value: list})
@@ -151,7 +151,7 @@ func (rs *ReplicaSet) Insert(ns string, docs ...any) error {
 }
 
 // Replace stores a document, which must have an _id, in the place of that with the same _id if there is one.
-func (rs *ReplicaSet) Replace(ns string, doc any) error {
+func (rs *Deployment) Replace(ns string, doc any) error {
 	raw, err := bson.Marshal(doc)
 	if err != nil {
 		return fmt.Errorf("mongotest: encoding the document: %w", err)
@@ -169,7 +169,7 @@ func (rs *ReplicaSet) Replace(ns string, doc any) error {
 }
 
 // Delete deletes what a filter matches, everything if it is nil, and returns how many documents that were.
-func (rs *ReplicaSet) Delete(ns string, filter any) (int, error) {
+func (rs *Deployment) Delete(ns string, filter any) (int, error) {
 	reply, err := rs.atPrimary(ns, "delete", bson.E{Key: "deletes", Value: bson.A{bson.D{
 		{Key: "q", Value: orAll(filter)},
 		{Key: "limit", Value: 0},
@@ -178,7 +178,7 @@ func (rs *ReplicaSet) Delete(ns string, filter any) (int, error) {
 }
 
 // Find returns what a filter matches at the primary, everything if it is nil, whether a majority has it or not.
-func (rs *ReplicaSet) Find(ns string, filter any) ([]bson.Raw, error) {
+func (rs *Deployment) Find(ns string, filter any) ([]bson.Raw, error) {
 	reply, err := rs.atPrimary(ns, "find", bson.E{Key: "filter", Value: orAll(filter)}, bson.E{Key: "batchSize", Value: math.MaxInt32})
 	if err != nil {
 		return nil, err
@@ -203,14 +203,14 @@ func (rs *ReplicaSet) Find(ns string, filter any) ([]bson.Raw, error) {
 }
 
 // Count returns how many documents a filter matches at the primary; all if it is nil.
-func (rs *ReplicaSet) Count(ns string, filter any) (int, error) {
+func (rs *Deployment) Count(ns string, filter any) (int, error) {
 	reply, err := rs.atPrimary(ns, "count", bson.E{Key: "query", Value: orAll(filter)})
 	return countIn(reply), err
 }
 
 // CreateIndex creates an index. Options are those of the command createIndexes, for example {unique: true}; the name is made
 // from the keys, as drivers do, unless it is among them.
-func (rs *ReplicaSet) CreateIndex(ns string, keys any, options ...bson.E) error {
+func (rs *Deployment) CreateIndex(ns string, keys any, options ...bson.E) error {
 	pattern, err := bson.Marshal(keys)
 	if err != nil {
 		return fmt.Errorf("mongotest: encoding the index's keys: %w", err)
@@ -242,7 +242,7 @@ func indexName(pattern []byte) string {
 }
 
 // Drop drops a collection; that there is none is no error.
-func (rs *ReplicaSet) Drop(ns string) error {
+func (rs *Deployment) Drop(ns string) error {
 	_, err := rs.atPrimary(ns, "drop")
 	if e := (*CommandError)(nil); errors.As(err, &e) && e.Code == mongoerr.NamespaceNotFound {
 		return nil
@@ -252,7 +252,7 @@ func (rs *ReplicaSet) Drop(ns string) error {
 
 // ReadMember returns the documents that a member has in a namespace ("database.collection"), committed or not; it may be killed
 // or cut off. They must not be changed. It panics if there is no such member, or the namespace is none.
-func (rs *ReplicaSet) ReadMember(member int, ns string) []bson.Raw {
+func (rs *Deployment) ReadMember(member int, ns string) []bson.Raw {
 	m := orPanic(rs.memberAt("ReadMember", member))
 	if _, _, err := splitNamespace(ns); err != nil {
 		panic(err.Error())

@@ -97,7 +97,7 @@ func TestDataIsReadAndWrittenWithoutTheWire(t *testing.T) {
 }
 
 func TestAResultLargerThanAMessageIsRead(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	for i := range 3 {
 		must[any](t)(nil, rs.Insert("test.c", bson.D{{Key: "_id", Value: i}, {Key: "s", Value: strings.Repeat("x", 10<<20)}}))
 	}
@@ -108,7 +108,7 @@ func TestAResultLargerThanAMessageIsRead(t *testing.T) {
 
 func TestDirectAccessFailsInsteadOfWaitingForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rs := must[*mongotest.ReplicaSet](t)(mongotest.Run(mongotest.InMemory(), mongotest.Members(3)))
+		rs := must[*mongotest.Deployment](t)(mongotest.RunReplicaSet(3, mongotest.InMemory()))
 		rs.Isolate(0)
 		err := rs.Insert("test.c", j(`{"_id": 1}`)) // by the old primary, which steps down after the election timeout
 		if e := (*mongotest.CommandError)(nil); !errors.As(err, &e) || e.Code != 11602 {
@@ -130,7 +130,7 @@ func TestDirectAccessFailsInsteadOfWaitingForEver(t *testing.T) {
 			t.Error("a closed set took a document")
 		}
 	})
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	_, empty := rs.Command(0, "admin", bson.D{})
 	for want, err := range map[string]error{
 		`the namespace "test" is not database.collection`:  rs.Insert("test", j(`{}`)),
@@ -179,7 +179,7 @@ func TestDirectWritesAndClientsDoNotDisturbEachOther(t *testing.T) {
 }
 
 func TestChecksTellWhatDiffers(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1, "a": [1, {"b": 2, "c": 3}]}`), j(`{"_id": 2, "n": 1}`), j(`{"_id": 4}`)))
 	c := dial(t, rs, 0)
 	c.ok(`{"ping": 1, "$db": "admin"}`)

@@ -73,8 +73,8 @@ func TestDefaultConcerns(t *testing.T) {
 func TestRefusedDefaultConcerns(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c, other := dial(t, rs, 0), dial(t, rs, 1)
-	old := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.2")), 0)
-	alone := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone()), 0)
+	old := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("4.2")), 0)
+	alone := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
 	c.ok(`{"setDefaultRWConcern": 1, "defaultWriteConcern": {"w": 2}, "$db": "admin"}`)
 	for _, test := range []struct {
 		rule   string
@@ -107,7 +107,7 @@ func TestRefusedDefaultConcerns(t *testing.T) {
 
 // TestWhatDefaultConcernsApplyTo cuts the primary off, so that a majority has nothing of what it writes.
 func TestWhatDefaultConcernsApplyTo(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play(`- | PUT 1 1 | n 1
 		        - | {"setDefaultRWConcern": 1, "defaultReadConcern": {"level": "majority"}, "defaultWriteConcern": {"w": 1}, "$db": "admin"} | ok`)
@@ -142,7 +142,7 @@ func TestWhatDefaultConcernsApplyTo(t *testing.T) {
 }
 
 func TestDefaultConcernsOfAShardedCluster(t *testing.T) {
-	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Sharded(2))
+	rs := mongotest.RunShardedT(t, 3, 2, mongotest.InMemory())
 	front(t, rs, 0).ok(`{"setDefaultRWConcern": 1, "defaultReadConcern": {"level": "majority"}, "defaultWriteConcern": {"w": "majority"}, "$db": "admin"}`)
 	if got := defaultsOf(t, front(t, rs, 1).ok(`{"getDefaultRWConcern": 1, "$db": "admin"}`)); got != majorityDefaults {
 		t.Errorf("another mongos has %s", got)

@@ -1,28 +1,65 @@
-// Package mongotest is a MongoDB server for tests, in process: real data behind the real wire protocol, one server or a
-// replica set, on TCP or wholly in memory, that can be told to fail.
+// Package mongotest runs MongoDB servers inside a Go test: a standalone, a replica set or a sharded cluster, with real data
+// behind the real wire protocol, which can be told to fail. Any driver can be its client. Nothing has to be installed.
 //
-//	func TestTransfer(t *testing.T) {
-//		rs := mongotest.RunT(t)
-//		client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()))
-//		...
-//		rs.Use("update", mongotest.Once(mongotest.Fault{LoseReply: true}))
-//		...
-//		rs.CheckDocuments(t, "bank.accounts", bson.D{{"_id", 1}, {"balance", 90}})
+// Members elect a primary, replicate, acknowledge by write concern, roll back what only a lost primary had, and deduplicate
+// retryable writes, as those of the real server do. A replica set of three starts in less than a millisecond.
+//
+// # An example
+//
+//	func TestIncrementSurvivesAFailover(t *testing.T) {
+//		synctest.Test(t, func(t *testing.T) { // a fake clock: the election's ten seconds take milliseconds
+//			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
+//			client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()))
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			defer client.Disconnect(context.Background())
+//			// The primary dies when a majority has the first update and the client has no answer to it.
+//			rs.Use("update", mongotest.Once(mongotest.Fault{After: func() { rs.Kill(rs.Primary()) }}))
+//
+//			counters := client.Database("app").Collection("counters")
+//			increment := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+//			_, err = counters.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "c"}}, increment, options.UpdateOne().SetUpsert(true))
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			rs.CheckCommands(t, "update", 2) // it was retried, and still
+//			rs.CheckDocuments(t, "app.counters", bson.D{{Key: "_id", Value: "c"}, {Key: "n", Value: 1}})
+//		})
 //	}
 //
-// Any driver may be the client. Members elect a primary, replicate asynchronously, acknowledge by write concern, roll
-// back what a lost primary alone had, and deduplicate retryable writes from a session record that is part of the data.
-// README.md has the table of what is supported; whatever is not is refused by name.
+// # The main types
 //
-// # In memory
+//   - [Deployment] is what runs. [RunStandaloneT], [RunReplicaSetT] and [RunShardedT] run one for a test and close it at the
+//     test's end; the functions without T are for programs and return an error. It has methods for data ([Deployment.Insert],
+//     [Deployment.Find], [Deployment.Command]), for checks ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for
+//     members and their network ([Deployment.Kill], [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for
+//     what happened ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
+//   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [Once], [Times], [While], [Always]
+//     and [Decide] make it from a [Fault].
+//   - [FailPoint] is what the command configureFailPoint sets at a real server.
+//   - [BlackPipe] is a server that executes nothing: the test says which messages it expects and how they are answered.
+//   - [Proxy] puts middleware in front of a server that is not in this process.
 //
-// With [InMemory] the set opens no socket: its URI names virtual hosts that only its [Dialer] reaches, and everything
-// that waits does so by package time or on conditions, so that the set and its clients can live inside a testing/synctest
-// bubble. Start and close the set inside the bubble.
+// The page docs/FAULTS.md of the repository says which fault to use when, with an example for each.
+//
+// # In memory, on a fake clock
+//
+// With [InMemory] a deployment opens no socket: its URI names virtual hosts that only its [Dialer] reaches. Everything that
+// waits does so by package time or on conditions, so that servers and clients can run together inside a testing/synctest
+// bubble, where an election timeout of ten seconds takes milliseconds. Run and close the deployment inside the bubble.
 //
 // # Concurrency
 //
-// All methods of [ReplicaSet], [Pipe], [FaultProxy] and [Dialer] may be called from any goroutine, also from within the
-// functions of a [Fault]. Middleware and the functions of a Fault run on the goroutine of the connection that
-// they concern, with no lock held: what they wait for delays that connection only.
+// All methods of [Deployment], [BlackPipe], [Proxy] and [Dialer] may be called from any goroutine, also from within the
+// functions of a [Fault]. Middleware and these functions run on the goroutine of the connection that they concern, with no
+// lock held: their waits delay that connection only.
+//
+// # Limits
+//
+// Nothing is stored on disk. What is not supported is refused by name, with an error code of the real server. A few settings
+// are kept and shown without effect: the roles of users, for example, and the expiry of documents. A sharded cluster has one
+// shard. Members notice at once that another one is lost, and then wait for the election timeout; a vote takes no time. The
+// performance is that of a test server: without a hint, only a filter by _id uses an index. README.md in the package's folder
+// has the tables of commands, operators and versions, with all exceptions.
 package mongotest

@@ -12,7 +12,7 @@ import (
 )
 
 func TestOfficialDriverReadsAndWrites(t *testing.T) {
-	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	both(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 1}`)))
 		_, err := c.InsertOne(ctx, j(`{"_id": {"$numberLong": "1"}}`))
@@ -42,7 +42,7 @@ func TestOfficialDriverReadsAndWrites(t *testing.T) {
 }
 
 func TestCursorOverSeveralBatches(t *testing.T) {
-	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	both(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		docs := make([]any, 1000)
 		for i := range docs {
@@ -63,7 +63,7 @@ func TestCursorOverSeveralBatches(t *testing.T) {
 }
 
 func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
-	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	both(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		lost := 0
@@ -90,7 +90,7 @@ func TestLostReplyOfRetryableWriteIsAppliedOnce(t *testing.T) {
 }
 
 func TestFailoverInTheMiddle(t *testing.T) {
-	both(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	both(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, c := within(t), connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))
 		rs.Use("update", mongotest.Once(mongotest.Fault{AfterApply: func() {
@@ -110,13 +110,12 @@ func TestFailoverInTheMiddle(t *testing.T) {
 
 func TestADriverReadsTheSetsNameFromTheURI(t *testing.T) {
 	for _, name := range []string{"rs7", "a&w=1", "a b+c", "100%", "r/s?,:@#"} {
-		for place, opts := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
-			opts = append(opts, mongotest.SetName(name))
-			client := connect(t, mongotest.RunT(t, opts...))
+		for place, network := range map[string]mongotest.CommonOption{"tcp": mongotest.Listen(), "memory": mongotest.InMemory()} {
+			client := connect(t, mongotest.RunReplicaSetT(t, 1, network, mongotest.SetName(name)))
 			if _, err := client.Database("test").Collection("c").InsertOne(within(t), j(`{}`)); err != nil {
 				t.Errorf("%q, %s: %v", name, place, err)
 			}
-			p := mongotest.RunPipeT(t, opts...)
+			p := mongotest.RunBlackPipeT(t, network, mongotest.SetName(name))
 			p.Expect("ping").Reply(bson.D{})
 			piped := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(p.Dialer())))
 			if err := piped.Ping(within(t), nil); err != nil {

@@ -31,7 +31,7 @@ const (
 
 // reconsiderLocked lets every member draw its conclusions from a change of roles, terms, connections or the configuration:
 // an outdated primary gives up, who misses a primary or a majority starts a timer, who waits is told.
-func (rs *ReplicaSet) reconsiderLocked() {
+func (rs *Deployment) reconsiderLocked() {
 	for rs.spreadTermsLocked() {
 	}
 	for _, m := range rs.members {
@@ -45,7 +45,7 @@ func (rs *ReplicaSet) reconsiderLocked() {
 }
 
 // spreadTermsLocked lets every member hear the terms of those whose messages get to it, and reports whether one was news.
-func (rs *ReplicaSet) spreadTermsLocked() bool {
+func (rs *Deployment) spreadTermsLocked() bool {
 	news := false
 	for _, m := range rs.members {
 		for _, other := range rs.members {
@@ -248,8 +248,8 @@ func (m *member) stepDownLocked() {
 
 // StepDown makes the primary step down in favour of a secondary, once that has caught up, for which it waits up to ten
 // seconds. When it returns the old primary takes no writes; the new one is elected two milliseconds later, and the
-// old one does not stand for that election. [ReplicaSet.WaitPrimary] waits for the new one.
-func (rs *ReplicaSet) StepDown() error {
+// old one does not stand for that election. [Deployment.WaitPrimary] waits for the new one.
+func (rs *Deployment) StepDown() error {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	m := rs.newestPrimaryLocked()
@@ -260,7 +260,7 @@ func (rs *ReplicaSet) StepDown() error {
 }
 
 // stepDownLocked gives up the mutex while it waits.
-func (rs *ReplicaSet) stepDownLocked(m *member, freeze, limit time.Duration, force bool, stop <-chan struct{}) error {
+func (rs *Deployment) stepDownLocked(m *member, freeze, limit time.Duration, force bool, stop <-chan struct{}) error {
 	term, target := m.term, m.data.Log.Last()
 	m.held = nil
 	rs.wakeLocked()
@@ -322,7 +322,7 @@ func (m *member) succeed() {
 
 // Kill ends a member as the death of its process does: its connections are closed, new ones refused (on TCP: accepted
 // and reset), and what it was executing gets no reply. Its data stays for Restart. Killing a dead member does nothing.
-func (rs *ReplicaSet) Kill(member int) {
+func (rs *Deployment) Kill(member int) {
 	for _, c := range orPanic(rs.memberAt("Kill", member)).kill() {
 		c.abort()
 	}
@@ -343,7 +343,7 @@ func (m *member) kill() []*conn {
 
 // Restart starts a killed member with the data it had; the only one of its set is primary again at once. Restarting a member
 // that runs does nothing.
-func (rs *ReplicaSet) Restart(member int) {
+func (rs *Deployment) Restart(member int) {
 	m := orPanic(rs.memberAt("Restart", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -359,7 +359,7 @@ func (rs *ReplicaSet) Restart(member int) {
 
 // Isolate cuts a member off from the other members and from its clients: bytes stop flowing, connections stay open and
 // silent, new dials (by the set's Dialer) wait. Heal ends it.
-func (rs *ReplicaSet) Isolate(member int) {
+func (rs *Deployment) Isolate(member int) {
 	m := orPanic(rs.memberAt("Isolate", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -369,7 +369,7 @@ func (rs *ReplicaSet) Isolate(member int) {
 
 // Partition cuts the members into groups between which nothing passes; clients reach them all. Members that are in no
 // group form one together. A new partition replaces the old one. It panics if a member is in two groups.
-func (rs *ReplicaSet) Partition(groups ...[]int) {
+func (rs *Deployment) Partition(groups ...[]int) {
 	group := make(map[int]int) // of a member, counted from 1
 	for g, members := range groups {
 		for _, m := range members {
@@ -395,7 +395,7 @@ func (rs *ReplicaSet) Partition(groups ...[]int) {
 // counts the other towards a majority, votes for it or replicates from it. But a request that gets through is read: a term
 // that it carries is learned, so that an outdated primary steps down at once. A secondary cut off from the primary replicates
 // from another one that both reach. It adds to the partition there is.
-func (rs *ReplicaSet) PartitionOneWay(from, to int) {
+func (rs *Deployment) PartitionOneWay(from, to int) {
 	orPanic(rs.memberAt("PartitionOneWay", from))
 	orPanic(rs.memberAt("PartitionOneWay", to))
 	rs.mu.Lock()
@@ -406,7 +406,7 @@ func (rs *ReplicaSet) PartitionOneWay(from, to int) {
 
 // SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
 // What was written before and is due by the new lag is fetched at once.
-func (rs *ReplicaSet) SetLag(member int, lag time.Duration) {
+func (rs *Deployment) SetLag(member int, lag time.Duration) {
 	m := orPanic(rs.memberAt("SetLag", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -415,7 +415,7 @@ func (rs *ReplicaSet) SetLag(member int, lag time.Duration) {
 }
 
 // Heal ends every isolation and partition. It does not restart killed members.
-func (rs *ReplicaSet) Heal() {
+func (rs *Deployment) Heal() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	for i, m := range rs.members {

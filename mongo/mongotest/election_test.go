@@ -1,6 +1,7 @@
 package mongotest_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -11,7 +12,7 @@ import (
 )
 
 // elected returns who is primary and after how long, counted from now.
-func elected(t *testing.T, rs *mongotest.ReplicaSet) (int, time.Duration) {
+func elected(t *testing.T, rs *mongotest.Deployment) (int, time.Duration) {
 	t.Helper()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
@@ -27,7 +28,7 @@ func priority(i int, p float64) mongotest.Option { return mongotest.Member(i, mo
 func TestAnElectionComesAfterTheTimeoutAndAnOffsetOfTheSeed(t *testing.T) {
 	seen := make(map[time.Duration]bool)
 	run := func(seed int64) (p int, took time.Duration) {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			rs.Kill(0)
 			p, took = elected(t, rs)
 		}, mongotest.Seed(seed))
@@ -53,32 +54,35 @@ func TestWhoIsElected(t *testing.T) {
 	mute := func(i int) mongotest.Option { return mongotest.Member(i, mongotest.Votes(0), mongotest.Priority(0)) }
 	for _, test := range []struct {
 		rule    string
-		trouble func(t *testing.T, rs *mongotest.ReplicaSet)
+		trouble func(t *testing.T, rs *mongotest.Deployment)
 		want    int // -1 for nobody
 		opts    []mongotest.Option
+		members int // 3 if it is 0
 	}{
-		{"a member of priority 0 is not", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0) }, 2, []mongotest.Option{priority(1, 0)}},
-		{"an arbiter is not, but votes", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0) }, 1, []mongotest.Option{arbiter}},
-		{"without the arbiter there is no majority", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0); rs.Kill(2) }, -1, []mongotest.Option{arbiter}},
+		{"a member of priority 0 is not", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0) }, 2, []mongotest.Option{priority(1, 0)}, 0},
+		{"an arbiter is not, but votes", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0) }, 1, []mongotest.Option{arbiter}, 0},
+		{"without the arbiter there is no majority", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0); rs.Kill(2) }, -1, []mongotest.Option{arbiter}, 0},
 		{
-			"members without votes make no majority", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0); rs.Kill(1) }, -1,
-			[]mongotest.Option{mongotest.Members(5), mute(3), mute(4)},
+			"members without votes make no majority", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0); rs.Kill(1) }, -1,
+			[]mongotest.Option{mute(3), mute(4)},
+			5,
 		},
 		{
-			"and need not be there for one", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0); rs.Kill(3); rs.Kill(4) }, 1,
-			[]mongotest.Option{mongotest.Members(5), mute(3), mute(4), priority(2, 0)},
+			"and need not be there for one", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0); rs.Kill(3); rs.Kill(4) }, 1,
+			[]mongotest.Option{mute(3), mute(4), priority(2, 0)},
+			5,
 		},
 		{
-			"who lacks what a majority has is not", func(t *testing.T, rs *mongotest.ReplicaSet) {
+			"who lacks what a majority has is not", func(t *testing.T, rs *mongotest.Deployment) {
 				rs.SetLag(2, time.Hour)
 				dial(t, rs, 0).ok(`%s}`, inc)
 				rs.Kill(0)
-			}, 1, nil,
+			}, 1, nil, 0,
 		},
-		{"the highest priority is at last", func(_ *testing.T, rs *mongotest.ReplicaSet) { rs.Kill(0); rs.Restart(0); pass(time.Minute) }, 0, []mongotest.Option{priority(0, 2)}},
+		{"the highest priority is at last", func(_ *testing.T, rs *mongotest.Deployment) { rs.Kill(0); rs.Restart(0); pass(time.Minute) }, 0, []mongotest.Option{priority(0, 2)}, 0},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubbleOf(t, cmp.Or(test.members, 3), func(t *testing.T, rs *mongotest.Deployment) {
 				dial(t, rs, 0).ok(`%s}`, inc)
 				must[any](t)(nil, rs.WaitIdle(context.Background()))
 				test.trouble(t, rs)
@@ -101,7 +105,7 @@ func TestTheHighestPriorityTakesOver(t *testing.T) {
 		{"the second after two", 1, 20 * time.Second},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubbleOf(t, 5, func(t *testing.T, rs *mongotest.Deployment) {
 				rs.Kill(0)
 				rs.Kill(1)
 				elected(t, rs)
@@ -120,13 +124,13 @@ func TestTheHighestPriorityTakesOver(t *testing.T) {
 				if n := lastN(rs); n != wrote || n < 500 {
 					t.Errorf("n = %d, want %d: a takeover loses nothing", n, wrote)
 				}
-			}, mongotest.Members(5), priority(0, 3), priority(1, 2), priority(3, 0), mongotest.Member(4, mongotest.Arbiter()))
+			}, priority(0, 3), priority(1, 2), priority(3, 0), mongotest.Member(4, mongotest.Arbiter()))
 		})
 	}
 }
 
 func TestNobodyTakesOverWhoIsFarBehind(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		rs.Kill(0)
 		p, _ := elected(t, rs)
 		pass(3 * time.Second)
@@ -146,7 +150,7 @@ func TestNobodyTakesOverWhoIsFarBehind(t *testing.T) {
 }
 
 func TestAPrimaryCutOffTakesWritesUntilItStepsDown(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		rs.Partition([]int{0}, []int{1, 2})
 		pass(500 * time.Millisecond)
@@ -169,13 +173,13 @@ func TestAPrimaryCutOffTakesWritesUntilItStepsDown(t *testing.T) {
 }
 
 func TestPartitionOneWay(t *testing.T) {
-	both := func(rs *mongotest.ReplicaSet, from, to int) {
+	both := func(rs *mongotest.Deployment, from, to int) {
 		rs.PartitionOneWay(from, to)
 		rs.PartitionOneWay(to, from)
 	}
 	for _, test := range []struct {
 		rule string
-		cut  func(rs *mongotest.ReplicaSet)
+		cut  func(rs *mongotest.Deployment)
 		when time.Duration // of what follows
 		want int           // the primary then
 		term int64
@@ -183,27 +187,27 @@ func TestPartitionOneWay(t *testing.T) {
 	}{
 		{
 			"nobody hears the primary: it steps down as it hears of the next one",
-			func(rs *mongotest.ReplicaSet) { rs.PartitionOneWay(0, 1); rs.PartitionOneWay(0, 2) }, 12 * time.Second, 1, 2, false,
+			func(rs *mongotest.Deployment) { rs.PartitionOneWay(0, 1); rs.PartitionOneWay(0, 2) }, 12 * time.Second, 1, 2, false,
 		},
 		{
 			"the primary hears nobody: it steps down by itself",
-			func(rs *mongotest.ReplicaSet) { rs.PartitionOneWay(1, 0); rs.PartitionOneWay(2, 0) }, 12 * time.Second, 1, 2, false,
+			func(rs *mongotest.Deployment) { rs.PartitionOneWay(1, 0); rs.PartitionOneWay(2, 0) }, 12 * time.Second, 1, 2, false,
 		},
 		{
 			"a secondary that hears nobody disturbs nobody",
-			func(rs *mongotest.ReplicaSet) { rs.PartitionOneWay(0, 2); rs.PartitionOneWay(1, 2) }, time.Minute, 0, 1, true,
+			func(rs *mongotest.Deployment) { rs.PartitionOneWay(0, 2); rs.PartitionOneWay(1, 2) }, time.Minute, 0, 1, true,
 		},
 		{
 			"a secondary that nobody hears disturbs nobody",
-			func(rs *mongotest.ReplicaSet) { rs.PartitionOneWay(2, 0); rs.PartitionOneWay(2, 1) }, time.Minute, 0, 1, true,
+			func(rs *mongotest.Deployment) { rs.PartitionOneWay(2, 0); rs.PartitionOneWay(2, 1) }, time.Minute, 0, 1, true,
 		},
 		{
 			"a secondary that reaches another one needs no primary of its own",
-			func(rs *mongotest.ReplicaSet) { both(rs, 0, 2) }, time.Minute, 0, 1, true,
+			func(rs *mongotest.Deployment) { both(rs, 0, 2) }, time.Minute, 0, 1, true,
 		},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				test.cut(rs)
 				pass(test.when)
 				if p, term := rs.Primary(), rs.Term(); p != test.want || term != test.term {
@@ -219,7 +223,7 @@ func TestPartitionOneWay(t *testing.T) {
 }
 
 func TestASecondaryReplicatesFromAnother(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		rs.PartitionOneWay(2, 0)
 		c := dial(t, rs, 0)
 		reply := c.ok(`%s, "writeConcern": {"w": 3, "wtimeout": 1000}}`, inc)
@@ -242,7 +246,7 @@ func TestASecondaryReplicatesFromAnother(t *testing.T) {
 }
 
 func TestSetLag(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		for _, test := range []struct {
 			member  int
@@ -274,7 +278,7 @@ func TestSetLag(t *testing.T) {
 }
 
 func TestASetOfOneNeedsNobody(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleOf(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`%s}`, inc)
 		c.ok(`{"replSetStepDown": 30, "force": true, "$db": "admin"}`)
@@ -286,12 +290,12 @@ func TestASetOfOneNeedsNobody(t *testing.T) {
 		if _, took := elected(t, rs); took != 0 || lastN(rs) != 1 {
 			t.Errorf("after a restart it took %v, and n = %d", took, lastN(rs))
 		}
-	}, mongotest.Members(1))
+	})
 }
 
 // TestStatusOfMembers checks what replSetGetStatus says of each member, the one that is asked, others, and one that is down.
 func TestStatusOfMembers(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 1)
 		pass(5 * time.Second)
 		rs.Kill(2)
@@ -319,7 +323,7 @@ func TestStatusOfMembers(t *testing.T) {
 			t.Errorf("the one that is down is %s", got)
 		}
 	})
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		members := elements(dial(t, rs, 0).ok(`{"replSetGetStatus": 1, "$db": "admin"}`).Lookup("members"))
 		if _, err := members[0].LookupErr("configTerm"); err == nil {
 			t.Errorf("a configuration had a term before 4.4: %s", members[0])

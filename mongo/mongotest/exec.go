@@ -157,7 +157,7 @@ func (x *exec) replace(reply *Reply, at int, executed bool) error {
 func (x *exec) request() Request {
 	r := Request{
 		Member: x.at(), Mongos: x.front(), ConnID: x.conn.id, RequestID: x.command.requestID, Command: x.command.name, Database: x.command.db,
-		Body: bson.Raw(x.command.raw), Application: x.command.spec == nil || !x.command.spec.service, TxnNumber: -1,
+		Body: wire.Fold(x.command.raw, x.command.sequences), Application: x.command.spec == nil || !x.command.spec.service, TxnNumber: -1,
 		done: x.conn.done,
 	}
 	if x.command.lsid != nil {
@@ -166,28 +166,7 @@ func (x *exec) request() Request {
 	if x.command.hasTxn {
 		r.TxnNumber = x.command.txn
 	}
-	if len(x.command.sequences) > 0 {
-		r.Body = folded(x.command.raw, x.command.sequences)
-	}
 	return r
-}
-
-// folded returns a command with its document sequences as arrays.
-func folded(body []byte, sequences []wire.Sequence) bson.Raw {
-	if len(sequences) == 0 {
-		return bson.Raw(body)
-	}
-	dst := append([]byte(nil), body[:len(body)-1]...)
-	for _, s := range sequences {
-		at, d := wire.BeginArray(dst, string(s.Identifier))
-		for i, rest := 0, s.Documents; len(rest) > 0; i++ {
-			n, _ := wire.DocumentLength(rest)
-			d = wire.AppendDocument(d, wire.ArrayKey(i), rest[:n])
-			rest = rest[n:]
-		}
-		dst = wire.EndDocument(d, at)
-	}
-	return wire.EndDocument(dst, 0)
 }
 
 // answer executes the command and writes the reply's document, or the error's.
@@ -327,11 +306,11 @@ func (x *exec) record(code Code) {
 		x.conn.set.mu.Unlock()
 	}
 	if x.result.journaled && code != 0 {
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.Err = code })
+		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.ErrorCode = code })
 	}
 	if !x.result.journaled {
 		for _, e := range x.result.entries {
-			e.Err = max(e.Err, code)
+			e.ErrorCode = max(e.ErrorCode, code)
 		}
 		x.addEntries()
 	}
@@ -352,7 +331,7 @@ func (x *exec) note(stmt int32, raw []byte) *noted {
 	e.Time = time.Now()
 	e.Member, e.ConnID, e.RequestID = x.at(), x.conn.id, x.command.requestID
 	e.Command, e.Namespace = x.command.name, x.ns()
-	e.StatementN, e.TxnNumber = stmt, -1
+	e.StatementID, e.TxnNumber = stmt, -1
 	if x.command.lsid != nil {
 		e.LSID = sessionName(x.command.lsid)
 	}

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// Expectation is one message that a pipe expects, and how it is answered. Expectations are met in the order in which they
-// were made, whatever the connection. One of [Expectation.Reply], [Expectation.Fail], [Expectation.HangUp] and
-// [Expectation.Send] must be called, before the message comes or while it waits for its answer.
+// Expectation is one message that a [BlackPipe] expects, with its reply. Messages must come in the order in which they are
+// expected, over any connection. One of [Expectation.Reply], [Expectation.Fail], [Expectation.CloseConnection] and
+// [Expectation.Send] must be called once: before the message comes, or while the client waits for the reply.
 type Expectation struct {
-	pipe    *Pipe
+	pipe    *BlackPipe
 	command string
 	where   []func(*Request) bool
 	delay   time.Duration
 	met     chan struct{} // closed when the message has come
-	sealed  chan struct{} // closed when the answer is known
+	decided chan struct{} // closed when the reply is known
 	request *Request
 	reply   *Reply
 }
 
-// Expect makes the pipe expect a command, by its exact name but for "hello", which also stands for its older names. If
-// conditions are given, all must hold; they are asked with a lock held and must not call the pipe. It panics if one is nil.
-func (p *Pipe) Expect(command string, where ...func(*Request) bool) *Expectation {
+// Expect makes the pipe expect a command with this exact name; "hello" also stands for its older names. The message must
+// also meet all conditions, if there are any. They are called with a lock held and must not call the pipe. Expect panics if
+// one is nil.
+func (p *BlackPipe) Expect(command string, where ...func(*Request) bool) *Expectation {
 	for i, holds := range where {
 		if holds == nil {
 			panic(fmt.Sprintf("mongotest: Expect: condition %d of %s is nil", i, command))
 		}
 	}
-	e := &Expectation{pipe: p, command: command, where: where, met: make(chan struct{}), sealed: make(chan struct{})}
+	e := &Expectation{pipe: p, command: command, where: where, met: make(chan struct{}), decided: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.queue = append(p.queue, e); len(p.queue) == 1 {
@@ -44,16 +45,16 @@ func (e *Expectation) meets(r *Request) bool {
 	return !slices.ContainsFunc(e.where, func(holds func(*Request) bool) bool { return !holds(r) })
 }
 
-// After delays the answer. It must be called before the answer is given.
+// After delays the reply by d. It must be called before the method that says what the reply is.
 func (e *Expectation) After(d time.Duration) *Expectation {
 	e.delay = d
 	return e
 }
 
-// Reply answers with a document: anything that package bson encodes, with "ok: 1" added if it has no such field.
-func (e *Expectation) Reply(doc any) *Expectation { return e.Send(Answer(doc)) }
+// Reply sends a document: anything that package bson encodes, with "ok: 1" added if it has no field "ok".
+func (e *Expectation) Reply(doc any) *Expectation { return e.Send(NewReply(doc)) }
 
-// Fail answers with an error, which must not be nil.
+// Fail sends an error. It panics if err is nil.
 func (e *Expectation) Fail(err *CommandError) *Expectation {
 	if err == nil {
 		panic("mongotest: Fail: the error for " + e.command + " is nil")
@@ -61,12 +62,12 @@ func (e *Expectation) Fail(err *CommandError) *Expectation {
 	return e.Send(&Reply{Error: err})
 }
 
-// HangUp closes the connection in place of an answer.
-func (e *Expectation) HangUp() *Expectation { return e.Send(&Reply{Lost: true}) }
+// CloseConnection closes the connection without a reply.
+func (e *Expectation) CloseConnection() *Expectation { return e.Send(&Reply{Lost: true}) }
 
-// Send answers as a Reply says: with a part of it, a wrong ResponseTo, garbage, silence, or by closing the connection
-// afterwards. It panics if the reply is nil or has nothing in it, or if the expectation is already answered, as do Reply, Fail
-// and HangUp.
+// Send does what a [Reply] says: it can send a part of a reply, a wrong ResponseTo, garbage or nothing, and can close the
+// connection afterwards. It panics if the reply is nil or empty. Like Reply, Fail and CloseConnection it panics if the
+// expectation has a reply already.
 func (e *Expectation) Send(r *Reply) *Expectation {
 	switch {
 	case r == nil:
@@ -77,17 +78,16 @@ func (e *Expectation) Send(r *Reply) *Expectation {
 	e.pipe.mu.Lock()
 	defer e.pipe.mu.Unlock()
 	if e.reply != nil {
-		panic("mongotest: the pipe: " + e.command + " is already answered")
+		panic("mongotest: the black pipe: " + e.command + " is already answered")
 	}
 	e.reply = r
-	close(e.sealed)
+	close(e.decided)
 	return e
 }
 
-// Request waits until the message has come, and returns a copy of it, which stays valid. If it does not come the test ends,
-// so that Request must be called on the test's own goroutine.
+// Request waits until the message has come, and returns a copy of it, which stays valid. If the message does not come,
+// Request ends the test, and so must be called on the test's own goroutine; if no test runs the pipe, it returns nil.
 func (e *Expectation) Request() *Request {
-	e.pipe.t.Helper()
 	select {
 	case <-e.met:
 		return e.request
@@ -97,13 +97,16 @@ func (e *Expectation) Request() *Request {
 	case <-e.met:
 		return e.request
 	case <-e.pipe.broken:
-		e.pipe.t.Fatalf("mongotest: the pipe: %s did not come", e.command)
+		if t := e.pipe.t; t != nil {
+			t.Helper()
+			t.Fatalf("mongotest: the black pipe: %s did not come", e.command)
+		}
 		return nil
 	}
 }
 
-// respond answers a message by what is expected, or as handshakes are. It returns nil if there is no answer.
-func (p *Pipe) respond(in *incoming) *Reply {
+// respond returns the reply to a message: that of the expectation, or the usual one to a handshake. It is nil if there is none.
+func (p *BlackPipe) respond(in *incoming) *Reply {
 	e, expected := p.meet(in)
 	switch {
 	case e != nil:
@@ -113,12 +116,12 @@ func (p *Pipe) respond(in *incoming) *Reply {
 	case in.Command == "endSessions":
 		return &Reply{Body: okDocument}
 	}
-	p.fail("%s came on connection %d, expected was %s", in.Command, in.ConnID, expected)
+	p.fail("%s came on connection %d; %s was expected", in.Command, in.ConnID, expected)
 	return nil
 }
 
-// meet returns the expectation that a message meets, nil if it meets none, and the name of what was expected.
-func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
+// meet returns the expectation that a message meets, nil if it meets none, and the name of the expected command.
+func (p *BlackPipe) meet(in *incoming) (e *Expectation, expected string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 {
@@ -135,19 +138,19 @@ func (p *Pipe) meet(in *incoming) (e *Expectation, expected string) {
 	return next, next.command
 }
 
-// answer waits until the test has said how a message is answered.
-func (p *Pipe) answer(e *Expectation, in *incoming) *Reply {
-	if in.unanswered {
+// answer waits until the test has said what the reply is.
+func (p *BlackPipe) answer(e *Expectation, in *incoming) *Reply {
+	if in.wire.Unanswered() {
 		return &Reply{}
 	}
-	t := time.NewTimer(p.config.patience)
+	t := time.NewTimer(p.config.timeout)
 	defer t.Stop()
 	select {
-	case <-e.sealed:
+	case <-e.decided:
 	case <-p.broken:
 		return nil
 	case <-t.C:
-		p.fail("%s was not given an answer within %v", e.command, p.config.patience)
+		p.fail("%s got no reply within %v", e.command, p.config.timeout)
 		return nil
 	}
 	if sleep(in.done, e.delay) != nil {

@@ -62,7 +62,7 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 }
 
 func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok(`{"insert": "c", "documents": [{}, {}, {}], "$db": "db"}`)
 	id := number(c.ok(`{"find": "c", "batchSize": 1, "$db": "db"}`), "cursor", "id")
@@ -75,7 +75,7 @@ func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 }
 
 func TestBadFailPointsAreRefused(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	for command, code := range map[string]int64{
 		`{"configureFailPoint": "hangForEver", "mode": "alwaysOn", "$db": "admin"}`:                                                        238,
@@ -92,7 +92,7 @@ func TestBadFailPointsAreRefused(t *testing.T) {
 }
 
 func TestFailCommandNames(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	c.ok(`{"insert": "c", "documents": [{}, {}, {}], "$db": "db"}`)
 	id := number(c.ok(`{"find": "c", "batchSize": 1, "$db": "db"}`), "cursor", "id")
@@ -112,7 +112,7 @@ func TestFailCommandNames(t *testing.T) {
 }
 
 func TestAMongosLabelsNothingOfItsOwn(t *testing.T) {
-	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Sharded(1))
+	rs := mongotest.RunShardedT(t, 3, 1, mongotest.InMemory())
 	front := front(t, rs, 0)
 	for labels, want := range map[string]bool{``: false, `, "errorLabels": ["RetryableWriteError"]`: true} {
 		front.ok(`{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {"failCommands": ["update"], "errorCode": 10107%s}, `+

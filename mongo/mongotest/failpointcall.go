@@ -35,7 +35,7 @@ type FailPoint struct {
 }
 
 // SetFailPoint sets a fail point of a member, which has one of each name. A member that restarts has none.
-func (rs *ReplicaSet) SetFailPoint(member int, f FailPoint) error {
+func (rs *Deployment) SetFailPoint(member int, f FailPoint) error {
 	m, err := rs.memberAt("SetFailPoint", member)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (rs *ReplicaSet) SetFailPoint(member int, f FailPoint) error {
 }
 
 // ClearFailPoint ends a member's fail point of a name, if there is one.
-func (rs *ReplicaSet) ClearFailPoint(member int, name string) {
+func (rs *Deployment) ClearFailPoint(member int, name string) {
 	m := orPanic(rs.memberAt("ClearFailPoint", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -7,18 +7,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Request is one message from a client, as middleware sees it. It and its Body are valid only until the message has been
-// answered; what is kept longer must be copied.
+// Request is one message from a client, as middleware sees it. It and its Body are valid only until the reply has been sent;
+// copy what is needed longer.
 type Request struct {
-	Member    int   // to which member it was sent, -1 if it was sent to a mongos
-	Mongos    int   // to which mongos, -1 if it was sent to a member
-	ConnID    int64 // over which connection
+	Member    int   // the member to which it was sent, -1 if it was sent to a mongos
+	Mongos    int   // the mongos to which it was sent, -1 if it was sent to a member
+	ConnID    int64 // the connection, counted from 1
 	RequestID int32
-	Command   string // its name, as the client wrote it
+	Command   string // the command's name, as the client wrote it
 	Database  string
-	// Body is the command; document sequences are folded into it as arrays.
+	// Body is the command, with its document sequences as arrays.
 	Body bson.Raw
-	// Application tells that the command works on data: it is no hello, ping, endSessions and the like.
+	// Application reports whether an application sends such a command, unlike hello, ping, endSessions and others that drivers
+	// send for themselves.
 	Application bool
 	LSID        bson.Raw // the session's document, nil if there is none
 	TxnNumber   int64    // -1 if there is none
@@ -27,31 +28,31 @@ type Request struct {
 	afterApply func()
 }
 
-// Fault is what is done to one message. The zero Fault does nothing. Its functions run on the connection's goroutine,
-// with no lock held, and may call anything of the replica set but Close.
+// Fault says what happens to one message. The fields stand in the order in which they act. The zero Fault does nothing. The
+// functions run on the connection's goroutine, with no lock held, and may call every method of the deployment but Close.
 type Fault struct {
-	// Before runs on receipt, before anything is executed.
+	// Before runs when the message has come, before anything is executed.
 	Before func()
-	// Delay is waited before executing.
+	// Delay is how long the message waits before it is executed.
 	Delay time.Duration
-	// LoseRequest keeps the message from being executed and closes the connection.
+	// LoseRequest closes the connection; the message is not executed.
 	LoseRequest bool
-	// Error is answered in place of executing.
+	// Error is sent as the reply; the message is not executed.
 	Error *CommandError
-	// AfterApply runs after a write was applied at the primary, before its write concern is waited for. Until it returns,
-	// or the primary steps down, no secondary gets what was applied. Other commands do not run it.
+	// AfterApply runs when the primary has applied a write, before the wait for its write concern. Until it returns, or the
+	// primary steps down, no secondary gets the write. Commands that are not writes do not run it.
 	AfterApply func()
-	// After runs after the command was executed and its write concern was satisfied or failed, before the reply.
+	// After runs when the command was executed and the wait for its write concern has ended, before the reply is sent.
 	After func()
-	// LoseReply keeps the reply from the client and closes the connection.
+	// LoseReply closes the connection; the reply is not sent.
 	LoseReply bool
-	// CutReplyAfter, with LoseReply, is how many bytes of the reply are sent all the same.
+	// CutReplyAfter is how many bytes of the reply LoseReply sends before it closes the connection.
 	CutReplyAfter int
-	// Silent, with LoseRequest or LoseReply, leaves the connection open and never answers on it again.
+	// Silent changes LoseRequest and LoseReply: they leave the connection open, and nothing is sent on it again.
 	Silent bool
 }
 
-// handle does the fault to a message.
+// handle applies the fault to a message.
 func (f *Fault) handle(r *Request, next Handler) *Reply {
 	if f.Before != nil {
 		f.Before()
@@ -84,7 +85,23 @@ func (f *Fault) reply(r *Request, next Handler) *Reply {
 	return next(r)
 }
 
-// Decide returns middleware that does to each message what decide says. It panics if decide is nil.
+// sleep waits for d. It returns errHangUp as soon as done is closed.
+func sleep(done <-chan struct{}, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-done:
+		return errHangUp
+	}
+}
+
+// Decide returns middleware that calls decide for each message and applies the Fault that it returns. It panics if decide is
+// nil.
 func Decide(decide func(*Request) Fault) Middleware {
 	if decide == nil {
 		panic("mongotest: Decide: the function is nil")
@@ -95,7 +112,7 @@ func Decide(decide func(*Request) Fault) Middleware {
 	}
 }
 
-// While returns middleware that does a fault to every message for which holds is true. It panics if holds is nil.
+// While returns middleware that applies a fault to every message for which holds returns true. It panics if holds is nil.
 func While(holds func(*Request) bool, f Fault) Middleware {
 	if holds == nil {
 		panic("mongotest: While: the condition is nil")
@@ -108,13 +125,13 @@ func While(holds func(*Request) bool, f Fault) Middleware {
 	})
 }
 
-// Always returns middleware that does a fault to every message until it is taken out of use.
+// Always returns middleware that applies a fault to every message.
 func Always(f Fault) Middleware { return Decide(func(*Request) Fault { return f }) }
 
-// Once returns middleware that does a fault to the first message only.
+// Once returns middleware that applies a fault to the first message only.
 func Once(f Fault) Middleware { return Times(1, f) }
 
-// Times returns middleware that does a fault to the first n messages.
+// Times returns middleware that applies a fault to the first n messages.
 func Times(n int, f Fault) Middleware {
 	var seen atomic.Int64
 	return While(func(*Request) bool { return seen.Add(1) <= int64(n) }, f)

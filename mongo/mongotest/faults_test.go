@@ -20,49 +20,49 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestFaults(t *testing.T) {
 	for _, test := range []struct {
 		rule     string
-		fault    func(rs *mongotest.ReplicaSet) mongotest.Fault
+		fault    func(rs *mongotest.Deployment) mongotest.Fault
 		applied  bool
 		answered bool
 		err      error // of the client's read, nil for a reply
 		code     int64
 	}{
-		{"the zero fault does nothing", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{} }, true, true, nil, -1},
-		{"a lost request", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{LoseRequest: true} }, false, false, io.EOF, 0},
-		{"a lost reply", func(*mongotest.ReplicaSet) mongotest.Fault { return mongotest.Fault{LoseReply: true} }, true, false, io.EOF, 0},
+		{"the zero fault does nothing", func(*mongotest.Deployment) mongotest.Fault { return mongotest.Fault{} }, true, true, nil, -1},
+		{"a lost request", func(*mongotest.Deployment) mongotest.Fault { return mongotest.Fault{LoseRequest: true} }, false, false, io.EOF, 0},
+		{"a lost reply", func(*mongotest.Deployment) mongotest.Fault { return mongotest.Fault{LoseReply: true} }, true, false, io.EOF, 0},
 		{
-			"a cut reply", func(*mongotest.ReplicaSet) mongotest.Fault {
+			"a cut reply", func(*mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{LoseReply: true, CutReplyAfter: 30}
 			},
 			true, false, io.ErrUnexpectedEOF, 0,
 		},
 		{
-			"an error instead", func(*mongotest.ReplicaSet) mongotest.Fault {
+			"an error instead", func(*mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{Error: &mongotest.CommandError{Code: 91, Message: "going down"}}
 			}, false, true, nil, 91,
 		},
 		{
-			"a step-down before", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+			"a step-down before", func(rs *mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{Before: func() { _ = rs.StepDown() }}
 			}, false, true, nil, 10107,
 		},
 		{
-			"a kill before", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+			"a kill before", func(rs *mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{Before: func() { rs.Kill(0) }}
 			}, false, false, errAny, 0,
 		},
 		{
-			"a kill after the write was applied", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+			"a kill after the write was applied", func(rs *mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{AfterApply: func() { rs.Kill(0) }}
 			}, true, false, errAny, 0,
 		},
 		{
-			"a kill after the write was acknowledged", func(rs *mongotest.ReplicaSet) mongotest.Fault {
+			"a kill after the write was acknowledged", func(rs *mongotest.Deployment) mongotest.Fault {
 				return mongotest.Fault{After: func() { rs.Kill(0) }}
 			}, true, false, errAny, 0,
 		},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				rs.Use(mongotest.AnyCommand, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 					if r.Command != "update" || !r.Application || r.Database != "test" || r.TxnNumber != 1 {
 						t.Errorf("the request is %+v", r)
@@ -92,7 +92,7 @@ func TestFaults(t *testing.T) {
 var errAny = errors.New("any error")
 
 func TestAWriteThatWasNotReplicatedDiesWithItsPrimary(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		release := rs.Use("update", mongotest.Always(mongotest.Fault{AfterApply: func() { rs.Kill(0) }}))
 		c := dial(t, rs, 0)
 		c.send(0, j("%s", retryable(1, `, "writeConcern": {"w": 1}`)))
@@ -122,7 +122,7 @@ func TestACallbackThatEndsItsGoroutineHoldsNothing(t *testing.T) { // as t.Fatal
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				remove := rs.Use("update", m)
 				c := dial(t, rs, 0)
 				c.send(0, j("%s", retryable(1, "")))
@@ -138,7 +138,7 @@ func TestACallbackThatEndsItsGoroutineHoldsNothing(t *testing.T) { // as t.Fatal
 }
 
 func TestAPipesConditionThatEndsItsGoroutineHoldsNothing(t *testing.T) {
-	failures := piped(t, func(t *testing.T, p *mongotest.Pipe) {
+	failures := piped(t, func(t *testing.T, p *mongotest.BlackPipe) {
 		p.Expect("find", func(*mongotest.Request) bool { runtime.Goexit(); return true })
 		c := dialAt(t, p.Dialer().DialContext, p.Addr())
 		c.send(0, j(`{"find": "c", "$db": "test"}`))
@@ -153,7 +153,7 @@ func TestAPipesConditionThatEndsItsGoroutineHoldsNothing(t *testing.T) {
 
 func TestSilentFaults(t *testing.T) {
 	for _, fault := range []mongotest.Fault{{LoseRequest: true, Silent: true}, {LoseReply: true, Silent: true, CutReplyAfter: 3}} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			rs.Use("ping", mongotest.Always(fault))
 			c := dial(t, rs, 0)
 			c.send(0, j(`{"ping": 1, "$db": "admin"}`))
@@ -167,7 +167,7 @@ func TestSilentFaults(t *testing.T) {
 }
 
 func TestDelayAndLatencyRunOnTheFakeClock(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		rs.Use(mongotest.AnyCommand, mongotest.Always(mongotest.Fault{Delay: time.Hour}))
 		began := time.Now()
 		c := dial(t, rs, 0)
@@ -227,7 +227,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	for name, opt := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
 		t.Run(name, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			rs := must[*mongotest.ReplicaSet](t)(mongotest.Run(append(opt, mongotest.Members(3))...))
+			rs := must[*mongotest.Deployment](t)(mongotest.RunReplicaSet(3, opt...))
 			c := dial(t, rs, 0)
 			c.send(0, j(`{"hello": 1, "topologyVersion": %s, "maxAwaitTimeMS": 100000, "$db": "admin"}`,
 				known(t, c.ok(`{"hello": 1, "$db": "admin"}`))))
@@ -248,34 +248,44 @@ func TestCloseEndsEverything(t *testing.T) {
 
 func TestOptionsThatContradict(t *testing.T) {
 	for want, opts := range map[string][]mongotest.Option{
-		"Members(0): a set has 1 to 50 members":           {mongotest.Members(0)},
-		"Members(3) and Standalone exclude each other":    {mongotest.Members(3), mongotest.Standalone()},
 		"SetName: the name is empty":                      {mongotest.SetName("")},
 		"Latency needs InMemory":                          {mongotest.Latency(time.Second, 2*time.Second)},
 		"ElectionTimeout(0s): it must be positive":        {mongotest.ElectionTimeout(0)},
 		"ReplicationDelay(-1ns): it must not be negative": {mongotest.ReplicationDelay(-1)},
 		"JournalLimit(-2): it must not be negative":       {mongotest.JournalLimit(-2)},
-		"KeepTranscript(-3): it must not be negative":     {mongotest.KeepTranscript(-3)},
+		"TranscriptLimit(-3): it must not be negative":    {mongotest.TranscriptLimit(-3)},
 		"one of the options is nil":                       {mongotest.InMemory(), nil},
 		"Member(0): one of the options is nil":            {mongotest.Member(0, nil)},
 		"Accept: listener 0 is nil":                       {mongotest.Listen("127.0.0.1:1"), mongotest.Accept(nil)},
 		"WithProcesses: IsSelf or Join is nil":            {mongotest.Uninitiated(), mongotest.Listen("127.0.0.1:1"), mongotest.WithProcesses(mongotest.Processes{})},
 	} {
-		if _, err := mongotest.Run(opts...); err == nil || err.Error() != "mongotest: "+want {
+		if _, err := mongotest.RunReplicaSet(1, opts...); err == nil || err.Error() != "mongotest: "+want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+}
+
+func TestWhatCannotRunFailsTheTest(t *testing.T) {
 	r := &tester{}
-	mongotest.RunReplicaSetT(r, 3, mongotest.Members(5))
-	mongotest.RunReplicaSetT(r, 3, mongotest.Standalone())
+	mongotest.RunReplicaSetT(r, 0)
+	mongotest.RunReplicaSetT(r, 51)
+	mongotest.RunStandaloneT(r, mongotest.Uninitiated())
+	mongotest.RunShardedT(r, 3, 0)
+	mongotest.RunShardedT(r, 3, 1, mongotest.Uninitiated())
+	mongotest.RunBlackPipeT(r, mongotest.ExpectTimeout(0))
+	mongotest.RunBlackPipeT(r, nil)
+	mongotest.RunProxyT(r, "http://a")
 	want := []string{
-		"mongotest: RunReplicaSetT with 3 members and Members(5) contradict each other",
-		"mongotest: Members(3) and Standalone exclude each other",
+		"mongotest: a replica set has 1 to 50 members; found 0",
+		"mongotest: a replica set has 1 to 50 members; found 51",
+		"mongotest: Uninitiated is an option of replica sets only",
+		"mongotest: a sharded cluster has at least 1 mongos; found 0",
+		"mongotest: Uninitiated is an option of replica sets only",
+		"mongotest: ExpectTimeout(0s): it must be positive",
+		"mongotest: one of the options is nil",
+		"mongotest: RunProxy: the target must be host:port or begin with mongodb://",
 	}
 	if got := r.take(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-	if n := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Members(3)).Members(); n != 3 {
-		t.Errorf("told twice, the set has %d members, want 3", n)
 	}
 }

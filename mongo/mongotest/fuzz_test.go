@@ -23,12 +23,12 @@ import (
 // victim is a server that is sent whatever a fuzzer makes up. It may answer or hang up; it must go on serving others, on
 // connections that were there before and on new ones.
 type victim struct {
-	rs *mongotest.ReplicaSet
+	rs *mongotest.Deployment
 }
 
 func newVictim(f *testing.F, opts ...mongotest.Option) *victim {
-	opts = append([]mongotest.Option{mongotest.Members(3), mongotest.InMemory(), mongotest.JournalLimit(10)}, opts...)
-	v := &victim{must[*mongotest.ReplicaSet](f)(mongotest.Run(opts...))}
+	opts = append([]mongotest.Option{mongotest.InMemory(), mongotest.JournalLimit(10)}, opts...)
+	v := &victim{must[*mongotest.Deployment](f)(mongotest.RunReplicaSet(3, opts...))}
 	f.Cleanup(func() { _ = v.rs.Close() })
 	return v
 }

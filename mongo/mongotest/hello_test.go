@@ -17,7 +17,7 @@ func known(t *testing.T, hello bson.Raw) string {
 }
 
 func TestAwaitableHello(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 1)
 		first := c.ok(`{"hello": 1, "$db": "admin"}`)
 		began := time.Now()
@@ -38,7 +38,7 @@ func TestAwaitableHello(t *testing.T) {
 }
 
 func TestStreamedHello(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 1)
 		first := c.ok(`{"hello": 1, "$db": "admin"}`)
 		rs.Kill(0)

@@ -14,7 +14,7 @@ import (
 )
 
 // connect returns the official driver's client of a set; it is disconnected when the test ends.
-func connect(t testing.TB, rs *mongotest.ReplicaSet, more ...*options.ClientOptions) *mongo.Client {
+func connect(t testing.TB, rs *mongotest.Deployment, more ...*options.ClientOptions) *mongo.Client {
 	t.Helper()
 	opts := []*options.ClientOptions{
 		options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetServerSelectionTimeout(20 * time.Second).
@@ -29,7 +29,7 @@ func connect(t testing.TB, rs *mongotest.ReplicaSet, more ...*options.ClientOpti
 }
 
 // both runs a test on TCP and in memory.
-func both(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet)) {
+func both(t *testing.T, test func(t *testing.T, rs *mongotest.Deployment)) {
 	t.Helper()
 	t.Run("tcp", func(t *testing.T) { test(t, mongotest.RunReplicaSetT(t, 3)) })
 	t.Run("memory", func(t *testing.T) { test(t, mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())) })

@@ -1,63 +1,59 @@
 package mongotest
 
 import (
+	"errors"
+	"io"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// incoming is a client's message that is only looked at: by a proxy that passes it on, or a pipe that plays its script.
+// incoming is a client's message that is not executed here: a proxy passes it on, a pipe replies as the test says.
 type incoming struct {
 	Request
-	query      bool // an OP_QUERY, which an OP_REPLY answers
-	unanswered bool // the client wants no reply
+	wire wire.Request
 }
 
-// describe reads a message as far as middleware needs.
+// describe reads from a message the parts that middleware sees.
 func describe(message []byte) (*incoming, error) {
-	h, err := wire.ParseHeader(message)
+	w, err := wire.ParseRequest(message)
 	if err != nil {
 		return nil, err
 	}
-	in := &incoming{Request: Request{RequestID: h.RequestID, TxnNumber: -1}}
-	switch h.OpCode {
-	case wire.OpMsg:
-		m, err := wire.ParseMsg(message)
-		if err != nil {
-			return nil, err
+	s := specs[w.Name]
+	in := &incoming{wire: w, Request: Request{
+		RequestID: w.Header.RequestID, Command: w.Name, Database: w.Database, Body: w.Command(), Application: s == nil || !s.service,
+		TxnNumber: -1,
+	}}
+	it := wire.Elements(w.Body)
+	for it.Next() {
+		switch string(it.Key) {
+		case "lsid":
+			in.LSID = bson.Raw(it.Document())
+		case "txnNumber":
+			if n, ok := it.Int64(); ok {
+				in.TxnNumber = n
+			}
 		}
-		in.describe(m.Body)
-		in.Body, in.unanswered = folded(m.Body, m.Sequences), m.Flags&wire.MoreToCome != 0
-	case wire.OpQuery:
-		q, err := wire.ParseQuery(message)
-		if err != nil {
-			return nil, err
-		}
-		in.describe(q.Document)
-		in.Body, in.query = bson.Raw(q.Document), true
-	default:
-		return nil, wire.ErrMalformed
 	}
 	return in, nil
 }
 
-// describe fills in what the command's own fields tell.
-func (r *Request) describe(body []byte) {
-	it := wire.Elements(body)
-	for it.Next() {
-		switch {
-		case r.Command == "":
-			r.Command = string(it.Key)
-			s := specs[r.Command]
-			r.Application = s == nil || !s.service
-		case string(it.Key) == "$db":
-			r.Database = string(it.Text())
-		case string(it.Key) == "lsid":
-			r.LSID = bson.Raw(it.Document())
-		case string(it.Key) == "txnNumber":
-			if n, ok := it.Int64(); ok {
-				r.TxnNumber = n
-			}
+// handleMessages passes each message that comes to handle, until that returns an error or the connection ends. After
+// errSilent it reads on without handling anything.
+func handleMessages(r io.Reader, handle func(message []byte) error) {
+	for {
+		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		switch err := handle(message); {
+		case errors.Is(err, errSilent):
+			_, _ = io.Copy(io.Discard, r)
+			return
+		case err != nil:
+			return
 		}
 	}
 }
@@ -73,11 +69,7 @@ func (in *incoming) message(r *Reply, id int32) []byte {
 	if r.Error != nil {
 		body = r.Error.document()
 	}
-	if in.query {
-		return wire.AppendReply(nil, id, in.RequestID, body)
-	}
-	at, dst := wire.BeginMsg(nil, id, in.RequestID, 0)
-	return wire.EndMessage(append(dst, body...), at)
+	return in.wire.AppendReply(nil, id, body)
 }
 
 // document returns the error as the body of a reply.

@@ -19,7 +19,7 @@ func insertA(c *rawClient, id, a int, more string) int64 {
 }
 
 // indexNames returns the names of a member's indexes, as one text.
-func indexNames(rs *mongotest.ReplicaSet, t *testing.T, member int) string {
+func indexNames(rs *mongotest.Deployment, t *testing.T, member int) string {
 	t.Helper()
 	reply := dial(t, rs, member).run(`{"listIndexes": "c", "$db": "test", "$readPreference": {"mode": "nearest"}}`)
 	var names []string
@@ -32,7 +32,7 @@ func indexNames(rs *mongotest.ReplicaSet, t *testing.T, member int) string {
 }
 
 func TestIndexesAreReplicatedAndEnforcedByTheNextPrimary(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok("%s}", uniqueA)
 		if code := insertA(c, 1, 7, ""); code != -1 {
@@ -66,7 +66,7 @@ func TestIndexesAreRolledBack(t *testing.T) {
 		{"and one that got another name", uniqueA, `{"renameCollection": "test.c", "to": "test.d", "$db": "admin"`, "_id_ a", 11000},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				c := dial(t, rs, 0)
 				insertA(c, 1, 7, "")
 				c.ok("%s}", test.before)
@@ -97,7 +97,7 @@ func TestIndexesAreRolledBack(t *testing.T) {
 }
 
 func TestAnUnreplicatedHolderOfAKeyIsRolledBack(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok("%s}", uniqueA)
 		insertA(c, 1, 1, "")
@@ -148,7 +148,7 @@ func TestARetriedStatementIsNotADuplicate(t *testing.T) {
 }
 
 func TestARenameIsSeenByMajoritiesAndRolledBack(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}], "$db": "test"}`)
 		c.ok(`{"insert": "d", "documents": [{"_id": 9}], "$db": "test"}`)

@@ -19,7 +19,7 @@ func orPanic[T any](v T, err error) T {
 }
 
 // memberAt returns the member that a method is asked for. It takes the set's mutex.
-func (rs *ReplicaSet) memberAt(method string, i int) (*member, error) {
+func (rs *Deployment) memberAt(method string, i int) (*member, error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	m, err := nth(method, "member", rs.members, i)

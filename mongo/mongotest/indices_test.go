@@ -23,9 +23,8 @@ func panics(f func()) (text string) {
 }
 
 func TestAnIndexOfNoServerIsNamed(t *testing.T) {
-	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Sharded(1))
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy("127.0.0.1:1"))
-	defer func() { _ = p.Close() }()
+	rs := mongotest.RunShardedT(t, 3, 1, mongotest.InMemory())
+	p := mongotest.RunProxyT(t, "127.0.0.1:1")
 	for method, f := range map[string]func(i int){
 		"Addr":            func(i int) { rs.Addr(i) },
 		"Kill":            rs.Kill,

@@ -86,7 +86,7 @@ func TestTheServerThatIsInitiatedBecomesPrimary(t *testing.T) {
 }
 
 func TestReplSetInitiateWithoutAConfigurationIsForOne(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated(), mongotest.Members(1))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Uninitiated())
 	c := dial(t, rs, 0)
 	c.has(`"info2": "no configuration specified. Using a default configuration for the set","me": "m0.rs0.mongotest:27017","ok"`,
 		`{"replSetInitiate": {}, "$db": "admin"}`)
@@ -94,7 +94,7 @@ func TestReplSetInitiateWithoutAConfigurationIsForOne(t *testing.T) {
 }
 
 func TestReplSetInitiateRefusesWhatIsNoConfiguration(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Uninitiated(), mongotest.Members(2))
+	rs := mongotest.RunReplicaSetT(t, 2, mongotest.InMemory(), mongotest.Uninitiated())
 	c := dial(t, rs, 0)
 	const m0, m1 = `{"_id": 0, "host": "m0.rs0.mongotest"}`, `{"_id": 1, "host": "m1.rs0.mongotest:27017"}`
 	many := m0
@@ -131,15 +131,15 @@ func TestReplSetInitiateRefusesWhatIsNoConfiguration(t *testing.T) {
 
 func TestReplSetInitiateWithOtherProcesses(t *testing.T) {
 	refuse := errors.New("127.0.0.2:4 failed with Connection refused")
-	var joined []mongotest.Joining
+	var joined []mongotest.JoiningMember
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rs := mongotest.RunT(t, mongotest.Uninitiated(), mongotest.Members(1), mongotest.Listen("127.0.0.2:1"), mongotest.Accept(l),
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.Uninitiated(), mongotest.Listen("127.0.0.2:1"), mongotest.Accept(l),
 		mongotest.WithProcesses(mongotest.Processes{
 			IsSelf: func(address string) bool { return address == "localhost:2" },
-			Join: func(_ context.Context, members []mongotest.Joining) error {
+			Join: func(_ context.Context, members []mongotest.JoiningMember) error {
 				joined = members
 				return refuse
 			},
@@ -221,7 +221,7 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestRequireAuthLetsTheFirstUserBeCreated(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Members(1), mongotest.RequireAuth())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.RequireAuth())
 	c := dial(t, rs, 0)
 	c.ok(`{"createUser": "u", "pwd": "p", "roles": ["root"], "$db": "admin"}`)
 	c.has(`"codeName": "Unauthorized"`, `{"find": "c", "$db": "test"}`)
@@ -239,16 +239,16 @@ func TestStartParameters(t *testing.T) {
 		{"cursorTimeoutMillis", "1.5", `cursorTimeoutMillis: "1.5" is no whole number of 64 bits`},
 		{"transactionLifetimeLimitSeconds", "0", "Invalid value for parameter transactionLifetimeLimitSeconds: 0 is not greater than or equal to 1"},
 	} {
-		_, err := mongotest.Run(mongotest.InMemory(), mongotest.StartParameters(map[string]string{test.name: test.text}))
+		_, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.StartParameters(map[string]string{test.name: test.text}))
 		if err == nil || err.Error() != "mongotest: StartParameters: "+test.want {
 			t.Errorf("%s=%s: %v, want %s", test.name, test.text, err, test.want)
 		}
 	}
-	must[any](t)(nil, mongotest.RunT(t, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"cursorTimeoutMillis": "3000000000"})).Close())
+	must[any](t)(nil, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.StartParameters(map[string]string{"cursorTimeoutMillis": "3000000000"})).Close())
 }
 
 func TestAParameterThatIsTooSmallIsRefused(t *testing.T) {
-	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	c := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()), 0)
 	const lifetime = "Invalid value for parameter transactionLifetimeLimitSeconds: %s is not greater than or equal to 1"
 	for setting, want := range map[string]string{
 		`"transactionLifetimeLimitSeconds": 0`:   fmt.Sprintf(lifetime, "0"),

@@ -15,31 +15,31 @@ import (
 // Entry is the journal's record of one statement attempt that reached the server: one for each document of an insert,
 // each statement of an update or delete, and one for each other command on data.
 type Entry struct {
-	Seq        int64 // position in the journal, from 1
-	Time       time.Time
-	Member     int
-	Term       int64 // of the member; 0 where a mongos found none
-	ConnID     int64
-	RequestID  int32
-	Command    string
-	Namespace  string
-	LSID       string // the session's id in hexadecimal, "" if the command carried none
-	TxnNumber  int64  // -1 if the command carried none
-	StatementN int32  // the statement's id within the transaction number; its index if the command carried none
-	Key        string // what JournalKey made of it
+	Seq         int64 // position in the journal, from 1
+	Time        time.Time
+	Member      int
+	Term        int64 // of the member; 0 where a mongos found none
+	ConnID      int64
+	RequestID   int32
+	Command     string
+	Namespace   string
+	LSID        string // the session's id in hexadecimal, "" if the command carried none
+	TxnNumber   int64  // -1 if the command carried none
+	StatementID int32  // the statement's id within the transaction number; its index if the command carried none
+	Key         string // what JournalKey made of it
 
 	// Statement is the raw document of an insert, statement of an update or delete, or command findAndModify; nil else. It
 	// must not be changed: it may be the stored document itself.
 	Statement bson.Raw
 
-	Applied      bool  // this attempt changed data
-	Deduplicated bool  // answered from the session's record, nothing was changed
-	RolledBack   bool  // it was applied, and undone when its member met a newer primary
-	RequestLost  bool  // a fault kept it from being executed
-	ReplyLost    bool  // a fault kept the reply from the client
-	Answered     bool  // the reply's bytes were all handed to the client's connection
-	Err          int32 // the code of the statement's error or else the command's, 0 if there was none
-	WriteErr     int32 // the code of the write concern error, 0 if there was none
+	Applied               bool  // this attempt changed data
+	Deduplicated          bool  // answered from the session's record, nothing was changed
+	RolledBack            bool  // it was applied, and undone when its member met a newer primary
+	RequestLost           bool  // a fault kept it from being executed
+	ReplyLost             bool  // a fault kept the reply from the client
+	Answered              bool  // the reply's bytes were all handed to the client's connection
+	ErrorCode             int32 // the code of the statement's error or else the command's, 0 if there was none
+	WriteConcernErrorCode int32 // the code of the write concern error, 0 if there was none
 }
 
 // String returns the entry on one line.
@@ -50,7 +50,7 @@ func (e *Entry) String() string {
 		fmt.Fprintf(&b, " lsid %.8s", e.LSID)
 	}
 	if e.TxnNumber >= 0 {
-		fmt.Fprintf(&b, " txn %d/%d", e.TxnNumber, e.StatementN)
+		fmt.Fprintf(&b, " txn %d/%d", e.TxnNumber, e.StatementID)
 	}
 	if e.Key != "" {
 		fmt.Fprintf(&b, " key %s", e.Key)
@@ -70,11 +70,11 @@ func (e *Entry) String() string {
 			b.WriteString(" " + f.name)
 		}
 	}
-	if e.Err != 0 {
-		fmt.Fprintf(&b, " error %d", e.Err)
+	if e.ErrorCode != 0 {
+		fmt.Fprintf(&b, " error %d", e.ErrorCode)
 	}
-	if e.WriteErr != 0 {
-		fmt.Fprintf(&b, " write-concern-error %d", e.WriteErr)
+	if e.WriteConcernErrorCode != 0 {
+		fmt.Fprintf(&b, " write-concern-error %d", e.WriteConcernErrorCode)
 	}
 	return b.String()
 }
@@ -132,7 +132,7 @@ func (j *journal) mark(entries []*noted, change func(*noted)) {
 }
 
 // Journal returns copies of the journal's entries, the oldest first.
-func (rs *ReplicaSet) Journal() []Entry {
+func (rs *Deployment) Journal() []Entry {
 	j := &rs.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -148,7 +148,7 @@ func (rs *ReplicaSet) Journal() []Entry {
 
 // Dump returns, as text, the journal with one line for each entry, the transcript as lines of JSON if one is kept, and the
 // members' states and counters.
-func (rs *ReplicaSet) Dump() string {
+func (rs *Deployment) Dump() string {
 	var b strings.Builder
 	for _, e := range rs.Journal() {
 		b.WriteString(e.String())

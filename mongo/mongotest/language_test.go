@@ -69,7 +69,7 @@ func TestArraysInCommands(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rs := mongotest.RunT(t, mongotest.InMemory())
+			rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 			client := dial(t, rs, 0)
 			client.ok(`{"insert": "c", "documents": [%s], "$db": "db"}`, before)
 			if reply := client.run("%s", c.command).String(); !strings.Contains(reply, c.reply) {
@@ -83,7 +83,7 @@ func TestArraysInCommands(t *testing.T) {
 }
 
 func TestTooDeepDocumentsAreRefused(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	client := dial(t, rs, 0)
 	deep := func(levels int) string {
 		return strings.Repeat(`{"a": `, levels-1) + "{}" + strings.Repeat("}", levels-1)
@@ -97,7 +97,7 @@ func TestTooDeepDocumentsAreRefused(t *testing.T) {
 
 // A document is checked to its depth before anything is done with it.
 func TestMalformedNestedDocumentsAreRefused(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	client := dial(t, rs, 0)
 	client.ok(`{"insert": "c", "documents": [{"_id": 1}], "$db": "db"}`)
 	command := raw(t, `{"insert": "c", "documents": [{"_id": 2, "a": {"b": {"c": "text"}}}], "$db": "db"}`)

@@ -27,7 +27,7 @@ func TestLinearizableReads(t *testing.T) {
 		{"a primary that is alone cannot tell", linearizableFind, 0, 11602, 10 * time.Second, true},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				dial(t, rs, 0).ok(`%s}`, inc)
 				if test.alone {
 					rs.Partition([]int{0})
@@ -44,7 +44,7 @@ func TestLinearizableReads(t *testing.T) {
 		})
 	}
 	t.Run("its time is limited", func(t *testing.T) {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			rs.Partition([]int{0})
 			if got := dial(t, rs, 0).run(linearizableFind, `, "maxTimeMS": 100`); number(got, "code") != 50 {
 				t.Errorf("the reply is %v, want 50", got)

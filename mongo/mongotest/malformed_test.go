@@ -11,7 +11,7 @@ import (
 
 // A value whose inside does not fit is refused or ends the connection, wherever it stands, and harms no other.
 func TestMalformedValuesHarmNobody(t *testing.T) {
-	v := &victim{mongotest.RunT(t, mongotest.InMemory())}
+	v := &victim{mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())}
 	for _, command := range []string{
 		`{"insert": "c", "documents": [{"_id": 1, "a": "HERE"}], "$db": "test"}`,
 		`{"find": "c", "filter": {"a": "HERE"}, "$db": "test"}`,

@@ -64,7 +64,7 @@ type view struct {
 	config  int64 // its version
 }
 
-func newMember(set *ReplicaSet, index int) *member {
+func newMember(set *Deployment, index int) *member {
 	m := &member{index: index, wake: make(chan struct{}, 1)}
 	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
 	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))

@@ -21,12 +21,12 @@ type memberSetup struct {
 // Member sets what the set's configuration says of its i-th member, counted from 0. Without it a member has data, one vote
 // and priority 1.
 func Member(i int, opts ...MemberOption) Option {
-	return func(c *config) {
+	return deploymentOption(func(c *config) {
 		if c.setups == nil {
 			c.setups = make(map[int][]MemberOption)
 		}
 		c.setups[i] = append(c.setups[i], opts...)
-	}
+	})
 }
 
 // Priority sets a member's priority, from 0 to 1000. One of priority 0 is never elected; one of a higher priority than the
@@ -57,11 +57,11 @@ func Tags(tags map[string]string) MemberOption {
 }
 
 // SecondaryDelay makes a member stay behind the primary on purpose, as its configuration's secondaryDelaySecs, in whole
-// seconds. It must have priority 0. [ReplicaSet.WaitIdle] does not wait for it.
+// seconds. It must have priority 0. [Deployment.WaitIdle] does not wait for it.
 func SecondaryDelay(d time.Duration) MemberOption { return func(s *memberSetup) { s.Delay = d } }
 
 // Lag sets how long after a write a member fetches it, beside the set's ReplicationDelay, as a slow network would. It is no
-// part of the configuration; [ReplicaSet.SetLag] changes it.
+// part of the configuration; [Deployment.SetLag] changes it.
 func Lag(d time.Duration) MemberOption { return func(s *memberSetup) { s.lag = d } }
 
 // Spare makes a server that the set's configuration does not name at first. A replSetReconfig can add it.

@@ -27,21 +27,24 @@ func TestMemberOptionsThatBreakARule(t *testing.T) {
 		"Member(2): Arbiter priority must be 0; found 5":                 {of(2, mongotest.Arbiter(), mongotest.Priority(5))},
 		"Member(2): Lag must not be negative":                            {of(2, mongotest.Lag(-1))},
 		"at least one non-arbiter member with priority > 0":              {priority(0, 0), priority(1, 0), priority(2, 0)},
-		"contains 8 voting members, but must be at least 1 and no more":  {mongotest.Members(8)},
-		"Members(51): a set has 1 to 50 members":                         {mongotest.Members(51)},
-		"Member(0): there is no such member of a set":                    {mongotest.Members(1), mongotest.Standalone(), priority(0, 2)},
 		"every set has the mode majority":                                {mongotest.WriteConcernMode("majority", map[string]int{"dc": 1})},
 		"WriteConcernMode: the name is empty":                            {mongotest.WriteConcernMode("", map[string]int{"dc": 1})},
 		`WriteConcernMode("both"): it names no tag`:                      {mongotest.WriteConcernMode("both", nil)},
 		`WriteConcernMode("both"): the tag "dc" needs a number above 0`:  {mongotest.WriteConcernMode("both", map[string]int{"dc": 0})},
 	} {
-		rs, err := mongotest.Run(append([]mongotest.Option{mongotest.Members(3), mongotest.InMemory()}, opts...)...)
+		rs, err := mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...)
 		if err == nil {
 			must[any](t)(nil, rs.Close())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
+	}
+	if _, err := mongotest.RunReplicaSet(8); err == nil || !strings.Contains(err.Error(), "contains 8 voting members, but must be at least 1 and no more") {
+		t.Errorf("with eight members the error is %v", err)
+	}
+	if _, err := mongotest.RunStandalone(priority(0, 2)); err == nil || !strings.Contains(err.Error(), "Member(0): there is no such member of a set") {
+		t.Errorf("the error of a standalone is %v", err)
 	}
 }
 
@@ -73,7 +76,7 @@ func TestWriteConcernOfSuchMembers(t *testing.T) {
 		{"another mode", `{"w": "four"}`, nil, 79, modes},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				for _, m := range test.kill {
 					rs.Kill(m)
 				}
@@ -87,7 +90,7 @@ func TestWriteConcernOfSuchMembers(t *testing.T) {
 }
 
 func TestHelloOfSuchMembers(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleOf(t, 6, func(t *testing.T, rs *mongotest.Deployment) {
 		addr := func(members ...int) string {
 			var list []string
 			for _, m := range members {
@@ -128,13 +131,13 @@ func TestHelloOfSuchMembers(t *testing.T) {
 		if got := dial(t, rs, 3).run(`{"find": "c", "$db": "test"}`); number(got, "code") != 13435 {
 			t.Errorf("an arbiter answers a read of the primary with %v", got)
 		}
-	}, mongotest.Members(6), mongotest.Member(0, mongotest.Tags(map[string]string{"rack": "1", "dc": "a"})), priority(2, 0),
+	}, mongotest.Member(0, mongotest.Tags(map[string]string{"rack": "1", "dc": "a"})), priority(2, 0),
 		mongotest.Member(3, mongotest.Arbiter()), mongotest.Member(4, mongotest.Hidden(), mongotest.Priority(0), mongotest.SecondaryDelay(time.Hour)),
 		mongotest.Member(5, mongotest.Spare()))
 }
 
 func TestADelayedMemberStaysBehind(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		dial(t, rs, 0).ok(`%s}`, inc)
 		must[any](t)(nil, rs.WaitIdle(context.Background()))
 		c := dial(t, rs, 2)

@@ -15,41 +15,41 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Handler deals with one message and returns its reply; nil if the connection ended meanwhile.
+// Handler executes one message and returns its reply. It returns nil if the connection ended meanwhile.
 type Handler func(*Request) *Reply
 
-// Middleware stands between a client's message and the server: it calls next, once, to have the message executed, or
-// answers it itself, and may change the reply; one with nothing in it becomes an error. It runs on the connection's
-// goroutine, with no lock held, and may call anything but Close; what it waits for delays that connection only. It returns
-// what next returned where that is nil.
+// Middleware stands between a client's message and the server. It either calls next, at most once, and returns the reply of
+// next, which it may change; or it returns a reply of its own, and the message is not executed. If next returns nil,
+// Middleware must return nil. An empty reply becomes an error. Middleware runs on the connection's goroutine, with no lock
+// held, and may call every method of the deployment but Close; its waits delay that connection only.
 type Middleware func(r *Request, next Handler) *Reply
 
-// Reply is what is sent for one message.
+// Reply says what is sent to the client for one message.
 type Reply struct {
 	// Body is the reply's document. It is sent as it is, and valid only until the middleware has returned.
 	Body bson.Raw
-	// Error, if it is not nil, is answered in place of Body, in the words and with the labels of the server's version.
+	// Error, if it is not nil, is sent instead of Body, with the texts and labels of the server's version.
 	Error *CommandError
-	// Garbage, if it is not nil, are the bytes that are sent in place of a message.
+	// Garbage, if it is not nil, has the bytes that are sent instead of a message.
 	Garbage []byte
 	// ResponseTo, if it is not 0, is the request id that the reply claims to answer.
 	ResponseTo int32
-	// Lost keeps the reply from the client and closes the connection.
+	// Lost closes the connection; the reply is not sent.
 	Lost bool
-	// CutAfter, with Lost, is how many bytes of the reply are sent all the same.
+	// CutAfter is how many bytes of the reply Lost sends before it closes the connection.
 	CutAfter int
-	// Silent, with Lost, leaves the connection open and never answers on it again.
+	// Silent changes Lost: it leaves the connection open, and nothing is sent on it again.
 	Silent bool
 	// Close closes the connection when the reply has been sent.
 	Close bool
 }
 
-// Answer returns a reply whose body is a document: anything that package bson encodes, with "ok: 1" added if it has no
+// NewReply returns a reply whose body is a document: anything that package bson encodes, with "ok: 1" added if it has no
 // such field. It panics if the document cannot be encoded.
-func Answer(doc any) *Reply {
+func NewReply(doc any) *Reply {
 	body, err := bson.Marshal(doc)
 	if err != nil {
-		panic("mongotest: Answer: " + err.Error())
+		panic("mongotest: NewReply: " + err.Error())
 	}
 	if !has(body, "ok") {
 		body = wire.EndDocument(wire.AppendDouble(body[:len(body)-1], "ok", 1), 0)
@@ -104,7 +104,7 @@ func (r *Reply) ended() error {
 	return nil
 }
 
-// AnyCommand stands for all commands but hello and its older names, which monitors and handshakes send.
+// AnyCommand stands for all commands except hello and its older names, which monitors and handshakes send.
 const AnyCommand = "*"
 
 // middlewares are those in use, in the order in which they were added.
@@ -118,10 +118,11 @@ type use struct {
 	m       Middleware
 }
 
-// Use puts middleware around the messages of a command: its name, whatever the case, which also stands for its older names,
-// a stream of hellos being one message, or AnyCommand. A name of no command is not refused: the middleware may make one. What
-// was put in use earlier is outside. The returned function takes it out of use; messages that are being dealt with keep it. It
-// panics if the middleware is nil.
+// Use makes every message of a command pass through middleware. The command is a name, in which upper and lower case are the
+// same and which also stands for the command's older names, or [AnyCommand]. The name need not be one that the server knows:
+// middleware may implement a command. Messages pass first through the middleware that was put in use first. A stream of hellos
+// counts as one message. The returned function ends the use; messages that are being processed still pass. Use panics if the
+// middleware is nil.
 func (ms *middlewares) Use(command string, m Middleware) (remove func()) {
 	if m == nil {
 		panic("mongotest: Use: the middleware of " + command + " is nil")

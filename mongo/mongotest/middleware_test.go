@@ -14,7 +14,7 @@ import (
 
 func TestMiddleware(t *testing.T) {
 	answer := func(doc bson.D) mongotest.Middleware {
-		return func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.Answer(doc) }
+		return func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.NewReply(doc) }
 	}
 	for _, test := range []struct {
 		rule    string
@@ -90,7 +90,7 @@ func TestMiddleware(t *testing.T) {
 			`{"isMaster": 1, "$db": "admin"}`, func(reply bson.Raw) bool { return number(reply, "n") == 7 }, 0,
 		},
 	} {
-		rs := mongotest.RunT(t, mongotest.InMemory())
+		rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 		remove := rs.Use(test.command, test.m)
 		if reply := dial(t, rs, 0).run("%s", test.run); !test.check(reply) {
 			t.Errorf("%s: the reply is %v", test.rule, reply)
@@ -105,7 +105,7 @@ func TestMiddleware(t *testing.T) {
 }
 
 func TestMiddlewareThatCameFirstIsOutside(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	var order []string
 	note := func(name string) mongotest.Middleware {
 		return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
@@ -140,7 +140,7 @@ func TestHowOftenAFaultHappens(t *testing.T) {
 		{"always", mongotest.Always(refused), []int64{91, 91, 91}},
 		{"while", mongotest.While(func(r *mongotest.Request) bool { return r.RequestID%2 == 0 }, refused), []int64{-1, 91, -1}},
 	} {
-		rs := mongotest.RunT(t, mongotest.InMemory())
+		rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 		rs.Use("ping", test.m)
 		c := dial(t, rs, 0)
 		for i, want := range test.want {
@@ -196,7 +196,7 @@ func TestFailPointsByCall(t *testing.T) {
 }
 
 func TestCounters(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c, d := dial(t, rs, 0), dial(t, rs, 1)
 		for range 3 {
 			c.ok(`{"ping": 1, "$db": "admin"}`)
@@ -223,13 +223,13 @@ func TestCounters(t *testing.T) {
 }
 
 func TestTranscript(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.KeepTranscript(5))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.TranscriptLimit(5))
 	rs.Use("ping", mongotest.Once(mongotest.Fault{LoseReply: true, CutReplyAfter: 3}))
 	lost := dial(t, rs, 0)
 	lost.send(0, j(`{"ping": 1, "$db": "admin"}`))
 	_, _, _ = lost.receive()
 	c := dial(t, rs, 0)
-	if got := rs.Transcript(); len(got) != 2 || got[0].Reply || got[0].Fate != "" || !got[1].Reply || got[1].Fate != "cut" {
+	if got := rs.Transcript(); len(got) != 2 || got[0].Reply || got[0].Fault != "" || !got[1].Reply || got[1].Fault != "cut" {
 		t.Errorf("a cut reply: %v", got)
 	}
 	for range 9 {
@@ -257,7 +257,7 @@ func TestTranscript(t *testing.T) {
 func TestAFailedTestGetsTheDump(t *testing.T) {
 	for _, failed := range []bool{true, false} {
 		r := &tester{}
-		rs := mongotest.RunT(r, mongotest.InMemory(), mongotest.KeepTranscript(10))
+		rs := mongotest.RunReplicaSetT(r, 1, mongotest.InMemory(), mongotest.TranscriptLimit(10))
 		dial(t, rs, 0).ok(`{"ping": 1, "$db": "admin"}`)
 		if failed {
 			r.Errorf("something")
@@ -273,8 +273,9 @@ func TestAFailedTestGetsTheDump(t *testing.T) {
 }
 
 func TestAServerAloneIsPrimaryAgainAtOnce(t *testing.T) {
-	for name, opts := range map[string][]mongotest.Option{"set of one": nil, "standalone": {mongotest.Standalone()}} {
-		rs := mongotest.RunT(t, append(opts, mongotest.InMemory())...)
+	for name, rs := range map[string]*mongotest.Deployment{
+		"set of one": mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()), "standalone": mongotest.RunStandaloneT(t, mongotest.InMemory()),
+	} {
 		must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1}`)))
 		rs.Kill(0)
 		rs.Restart(0)
@@ -291,7 +292,7 @@ func TestParallelServersHaveNothingInCommon(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
-			p := mongotest.RunPipeT(t, mongotest.InMemory())
+			p := mongotest.RunBlackPipeT(t, mongotest.InMemory())
 			rs.Use("find", mongotest.Times(i, mongotest.Fault{Error: &mongotest.CommandError{Code: 91}}))
 			p.Expect("find").Reply(bson.D{{Key: "n", Value: i}})
 			c := dial(t, rs, 0)
@@ -311,7 +312,7 @@ func TestParallelServersHaveNothingInCommon(t *testing.T) {
 }
 
 func TestEveryEntryOfTheJournalHasATerm(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		must[any](t)(nil, rs.StepDown())
 		p := must[int](t)(rs.WaitPrimary(t.Context()))
 		c := dial(t, rs, p)

@@ -11,10 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
-// Sharded puts n mongos in front of the replica set, which is the only shard. Clients find them by the URI; the members are
-// still reached by their own addresses. The addresses of Listen are those of the members first, then those of the mongos.
-func Sharded(mongos int) Option { return func(c *config) { c.sharded, c.mongos = true, mongos } }
-
 // mongos is a server that has no data: it executes commands at the shard's members. Its fields are guarded by the set's
 // mutex but for those that never change.
 type mongos struct {
@@ -25,7 +21,7 @@ type mongos struct {
 	transactions map[string]int64  // the newest transaction of each session that began through it
 }
 
-func newMongos(set *ReplicaSet, index int) *mongos {
+func newMongos(set *Deployment, index int) *mongos {
 	r := &mongos{index: index}
 	r.server = server{set: set, mongos: r, name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}
 	r.conns, r.tally = make(map[*conn]struct{}), newTally()
@@ -40,15 +36,15 @@ func (r *mongos) startLocked() {
 }
 
 // Mongos returns how many mongos there are, running or not.
-func (rs *ReplicaSet) Mongos() int { return len(rs.mongos) }
+func (rs *Deployment) Mongos() int { return len(rs.mongos) }
 
 // MongosAddr returns the address of a mongos, "host:port".
-func (rs *ReplicaSet) MongosAddr(mongos int) string {
+func (rs *Deployment) MongosAddr(mongos int) string {
 	return orPanic(nth("MongosAddr", "mongos", rs.mongos, mongos)).addr
 }
 
 // KillMongos ends a mongos as Kill does a member. Killing a dead one does nothing.
-func (rs *ReplicaSet) KillMongos(mongos int) {
+func (rs *Deployment) KillMongos(mongos int) {
 	for _, c := range orPanic(nth("KillMongos", "mongos", rs.mongos, mongos)).kill() {
 		c.abort()
 	}
@@ -65,7 +61,7 @@ func (r *mongos) kill() []*conn {
 }
 
 // RestartMongos starts a killed mongos. Restarting one that runs does nothing.
-func (rs *ReplicaSet) RestartMongos(mongos int) {
+func (rs *Deployment) RestartMongos(mongos int) {
 	r := orPanic(nth("RestartMongos", "mongos", rs.mongos, mongos))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -129,13 +125,13 @@ func (r *mongos) readerLocked(c *command, besides *member) *member {
 }
 
 // freshEnoughLocked reports whether a member is no further behind the newest entry than a limit, 0 for none.
-func (rs *ReplicaSet) freshEnoughLocked(m *member, limit time.Duration) bool {
+func (rs *Deployment) freshEnoughLocked(m *member, limit time.Duration) bool {
 	newest, mine := store.Timestamp(rs.clock.Load()), m.data.Log.Tail()
 	return limit == 0 || mine != nil && time.Duration(newest.Seconds()-mine.TS.Seconds())*time.Second <= limit
 }
 
 // shardLocked is how the shard is named to clients: the set's name and its members.
-func (rs *ReplicaSet) shardLocked() string {
+func (rs *Deployment) shardLocked() string {
 	var hosts []string
 	for _, m := range rs.members {
 		if m.config.BearsData() && !m.config.Hidden {
@@ -146,7 +142,7 @@ func (rs *ReplicaSet) shardLocked() string {
 }
 
 // describeShardLocked writes config.shards, which every mongos reads.
-func (rs *ReplicaSet) describeShardLocked(p *member) {
+func (rs *Deployment) describeShardLocked(p *member) {
 	const ns = "config.shards"
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.AppendString(doc, "_id", rs.config.setName)

@@ -14,13 +14,13 @@ import (
 )
 
 // front connects to a mongos.
-func front(t *testing.T, rs *mongotest.ReplicaSet, mongos int) *rawClient {
+func front(t *testing.T, rs *mongotest.Deployment, mongos int) *rawClient {
 	t.Helper()
 	return dialAt(t, rs.Dialer().DialContext, rs.MongosAddr(mongos))
 }
 
 func TestHelloOfAMongos(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
 		hello := front(t, rs, 0).ok(`{"hello": 1, "$db": "admin"}`)
 		if hello.Lookup("msg").StringValue() != "isdbgrid" || !hello.Lookup("isWritablePrimary").Boolean() ||
 			hello.Lookup("topologyVersion").Type != bson.TypeEmbeddedDocument {
@@ -34,11 +34,11 @@ func TestHelloOfAMongos(t *testing.T) {
 		if want := "mongodb://" + rs.MongosAddr(0) + "," + rs.MongosAddr(1) + "/"; rs.URI() != want || rs.Mongos() != 2 {
 			t.Errorf("the URI is %s, want %s", rs.URI(), want)
 		}
-	}, mongotest.Sharded(2))
+	})
 }
 
 func TestCommandsOfAMongos(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleSharded(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 		for _, test := range []struct{ command, has string }{
 			{`{"replSetGetStatus": 1, "$db": "admin"}`, `"errmsg": "no such command: 'replSetGetStatus'","code": {"$numberInt":"59"}`},
 			{`{"replSetStepDown": 1, "$db": "admin"}`, `{"$numberInt":"59"}`},
@@ -71,7 +71,7 @@ func TestCommandsOfAMongos(t *testing.T) {
 		if got := dial(t, rs, 0).run(`{"listShards": 1, "$db": "admin"}`); number(got, "code") != 59 {
 			t.Errorf("a member lists shards: %v", got)
 		}
-	}, mongotest.Sharded(1))
+	})
 }
 
 func TestWhereAMongosSendsACommand(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWhereAMongosSendsACommand(t *testing.T) {
 		{"nearest", `, "$readPreference": {"mode": "nearest"}`, nil, "0 1 2"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubbleSharded(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 				c := front(t, rs, 0)
 				for _, m := range test.kill {
 					rs.Kill(m)
@@ -117,7 +117,7 @@ func TestWhereAMongosSendsACommand(t *testing.T) {
 				if strings.Join(got, " ") != test.want {
 					t.Errorf("answered by %v, want %s", got, test.want)
 				}
-			}, mongotest.Sharded(1), mongotest.ElectionTimeout(time.Minute), mongotest.Member(2, mongotest.Tags(map[string]string{"dc": "b"})))
+			}, mongotest.ElectionTimeout(time.Minute), mongotest.Member(2, mongotest.Tags(map[string]string{"dc": "b"})))
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestAMongosRepeatsWhatIsSafe(t *testing.T) {
 		{"a read", find, false, -1, -1},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubbleSharded(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 				kill := func() { rs.Kill(0) }
 				if test.after {
 					rs.Use("update", mongotest.Once(mongotest.Fault{AfterApply: func() { time.AfterFunc(time.Millisecond, kill) }}))
@@ -154,13 +154,13 @@ func TestAMongosRepeatsWhatIsSafe(t *testing.T) {
 				if n := lastN(rs); test.n >= 0 && n != test.n {
 					t.Errorf("n = %d, want %d", n, test.n)
 				}
-			}, mongotest.Sharded(1), mongotest.ElectionTimeout(time.Second))
+			}, mongotest.ElectionTimeout(time.Second))
 		})
 	}
 }
 
 func TestCursorsOfAMongos(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
 		c, other := front(t, rs, 0), front(t, rs, 1)
 		c.ok(`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}, {"_id": 3}], "writeConcern": {"w": 3}, "$db": "test"}`)
 		open := func() int64 {
@@ -198,11 +198,11 @@ func TestCursorsOfAMongos(t *testing.T) {
 		if got := front(t, rs, 0).run(more, id); number(got, "code") != 43 {
 			t.Errorf("after the mongos was restarted: %v", got)
 		}
-	}, mongotest.Sharded(2))
+	})
 }
 
 func TestFailPointsOfAMongosAreItsOwn(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
 		c := front(t, rs, 0)
 		point := `{"configureFailPoint": "failCommand", "mode": {"times": 1}, "data": {"failCommands": ["find"], "errorCode": 91, "errorLabels": ["x"]}, "$db": "admin"}`
 		c.ok("%s", point)
@@ -216,11 +216,11 @@ func TestFailPointsOfAMongosAreItsOwn(t *testing.T) {
 		if got := c.run(`{"find": "c", "$db": "test"}`); number(got, "ok") != 1 {
 			t.Errorf("with the member's fail point the mongos answers %v", got)
 		}
-	}, mongotest.Sharded(2))
+	})
 }
 
 func TestTransactionsThroughMongos(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleSharded(t, 2, func(t *testing.T, rs *mongotest.Deployment) {
 		c, other := front(t, rs, 0), front(t, rs, 1)
 		session := `"lsid": {"id": {"$binary": {"base64": "AAAAAAAAAAAAAAAAAAAAAA==", "subType": "04"}}}, "txnNumber": {"$numberLong": "1"}, "autocommit": false`
 		begun := c.ok(`{"insert": "c", "documents": [{"_id": 1}], "startTransaction": true, %s, "$db": "test"}`, session)
@@ -246,13 +246,13 @@ func TestTransactionsThroughMongos(t *testing.T) {
 		if got := c.run(outcome, token, session); number(got, "code") != 251 {
 			t.Errorf("what was recovered is committed after all: %v", got)
 		}
-	}, mongotest.Sharded(2))
+	})
 }
 
 func TestTheOfficialDriverAndMongos(t *testing.T) {
 	for name, opts := range map[string][]mongotest.Option{"tcp": nil, "memory": {mongotest.InMemory()}} {
 		t.Run(name, func(t *testing.T) {
-			rs := mongotest.RunReplicaSetT(t, 3, append(opts, mongotest.Sharded(2), mongotest.ElectionTimeout(200*time.Millisecond))...)
+			rs := mongotest.RunShardedT(t, 3, 2, append(opts, mongotest.ElectionTimeout(200*time.Millisecond))...)
 			ctx := within(t)
 			coll := connect(t, rs).Database("test").Collection("c")
 			for i := range 20 {
@@ -268,15 +268,10 @@ func TestTheOfficialDriverAndMongos(t *testing.T) {
 	}
 }
 
-func TestShardedOptionsThatBreakARule(t *testing.T) {
-	for want, opts := range map[string][]mongotest.Option{
-		"Sharded(0): a sharded cluster has at least 1 mongos": {mongotest.Sharded(0)},
-		"Sharded excludes Standalone":                         {mongotest.Sharded(1), mongotest.Standalone()},
-		"Listen: 1 addresses for 1 members and 1 mongos":      {mongotest.Sharded(1), mongotest.Listen("127.0.0.1:0")},
-	} {
-		if _, err := mongotest.Run(opts...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %v, want %s", err, want)
-		}
+func TestAShardedClusterNeedsAnAddressForEachServer(t *testing.T) {
+	_, err := mongotest.RunSharded(1, 1, mongotest.Listen("127.0.0.1:0"))
+	if want := "mongotest: Listen: 1 addresses for 1 members and 1 mongos"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
 	}
 }
 
@@ -293,7 +288,7 @@ func TestDocumentKeysOfShardedCollections(t *testing.T) {
 		{"of a delete, as it was", `{"k": 1}`, `{"delete": "c", "deletes": [{"q": {"_id": 0}, "limit": 1}]}`, `{"k":7,"_id":0}`},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubbleSharded(t, 1, func(t *testing.T, rs *mongotest.Deployment) {
 				c := front(t, rs, 0)
 				c.ok(`{"shardCollection": "db.c", "key": %s, "$db": "admin"}`, test.key)
 				c.ok(`{"insert": "c", "documents": [{"_id": 0, "k": 7}], "$db": "db"}`)
@@ -303,7 +298,7 @@ func TestDocumentKeysOfShardedCollections(t *testing.T) {
 				if err != nil || string(key) != test.want {
 					t.Errorf("the key is %s (%v), want %s", key, err, test.want)
 				}
-			}, mongotest.Sharded(1))
+			})
 		})
 	}
 }

@@ -13,58 +13,73 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/setconfig"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
-// Option sets something about a replica set.
-type Option func(*config)
+// Option sets something about a deployment.
+type Option interface{ setDeployment(*config) }
+
+// PipeOption sets something about a [BlackPipe].
+type PipeOption interface{ setPipe(*pipeConfig) }
+
+// CommonOption is an option of deployments and of black pipes alike.
+type CommonOption interface {
+	Option
+	PipeOption
+}
+
+type deploymentOption func(*config)
+
+func (o deploymentOption) setDeployment(c *config) { o(c) }
+
+type commonOption func(*commonConfig)
+
+func (o commonOption) setDeployment(c *config) { o(&c.commonConfig) }
+func (o commonOption) setPipe(c *pipeConfig)   { o(&c.commonConfig) }
+
+// topology says which servers a deployment has.
+type topology struct {
+	members    int
+	mongos     int
+	standalone bool
+	sharded    bool
+}
 
 type config struct {
-	members         int
-	promised        *int // how many members RunReplicaSetT was told
-	inMemory        bool
-	standalone      bool
-	setName         string
+	topology
+	commonConfig
 	electionTimeout time.Duration
 	replication     time.Duration
-	latencyMin      time.Duration
-	latencyMax      time.Duration
-	seed            int64
 	journalLimit    int
-	transcript      int
-	patience        time.Duration // of a pipe
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
 	users           []User
 	requireAuth     bool
 	startParameters map[string]string
 	tls             bool
-	addresses       []string
 	listeners       []net.Listener
 	uninitiated     bool
 	processes       *Processes
-	sharded         bool
-	mongos          int
 	setups          map[int][]MemberOption
 	initial         []memberSetup // of all members
 	modes           map[string]map[string]int
-	wantVersion     string
-	version         version.Version
 	mutant          mutant.Server
 }
 
-func newConfig(opts []Option) (config, error) {
-	c := config{members: 1, setName: "rs0", electionTimeout: 10 * time.Second, seed: 1, journalLimit: 100_000, compressors: compressors}
+var errNilOption = errors.New("mongotest: one of the options is nil")
+
+func newConfig(servers topology, opts []Option) (config, error) {
+	c := config{
+		topology: servers, commonConfig: newCommonConfig(), electionTimeout: 10 * time.Second, journalLimit: 100_000,
+		compressors: compressors,
+	}
 	for _, o := range opts {
 		if o == nil {
-			return c, errors.New("mongotest: one of the options is nil")
+			return c, errNilOption
 		}
-		o(&c)
+		o.setDeployment(&c)
 	}
-	c.version = version.Newest
 	for _, check := range []func() error{
-		c.readVersion, c.checkSize, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkListening, c.checkLatency,
-		c.checkLimits,
+		c.checkSize, c.checkCommon, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkListening, c.checkLimits,
 	} {
 		if err := check(); err != nil {
 			return c, err
@@ -73,23 +88,12 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-func (c *config) readVersion() (err error) {
-	if c.wantVersion != "" {
-		c.version, err = version.Parse(c.wantVersion)
-	}
-	return err
-}
-
 func (c *config) checkSize() error {
 	switch {
-	case c.promised != nil && c.members != *c.promised:
-		return fmt.Errorf("mongotest: RunReplicaSetT with %d members and Members(%d) contradict each other", *c.promised, c.members)
-	case c.standalone && c.members != 1:
-		return fmt.Errorf("mongotest: Members(%d) and Standalone exclude each other", c.members)
 	case c.members < 1 || c.members > setconfig.MaxMembers:
-		return fmt.Errorf("mongotest: Members(%d): a set has 1 to %d members", c.members, setconfig.MaxMembers)
-	case !c.standalone && c.setName == "":
-		return errors.New("mongotest: SetName: the name is empty")
+		return fmt.Errorf("mongotest: a replica set has 1 to %d members; found %d", setconfig.MaxMembers, c.members)
+	case c.sharded && c.mongos < 1:
+		return fmt.Errorf("mongotest: a sharded cluster has at least 1 mongos; found %d", c.mongos)
 	}
 	return nil
 }
@@ -103,17 +107,13 @@ func (c *config) checkCompressors() error {
 	return nil
 }
 
-// checkServers refuses kinds of servers that exclude each other.
+// checkServers refuses options that the deployment's servers cannot have together.
 func (c *config) checkServers() error {
 	switch p := c.processes; {
-	case c.sharded && c.mongos < 1:
-		return fmt.Errorf("mongotest: Sharded(%d): a sharded cluster has at least 1 mongos", c.mongos)
-	case c.sharded && (c.standalone || c.uninitiated):
-		return errors.New("mongotest: Sharded excludes Standalone and Uninitiated")
-	case c.uninitiated && c.standalone:
-		return errors.New("mongotest: Uninitiated and Standalone exclude each other")
+	case c.uninitiated && (c.standalone || c.sharded):
+		return errors.New("mongotest: Uninitiated is an option of replica sets only")
 	case p != nil && (!c.uninitiated || c.members != 1 || c.addresses == nil):
-		return errors.New("mongotest: Processes needs Uninitiated, Members(1) and Listen")
+		return errors.New("mongotest: WithProcesses needs a replica set of one member, Uninitiated and Listen")
 	case p != nil && (p.IsSelf == nil || p.Join == nil):
 		return errors.New("mongotest: WithProcesses: IsSelf or Join is nil")
 	}
@@ -122,8 +122,6 @@ func (c *config) checkServers() error {
 
 func (c *config) checkListening() error {
 	switch n := len(c.addresses); {
-	case n > 0 && c.inMemory:
-		return errors.New("mongotest: Listen and InMemory exclude each other")
 	case n > 0 && n != c.members+c.mongos:
 		return fmt.Errorf("mongotest: Listen: %d addresses for %d members and %d mongos", n, c.members, c.mongos)
 	case c.listeners != nil && len(c.listeners) != n:
@@ -131,16 +129,6 @@ func (c *config) checkListening() error {
 	}
 	if i := slices.Index(c.listeners, nil); i >= 0 {
 		return fmt.Errorf("mongotest: Accept: listener %d is nil", i)
-	}
-	return nil
-}
-
-func (c *config) checkLatency() error {
-	switch {
-	case c.latencyMin < 0 || c.latencyMax < c.latencyMin:
-		return fmt.Errorf("mongotest: Latency(%v, %v): the least is negative or above the most", c.latencyMin, c.latencyMax)
-	case c.latencyMax > 0 && !c.inMemory:
-		return errors.New("mongotest: Latency needs InMemory")
 	}
 	return nil
 }
@@ -153,13 +141,11 @@ func (c *config) checkLimits() error {
 		return fmt.Errorf("mongotest: ReplicationDelay(%v): it must not be negative", c.replication)
 	case c.journalLimit < 0:
 		return fmt.Errorf("mongotest: JournalLimit(%d): it must not be negative", c.journalLimit)
-	case c.transcript < 0:
-		return fmt.Errorf("mongotest: KeepTranscript(%d): it must not be negative", c.transcript)
 	}
 	return nil
 }
 
-// setUpMembers works out what the members begin with.
+// setUpMembers makes the initial configuration of all members.
 func (c *config) setUpMembers() error {
 	list := make([]setconfig.Member, c.members)
 	c.initial = make([]memberSetup, c.members)
@@ -191,66 +177,52 @@ func (c *config) setUpMembers() error {
 	return checkModes(c.modes)
 }
 
-// Members sets how many members the set has, spares included; one if it is not given, 50 at most, of which seven vote. What
-// they are is said by [Member].
-func Members(n int) Option { return func(c *config) { c.members = n } }
+// Accept makes the servers accept connections from these listeners, one for each server; Close closes them. It needs the
+// option Listen, whose addresses then only name the servers.
+func Accept(listeners ...net.Listener) Option {
+	return deploymentOption(func(c *config) { c.listeners = listeners })
+}
 
-// InMemory makes the set open no socket. Only its [Dialer] reaches it.
-func InMemory() Option { return func(c *config) { c.inMemory = true } }
+// ElectionTimeout sets how long a primary without a majority waits before it steps down, and how long another member without
+// a primary waits before it stands for election, to which a random time of up to 15 % is added, see [Seed]. Without it the
+// timeout is 10 s, as in a real replica set.
+func ElectionTimeout(d time.Duration) Option {
+	return deploymentOption(func(c *config) { c.electionTimeout = d })
+}
 
-// Listen sets the TCP addresses ("host:port") at which the servers listen and by which their hello names them; ports of
-// 127.0.0.1 that are free, if it is not given.
-func Listen(addresses ...string) Option { return func(c *config) { c.addresses = addresses } }
-
-// Accept makes the members accept connections from these listeners, one for each, which Close closes. The addresses of
-// Listen, which must be given, then only say how the members are named.
-func Accept(listeners ...net.Listener) Option { return func(c *config) { c.listeners = listeners } }
-
-// Standalone makes one server that is no replica set: its hello names none and it refuses transaction numbers.
-func Standalone() Option { return func(c *config) { c.standalone = true } }
-
-// SetName sets the replica set's name; "rs0" if it is not given.
-func SetName(name string) Option { return func(c *config) { c.setName = name } }
-
-// ElectionTimeout sets after how long without a majority a primary steps down, and after how long without a primary another
-// member stands for election, up to 15 % later as the Seed has it; 10 s, as in a real set, if it is not given.
-func ElectionTimeout(d time.Duration) Option { return func(c *config) { c.electionTimeout = d } }
-
-// WriteConcernMode names a write concern, as the configuration's settings.getLastErrorModes: a write that asks for it is
-// acknowledged when, for each of the tags, members with that many different values have it.
+// WriteConcernMode names a write concern, as settings.getLastErrorModes of the configuration does. A write with it is
+// acknowledged when, for each tag, the members that have the write have at least that many different values of the tag.
 func WriteConcernMode(name string, tags map[string]int) Option {
-	return func(c *config) {
+	return deploymentOption(func(c *config) {
 		if c.modes == nil {
 			c.modes = make(map[string]map[string]int)
 		}
 		c.modes[name] = maps.Clone(tags)
-	}
+	})
 }
 
-// ReplicationDelay sets how long after a write the secondaries fetch it; at once if it is not given. [Lag] and
-// [ReplicaSet.SetLag] add to it for one member.
-func ReplicationDelay(d time.Duration) Option { return func(c *config) { c.replication = d } }
-
-// Latency sets how long bytes travel on the in-memory network, each way: a random time from least to most for each
-// write, in order. It needs InMemory.
-func Latency(least, most time.Duration) Option {
-	return func(c *config) { c.latencyMin, c.latencyMax = least, most }
+// ReplicationDelay sets how long after a write the secondaries fetch it. Without it they fetch it at once. [Lag] and
+// [Deployment.SetLag] add to it for one member.
+func ReplicationDelay(d time.Duration) Option {
+	return deploymentOption(func(c *config) { c.replication = d })
 }
 
-// Compressors sets which compressors the servers have: snappy, zstd and zlib if it is not given, none with no names.
-func Compressors(names ...string) Option { return func(c *config) { c.compressors = names } }
+// Compressors sets which compressors the servers offer: snappy, zstd and zlib without it, none if it has no names.
+func Compressors(names ...string) Option {
+	return deploymentOption(func(c *config) { c.compressors = names })
+}
 
-// Seed sets what random numbers (latencies, the offsets of elections) are made from; 1 if it is not given.
-func Seed(seed int64) Option { return func(c *config) { c.seed = seed } }
+// JournalLimit sets how many entries the journal keeps, the newest ones. Without it the limit is 100,000; 0 keeps none.
+func JournalLimit(n int) Option { return deploymentOption(func(c *config) { c.journalLimit = n }) }
 
-// JournalLimit sets how many entries the journal keeps, the newest ones; 100,000 if it is not given, none with 0.
-func JournalLimit(n int) Option { return func(c *config) { c.journalLimit = n } }
-
-// JournalKey sets what the Key of a journal entry is made from; the command's comment, if that is a string, by default.
-// It is called with no lock held and must not keep the statement.
+// JournalKey sets the function that makes the Key of a journal entry. Without it the key is the command's comment, if that is
+// a string. The function is called with no lock held and must not keep the statement.
 func JournalKey(key func(command string, statement bson.Raw) string) Option {
-	return func(c *config) { c.journalKey = key }
+	return deploymentOption(func(c *config) { c.journalKey = key })
 }
 
-// WithMutant gives the server a deliberate defect, for negative controls. It is test-only.
-func WithMutant(m mutant.Server) Option { return func(c *config) { c.mutant = m } }
+func init() {
+	mutant.RegisterServer(func(m mutant.Server) Option {
+		return deploymentOption(func(c *config) { c.mutant = m })
+	})
+}

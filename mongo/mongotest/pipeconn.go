@@ -2,8 +2,6 @@ package mongotest
 
 import (
 	"bufio"
-	"errors"
-	"io"
 	"net"
 	"slices"
 	"sync"
@@ -16,15 +14,15 @@ import (
 
 // pipeConn is one client's connection to a pipe, served by one goroutine.
 type pipeConn struct {
-	pipe *Pipe
+	pipe *BlackPipe
 	id   int64
 	nc   net.Conn
 	done chan struct{}
 	once sync.Once
 }
 
-// accept begins to serve a connection; false if the pipe has ended.
-func (p *Pipe) accept(nc net.Conn) bool {
+// accept begins to serve a connection. It returns false if the pipe has ended.
+func (p *BlackPipe) accept(nc net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -45,20 +43,7 @@ func (c *pipeConn) serve() {
 		defer c.pipe.mu.Unlock()
 		delete(c.pipe.conns, c)
 	}()
-	r := bufio.NewReader(c.nc)
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		switch err := c.handle(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
-			return
-		}
-	}
+	handleMessages(bufio.NewReader(c.nc), c.handle)
 }
 
 // handle answers one message.
@@ -66,7 +51,7 @@ func (c *pipeConn) handle(message []byte) error {
 	p := c.pipe
 	in, err := describe(message)
 	if err != nil {
-		p.fail("connection %d sent %d bytes that are no message: %v", c.id, len(message), err)
+		p.fail("connection %d sent %d bytes that are not a message: %v", c.id, len(message), err)
 		return err
 	}
 	in.ConnID, in.done = c.id, c.done
@@ -75,14 +60,14 @@ func (c *pipeConn) handle(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if in.unanswered {
+	if in.wire.Unanswered() {
 		return reply.ended()
 	}
 	reply = reply.orError(in.Command)
 	out := in.message(reply, p.replies.Add(1))
 	h, _ := wire.ParseHeader(out)
 	p.transcript.add(Message{
-		ConnID: c.id, Reply: true, RequestID: h.RequestID, ResponseTo: in.RequestID, Body: body(out), Fate: reply.fate(),
+		ConnID: c.id, Reply: true, RequestID: h.RequestID, ResponseTo: in.RequestID, Body: body(out), Fault: reply.fault(),
 	})
 	if out = reply.on(out); len(out) > 0 {
 		if _, err := c.nc.Write(out); err != nil {
@@ -92,17 +77,17 @@ func (c *pipeConn) handle(message []byte) error {
 	return reply.ended()
 }
 
-// copy returns a request that stays valid.
+// copy returns a copy of the request, which stays valid.
 func (in *incoming) copy() *Request {
 	r := in.Request
 	r.Body, r.LSID = slices.Clone(r.Body), slices.Clone(r.LSID)
 	return &r
 }
 
-var okDocument = Answer(bson.D{}).Body
+var okDocument = NewReply(bson.D{}).Body
 
-// hello is what a pipe says of itself.
-func (p *Pipe) hello(command string) *Reply {
+// hello returns the reply to hello, under the name by which the client called it.
+func (p *BlackPipe) hello(command string) *Reply {
 	c := &p.config
 	writable := "isWritablePrimary"
 	if command != "hello" {
@@ -120,7 +105,7 @@ func (p *Pipe) hello(command string) *Reply {
 			{Key: "electionId", Value: bson.ObjectID(electionID(1))},
 		}...)
 	}
-	return Answer(append(doc, bson.D{
+	return NewReply(append(doc, bson.D{
 		{Key: "maxBsonObjectSize", Value: query16MiB},
 		{Key: "maxMessageSizeBytes", Value: wire.MaxMessageLength},
 		{Key: "maxWriteBatchSize", Value: maxBatch},

@@ -12,13 +12,13 @@ import (
 	"sync/atomic"
 )
 
-// FaultProxy stands in front of servers that are not ours and does faults to the messages that pass. Its methods are safe
-// for concurrent use.
+// Proxy stands in front of servers of any kind, for example real ones, and does faults to the messages that pass. Its
+// methods are safe for concurrent use.
 //
-// It listens on 127.0.0.1, once for each member it learns of, and rewrites the addresses in every hello reply, so that
-// clients do not go round it. It takes compression out of the handshake. TLS is refused: a client that begins with it
-// gets a TLS alert. A Fault's AfterApply is not run, because a proxy does not see it.
-type FaultProxy struct {
+// It listens on 127.0.0.1, once for each member it learns of, and rewrites the addresses in every reply to hello, so that
+// clients do not bypass it. It removes compression from the handshake. It refuses TLS: a client that begins with it gets a
+// TLS alert. The AfterApply of a [Fault] is not run, because a proxy cannot see when a write is applied.
+type Proxy struct {
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	target *url.URL
 	hosts  []string // of the target, in its order
@@ -40,27 +40,27 @@ type proxyMember struct {
 	listener net.Listener
 }
 
-// ProxyOption sets something about a FaultProxy.
-type ProxyOption func(*FaultProxy)
+// ProxyOption sets something about a [Proxy].
+type ProxyOption func(*Proxy)
 
-// ProxyDial sets how the proxy connects to the servers; by a net.Dialer if it is not given.
+// ProxyDial sets the function by which the proxy connects to the servers. Without it that is a net.Dialer's.
 func ProxyDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) ProxyOption {
-	return func(p *FaultProxy) { p.dial = dial }
+	return func(p *Proxy) { p.dial = dial }
 }
 
-// Proxy starts a proxy in front of a deployment: "host:port", or a mongodb:// connection string without TLS.
-func Proxy(target string, opts ...ProxyOption) (*FaultProxy, error) {
+// RunProxy runs a proxy in front of the servers of target: "host:port", or a mongodb:// connection string without TLS.
+func RunProxy(target string, opts ...ProxyOption) (*Proxy, error) {
 	u, hosts, err := parseTarget(target)
 	if err != nil {
 		return nil, err
 	}
-	p := &FaultProxy{
+	p := &Proxy{
 		dial: new(net.Dialer).DialContext, target: u, hosts: hosts, done: make(chan struct{}),
 		conns: make(map[*proxyConn]struct{}),
 	}
 	for _, o := range opts {
 		if o == nil {
-			return nil, errors.New("mongotest: Proxy: one of the options is nil")
+			return nil, errNilOption
 		}
 		o(p)
 	}
@@ -75,14 +75,31 @@ func Proxy(target string, opts ...ProxyOption) (*FaultProxy, error) {
 	return p, nil
 }
 
-// parseTarget takes a target apart. The hosts are cut out before url.Parse sees them, because it allows only one.
+// RunProxyT is [RunProxy] for a test, see [RunStandaloneT].
+func RunProxyT(t Tester, target string, opts ...ProxyOption) *Proxy {
+	t.Helper()
+	p, err := RunProxy(target, opts...)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		if err := p.Close(); err != nil {
+			t.Logf("closing the proxy: %v", err)
+		}
+	})
+	return p
+}
+
+// parseTarget splits a target into a URL with one host and the list of hosts, because url.Parse allows only one host.
 func parseTarget(target string) (*url.URL, []string, error) {
 	if !strings.Contains(target, "://") {
 		target = "mongodb://" + target + "/"
 	}
 	rest, ok := strings.CutPrefix(target, "mongodb://")
 	if !ok {
-		return nil, nil, errors.New("mongotest: Proxy: the target must be host:port or begin with mongodb://")
+		return nil, nil, errors.New("mongotest: RunProxy: the target must be host:port or begin with mongodb://")
 	}
 	authority, path := rest, "/"
 	if at := strings.IndexAny(rest, "/?"); at >= 0 {
@@ -93,12 +110,12 @@ func parseTarget(target string) (*url.URL, []string, error) {
 		user, list = authority[:at+1], authority[at+1:]
 	}
 	u, err := url.Parse("mongodb://" + user + "host" + path)
-	if err != nil { // the error would quote the credentials
-		return nil, nil, errors.New("mongotest: Proxy: the target is no valid connection string")
+	if err != nil { // the error of url.Parse has the credentials in its text
+		return nil, nil, errors.New("mongotest: RunProxy: the target is not a valid connection string")
 	}
 	for name, values := range u.Query() {
 		if n := strings.ToLower(name); (n == "tls" || n == "ssl") && slices.Contains(values, "true") {
-			return nil, nil, fmt.Errorf("mongotest: Proxy: the option %s=true: TLS is not supported", name)
+			return nil, nil, fmt.Errorf("mongotest: RunProxy: the option %s=true: TLS is not supported", name)
 		}
 	}
 	hosts := strings.Split(list, ",")
@@ -107,14 +124,14 @@ func parseTarget(target string) (*url.URL, []string, error) {
 			hosts[i] = h + ":27017"
 		}
 		if h == "" || strings.ContainsAny(h, "%/ ") {
-			return nil, nil, fmt.Errorf("mongotest: Proxy: %q is no host", h)
+			return nil, nil, fmt.Errorf("mongotest: RunProxy: %q is not a host", h)
 		}
 	}
 	return u, hosts, nil
 }
 
-// URI returns the target's connection string with the proxy's addresses in place of the servers'.
-func (p *FaultProxy) URI() string {
+// URI returns the target's connection string with the proxy's addresses instead of the servers'.
+func (p *Proxy) URI() string {
 	hosts := make([]string, len(p.hosts))
 	for i := range hosts {
 		hosts[i] = p.Addr(i)
@@ -130,24 +147,24 @@ func (p *FaultProxy) URI() string {
 	return u.String()
 }
 
-// Addr returns the proxy's address in front of a member: those of the target come first, then those learned from hello. It
-// panics if there are not that many.
-func (p *FaultProxy) Addr(member int) string {
+// Addr returns the proxy's address in front of a member. The members are counted from 0: first those of the target, then those
+// that a reply to hello named. It panics if there is no such member.
+func (p *Proxy) Addr(member int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return orPanic(nth("Addr", "member", p.members, member)).listener.Addr().String()
 }
 
-// Members returns how many members the proxy stands in front of by now.
-func (p *FaultProxy) Members() int {
+// Members returns how many members the proxy knows by now.
+func (p *Proxy) Members() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.members)
 }
 
-// Close ends every connection and goroutine of the proxy and waits until they are gone. It must not be called from within
+// Close ends every connection and goroutine of the proxy, and waits until they have ended. It must not be called from
 // middleware.
-func (p *FaultProxy) Close() error {
+func (p *Proxy) Close() error {
 	p.mu.Lock()
 	if !p.closed {
 		p.closed = true
@@ -171,8 +188,8 @@ func (p *FaultProxy) Close() error {
 	return errors.Join(errs...)
 }
 
-// front returns the proxy's address in front of a server, which it begins to listen on if the server is new to it.
-func (p *FaultProxy) front(address string) (string, error) {
+// front returns the proxy's address in front of a server. If the server is new, the proxy begins to listen for it.
+func (p *Proxy) front(address string) (string, error) {
 	address = strings.ToLower(address)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +203,7 @@ func (p *FaultProxy) front(address string) (string, error) {
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("mongotest: Proxy: listening for %s: %w", address, err)
+		return "", fmt.Errorf("mongotest: RunProxy: listening for %s: %w", address, err)
 	}
 	m := &proxyMember{index: len(p.members), address: address, listener: l}
 	p.members = append(p.members, m)
@@ -194,7 +211,7 @@ func (p *FaultProxy) front(address string) (string, error) {
 	return l.Addr().String(), nil
 }
 
-func (p *FaultProxy) acceptAll(m *proxyMember) {
+func (p *Proxy) acceptAll(m *proxyMember) {
 	for {
 		client, err := m.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -206,7 +223,7 @@ func (p *FaultProxy) acceptAll(m *proxyMember) {
 	}
 }
 
-func (p *FaultProxy) serve(m *proxyMember, client net.Conn) {
+func (p *Proxy) serve(m *proxyMember, client net.Conn) {
 	c := &proxyConn{
 		proxy: p, member: m, id: p.connID.Add(1), client: client, done: make(chan struct{}),
 		pending: make(map[int32]pending),

@@ -32,10 +32,9 @@ func (r *recorder) DialContext(ctx context.Context, network, addr string) (net.C
 	return new(net.Dialer).DialContext(ctx, network, addr)
 }
 
-func proxied(t *testing.T, target string) (*mongotest.FaultProxy, *mongo.Collection, *recorder) {
+func proxied(t *testing.T, target string) (*mongotest.Proxy, *mongo.Collection, *recorder) {
 	t.Helper()
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(target))
-	t.Cleanup(func() { must[any](t)(nil, p.Close()) })
+	p := mongotest.RunProxyT(t, target)
 	seen := &recorder{}
 	client := must[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI(p.URI()).SetDialer(seen).
 		SetServerSelectionTimeout(10 * time.Second).SetHeartbeatInterval(500 * time.Millisecond)))
@@ -123,8 +122,8 @@ func TestProxyFaults(t *testing.T) {
 }
 
 func TestAProxysMiddlewareThatEndsItsGoroutineEndsTheConnection(t *testing.T) {
-	rs := mongotest.RunT(t)
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(rs.Addr()))
+	rs := mongotest.RunReplicaSetT(t, 1)
+	p := must[*mongotest.Proxy](t)(mongotest.RunProxy(rs.Addr()))
 	p.Use("ping", mongotest.Always(mongotest.Fault{After: runtime.Goexit}))
 	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
 	c.send(0, j(`{"ping": 1, "$db": "admin"}`))
@@ -136,7 +135,7 @@ func TestAProxysMiddlewareThatEndsItsGoroutineEndsTheConnection(t *testing.T) {
 
 func TestProxySilence(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3)
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(rs.Addr(0)))
+	p := must[*mongotest.Proxy](t)(mongotest.RunProxy(rs.Addr(0)))
 	defer p.Close()
 	p.Use("ping", mongotest.Always(mongotest.Fault{LoseReply: true, Silent: true, CutReplyAfter: 5}))
 	c := dialAt(t, new(net.Dialer).DialContext, p.Addr(0))
@@ -148,10 +147,10 @@ func TestProxySilence(t *testing.T) {
 
 func TestProxyRefusesTLS(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3)
-	if _, err := mongotest.Proxy(rs.URI() + "&tls=true"); err == nil || !strings.Contains(err.Error(), "TLS") {
+	if _, err := mongotest.RunProxy(rs.URI() + "&tls=true"); err == nil || !strings.Contains(err.Error(), "TLS") {
 		t.Errorf("a target with TLS: %v", err)
 	}
-	p := must[*mongotest.FaultProxy](t)(mongotest.Proxy(rs.Addr(0)))
+	p := must[*mongotest.Proxy](t)(mongotest.RunProxy(rs.Addr(0)))
 	defer p.Close()
 	_, err := tls.Dial("tcp", p.Addr(0), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // nothing is to be verified
 	if err == nil || !strings.Contains(err.Error(), "handshake failure") {
@@ -171,7 +170,7 @@ func TestProxyTargets(t *testing.T) {
 		"mongodb://127.0.0.1:1/?ssl=true":          "",
 		"mongodb://%2Ftmp%2Fmongodb-27017.sock/db": "",
 	} {
-		p, err := mongotest.Proxy(target)
+		p, err := mongotest.RunProxy(target)
 		if want == "" {
 			if err == nil || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s: %v", target, err)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net"
 	"sync"
 
@@ -15,7 +13,7 @@ import (
 
 // proxyConn is one client's connection and the proxy's own to the server. One goroutine carries each direction.
 type proxyConn struct {
-	proxy  *FaultProxy
+	proxy  *Proxy
 	member *proxyMember
 	id     int64
 	client net.Conn
@@ -29,10 +27,10 @@ type proxyConn struct {
 	pending map[int32]pending // by the request id that the reply answers
 }
 
-// pending is what is to be done with a reply.
+// pending says where a reply goes.
 type pending struct {
 	hello bool
-	to    chan []byte // the middleware that waits for it; nil if none does
+	to    chan []byte // to the middleware that waits for it; nil if none does
 }
 
 func (c *proxyConn) close() {
@@ -62,11 +60,11 @@ func (c *proxyConn) run() {
 	var back sync.WaitGroup
 	back.Go(func() {
 		defer c.close()
-		c.carryReplies(bufio.NewReaderSize(c.server, 16<<10))
+		handleMessages(bufio.NewReaderSize(c.server, 16<<10), c.response)
 	})
 	defer back.Wait()
 	defer c.close() // also where middleware ends the goroutine, as t.Fatal does
-	c.carryRequests(first)
+	handleMessages(first, c.request)
 }
 
 // connect opens the connection to the server.
@@ -103,23 +101,7 @@ func (c *proxyConn) forget() {
 	delete(c.proxy.conns, c)
 }
 
-func (c *proxyConn) carryRequests(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		switch err := c.request(message); {
-		case errors.Is(err, errSilent):
-			_, _ = io.Copy(io.Discard, r)
-			return
-		case err != nil:
-			return
-		}
-	}
-}
-
-// request hands one message to the middleware that concerns it, or to the server.
+// request passes one message to the middleware that is in use for it, or to the server.
 func (c *proxyConn) request(message []byte) error {
 	in, err := describe(message)
 	if err != nil {
@@ -135,7 +117,7 @@ func (c *proxyConn) request(message []byte) error {
 	}
 	var answer []byte
 	reply := around(list, func(*Request) *Reply {
-		if answer = c.ask(in, message); answer == nil && !in.unanswered {
+		if answer = c.ask(in, message); answer == nil && !in.wire.Unanswered() {
 			return nil
 		}
 		return &Reply{Body: body(answer)}
@@ -143,13 +125,13 @@ func (c *proxyConn) request(message []byte) error {
 	if reply == nil {
 		return errHangUp
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		reply = reply.orError(in.Command)
 	}
 	if reply.Error != nil || !bytes.Equal(reply.Body, body(answer)) {
 		answer = in.message(reply, in.RequestID)
 	}
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		if err := c.write(reply.on(answer)); err != nil {
 			return err
 		}
@@ -157,9 +139,9 @@ func (c *proxyConn) request(message []byte) error {
 	return reply.ended()
 }
 
-// forward sends a message to the server. Its reply goes to the client unless somebody else is to have it.
+// forward sends a message to the server. The reply goes to the channel to, or to the client if that is nil.
 func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error {
-	if !in.unanswered {
+	if !in.wire.Unanswered() {
 		c.mu.Lock()
 		c.pending[in.RequestID] = pending{isGreeting(in.Command), to}
 		c.mu.Unlock()
@@ -171,7 +153,7 @@ func (c *proxyConn) forward(in *incoming, message []byte, to chan []byte) error 
 // ask sends a message to the server and returns its reply; nil if there is none.
 func (c *proxyConn) ask(in *incoming, message []byte) []byte {
 	to := make(chan []byte, 1)
-	if c.forward(in, message, to) != nil || in.unanswered {
+	if c.forward(in, message, to) != nil || in.wire.Unanswered() {
 		return nil
 	}
 	select {
@@ -189,19 +171,7 @@ func (c *proxyConn) write(b []byte) error {
 	return err
 }
 
-func (c *proxyConn) carryReplies(r *bufio.Reader) {
-	for {
-		message, err := wire.ReadMessage(r, nil, wire.MaxMessageLength)
-		if err != nil {
-			return
-		}
-		if c.response(message) != nil {
-			return
-		}
-	}
-}
-
-// response hands one reply to who waits for it.
+// response passes one reply to the middleware that waits for it, or to the client.
 func (c *proxyConn) response(message []byte) error {
 	h, err := wire.ParseHeader(message)
 	if err != nil {
@@ -254,7 +224,7 @@ func without(doc []byte, name string) []byte {
 }
 
 // rewriteHello returns a hello's reply with the proxy's addresses and without compression.
-func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
+func (p *Proxy) rewriteHello(message []byte, h wire.Header) ([]byte, error) {
 	if h.OpCode == wire.OpReply {
 		doc, err := wire.ParseReply(message)
 		if err != nil {
@@ -277,7 +247,7 @@ func (p *FaultProxy) rewriteHello(message []byte, h wire.Header) ([]byte, error)
 	return wire.EndMessage(append(dst, doc...), at), nil
 }
 
-func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
+func (p *Proxy) rewriteDocument(doc []byte) ([]byte, error) {
 	at, dst := wire.BeginDocument(nil)
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -300,7 +270,7 @@ func (p *FaultProxy) rewriteDocument(doc []byte) ([]byte, error) {
 	return wire.EndDocument(dst, at), it.Err
 }
 
-func (p *FaultProxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
+func (p *Proxy) rewriteList(dst []byte, key string, array []byte) ([]byte, error) {
 	var fronts []string
 	for _, v := range query.Elements(array) {
 		front, err := p.front(string(v.Text()))

@@ -1,7 +1,7 @@
 package mongotest
 
 // configureLocked counts what a changed configuration asks of votes and of writes.
-func (rs *ReplicaSet) configureLocked() {
+func (rs *Deployment) configureLocked() {
 	voters, arbiters := 0, rs.arbitersLocked()
 	for _, m := range rs.members {
 		if m.config.Voter() {
@@ -15,7 +15,7 @@ func (rs *ReplicaSet) configureLocked() {
 }
 
 // arbitersLocked returns how many arbiters there are, all of which vote.
-func (rs *ReplicaSet) arbitersLocked() int {
+func (rs *Deployment) arbitersLocked() int {
 	n := 0
 	for _, m := range rs.members {
 		if m.config.Arbiter && !m.config.Removed {
@@ -26,7 +26,7 @@ func (rs *ReplicaSet) arbitersLocked() int {
 }
 
 // bearersLocked returns how many members have data.
-func (rs *ReplicaSet) bearersLocked() int {
+func (rs *Deployment) bearersLocked() int {
 	n := 0
 	for _, m := range rs.members {
 		if m.config.BearsData() {

@@ -21,7 +21,7 @@ type rawClient struct {
 }
 
 // dial connects to a member.
-func dial(t testing.TB, rs *mongotest.ReplicaSet, member int) *rawClient {
+func dial(t testing.TB, rs *mongotest.Deployment, member int) *rawClient {
 	t.Helper()
 	return dialAt(t, rs.Dialer().DialContext, rs.Addr(member))
 }

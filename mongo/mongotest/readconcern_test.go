@@ -20,7 +20,7 @@ const insertOne = `{"insert": "c", "documents": [{"_id": 1}], "writeConcern": {"
 
 func TestAReadOfAMajorityWaitsForWhatItIsToSee(t *testing.T) {
 	for _, level := range []string{"majority", "snapshot"} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			c := dial(t, rs, 0)
 			after := stamp(c.ok(insertOne), 0, "operationTime")
 			began := time.Now()
@@ -33,7 +33,7 @@ func TestAReadOfAMajorityWaitsForWhatItIsToSee(t *testing.T) {
 }
 
 func TestASnapshotWaitsForItsTime(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		at := stamp(c.ok(insertOne), 0, "operationTime")
 		rs.Isolate(1)
@@ -46,7 +46,7 @@ func TestASnapshotWaitsForItsTime(t *testing.T) {
 }
 
 func TestAReadOfAMajorityTellsItsTime(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		written := c.ok(insertOne)
 		for level, want := range map[string]bool{"local": true, "majority": false} {
@@ -59,7 +59,7 @@ func TestAReadOfAMajorityTellsItsTime(t *testing.T) {
 }
 
 func TestTimesThatNobodyKnowsOf(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		written := c.ok(insertOne)
 		later, never := stamp(written, 5, "operationTime"), stamp(written, 10, "operationTime")

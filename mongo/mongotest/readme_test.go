@@ -54,8 +54,21 @@ func TestREADMEExampleIsATestOfTheseFiles(t *testing.T) {
 	}
 }
 
+func TestThePackageDocumentationHasTheSameExample(t *testing.T) {
+	_, example, _ := strings.Cut(readFile(t, "example_test.go"), "\nfunc Test")
+	lines := strings.Split(strings.TrimSuffix("func Test"+example, "\n"), "\n")
+	for i, line := range lines {
+		if lines[i] = "//"; line != "" {
+			lines[i] = "//\t" + line
+		}
+	}
+	if want := strings.Join(lines, "\n"); !strings.Contains(readFile(t, "doc.go"), want) {
+		t.Errorf("doc.go does not have\n%s", want)
+	}
+}
+
 func TestREADMEListsEveryCommandOnce(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("8.0"))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("8.0"))
 	reply := must[map[string]any](t)(commandsOf(rs))
 	times := make(map[string]int)
 	for line := range strings.SplitSeq(section(t, "Commands"), "\n") {
@@ -81,7 +94,7 @@ func TestREADMEListsEveryCommandOnce(t *testing.T) {
 }
 
 // commandsOf returns what the server itself says that it has.
-func commandsOf(rs *mongotest.ReplicaSet) (map[string]any, error) {
+func commandsOf(rs *mongotest.Deployment) (map[string]any, error) {
 	reply, err := rs.Command(0, "admin", j(`{"listCommands": 1}`))
 	if err != nil {
 		return nil, err
@@ -122,7 +135,7 @@ var updates = map[string]string{
 }
 
 func TestREADMEListsTheOperatorsThatWork(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("8.0"))
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("8.0"))
 	must[any](t)(nil, rs.Insert("test.c", j(`{"_id": 1, "n": 1, "i": 1, "l": []}`)))
 	works := func(uses map[string]string, command string) []string {
 		var names []string

@@ -11,7 +11,7 @@ import (
 )
 
 // of returns a configuration of some members, each with what is said of it.
-func of(rs *mongotest.ReplicaSet, version int, settings string, members map[int]string) string {
+func of(rs *mongotest.Deployment, version int, settings string, members map[int]string) string {
 	var list []string
 	for i := range rs.Members() {
 		if more, ok := members[i]; ok {
@@ -53,7 +53,7 @@ func TestWhichReconfigurationsAreLegal(t *testing.T) {
 		{"an unknown setting", `"code": {"$numberInt":"40415"}`, 2, `"frob": 0`, all, ""},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				if got := dial(t, rs, 0).run("%s%s, \"$db\": \"admin\"}", of(rs, test.version, test.settings, test.members), test.more).String(); !strings.Contains(got, test.has) {
 					t.Errorf("the reply is %s, want %s", got, test.has)
 				}
@@ -63,7 +63,7 @@ func TestWhichReconfigurationsAreLegal(t *testing.T) {
 }
 
 func TestAMemberIsRemovedAndAddedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c, removed := dial(t, rs, 0), dial(t, rs, 2)
 		c.ok(`%s, "writeConcern": {"w": 3}}`, inc)
 		c.ok(`%s, "$db": "admin"}`, of(rs, 2, "", map[int]string{0: "", 1: ""}))
@@ -97,7 +97,7 @@ func TestAMemberIsRemovedAndAddedAgain(t *testing.T) {
 }
 
 func TestAReconfigurationNeedsAQuorum(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		rs.Partition([]int{0})
 		got := dial(t, rs, 0).run(`%s, "$db": "admin"}`, of(rs, 2, "", map[int]string{0: "", 1: "", 2: ""}))
 		if number(got, "code") != 74 || !strings.Contains(got.String(), "required 2 but only the following 1 voting nodes responded: "+rs.Addr(0)) {
@@ -107,7 +107,7 @@ func TestAReconfigurationNeedsAQuorum(t *testing.T) {
 }
 
 func TestAForcedReconfigurationEndsAPrimary(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		dial(t, rs, 0).ok(`%s, "force": true, "$db": "admin"}`, of(rs, 2, `"electionTimeoutMillis": 1000`, map[int]string{0: `, "priority": 0`, 1: "", 2: ""}))
 		if p := rs.Primary(); p != -1 {
 			t.Errorf("the primary is %d", p)
@@ -119,7 +119,7 @@ func TestAForcedReconfigurationEndsAPrimary(t *testing.T) {
 }
 
 func TestASpareJoins(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubbleOf(t, 4, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`%s}`, inc)
 		c.ok(`%s, "$db": "admin"}`, of(rs, 2, `"getLastErrorModes": {"one": {"dc": 1}}`, map[int]string{0: "", 1: "", 2: "", 3: `, "tags": {"dc": "a"}`}))
@@ -135,5 +135,5 @@ func TestASpareJoins(t *testing.T) {
 		if number(shown, "settings", "getLastErrorModes", "one", "dc") != 1 || number(shown, "members", "3", "votes") != 1 {
 			t.Errorf("the configuration is %v", shown)
 		}
-	}, mongotest.Members(4), mongotest.Member(3, mongotest.Spare()))
+	}, mongotest.Member(3, mongotest.Spare()))
 }

@@ -26,7 +26,7 @@ func (m *member) publishLocked() {
 }
 
 // wakeLocked wakes the goroutines that replicate.
-func (rs *ReplicaSet) wakeLocked() {
+func (rs *Deployment) wakeLocked() {
 	for _, m := range rs.members {
 		if m.role != primary {
 			m.notifyReplication()

@@ -14,11 +14,25 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// bubble runs a test against an in-memory set on a fake clock.
-func bubble(t *testing.T, test func(t *testing.T, rs *mongotest.ReplicaSet), opts ...mongotest.Option) {
+// bubble runs a test against a replica set of three, in memory and on a fake clock.
+func bubble(t *testing.T, test func(t *testing.T, rs *mongotest.Deployment), opts ...mongotest.Option) {
+	t.Helper()
+	bubbleOf(t, 3, test, opts...)
+}
+
+// bubbleOf is bubble for another number of members.
+func bubbleOf(t *testing.T, members int, test func(t *testing.T, rs *mongotest.Deployment), opts ...mongotest.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, mongotest.RunT(t, append([]mongotest.Option{mongotest.Members(3), mongotest.InMemory()}, opts...)...))
+		test(t, mongotest.RunReplicaSetT(t, members, append(opts, mongotest.InMemory())...))
+	})
+}
+
+// bubbleSharded is bubble for a sharded cluster.
+func bubbleSharded(t *testing.T, mongos int, test func(t *testing.T, rs *mongotest.Deployment), opts ...mongotest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		test(t, mongotest.RunShardedT(t, 3, mongos, append(opts, mongotest.InMemory())...))
 	})
 }
 
@@ -34,7 +48,7 @@ func retryable(txn int, more string) string {
 }
 
 // lastN returns the counter of the only document, as a majority has it; 0 if there is none.
-func lastN(rs *mongotest.ReplicaSet) int64 {
+func lastN(rs *mongotest.Deployment) int64 {
 	docs := rs.ReadAll("test.c")
 	if len(docs) == 0 {
 		return 0
@@ -62,7 +76,7 @@ func TestWriteConcern(t *testing.T) {
 		{"an unknown mode", `{"w": "frob"}`, nil, 79, 0},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				c := dial(t, rs, 0)
 				for _, m := range test.isolate {
 					rs.Isolate(m)
@@ -81,7 +95,7 @@ func TestWriteConcern(t *testing.T) {
 }
 
 func TestReplicationDelayIsWaitedForByMajority(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		began := time.Now()
 		c.ok(`%s, "writeConcern": {"w": 1}}`, inc)
@@ -102,7 +116,7 @@ func TestReplicationDelayIsWaitedForByMajority(t *testing.T) {
 }
 
 func TestUnreplicatedWriteIsRolledBack(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx := context.Background()
 		c := dial(t, rs, 0)
 		c.ok(`%s}`, inc)
@@ -152,7 +166,7 @@ func TestUnreplicatedWriteIsRolledBack(t *testing.T) {
 }
 
 func TestStepDownWhileWaitingForTheWriteConcern(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		first := func(r *mongotest.Request) bool { return r.TxnNumber == 1 && r.Member == 0 }
 		rs.Use("update", mongotest.While(first, mongotest.Fault{AfterApply: func() { must[any](t)(nil, rs.StepDown()) }}))
 		reply := dial(t, rs, 0).ok("%s", retryable(1, ""))
@@ -168,7 +182,7 @@ func TestStepDownWhileWaitingForTheWriteConcern(t *testing.T) {
 }
 
 func TestAnIsolatedPrimaryInterruptsItsWritesAndAnswersAfterwards(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		release := rs.Use("update", mongotest.Always(mongotest.Fault{Before: func() { rs.Isolate(0) }}))
 		c.send(0, j("%s", retryable(1, "")))
@@ -192,7 +206,7 @@ func TestAnIsolatedPrimaryInterruptsItsWritesAndAnswersAfterwards(t *testing.T) 
 }
 
 func TestDialToAnIsolatedMemberWaits(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		rs.Isolate(1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -209,7 +223,7 @@ func TestDialToAnIsolatedMemberWaits(t *testing.T) {
 }
 
 func TestKilledMemberComesBackWithItsData(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`%s}`, inc)
 		rs.Kill(2)
@@ -238,7 +252,7 @@ func TestKilledMemberComesBackWithItsData(t *testing.T) {
 }
 
 func TestReadConcernMajoritySeesOnlyWhatIsCommitted(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"insert": "c", "documents": [{"_id": 1, "n": 1}, {"_id": 2, "n": 2}], "$db": "test"}`)
 		rs.Partition([]int{0}, []int{1, 2})
@@ -256,7 +270,7 @@ func TestReadConcernMajoritySeesOnlyWhatIsCommitted(t *testing.T) {
 }
 
 func TestOnlyCommittedWritesOfItsTermCommit(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		for range 20 {
 			must[any](t)(nil, rs.StepDown())
 			must[int](t)(rs.WaitPrimary(context.Background()))
@@ -269,7 +283,7 @@ func TestOnlyCommittedWritesOfItsTermCommit(t *testing.T) {
 }
 
 func TestMutantsAreWrong(t *testing.T) {
-	twice := func(t *testing.T, rs *mongotest.ReplicaSet) {
+	twice := func(t *testing.T, rs *mongotest.Deployment) {
 		dial(t, rs, rs.Primary()).ok("%s", retryable(1, ""))
 		must[any](t)(nil, rs.StepDown())
 		p := must[int](t)(rs.WaitPrimary(context.Background()))
@@ -285,19 +299,19 @@ func TestMutantsAreWrong(t *testing.T) {
 		{"deduplication lost at fail-over", mutant.Server{DeduplicationLostAtFailover: true}, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 				if twice(t, rs); lastN(rs) != test.want {
 					t.Errorf("n = %d, want %d", lastN(rs), test.want)
 				}
-			}, mongotest.WithMutant(test.mutant))
+			}, mutant.ServerOption[mongotest.Option](test.mutant))
 		})
 	}
 	t.Run("acknowledge before majority", func(t *testing.T) {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			rs.Partition([]int{0}, []int{1, 2})
 			if reply := dial(t, rs, 0).ok(`%s}`, inc); number(reply, "writeConcernError", "code") != -1 {
 				t.Errorf("the reply is %v", reply)
 			}
-		}, mongotest.WithMutant(mutant.Server{AcknowledgeBeforeMajority: true}))
+		}, mutant.ServerOption[mongotest.Option](mutant.Server{AcknowledgeBeforeMajority: true}))
 	})
 }

@@ -33,7 +33,7 @@ func (x *exec) finish() {
 	x.record(0)
 	if x.result.writeError != nil {
 		code := x.result.writeError.Code
-		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.WriteErr = code })
+		x.conn.set.journal.mark(x.result.entries, func(e *noted) { e.WriteConcernErrorCode = code })
 	}
 	if x.conn.set.config.standalone {
 		return

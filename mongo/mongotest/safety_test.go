@@ -13,12 +13,15 @@ import (
 // TestSafety does random things to sets of several kinds, while every member that takes writes is written to, and holds what
 // comes of it against what replication promises.
 func TestSafety(t *testing.T) {
-	kinds := [][]mongotest.Option{
-		nil,
-		{mongotest.Members(5), priority(1, 5), priority(2, 2), priority(4, 0)},
-		{mongotest.Member(2, mongotest.Arbiter())},
-		{mongotest.Members(4), mongotest.Member(3, mongotest.Votes(0), mongotest.Priority(0), mongotest.Hidden()), mongotest.ReplicationDelay(20 * time.Millisecond)},
-		{mongotest.Members(5), mongotest.Member(4, mongotest.Arbiter()), priority(0, 3), mongotest.Member(1, mongotest.Lag(200*time.Millisecond))},
+	kinds := []struct {
+		members int
+		opts    []mongotest.Option
+	}{
+		{3, nil},
+		{5, []mongotest.Option{priority(1, 5), priority(2, 2), priority(4, 0)}},
+		{3, []mongotest.Option{mongotest.Member(2, mongotest.Arbiter())}},
+		{4, []mongotest.Option{mongotest.Member(3, mongotest.Votes(0), mongotest.Priority(0), mongotest.Hidden()), mongotest.ReplicationDelay(20 * time.Millisecond)}},
+		{5, []mongotest.Option{mongotest.Member(4, mongotest.Arbiter()), priority(0, 3), mongotest.Member(1, mongotest.Lag(200*time.Millisecond))}},
 	}
 	seeds := 40
 	if testing.Short() {
@@ -26,8 +29,9 @@ func TestSafety(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			opts := append([]mongotest.Option{mongotest.Seed(int64(seed)), mongotest.ElectionTimeout(time.Second)}, kinds[seed%len(kinds)]...)
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+			kind := kinds[seed%len(kinds)]
+			opts := append([]mongotest.Option{mongotest.Seed(int64(seed)), mongotest.ElectionTimeout(time.Second)}, kind.opts...)
+			bubbleOf(t, kind.members, func(t *testing.T, rs *mongotest.Deployment) {
 				s := &safety{t: t, rs: rs, random: rand.New(rand.NewPCG(uint64(seed), 2))}
 				for range 150 {
 					s.trouble()
@@ -43,7 +47,7 @@ func TestSafety(t *testing.T) {
 // safety is one such life of a set.
 type safety struct {
 	t         *testing.T
-	rs        *mongotest.ReplicaSet
+	rs        *mongotest.Deployment
 	random    *rand.Rand
 	id        int
 	committed []int // ids that a majority acknowledged

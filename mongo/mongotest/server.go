@@ -5,18 +5,20 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 // server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
 // shows. Its fields are guarded by the set's mutex but for those that never change.
 type server struct {
-	set      *ReplicaSet
+	set      *Deployment
 	member   *member // what it is, nil if it is a mongos
 	mongos   *mongos // nil if it is a member
 	name     string  // for errors
 	host     string  // in memory
 	addr     string
-	listener net.Listener // nil in memory
+	listener net.Listener
 	gate     gate
 
 	up         bool
@@ -36,6 +38,7 @@ type server struct {
 // startLocked makes the server run.
 func (s *server) startLocked() {
 	s.up = true
+	s.refuse(false)
 	s.epoch++
 	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
 	s.points = make(map[string]*failPoint)
@@ -46,12 +49,20 @@ func (s *server) startLocked() {
 // stopLocked ends the server and returns its connections, which are to be aborted.
 func (s *server) stopLocked() []*conn {
 	s.up = false
+	s.refuse(true)
 	s.epoch++
 	conns := make([]*conn, 0, len(s.conns))
 	for c := range s.conns {
 		conns = append(conns, c)
 	}
 	return conns
+}
+
+// refuse makes a network in memory refuse new connections, or no more. On TCP they are accepted and reset, see acceptAll.
+func (s *server) refuse(refuse bool) {
+	if l, ok := s.listener.(*memnet.Listener); ok {
+		l.Refuse(refuse)
+	}
 }
 
 // showLocked tells those who wait for a change of the server's hello that there is one.

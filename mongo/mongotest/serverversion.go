@@ -7,7 +7,9 @@ import (
 // Version makes the servers behave like another version, "4.2" or "4.2.8" for example, as far as clients can tell versions
 // apart: buildInfo, the wire version, what hello and errors carry, which commands there are. Known are 3.6, 4.0, 4.2, 4.4,
 // 5.0, 6.0, 7.0 and 8.0, each in its last patch if none is named, and 9.0 as its alpha has it; 7.0 if the option is not given.
-func Version(v string) Option { return func(c *config) { c.wantVersion = v } }
+func Version(v string) CommonOption {
+	return commonOption(func(c *commonConfig) { c.wantVersion = v })
+}
 
 // ServerVersion returns the version that a server made with [Version] says it is, and that of one made without for "".
 func ServerVersion(v string) (string, error) {

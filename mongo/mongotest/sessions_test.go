@@ -141,7 +141,7 @@ func TestRetryableErrorsCarryTheLabel(t *testing.T) {
 
 // TestLabelsOfErrors checks which label the error of a fail point gets where.
 func TestLabelsOfErrors(t *testing.T) {
-	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	c := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()), 0)
 	const write, inTransaction = `{"insert": "c", "documents": [{}], `, `{"find": "c", "startTransaction": true, "autocommit": false, `
 	for i, test := range []struct {
 		rule, command string
@@ -163,7 +163,7 @@ func TestLabelsOfErrors(t *testing.T) {
 }
 
 func TestStandalone(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone())
+	rs := mongotest.RunStandaloneT(t, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	reply := c.run("%s", `{"insert": "c", "documents": [{}], `+session(1))
 	if number(reply, "code") != 20 ||

@@ -25,7 +25,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) { simulate(t, rs, seed) },
+			bubble(t, func(t *testing.T, rs *mongotest.Deployment) { simulate(t, rs, seed) },
 				mongotest.Latency(200*time.Microsecond, 2*time.Millisecond), mongotest.Seed(int64(seed)),
 				mongotest.ReplicationDelay(time.Duration(seed%4)*time.Millisecond), mongotest.ElectionTimeout(time.Second))
 		})
@@ -37,7 +37,7 @@ const (
 	perOne  = 60
 )
 
-func simulate(t *testing.T, rs *mongotest.ReplicaSet, seed uint64) {
+func simulate(t *testing.T, rs *mongotest.Deployment, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	stop := make(chan struct{})
 	var troubles, work sync.WaitGroup
@@ -69,7 +69,7 @@ func simulate(t *testing.T, rs *mongotest.ReplicaSet, seed uint64) {
 }
 
 // verifyJournal checks that what was applied and not rolled back is what the document holds.
-func verifyJournal(t *testing.T, rs *mongotest.ReplicaSet) {
+func verifyJournal(t *testing.T, rs *mongotest.Deployment) {
 	t.Helper()
 	kept, rolledBack, deduplicated := 0, 0, 0
 	for _, e := range rs.Journal() {
@@ -89,7 +89,7 @@ func verifyJournal(t *testing.T, rs *mongotest.ReplicaSet) {
 }
 
 // trouble does random things to the members until stop is closed.
-func trouble(rs *mongotest.ReplicaSet, random *rand.Rand, stop chan struct{}) {
+func trouble(rs *mongotest.Deployment, random *rand.Rand, stop chan struct{}) {
 	release := func() {}
 	for {
 		m := random.IntN(3)
@@ -126,7 +126,7 @@ func trouble(rs *mongotest.ReplicaSet, random *rand.Rand, stop chan struct{}) {
 // writer is a client that retries on whatever goes wrong.
 type writer struct {
 	t    *testing.T
-	rs   *mongotest.ReplicaSet
+	rs   *mongotest.Deployment
 	id   int
 	conn net.Conn
 }

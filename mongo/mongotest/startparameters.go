@@ -14,7 +14,7 @@ import (
 // StartParameters sets server parameters that every member begins with, as `mongod --setParameter` does; their values are
 // texts. [ParameterNames] are those that there are.
 func StartParameters(values map[string]string) Option {
-	return func(c *config) { c.startParameters = values }
+	return deploymentOption(func(c *config) { c.startParameters = values })
 }
 
 // ParameterNames returns the names of the server parameters that a server can be started with, in order.

@@ -12,7 +12,7 @@ import (
 
 func TestElectionOnTheFakeClock(t *testing.T) {
 	began := time.Now()
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx := context.Background()
 		c := connect(t, rs).Database("test").Collection("c")
 		must[*mongo.InsertOneResult](t)(c.InsertOne(ctx, j(`{"_id": 1, "n": 0}`)))

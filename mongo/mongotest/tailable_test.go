@@ -47,7 +47,7 @@ func insertInto(c *rawClient, more string, ids ...string) {
 }
 
 func TestTailableCursors(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"create": "cap", "capped": true, "size": 4096, "max": 4, "$db": "db"}`)
 		insertInto(c, "", "1", "2")
@@ -97,7 +97,7 @@ func TestEndsOfTailableCursors(t *testing.T) {
 		{"another collection takes its place", `{"renameCollection": "db.other", "to": "db.cap", "dropTarget": true, "$db": "admin"}`, `"codeName": "QueryPlanKilled"`},
 		{"the collection is renamed", `{"renameCollection": "db.cap", "to": "db.x", "$db": "admin"}`, `"codeName": "QueryPlanKilled"`},
 	} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			c := dial(t, rs, 0)
 			c.ok(`{"create": "cap", "capped": true, "size": 4096, "max": 3, "$db": "db"}`)
 			insertInto(c, "", "1", "2")
@@ -117,7 +117,7 @@ func TestEndsOfTailableCursors(t *testing.T) {
 
 // TestAwaitData checks who waits for documents, how long, and that a primary without its set tells what it has.
 func TestAwaitData(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c, writer := dial(t, rs, 0), dial(t, rs, 0)
 		c.ok(`{"create": "cap", "capped": true, "size": 4096, "$db": "db"}`)
 		insertInto(c, "", "1")
@@ -160,7 +160,7 @@ func TestAwaitData(t *testing.T) {
 }
 
 func TestOfficialDriverTails(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		db := connect(t, rs).Database("db")

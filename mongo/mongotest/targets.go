@@ -70,7 +70,7 @@ func (x *exec) writeResults(a *aggregation, docs [][]byte) error {
 		if err == nil {
 			return nil
 		}
-		note.Err = mongoerr.CodeOf(err)
+		note.ErrorCode = mongoerr.CodeOf(err)
 		w.command.full = full
 		return w.executing("aggregate", err)
 	})

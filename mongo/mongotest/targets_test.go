@@ -64,7 +64,7 @@ func TestPipelinesThatWrite(t *testing.T) {
 
 // What a $out wrote that no majority has goes with a rollback, and what was there before comes back.
 func TestAnOutIsRolledBack(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"insert": "o", "documents": [{"_id": "old"}], "$db": "db"}`)
 		c.ok(`{"insert": "c", "documents": [{"_id": "new"}], "$db": "db"}`)

@@ -16,9 +16,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 )
 
-// TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [ReplicaSet.ClientTLS]
+// TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
 // returns what a client needs.
-func TLS() Option { return func(c *config) { c.tls = true } }
+func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
 
 // authority signs the certificates of one set: the servers' and its clients'.
 type authority struct {
@@ -84,7 +84,7 @@ func (a *authority) issue(subject pkix.Name, hosts []string) (tls.Certificate, e
 }
 
 // secure prepares certificates and users, before anybody can connect.
-func (rs *ReplicaSet) secure() error {
+func (rs *Deployment) secure() error {
 	for _, u := range rs.config.users {
 		a, err := account.New(u.Database, u.Name, u.Password, u.Mechanisms)
 		if err != nil {
@@ -105,7 +105,7 @@ func (rs *ReplicaSet) secure() error {
 }
 
 // hosts returns the names that the servers' certificate is for.
-func (rs *ReplicaSet) hosts() []string {
+func (rs *Deployment) hosts() []string {
 	hosts := []string{"127.0.0.1", "localhost"}
 	addresses := rs.config.addresses
 	if rs.network != nil {
@@ -121,9 +121,9 @@ func (rs *ReplicaSet) hosts() []string {
 	return hosts
 }
 
-// Authority returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
+// CACertificate returns the certificate of the authority that signed the servers' certificates, as PEM, for clients in other
 // languages; nil without TLS.
-func (rs *ReplicaSet) Authority() []byte {
+func (rs *Deployment) CACertificate() []byte {
 	if rs.tls == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (rs *ReplicaSet) Authority() []byte {
 
 // ClientTLS returns a client's side of the set's TLS. With a subject it includes a certificate for that, which MONGODB-X509
 // can authenticate with: its user is of $external and named as the subject's String says. Without TLS it returns nil.
-func (rs *ReplicaSet) ClientTLS(subject ...pkix.Name) (*tls.Config, error) {
+func (rs *Deployment) ClientTLS(subject ...pkix.Name) (*tls.Config, error) {
 	if rs.tls == nil {
 		return nil, nil
 	}

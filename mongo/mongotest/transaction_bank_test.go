@@ -21,7 +21,7 @@ const accounts, fortune = 6, 100
 // TestTransfersKeepTheSum moves money between accounts, with the official driver's transactions, while primaries die and
 // step down: nobody ever sees money made or lost, and every transfer that was acknowledged is there.
 func TestTransfersKeepTheSum(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		client := connect(t, rs)
 		db := client.Database("bank")
 		docs := make([]any, accounts)
@@ -110,7 +110,7 @@ func sumOf(ctx context.Context, c *mongo.Collection) (int, error) {
 }
 
 // troubles lets primaries step down, die and come back.
-func troubles(ctx context.Context, rs *mongotest.ReplicaSet, random *rand.Rand) {
+func troubles(ctx context.Context, rs *mongotest.Deployment, random *rand.Rand) {
 	for sleepFor(ctx, time.Duration(500+random.IntN(1500))*time.Millisecond) == nil {
 		switch random.IntN(3) {
 		case 0:
@@ -145,7 +145,7 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 }
 
 // checkTransfers compares the accounts with the transfers, and these with what was acknowledged.
-func checkTransfers(t *testing.T, rs *mongotest.ReplicaSet, acknowledged <-chan bson.ObjectID) {
+func checkTransfers(t *testing.T, rs *mongotest.Deployment, acknowledged <-chan bson.ObjectID) {
 	t.Helper()
 	must[int](t)(rs.WaitPrimary(t.Context()))
 	must[any](t)(nil, rs.WaitIdle(t.Context()))

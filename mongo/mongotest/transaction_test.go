@@ -17,13 +17,13 @@ import (
 // players are clients with a session each, by their names, and the numbers of their transactions.
 type players struct {
 	t       *testing.T
-	rs      *mongotest.ReplicaSet
+	rs      *mongotest.Deployment
 	at      int // the member
 	clients map[string]*rawClient
 	numbers map[string]int
 }
 
-func newPlayers(t *testing.T, rs *mongotest.ReplicaSet) *players {
+func newPlayers(t *testing.T, rs *mongotest.Deployment) *players {
 	return &players{t: t, rs: rs, clients: make(map[string]*rawClient), numbers: make(map[string]int)}
 }
 
@@ -324,7 +324,7 @@ func TestTransactions(t *testing.T) {
 			-  | FIND    | 1:5 2:2`,
 	} {
 		t.Run(rule, func(t *testing.T) {
-			p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+			p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()))
 			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1")
 			p.play(script)
 		})
@@ -332,7 +332,7 @@ func TestTransactions(t *testing.T) {
 }
 
 func TestCursorsOfTransactions(t *testing.T) {
-	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+	p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()))
 	p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1\n- | PUT 3 3 | n 1")
 	open := func(who string) string {
 		id := number(p.run(who, `{"find": "c", "batchSize": 1}`), "cursor", "id")
@@ -366,7 +366,7 @@ func TestKilledSessionsHaveNoCursors(t *testing.T) {
 		{"the end of a session is noticed later", `{"endSessions": [` + a + `], "$db": "admin"}`, "2:2", "2:2", "2:2"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+			p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()))
 			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1")
 			more := make(map[string]string)
 			for _, who := range []string{"A.", "B.", "-"} {
@@ -378,7 +378,7 @@ func TestKilledSessionsHaveNoCursors(t *testing.T) {
 }
 
 func TestSnapshotReads(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	p := newPlayers(t, rs)
 	p.play("- | PUT 1 1 | n 1")
 	reply := p.run("-", `{"find": "c", "readConcern": {"level": "snapshot"}}`)
@@ -413,7 +413,7 @@ func TestWritesWaitForTransactions(t *testing.T) {
 		{"a drop waits for everything", `{"drop": "c"}`, "A | COMMIT | ok", "ok", ""},
 		{"an index waits for everything", `{"createIndexes": "c", "indexes": [{"key": {"n": 1}, "name": "n"}]}`, "A | ABORT | ok", "ok", "1:1 2:2"},
 	} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			p := newPlayers(t, rs)
 			p.play("- | PUT 1 1 | n 1\n- | PUT 2 2 | n 1\nA+ | SET 1 5 | n 1")
 			c, full := p.command("W.", test.command)
@@ -435,7 +435,7 @@ func TestWritesWaitForTransactions(t *testing.T) {
 			}
 			p.play("- | FIND | " + test.left)
 			for _, e := range rs.Journal() {
-				if e.LSID != "" && e.TxnNumber < 0 && (e.RolledBack || e.Err != 0 || e.Applied != (test.want != "n 0")) {
+				if e.LSID != "" && e.TxnNumber < 0 && (e.RolledBack || e.ErrorCode != 0 || e.Applied != (test.want != "n 0")) {
 					t.Errorf("%s: the journal says %s", test.rule, e.String())
 				}
 			}
@@ -444,7 +444,7 @@ func TestWritesWaitForTransactions(t *testing.T) {
 }
 
 func TestWaitingForATransactionHasALimit(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play("- | PUT 1 1 | n 1\nA+ | SET 1 5 | n 1")
 		began := time.Now()
@@ -457,7 +457,7 @@ func TestWaitingForATransactionHasALimit(t *testing.T) {
 }
 
 func TestTransactionsDoNotLiveForEver(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play("- | PUT 1 1 | n 1\nA+ | SET 1 5 | n 1")
 		pass(59 * time.Second)
@@ -474,7 +474,7 @@ func TestTransactionsDoNotLiveForEver(t *testing.T) {
 }
 
 func TestTransactionsSurviveAFailover(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play(`-  | PUT 1 1 | n 1
 		        A+ | SET 1 5 | n 1
@@ -500,7 +500,7 @@ func TestTransactionsSurviveAFailover(t *testing.T) {
 }
 
 func TestTransactionsAreRolledBackWhole(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play("- | PUT 1 1 | n 1")
 		rs.Partition([]int{0})
@@ -530,7 +530,7 @@ func TestTransactionsAreRolledBackWhole(t *testing.T) {
 }
 
 func TestTheJournalTellsWhenATransactionIsCommitted(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	p := newPlayers(t, rs)
 	p.play("A+ | PUT 1 1 | n 1")
 	if e := rs.Journal()[0]; e.Applied {
@@ -543,9 +543,9 @@ func TestTheJournalTellsWhenATransactionIsCommitted(t *testing.T) {
 }
 
 func TestTransactionsNeedAReplicaSet(t *testing.T) {
-	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone()))
+	p := newPlayers(t, mongotest.RunStandaloneT(t, mongotest.InMemory()))
 	p.play("A+ | FIND | 20")
-	old := newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.2")))
+	old := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("4.2")))
 	old.play(`A+ | {"create": "d"} | 263`)
 }
 
@@ -553,8 +553,8 @@ func TestTransactionsNeedAReplicaSet(t *testing.T) {
 func TestWhoMakesCollections(t *testing.T) {
 	const upsert = `{"update": "new", "updates": [{"q": {"_id": 1}, "u": {"$set": {"n": 1}}, "upsert": true}]}`
 	const create = `{"insert": "new", "documents": [{"_id": 1}]}`
-	newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.4"))).play("A+ | " + create + " | n 1")
-	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("4.2")))
+	newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("4.4"))).play("A+ | " + create + " | n 1")
+	p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("4.2")))
 	if got := p.run("A+", create).String(); !strings.Contains(got, "Cannot create namespace test.new in multi-document transaction.") {
 		t.Errorf("the reply is %s", got)
 	}
@@ -568,14 +568,14 @@ func TestWhoMakesCollections(t *testing.T) {
 
 // TestUnacknowledgedStatementsAreSent keeps a reply from being written where the client wants none.
 func TestUnacknowledgedStatementsAreSent(t *testing.T) {
-	p := newPlayers(t, mongotest.RunT(t, mongotest.InMemory()))
+	p := newPlayers(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()))
 	c, full := p.command("A+", expand("PUT 1 1"))
 	c.send(wire.MoreToCome, j("%s", full))
 	p.play("A | COMMIT | ok\n- | FIND | 1:1")
 }
 
 func TestSnapshotsAreOfWhatAMajorityHas(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		p := newPlayers(t, rs)
 		p.play("- | PUT 1 1 | n 1")
 		rs.Partition([]int{0})

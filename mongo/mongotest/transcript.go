@@ -22,8 +22,8 @@ type Message struct {
 	ResponseTo int32 // of a reply: the request that it answers
 	// Body is the command or the reply, document sequences being folded in as arrays; nil if no document was sent.
 	Body bson.Raw
-	// Fate is what became of a message that was not dealt with as usual: "lost", "cut", "silent" or "garbage".
-	Fate string
+	// Fault is the fault that a reply suffered: "lost", "cut", "silent" or "garbage"; "" if it was sent as usual.
+	Fault string
 }
 
 // String returns the message as one line of JSON, the body as relaxed extended JSON.
@@ -35,9 +35,9 @@ func (m Message) String() string {
 		ConnID     int64           `json:"connId"`
 		RequestID  int32           `json:"requestId"`
 		ResponseTo int32           `json:"responseTo,omitempty"`
-		Fate       string          `json:"fate,omitempty"`
+		Fault      string          `json:"fault,omitempty"`
 		Body       json.RawMessage `json:"body,omitempty"`
-	}{m.Time, "request", m.Member, m.ConnID, m.RequestID, m.ResponseTo, m.Fate, nil}
+	}{m.Time, "request", m.Member, m.ConnID, m.RequestID, m.ResponseTo, m.Fault, nil}
 	if m.Reply {
 		line.Direction = "reply"
 	}
@@ -51,12 +51,14 @@ func (m Message) String() string {
 	return string(text)
 }
 
-// KeepTranscript has every request and reply kept, the newest n messages, for [ReplicaSet.Transcript] and the dump of a
-// failed test; none are if it is not given.
-func KeepTranscript(n int) Option { return func(c *config) { c.transcript = n } }
+// TranscriptLimit sets how many requests and replies the transcript keeps, the newest ones, for [Deployment.Transcript] and
+// the text that a failed test logs. Without it a deployment keeps none, and a black pipe 1000.
+func TranscriptLimit(n int) CommonOption {
+	return commonOption(func(c *commonConfig) { c.transcript = n })
+}
 
-// Transcript returns the messages that KeepTranscript keeps, the oldest first.
-func (rs *ReplicaSet) Transcript() []Message { return rs.transcript.messages() }
+// Transcript returns the messages that it keeps, see [TranscriptLimit], the oldest first.
+func (rs *Deployment) Transcript() []Message { return rs.transcript.messages() }
 
 // transcript keeps the newest messages.
 type transcript struct {
@@ -92,8 +94,8 @@ func (t *transcript) String() string {
 	return b.String()
 }
 
-// fate names what becomes of a reply on the wire.
-func (r *Reply) fate() string {
+// fault names the fault that a reply suffers on the wire, "" if there is none.
+func (r *Reply) fault() string {
 	switch {
 	case r == nil:
 		return ""
@@ -114,7 +116,7 @@ func (x *exec) received() {
 	x.countMessage()
 	if x.conn.set.transcript.limit > 0 {
 		x.conn.set.transcript.add(Message{
-			Member: x.at(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: folded(x.command.raw, x.command.sequences),
+			Member: x.at(), ConnID: x.conn.id, RequestID: x.command.requestID, Body: wire.Fold(x.command.raw, x.command.sequences),
 		})
 	}
 }
@@ -125,7 +127,7 @@ func (x *exec) transcribeReply(reply *Reply) {
 		h, _ := wire.ParseHeader(x.result.out)
 		x.conn.set.transcript.add(Message{
 			Member: x.at(), ConnID: x.conn.id, Reply: true, RequestID: h.RequestID, ResponseTo: h.ResponseTo, Body: body(x.result.out),
-			Fate: reply.fate(),
+			Fault: reply.fault(),
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTopCountsByNamespace(t *testing.T) {
-	rs := mongotest.RunT(t, mongotest.InMemory())
+	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	c := dial(t, rs, 0)
 	for _, command := range []string{
 		`{"insert": "c", "documents": [{"_id": 1}, {"_id": 2}], "$db": "test"}`,
@@ -40,13 +40,13 @@ func TestTopCountsByNamespace(t *testing.T) {
 }
 
 func TestSearchIndexesNeedASearchEngine(t *testing.T) {
-	c := dial(t, mongotest.RunT(t, mongotest.InMemory()), 0)
+	c := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory()), 0)
 	for _, name := range []string{"createSearchIndexes", "updateSearchIndex", "dropSearchIndex", "listSearchIndexes"} {
 		if reply := c.run(`{"%s": "c", "$db": "test"}`, name); number(reply, "code") != 31082 {
 			t.Errorf("%s: %v", name, reply)
 		}
 	}
-	old := dial(t, mongotest.RunT(t, mongotest.InMemory(), mongotest.Version("6.0")), 0)
+	old := dial(t, mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version("6.0")), 0)
 	if reply := old.run(`{"createSearchIndexes": "c", "$db": "test"}`); number(reply, "code") != 59 {
 		t.Errorf("before 7.0: %v", reply)
 	}

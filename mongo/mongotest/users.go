@@ -1,10 +1,6 @@
 package mongotest
 
-import (
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
-)
-
-//nolint:gosec // SCRAM-SHA-1 in MongoDB begins with it
+import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 
 // User is someone who may authenticate. What an authenticated user may do is not restricted.
 type User struct {
@@ -20,14 +16,16 @@ type User struct {
 
 // Users adds users. A server that has any lets nobody in who has not authenticated.
 func Users(users ...User) Option {
-	return func(c *config) { c.users = append(c.users, users...) }
+	return deploymentOption(func(c *config) { c.users = append(c.users, users...) })
 }
 
 // RequireAuth makes servers without users let anybody in only until a user is created, as `mongod --auth` does.
-func RequireAuth() Option { return func(c *config) { c.requireAuth = true } }
+func RequireAuth() Option {
+	return deploymentOption(func(c *config) { c.requireAuth = true })
+}
 
 // userLocked returns a user, nil if there is none.
-func (rs *ReplicaSet) userLocked(db, name string) *account.Account {
+func (rs *Deployment) userLocked(db, name string) *account.Account {
 	for _, a := range rs.users {
 		if a.DB == db && a.Name == name {
 			return a
@@ -37,7 +35,7 @@ func (rs *ReplicaSet) userLocked(db, name string) *account.Account {
 }
 
 // user is userLocked for callers without the set's mutex. What it returns does not change.
-func (rs *ReplicaSet) user(db, name string) *account.Account {
+func (rs *Deployment) user(db, name string) *account.Account {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.userLocked(db, name)

@@ -58,7 +58,7 @@ func TestVersions(t *testing.T) {
 
 func TestAnUnknownVersionIsRefused(t *testing.T) {
 	for _, v := range []string{"7", "7.1", "seven", "7.0.0.1", "3.4"} {
-		_, err := mongotest.Run(mongotest.InMemory(), mongotest.Version(v))
+		_, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.Version(v))
 		if err == nil || !strings.Contains(err.Error(), "Version") {
 			t.Errorf("%q: %v", v, err)
 		}

@@ -23,7 +23,7 @@ func TestAWriteConcernErrorTellsTheConcern(t *testing.T) {
 		{`"maxTimeMS":200, "writeConcern":{"w":3, "wtimeout":100}, `, "7.0", `64 {"wtimeout":true,"writeConcern":{"w":3,"wtimeout":100,"provenance":"clientSupplied"}}`},
 		{`"maxTimeMS":100, `, "7.0", `50 {"writeConcern":{"w":"majority","wtimeout":0,"provenance":"implicitDefault"}}`},
 	} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			reply := dial(t, rs, 0).ok(`{"insert":"c", "documents":[{"_id":1}], %s"$db":"test"}`, test.given)
 			info := must[[]byte](t)(bson.MarshalExtJSON(reply.Lookup("writeConcernError", "errInfo").Document(), false, false))
 			got := fmt.Sprint(number(reply, "writeConcernError", "code"), " ", string(info))
@@ -42,7 +42,7 @@ func TestStepDownPeriods(t *testing.T) {
 		{"none if forced", `{"replSetStepDown":5, "force":true, "$db":"admin"}`, ""},
 		{"a shorter one", `{"replSetStepDown":5, "secondaryCatchUpPeriodSecs":5, "$db":"admin"}`, ""},
 	} {
-		bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+		bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 			got, _ := dial(t, rs, 0).run("%s", test.command).Lookup("errmsg").StringValueOK()
 			if !strings.Contains(got, test.want) || test.want == "" && got != "" {
 				t.Errorf("%s: %s is answered %q, want %q", test.rule, test.command, got, test.want)
@@ -52,7 +52,7 @@ func TestStepDownPeriods(t *testing.T) {
 }
 
 func TestADefaultWriteConcernTellsThatItIsOne(t *testing.T) {
-	bubble(t, func(t *testing.T, rs *mongotest.ReplicaSet) {
+	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
 		c.ok(`{"setDefaultRWConcern": 1, "defaultWriteConcern": {"w": 3}, "writeConcern": {"w": 1}, "$db": "admin"}`)
 		reply := c.ok(`{"insert": "c", "documents": [{"_id": 1}], "maxTimeMS": 100, "$db": "test"}`)

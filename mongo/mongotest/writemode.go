@@ -31,7 +31,7 @@ func checkModes(modes map[string]map[string]int) error {
 }
 
 // checkLocked refuses a write concern that the set can never satisfy.
-func (w *writeConcern) checkLocked(rs *ReplicaSet) *mongoerr.Error {
+func (w *writeConcern) checkLocked(rs *Deployment) *mongoerr.Error {
 	switch {
 	case w.mode == "" || w.mode == majorityMode:
 		if w.members > rs.bearersLocked() {
@@ -46,7 +46,7 @@ func (w *writeConcern) checkLocked(rs *ReplicaSet) *mongoerr.Error {
 }
 
 // satisfiesLocked reports whether the members that have a write, of those with data, are as many and as different as a mode asks.
-func (rs *ReplicaSet) satisfiesLocked(mode string, has func(*member) bool) bool {
+func (rs *Deployment) satisfiesLocked(mode string, has func(*member) bool) bool {
 	for tag, n := range rs.modes[mode] {
 		values := make(map[string]bool)
 		for _, m := range rs.members {

@@ -28,17 +28,17 @@ type failure struct {
 // fail records a statement's error.
 func (o *outcome) fail(index int, note *noted, err error) {
 	e := mongoerr.From(err)
-	note.Err = e.Code
+	note.ErrorCode = e.Code
 	o.failures = append(o.failures, failure{index, e})
 }
 
 // executedBeforeLocked returns the oplog entry of a statement that was executed before, which is then told as done; nil if it was
 // not.
 func (x *exec) executedBeforeLocked(note *noted, o *outcome) *store.Entry {
-	e := x.executedLocked(note.StatementN)
+	e := x.executedLocked(note.StatementID)
 	if e != nil {
 		note.Deduplicated = true
-		o.retried = append(o.retried, note.StatementN)
+		o.retried = append(o.retried, note.StatementID)
 		o.n++
 	}
 	return e

@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-func resting(t testing.TB) *Server {
+// withIdleConn returns a server whose pool has one idle connection.
+func withIdleConn(t testing.TB) *Server {
 	s := bareOn(t, Config{
 		Dialer: network{addrA: {hello: standalone()}}, Topology: topology.Config{Seeds: []string{addrA}},
 	})
@@ -30,8 +31,8 @@ func noAllocations(t *testing.T, what string, f func()) {
 	}
 }
 
-func TestAnIdleConnectionIsTakenAndGivenBackWithoutAllocations(t *testing.T) {
-	s := resting(t)
+func TestCheckOutAndCheckInOfAnIdleConnectionDoNotAllocate(t *testing.T) {
+	s := withIdleConn(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	noAllocations(t, "checkout and checkin", func() {
@@ -44,7 +45,7 @@ func TestAnIdleConnectionIsTakenAndGivenBackWithoutAllocations(t *testing.T) {
 	counters(t, s, 1, 1, 0)
 }
 
-func TestASelectionAllocatesNothing(t *testing.T) {
+func TestSelectDoesNotAllocate(t *testing.T) {
 	c := &Cluster{}
 	d := &topology.Description{Kind: topology.ReplicaSetWithPrimary}
 	snapshot := &Snapshot{Description: d}
@@ -70,7 +71,7 @@ func TestASelectionAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkCheckOutAndIn(b *testing.B) {
-	s := resting(b)
+	s := withIdleConn(b)
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -23,7 +23,7 @@ var errDown = errors.New("the server is down")
 type listener struct {
 	mu     sync.Mutex
 	events []event.PoolEvent
-	heard  chan struct{} // closed and renewed at each event
+	heard  chan struct{} // closed and replaced at each event
 }
 
 func newListener() *listener { return &listener{heard: make(chan struct{})} }
@@ -65,7 +65,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// start starts a cluster on the network, with its first server as the seed unless the configuration names others.
+// start starts a cluster on the network. Its seed is addrA unless edit changes it.
 func start(t *testing.T, n network, edit func(*Config)) *Cluster {
 	t.Helper()
 	cfg := Config{Dialer: n, Topology: topology.Config{Seeds: []string{addrA}}}
@@ -80,7 +80,7 @@ func start(t *testing.T, n network, edit func(*Config)) *Cluster {
 	return c
 }
 
-// bare returns a cluster of one server without a monitor: the test is the monitor.
+// bare returns the server of a cluster that has no monitor. The test itself applies the results of checks.
 func bare(t *testing.T, p *peer, edit func(*Config)) *Server {
 	t.Helper()
 	cfg := Config{Dialer: network{addrA: p}, Topology: topology.Config{Seeds: []string{addrA}}}
@@ -98,8 +98,7 @@ func bareOn(t testing.TB, cfg Config) *Server {
 		t.Fatal(err)
 	}
 	address := description.Servers[0].Address
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := newCluster(cfg)
 	s := newServer(c, address)
 	s.stop = func() {}
 	c.servers[address] = s
@@ -111,15 +110,16 @@ func bareOn(t testing.TB, cfg Config) *Server {
 	return s
 }
 
-// selected returns the server of a cluster that has one, once it can be written to. Only if it cannot be now are the
-// monitors asked for a check.
+// selected waits until all goroutines are blocked, then selects a server for writes. The first checks are done by
+// then, so the selection requests none.
 func selected(t *testing.T, c *Cluster) *Server {
 	t.Helper()
 	synctest.Wait()
-	return selectedInHaste(t, c)
+	return selectedNow(t, c)
 }
 
-func selectedInHaste(t *testing.T, c *Cluster) *Server {
+// selectedNow selects a server for writes.
+func selectedNow(t *testing.T, c *Cluster) *Server {
 	t.Helper()
 	target, err := c.Select(t.Context(), &topology.Selection{Write: true})
 	if err != nil {
@@ -147,7 +147,7 @@ func ping(ctx context.Context, c *Conn) error {
 	return err
 }
 
-// operation is one whole operation on a server: it returns the first error.
+// operation makes one operation on a server: checkout, ping, check in. It returns the first error.
 func operation(ctx context.Context, s *Server) error {
 	c, err := s.CheckOut(ctx)
 	if err != nil {
@@ -157,14 +157,14 @@ func operation(ctx context.Context, s *Server) error {
 	return ping(ctx, c)
 }
 
-// async runs f beside the test; the result is there when f has returned.
+// async runs f in a goroutine and returns a channel for its result.
 func async[T any](f func() T) <-chan T {
 	result := make(chan T, 1)
 	go func() { result <- f() }()
 	return result
 }
 
-// settled returns a result that must be there now, without any time passing.
+// settled returns the result of a function that must have returned by now.
 func settled[T any](t *testing.T, what string, result <-chan T) T {
 	t.Helper()
 	synctest.Wait()
@@ -172,11 +172,12 @@ func settled[T any](t *testing.T, what string, result <-chan T) T {
 	case r := <-result:
 		return r
 	default:
-		t.Fatalf("%s goes on", what)
+		t.Fatalf("%s has not ended", what)
 		panic("unreachable")
 	}
 }
 
+// unsettled fails if the function has returned.
 func unsettled[T any](t *testing.T, what string, result <-chan T) {
 	t.Helper()
 	synctest.Wait()
@@ -187,7 +188,7 @@ func unsettled[T any](t *testing.T, what string, result <-chan T) {
 	}
 }
 
-// pass lets time pass.
+// pass advances the fake clock by d.
 func pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	sleep(context.WithoutCancel(t.Context()), d, nil)
@@ -201,7 +202,7 @@ func kindOf(c *Cluster, address string) topology.ServerKind {
 	return topology.Unknown
 }
 
-// found plays the monitor that finds a server: its pool is ready then.
+// found applies a successful check with this reply to hello, which makes the pool ready.
 func found(t testing.TB, s *Server, hello bson.D) {
 	t.Helper()
 	doc, err := bson.Marshal(append(bson.D{{Key: "ok", Value: 1}}, hello...))
@@ -213,20 +214,20 @@ func found(t testing.TB, s *Server, hello bson.D) {
 		t.Fatal(err)
 	}
 	d.RTT, d.HasRTT = time.Millisecond, true
-	s.cluster.monitored(s, d)
+	s.cluster.checkSucceeded(s, d)
 }
 
-// counters fails unless the pool has these numbers of connections: all, idle ones, and those being made.
+// counters fails unless the pool has these numbers of connections: in total, idle and pending.
 func counters(t testing.TB, s *Server, total uint64, idle int, connecting uint64) {
 	t.Helper()
 	p := &s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.total != total || len(p.idle) != idle || p.connecting != connecting || len(p.pending) > int(connecting) {
-		t.Errorf("the pool has %d connections, %d idle, %d (%d) being made; want %d, %d, %d",
+		t.Errorf("the pool has %d connections, %d idle, %d (%d) pending; want %d, %d, %d",
 			p.total, len(p.idle), p.connecting, len(p.pending), total, idle, connecting)
 	}
 	if uint64(len(p.open))+p.connecting != p.total {
-		t.Errorf("%d open and %d being made are not %d", len(p.open), p.connecting, p.total)
+		t.Errorf("%d open and %d pending connections are not %d", len(p.open), p.connecting, p.total)
 	}
 }

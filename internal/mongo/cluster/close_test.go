@@ -19,14 +19,14 @@ func set3() network {
 	}
 }
 
-func TestAClusterBeginsOnlyWithAConfigurationThatAgreesWithItself(t *testing.T) {
+func TestNewRefusesAnInvalidConfiguration(t *testing.T) {
 	if _, err := New(Config{}); err == nil {
-		t.Error("a cluster without seeds begins")
+		t.Error("a cluster without seeds is started")
 	}
 }
 
-// The fake clock's bubble fails if a goroutine is left.
-func TestCloseLeavesNothingBehind(t *testing.T) {
+// The synctest bubble fails if a goroutine is left.
+func TestCloseEndsAllGoroutinesAndConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, set3(), nil)
 		s := selected(t, c)
@@ -53,7 +53,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestCloseEndsWhoWaitsAndWhoConnects(t *testing.T) {
+func TestCloseEndsWaitingAndPendingCheckouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
@@ -133,21 +133,21 @@ func TestDrainWaitsForOperationsInFlight(t *testing.T) {
 	})
 }
 
-func TestDrainBreaksOffWhatIsInFlightWhenItsContextEnds(t *testing.T) {
+func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := network{addrA: {hello: member(true, addrA, addrB)}, addrB: {hello: member(false, addrA, addrB)}}
 		c := start(t, set, nil)
 		a := selected(t, c)
 		synctest.Wait()
 		b := c.servers[addrB]
-		idle, inUse, onLeaver := checkOut(t, a), checkOut(t, a), checkOut(t, b)
+		idle, inUse, onRemoved := checkOut(t, a), checkOut(t, a), checkOut(t, b)
 		a.CheckIn(idle)
 		set[addrA].set(func(p *peer) { p.hello = member(true, addrA) })
-		pass(t, c.cfg.HeartbeatInterval) // b has left
+		pass(t, c.cfg.HeartbeatInterval) // b is removed now
 		set[addrA].hang()
 		set[addrB].hang()
 		var running []<-chan error
-		for conn, s := range map[*Conn]*Server{inUse: a, onLeaver: b} {
+		for conn, s := range map[*Conn]*Server{inUse: a, onRemoved: b} {
 			running = append(running, async(func() error { defer s.CheckIn(conn); return ping(t.Context(), conn) }))
 		}
 		idle = checkOut(t, a)
@@ -163,7 +163,7 @@ func TestDrainBreaksOffWhatIsInFlightWhenItsContextEnds(t *testing.T) {
 		}
 		for i, result := range running {
 			if err := settled(t, "an operation", result); err == nil {
-				t.Errorf("operation %d was not broken off", i)
+				t.Errorf("operation %d was not interrupted", i)
 			}
 		}
 		if c.Busy() || idle.interrupted.Load() {

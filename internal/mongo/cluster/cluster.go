@@ -7,21 +7,25 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Cluster is a deployment as a client sees it: the topology, and a pool and a monitor for each of its servers.
+// Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
+// load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
 	cfg Config
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
-	left     []*Server // that left the deployment and may still have operations in flight
+	removed  []*Server // servers that left the topology and may still have operations in flight
 	snapshot atomic.Pointer[Snapshot]
+	notices  notices // calls of OnChange
 
-	monitors sync.WaitGroup
-	life     context.Context //nolint:containedctx // it is the monitors' life, which no call's context bounds
-	end      context.CancelFunc
+	monitors     sync.WaitGroup
+	monitorCtx   context.Context //nolint:containedctx // the monitors run until Close, longer than any call
+	stopMonitors context.CancelFunc
 }
 
 // Snapshot is the topology at one moment. It is immutable.
@@ -31,7 +35,7 @@ type Snapshot struct {
 	changed     chan struct{} // closed when there is a newer snapshot
 }
 
-// Server returns the server that a description of this snapshot belongs to, or nil.
+// Server returns the server of a description in this snapshot, or nil if d is not in it.
 func (s *Snapshot) Server(d *topology.Server) *Server {
 	for i, have := range s.Description.Servers {
 		if have == d {
@@ -41,33 +45,42 @@ func (s *Snapshot) Server(d *topology.Server) *Server {
 	return nil
 }
 
-// New starts a cluster: its monitors begin at once. It returns an error only for a configuration that contradicts
-// itself.
+// New starts a cluster and its monitors. It returns an error only if the configuration is invalid.
 func New(cfg Config) (*Cluster, error) {
 	cfg.setDefaults()
 	description, err := topology.New(cfg.Topology)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
-	c.life, c.end = context.WithCancel(context.Background())
+	c := newCluster(cfg)
 	c.mu.Lock()
-	effects := c.publish(description)
+	after := c.change(description)
 	c.mu.Unlock()
-	effects.run()
+	after.run()
+	if cfg.Topology.LoadBalanced {
+		c.checkSucceeded(c.snapshot.Load().servers[0], topology.NewLoadBalancer(description.Servers[0].Address))
+	}
 	return c, nil
 }
 
-// Snapshot returns the topology as it is known now.
+func newCluster(cfg Config) *Cluster {
+	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c.notices.lock = &c.mu
+	c.monitorCtx, c.stopMonitors = context.WithCancel(context.Background())
+	return c
+}
+
+// Snapshot returns the current topology. It takes no lock.
 func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 
-// Close ends the monitors and the pools. Connections in use stay open until they are checked in or interrupted.
+// Close stops the monitors and closes the pools. Connections in use stay open until they are checked in or
+// interrupted.
 func (c *Cluster) Close() {
 	var after effects
 	c.mu.Lock()
-	c.end()
+	c.stopMonitors()
 	for _, s := range c.servers {
-		c.left = append(c.left, s)
+		c.removed = append(c.removed, s)
 		after = append(after, s.pool.close()...)
 	}
 	c.servers = nil
@@ -76,7 +89,7 @@ func (c *Cluster) Close() {
 	c.monitors.Wait()
 }
 
-// Interrupt breaks off what is in flight on every server.
+// Interrupt interrupts the connections in use and the pending connections of every server.
 func (c *Cluster) Interrupt() {
 	for _, s := range c.all() {
 		s.pool.interruptAll()
@@ -87,10 +100,10 @@ func (c *Cluster) Interrupt() {
 func (c *Cluster) all() []*Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.AppendSeq(slices.Clone(c.left), maps.Values(c.servers))
+	return slices.AppendSeq(slices.Clone(c.removed), maps.Values(c.servers))
 }
 
-// effects are what a change of the topology entails outside the lock.
+// effects are the calls that follow a change of the topology. They run after the lock is released.
 type effects []func()
 
 func (e effects) run() {
@@ -99,8 +112,40 @@ func (e effects) run() {
 	}
 }
 
-// publish makes description the current one: servers that appeared get a pool and a monitor, those that left lose
-// theirs. It is called with the lock held.
+// change makes next the current topology and reports it to OnChange. Every change of the topology goes through this
+// function. It is called with the lock held.
+func (c *Cluster) change(next *topology.Description) effects {
+	var old *topology.Description
+	if current := c.snapshot.Load(); current != nil {
+		old = current.Description
+	}
+	if next == old {
+		return nil
+	}
+	after := c.publish(next)
+	if old != nil {
+		after = append(after, c.checkStalePrimaries(old, next)...)
+	}
+	if c.cfg.OnChange != nil {
+		c.notices.add(func() { c.cfg.OnChange(old, next) })
+		after = append(after, c.notices.deliver)
+	}
+	return after
+}
+
+// checkStalePrimaries requests an immediate check of each former primary.
+func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
+	var after effects
+	for _, change := range topology.Changes(old, next, nil) {
+		if change.CheckNow() {
+			after = append(after, c.servers[change.New.Address].requestCheck)
+		}
+	}
+	return after
+}
+
+// publish makes description the current one. New servers get a pool and a monitor; those of removed servers are
+// closed and stopped. It is called with the lock held.
 func (c *Cluster) publish(description *topology.Description) effects {
 	var after effects
 	var added []*Server
@@ -122,68 +167,55 @@ func (c *Cluster) publish(description *topology.Description) effects {
 			delete(c.servers, address)
 			s.stop()
 			after = append(after, s.pool.close()...)
-			c.left = append(slices.DeleteFunc(c.left, (*Server).resting), s)
+			c.removed = append(slices.DeleteFunc(c.removed, (*Server).idle), s)
 		}
 	}
 	if old := c.snapshot.Swap(next); old != nil {
 		close(old.changed)
 	}
-	for _, s := range added {
-		c.watch(s)
+	if description.Kind != topology.LoadBalanced {
+		for _, s := range added {
+			c.startMonitor(s)
+		}
 	}
 	return after
 }
 
-// watch starts a server's monitor. It is called with the lock held.
+// startMonitor starts a server's monitor. It is called with the lock held.
 //
-//nolint:contextcheck,nolintlint // a monitor lives as long as the cluster, not as long as the call that found its server
-func (c *Cluster) watch(s *Server) {
-	ctx, cancel := context.WithCancel(c.life)
+//nolint:contextcheck,nolintlint // a monitor runs until Close, longer than the call that starts it
+func (c *Cluster) startMonitor(s *Server) {
+	ctx, cancel := context.WithCancel(c.monitorCtx)
 	s.stop = cancel
 	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
 }
 
-// learn applies what a hello told to an application's connection. The round trip time stays the monitor's. If the pool
-// was cleared since the connection was begun, the hello is older than the failure and would make a server selectable
-// whose pool is paused.
-func (c *Cluster) learn(s *Server, generation uint64, d *topology.Server) {
+// handshakeSucceeded applies the hello of an application's connection. The round trip time of the monitor is kept. If
+// the pool was cleared after the connection was begun, the hello is ignored: it would make a server selectable whose
+// pool is paused.
+func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.Server) {
 	c.mu.Lock()
 	var after effects
-	if c.servers[s.address] == s && s.pool.currentGeneration() == generation {
+	if c.servers[s.address] == s && s.pool.generation(bson.NilObjectID) == generation {
 		next := *d
 		if known := c.snapshot.Load().Description.Server(s.address); known != nil {
 			next.RTT, next.HasRTT = known.RTT, known.HasRTT
 		}
-		after = c.apply(&next)
+		after = c.change(topology.Apply(c.snapshot.Load().Description, &next))
 	}
 	c.mu.Unlock()
 	after.run()
 }
 
-// apply is called with the lock held.
-func (c *Cluster) apply(s *topology.Server) effects {
-	old := c.snapshot.Load().Description
-	next := topology.Apply(old, s)
-	if next == old {
-		return nil
-	}
-	after := c.publish(next)
-	for _, change := range topology.Changes(old, next, nil) {
-		if change.CheckNow() { // a stale primary is looked at immediately, not at its next heartbeat
-			after = append(after, c.servers[change.New.Address].requestCheck)
-		}
-	}
-	return after
+// checkSucceeded applies the result of a check in two steps. The first makes the pool ready and reports it, so that
+// this happens before the server can be selected. The second publishes the description, and makes the pool ready
+// again if it was cleared between the steps.
+func (c *Cluster) checkSucceeded(s *Server, d *topology.Server) {
+	c.checkSucceededStep(s, d, false)
+	c.checkSucceededStep(s, d, true)
 }
 
-// monitored applies a monitor's finding. The pool is ready, and its listener knows it, before anybody can select the
-// server. What happens between the two steps is judged anew by the second.
-func (c *Cluster) monitored(s *Server, d *topology.Server) {
-	c.monitoredStep(s, d, false)
-	c.monitoredStep(s, d, true)
-}
-
-func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
+func (c *Cluster) checkSucceededStep(s *Server, d *topology.Server, publish bool) {
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
@@ -191,14 +223,14 @@ func (c *Cluster) monitoredStep(s *Server, d *topology.Server, publish bool) {
 			after = s.pool.makeReady()
 		}
 		if publish {
-			after = append(after, c.apply(d)...)
+			after = append(after, c.change(topology.Apply(c.snapshot.Load().Description, d))...)
 		}
 	}
 	c.mu.Unlock()
 	after.run()
 }
 
-// TargetOf returns a server as a target, whatever it is now.
+// TargetOf returns a server with its current description, which is Unknown if the server left the topology.
 func (c *Cluster) TargetOf(s *Server) Target {
 	description := c.snapshot.Load().Description
 	d := description.Server(s.address)
@@ -208,10 +240,19 @@ func (c *Cluster) TargetOf(s *Server) Target {
 	return Target{Server: s, Description: d, Topology: description}
 }
 
-// Closed tells whether the cluster was closed.
-func (c *Cluster) Closed() bool { return c.life.Err() != nil }
+// ReplaceSeeds applies the result of polling an SRV record (Polling SRV Records for mongos Discovery): servers that
+// are not among addresses are removed, new ones are added. Only an Unknown or Sharded topology changes.
+func (c *Cluster) ReplaceSeeds(addresses []string) {
+	c.mu.Lock()
+	after := c.change(topology.ReplaceSeeds(c.snapshot.Load().Description, addresses))
+	c.mu.Unlock()
+	after.run()
+}
 
-// Busy tells whether operations are in flight.
+// Closed reports whether the cluster was closed.
+func (c *Cluster) Closed() bool { return c.monitorCtx.Err() != nil }
+
+// Busy reports whether operations are in flight.
 func (c *Cluster) Busy() bool {
-	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.resting() })
+	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.idle() })
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cmapRun is one case of the published suite under way: a pool without a monitor, and the threads of the case.
+// cmapRun runs one case of the published suite: a pool without a monitor, and the threads of the case.
 type cmapRun struct {
 	t       *testing.T
 	server  *Server
@@ -21,7 +21,8 @@ type cmapRun struct {
 	out     map[*Conn]bool
 }
 
-// cmapThread does its operations in order; done brings its first error, after the channel of operations was closed.
+// cmapThread runs its operations in order. When the channel of operations is closed, it sends its first error to
+// done.
 type cmapThread struct {
 	operations chan cmapOperation
 	done       chan error
@@ -41,7 +42,7 @@ func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 		}
 	}
 	if spec.Options.MinPoolSize > 0 {
-		t.Fatal("minPoolSize is not provided for")
+		t.Fatal("minPoolSize is not supported")
 	}
 	r.server = bare(t, p, func(cfg *Config) {
 		cfg.MaxPoolSize = spec.Options.MaxPoolSize
@@ -54,7 +55,7 @@ func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// operations does the main thread's operations up to the first error.
+// operations runs the main thread's operations up to the first error.
 func (r *cmapRun) operations(list []cmapOperation) error {
 	for _, op := range list {
 		if op.Thread != "" {
@@ -89,7 +90,7 @@ func (r *cmapRun) do(op cmapOperation) error {
 	case "ready":
 		r.server.pool.makeReady().run()
 	default:
-		r.t.Errorf("the operation %q is not provided for", op.Name)
+		r.t.Errorf("the operation %q is not supported", op.Name)
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (r *cmapRun) checkIn(label string) {
 	r.server.CheckIn(c)
 }
 
-// cleanUp gives everything back, so that the case leaves nothing running.
+// cleanUp checks in all connections and joins all threads.
 func (r *cmapRun) cleanUp() {
 	for {
 		r.mu.Lock()
@@ -187,7 +188,7 @@ func (r *cmapRun) cleanUp() {
 	}
 }
 
-// allJoined waits for one more thread and tells whether there was none.
+// allJoined joins one thread and returns false, or returns true if all threads are joined.
 func (r *cmapRun) allJoined() bool {
 	for _, thread := range r.threads {
 		if !thread.joined {

@@ -9,17 +9,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-const anything = 42 // the suite's word for a value that only has to be there
+const anything = 42 // the suite's value for "any value"
 
-// cmapNotRun is every published case that is not run, with the reason.
+// cmapNotRun has the published cases that are not run, with the reason.
 var cmapNotRun = map[string]string{
 	"pool-checkout-minPoolSize-connection-maxConnecting": "minPoolSize is refused by the client",
 	"pool-clear-min-size":                                "minPoolSize is refused by the client",
 	"pool-create-min-size":                               "minPoolSize is refused by the client",
 	"pool-create-min-size-error":                         "minPoolSize is refused by the client",
 	"pool-create-with-options":                           "minPoolSize is refused by the client",
-	"pool-checkout-maxConnecting-timeout": "waitQueueTimeoutMS limits the waiting only, a context the whole checkout: " +
-		"TestAWaitForTheRightToConnectEndsWithItsContext",
+	"pool-checkout-maxConnecting-timeout": "waitQueueTimeoutMS limits the time in the queue, a context the whole checkout: " +
+		"TestAWaitForPermissionToConnectEndsWithItsContext",
 }
 
 // cmapSpec is one file of the suite.
@@ -87,7 +87,7 @@ func (spec *cmapSpec) checkEvents(t *testing.T, all []event.PoolEvent) {
 	}
 }
 
-// mismatch returns the name of the first field that is not as it should be.
+// mismatch returns the name of a field that differs, or "".
 func mismatch(got event.PoolEvent, want bson.M) string {
 	for field, value := range want {
 		same := false

@@ -10,11 +10,11 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// MinHeartbeatInterval is the shortest time between two checks of a server (the specification's
-// minHeartbeatFrequencyMS; it may not be configured).
+// MinHeartbeatInterval is the shortest time between two checks of a server: Server Monitoring's
+// minHeartbeatFrequencyMS, which cannot be configured.
 const MinHeartbeatInterval = 500 * time.Millisecond
 
-// idleProbeAfter is how long a connection may rest before it is looked at, without blocking, when it is used again.
+// idleProbeAfter is the idle time after which a connection is checked, without blocking, before it is used again.
 const idleProbeAfter = time.Second
 
 // Dialer opens connections.
@@ -22,22 +22,26 @@ type Dialer interface {
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Config is what a Cluster needs to know. Zero durations and sizes mean the defaults that are named.
+// Config is the configuration of a Cluster. A zero duration or size means the default in its comment.
 type Config struct {
 	Topology topology.Config
 	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
-	AppName  string
+	// Handshake describes the first hello of every new connection.
+	Handshake Handshake
 
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s
 	ServerSelectionTimeout time.Duration // 30 s
-	LocalThreshold         time.Duration // as given; the caller sets the default of 15 ms
+	LocalThreshold         time.Duration // no default here: 0 keeps the nearest servers only
 
 	MaxPoolSize     uint64 // connections per server; 0 means no limit
 	MaxConnecting   uint64 // 2
 	MaxConnIdleTime time.Duration
 
 	PoolMonitor *event.PoolMonitor
+	// OnChange is called for every change of the topology, in order and without a lock held. old is nil in the first
+	// call.
+	OnChange func(old, next *topology.Description)
 }
 
 func (c *Config) setDefaults() {

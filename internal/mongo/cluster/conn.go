@@ -2,51 +2,48 @@ package cluster
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync/atomic"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-const (
-	firstReadBuffer = 4 << 10
-	keptBuffer      = 1 << 20 // a buffer that one large message grew beyond this is not kept
-)
-
-// Conn is one connection. It belongs to whoever checked it out and is not safe for concurrent use, except that its pool
-// may interrupt it.
+// Conn is one connection. Only the goroutine that checked it out may use it. It is not safe for concurrent use, but
+// its pool may interrupt it at any time.
 type Conn struct {
-	// Description is the server as it was at this connection's handshake.
+	// Description is the server description from this connection's handshake.
 	Description *topology.Server
-	// Out is the buffer in which the owner builds its next message.
+	// Out is the buffer for the next message.
 	Out []byte
 
 	id          int64
-	name        string // "host:port[-id]", as command events show it
+	name        string // "host:port[-id]", for command events
 	generation  uint64
+	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
-	in          []byte
+	in          messageBuffer
+	continues   bool  // the last message had the flag moreToCome
+	lastMessage int32 // its requestID; the next message of the reply answers it
 	broken      bool
 	interrupted atomic.Bool
-	abort       func() // ends a read or write that is under way
+	abort       func() // ends a running read or write
 	lastUsed    time.Time
 	checkedOut  time.Time
 }
 
 func newConn(nc net.Conn, id int64, address string) *Conn {
-	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id), in: make([]byte, 0, firstReadBuffer)}
+	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id)}
 	c.abort = func() { _ = nc.SetDeadline(time.Unix(1, 0)) }
 	return c
 }
 
-// ID returns the connection's number within its pool, starting from 1.
+// ID returns the connection's number within its pool. The first is 1.
 func (c *Conn) ID() int64 { return c.id }
 
 // CheckedOut returns when the connection was checked out.
@@ -55,36 +52,15 @@ func (c *Conn) CheckedOut() time.Time { return c.checkedOut }
 // Name returns the connection's name in command events.
 func (c *Conn) Name() string { return c.name }
 
-// IOError is a connection that broke. Stage is known here, where the bytes were written.
-type IOError struct {
-	Address string
-	Stage   retry.Stage
-	Err     error
-}
-
-// Error returns what broke and how far the message had come.
-func (e *IOError) Error() string {
-	return fmt.Sprintf("connection to %s failed (%s): %v", e.Address, e.Stage, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *IOError) Unwrap() error { return e.Err }
-
-// Timeout tells whether a time limit broke the connection.
-func (e *IOError) Timeout() bool {
-	var ne net.Error
-	return errors.As(e.Err, &ne) && ne.Timeout()
-}
-
-// Send writes a message to which no reply will come.
+// Send writes a message that has no reply.
 func (c *Conn) Send(ctx context.Context, message []byte) error {
 	stop := c.watch(ctx)
 	err := c.write(message)
 	return c.done(ctx, stop, err)
 }
 
-// RoundTrip writes message, whose request id must be requestID, and returns the reply's bytes. They are valid until the
-// connection is used again or checked in.
+// RoundTrip writes message, whose requestID must be the given one, and returns the reply. Its bytes are valid until
+// the next use of the connection, or until it is checked in. An I/O failure is an *IOError.
 func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) ([]byte, error) {
 	stop := c.watch(ctx)
 	err := c.write(message)
@@ -98,7 +74,21 @@ func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) (
 	return reply, nil
 }
 
-// watch makes the end of ctx end reads and writes. It costs nothing where ctx cannot end.
+// Continues reports whether the last message had the flag moreToCome: [Conn.Next] reads the next message of the
+// reply. Until the last one was read, the connection must not send; if it is checked in before, it is closed.
+func (c *Conn) Continues() bool { return c.continues }
+
+// Next returns the next message of a reply that continues (moreToCome), like [Conn.RoundTrip].
+func (c *Conn) Next(ctx context.Context) ([]byte, error) {
+	stop := c.watch(ctx)
+	reply, err := c.read(c.lastMessage)
+	if err := c.done(ctx, stop, err); err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+// watch makes the end of ctx abort reads and writes. It does nothing if ctx cannot end.
 func (c *Conn) watch(ctx context.Context) func() bool {
 	if ctx.Done() == nil {
 		return nil
@@ -106,10 +96,10 @@ func (c *Conn) watch(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, c.abort)
 }
 
-// done ends the watch and gives an error its true cause.
+// done ends the watch. It replaces an error that ctx or an interruption caused by that cause.
 func (c *Conn) done(ctx context.Context, stop func() bool, err error) error {
 	if stop != nil && !stop() {
-		c.broken = true // its deadline is set, or will be
+		c.broken = true // abort sets its deadline, now or later
 	}
 	if err == nil {
 		return nil
@@ -128,8 +118,6 @@ func (c *Conn) done(ctx context.Context, stop func() bool, err error) error {
 	return err
 }
 
-var errInterrupted = errors.New("interrupted: the server did not answer its monitor, or the client was disconnected")
-
 func (c *Conn) ioError(stage retry.Stage, err error) error {
 	return &IOError{Address: c.address(), Stage: stage, Err: err}
 }
@@ -147,64 +135,36 @@ func (c *Conn) write(message []byte) error {
 		return nil
 	}
 	if n == 0 {
-		return c.ioError(retry.Dispatch, err)
+		return c.ioError(retry.StageDispatch, err)
 	}
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }
 
-// read returns the next message, which must be an OP_MSG that answers requestID and the only one there.
-func (c *Conn) read(requestID int32) ([]byte, error) {
-	message, err := c.readMessage()
+// read returns the next message, whose responseTo must be the given one. No more bytes may have arrived after it,
+// unless it has the flag moreToCome.
+func (c *Conn) read(responseTo int32) ([]byte, error) {
+	message, err := c.in.next(c.nc, c.maxMessage())
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	h, err := wire.ParseHeader(message)
-	if err == nil && h.ResponseTo != requestID {
-		err = fmt.Errorf("%w: an answer to request %d where %d was asked", wire.ErrMalformed, h.ResponseTo, requestID)
+	c.continues = wire.MoreFollow(message)
+	c.lastMessage = h.RequestID
+	switch {
+	case err != nil:
+	case h.ResponseTo != responseTo:
+		err = fmt.Errorf("%w: responseTo is %d, it must be %d", wire.ErrMalformed, h.ResponseTo, responseTo)
+	case !c.continues && c.in.unread() > 0:
+		err = fmt.Errorf("%w: %d unexpected bytes after the reply", wire.ErrMalformed, c.in.unread())
 	}
 	if err != nil {
-		return nil, c.ioError(retry.InFlight, err)
+		return nil, c.ioError(retry.StageInFlight, err)
 	}
 	return message, nil
 }
 
-// readMessage reads one message with as few reads as possible: most replies come whole with the first.
-func (c *Conn) readMessage() ([]byte, error) {
-	if cap(c.in) > keptBuffer {
-		c.in = make([]byte, 0, firstReadBuffer)
-	}
-	buf, length := c.in[:0], 0
-	for length == 0 || len(buf) < length {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := c.nc.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if length == 0 && len(buf) >= wire.HeaderLength {
-			if length, err = c.messageLength(buf, err); length > cap(buf) {
-				buf = append(make([]byte, 0, length), buf...)
-			}
-		}
-		if err != nil && (length == 0 || len(buf) < length) {
-			return nil, notEOF(err, len(buf))
-		}
-	}
-	c.in = buf
-	if len(buf) > length {
-		return nil, fmt.Errorf("%w: %d bytes behind the answer", wire.ErrMalformed, len(buf)-length)
-	}
-	return buf, nil
-}
-
-func (c *Conn) messageLength(b []byte, readErr error) (int, error) {
-	n := int(int32(binary.LittleEndian.Uint32(b)))
-	if n < wire.HeaderLength || n > c.maxMessage() {
-		return 0, fmt.Errorf("%w: a message says it has %d bytes", wire.ErrMalformed, n)
-	}
-	return n, readErr
-}
-
-// maxMessage is the server's own limit, but no more than any server has: the buffer is made before the bytes come.
+// maxMessage returns the server's maxMessageSizeBytes, but at most MaxMessageLength: the buffer is allocated before
+// the bytes arrive, and a server may state any limit.
 func (c *Conn) maxMessage() int {
 	if c.Description != nil && c.Description.MaxMessageSize > 0 {
 		return min(int(c.Description.MaxMessageSize), wire.MaxMessageLength)
@@ -212,17 +172,20 @@ func (c *Conn) maxMessage() int {
 	return wire.MaxMessageLength
 }
 
-// notEOF names the end of a connection for what it is to someone who waits for an answer.
-func notEOF(err error, got int) error {
-	if errors.Is(err, io.EOF) && got > 0 {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+// usable reports whether an operation may use an idle connection.
+func (c *Conn) usable(now time.Time) bool {
+	return now.Sub(c.lastUsed) < idleProbeAfter || openAndSilent(c.nc)
 }
 
-// usable tells whether the connection may serve another operation.
-func (c *Conn) usable(now time.Time) bool {
-	return now.Sub(c.lastUsed) < idleProbeAfter || quiet(c.nc)
+// Reusable reports whether another operation may use the connection.
+func (c *Conn) Reusable() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
+
+// dropLargeBuffers drops the buffers that a large message has grown.
+func (c *Conn) dropLargeBuffers() {
+	if cap(c.Out) > keptBuffer {
+		c.Out = nil
+	}
+	c.in.shrink()
 }
 
 func (c *Conn) interrupt() {
@@ -232,8 +195,8 @@ func (c *Conn) interrupt() {
 
 func (c *Conn) close() { _ = c.nc.Close() }
 
-// Broken returns err as the failure of the connection, which is not used again: the server broke the protocol.
+// Broken marks the connection as unusable, because its server broke the protocol, and returns err as an *IOError.
 func (c *Conn) Broken(err error) error {
 	c.broken = true
-	return c.ioError(retry.InFlight, err)
+	return c.ioError(retry.StageInFlight, err)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// connect dials the server and shakes hands, within the connect timeout and the life of ctx. It returns how long the
-// server took to answer the hello.
+// connect dials the server and makes the handshake, until the connect timeout or the end of ctx. It also returns the
+// round trip time of the hello. Its errors are *HandshakeError.
 func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
@@ -19,31 +19,41 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, e
 	}
 	c := newConn(nc, id, s.address)
 	start := time.Now()
-	description, err := c.hello(ctx, s.address, cfg.AppName)
+	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
 	if err == nil && c.broken {
-		err = context.Cause(ctx) // it ended when the answer came
+		err = context.Cause(ctx) // ctx ended while the reply arrived
 	}
 	if err != nil {
 		c.close()
 		return nil, 0, s.handshakeError(ctx, err)
+	}
+	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
+		c.close()
+		return nil, 0, &HandshakeError{Address: s.address, Err: errNoService}
 	}
 	c.Description = description
 	c.lastUsed = time.Now()
 	return c, c.lastUsed.Sub(start), nil
 }
 
+// errNoService is the Load Balancer specification's error.
+var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
+
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
-	var refused *refusal
+	var refused *refusedHello
+	var unwritten *unwrittenHello
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.As(err, &refused):
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
-	case ctx.Err() != nil: // whatever it broke off, the resolution of a name included
+	case errors.As(err, &unwritten):
+		e.Network, e.Connecting = false, false
+	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns):
-		e.Connecting = false // a name that cannot be resolved is not a server's overload
+		e.Connecting = false // a failed DNS lookup is not an overload of the server
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Timeout = true
 	}

@@ -7,40 +7,41 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// attempt is a connection that is being made.
-type attempt struct {
+// pendingConn is a pending connection: one that is being made (Connection Monitoring and Pooling, "pending").
+type pendingConn struct {
 	id         int64
 	generation uint64
 	cancel     context.CancelCauseFunc
-	brokenOff  bool // by the pool: cancel was called, or will be
+	cancelled  bool // the pool has called cancel, or is about to
 }
 
-// create makes a connection; take or a grant gave the right to.
+// create makes a connection. The permission came from idleOrPermission or from a grant.
 func (p *pool) create(ctx context.Context) (*Conn, error) {
 	dialling, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a, err := p.begin(cancel)
+	pending, err := p.beginPending(cancel)
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	p.emit(event.PoolEvent{Type: event.ConnectionCreated, ConnectionID: a.id})
-	c, _, err := p.server.connect(dialling, a.id)
+	p.emit(event.PoolEvent{Type: event.ConnectionCreated, ConnectionID: pending.id})
+	c, _, err := p.server.connect(dialling, pending.id)
 	if err == nil {
-		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: a.id, Duration: time.Since(start)})
-		if p.made(a, c) {
-			p.server.cluster.learn(p.server, a.generation, c.Description)
+		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: pending.id, Duration: time.Since(start)})
+		if p.finishPending(pending, c) {
+			p.server.cluster.handshakeSucceeded(p.server, pending.generation, c.Description)
 			return c, nil
 		}
-		<-dialling.Done() // what broke it off is told first
+		<-dialling.Done() // the event of the cleared or closed pool comes first
 		c.close()
 		err = context.Cause(dialling)
 	}
-	return nil, p.notMade(ctx, dialling, a, err)
+	return nil, p.failPending(ctx, dialling, pending, err)
 }
 
-// begin numbers a new connection, unless the pool's state has changed since there was a right to make it.
-func (p *pool) begin(cancel context.CancelCauseFunc) (*attempt, error) {
+// beginPending adds a pending connection and numbers it. It fails if the pool was cleared or closed after the
+// permission.
+func (p *pool) beginPending(cancel context.CancelCauseFunc) (*pendingConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state != ready {
@@ -49,39 +50,42 @@ func (p *pool) begin(cancel context.CancelCauseFunc) (*attempt, error) {
 		return nil, p.unready()
 	}
 	p.lastID++
-	a := &attempt{id: p.lastID, generation: p.generation, cancel: cancel}
-	p.pending[a] = struct{}{}
-	return a, nil
+	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, cancel: cancel}
+	p.pending[pending] = struct{}{}
+	return pending, nil
 }
 
-// made takes a new connection in, unless it was broken off in the meantime.
-func (p *pool) made(a *attempt, c *Conn) bool {
+// finishPending makes a pending connection an open one. It returns false if the pool has cancelled it.
+func (p *pool) finishPending(pending *pendingConn, c *Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.brokenOff {
+	if pending.cancelled {
 		return false
 	}
-	c.generation, c.checkedOut = a.generation, c.lastUsed
-	delete(p.pending, a)
+	c.generation, c.checkedOut = pending.generation, c.lastUsed
+	if c.service = c.Description.ServiceID; !c.service.IsZero() {
+		c.generation = p.generations.of(c.service)
+	}
+	delete(p.pending, pending)
 	p.connecting--
 	p.open[c] = struct{}{}
 	p.serveWaiters()
 	return true
 }
 
-// notMade ends the attempt to make a connection and returns its error. What the caller's context or the pool itself
-// broke off says nothing about the server.
-func (p *pool) notMade(ctx, dialling context.Context, a *attempt, err error) error {
+// failPending removes a pending connection that failed and returns the error. The topology is not told if the
+// caller's context or the pool ended it, because that shows nothing about the server.
+func (p *pool) failPending(ctx, dialling context.Context, pending *pendingConn, err error) error {
 	switch {
 	case ctx.Err() != nil:
 	case dialling.Err() != nil:
 		err = context.Cause(dialling)
 	default:
-		p.server.cluster.handshakeFailed(p.server, a.generation, err)
+		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
 	}
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: a.id, Reason: event.ReasonError, Error: err})
+	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: pending.id, Reason: event.ReasonError, Error: err})
 	p.mu.Lock()
-	delete(p.pending, a)
+	delete(p.pending, pending)
 	p.mu.Unlock()
 	p.giveBack(grant{})
 	return err

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// A black hole is noticed by the kernel after some ten seconds, for bytes sent (where the system can) and for silence.
-const blackHole = 10 * time.Second
+// unansweredLimit is the time after which the kernel ends a connection whose peer does not answer: keepalives on
+// every system, and sent bytes where the system has TCP_USER_TIMEOUT.
+const unansweredLimit = 10 * time.Second
 
 func tcpDialer() *net.Dialer {
 	return &net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: blackHole / 2, Interval: blackHole / 10, Count: 5},
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: unansweredLimit / 2, Interval: unansweredLimit / 10, Count: 5},
 		Control:         limitUnanswered,
 	}
 }

@@ -4,5 +4,5 @@ package cluster
 
 import "syscall"
 
-// limitUnanswered does nothing: TCP_USER_TIMEOUT is Linux's, elsewhere there is only the keepalive.
+// limitUnanswered does nothing: only Linux has TCP_USER_TIMEOUT. Other systems have the keepalives only.
 func limitUnanswered(_, _ string, _ syscall.RawConn) error { return nil }

@@ -1,8 +1,8 @@
-// Package cluster holds the sockets of a MongoDB client: connections, one pool and one monitor for each server, the
-// handshake, and the topology that the monitors keep. All of it is safe for concurrent use unless said otherwise.
+// Package cluster has the parts of a MongoDB client that use sockets: connections and their handshake, one pool and
+// one monitor for each server, and the current topology description. All of it is safe for concurrent use unless its
+// comment says otherwise.
 //
 // The rules are those of the specifications for Connection Monitoring and Pooling, Server Discovery and Monitoring,
-// Server Selection and the MongoDB Handshake; the decisions among them that need no socket are in package topology.
-//
-// Locks: Cluster.mu before pool.mu; no lock is held while waiting, dialling, or calling a listener.
+// Server Selection and the MongoDB Handshake; the rules that need no socket are in package topology. Lock order:
+// Cluster.mu, then pool.mu. No lock is held during a wait, a dial or a call of a listener.
 package cluster

@@ -9,15 +9,15 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-func TestAnErrorSaysWhatHappenedAndWhere(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string
 		is   error
 	}{
 		{
-			&IOError{Address: addrA, Stage: retry.InFlight, Err: io.EOF},
-			"connection to a:27017 failed (" + retry.InFlight.String() + "): EOF", io.EOF,
+			&IOError{Address: addrA, Stage: retry.StageInFlight, Err: io.EOF},
+			"connection to a:27017 failed (" + retry.StageInFlight.String() + "): EOF", io.EOF,
 		},
 		{&HandshakeError{Address: addrA, Err: io.EOF}, "connecting to a:27017 failed: EOF", io.EOF},
 		{
@@ -32,7 +32,7 @@ func TestAnErrorSaysWhatHappenedAndWhere(t *testing.T) {
 	}
 }
 
-func TestARefusedHandshakeKeepsTheServersWords(t *testing.T) {
+func TestAFailedHandshakeKeepsTheServersReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{script: refusing(11600, "interrupted at shutdown")}
 		s := bare(t, p, nil)

@@ -15,7 +15,7 @@ import (
 
 const fuzzLimit = 1 << 16
 
-// pieces is a connection on which data comes in pieces of at most size bytes.
+// pieces is a connection whose reads return at most size bytes of data.
 type pieces struct {
 	net.Conn
 	data []byte
@@ -31,42 +31,55 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzReadMessage holds a reader of whole messages against what the bytes say at a glance.
+// FuzzReadMessage checks that bytes are split into messages by their stated lengths, for reads of any size.
 func FuzzReadMessage(f *testing.F) {
 	body, _ := bson.Marshal(bson.D{{Key: "ok", Value: 1}})
 	whole := msg(7, body)
+	two := append(whole[:len(whole):len(whole)], whole...)
 	f.Add(whole, uint16(1))
 	f.Add(whole, uint16(4096))
 	f.Add(whole[:20], uint16(4096))
 	f.Add(append(whole[:len(whole):len(whole)], 0), uint16(4096))
+	f.Add(two, uint16(len(whole)+3))
+	f.Add(two[:len(two)-1], uint16(4096))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n"), uint16(3))
 	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
 		conn := newConn(&pieces{data: data, size: int(size) + 1}, 1, addrA)
 		conn.Description = &topology.Server{Address: addrA, MaxMessageSize: fuzzLimit}
-		message, err := conn.readMessage()
-		switch stated := stated(data); {
-		case len(data) == 0:
-			expect(t, err, io.EOF)
-		case len(data) < wire.HeaderLength:
-			expect(t, err, io.ErrUnexpectedEOF)
-		case stated < wire.HeaderLength || stated > fuzzLimit:
-			expect(t, err, wire.ErrMalformed)
-		case len(data) < stated:
-			expect(t, err, io.ErrUnexpectedEOF)
-		case err != nil: // only bytes that came together with the message's end are seen
-			expect(t, err, wire.ErrMalformed)
-			if len(data) == stated {
-				t.Fatal(err)
+		for rest := data; ; {
+			message, err := conn.in.next(conn.nc, conn.maxMessage())
+			if want := readError(rest); want != nil {
+				expect(t, err, want)
+				break
 			}
-		case string(message) != string(data[:stated]):
-			t.Fatalf("read %x of %x", message, data)
+			n := stated(rest)
+			if err != nil || string(message) != string(rest[:n]) {
+				t.Fatalf("read %x (%v) of %x", message, err, rest)
+			}
+			rest = rest[n:]
 		}
 		again := newConn(&pieces{data: data, size: int(size) + 1}, 1, addrA)
 		again.Description = conn.Description
-		if reply, err := again.read(7); err == nil && string(reply) != string(message) {
-			t.Fatalf("read returns %x for %x", reply, message)
+		if reply, err := again.read(7); err == nil && string(reply) != string(data[:stated(data)]) {
+			t.Fatalf("read returns %x of %x", reply, data)
 		}
 	})
+}
+
+// readError returns the error that reading a message from data must have.
+func readError(data []byte) error {
+	n := stated(data)
+	switch {
+	case len(data) == 0:
+		return io.EOF
+	case len(data) < wire.HeaderLength:
+		return io.ErrUnexpectedEOF
+	case n < wire.HeaderLength || n > fuzzLimit:
+		return wire.ErrMalformed
+	case len(data) < n:
+		return io.ErrUnexpectedEOF
+	}
+	return nil
 }
 
 func expect(t *testing.T, err, want error) {
@@ -76,7 +89,7 @@ func expect(t *testing.T, err, want error) {
 	}
 }
 
-// stated is the length that a message gives itself.
+// stated returns the length in a message's header.
 func stated(data []byte) int {
 	if len(data) < 4 {
 		return 0

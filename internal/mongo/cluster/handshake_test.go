@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // refusing returns a script that answers every hello with an error.
@@ -27,7 +28,7 @@ func dialError(err error) func(*peer) {
 	return func(p *peer) { p.dial = func(context.Context) error { return &net.OpError{Op: "dial", Err: err} } }
 }
 
-// handshakes are the ways in which a connection can fail to become ready, and what each means for the server.
+// handshakes are failures of a new connection, each with its effect on the server.
 var handshakes = []struct {
 	name  string
 	fail  func(*peer)
@@ -37,43 +38,44 @@ var handshakes = []struct {
 	want                         reaction
 }{
 	{
-		name: "a refused connection may be overload: the server stays", fail: dialError(syscall.ECONNREFUSED),
+		name: "a refused connection may be an overload: nothing changes", fail: dialError(syscall.ECONNREFUSED),
 		network: true, connecting: true,
 	},
 	{
-		name: "so may a time limit of the system's", fail: dialError(os.ErrDeadlineExceeded),
+		name: "a dial that the system times out may be an overload: nothing changes", fail: dialError(os.ErrDeadlineExceeded),
 		network: true, connecting: true, timeout: true,
 	},
 	{
-		name: "so may a dial without an end",
+		name: "a dial that reaches the connect timeout may be an overload: nothing changes",
 		fail: func(p *peer) {
 			p.dial = func(ctx context.Context) error { <-ctx.Done(); return &net.DNSError{Err: "operation was canceled"} }
 		},
 		after: 30 * time.Second, network: true, connecting: true, timeout: true,
 	},
 	{
-		name: "so may a hello without an answer", fail: func(p *peer) { p.script = func(*question) bool { return true } },
+		name:  "a hello without a reply may be an overload: nothing changes",
+		fail:  func(p *peer) { p.script = func(*question) bool { return true } },
 		after: 30 * time.Second, network: true, connecting: true, timeout: true,
 	},
 	{
-		name:    "so may a connection that ends in the hello",
+		name:    "a connection closed during hello may be an overload: nothing changes",
 		fail:    func(p *peer) { p.script = func(q *question) bool { q.conn.Close(); return true } },
 		network: true, connecting: true,
 	},
 	{
-		name: "a name that is not resolved is no overload: Unknown", fail: dialError(&net.DNSError{Err: "no such host"}),
+		name: "a failed DNS lookup is not an overload: the server is Unknown", fail: dialError(&net.DNSError{Err: "no such host"}),
 		network: true, want: reaction{unknown: true, cleared: true},
 	},
 	{
-		name: "a refusal because of a shutdown clears the pool",
+		name: "a shutdown error in hello clears the pool",
 		fail: func(p *peer) { p.script = refusing(91, "shutting down") }, want: reaction{unknown: true, cleared: true, checkNow: true},
 	},
 	{
-		name: "a refusal because of a state change asks for a check",
+		name: "a state change error in hello requests a check",
 		fail: func(p *peer) { p.script = refusing(11602, "interrupted") }, want: reaction{unknown: true, checkNow: true},
 	},
 	{
-		name: "another refusal is an error as well",
+		name: "another error reply to hello clears the pool",
 		fail: func(p *peer) { p.script = refusing(18, "denied") }, want: reaction{unknown: true, cleared: true},
 	},
 }
@@ -105,7 +107,7 @@ func TestAFailedHandshake(t *testing.T) {
 	}
 }
 
-// reaction is what an error can do to a server that was known.
+// reaction is the effect of an error on a known server.
 type reaction struct{ unknown, cleared, checkNow bool }
 
 func (want reaction) check(t *testing.T, s *Server) {
@@ -136,9 +138,8 @@ func TestTheHandshakeOfAnApplicationsConnectionUpdatesTheTopology(t *testing.T) 
 	})
 }
 
-// The hello began before the failure: it would make a server selectable whose pool is paused, and operations would run
-// in circles until the next check.
-func TestAHandshakeThatIsOlderThanTheClearingOfItsPoolTeachesNothing(t *testing.T) {
+// Otherwise a server whose pool is paused would become selectable, and operations would fail until the next check.
+func TestAHandshakeOlderThanThePoolClearDoesNotUpdateTheTopology(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)
@@ -157,12 +158,12 @@ func TestAHandshakeThatIsOlderThanTheClearingOfItsPoolTeachesNothing(t *testing.
 	})
 }
 
-func TestARightToConnectIsVoidOnceThePoolIsCleared(t *testing.T) {
+func TestNoConnectionIsMadeAfterThePoolIsCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)
 		found(t, s, standalone())
-		if c, w, err := s.pool.take(t.Context(), time.Now()); c != nil || w != nil || err != nil {
+		if c, w, err := s.pool.idleOrPermission(t.Context(), time.Now()); c != nil || w != nil || err != nil {
 			t.Fatal(c, w, err)
 		}
 		s.pool.clear(errDown, false).run()
@@ -177,7 +178,7 @@ func TestARightToConnectIsVoidOnceThePoolIsCleared(t *testing.T) {
 }
 
 func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
-	doc := bson.Raw(helloDocument(string(make([]byte, 128))))
+	doc := firstHello(t, &Handshake{AppName: string(make([]byte, 128))})
 	client, ok := doc.Lookup("client").DocumentOK()
 	if !ok || len(client) > 512 {
 		t.Errorf("the client's metadata has %d bytes, at most 512 are allowed", len(client))
@@ -188,7 +189,17 @@ func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
 	if name, _ := doc.Lookup("client", "driver", "name").StringValueOK(); name != "holdfast" {
 		t.Errorf("the driver is %q", name)
 	}
-	if _, err := bson.Raw(helloDocument("")).LookupErr("client", "application"); err == nil {
-		t.Error("an application without a name is named")
+	if _, err := firstHello(t, &Handshake{}).LookupErr("client", "application"); err == nil {
+		t.Error("the metadata has an application without a name")
 	}
+}
+
+func firstHello(t *testing.T, h *Handshake) bson.Raw {
+	t.Helper()
+	at, b := wire.BeginDocument(nil)
+	b, err := h.appendFirst(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.EndDocument(b, at)
 }

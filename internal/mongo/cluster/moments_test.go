@@ -9,15 +9,16 @@ import (
 	"testing/synctest"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// late is a Dialer whose connections have read the answer when something happens, but have not given it yet.
+// late is a Dialer whose connections call a function after a reply has arrived and before Read returns it.
 type late struct {
 	network
 	happens atomic.Pointer[func()]
 }
 
-// next makes f happen once.
+// next makes the next Read call f.
 func (l *late) next(f func()) { l.happens.Store(&f) }
 
 func (l *late) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
@@ -45,21 +46,21 @@ func lateServer(t *testing.T) (*late, *Server) {
 	return d, s
 }
 
-func TestAContextThatEndsWhenTheAnswerIsThereSpoilsTheConnectionOnly(t *testing.T) {
+func TestAContextThatEndsWhenTheReplyArrivesClosesTheConnectionOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := lateServer(t)
 		c := checkOut(t, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		d.next(cancel)
 		if err := ping(ctx, c); err != nil {
-			t.Errorf("the answer is lost: %v", err)
+			t.Errorf("the reply is lost: %v", err)
 		}
 		s.CheckIn(c)
 		counters(t, s, 0, 0, 0)
 	})
 }
 
-func TestAContextThatEndsWhenTheHandshakeIsAnsweredEndsTheCheckout(t *testing.T) {
+func TestAContextThatEndsWhenHelloIsAnsweredFailsTheCheckout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := lateServer(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +72,7 @@ func TestAContextThatEndsWhenTheHandshakeIsAnsweredEndsTheCheckout(t *testing.T)
 	})
 }
 
-func TestATimeLimitThatPassesWhenACheckIsAnsweredSpoilsTheConnectionOnly(t *testing.T) {
+func TestATimeoutWhenACheckIsAnsweredClosesTheConnectionOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &late{network: network{addrA: {hello: standalone()}}}
 		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
@@ -84,13 +85,13 @@ func TestATimeLimitThatPassesWhenACheckIsAnsweredSpoilsTheConnectionOnly(t *test
 		d.next(func() { sleep(t.Context(), c.cfg.ConnectTimeout+1, nil) })
 		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
 		pass(t, c.cfg.HeartbeatInterval)
-		if kindOf(c, addrA) != topology.Standalone || s.pool.currentGeneration() != 0 || d.network[addrA].dialed != 2 {
+		if kindOf(c, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 || d.network[addrA].dialed != 2 {
 			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
 		}
 	})
 }
 
-func TestAConnectionThatWasInterruptedBetweenOperationsIsNotKept(t *testing.T) {
+func TestAnInterruptedConnectionIsClosedAtCheckIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// monitor checks one server until ctx ends: by a hello at every heartbeat, and sooner when asked, but never more often
-// than MinHeartbeatInterval. It polls (the specification's serverMonitoringMode "poll").
+// monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each
+// MinHeartbeatInterval. It polls (Server Monitoring's serverMonitoringMode "poll").
 type monitor struct {
 	server *Server
 	conn   *Conn
@@ -20,13 +20,13 @@ func (m *monitor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.forgetRequest()
 		m.checkAndApply(ctx)
-		if !m.rest(ctx) {
+		if !m.wait(ctx) {
 			return
 		}
 	}
 }
 
-// forgetRequest takes back what the check that begins now will answer.
+// forgetRequest drops a pending request for a check, because a check begins now.
 func (m *monitor) forgetRequest() {
 	select {
 	case <-m.server.check:
@@ -34,15 +34,15 @@ func (m *monitor) forgetRequest() {
 	}
 }
 
-// rest waits for the next check and tells whether there is one.
-func (m *monitor) rest(ctx context.Context) bool {
+// wait waits for the time of the next check. It returns false if ctx has ended.
+func (m *monitor) wait(ctx context.Context) bool {
 	if !sleep(ctx, MinHeartbeatInterval, nil) {
 		return false
 	}
 	return sleep(ctx, m.server.cluster.cfg.HeartbeatInterval-MinHeartbeatInterval, m.server.check)
 }
 
-// sleep waits for d or for early, and tells whether ctx goes on.
+// sleep waits for d, or until early is ready. It returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -55,8 +55,8 @@ func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 	return true
 }
 
-// checkAndApply makes one check, or two: the connection may only have been old, so a server that was known gets a second
-// look at once. A check that was cancelled tells nothing.
+// checkAndApply checks the server and applies the result. After a network error a known server is checked a second
+// time immediately, because perhaps only the connection was lost. The result of a cancelled check is ignored.
 func (m *monitor) checkAndApply(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (m *monitor) checkAndApply(ctx context.Context) {
 			m.drop()
 			return
 		case err == nil:
-			m.server.cluster.monitored(m.server, description)
+			m.server.cluster.checkSucceeded(m.server, description)
 			return
 		case !m.server.cluster.checkFailed(m.server, err):
 			return
@@ -83,10 +83,10 @@ func isTimeout(err error) bool {
 	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout()
 }
 
-// check asks the server who it is, on a connection of the monitor's own.
+// check sends hello on the monitor's own connection.
 func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
-		m.drop() // it knows no OP_MSG, and the old handshake is for new connections only
+		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
 	if m.conn == nil {
 		c, rtt, err := m.server.connect(ctx, 0)
@@ -99,7 +99,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.server.cluster.cfg.ConnectTimeout)
 	defer cancel()
 	start := time.Now()
-	description, err := m.conn.again(ctx, m.server.address)
+	description, err := m.conn.sendHello(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
 	if err != nil || m.conn.broken {
 		m.drop()
 	}
@@ -109,7 +109,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	return m.measured(description, time.Since(start)), nil
 }
 
-// measured adds the round trip time, averaged with what is known of the server.
+// measured returns s with the average round trip time after this sample.
 func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.Server {
 	next := *s
 	known := m.server.cluster.Snapshot().Description.Server(s.Address)

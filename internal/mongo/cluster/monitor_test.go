@@ -16,7 +16,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// asked fails unless the peer got this many hellos.
+// wantHellos fails unless the peer got this number of hellos.
 func (p *peer) wantHellos(t *testing.T, want int) {
 	t.Helper()
 	synctest.Wait()
@@ -25,7 +25,7 @@ func (p *peer) wantHellos(t *testing.T, want int) {
 	}
 }
 
-func TestAMonitorAsksAtEveryHeartbeatOnOneConnection(t *testing.T) {
+func TestAMonitorSendsHelloAtEveryHeartbeatOnOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		start(t, network{addrA: p}, func(cfg *Config) { cfg.HeartbeatInterval = 3 * time.Second })
@@ -41,7 +41,7 @@ func TestAMonitorAsksAtEveryHeartbeatOnOneConnection(t *testing.T) {
 	})
 }
 
-func TestAMonitorNeverAsksMoreOftenThanEvery500Milliseconds(t *testing.T) {
+func TestAMonitorChecksAtMostEvery500Milliseconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
@@ -54,7 +54,7 @@ func TestAMonitorNeverAsksMoreOftenThanEvery500Milliseconds(t *testing.T) {
 	})
 }
 
-func TestACheckThatBeginsAnswersTheRequestsBeforeIt(t *testing.T) {
+func TestACheckAnswersTheRequestsBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)
@@ -67,7 +67,7 @@ func TestACheckThatBeginsAnswersTheRequestsBeforeIt(t *testing.T) {
 	})
 }
 
-func TestARequestDuringACheckIsAnsweredByTheNext(t *testing.T) {
+func TestARequestDuringACheckIsAnsweredByTheNextCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
 		p := &peer{hello: standalone(), script: func(*question) bool { <-answer; return false }}
@@ -82,13 +82,13 @@ func TestARequestDuringACheckIsAnsweredByTheNext(t *testing.T) {
 	})
 }
 
-func TestAServerThatWasKnownGetsASecondLookAtOnce(t *testing.T) {
+func TestAKnownServerIsCheckedAgainImmediatelyAfterANetworkError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := newListener()
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
 		synctest.Wait()
-		p.set(func(p *peer) { p.conns[0].out.set(&p.conns[0].out.end, io.EOF) })
+		p.set(func(p *peer) { p.conns[0].CloseWrite() })
 		pass(t, c.cfg.HeartbeatInterval)
 		want := []string{event.ConnectionPoolReady, event.ConnectionPoolCleared, event.ConnectionPoolReady}
 		if got := heard.types(event.ConnectionPoolCreated); !slices.Equal(got, want) {
@@ -100,23 +100,23 @@ func TestAServerThatWasKnownGetsASecondLookAtOnce(t *testing.T) {
 	})
 }
 
-func TestAServerThatWasNotKnownWaitsForItsHeartbeat(t *testing.T) {
+func TestAnUnknownServerIsCheckedAgainAtItsHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dials atomic.Int64
 		p := &peer{dial: func(context.Context) error { dials.Add(1); return syscall.ECONNREFUSED }}
 		c := start(t, network{addrA: p}, nil)
 		pass(t, 9*time.Second)
 		if dials.Load() != 1 || !errors.Is(c.Snapshot().Description.Servers[0].Error, syscall.ECONNREFUSED) {
-			t.Errorf("%d attempts to connect, %v", dials.Load(), c.Snapshot().Description.Servers[0].Error)
+			t.Errorf("%d dials, %v", dials.Load(), c.Snapshot().Description.Servers[0].Error)
 		}
 		pass(t, time.Second)
 		if dials.Load() != 2 {
-			t.Errorf("%d attempts to connect", dials.Load())
+			t.Errorf("%d dials", dials.Load())
 		}
 	})
 }
 
-func TestAHelloThatIsRefusedMakesTheServerUnknownWithoutASecondLook(t *testing.T) {
+func TestAnErrorReplyToHelloMakesTheServerUnknownWithoutASecondCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
@@ -130,7 +130,7 @@ func TestAHelloThatIsRefusedMakesTheServerUnknownWithoutASecondLook(t *testing.T
 	})
 }
 
-func TestTheRoundTripTimeIsAnAverageThatStartsAnewAfterUnknown(t *testing.T) {
+func TestTheAverageRoundTripTimeStartsAgainAfterUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var delay atomic.Int64
 		p := &peer{hello: standalone()}
@@ -153,7 +153,7 @@ func TestTheRoundTripTimeIsAnAverageThatStartsAnewAfterUnknown(t *testing.T) {
 		pass(t, 11*time.Second)
 		want(120 * time.Millisecond)
 		conn := checkOut(t, s)
-		want(120 * time.Millisecond) // the application's handshake is no sample
+		want(120 * time.Millisecond) // the round trip time of an application's handshake does not count
 		c.Answered(s, conn, 10107, "not primary", nil)
 		s.CheckIn(conn)
 		selected(t, c)
@@ -161,7 +161,7 @@ func TestTheRoundTripTimeIsAnAverageThatStartsAnewAfterUnknown(t *testing.T) {
 	})
 }
 
-func TestACheckInProgressEndsAtClose(t *testing.T) {
+func TestCloseCancelsARunningCheck(t *testing.T) {
 	for name, hang := range map[string]func(*peer){
 		"in the hello": func(p *peer) { p.script = func(*question) bool { return true } },
 		"while dialling": func(p *peer) {
@@ -177,15 +177,15 @@ func TestACheckInProgressEndsAtClose(t *testing.T) {
 				before := c.Snapshot()
 				settled(t, "Close", async(func() bool { c.Close(); return true }))
 				if c.Snapshot() != before {
-					t.Error("a check that was broken off changed the topology")
+					t.Error("a cancelled check changed the topology")
 				}
 			})
 		})
 	}
 }
 
-// Its connection is as likely broken: waiting for its time limit would keep the server Unknown for long.
-func TestACheckInProgressEndsWhenAConnectionInUseBreaks(t *testing.T) {
+// The check's connection is probably broken too: waiting for its timeout would keep the server Unknown for long.
+func TestANetworkErrorOfAnOperationCancelsARunningCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
@@ -200,12 +200,12 @@ func TestACheckInProgressEndsWhenAConnectionInUseBreaks(t *testing.T) {
 		began := time.Now()
 		selected(t, c)
 		if took := time.Since(began); took != MinHeartbeatInterval {
-			t.Errorf("the server was found again after %v, want %v", took, MinHeartbeatInterval)
+			t.Errorf("the server was selectable again after %v, want %v", took, MinHeartbeatInterval)
 		}
 	})
 }
 
-func TestAServerThatIsSilentToItsMonitorBreaksTheOperationsInUse(t *testing.T) {
+func TestATimeoutOfACheckInterruptsConnectionsInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := newListener()
 		p := &peer{hello: standalone()}
@@ -229,21 +229,21 @@ func TestAServerThatIsSilentToItsMonitorBreaksTheOperationsInUse(t *testing.T) {
 		}
 		s.CheckIn(conn)
 		var cleared *PoolClearedError
-		if err := settled(t, "the connection that is made", connecting); !errors.As(err, &cleared) {
-			t.Errorf("the connection that was being made ended with %v", err)
+		if err := settled(t, "the pending connection", connecting); !errors.As(err, &cleared) {
+			t.Errorf("the pending connection ended with %v", err)
 		}
 		s.CheckIn(idle)
 		counters(t, s, 0, 0, 0)
 		events, _ := heard.all()
 		if !slices.ContainsFunc(events, func(e event.PoolEvent) bool { return e.Type == event.ConnectionPoolCleared && e.Interruption }) {
-			t.Error("no event tells of the interruption")
+			t.Error("no event PoolCleared with Interruption")
 		}
 	})
 }
 
-// OP_MSG came with wire version 6: asked by it, an older server would break the connection, and be Unknown instead of
-// incompatible.
-func TestAServerThatIsTooOldIsAskedByANewHandshakeEachTime(t *testing.T) {
+// OP_MSG exists since wire version 6. An older server would close the connection at an OP_MSG, and be Unknown instead
+// of incompatible.
+func TestATooOldServerIsCheckedOnANewConnectionEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: wireVersion(5)}
 		c := start(t, network{addrA: p}, nil)
@@ -251,17 +251,17 @@ func TestAServerThatIsTooOldIsAskedByANewHandshakeEachTime(t *testing.T) {
 		p.wantHellos(t, 2)
 		for _, q := range p.asked {
 			if !q.handshake {
-				t.Error("a server that knows no OP_MSG got one")
+				t.Error("a server without OP_MSG got one")
 			}
 		}
 		if c.Snapshot().Description.CompatibilityError == nil {
-			t.Error("the server is thought to be compatible")
+			t.Error("the server is not reported as incompatible")
 		}
 	})
 }
 
-// On a direct connection any kind of server may be used, so its pool must be ready too.
-func TestADirectConnectionToAMemberThatBearsNoDataCanBeUsed(t *testing.T) {
+// On a direct connection a server of any kind is selectable, so its pool must be ready too.
+func TestADirectConnectionToAMemberWithoutDataCanBeUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		direct := true
 		hello := append(member(false, addrA), standalone()[2])

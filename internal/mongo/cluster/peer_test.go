@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"context"
-	"io"
 	"net"
 	"sync"
 	"syscall"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// network is a Dialer that reaches scripted servers in memory.
+// network is a Dialer for scripted servers in memory, by address.
 type network map[string]*peer
 
 func (n network) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
@@ -23,22 +23,22 @@ func (n network) DialContext(ctx context.Context, _, address string) (net.Conn, 
 	return p.accept(ctx)
 }
 
-// peer is a server that answers what the test says.
+// peer is a scripted server.
 type peer struct {
 	mu     sync.Mutex
 	dial   func(context.Context) error // nil: every connection is accepted
 	hello  bson.D                      // the answer to every hello
-	script func(*question) bool        // false: the question is answered as usual
+	script func(*question) bool        // returns false if the question is to be answered as without a script
 	asked  []*question
 	dialed int
-	conns  []*memConn
+	conns  []*memnet.Conn
 }
 
-// question is one message that a peer got.
+// question is one message that a peer received.
 type question struct {
-	conn      *memConn
+	conn      *memnet.Conn
 	dialed    int  // the number of the connection, from 1
-	handshake bool // the OP_QUERY, which is always the first on a connection
+	handshake bool // an OP_QUERY, which is always the first message on a connection
 	hello     bool // a hello of either kind
 	header    wire.Header
 }
@@ -52,7 +52,7 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 			return nil, err
 		}
 	}
-	client, server := memPipe()
+	client, server := memnet.Pipe()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dialed++
@@ -61,7 +61,7 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 	return client, nil
 }
 
-func (p *peer) serve(nc *memConn, dialed int) {
+func (p *peer) serve(nc *memnet.Conn, dialed int) {
 	defer nc.Close()
 	for {
 		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
@@ -92,7 +92,7 @@ func isHello(message []byte) bool {
 	return err == nil && it.Next() && (string(it.Key) == "hello" || string(it.Key) == "isMaster")
 }
 
-// answer sends a document in the form that the question asks for.
+// answer sends a document in the form of the question: OP_REPLY to OP_QUERY, OP_MSG to OP_MSG.
 func (q *question) answer(doc bson.D) { q.conn.Write(q.reply(doc)) }
 
 func (q *question) reply(doc bson.D) []byte {
@@ -111,30 +111,30 @@ func msg(responseTo int32, body []byte) []byte {
 	return wire.EndMessage(append(b, body...), at)
 }
 
-// set changes the script.
+// set changes the peer with its lock held.
 func (p *peer) set(change func(*peer)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(p)
 }
 
-// refuse makes every new connection fail with err, and every present one break.
+// down makes every new connection fail with err and closes the open ones.
 func (p *peer) down(err error) {
 	p.set(func(p *peer) {
 		p.dial = func(context.Context) error { return err }
 		for _, nc := range p.conns {
-			nc.out.set(&nc.out.end, io.EOF)
+			nc.CloseWrite()
 		}
 		p.conns = nil
 	})
 }
 
-// hang makes the peer silent, on new connections and on those there are.
+// hang makes the peer silent, on new and on open connections.
 func (p *peer) hang() {
 	p.set(func(p *peer) { p.script = func(*question) bool { return true } })
 }
 
-// hellos returns how many hellos the peer was asked.
+// hellos returns the number of hellos that the peer received.
 func (p *peer) hellos() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,3 +162,6 @@ func member(primary bool, hosts ...string) bson.D {
 		{Key: "maxWireVersion", Value: 25},
 	}
 }
+
+// mongos is the hello of a mongos.
+func mongos() bson.D { return append(standalone(), bson.E{Key: "msg", Value: "isdbgrid"}) }

@@ -5,30 +5,30 @@ import (
 	"sync"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// pool is the connections of one server (Connection Monitoring and Pooling). It starts paused; the monitor makes it
-// ready.
+// pool is the connection pool of one server (Connection Monitoring and Pooling). It starts paused; the monitor makes
+// it ready.
 type pool struct {
 	server *Server
 
-	mu         sync.Mutex
-	state      poolState
-	generation uint64
-	cause      error   // what cleared it
-	idle       []*Conn // of the current generation; the most recently used last
-	open       map[*Conn]struct{}
-	pending    map[*attempt]struct{}
-	total      uint64 // open, being made, or about to be
-	connecting uint64 // being made or about to be
-	lastID     int64
-	waiters    []*waiter
-	story      []func()
-	telling    bool
+	mu          sync.Mutex
+	state       poolState
+	generations generations
+	cause       error   // the error that cleared the pool last
+	idle        []*Conn // all of the current generation; the most recently used last
+	open        map[*Conn]struct{}
+	pending     map[*pendingConn]struct{}
+	total       uint64 // open connections, pending ones and permissions to connect
+	connecting  uint64 // pending connections and permissions to connect
+	lastID      int64
+	waiters     []*waiter
+	notices     notices
 }
 
-// checkOut returns a connection that is the caller's until it is checked in.
+// checkOut returns a connection that only the caller uses until it is checked in.
 func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 	start := time.Now()
 	observed := p.observed()
@@ -50,7 +50,7 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 
 func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	for {
-		c, w, err := p.take(ctx, start)
+		c, w, err := p.idleOrPermission(ctx, start)
 		if w != nil {
 			c, err = p.wait(ctx, w, start)
 		}
@@ -60,7 +60,7 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 		if c == nil {
 			return p.create(ctx)
 		}
-		if reason := p.perished(c, start); reason != "" {
+		if reason := p.unusable(c, start); reason != "" {
 			p.discard(c, reason)
 			continue
 		}
@@ -68,9 +68,9 @@ func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	}
 }
 
-// take returns an idle connection; or, with the right to make one, nothing; or a waiter. To a context that has ended it
-// gives nothing: the connection would only be broken by it.
-func (p *pool) take(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
+// idleOrPermission returns an idle connection; or nil for both results, which is the permission to make a connection;
+// or a waiter. If ctx has ended it returns an error, because ctx would only break the connection.
+func (p *pool) idleOrPermission(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
 	ended := ctx.Err() != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *pool) take(ctx context.Context, now time.Time) (*Conn, *waiter, error) 
 	return nil, w, nil
 }
 
-// unready is called with the lock held and returns why there are no checkouts.
+// unready returns the error of a checkout from a pool that is not ready. It is called with the lock held.
 func (p *pool) unready() error {
 	if p.state == closed {
 		return ErrPoolClosed
@@ -104,32 +104,27 @@ func (p *pool) unready() error {
 	return &PoolClearedError{Address: p.server.address, Cause: p.cause}
 }
 
-// mayConnect is asked with the lock held.
+// mayConnect reports whether the limits allow one more pending connection. It is called with the lock held.
 func (p *pool) mayConnect() bool {
 	cfg := &p.server.cluster.cfg
 	return (cfg.MaxPoolSize == 0 || p.total < cfg.MaxPoolSize) && p.connecting < cfg.MaxConnecting
 }
 
-// checkIn takes a connection back.
+// checkIn makes a connection available again, or closes it if it cannot be used again.
 func (p *pool) checkIn(c *Conn) {
 	if p.observed() {
 		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
 	}
-	if c.broken || c.interrupted.Load() {
+	if !c.Reusable() {
 		p.discard(c, event.ReasonError)
 		return
 	}
-	if cap(c.Out) > keptBuffer {
-		c.Out = nil
-	}
-	if cap(c.in) > keptBuffer {
-		c.in = make([]byte, 0, firstReadBuffer)
-	}
+	c.dropLargeBuffers()
 	c.lastUsed = time.Now()
 	p.put(c)
 }
 
-// put makes a connection available again.
+// put gives a connection to the first waiter, or makes it idle. It closes a stale one.
 func (p *pool) put(c *Conn) {
 	p.mu.Lock()
 	if reason := p.stale(c); reason != "" {
@@ -147,21 +142,21 @@ func (p *pool) put(c *Conn) {
 	p.mu.Unlock()
 }
 
-// stale is called with the lock held and returns why the connection can serve no more, if so.
+// stale returns the reason why the connection must be closed, or "". It is called with the lock held.
 func (p *pool) stale(c *Conn) string {
 	switch {
 	case p.state == closed:
 		return event.ReasonPoolClosed
-	case c.generation != p.generation:
+	case c.generation != p.generations.of(c.service):
 		return event.ReasonStale
 	default:
 		return ""
 	}
 }
 
-// perished returns why a connection that was idle cannot be used, if so. It is of the current generation: those that
-// are not leave the idle ones when the pool is cleared.
-func (p *pool) perished(c *Conn, now time.Time) string {
+// unusable returns the reason why a connection that was idle cannot be used, or "". It does not check the generation:
+// clearing the pool closes idle connections.
+func (p *pool) unusable(c *Conn, now time.Time) string {
 	limit := p.server.cluster.cfg.MaxConnIdleTime
 	switch {
 	case limit > 0 && now.Sub(c.lastUsed) > limit:
@@ -173,7 +168,7 @@ func (p *pool) perished(c *Conn, now time.Time) string {
 	}
 }
 
-// discard closes a connection that is checked out. Only then may another take its place.
+// discard closes a connection that is checked out. Only after that may another one be made in its place.
 func (p *pool) discard(c *Conn, reason string) {
 	p.closeConn(c, reason)
 	p.mu.Lock()
@@ -188,8 +183,9 @@ func (p *pool) closeConn(c *Conn, reason string) {
 	c.close()
 }
 
-func (p *pool) currentGeneration() uint64 {
+// generation returns the current generation of a service, or that of the pool if service is zero.
+func (p *pool) generation(service bson.ObjectID) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.generation
+	return p.generations.of(service)
 }

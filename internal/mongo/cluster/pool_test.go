@@ -12,13 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-func TestACheckoutFromAPausedPoolSaysWhatClearedIt(t *testing.T) {
+func TestACheckoutFromAPausedPoolReturnsTheErrorThatClearedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		var cleared *PoolClearedError
 		_, err := s.CheckOut(t.Context())
-		if !errors.As(err, &cleared) || cleared.Cause != nil || !strings.Contains(err.Error(), "not found usable yet") {
-			t.Errorf("before the server was found: %v", err)
+		if !errors.As(err, &cleared) || cleared.Cause != nil ||
+			!strings.Contains(err.Error(), "no check of the server has succeeded yet") {
+			t.Errorf("before the first check: %v", err)
 		}
 		found(t, s, standalone())
 		s.pool.clear(errDown, false).run()
@@ -27,13 +28,13 @@ func TestACheckoutFromAPausedPoolSaysWhatClearedIt(t *testing.T) {
 			t.Errorf("between selection and checkout: %v", err)
 		}
 		if s.inFlight.Load() != 0 {
-			t.Error("a checkout that failed counts as an operation")
+			t.Error("a failed checkout counts as an operation in flight")
 		}
 		counters(t, s, 0, 0, 0)
 	})
 }
 
-func TestWaitersAreToldAtOnceWhenThePoolIsCleared(t *testing.T) {
+func TestWaitersFailImmediatelyWhenThePoolIsCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := newListener()
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize, cfg.PoolMonitor = 1, heard.monitor() })
@@ -60,7 +61,7 @@ func TestWaitersAreToldAtOnceWhenThePoolIsCleared(t *testing.T) {
 	})
 }
 
-func TestAnExhaustedPoolSaysHowManyAreOutForHowLongAndToWhat(t *testing.T) {
+func TestTheErrorOfAnExhaustedPoolHasItsNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 2 })
 		found(t, s, standalone())
@@ -86,7 +87,7 @@ func TestAnExhaustedPoolSaysHowManyAreOutForHowLongAndToWhat(t *testing.T) {
 	})
 }
 
-func TestAConnectionHandedToAWaiterIsInUseFromThatMoment(t *testing.T) {
+func TestAConnectionGivenToAWaiterIsInUseFromThatTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
 		found(t, s, standalone())
@@ -102,13 +103,13 @@ func TestAConnectionHandedToAWaiterIsInUseFromThatMoment(t *testing.T) {
 		s.pool.mu.Unlock()
 		var exhausted *CheckOutError
 		if errors.As(err, &exhausted); exhausted.Out != 1 || exhausted.LongestUse != time.Second {
-			t.Errorf("%d out, the longest for %v, want 1 for 1s", exhausted.Out, exhausted.LongestUse)
+			t.Errorf("%d in use, the longest for %v, want 1 for 1s", exhausted.Out, exhausted.LongestUse)
 		}
 		s.CheckIn(handed)
 	})
 }
 
-func TestAWaitForTheRightToConnectEndsWithItsContext(t *testing.T) {
+func TestAWaitForPermissionToConnectEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)
@@ -139,8 +140,8 @@ func TestAWaitForTheRightToConnectEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// A grant may come in the moment in which the context ends; which of the two the waiter sees is chance.
-func TestAContextThatEndsWhileWaitingGivesBackWhatItWasGranted(t *testing.T) {
+// A grant may come at the moment at which the context ends. The waiter sees either of the two.
+func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
 		found(t, s, standalone())
@@ -156,13 +157,13 @@ func TestAContextThatEndsWhileWaitingGivesBackWhatItWasGranted(t *testing.T) {
 				p.put(c)
 			}
 			counters(t, s, 1, 1, 0)
-			held, _, _ = p.take(t.Context(), time.Now())
+			held, _, _ = p.idleOrPermission(t.Context(), time.Now())
 		}
 		s.CheckIn(held)
 		found(t, s, standalone())
 		for range 50 {
-			p.dropIdle(event.ReasonStale)
-			p.tell()
+			p.dropIdle(event.ReasonStale, everyConn)
+			p.notices.deliver()
 			p.waiters = append(p.waiters, w)
 			p.serveWaiters()
 			counters(t, s, 1, 0, 1)
@@ -174,7 +175,7 @@ func TestAContextThatEndsWhileWaitingGivesBackWhatItWasGranted(t *testing.T) {
 	})
 }
 
-func TestAContextThatHasEndedTakesNoConnection(t *testing.T) {
+func TestAnEndedContextGetsNoConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())
@@ -190,18 +191,18 @@ func TestAContextThatHasEndedTakesNoConnection(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatRestedTooLongIsReplaced(t *testing.T) {
+func TestAConnectionIdleForTooLongIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxConnIdleTime = time.Minute })
 		found(t, s, standalone())
 		for _, c := range []struct {
-			rest time.Duration
+			idle time.Duration
 			id   int64
 		}{{0, 1}, {time.Minute, 1}, {time.Minute + 1, 2}} {
-			pass(t, c.rest)
+			pass(t, c.idle)
 			conn := checkOut(t, s)
 			if conn.ID() != c.id {
-				t.Errorf("after %v connection %d is used, want %d", c.rest, conn.ID(), c.id)
+				t.Errorf("after %v connection %d is used, want %d", c.idle, conn.ID(), c.id)
 			}
 			s.CheckIn(conn)
 		}
@@ -228,10 +229,10 @@ func TestABufferThatGrewBeyondTheLimitIsNotKept(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		found(t, s, standalone())
 		c := checkOut(t, s)
-		c.Out, c.in = make([]byte, keptBuffer+1), make([]byte, keptBuffer+1)
+		c.Out, c.in = make([]byte, keptBuffer+1), messageBuffer{bytes: make([]byte, 0, keptBuffer+1)}
 		s.CheckIn(c)
-		if cap(c.Out) > keptBuffer || cap(c.in) > keptBuffer {
-			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in))
+		if cap(c.Out) > keptBuffer || cap(c.in.bytes) > keptBuffer {
+			t.Errorf("an idle connection keeps %d and %d bytes", cap(c.Out), cap(c.in.bytes))
 		}
 		if err := operation(t.Context(), s); err != nil {
 			t.Error(err)

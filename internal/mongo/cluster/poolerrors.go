@@ -8,39 +8,39 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// ErrPoolClosed is returned by a checkout after the client was disconnected or the server left the deployment.
+// ErrPoolClosed is the error of a checkout after the client was disconnected or the server left the topology.
 var ErrPoolClosed = errors.New("connection pool is closed")
 
-// PoolClearedError is a checkout that met a pool whose server was found unusable since it was selected. Nothing was
-// sent.
+// PoolClearedError is the error of a checkout from a paused pool: the pool was cleared after its server was selected.
+// Nothing was sent.
 type PoolClearedError struct {
 	Address string
-	Cause   error // nil if the server was never found usable
+	Cause   error // the error that cleared the pool; nil if no check has succeeded yet
 }
 
-// Error returns which pool was cleared and why.
+// Error returns the address and the cause.
 func (e *PoolClearedError) Error() string {
 	if e.Cause == nil {
-		return fmt.Sprintf("connection pool for %s is paused: the server was not found usable yet", e.Address)
+		return fmt.Sprintf("connection pool for %s is paused: no check of the server has succeeded yet", e.Address)
 	}
 	return fmt.Sprintf("connection pool for %s was cleared because another operation failed with: %v", e.Address, e.Cause)
 }
 
-// Unwrap returns what cleared the pool.
+// Unwrap returns the error that cleared the pool.
 func (e *PoolClearedError) Unwrap() error { return e.Cause }
 
-// CheckOutError is a checkout that ended without a connection. Nothing was sent.
+// CheckOutError is the error of a checkout whose context ended before there was a connection. Nothing was sent.
 type CheckOutError struct {
 	Address    string
-	Out        uint64 // connections in use
-	Connecting uint64 // connections being made
-	Limit      uint64 // of all connections, 0 if there is none
-	LongestUse time.Duration
+	Out        uint64        // connections in use
+	Connecting uint64        // pending connections
+	Limit      uint64        // maxPoolSize, 0 if there is no limit
+	LongestUse time.Duration // the longest time for which one has been in use
 	Waited     time.Duration
 	Err        error
 }
 
-// Error says how many connections were out and for how long.
+// Error returns the cause, the number of connections in use and the longest time for which one has been in use.
 func (e *CheckOutError) Error() string {
 	limit := "without a limit"
 	if e.Limit > 0 {
@@ -50,10 +50,10 @@ func (e *CheckOutError) Error() string {
 		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, e.Err)
 }
 
-// Unwrap returns what ended the wait.
+// Unwrap returns the context's cause.
 func (e *CheckOutError) Unwrap() error { return e.Err }
 
-// checkOutFailure is the reason that a listener is told.
+// checkOutFailure returns the reason for the event ConnectionCheckOutFailed.
 func checkOutFailure(err error) string {
 	var exhausted *CheckOutError
 	switch {

@@ -10,12 +10,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-func TestTheReadyPoolIsHeardOfBeforeAnythingThatItAllows(t *testing.T) {
+func TestPoolReadyIsTheFirstEventAfterPoolCreated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
 			heard := newListener()
 			c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
-			s := selectedInHaste(t, c)
+			s := selectedNow(t, c)
 			if err := operation(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -32,7 +32,7 @@ func TestTheReadyPoolIsHeardOfBeforeAnythingThatItAllows(t *testing.T) {
 	})
 }
 
-func TestAListenerHearsOfAPoolsStatesInTheirOrder(t *testing.T) {
+func TestPoolReadyAndPoolClearedAlternate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := newListener()
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
@@ -70,13 +70,13 @@ func TestAListenerMayUseThePool(t *testing.T) {
 	})
 }
 
-func TestAListenerThatPanicsStopsNoWaiter(t *testing.T) {
+func TestAListenerThatPanicsDoesNotBlockWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) {
 			cfg.MaxPoolSize = 1
 			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
 				if e.Type == event.ConnectionPoolCleared {
-					panic("a listener's mistake")
+					panic("a panic of the listener")
 				}
 			}}
 		})
@@ -96,7 +96,7 @@ func TestAListenerThatPanicsStopsNoWaiter(t *testing.T) {
 	})
 }
 
-// gate is a listener that stays with one type of event until it is opened.
+// gate is a listener that blocks at one type of event until the channel is closed.
 type gate struct {
 	event  string
 	opened chan struct{}
@@ -112,18 +112,18 @@ func (g *gate) monitor() *event.PoolMonitor {
 	}}
 }
 
-func TestAServerIsSelectedOnlyWhenItsPoolWasToldToBeReady(t *testing.T) {
+func TestAServerIsSelectableOnlyAfterPoolReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionPoolReady)
 		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.PoolMonitor = g.monitor() })
-		selecting := async(func() *Server { return selectedInHaste(t, c) })
+		selecting := async(func() *Server { return selectedNow(t, c) })
 		unsettled(t, "the selection", selecting)
 		close(g.opened)
 		settled(t, "the selection", selecting)
 	})
 }
 
-func TestWhoWaitsIsToldOnlyWhenTheClearedPoolWasTold(t *testing.T) {
+func TestWaitersFailOnlyAfterPoolCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionPoolCleared)
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.MaxPoolSize, cfg.PoolMonitor = 1, g.monitor() })
@@ -142,7 +142,7 @@ func TestWhoWaitsIsToldOnlyWhenTheClearedPoolWasTold(t *testing.T) {
 	})
 }
 
-func TestTheRightToConnectIsPassedOnOnlyWhenTheNewConnectionWasToldToBeReady(t *testing.T) {
+func TestPermissionToConnectIsPassedOnOnlyAfterConnectionReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionReady)
 		p := &peer{hello: standalone()}
@@ -153,7 +153,7 @@ func TestTheRightToConnectIsPassedOnOnlyWhenTheNewConnectionWasToldToBeReady(t *
 		two := async(func() error { return operation(t.Context(), s) })
 		unsettled(t, "waiting", two)
 		if p.dialed != 1 {
-			t.Errorf("%d connections are made", p.dialed)
+			t.Errorf("%d connections are dialed, want 1", p.dialed)
 		}
 		close(g.opened)
 		for _, result := range []<-chan error{one, two} {
@@ -164,7 +164,7 @@ func TestTheRightToConnectIsPassedOnOnlyWhenTheNewConnectionWasToldToBeReady(t *
 	})
 }
 
-func TestAConnectionThatIsReadyJustWhenItsPoolIsClearedIsBrokenOff(t *testing.T) {
+func TestAConnectionThatIsReadyWhenItsPoolIsClearedIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionReady)
 		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.PoolMonitor = g.monitor() })
@@ -180,7 +180,7 @@ func TestAConnectionThatIsReadyJustWhenItsPoolIsClearedIsBrokenOff(t *testing.T)
 	})
 }
 
-func TestAConnectionIsClosedBeforeAnotherTakesItsPlace(t *testing.T) {
+func TestAConnectionIsClosedBeforeAnotherIsMadeInItsPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionClosed)
 		p := &peer{hello: standalone()}
@@ -193,7 +193,7 @@ func TestAConnectionIsClosedBeforeAnotherTakesItsPlace(t *testing.T) {
 		returning := async(func() bool { s.CheckIn(broken); return true })
 		unsettled(t, "the wait", waiting)
 		if p.dialed != 1 {
-			t.Error("there are more connections than the pool may have")
+			t.Error("the pool has more connections than maxPoolSize")
 		}
 		close(g.opened)
 		settled(t, "the return", returning)

@@ -1,6 +1,11 @@
 package cluster
 
-import "go.mongodb.org/mongo-driver/v2/event"
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+)
 
 type poolState uint8
 
@@ -10,18 +15,18 @@ const (
 	closed
 )
 
-// created begins the story.
+// created reports that the pool was created. The returned effects run after the lock is released.
 func (p *pool) created() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.then(func() {
+	p.notices.add(func() {
 		options := &event.MonitorPoolOptions{MaxPoolSize: p.server.cluster.cfg.MaxPoolSize}
 		p.emit(event.PoolEvent{Type: event.ConnectionPoolCreated, PoolOptions: options})
 	})
-	return effects{p.tell}
+	return effects{p.notices.deliver}
 }
 
-// makeReady lets checkouts happen again. What it returns is done without locks.
+// makeReady makes a paused pool ready. The returned effects run after the lock is released.
 func (p *pool) makeReady() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -29,13 +34,13 @@ func (p *pool) makeReady() effects {
 		return nil
 	}
 	p.state, p.cause = ready, nil
-	p.then(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
-	return effects{p.tell}
+	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
+	return effects{p.notices.deliver}
 }
 
-// clear makes every connection stale and pauses the pool. With interrupt, connections in use and those being made are
-// broken off as well: their server did not answer its monitor, so their operations would wait in vain. What it returns
-// is done without locks.
+// clear makes every connection stale and pauses the pool. With interrupt it also interrupts connections in use and
+// pending ones: the server did not answer its monitor, so their operations would not get a reply. The returned
+// effects run after the lock is released.
 func (p *pool) clear(cause error, interrupt bool) effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,23 +48,40 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 		return nil
 	}
 	if p.state == ready {
-		p.then(func() {
+		p.notices.add(func() {
 			p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, Interruption: interrupt, Error: cause})
 		})
 	}
 	p.state, p.cause = paused, cause
-	p.generation++
-	p.dropIdle(event.ReasonStale)
+	p.generations.advance(bson.NilObjectID)
+	p.dropIdle(event.ReasonStale, everyConn)
 	cleared := &PoolClearedError{Address: p.server.address, Cause: cause}
 	p.failWaiters(cleared)
 	if interrupt {
 		p.interrupt(cleared)
 	}
-	return effects{p.tell}
+	return effects{p.notices.deliver}
 }
 
-// close ends the pool. Connections being made are broken off; those in use are closed when they come back. What it
-// returns is done without locks.
+// clearService makes the connections to one service behind a load balancer stale. The pool stays ready. The returned
+// effects run after the lock is released.
+func (p *pool) clearService(service bson.ObjectID, cause error) effects {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state == closed {
+		return nil
+	}
+	p.generations.advance(service)
+	p.notices.add(func() {
+		p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, ServiceID: &service, Error: cause})
+	})
+	p.dropIdle(event.ReasonStale, func(c *Conn) bool { return c.service == service })
+	p.serveWaiters()
+	return effects{p.notices.deliver}
+}
+
+// close closes the pool. It cancels pending connections. Connections in use are closed when they are checked in. The
+// returned effects run after the lock is released.
 func (p *pool) close() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,51 +89,56 @@ func (p *pool) close() effects {
 		return nil
 	}
 	p.state = closed
-	p.dropIdle(event.ReasonPoolClosed)
-	p.then(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolClosed}) })
+	p.dropIdle(event.ReasonPoolClosed, everyConn)
+	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolClosed}) })
 	p.failWaiters(ErrPoolClosed)
 	p.interruptPending(ErrPoolClosed)
-	return effects{p.tell}
+	return effects{p.notices.deliver}
 }
 
-// interruptAll breaks off what is in use or being made.
+// interruptAll interrupts the connections in use and cancels the pending ones.
 func (p *pool) interruptAll() {
 	p.mu.Lock()
 	p.interrupt(ErrPoolClosed)
 	p.mu.Unlock()
-	p.tell()
+	p.notices.deliver()
 }
 
-// interrupt, and what follows, is called with the lock held.
+// interrupt and the functions below are called with the lock held.
 func (p *pool) interrupt(cause error) {
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
-			p.then(c.interrupt)
+			p.notices.add(c.interrupt)
 		}
 	}
 	p.interruptPending(cause)
 }
 
 func (p *pool) interruptPending(cause error) {
-	for a := range p.pending {
-		a.brokenOff = true
-		p.then(func() { a.cancel(cause) })
+	for pending := range p.pending {
+		pending.cancelled = true
+		p.notices.add(func() { pending.cancel(cause) })
 	}
 }
 
-func (p *pool) dropIdle(reason string) {
-	idle := p.idle
-	p.idle = nil
-	for _, c := range idle {
+func everyConn(*Conn) bool { return true }
+
+// dropIdle closes the idle connections for which drop returns true.
+func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
+	p.idle = slices.DeleteFunc(p.idle, func(c *Conn) bool {
+		if !drop(c) {
+			return false
+		}
 		delete(p.open, c)
 		p.total--
-		p.then(func() { p.closeConn(c, reason) })
-	}
+		p.notices.add(func() { p.closeConn(c, reason) })
+		return true
+	})
 }
 
 func (p *pool) failWaiters(err error) {
 	for _, w := range p.waiters {
-		p.then(func() { w.granted <- grant{err: err} })
+		p.notices.add(func() { w.granted <- grant{err: err} })
 	}
 	p.waiters = nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// ConnectionFailed tells the topology that a connection broke under an operation.
+// ConnectionFailed applies a network error of a connection in use to the topology (SDAM, "Application errors").
 func (c *Cluster) ConnectionFailed(s *Server, conn *Conn, err error) {
 	kind := topology.NetworkError
 	var broken *IOError
@@ -18,11 +18,12 @@ func (c *Cluster) ConnectionFailed(s *Server, conn *Conn, err error) {
 	}
 	c.report(s, topology.ErrorInfo{
 		Err: err, Kind: kind, HandshakeDone: true, Generation: conn.generation,
-		MaxWireVersion: conn.Description.MaxWireVersion,
+		MaxWireVersion: conn.Description.MaxWireVersion, Service: conn.service,
 	})
 }
 
-// Answered tells the topology of a server's error answer, or of its write concern error. Most change nothing.
+// Answered applies an error reply, or a write concern error, to the topology. Only a state change error changes it. A
+// code of 0 means that the reply has none.
 func (c *Cluster) Answered(s *Server, conn *Conn, code int32, message string, topologyVersion []byte) {
 	if !topology.IsNotPrimary(code, message, code != 0) && !topology.IsRecovering(code, message, code != 0) {
 		return
@@ -30,7 +31,7 @@ func (c *Cluster) Answered(s *Server, conn *Conn, code int32, message string, to
 	e := topology.ErrorInfo{
 		Err: fmt.Errorf("%s (code %d)", message, code), Kind: topology.CommandError, HandshakeDone: true,
 		Code: code, HasCode: code != 0, Message: message, Generation: conn.generation,
-		MaxWireVersion: conn.Description.MaxWireVersion,
+		MaxWireVersion: conn.Description.MaxWireVersion, Service: conn.service,
 	}
 	if topologyVersion != nil {
 		e.TopologyVersion = topology.ParseTopologyVersion(bson.Raw(topologyVersion))
@@ -38,7 +39,7 @@ func (c *Cluster) Answered(s *Server, conn *Conn, code int32, message string, to
 	c.report(s, e)
 }
 
-// handshakeFailed tells the topology of a connection that could not be made.
+// handshakeFailed applies the error of a pending connection to the topology.
 func (c *Cluster) handshakeFailed(s *Server, generation uint64, err error) {
 	e := topology.ErrorInfo{Err: err, Kind: topology.NetworkError, Generation: generation}
 	var failed *HandshakeError
@@ -60,18 +61,18 @@ func (c *Cluster) report(s *Server, e topology.ErrorInfo) {
 	c.mu.Lock()
 	var after effects
 	if c.servers[s.address] == s {
-		e.PoolGeneration = s.pool.currentGeneration()
+		e.PoolGeneration = s.pool.generation(e.Service)
 		next, reaction := topology.OnError(c.snapshot.Load().Description, s.address, e)
-		after = c.react(s, next, reaction, e.Err)
+		after = c.react(s, next, reaction, e)
 	}
 	c.mu.Unlock()
 	after.run()
 }
 
-// checkFailed tells the topology that a monitor's check failed, and returns whether another one is due at once.
+// checkFailed applies a failed check to the topology. It reports whether the monitor must check again immediately.
 func (c *Cluster) checkFailed(s *Server, err error) bool {
 	kind := topology.NetworkError
-	var refused *refusal
+	var refused *refusedHello
 	switch {
 	case errors.As(err, &refused):
 		kind = topology.CommandError
@@ -84,24 +85,23 @@ func (c *Cluster) checkFailed(s *Server, err error) bool {
 		return false
 	}
 	next, reaction := topology.OnCheckError(c.snapshot.Load().Description, s.address, kind, err)
-	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, err) // the monitor itself checks again
+	after := c.react(s, next, topology.Reaction{Pool: reaction.Pool}, topology.ErrorInfo{Err: err}) // no request: the monitor itself checks again
 	c.mu.Unlock()
 	after.run()
 	return reaction.CheckNow
 }
 
-// react publishes a description and does to the pool what goes with it, as one change. It is called with the lock held.
-func (c *Cluster) react(s *Server, next *topology.Description, r topology.Reaction, cause error) effects {
-	var after effects
-	if next != c.snapshot.Load().Description {
-		after = c.publish(next)
-	}
-	switch r.Pool {
-	case topology.KeepPool:
-	case topology.ClearPool:
-		after = append(after, s.pool.clear(cause, false)...)
-	case topology.ClearPoolInterruptInUse:
-		after = append(after, s.pool.clear(cause, true)...)
+// react publishes a description and clears the pool, as one change. It is called with the lock held.
+func (c *Cluster) react(
+	s *Server, next *topology.Description, r topology.Reaction, cause topology.ErrorInfo,
+) effects {
+	after := c.change(next)
+	switch {
+	case r.Pool == topology.KeepPool:
+	case !cause.Service.IsZero():
+		after = append(after, s.pool.clearService(cause.Service, cause.Err)...)
+	default:
+		after = append(after, s.pool.clear(cause.Err, r.Pool == topology.ClearPoolInterruptInUse)...)
 	}
 	if r.CancelCheck {
 		after = append(after, s.cancelCheck)

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// failures are what can go wrong on a connection in use, and what each means for the server.
+// failures are failures of a connection in use, each with its effect on the server.
 var failures = []struct {
 	name  string
 	hello bson.D
@@ -19,20 +19,20 @@ var failures = []struct {
 	want  reaction
 }{
 	{
-		name: "a connection that breaks makes the server Unknown and clears its pool",
+		name: "a network error makes the server Unknown and clears its pool",
 		fail: broke(io.EOF), want: reaction{unknown: true, cleared: true},
 	},
-	{name: "a time limit does not: the server may only be slow", fail: broke(timeout{})},
+	{name: "a timeout changes nothing: the server may only be slow", fail: broke(timeout{})},
 	{
-		name: "not primary makes it Unknown and asks for a check",
+		name: "not primary makes the server Unknown and requests a check",
 		fail: answered(10107, "not primary"), want: reaction{unknown: true, checkNow: true},
 	},
 	{
-		name: "so does a member that recovers",
+		name: "node is recovering makes the server Unknown and requests a check",
 		fail: answered(13436, "recovering"), want: reaction{unknown: true, checkNow: true},
 	},
 	{
-		name: "so does a message without a code",
+		name: "not primary in a message without a code makes the server Unknown and requests a check",
 		fail: answered(0, "not master"), want: reaction{unknown: true, checkNow: true},
 	},
 	{
@@ -40,11 +40,11 @@ var failures = []struct {
 		fail: answered(91, "shutdown"), want: reaction{unknown: true, cleared: true, checkNow: true},
 	},
 	{
-		name: "so does the other code of a shutdown",
+		name: "the other shutdown code clears the pool as well",
 		fail: answered(11600, "interrupted at shutdown"), want: reaction{unknown: true, cleared: true, checkNow: true},
 	},
 	{
-		name: "a server older than 4.2 closes its connections whenever its state changes", hello: wireVersion(7),
+		name: "a state change of a server older than 4.2 clears the pool", hello: wireVersion(7),
 		fail: answered(10107, "not master"), want: reaction{unknown: true, cleared: true, checkNow: true},
 	},
 	{name: "another code changes nothing", fail: answered(11000, "not master: duplicate key")},
@@ -55,7 +55,7 @@ func wireVersion(n int32) bson.D {
 	return bson.D{{Key: "isWritablePrimary", Value: true}, {Key: "maxWireVersion", Value: n}}
 }
 
-// timeout is an error that a time limit of the system's made.
+// timeout is a timeout error of the system.
 type timeout struct{}
 
 func (timeout) Error() string   { return "connection timed out" }
@@ -64,7 +64,7 @@ func (timeout) Temporary() bool { return true }
 
 func broke(err error) func(*Cluster, *Server, *Conn) {
 	return func(c *Cluster, s *Server, conn *Conn) {
-		c.ConnectionFailed(s, conn, &IOError{Address: s.address, Stage: retry.InFlight, Err: err})
+		c.ConnectionFailed(s, conn, &IOError{Address: s.address, Stage: retry.StageInFlight, Err: err})
 	}
 }
 
@@ -91,7 +91,7 @@ func TestAFailureOnAConnectionInUse(t *testing.T) {
 	}
 }
 
-func TestAFailureIsIgnoredFromBeforeThePoolWasCleared(t *testing.T) {
+func TestAFailureOfAStaleConnectionIsIgnored(t *testing.T) {
 	for _, c := range failures {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAFailureIsIgnoredFromBeforeThePoolWasCleared(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsIgnoredThatIsNotNewerThanWhatIsKnown(t *testing.T) {
+func TestAnErrorWithAnOldTopologyVersionIsIgnored(t *testing.T) {
 	version := func(counter int64) bson.D {
 		return bson.D{{Key: "processId", Value: bson.ObjectID{1}}, {Key: "counter", Value: counter}}
 	}
@@ -117,9 +117,9 @@ func TestAnAnswerIsIgnoredThatIsNotNewerThanWhatIsKnown(t *testing.T) {
 		counter int64
 		want    reaction
 	}{
-		{"older", 4, reaction{}},
-		{"the same", 5, reaction{}},
-		{"newer", 6, reaction{unknown: true, checkNow: true}},
+		{"an older topologyVersion", 4, reaction{}},
+		{"an equal topologyVersion", 5, reaction{}},
+		{"a newer topologyVersion", 6, reaction{unknown: true, checkNow: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestAnAnswerIsIgnoredThatIsNotNewerThanWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestAFailureIsIgnoredOnAServerThatLeft(t *testing.T) {
+func TestAFailureOfARemovedServerIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := network{addrA: {hello: member(true, addrA, addrB)}, addrB: {hello: member(false, addrA, addrB)}}
 		c := start(t, set, nil)
@@ -149,7 +149,7 @@ func TestAFailureIsIgnoredOnAServerThatLeft(t *testing.T) {
 		before := c.Snapshot()
 		broke(io.EOF)(c, s, conn)
 		if c.checkFailed(s, errDown) || c.Snapshot() != before {
-			t.Error("a server that left changes the topology")
+			t.Error("a removed server changes the topology")
 		}
 		target := c.TargetOf(s)
 		if target.Server != s || target.Description.Kind != topology.Unknown {

@@ -10,44 +10,45 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// ErrSelectionTimeout is matched by the error of a selection that found no suitable server in time.
+// ErrSelectionTimeout matches the error of a server selection that reached the server selection timeout.
 var ErrSelectionTimeout = errors.New("server selection timeout")
 
-// SelectionError is a selection that ended without a server. No attempt was made.
+// SelectionError is the error of a server selection that found no server. Nothing was sent.
 type SelectionError struct {
-	Explanation string // what was wanted and what there was
-	Err         error  // ErrSelectionTimeout, the context's error, or why the topology cannot be used
+	Explanation string // the server that was wanted, and the description of each known server
+	Err         error  // ErrSelectionTimeout, the context's cause, ErrPoolClosed, or why no server of the topology can be used
 }
 
-// Error says what was wanted and what there was.
+// Error returns the cause, the server that was wanted and the description of each known server.
 func (e *SelectionError) Error() string {
 	return fmt.Sprintf("server selection error: %v: %s", e.Err, e.Explanation)
 }
 
-// Unwrap returns what ended the selection.
+// Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-// Target is a selected server and its description at that moment.
+// Target is a selected server, with its description and the topology description at the time of the selection.
 type Target struct {
 	Server      *Server
 	Description *topology.Server
 	Topology    *topology.Description
 }
 
-const selectionRoom = 8 // suitable servers that are listed without an allocation
+const selectionRoom = 8 // the number of suitable servers that need no allocation
 
-// Select returns a suitable server: at random of the two least busy of two picked ones in the latency window. It waits
-// for one up to the server selection timeout or the end of ctx, whichever is first, asking the monitors to hurry.
+// Select returns a suitable server in the latency window. Of two servers picked at random it returns the one with
+// fewer operations in flight (Server Selection, "Choosing between servers"). While there is none, it requests checks
+// from the monitors and waits until the server selection timeout or the end of ctx.
 func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target, error) {
 	s := c.snapshot.Load()
 	t, err := s.pick(want)
 	if err != nil || t.Server != nil {
 		return t, err
 	}
-	return c.selectSlowly(ctx, want)
+	return c.waitAndSelect(ctx, want)
 }
 
-func (c *Cluster) selectSlowly(ctx context.Context, want *topology.Selection) (Target, error) {
+func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (Target, error) {
 	timer := time.NewTimer(c.cfg.ServerSelectionTimeout)
 	defer timer.Stop()
 	for {
@@ -60,27 +61,27 @@ func (c *Cluster) selectSlowly(ctx context.Context, want *topology.Selection) (T
 		select {
 		case <-s.changed:
 		case <-timer.C:
-			// A process that stood still may find a server that came meanwhile.
+			// If the process was suspended, a server may have become suitable in the meantime.
 			if t, err := c.snapshot.Load().pick(want); err != nil || t.Server != nil {
 				return t, err
 			}
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
 		case <-ctx.Done():
 			return Target{}, c.noServer(want, context.Cause(ctx))
-		case <-c.life.Done():
+		case <-c.monitorCtx.Done():
 			return Target{}, c.noServer(want, ErrPoolClosed)
 		}
 	}
 }
 
-// RequestChecks asks every monitor to check its server as soon as it may.
+// RequestChecks asks every monitor for a check as soon as MinHeartbeatInterval allows.
 func (c *Cluster) RequestChecks() {
 	for _, s := range c.snapshot.Load().servers {
 		s.requestCheck()
 	}
 }
 
-// WaitForChange waits until the topology is not the one of s any more, at most for d.
+// WaitForChange waits until there is a newer snapshot, for at most d, or until ctx ends.
 func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 	sleep(ctx, d, s.changed)
 }
@@ -109,7 +110,7 @@ func (s *Snapshot) pick(want *topology.Selection) (Target, error) {
 	return Target{Server: server, Description: d, Topology: s.Description}, nil
 }
 
-// lessBusy is "power of two random choices".
+// lessBusy picks two servers at random and returns the one with fewer operations in flight.
 func (s *Snapshot) lessBusy(suitable []*topology.Server) (*topology.Server, *Server) {
 	i := rand.IntN(len(suitable))
 	j := rand.IntN(len(suitable) - 1)

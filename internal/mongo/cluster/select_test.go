@@ -28,7 +28,7 @@ func TestASelectionWaitsForTheTopology(t *testing.T) {
 	})
 }
 
-func TestASelectionAsksTheMonitorsToHurry(t *testing.T) {
+func TestASelectionRequestsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		p.down(errDown)
@@ -43,7 +43,7 @@ func TestASelectionAsksTheMonitorsToHurry(t *testing.T) {
 	})
 }
 
-func TestASelectionThatEndsWithoutAServer(t *testing.T) {
+func TestTheErrorOfASelectionWithoutAServer(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		end   func(context.Context, *Cluster) context.Context
@@ -104,7 +104,7 @@ func TestASelectionThatEndsWithoutAServer(t *testing.T) {
 	}
 }
 
-func TestASelectionThatNoServerCanEverMeetEndsAtOnce(t *testing.T) {
+func TestAnImpossibleSelectionFailsImmediately(t *testing.T) {
 	stale, err := readpref.New(readpref.SecondaryMode, readpref.WithMaxStaleness(time.Second))
 	if err != nil {
 		t.Fatal(err)
@@ -140,15 +140,15 @@ func elected(primary bool, election byte, hosts ...string) bson.D {
 		bson.E{Key: "electionId", Value: bson.ObjectID{election}}, bson.E{Key: "setVersion", Value: 1})
 }
 
-func TestAStalePrimaryIsCheckedAtOnce(t *testing.T) {
+func TestAStalePrimaryIsCheckedImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &peer{hello: elected(true, 1, addrA, addrB)}
 		b := &peer{hello: member(false, addrA, addrB)}
 		c := start(t, network{addrA: a, addrB: b}, nil)
 		selected(t, c)
 		pass(t, time.Second)
-		generation := c.servers[addrA].pool.currentGeneration()
-		// The next election is seen by a handshake with the new primary, long before the heartbeats.
+		generation := c.servers[addrA].pool.generation(bson.NilObjectID)
+		// A handshake with the new primary shows the next election, long before the heartbeats.
 		b.set(func(p *peer) { p.hello = elected(true, 2, addrA, addrB) })
 		a.set(func(p *peer) { p.hello = member(false, addrA, addrB) })
 		if err := operation(t.Context(), c.servers[addrB]); err != nil {
@@ -159,13 +159,13 @@ func TestAStalePrimaryIsCheckedAtOnce(t *testing.T) {
 		if kindOf(c, addrA) != topology.RSSecondary || kindOf(c, addrB) != topology.RSPrimary {
 			t.Errorf("a is %v, b is %v", kindOf(c, addrA), kindOf(c, addrB))
 		}
-		if c.servers[addrA].pool.currentGeneration() != generation {
+		if c.servers[addrA].pool.generation(bson.NilObjectID) != generation {
 			t.Error("the pool of the former primary was cleared")
 		}
 	})
 }
 
-func TestAServerThatLeavesTheSetLosesItsPoolAndItsMonitor(t *testing.T) {
+func TestTheMonitorAndPoolOfARemovedServerAreStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := network{
 			addrA: {hello: member(true, addrA, addrB)}, addrB: {hello: member(false, addrA, addrB)},
@@ -181,13 +181,13 @@ func TestAServerThatLeavesTheSetLosesItsPoolAndItsMonitor(t *testing.T) {
 		pass(t, c.cfg.HeartbeatInterval)
 		asked := set[addrB].hellos()
 		if _, err := b.CheckOut(t.Context()); !errors.Is(err, ErrPoolClosed) {
-			t.Errorf("a checkout from the server that left: %v", err)
+			t.Errorf("a checkout from the removed server: %v", err)
 		}
 		if err := ping(t.Context(), used); err != nil {
 			t.Errorf("the operation in flight: %v", err)
 		}
 		if c.Snapshot().Description.Server(addrB) != nil || kindOf(c, addrC) != topology.RSSecondary {
-			t.Error("the topology is not the primary's")
+			t.Error("the topology does not have the primary's members")
 		}
 		b.CheckIn(used)
 		counters(t, b, 0, 0, 0)
@@ -196,7 +196,7 @@ func TestAServerThatLeavesTheSetLosesItsPoolAndItsMonitor(t *testing.T) {
 	})
 }
 
-func TestASnapshotTellsWhenThereIsANewerOne(t *testing.T) {
+func TestWaitForChangeEndsAtANewerSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
 		snapshot := s.cluster.Snapshot()
@@ -211,7 +211,7 @@ func TestASnapshotTellsWhenThereIsANewerOne(t *testing.T) {
 			t.Errorf("it waited %v in all", time.Since(began))
 		}
 		if snapshot.Server(s.cluster.Snapshot().Description.Servers[0]) != nil {
-			t.Error("a snapshot knows the servers of the next")
+			t.Error("a snapshot returns a server of the next one")
 		}
 	})
 }

@@ -5,29 +5,31 @@ import (
 	"sync/atomic"
 )
 
-// Server is one server of the deployment: its pool and its monitor.
+// Server is one server of the topology, with its pool and the requests to its monitor. Its methods are safe for
+// concurrent use.
 type Server struct {
 	address  string
 	cluster  *Cluster
 	pool     pool
-	inFlight atomic.Int64 // operations, for the choice between two servers
+	inFlight atomic.Int64 // number of operations, for server selection
 	check    chan struct{}
 	stop     context.CancelFunc
-	checking atomic.Pointer[context.CancelFunc] // ends the check that is under way
+	checking atomic.Pointer[context.CancelFunc] // cancels the running check, nil if there is none
 }
 
 func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
-	s.pool.server = s
+	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
 	s.pool.open = make(map[*Conn]struct{})
-	s.pool.pending = make(map[*attempt]struct{})
+	s.pool.pending = make(map[*pendingConn]struct{})
 	return s
 }
 
 // Address returns the server's "host:port".
 func (s *Server) Address() string { return s.address }
 
-// CheckOut returns a connection, which the caller gives back with CheckIn. Its errors mean that nothing was sent.
+// CheckOut returns a connection, which the caller returns with CheckIn. An error means that nothing was sent: a
+// *PoolClearedError, a *CheckOutError, a *HandshakeError or ErrPoolClosed.
 func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 	s.inFlight.Add(1)
 	c, err := s.pool.checkOut(ctx)
@@ -37,26 +39,33 @@ func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 	return c, err
 }
 
-// CheckIn gives a connection back.
+// EndUse counts one operation less in flight, without a check in: the connection stays pinned to a cursor or a
+// transaction. The next operation on it calls [Server.BeginUse].
+func (s *Server) EndUse() { s.inFlight.Add(-1) }
+
+// BeginUse counts one operation more in flight, on a pinned connection.
+func (s *Server) BeginUse() { s.inFlight.Add(1) }
+
+// CheckIn returns a connection to the pool.
 func (s *Server) CheckIn(c *Conn) {
 	s.inFlight.Add(-1)
 	s.pool.checkIn(c)
 }
 
-// resting tells whether no operation is in flight.
-func (s *Server) resting() bool { return s.inFlight.Load() == 0 }
+// idle reports whether no operation is in flight.
+func (s *Server) idle() bool { return s.inFlight.Load() == 0 }
 
-// cancelCheck ends a check that is under way: its connection is likely as broken as the one that just failed.
+// cancelCheck cancels a running check, because its connection is probably broken too.
 func (s *Server) cancelCheck() {
 	if cancel := s.checking.Load(); cancel != nil {
 		(*cancel)()
 	}
 }
 
-// requestCheck asks the monitor to look at the server as soon as it may.
+// requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.
 func (s *Server) requestCheck() {
 	select {
 	case s.check <- struct{}{}:
-	default: // one is asked for already
+	default: // a request is already pending
 	}
 }

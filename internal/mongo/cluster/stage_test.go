@@ -12,11 +12,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// brokenPipe lets the first bytes of a write through and fails then.
+// brokenPipe writes the first bytes of a message and fails then.
 type brokenPipe struct {
 	net.Conn
 	through int
@@ -36,29 +37,29 @@ func TestAFailedWriteIsInFlightOnceAByteWasWritten(t *testing.T) {
 		through int
 		want    retry.Stage
 	}{
-		{"a write that wrote nothing left nothing in flight", 0, retry.Dispatch},
-		{"a write that wrote one byte did", 1, retry.InFlight},
-		{"so did one that wrote half of the message", 20, retry.InFlight},
+		{"a write of no byte leaves nothing in flight", 0, retry.StageDispatch},
+		{"a write of one byte leaves the message in flight", 1, retry.StageInFlight},
+		{"a write of a part leaves the message in flight", 20, retry.StageInFlight},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, _ := memPipe()
+			client, _ := memnet.Pipe()
 			conn := newConn(&brokenPipe{Conn: client, through: c.through}, 1, addrA)
 			wantBroken(t, conn, ping(t.Context(), conn), c.want, syscall.EPIPE)
 		})
 	}
 }
 
-func TestAnUnacknowledgedMessageHasAStageToo(t *testing.T) {
-	client, _ := memPipe()
+func TestAFailedSendHasAStage(t *testing.T) {
+	client, _ := memnet.Pipe()
 	conn := newConn(&brokenPipe{Conn: client}, 1, addrA)
-	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.Dispatch, syscall.EPIPE)
+	wantBroken(t, conn, conn.Send(t.Context(), []byte("message")), retry.StageDispatch, syscall.EPIPE)
 }
 
-func TestAConnectionThatThePeerClosedBeforeItWasUsedSendsNothing(t *testing.T) {
-	client, server := memPipe()
+func TestAWriteToAClosedConnectionIsNotInFlight(t *testing.T) {
+	client, server := memnet.Pipe()
 	conn := newConn(client, 1, addrA)
-	server.in.set(&server.in.broken, net.ErrClosed)
-	wantBroken(t, conn, ping(t.Context(), conn), retry.Dispatch, syscall.EPIPE)
+	server.CloseRead()
+	wantBroken(t, conn, ping(t.Context(), conn), retry.StageDispatch, syscall.EPIPE)
 }
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {
@@ -75,24 +76,24 @@ func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause er
 	}
 }
 
-// answers are what a server can do after the message has arrived: nobody knows then what became of it.
+// answers are failures after the message was written: its effect is unknown then.
 var answers = []struct {
 	name string
 	do   func(q *question)
 	want error
 }{
-	{"the peer closes without an answer", func(q *question) { q.conn.Close() }, io.EOF},
+	{"the peer closes without a reply", func(q *question) { q.conn.Close() }, io.EOF},
 	{"the peer closes within the header", func(q *question) { q.cut(7) }, io.ErrUnexpectedEOF},
 	{"the peer closes within the reply", func(q *question) { q.cut(25) }, io.ErrUnexpectedEOF},
-	{"the connection is reset", func(q *question) { q.conn.out.set(&q.conn.out.broken, syscall.ECONNRESET) }, syscall.ECONNRESET},
-	{"the read times out", func(q *question) { q.conn.out.set(&q.conn.out.broken, os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
-	{"the answer is to another request", func(q *question) { q.send(func(b []byte) []byte { b[8]++; return b }) }, wire.ErrMalformed},
-	{"garbage comes", func(q *question) { q.conn.Write(make([]byte, 64)) }, wire.ErrMalformed},
-	{"text comes", func(q *question) { q.conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, wire.ErrMalformed},
-	{"the answer says it is too long", func(q *question) { q.send(length(wire.MaxMessageLength + 1)) }, wire.ErrMalformed},
-	{"the answer says it has a negative length", func(q *question) { q.send(length(-1)) }, wire.ErrMalformed},
-	{"the answer says it is shorter than a header", func(q *question) { q.send(length(15)) }, wire.ErrMalformed},
-	{"there are bytes behind the answer", func(q *question) { q.send(func(b []byte) []byte { return append(b, 0) }) }, wire.ErrMalformed},
+	{"the connection is reset", func(q *question) { q.conn.Abort(syscall.ECONNRESET) }, syscall.ECONNRESET},
+	{"the read times out", func(q *question) { q.conn.Abort(os.ErrDeadlineExceeded) }, os.ErrDeadlineExceeded},
+	{"the reply is to another request", func(q *question) { q.send(func(b []byte) []byte { b[8]++; return b }) }, wire.ErrMalformed},
+	{"random bytes arrive", func(q *question) { q.conn.Write(make([]byte, 64)) }, wire.ErrMalformed},
+	{"text arrives", func(q *question) { q.conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, wire.ErrMalformed},
+	{"the reply's length is too large", func(q *question) { q.send(length(wire.MaxMessageLength + 1)) }, wire.ErrMalformed},
+	{"the reply's length is negative", func(q *question) { q.send(length(-1)) }, wire.ErrMalformed},
+	{"the reply's length is shorter than a header", func(q *question) { q.send(length(15)) }, wire.ErrMalformed},
+	{"there are bytes after the reply", func(q *question) { q.send(func(b []byte) []byte { return append(b, 0) }) }, wire.ErrMalformed},
 }
 
 func length(n int32) func([]byte) []byte {
@@ -112,7 +113,7 @@ func (q *question) send(change func([]byte) []byte) {
 	q.conn.Write(change(q.reply(bson.D{{Key: "ok", Value: 1}})))
 }
 
-func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
+func TestAFailureAfterTheWriteIsInFlight(t *testing.T) {
 	for _, a := range answers {
 		t.Run(a.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,7 +122,7 @@ func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
 				found(t, s, standalone())
 				conn := checkOut(t, s)
 				p.set(func(p *peer) { p.script = func(q *question) bool { a.do(q); return true } })
-				wantBroken(t, conn, ping(t.Context(), conn), retry.InFlight, a.want)
+				wantBroken(t, conn, ping(t.Context(), conn), retry.StageInFlight, a.want)
 				s.CheckIn(conn)
 				counters(t, s, 0, 0, 0)
 			})
@@ -129,8 +130,8 @@ func TestWhateverBreaksAfterTheWriteIsInFlight(t *testing.T) {
 	}
 }
 
-// The same answers to the hello of a new connection are failures of the handshake.
-func TestWhateverBreaksAHandshakeLeavesNothingSent(t *testing.T) {
+// The same failures during the first hello fail the handshake.
+func TestAFailureDuringTheHandshakeIsAHandshakeError(t *testing.T) {
 	for _, a := range answers {
 		t.Run(a.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestWhateverBreaksAHandshakeLeavesNothingSent(t *testing.T) {
 	}
 }
 
-func TestAReplyThatComesInPiecesIsWhole(t *testing.T) {
+func TestAReplyThatArrivesInPiecesIsReadCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, nil)

@@ -8,7 +8,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
-// runSuite runs each JSON file of a folder as a subtest, except those in notRun, which is held against what is there.
+// runSuite runs each JSON file of a folder as a subtest, except those in notRun. It fails if a file in notRun does
+// not exist.
 func runSuite[T any](t *testing.T, folder string, least int, notRun map[string]string, run func(*testing.T, T)) {
 	files, err := filepath.Glob(filepath.Join(spectest.Folder(t), filepath.FromSlash(folder), "*.json"))
 	if err != nil {
@@ -32,7 +33,7 @@ func runSuite[T any](t *testing.T, folder string, least int, notRun map[string]s
 		t.Errorf("%s: %d cases were run, at least %d are expected", folder, ran, least)
 	}
 	if skipped != len(notRun) {
-		t.Errorf("%s: the table of cases that are not run names %d, of which %d are there", folder, len(notRun), skipped)
+		t.Errorf("%s: notRun has %d cases, of which %d exist", folder, len(notRun), skipped)
 	}
 	t.Logf("%s: %d cases run, %d not", folder, ran, skipped)
 }

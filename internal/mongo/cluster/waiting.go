@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// waiter is a checkout that waits: for a connection, or for the right to make one, or for the pool's end.
+// waiter is a checkout in the wait queue. It gets one grant.
 type waiter struct{ granted chan grant }
 
+// grant is a connection, an error, or (if both are nil) the permission to make a connection.
 type grant struct {
-	conn *Conn // nil: make one
+	conn *Conn
 	err  error
 }
 
@@ -27,14 +28,14 @@ func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, err
 	err := p.exhausted(context.Cause(ctx), start)
 	p.mu.Unlock()
 	select {
-	case g := <-w.granted: // it came at the last moment and must not be lost
+	case g := <-w.granted: // the grant came when ctx ended; it must not be lost
 		p.giveBack(g)
 	default:
 	}
 	return nil, err
 }
 
-// exhausted is called with the lock held.
+// exhausted returns the error of a checkout whose context ended. It is called with the lock held.
 func (p *pool) exhausted(cause error, start time.Time) error {
 	now := time.Now()
 	e := &CheckOutError{
@@ -50,7 +51,7 @@ func (p *pool) exhausted(cause error, start time.Time) error {
 	return e
 }
 
-// giveBack undoes a grant.
+// giveBack returns an unused grant to the pool.
 func (p *pool) giveBack(g grant) {
 	switch {
 	case g.err != nil:
@@ -65,7 +66,7 @@ func (p *pool) giveBack(g grant) {
 	}
 }
 
-// serveWaiters is called with the lock held, when the right to connect may have become free.
+// serveWaiters gives waiters the permission to connect as far as the limits allow. It is called with the lock held.
 func (p *pool) serveWaiters() {
 	for p.state == ready && len(p.waiters) > 0 && p.mayConnect() {
 		p.total++

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// windowSpec is one file of the suite about the choice among the servers in the latency window.
+// windowSpec is one file of the suite in_window, which tests the choice among servers in the latency window.
 type windowSpec struct {
 	Topology struct {
 		Type    string `bson:"type"`
@@ -72,7 +72,7 @@ func (spec *windowSpec) snapshot(t *testing.T) *Snapshot {
 	}
 	for _, server := range spec.Topology.Servers {
 		if d.Kind == 0 || roles[server.Type] == 0 {
-			t.Fatalf("a %s in a topology %s is not provided for", server.Type, spec.Topology.Type)
+			t.Fatalf("a %s in a topology %s is not supported", server.Type, spec.Topology.Type)
 		}
 		d.Servers = append(d.Servers, &topology.Server{
 			Address: server.Address, Kind: roles[server.Type],

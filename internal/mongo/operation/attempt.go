@@ -10,39 +10,43 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// retryableWireVersion is MongoDB 3.6, the first with retryable reads and writes.
+// retryableWireVersion belongs to MongoDB 3.6, the first version with retryable reads and writes.
 const retryableWireVersion = 6
 
-// run is one operation under way. It is its own retry strategy, because whether it may be retried depends on the server
-// that the first attempt met.
+// run is the state of one running operation. It is its own retry strategy, because the server of the first attempt
+// determines whether the operation may be retried.
 type run struct {
 	*Runner
-	op      *Operation
-	session *Session
+	op       *Operation
+	session  *Session // nil if the operation runs without a session
+	implicit Session  // the session of an operation that was given none
+	pin      *Pin     // nil if the operation is not pinned
+	number   int      // the number of the attempt, from 0
 	// txnNumber is the same on every attempt; 0 means none.
 	txnNumber int64
-	// refusal is why only overload may be retried; Undecided means that the rule's own retries are allowed.
+	// refusal is the reason why the operation is not retried except for overload, or retry.WhyUndecided.
 	refusal retry.Why
-	// failed are the servers to avoid if others suit as well.
+	// failed are the deprioritized servers.
 	failed []string
-	// after is the topology as the last failure left it.
+	// after is the topology after the last failure.
 	after *cluster.Snapshot
 	reply Reply
 }
 
-// attempt makes one attempt: select, check out, build, send, receive, classify. A server on which it failed, at whatever
-// stage, is one to avoid.
+// attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
+// classify the outcome.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
+	r.number = n
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NoServer}
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
 	}
 	switch supported := r.supported(target.Description); {
 	case n == 0:
 		r.refusal = r.refuse(supported)
 	case !supported:
 		return retry.Failure{
-			Err: errUnsupported, Stage: retry.Dispatch, Refuse: retry.UnsupportedServer, Endpoint: target.Server.Address(),
+			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
 	failure := r.onServer(ctx, target)
@@ -52,21 +56,22 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	return failure
 }
 
-func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
-	conn, err := target.Server.CheckOut(ctx)
+func (r *run) onServer(ctx context.Context, target cluster.Target) (failure retry.Failure) {
+	conn, err := r.pin.checkOut(ctx, target.Server)
 	if err != nil {
 		return r.checkOutFailed(target.Server, err)
 	}
-	defer target.Server.CheckIn(conn)
+	defer func() { r.pin.checkIn(target, conn, failure.Err == nil) }()
 	return r.onConnection(ctx, target, conn)
 }
 
-// selectServer returns the pinned server or a suitable one. From the second retry on it waits for a change of the
-// topology, so that a server which keeps refusing is asked at the monitors' pace and not thousands of times a second.
+// selectServer returns the pin's server or a suitable one. From the second retry on it first waits for a change of
+// the topology, for at most MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands
+// of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
-	if r.op.Server != nil {
-		return c.TargetOf(r.op.Server), nil
+	if server := r.pin.Server(); server != nil {
+		return c.TargetOf(server), nil
 	}
 	if n > 1 && r.after != nil && r.after == c.Snapshot() {
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
@@ -79,46 +84,50 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	return c.Select(ctx, &selection)
 }
 
-// refuse says why an operation whose first server is known may not be retried by its rule.
+// refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
 func (r *run) refuse(supported bool) retry.Why {
 	switch {
 	case !r.op.Retryable:
-		return retry.NotRetryable
+		return retry.WhyNotRetryable
 	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
-		return retry.Disabled
+		return retry.WhyDisabled
 	case !supported:
-		return retry.UnsupportedServer
+		return retry.WhyUnsupportedServer
 	default:
-		return retry.Undecided
+		return retry.WhyUndecided
 	}
 }
 
+// supported reports whether a server has what the retries of the operation need. The servers behind a load balancer, which
+// only a connection shows, always do (Load Balancer specification).
 func (r *run) supported(s *topology.Server) bool {
+	if s.Kind == topology.LoadBalancer {
+		return true
+	}
 	if s.MaxWireVersion < retryableWireVersion {
 		return false
 	}
 	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
 }
 
-// RetryAfter implements [retry.Strategy]: once, or until the deadline if there is one; overload by its own rule.
+// RetryAfter implements [retry.Strategy]. An operation is retried once, or with a deadline until the deadline.
+// Overload errors have a rule of their own.
 func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure retry.Failure) (retry.Action, error) {
 	rule := retry.Once()
 	if _, ok := ctx.Deadline(); ok {
 		rule = retry.UntilDeadline()
 	}
-	if r.refusal != retry.Undecided {
+	if r.refusal != retry.WhyUndecided {
 		rule = never(r.refusal)
 	}
 	if !r.overloadRetries() {
 		return rule.RetryAfter(ctx, request, failure)
 	}
-	overload := r.overload
-	overload.Otherwise = rule
-	return overload.RetryAfter(ctx, request, failure)
+	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
 }
 
-// overloadRetries tells whether the options let an overloaded server be tried again: any command's, not only those on
-// the lists.
+// overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
+// (Client Backpressure specification).
 func (r *run) overloadRetries() bool {
 	switch r.op.Kind {
 	case Read:
@@ -137,21 +146,21 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 	return retry.Decline(retry.Why(w)), nil
 }
 
-// avoid remembers a failed server: in a sharded cluster always, on a replica set for overload if that is wanted.
+// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set.
 func (r *run) avoid(t cluster.Target, f retry.Failure) {
-	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.Overloaded) {
+	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) {
 		r.failed = append(r.failed, t.Server.Address())
 	}
 }
 
-// onConnection sends the command and reads its answer.
+// onConnection sends the command and reads its reply.
 func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
-	r.reply = Reply{} // an earlier attempt's bytes belong to another connection's buffer
+	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
 	r.useSession(conn)
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.Dispatch, Refuse: retry.NotBuilt, Endpoint: target.Server.Address()}
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
 	}
 	watched := r.started(ctx, conn, message, requestID)
 	if r.op.unacknowledged() {
@@ -161,7 +170,7 @@ func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *clu
 	}
 	failure := r.outcome(ctx, target, conn, err)
 	if watched != nil {
-		watched.finished(ctx, failure.Err, r.reply.Body)
+		watched.finished(ctx, failure.Err, &r.reply)
 	}
 	return failure
 }
@@ -179,10 +188,11 @@ func (r *run) roundTrip(ctx context.Context, conn *cluster.Conn, message []byte,
 		return conn.Broken(err)
 	}
 	r.clock.advance(r.reply.clusterTime)
+	r.session.advance(&r.reply)
 	return nil
 }
 
-// outcome classifies what came of the round trip and tells the topology.
+// outcome classifies the result of the round trip, and reports a failure to the topology.
 func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.Conn, err error) retry.Failure {
 	switch {
 	case err != nil:
@@ -192,52 +202,33 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 	case !r.reply.OK:
 		return r.refused(target.Server, conn)
 	}
-	r.reply.Server = target.Server
 	if err := r.op.Command.Accept(&r.reply); err != nil {
 		return r.writeFailed(target.Server, conn, err)
 	}
 	return retry.Failure{}
 }
 
-// useSession gives the operation a session and, for a write that is to be deduplicated, a transaction number. An
-// implicit session is taken only here, with a connection in hand.
+// useSession gives the operation a server session and, for a retryable write, a transaction number. This happens
+// after the checkout, because the connection's hello shows whether the server supports sessions.
 func (r *run) useSession(conn *cluster.Conn) {
 	timeout := conn.Description.SessionTimeoutMinutes
-	if timeout == nil || r.op.Sessionless || r.op.unacknowledged() && r.session == nil {
+	if timeout == nil || r.session == nil || r.op.unacknowledged() && !r.session.explicit {
 		return
 	}
-	if r.session == nil {
-		r.session = r.sessions.take(conn.CheckedOut(), time.Duration(*timeout)*time.Minute)
-		if r.op.KeepSession {
-			r.op.Session = r.session
-		}
-	}
-	if r.op.Kind == Write && r.refusal == retry.Undecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
-		r.txnNumber = r.session.nextTxnNumber()
+	r.session.begin(conn.CheckedOut(), time.Duration(*timeout)*time.Minute)
+	if r.op.Kind == Write && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
+		r.txnNumber = r.session.server.nextTxnNumber()
 	}
 }
 
-func (r *run) endSession() {
-	if r.session != nil && r.op.Session == nil {
-		r.sessions.put(r.session)
-	}
-}
-
-// EndSession gives a session that an operation kept back to the pool.
-func (r *Runner) EndSession(s *Session) {
-	if s != nil {
-		r.sessions.put(s)
-	}
-}
-
-// effect is the attempt's: with a transaction number a write may be sent twice.
+// effect returns the effect of the attempt. A write with a transaction number is idempotent.
 func (r *run) effect() retry.Effect {
 	switch {
 	case r.op.Kind == Read:
-		return retry.ReadOnly
+		return retry.EffectReadOnly
 	case r.txnNumber != 0:
-		return retry.Idempotent
+		return retry.EffectIdempotent
 	default:
-		return retry.NotIdempotent // or what the operation itself is, if that is better: the engine's rule
+		return retry.EffectNotIdempotent // the engine uses the operation's own effect if that is better
 	}
 }

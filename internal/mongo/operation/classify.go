@@ -9,21 +9,22 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
 var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
 
-// checkOutFailed classifies an attempt that got no connection: nothing was sent.
+// checkOutFailed classifies a failed checkout. Nothing was sent.
 func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.Dispatch, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Effect: r.effect()}
 	var cleared *cluster.PoolClearedError
 	var handshake *cluster.HandshakeError
 	switch {
 	case errors.Is(err, cluster.ErrPoolClosed) && r.cfg.Cluster.Closed():
-		f.Err, f.Refuse = official.ErrClientDisconnected, retry.NoServer
+		f.Err, f.Refuse = official.ErrClientDisconnected, retry.WhyNoServer
 		return f
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
-		f.Reason = retry.PoolCleared
+		f.Reason = mongoreason.PoolCleared
 	case errors.As(err, &handshake):
 		return r.handshakeFailed(f, handshake)
 	}
@@ -31,35 +32,36 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	return f
 }
 
-// handshakeFailed classifies a connection that could not be made ready.
+// handshakeFailed classifies a failed handshake.
 func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.Failure {
 	switch {
 	case e.Connecting && e.Network:
-		f.Reason = retry.Overloaded
+		f.Reason = retry.ReasonOverloaded
 		f.Err = r.clientError(e, f.Reason, labelNetworkError, labelSystemOverloaded, labelRetryable)
 	case e.Network:
-		f.Reason = retry.ConnectionFailed
+		f.Reason = retry.ReasonConnectionFailed
 		f.Err = r.clientError(e, f.Reason, labelNetworkError)
+	case e.Reply == nil:
+		f.Err = e
 	default:
 		var reply Reply
-		if reply.Parse(e.Reply) == nil && reasonOf(reply.Code) != retry.UnknownReason {
-			f.Reason = retry.ConnectionFailed
+		if reply.Parse(e.Reply) == nil && reasonOf(reply.Code) != retry.ReasonUnknown {
+			f.Reason = retry.ReasonConnectionFailed
 		}
-		f.Err = r.commandError(&reply, f.Reason != retry.UnknownReason && r.labelsWrites(), e)
+		f.Err = r.commandError(&reply, f.Reason != retry.ReasonUnknown && r.labelsWrites(), e)
 	}
 	return f
 }
 
-// ioFailed classifies a connection that broke under the operation.
+// ioFailed classifies a network error of the operation. If the context has ended, the topology is not told, because
+// that shows nothing about the server.
 func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.InFlight, Reason: retry.NetworkError, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageInFlight, Reason: retry.ReasonNetworkError, Endpoint: s.Address(), Effect: r.effect()}
 	var broken *cluster.IOError
 	if errors.As(err, &broken) {
 		f.Stage = broken.Stage
 	}
-	if r.session != nil {
-		r.session.dirty = true
-	}
+	r.session.networkFailed()
 	if ctx.Err() == nil {
 		r.cfg.Cluster.ConnectionFailed(s, conn, err)
 		r.after = r.cfg.Cluster.Snapshot()
@@ -68,14 +70,14 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 	return f
 }
 
-// refused classifies a reply that is not ok.
+// refused classifies a reply with "ok: 0".
 func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
-	f := retry.Failure{Stage: retry.Responded, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
 	r.tellTopology(s, conn, r.reply.Code)
 	add := false
 	switch {
 	case r.reply.overloaded():
-		f.Reason = retry.Overloaded
+		f.Reason = retry.ReasonOverloaded
 		f.BaseBackoff = time.Duration(r.reply.baseBackoffMS) * time.Millisecond
 	case r.op.Kind == Read:
 		f.Reason = reasonOf(r.reply.Code)
@@ -86,9 +88,9 @@ func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 	return f
 }
 
-// writeFailed classifies a reply that is ok but tells of failed statements or of a write concern that was not met.
+// writeFailed classifies a reply with "ok: 1" that has writeErrors or a writeConcernError.
 func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retry.Failure {
-	f := retry.Failure{Stage: retry.Responded, Endpoint: s.Address(), Effect: r.effect()}
+	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
 	code := r.reply.writeConcernCode()
 	f.Unsettled = r.reply.WriteConcernError != nil
 	r.tellTopology(s, conn, code)
@@ -101,22 +103,22 @@ func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retr
 	return f
 }
 
-// writeReason returns the reason of a write's answer if it is labelled RetryableWriteError, and whether the client must
-// add that label. Without retryWrites there is no label of the client's.
+// writeReason returns the reason of a write's error if it has the label RetryableWriteError, and reports whether the
+// client must add the label. Without retryWrites the client adds no label.
 func (r *run) writeReason(conn *cluster.Conn, code int32) (retry.Reason, bool) {
 	is, add := r.reply.retryableWrite(conn.Description)
 	if !is || (add && !r.labelsWrites()) {
-		return retry.UnknownReason, false
+		return retry.ReasonUnknown, false
 	}
-	if reason := reasonOf(code); reason == retry.NotWritablePrimary || reason == retry.NodeRecovering {
+	if reason := reasonOf(code); reason == mongoreason.NotWritablePrimary || reason == mongoreason.NodeRecovering {
 		return reason, add
 	}
-	return retry.RetryableWriteLabel, add
+	return mongoreason.RetryableWriteLabel, add
 }
 
-// labelsWrites tells whether the client adds RetryableWriteError to this operation's errors.
+// labelsWrites reports whether the client adds RetryableWriteError to this operation's errors.
 func (r *run) labelsWrites() bool {
-	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.UnsupportedServer
+	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.WhyUnsupportedServer
 }
 
 func (r *run) tellTopology(s *cluster.Server, conn *cluster.Conn, code int32) {

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,22 +10,28 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// clock is the newest $clusterTime that any server told; every command carries it on.
+// clock is the greatest $clusterTime in any reply. Every command is sent with it (Driver Sessions, "Gossiping the
+// cluster time").
 type clock struct{ latest atomic.Pointer[clusterTime] }
 
 type clusterTime struct {
-	timestamp uint64
+	timestamp Timestamp
 	document  []byte
 }
 
-func (c *clock) document() []byte {
-	if t := c.latest.Load(); t != nil {
-		return t.document
+// document returns the $clusterTime to send in a session: the greater of the client's and the session's.
+func (c *clock) document(s *Session) []byte {
+	latest := c.latest.Load()
+	if s != nil && s.clusterTime != nil && (latest == nil || s.clusterTime.timestamp > latest.timestamp) {
+		latest = s.clusterTime
 	}
-	return nil
+	if latest == nil {
+		return nil
+	}
+	return latest.document
 }
 
-// advance takes a $clusterTime document if it is newer. The document is copied.
+// advance stores a $clusterTime document if it is greater than the current one. It copies the document.
 func (c *clock) advance(document []byte) {
 	timestamp, ok := timestampOf(document)
 	if !ok {
@@ -37,7 +44,7 @@ func (c *clock) advance(document []byte) {
 			return
 		}
 		if next == nil {
-			next = &clusterTime{timestamp: timestamp, document: append([]byte(nil), document...)}
+			next = &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
 		}
 		if c.latest.CompareAndSwap(old, next) {
 			return
@@ -45,16 +52,34 @@ func (c *clock) advance(document []byte) {
 	}
 }
 
-// timestampOf returns the clusterTime of a $clusterTime document. A timestamp's 64 bits are ordered as a number.
-func timestampOf(document []byte) (uint64, bool) {
+// newer returns the cluster time of a $clusterTime document if it is greater than t, else t.
+func newer(t *clusterTime, document []byte) *clusterTime {
+	timestamp, ok := timestampOf(document)
+	if !ok || t != nil && t.timestamp >= timestamp {
+		return t
+	}
+	return &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
+}
+
+// timestampOf returns the clusterTime of a $clusterTime document, and reports whether there is one.
+func timestampOf(document []byte) (Timestamp, bool) {
 	if document == nil {
 		return 0, false
 	}
 	it := wire.Elements(document)
 	for it.Next() {
-		if it.Type == bson.TypeTimestamp && string(it.Key) == "clusterTime" {
-			return binary.LittleEndian.Uint64(it.Value), true
+		if string(it.Key) == "clusterTime" {
+			return timestamp(&it.Element)
 		}
 	}
 	return 0, false
+}
+
+// timestamp returns an element's value, and reports whether it is a BSON timestamp. Its 64 bits are ordered as a
+// number.
+func timestamp(e *wire.Element) (Timestamp, bool) {
+	if e.Type != bson.TypeTimestamp {
+		return 0, false
+	}
+	return Timestamp(binary.LittleEndian.Uint64(e.Value)), true
 }

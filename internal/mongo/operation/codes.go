@@ -6,9 +6,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
-// The error labels that the rules speak of.
+// The error labels, codes and texts of the retry rules.
 const (
 	labelNetworkError       = "NetworkError"
 	labelRetryableWrite     = "RetryableWriteError"
@@ -16,35 +17,35 @@ const (
 	labelSystemOverloaded   = "SystemOverloadedError"
 	labelRetryable          = "RetryableError"
 	codeIllegalOperation    = 20
-	labellingWireVersion    = 9 // MongoDB 4.4, the first whose servers add RetryableWriteError themselves
+	labellingWireVersion    = 9 // MongoDB 4.4: since then the servers add RetryableWriteError
 	unsupportedByDeployment = "This MongoDB deployment does not support retryable writes. " +
 		"Please add retryWrites=false to your connection string."
 )
 
-// reasonOf returns the reason that a server's error code is, UnknownReason for a code that is not in the retryable
-// reads specification's list as it is published today.
+// reasonOf returns the retry reason of a server's error code. It is retry.ReasonUnknown for a code that is not in the
+// list of the Retryable Reads specification.
 func reasonOf(code int32) retry.Reason {
 	switch code {
 	case 10107, 13435: // NotWritablePrimary, NotPrimaryNoSecondaryOk
-		return retry.NotWritablePrimary
+		return mongoreason.NotWritablePrimary
 	case 11600, 11602, 13436, 189, 91: // InterruptedAtShutdown, InterruptedDueToReplStateChange,
 		// NotPrimaryOrSecondary, PrimarySteppedDown, ShutdownInProgress
-		return retry.NodeRecovering
+		return mongoreason.NodeRecovering
 	case 7, 6, 89, 9001, 262, 134: // HostNotFound, HostUnreachable, NetworkTimeout, SocketException,
 		// ExceededTimeLimit, ReadConcernMajorityNotAvailableYet
-		return retry.RetryableCode
+		return mongoreason.RetryableCode
 	default:
-		return retry.UnknownReason
+		return retry.ReasonUnknown
 	}
 }
 
-// labelledByClient tells whether the client must label an answer with this code RetryableWriteError itself, which it
-// does for servers before 4.4 only. 134 is a read's.
+// labelledByClient reports whether the client adds RetryableWriteError to an error with this code, for servers before
+// 4.4. 134 is retryable for reads only.
 func labelledByClient(code int32) bool {
-	return code != 134 && reasonOf(code) != retry.UnknownReason
+	return code != 134 && reasonOf(code) != retry.ReasonUnknown
 }
 
-// hasLabel tells whether an array of labels holds one.
+// hasLabel reports whether an array of labels, which may be nil, contains label.
 func hasLabel(labels []byte, label string) bool {
 	if labels == nil {
 		return false
@@ -62,8 +63,8 @@ func (r *Reply) overloaded() bool {
 	return hasLabel(r.Labels, labelSystemOverloaded) && hasLabel(r.Labels, labelRetryable)
 }
 
-// retryableWrite tells whether an answer is to be retried as labelled RetryableWriteError, and whether the client has to
-// add that label.
+// retryableWrite reports whether a reply has the label RetryableWriteError or must get it, and whether the client
+// must add it.
 func (r *Reply) retryableWrite(s *topology.Server) (bool, bool) {
 	switch {
 	case hasLabel(r.Labels, labelRetryableWrite):

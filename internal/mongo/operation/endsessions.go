@@ -10,12 +10,12 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// endSessionsBatch is how many sessions one endSessions command names at most (sessions specification).
+// endSessionsBatch is the largest number of sessions in one endSessions command (Driver Sessions specification).
 const endSessionsBatch = 10_000
 
 type endSessionsCommand struct{ ids [][]byte }
 
-func (e *endSessionsCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, error) {
+func (e *endSessionsCommand) AppendTo(b []byte, _ Attempt) ([]byte, error) {
 	at, b := wire.BeginArray(b, "endSessions")
 	for i, id := range e.ids {
 		b = wire.AppendDocument(b, wire.ArrayKey(i), id)
@@ -25,8 +25,8 @@ func (e *endSessionsCommand) AppendTo(b []byte, _ *topology.Server) ([]byte, err
 
 func (e *endSessionsCommand) Accept(*Reply) error { return nil }
 
-// endSessions tells the servers that the pooled sessions are not needed any more. It is a courtesy: errors are
-// ignored, and where no server is known it is not sent.
+// endSessions ends the pooled sessions on the servers. It is optional, because a server ends unused sessions itself:
+// so errors are ignored, and without a known server nothing is sent.
 func (r *Runner) endSessions(ctx context.Context) {
 	ids := r.sessions.drain()
 	if len(ids) == 0 {
@@ -40,7 +40,7 @@ func (r *Runner) endSessions(ctx context.Context) {
 	for batch := range slices.Chunk(ids, endSessionsBatch) {
 		op := &Operation{
 			Name: "endSessions", Database: "admin", Kind: Generic, Selection: selection, Command: &endSessionsCommand{ids: batch},
-			Sessionless: true,
+			Session: NoSession,
 		}
 		_ = r.Run(ctx, op)
 	}

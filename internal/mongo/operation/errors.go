@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// clientError is an error that the client met on its way to a server, as applications know it: a CommandError with
-// labels and without a code. One that no rule retries stays what it is.
+// clientError returns an error without a reply as a CommandError with labels and without a code, like the official
+// driver. An error without a retry reason is returned unchanged.
 func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
-	if reason == retry.UnknownReason {
+	if reason == retry.ReasonUnknown {
 		return err
 	}
 	if r.labelsWrites() {
@@ -21,7 +21,7 @@ func (r *run) clientError(err error, reason retry.Reason, labels ...string) erro
 	return official.CommandError{Name: labelNetworkError, Labels: labels, Wrapped: err}
 }
 
-// commandError is a server's refusal, as applications know it.
+// commandError returns an error reply as a CommandError.
 func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	e := official.CommandError{
 		Code: reply.Code, Name: string(reply.CodeName), Message: string(reply.Message), Labels: reply.LabelTexts(),
@@ -39,9 +39,9 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	return e
 }
 
-// addLabel adds a label to one of the error types that carry labels.
+// addLabel adds a label to an error of a type that has labels.
 func addLabel(err error, label string) error {
-	switch e := err.(type) { //nolint:errorlint // these are made here and in mongo, never wrapped yet
+	switch e := err.(type) { //nolint:errorlint // these errors come from package mongo and are not wrapped here
 	case official.WriteException:
 		e.Labels = append(e.Labels, label)
 		return e
@@ -53,8 +53,7 @@ func addLabel(err error, label string) error {
 	}
 }
 
-// final turns the engine's error into the one that the application sees: the attempt's that tells most, with the
-// history of all.
+// final returns the error for the application: the error of one attempt, with the history of all attempts.
 func final(err error, kind Kind) error {
 	var history *retry.Error
 	if !errors.As(err, &history) {
@@ -62,17 +61,17 @@ func final(err error, kind Kind) error {
 	}
 	chosen := choose(history.Attempts, kind).Err
 	only := history.Attempts[0]
-	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.NoServer) {
-		return chosen // the second: no server could be selected, and no attempt was made
+	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.WhyNoServer) {
+		return chosen // with WhyNoServer no server was selected, so there was no attempt
 	}
 	return withHistory(chosen, history)
 }
 
-// choose returns the most recent attempt whose error shows that an attempt was made: one that was sent and, for a
-// write, is not labelled NoWritesPerformed. If none shows it, the first.
+// choose returns the most recent attempt that was sent and, except for reads, does not have the label
+// NoWritesPerformed. If there is none, it returns the first attempt.
 func choose(attempts []retry.Record, kind Kind) retry.Record {
 	for _, a := range slices.Backward(attempts) {
-		if a.Stage != retry.Dispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
+		if a.Stage != retry.StageDispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
 			return a
 		}
 	}
@@ -84,32 +83,33 @@ func labelled(err error, label string) bool {
 	return errors.As(err, &e) && e.HasErrorLabel(label)
 }
 
-// addsNothing tells whether a refusal after a single attempt is what everybody expects.
+// addsNothing reports whether, after a single attempt, the reason for not retrying is not worth a history in the
+// error.
 func addsNothing(why retry.Why) bool {
 	switch why {
-	case retry.NotRetryable, retry.NoServer, retry.NotBuilt, retry.Disabled, retry.Undecided, retry.Retried:
+	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
 		return true
-	case retry.NotIdempotentOp, retry.StrategyDeclined, retry.AttemptsUsed, retry.DeadlineWouldPass,
-		retry.BudgetEmpty, retry.BreakerOpen, retry.UnsupportedServer, retry.InTransaction, retry.Cancelled:
+	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
+		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled:
 		return false
 	}
 	return false
 }
 
-// WithHistory is an error of one of the types that cannot hold the history itself, after more than one attempt.
+// WithHistory adds the history to an error of a type that has no field for it.
 type WithHistory struct {
 	Err     error
 	History *retry.Error
 }
 
-// Error returns the error with all attempts.
+// Error returns the text of the error and of all attempts.
 func (e *WithHistory) Error() string { return e.Err.Error() + " (" + e.History.History() + ")" }
 
-// Unwrap returns the error and its history.
+// Unwrap returns the error and its history, for errors.As.
 func (e *WithHistory) Unwrap() []error { return []error{e.Err, e.History} }
 
 func withHistory(err error, history *retry.Error) error {
-	e, ok := err.(official.CommandError) //nolint:errorlint // it is returned by value and not wrapped yet
+	e, ok := err.(official.CommandError) //nolint:errorlint // it is not wrapped here
 	if !ok {
 		return &WithHistory{Err: err, History: history}
 	}
@@ -117,7 +117,8 @@ func withHistory(err error, history *retry.Error) error {
 	return e
 }
 
-// wrappedHistory is a history within a CommandError, which prints its own text in front of it.
+// wrappedHistory is the history inside a CommandError. Its text has the attempts only, because the CommandError
+// prints its own text before it.
 type wrappedHistory struct{ error *retry.Error }
 
 func (w wrappedHistory) Error() string { return w.error.History() }

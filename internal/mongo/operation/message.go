@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// build writes the whole message into the connection's buffer. It is done anew for every attempt: the cluster time
-// moves on, and the next server may be another one.
+// build writes the whole message into the connection's buffer. Each attempt builds its own message, because the
+// cluster time and the server may differ.
 func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Conn, requestID int32) ([]byte, error) {
 	var flags wire.MsgFlags
 	if r.op.unacknowledged() {
@@ -22,7 +22,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	}
 	at, b := wire.BeginMsg(conn.Out[:0], requestID, 0, flags)
 	doc, b := wire.BeginDocument(b)
-	b, err := r.op.Command.AppendTo(b, conn.Description)
+	b, err := r.op.Command.AppendTo(b, Attempt{Number: r.number, Server: conn.Description})
 	if err != nil {
 		return nil, err
 	}
@@ -31,9 +31,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	}
 	b = wire.EndDocument(b, doc)
 	if s, ok := r.op.Command.(Sequencer); ok {
-		var seq int
-		seq, b = wire.BeginSequence(b, s.Identifier())
-		b = wire.EndSequence(s.AppendSequence(b), seq)
+		b = s.AppendSequences(b)
 	}
 	conn.Out = wire.EndMessage(b, at)
 	if limit := int(conn.Description.MaxMessageSize); limit > 0 && len(conn.Out) > limit {
@@ -43,26 +41,25 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	return conn.Out, nil
 }
 
-// appendCommon writes what every command carries.
+// appendCommon writes the fields that every command can have.
 func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn *cluster.Conn) ([]byte, error) {
 	b, err := r.appendMaxTime(ctx, b, t.Description)
 	if err != nil {
 		return nil, err
 	}
-	if c := r.op.ReadConcern; c != nil && c.Level != "" {
-		at, rest := wire.BeginEmbedded(b, "readConcern")
-		b = wire.EndDocument(wire.AppendString(rest, "level", c.Level), at)
+	if r.op.ReadConcern != nil {
+		b = r.session.complete(*r.op.ReadConcern).append(b)
 	}
 	if b, err = appendWriteConcern(b, r.op.WriteConcern); err != nil {
 		return nil, err
 	}
-	if r.session != nil {
-		b = wire.AppendDocument(b, "lsid", r.session.id)
+	if id := r.session.id(); id != nil {
+		b = wire.AppendDocument(b, "lsid", id)
 	}
 	if r.txnNumber != 0 {
 		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
 	}
-	if now := r.clock.document(); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
+	if now := r.clock.document(r.session); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
 		conn.Description.Kind != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
@@ -70,15 +67,15 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	return wire.AppendString(b, "$db", r.op.Database), nil
 }
 
-// appendMaxTime tells the server how long the caller will wait: what is left of the deadline less one round trip.
+// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time.
 func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
 	deadline, ok := ctx.Deadline()
-	if !ok || r.op.Kind == Generic || r.op.Name == "getMore" {
+	if !ok || r.op.Kind == Generic || r.op.OwnTimeLimit {
 		return b, nil
 	}
 	left := time.Until(deadline) - s.RTT
 	if left <= 0 {
-		return nil, fmt.Errorf("%s: %v is left of the deadline, less than a round trip to %s (%v): %w",
+		return nil, fmt.Errorf("%s: %v remain until the deadline, less than a round trip to %s (%v): %w",
 			r.op.Name, left+s.RTT, s.Address, s.RTT, context.DeadlineExceeded)
 	}
 	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil
@@ -106,9 +103,9 @@ func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error)
 
 var primaryPreferred = readpref.PrimaryPreferred()
 
-// appendReadPreference follows the server selection specification's "Passing read preference to mongos and load
-// balancers": none to a standalone; over a direct connection to a member primary becomes primaryPreferred; otherwise
-// every mode but primary travels as it is.
+// appendReadPreference writes $readPreference: Server Selection, "Passing read preference to mongos and load
+// balancers". A standalone gets none. On a direct connection to a member, primary becomes primaryPreferred. Otherwise
+// every mode except primary is sent unchanged.
 func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
 	if op.Kind == Write || t.Description.Kind == topology.Standalone {
 		return b

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,14 +12,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// watched is a command whose listener was told that it started.
+// watched is a command for which the listener got the event CommandStarted.
 type watched struct {
 	monitor *event.CommandMonitor
 	common  event.CommandFinishedEvent
 	start   time.Time
 }
 
-// started tells the listener of a command. It returns nil, at no cost, where there is no listener.
+// started calls the listener with CommandStarted. Without a listener it returns nil and costs nothing.
 func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) *watched {
 	m := r.cfg.Monitor
 	if m == nil {
@@ -30,7 +31,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	}}
 	if m.Started != nil {
 		m.Started(ctx, &event.CommandStartedEvent{
-			Command: folded(message), CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
+			Command: shown(message), CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
 			RequestID: w.common.RequestID, ConnectionID: w.common.ConnectionID,
 			ServerConnectionID: w.common.ServerConnectionID,
 		})
@@ -38,13 +39,13 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	return w
 }
 
-func (w *watched) finished(ctx context.Context, err error, reply []byte) {
+func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	w.common.Duration = time.Since(w.start)
-	// A reply that is ok is a success even if it tells of failed statements.
-	if isReply := len(reply) > 0; err == nil || isReply && replyOK(reply) {
+	// A reply with "ok: 1" is a success, even with writeErrors.
+	if err == nil || reply.OK {
 		if w.monitor.Succeeded != nil {
 			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{
-				CommandFinishedEvent: w.common, Reply: append(bson.Raw(nil), reply...),
+				CommandFinishedEvent: w.common, Reply: append(bson.Raw(nil), reply.Body...),
 			})
 		}
 		return
@@ -54,35 +55,15 @@ func (w *watched) finished(ctx context.Context, err error, reply []byte) {
 	}
 }
 
-func replyOK(body []byte) bool {
-	var r Reply
-	return r.Parse(body) == nil && r.OK
-}
-
-// folded returns a message's command as one document, its sequences as arrays, as the command monitoring specification
-// wants it shown.
-func folded(message []byte) bson.Raw {
+// shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
+// and Monitoring requires.
+func shown(message []byte) bson.Raw {
 	m, err := wire.ParseMsg(message)
 	if err != nil {
-		return nil // it was just built; the server would refuse it too
+		return nil // impossible for a message that was just built
 	}
-	at, b := wire.BeginDocument(make([]byte, 0, len(message)))
-	it := wire.Elements(m.Body)
-	for it.Next() {
-		b = wire.AppendElement(b, it.Element)
+	if len(m.Sequences) == 0 {
+		return slices.Clone(bson.Raw(m.Body))
 	}
-	for _, s := range m.Sequences {
-		array, rest := wire.BeginArray(b, string(s.Identifier))
-		documents := s.Documents
-		for i := 0; len(documents) > 0; i++ {
-			n, err := wire.DocumentLength(documents)
-			if err != nil {
-				return nil
-			}
-			rest = wire.AppendDocument(rest, wire.ArrayKey(i), documents[:n])
-			documents = documents[n:]
-		}
-		b = wire.EndDocument(rest, array)
-	}
-	return wire.EndDocument(b, at)
+	return wire.Fold(m.Body, m.Sequences)
 }

@@ -6,9 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
@@ -18,63 +16,71 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// Kind says by which rule an operation is retried.
+// Kind determines the retry rule of an operation.
 type Kind uint8
 
 // The kinds of operation.
 const (
-	Read    Kind = iota // by retryReads
-	Write               // by retryWrites
-	Generic             // runCommand: sent as it is
+	Read    Kind = iota // retried if retryReads is set
+	Write               // retried if retryWrites is set
+	Generic             // runCommand: retried for overload only
 )
 
-// Command is what differs from one operation to another.
+// Command writes the fields of one kind of operation and reads its result.
 type Command interface {
-	// AppendTo writes the command's own elements, its name first, behind dst. It is called once for each attempt.
-	AppendTo(dst []byte, server *topology.Server) ([]byte, error)
-	// Accept takes the result out of a reply that is ok, copying what it keeps, and returns the error of a write that
-	// the reply tells. It may be called once for each attempt; only the last call counts.
+	// AppendTo appends the command's own elements to dst, its name first. It is called once for each attempt.
+	AppendTo(dst []byte, attempt Attempt) ([]byte, error)
+	// Accept reads the result from a reply with "ok: 1" and copies the parts that it keeps. It returns the error of a
+	// write if the reply has one. It may be called once for each attempt; the result of the last call counts.
 	Accept(reply *Reply) error
 }
 
-// Sequencer is a Command whose documents travel in a document sequence.
+// Attempt describes the attempt for which a command is written.
+type Attempt struct {
+	Number int // from 0
+	// Server is the server description from the connection's handshake.
+	Server *topology.Server
+}
+
+// Sequencer is a Command with document sequences.
 type Sequencer interface {
 	Command
-	// AppendSequence writes the section's documents; identifier names them.
-	AppendSequence(dst []byte) []byte
-	Identifier() string
+	// AppendSequences appends the complete sequences to dst.
+	AppendSequences(dst []byte) []byte
 }
 
 // Operation describes one database command. It is used by one goroutine.
 type Operation struct {
-	Name     string // of the command
+	Name     string // the command's name
 	Database string
 	Command  Command
 	Kind     Kind
 
-	// Retryable: the operation is on its rule's list (for a write: acknowledged, and no statement is multi).
+	// Retryable means that the specification lists the operation as retryable. (A write must be acknowledged, without
+	// a statement that changes several documents.)
 	Retryable bool
-	// Effect is what doing the operation twice would mean to the application.
+	// Effect is the effect of the operation on the application's data if it is done twice.
 	Effect retry.Effect
-	// Selection says which servers suit.
+	// Selection has the criteria for server selection.
 	Selection *topology.Selection
-	// ReadPreference travels with the command; nil means primary.
+	// ReadPreference is sent with the command. Nil means primary.
 	ReadPreference *readpref.ReadPref
-	ReadConcern    *readconcern.ReadConcern
-	WriteConcern   *writeconcern.WriteConcern
-	// Server, if set, is the only one that will do: a cursor lives on it.
-	Server *cluster.Server
-	// Session is the session to use. Nil means an implicit one for this operation, which ends with it unless
-	// KeepSession is set; then it is left here for the caller to end.
-	Session     *Session
-	KeepSession bool
-	// Sessionless: the command is about sessions and has none of its own.
-	Sessionless bool
+	// ReadConcern is sent with the session's operation time or snapshot time. Nil means that the command has no read
+	// concern.
+	ReadConcern  *ReadConcern
+	WriteConcern *writeconcern.WriteConcern
+	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
+	// it.
+	OwnTimeLimit bool
+	// Session is the client session of the operation. Nil means an implicit one that ends with the operation.
+	Session *Session
+	// Pin pins the operation to a server. Nil means the session's pin, if it has one.
+	Pin *Pin
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }
 
-// Config is what a Runner needs to know.
+// Config is the configuration of a Runner.
 type Config struct {
 	Cluster            *cluster.Cluster
 	Monitor            *event.CommandMonitor
@@ -91,34 +97,36 @@ type Runner struct {
 	engine   *retry.Engine
 	sessions SessionPool
 	clock    clock
-	overload retry.Overload
 }
 
-// NewRunner returns a runner on a cluster.
+// NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.GiveUp})
+	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp})
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{cfg: cfg, engine: engine, overload: retry.Overload{Retries: cfg.MaxAdaptiveRetries}}, nil
+	return &Runner{cfg: cfg, engine: engine}, nil
 }
 
-// Cluster returns the cluster on which operations run.
+// Cluster returns the runner's cluster.
 func (r *Runner) Cluster() *cluster.Cluster { return r.cfg.Cluster }
 
 var requestIDs atomic.Int32
 
-// runs recycles what an operation needs while it is under way. Nothing of it outlives Run.
+// runs recycles the state of operations. Nothing of it is used after Run.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
 var emptyRun run
 
-// Run runs one operation, with retries, and returns the error that the application is to see.
+// Run runs one operation, with retries, and returns the error for the application.
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
+	if op.Session != nil && op.Session.ended {
+		return ErrSessionEnded
+	}
 	run := runs.Get().(*run)
-	run.Runner, run.op, run.session = r, op, op.Session
+	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
-	run.endSession()
+	run.implicit.End()
 	*run = emptyRun
 	runs.Put(run)
 	if err == nil {
@@ -127,35 +135,32 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	return final(err, op.Kind)
 }
 
-// farewell is how long the client waits at most, at its end, for a server to hear that its sessions are over.
-const farewell = time.Second
+// begin sets the operation's session and pin.
+func (r *run) begin(runner *Runner, op *Operation) {
+	r.Runner, r.op, r.pin = runner, op, op.Pin
+	switch op.Session {
+	case NoSession:
+		return
+	case nil:
+		r.implicit.pool = &runner.sessions
+		r.session = &r.implicit
+	default:
+		r.session = op.Session
+	}
+	if r.pin == nil {
+		r.pin = r.session.Pin
+	}
+}
 
-// Close ends the runner: operations in flight may finish until ctx ends and are then broken off; the servers are told
-// that the sessions are over; the cluster is closed.
+// endSessionsTimeout is the time limit of endSessions when the client is closed.
+const endSessionsTimeout = time.Second
+
+// Close waits until no operation is in flight; if ctx ends first, it interrupts them. Then it ends the sessions on
+// the servers and closes the cluster.
 func (r *Runner) Close(ctx context.Context) {
 	r.cfg.Cluster.Drain(ctx)
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, endSessionsTimeout)
 	defer cancel()
 	r.endSessions(ctx)
 	r.cfg.Cluster.Close()
-}
-
-// Reply is a command's reply, its top-level elements found in one pass. Everything aliases the connection's buffer.
-type Reply struct {
-	Body   bson.Raw
-	Server *cluster.Server
-
-	OK                bool
-	Code              int32
-	CodeName, Message []byte
-	Labels            []byte // an array
-	N, NModified      int64
-	Cursor            []byte // a document
-	Upserted          []byte // an array
-	WriteErrors       []byte // an array
-	WriteConcernError []byte // a document
-	Value             bson.RawValue
-
-	clusterTime, topologyVersion []byte
-	baseBackoffMS                int64
 }

@@ -6,17 +6,44 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Parse reads a reply's top level once.
+// Reply has the top-level fields of a command's reply. They alias the connection's buffer.
+type Reply struct {
+	Body bson.Raw
+
+	OK                bool
+	Code              int32
+	CodeName, Message []byte
+	Labels            []byte // an array
+	N, NModified      int64
+	Cursor            []byte // a document
+	Upserted          []byte // an array
+	WriteErrors       []byte // an array
+	WriteConcernError []byte // a document
+	Value             bson.RawValue
+
+	// OperationTime is the operation time of the command, 0 if the reply has none.
+	OperationTime Timestamp
+	RecoveryToken []byte // a document
+
+	clusterTime, topologyVersion []byte
+	atClusterTime                Timestamp
+	baseBackoffMS                int64
+}
+
+// Parse reads the top level of a reply in one pass. On an error r is empty.
 func (r *Reply) Parse(body []byte) error {
-	*r = Reply{Body: body, Server: r.Server}
+	*r = Reply{Body: body}
 	it := wire.Elements(body)
 	for it.Next() {
-		r.take(&it.Element)
+		r.parseElement(&it.Element)
+	}
+	if it.Err != nil {
+		*r = Reply{}
 	}
 	return it.Err
 }
 
-func (r *Reply) take(e *wire.Element) {
+func (r *Reply) parseElement(e *wire.Element) {
 	switch string(e.Key) {
 	case "ok":
 		r.OK = e.True()
@@ -37,12 +64,19 @@ func (r *Reply) take(e *wire.Element) {
 	case "$clusterTime":
 		r.clusterTime = e.Document()
 	default:
-		r.takeError(e)
+		r.parseRareElement(e)
 	}
 }
 
-func (r *Reply) takeError(e *wire.Element) {
+// parseRareElement reads the fields that most replies do not have.
+func (r *Reply) parseRareElement(e *wire.Element) {
 	switch string(e.Key) {
+	case "operationTime":
+		r.OperationTime, _ = timestamp(e)
+	case "atClusterTime":
+		r.atClusterTime, _ = timestamp(e)
+	case "recoveryToken":
+		r.RecoveryToken = e.Document()
 	case "code":
 		code, _ := e.Int64()
 		r.Code = int32(code)

@@ -30,7 +30,7 @@ func parsed(t testing.TB, doc bson.D) *Reply {
 	return r
 }
 
-func TestParseFindsTheTopLevelInOnePass(t *testing.T) {
+func TestParseReadsTheTopLevel(t *testing.T) {
 	r := parsed(t, bson.D{
 		{Key: "ok", Value: 1.0},
 		{Key: "n", Value: 3},
@@ -76,8 +76,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// Retryable Writes, "RetryableWriteError Labels".
-func TestWhoLabelsAnAnswerRetryableWriteError(t *testing.T) {
+// Source: Retryable Writes, "RetryableWriteError Labels".
+func TestTheClientAddsRetryableWriteErrorForOldServers(t *testing.T) {
 	labelled := bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 1}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}
 	coded := func(code int32) bson.D { return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}} }
 	concern := bson.D{{Key: "ok", Value: 1}, {Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}}}}
@@ -91,15 +91,15 @@ func TestWhoLabelsAnAnswerRetryableWriteError(t *testing.T) {
 	}{
 		{"the server's label counts", labelled, 21, topology.RSPrimary, true, false},
 		{"the server's label counts before 4.4 too", labelled, 8, topology.RSPrimary, true, false},
-		{"a code of a 4.4+ server gets none", coded(91), 9, topology.RSPrimary, false, false},
-		{"a code of an older server gets one", coded(91), 8, topology.RSPrimary, true, true},
-		{"also from an older mongos", coded(262), 8, topology.Mongos, true, true},
-		{"another code does not", coded(11000), 8, topology.RSPrimary, false, false},
-		{"134 is a read's", coded(134), 8, topology.RSPrimary, false, false},
-		{"writeConcernError.code of an older mongod", concern, 8, topology.RSPrimary, true, true},
-		{"never of a mongos", concern, 8, topology.Mongos, false, false},
-		{"never of a 4.4+ server", concern, 9, topology.RSPrimary, false, false},
-		{"never because of writeErrors[].code", statement, 8, topology.RSPrimary, false, false},
+		{"a code of a 4.4+ server gets no label", coded(91), 9, topology.RSPrimary, false, false},
+		{"a code of an older server gets the label", coded(91), 8, topology.RSPrimary, true, true},
+		{"a code of an older mongos gets the label", coded(262), 8, topology.Mongos, true, true},
+		{"another code gets no label", coded(11000), 8, topology.RSPrimary, false, false},
+		{"134 is retryable for reads only", coded(134), 8, topology.RSPrimary, false, false},
+		{"writeConcernError of an older mongod gets the label", concern, 8, topology.RSPrimary, true, true},
+		{"writeConcernError of a mongos gets no label", concern, 8, topology.Mongos, false, false},
+		{"writeConcernError of a 4.4+ server gets no label", concern, 9, topology.RSPrimary, false, false},
+		{"writeErrors get no label", statement, 8, topology.RSPrimary, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is, add := parsed(t, c.reply).retryableWrite(&topology.Server{MaxWireVersion: c.version, Kind: c.kind})
@@ -110,8 +110,8 @@ func TestWhoLabelsAnAnswerRetryableWriteError(t *testing.T) {
 	}
 }
 
-// Retryable Writes, "Executing Retryable Write Commands", and Retryable Reads, 3c.
-func TestWhichErrorIsReturned(t *testing.T) {
+// Sources: Retryable Writes, "Executing Retryable Write Commands", and Retryable Reads, 3c.
+func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
 	attempt := func(stage retry.Stage, message string, labels ...string) retry.Record {
 		return retry.Record{Failure: retry.Failure{Stage: stage, Err: official.CommandError{Message: message, Labels: labels}}}
 	}
@@ -122,16 +122,16 @@ func TestWhichErrorIsReturned(t *testing.T) {
 		attempts []retry.Record
 		want     string
 	}{
-		{"one", Write, []retry.Record{attempt(retry.InFlight, "a")}, "a"},
-		{"the most recent that was sent", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Responded, "b")}, "b"},
-		{"not the client's own", Write, []retry.Record{attempt(retry.InFlight, "a"), attempt(retry.Dispatch, "b")}, "a"},
-		{"not one that wrote nothing", Write, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
-		{"the middle one", Write, []retry.Record{
-			attempt(retry.Dispatch, "a"), attempt(retry.Responded, "b"), attempt(retry.Responded, "c", none),
+		{"a single one", Write, []retry.Record{attempt(retry.StageInFlight, "a")}, "a"},
+		{"the most recent that was sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
+		{"not one that was not sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
+		{"not one with NoWritesPerformed", Write, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"the only one that was sent and wrote", Write, []retry.Record{
+			attempt(retry.StageDispatch, "a"), attempt(retry.StageResponded, "b"), attempt(retry.StageResponded, "c", none),
 		}, "b"},
-		{"if none shows a write, the first", Write, []retry.Record{attempt(retry.Responded, "a", none), attempt(retry.Dispatch, "b")}, "a"},
-		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "a"},
-		{"a read does not look at that label", Read, []retry.Record{attempt(retry.Responded, "a"), attempt(retry.Responded, "b", none)}, "b"},
+		{"the first if there is none", Write, []retry.Record{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"NoWritesPerformed is ignored for a read", Read, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := choose(c.attempts, c.kind).Err.(official.CommandError).Message; got != c.want { //nolint:errorlint // made above
@@ -141,7 +141,7 @@ func TestWhichErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestTheHistoryIsFoundInEveryErrorAfterMoreThanOneAttempt(t *testing.T) {
+func TestErrorsAsFindsTheHistoryInEveryErrorType(t *testing.T) {
 	history := &retry.Error{Attempts: make([]retry.Record, 2)}
 	for i := range history.Attempts {
 		history.Attempts[i].Err = errors.New("x")
@@ -163,13 +163,13 @@ func TestTheHistoryIsFoundInEveryErrorAfterMoreThanOneAttempt(t *testing.T) {
 	}
 }
 
-func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
+func TestTheClusterTimeOnlyIncreases(t *testing.T) {
 	at := func(s, i uint32) []byte {
 		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: s, I: i}}, {Key: "signature", Value: int32(i)}})
 	}
 	var c clock
-	if c.document() != nil {
-		t.Error("there is a time before any was told")
+	if c.document(nil) != nil {
+		t.Error("there is a cluster time before any reply")
 	}
 	for _, step := range []struct{ told, want []byte }{
 		{at(5, 1), at(5, 1)},
@@ -180,20 +180,20 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
 	} {
 		c.advance(step.told)
-		if string(c.document()) != string(step.want) {
-			t.Errorf("after %v: %v, want %v", bson.Raw(step.told), bson.Raw(c.document()), bson.Raw(step.want))
+		if string(c.document(nil)) != string(step.want) {
+			t.Errorf("after %v: %v, want %v", bson.Raw(step.told), bson.Raw(c.document(nil)), bson.Raw(step.want))
 		}
 	}
 }
 
-func TestFoldedShowsSequencesAsArrays(t *testing.T) {
+func TestListenersGetSequencesAsArrays(t *testing.T) {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
 	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
 	seq, b := wire.BeginSequence(b, "documents")
 	b = append(b, marshal(t, bson.D{{Key: "a", Value: 1}})...)
 	b = wire.EndMessage(wire.EndSequence(b, seq), at)
 	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
-	if got := folded(b); got.String() != want.String() {
+	if got := shown(b); got.String() != want.String() {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -1,87 +1,128 @@
 package operation
 
 import (
-	"crypto/rand"
-	"sync"
+	"errors"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Session is a server session: an id under which a server remembers what it did. It is used by one operation at a time.
+// Session is a client session (Driver Sessions, Causal Consistency and Snapshot Reads specifications). The
+// application starts and ends an explicit one. An implicit one is for one operation or one cursor, and ends with it.
+// Only one operation at a time may use a session.
 type Session struct {
-	id        []byte // the lsid document
-	txnNumber int64
-	lastUsed  time.Time // when an operation began to use it
-	dirty     bool      // a network error was met: the server may still be busy with it
+	// Pin pins the session's operations to a server, for a transaction in a sharded cluster. Nil means no pin.
+	Pin *Pin
+
+	pool     *SessionPool
+	explicit bool
+	ended    bool
+	causal   bool
+	snapshot bool
+	server   *ServerSession // nil before the first checkout, because the connection shows whether the server supports sessions
+
+	operationTime Timestamp    // the greatest one in a reply; a causally consistent read must include it
+	snapshotTime  Timestamp    // the atClusterTime of a snapshot session, 0 before its first read
+	clusterTime   *clusterTime // the greatest one in a reply
+	recoveryToken []byte       // from the latest reply of a mongos that has one
 }
 
-// sessionMargin is how long before a server forgets a session it is not used any more.
-const sessionMargin = time.Minute
-
-// newSession returns a session with a random (version 4) id.
-func newSession() *Session {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	at, b := wire.BeginDocument(make([]byte, 0, 30))
-	b = wire.AppendBinary(b, "id", 4, id[:])
-	return &Session{id: wire.EndDocument(b, at)}
+// SessionOptions are the options of an explicit session.
+type SessionOptions struct {
+	// Causal makes the session causally consistent: each read sees the session's earlier operations.
+	Causal bool
+	// Snapshot makes all reads of the session read one snapshot of the data.
+	Snapshot bool
 }
 
-// nextTxnNumber returns a number greater than all before it: 1 is the first.
-func (s *Session) nextTxnNumber() int64 {
-	s.txnNumber++
-	return s.txnNumber
+// NoSession makes an operation run without a session. Commands that manage sessions need it.
+var NoSession = &Session{explicit: true}
+
+// ErrSessionEnded is the error of an operation in a session that has ended.
+var ErrSessionEnded = errors.New("the session has ended")
+
+// StartSession returns an explicit session. Its first operation gets the server session.
+func (r *Runner) StartSession(o SessionOptions) *Session {
+	return &Session{pool: &r.sessions, explicit: true, causal: o.Causal, snapshot: o.Snapshot}
 }
 
-func (s *Session) expired(now time.Time, timeout time.Duration) bool {
-	return now.Sub(s.lastUsed) > timeout-sessionMargin
-}
+// ImplicitSession returns an implicit session for several operations, such as those of one cursor.
+func (r *Runner) ImplicitSession() *Session { return &Session{pool: &r.sessions} }
 
-// SessionPool keeps server sessions for reuse, the most recently used first. A session keeps its transaction number.
-// The zero value is ready and safe for concurrent use.
-type SessionPool struct {
-	mu   sync.Mutex
-	free []*Session
-}
-
-// take returns a session that the server, which forgets after timeout, still knows, or a new one.
-func (p *SessionPool) take(now time.Time, timeout time.Duration) *Session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for n := len(p.free); n > 0; n-- {
-		s := p.free[n-1]
-		p.free = p.free[:n-1]
-		if !s.expired(now, timeout) {
-			s.lastUsed = now
-			return s
-		}
+// End ends the session: it returns the server session to the pool and releases the pin. It may be called more than
+// once.
+func (s *Session) End() {
+	s.ended = true
+	if s.Pin != nil {
+		s.Pin.Release()
 	}
-	s := newSession()
-	s.lastUsed = now
-	return s
+	if s.server != nil {
+		s.pool.put(s.server)
+		s.server = nil
+	}
 }
 
-// put takes a session back, unless it is dirty: the server will forget that by itself.
-func (p *SessionPool) put(s *Session) {
-	if s.dirty {
+// Release ends an implicit session. It does nothing for an explicit one, which only the application ends.
+func (s *Session) Release() {
+	if !s.explicit {
+		s.End()
+	}
+}
+
+// begin records the use of the session by an operation, and gets a server session if there is none yet. timeout is
+// logicalSessionTimeoutMinutes.
+func (s *Session) begin(now time.Time, timeout time.Duration) {
+	if s.server == nil {
+		s.server = s.pool.get(now, timeout)
 		return
 	}
-	p.mu.Lock()
-	p.free = append(p.free, s)
-	p.mu.Unlock()
+	s.server.lastUsed = now
 }
 
-// drain returns the ids of all free sessions and forgets them.
-func (p *SessionPool) drain() [][]byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	ids := make([][]byte, len(p.free))
-	for i, s := range p.free {
-		ids[i] = s.id
+// id returns the lsid document, nil if there is no server session.
+func (s *Session) id() []byte {
+	if s == nil || s.server == nil {
+		return nil
 	}
-	p.free = nil
-	return ids
+	return s.server.id
+}
+
+// networkFailed marks the server session as dirty, because the server may still run an operation of it.
+func (s *Session) networkFailed() {
+	if s != nil && s.server != nil {
+		s.server.dirty = true
+	}
+}
+
+// advance stores the times and the recovery token of a reply for the session's next operations. An implicit session
+// does not need them.
+func (s *Session) advance(reply *Reply) {
+	if s == nil || !s.explicit {
+		return
+	}
+	s.operationTime = max(s.operationTime, reply.OperationTime)
+	s.clusterTime = newer(s.clusterTime, reply.clusterTime)
+	if reply.RecoveryToken != nil {
+		s.recoveryToken = append(s.recoveryToken[:0], reply.RecoveryToken...)
+	}
+	if s.snapshot && s.snapshotTime == 0 {
+		s.snapshotTime = reply.snapshotTime()
+	}
+}
+
+// RecoveryToken returns the latest recovery token, with which any mongos can finish the session's transaction. It is
+// nil if no reply had one.
+func (s *Session) RecoveryToken() []byte { return s.recoveryToken }
+
+// complete adds the session's operation time or snapshot time to a read concern.
+func (s *Session) complete(c ReadConcern) ReadConcern {
+	switch {
+	case s == nil:
+	case s.snapshot:
+		c.Level = "snapshot"
+		if c.AtClusterTime == 0 {
+			c.AtClusterTime = s.snapshotTime
+		}
+	case s.causal && c.AfterClusterTime == 0:
+		c.AfterClusterTime = s.operationTime
+	}
+	return c
 }

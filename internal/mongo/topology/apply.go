@@ -2,19 +2,18 @@ package topology
 
 import "fmt"
 
-// Apply returns the topology after s, the outcome of a check of one server or of an application's handshake: SDAM,
-// "Updating the TopologyDescription". It returns d itself where the outcome must be ignored: from a server that is no
-// part of the topology (any more), or older by its topologyVersion than what is known. Otherwise the result is a new
-// description, even if it is equal in the sense of Equal, because s brings a new round trip time.
-//
-// Changes tells what became different beside s itself.
+// Apply returns the topology description after s, the result of a check of one server or of an application's
+// handshake: SDAM, "Updating the TopologyDescription". It returns d itself if s must be ignored: its server is not in
+// the topology, or its topologyVersion is older than that of the current description. Otherwise it returns a new
+// description, even one that is Equal to d, because s has a new round trip time. Changes returns which servers differ
+// between the two descriptions.
 func Apply(d *Description, s *Server) *Description {
 	i := d.index(s.Address)
 	if i < 0 || compareTopologyVersion(d.Servers[i].TopologyVersion, s.TopologyVersion) > 0 {
 		return d
 	}
 	if d.Kind == LoadBalanced && s.Kind != LoadBalancer {
-		return d // nothing that a service behind it says describes the load balancer
+		return d // the hello of a service does not describe the load balancer
 	}
 	next := d.clone()
 	next.Servers[i] = s
@@ -23,7 +22,7 @@ func Apply(d *Description, s *Server) *Description {
 	return next
 }
 
-// transition is SDAM's "TopologyType table", a column for each case; s has already replaced its former description.
+// transition is SDAM's "TopologyType table", with one case for each column. s is already in d.Servers, at index i.
 func (d *Description) transition(s *Server, i int) {
 	switch d.Kind {
 	case UnknownTopology:
@@ -55,7 +54,8 @@ func (d *Description) updateUnknown(s *Server) {
 	}
 }
 
-// updateUnknownWithStandalone makes the only seed the topology. Among several seeds a standalone can only be a mistake.
+// updateUnknownWithStandalone makes the topology Single if s is the only seed. A standalone among several seeds is a
+// mistake in the configuration, so it is removed.
 func (d *Description) updateUnknownWithStandalone(s *Server) {
 	if d.seeds == 1 {
 		d.Kind = Single
@@ -64,8 +64,8 @@ func (d *Description) updateUnknownWithStandalone(s *Server) {
 	d.remove(s.Address)
 }
 
-// verifySetName is SDAM, "Verifying setName with TopologyType Single": a server of another set, or of none, is not the
-// one that was asked for. Only a required name is in d, a direct connection learns none.
+// verifySetName is SDAM, "Verifying setName with TopologyType Single": a server of another set, or of none, is
+// Unknown. d.SetName is the required name here, because a direct connection learns no name.
 func (d *Description) verifySetName(s *Server, i int) {
 	if d.SetName == "" || !s.Known() || s.SetName == d.SetName {
 		return
@@ -74,7 +74,7 @@ func (d *Description) verifySetName(s *Server, i int) {
 	d.Servers[i] = NewUnknown(s.Address, err, nil)
 }
 
-// derive sets what follows from all servers together.
+// derive sets the fields that depend on all servers.
 func (d *Description) derive() {
 	d.CompatibilityError = nil
 	if d.Kind != LoadBalanced {
@@ -100,8 +100,8 @@ func leastSessionTimeout(servers []*Server) *int64 {
 	return least
 }
 
-// PoolReady tells whether the connection pool of the server at addr is to be ready after a successful check: SDAM,
-// "Connection Pool Management". On a direct connection any kind of server will do, if it is the one that was asked for.
+// PoolReady reports whether the connection pool of the server at addr is to be ready after a successful check: SDAM,
+// "Connection Pool Management". On a direct connection the pool is ready for any known kind of server.
 func (d *Description) PoolReady(addr string) bool {
 	s := d.Server(addr)
 	return s != nil && (s.DataBearing() || d.Kind == Single && s.Known())

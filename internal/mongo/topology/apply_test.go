@@ -23,7 +23,7 @@ func start(t testing.TB, cfg Config, servers ...*Server) *Description {
 	return d
 }
 
-// member is one of the set rs with a healthy range of wire versions.
+// member is a member of the replica set rs with a supported wire version.
 func member(addr string, kind ServerKind, hosts ...string) *Server {
 	return &Server{Address: addr, Kind: kind, SetName: "rs", Hosts: hosts, MaxWireVersion: 21}
 }
@@ -39,7 +39,7 @@ func elected(id byte, version int64) func(*Server) {
 	return func(s *Server) { s.ElectionID, s.SetVersion = bson.ObjectID{11: id}, &version }
 }
 
-func TestApplyChangesNothingThatIsPublished(t *testing.T) {
+func TestApplyDoesNotChangeTheOldDescription(t *testing.T) {
 	old := start(t, rs("a", "b"), member("a", RSPrimary, "a", "b"))
 	before, servers := *old, slices.Clone(old.Servers)
 	next := Apply(old, member("b", RSPrimary, "b", "c"))
@@ -49,7 +49,7 @@ func TestApplyChangesNothingThatIsPublished(t *testing.T) {
 	sameAddresses(t, "servers of the next", addresses(next.Servers), []string{"b", "c"})
 }
 
-func TestWhatIsIgnoredGivesTheSameDescription(t *testing.T) {
+func TestApplyReturnsTheSameDescriptionIfTheServerIsIgnored(t *testing.T) {
 	current := &TopologyVersion{ProcessID: process, Counter: 5}
 	versioned := with(member("a", RSPrimary, "a"), func(s *Server) { s.TopologyVersion = current })
 	d := start(t, rs("a"), versioned)
@@ -58,10 +58,10 @@ func TestWhatIsIgnoredGivesTheSameDescription(t *testing.T) {
 		d *Description
 		s *Server
 	}{
-		"a server that is no part of it":     {d, member("z", RSPrimary, "z")},
-		"an older topologyVersion":           {d, with(member("a", RSSecondary, "a"), version(process, 4))},
-		"a mongos behind the load balancer":  {balanced, &Server{Address: "a", Kind: Mongos}},
-		"a failure behind the load balancer": {balanced, NewUnknown("a", errConnection, nil)},
+		"a server that is not in the topology": {d, member("z", RSPrimary, "z")},
+		"an older topologyVersion":             {d, with(member("a", RSSecondary, "a"), version(process, 4))},
+		"a mongos behind the load balancer":    {balanced, &Server{Address: "a", Kind: Mongos}},
+		"a failure behind the load balancer":   {balanced, NewUnknown("a", errConnection, nil)},
 	} {
 		if Apply(c.d, c.s) != c.d {
 			t.Errorf("%s must be ignored", name)
@@ -70,11 +70,11 @@ func TestWhatIsIgnoredGivesTheSameDescription(t *testing.T) {
 	for name, s := range map[string]*Server{
 		"an equal topologyVersion, because the round trip time is new": with(member("a", RSPrimary, "a"), version(process, 5)),
 		"a newer topologyVersion":                                      with(member("a", RSPrimary, "a"), version(process, 6)),
-		"another process, whatever its counter":                        with(member("a", RSPrimary, "a"), version(election, 1)),
+		"another process with a lower counter":                         with(member("a", RSPrimary, "a"), version(election, 1)),
 		"no topologyVersion":                                           NewUnknown("a", errConnection, nil),
 	} {
 		if next := Apply(d, s); next == d || next.Server("a") != s {
-			t.Errorf("%s must be taken", name)
+			t.Errorf("%s must be applied", name)
 		}
 	}
 }
@@ -83,8 +83,8 @@ func version(id bson.ObjectID, counter int64) func(*Server) {
 	return func(s *Server) { s.TopologyVersion = &TopologyVersion{ProcessID: id, Counter: counter} }
 }
 
-// TestTopologyTypeTable is the table of SDAM: for each type of topology, what a server of each kind makes of it, and
-// whether that server stays.
+// TestTopologyTypeTable checks SDAM's "TopologyType table": the next topology type for each kind of server, and
+// whether the server is kept.
 func TestTopologyTypeTable(t *testing.T) {
 	type outcome struct {
 		kind  Kind
@@ -111,12 +111,12 @@ func TestTopologyTypeTable(t *testing.T) {
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetNoPrimary, true},
 			RSArbiter: {ReplicaSetNoPrimary, true}, RSOther: {ReplicaSetNoPrimary, true}, RSGhost: {ReplicaSetNoPrimary, true},
 		}},
-		"ReplicaSetWithPrimary, of its primary": {start(t, rs("a", "b"), member("a", RSPrimary, "a", "b")), map[ServerKind]outcome{
+		"ReplicaSetWithPrimary, its primary": {start(t, rs("a", "b"), member("a", RSPrimary, "a", "b")), map[ServerKind]outcome{
 			Unknown: {ReplicaSetNoPrimary, true}, Standalone: {ReplicaSetNoPrimary, false}, Mongos: {ReplicaSetNoPrimary, false},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetNoPrimary, true},
 			RSArbiter: {ReplicaSetNoPrimary, true}, RSOther: {ReplicaSetNoPrimary, true}, RSGhost: {ReplicaSetNoPrimary, true},
 		}},
-		"ReplicaSetWithPrimary, of another": {start(t, rs("a", "b"), member("b", RSPrimary, "a", "b")), map[ServerKind]outcome{
+		"ReplicaSetWithPrimary, another member": {start(t, rs("a", "b"), member("b", RSPrimary, "a", "b")), map[ServerKind]outcome{
 			Unknown: {ReplicaSetWithPrimary, true}, Standalone: {ReplicaSetWithPrimary, false}, Mongos: {ReplicaSetWithPrimary, false},
 			RSPrimary: {ReplicaSetWithPrimary, true}, RSSecondary: {ReplicaSetWithPrimary, true},
 			RSArbiter: {ReplicaSetWithPrimary, true}, RSOther: {ReplicaSetWithPrimary, true}, RSGhost: {ReplicaSetWithPrimary, true},
@@ -139,7 +139,7 @@ func TestTopologyTypeTable(t *testing.T) {
 	}
 }
 
-func TestASetLearnsItsNameOnce(t *testing.T) {
+func TestTheSetNameIsLearnedOnce(t *testing.T) {
 	d := start(t, Config{Seeds: []string{"a", "b"}}, member("a", RSSecondary, "a", "b"))
 	same(t, "learned name", d.SetName, "rs")
 	d = Apply(d, with(member("b", RSPrimary, "b"), func(s *Server) { s.SetName = "other" }))
@@ -147,7 +147,7 @@ func TestASetLearnsItsNameOnce(t *testing.T) {
 	sameAddresses(t, "servers", addresses(d.Servers), []string{"a"})
 }
 
-func TestADirectConnectionRequiresItsSet(t *testing.T) {
+func TestADirectConnectionVerifiesTheSetName(t *testing.T) {
 	direct := Config{Seeds: []string{"a"}, SetName: "rs", Direct: ptr(true)}
 	for name, s := range map[string]*Server{
 		"another set": with(member("a", RSPrimary), func(s *Server) { s.SetName = "other" }),
@@ -164,13 +164,13 @@ func TestADirectConnectionRequiresItsSet(t *testing.T) {
 	same(t, "no name is learned", start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}, member("a", RSPrimary)).SetName, "")
 }
 
-// TestStalePrimary is the order of (electionId, setVersion) pairs, 0 being absent, before and since MongoDB 6.0.
+// TestStalePrimary checks the order of (electionId, setVersion) pairs before and since MongoDB 6.0. 0 means absent.
 func TestStalePrimary(t *testing.T) {
 	for name, c := range map[string]struct {
-		wire                       int32
-		seenElection, seenVersion  byte
-		claimElection, claimVerion byte
-		stale                      bool
+		wire                        int32
+		seenElection, seenVersion   byte
+		claimElection, claimVersion byte
+		stale                       bool
 	}{
 		"6.0: an older election":                                 {17, 2, 1, 1, 1, true},
 		"6.0: an older election with a newer set version":        {17, 2, 1, 1, 9, true},
@@ -180,7 +180,7 @@ func TestStalePrimary(t *testing.T) {
 		"6.0: a newer election without a set version":            {17, 2, 2, 3, 0, false},
 		"6.0: no election after one":                             {17, 2, 2, 0, 9, true},
 		"6.0: the same election without a set version":           {17, 2, 2, 2, 0, true},
-		"6.0: nothing seen yet":                                  {17, 0, 0, 0, 0, false},
+		"6.0: no pair was seen before":                           {17, 0, 0, 0, 0, false},
 		"before 6.0: an older set version with a newer election": {16, 1, 2, 2, 1, true},
 		"before 6.0: the same set version, an older election":    {16, 2, 1, 1, 1, true},
 		"before 6.0: a newer set version, an older election":     {16, 2, 1, 1, 2, false},
@@ -189,7 +189,7 @@ func TestStalePrimary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := start(t, rs("a", "b"), claim("a", c.wire, c.seenElection, c.seenVersion))
-			d = Apply(d, claim("b", c.wire, c.claimElection, c.claimVerion))
+			d = Apply(d, claim("b", c.wire, c.claimElection, c.claimVersion))
 			a, b := d.Server("a"), d.Server("b")
 			if !c.stale {
 				same(t, "the former primary's error", a.Error, ErrNewerPrimary)
@@ -205,7 +205,7 @@ func TestStalePrimary(t *testing.T) {
 	}
 }
 
-// claim is a primary's hello; 0 is an absent value.
+// claim is a primary's description. 0 means an absent value.
 func claim(addr string, wireVersion int32, election, version byte) *Server {
 	s := member(addr, RSPrimary, "a", "b")
 	s.MaxWireVersion, s.ElectionID = wireVersion, bson.ObjectID{11: election}
@@ -215,25 +215,25 @@ func claim(addr string, wireVersion int32, election, version byte) *Server {
 	return s
 }
 
-func TestAStalePrimaryIsToldBothPairs(t *testing.T) {
+func TestTheErrorOfAStalePrimaryHasBothPairs(t *testing.T) {
 	d := start(t, rs("a", "b"), claim("a", 17, 2, 0))
 	d = Apply(d, claim("b", 17, 1, 3))
 	same(t, "text", d.Server("b").Error.Error(), "primary marked stale due to electionId/setVersion mismatch, "+
 		"(electionId 000000000000000000000001, setVersion 3) is stale compared to (electionId 000000000000000000000002, setVersion null)")
 }
 
-func TestTheGreatestPairIsRemembered(t *testing.T) {
+func TestTheGreatestElectionPairIsStored(t *testing.T) {
 	d := start(t, rs("a", "b"), with(member("a", RSPrimary, "a", "b"), elected(2, 5)))
 	d = Apply(d, with(member("b", RSPrimary, "a", "b"), elected(3, 1)))
-	same(t, "since 6.0 the set version goes back with a new election", *d.MaxSetVersion, int64(1))
+	same(t, "since 6.0 a newer election lowers the set version", *d.MaxSetVersion, int64(1))
 	same(t, "election", d.MaxElectionID, bson.ObjectID{11: 3})
 	d = start(t, rs("a", "b"), claim("a", 16, 2, 5))
 	d = Apply(d, claim("a", 16, 0, 4))
-	same(t, "before 6.0 it does not", *d.MaxSetVersion, int64(5))
-	same(t, "nor is the election forgotten", d.MaxElectionID, bson.ObjectID{11: 2})
+	same(t, "before 6.0 the set version is not lowered", *d.MaxSetVersion, int64(5))
+	same(t, "before 6.0 a missing election is not stored", d.MaxElectionID, bson.ObjectID{11: 2})
 }
 
-func TestAFormerPrimaryIsCheckedAtOnce(t *testing.T) {
+func TestAFormerPrimaryIsCheckedImmediately(t *testing.T) {
 	old := start(t, rs("a", "b", "c"), member("a", RSPrimary, "a", "b", "c"))
 	next := Apply(old, member("b", RSPrimary, "a", "b", "d"))
 	changes := Changes(old, next, nil)
@@ -260,16 +260,16 @@ func TestAFormerPrimaryIsCheckedAtOnce(t *testing.T) {
 	again := Apply(next, member("b", RSPrimary, "a", "b", "d"))
 	for _, c := range Changes(next, again, nil) {
 		if c.CheckNow() {
-			t.Errorf("%s is checked at once without a new reason", c.New.Address)
+			t.Errorf("%s is checked again without a newer primary", c.New.Address)
 		}
 	}
 }
 
-func TestAMemberWithoutAMeIsKept(t *testing.T) {
+func TestAMemberWithoutMeIsKept(t *testing.T) {
 	d := start(t, rs("a"), member("a", RSSecondary, "b"))
 	sameAddresses(t, "servers", addresses(d.Servers), []string{"a", "b"})
 	d = Apply(d, with(member("a", RSSecondary, "b"), func(s *Server) { s.Me = "other" }))
-	sameAddresses(t, "servers, when the set calls it by another name", addresses(d.Servers), []string{"b"})
+	sameAddresses(t, "servers, if me is another address", addresses(d.Servers), []string{"b"})
 }
 
 func TestCompatibility(t *testing.T) {
@@ -279,9 +279,9 @@ func TestCompatibility(t *testing.T) {
 		min, max int32
 		want     string
 	}{
-		"the oldest":       {Standalone, 0, MinWireVersion, ""},
-		"the newest":       {Standalone, MaxWireVersion, 99, ""},
-		"nothing is known": {Unknown, 0, 0, ""},
+		"the oldest":        {Standalone, 0, MinWireVersion, ""},
+		"the newest":        {Standalone, MaxWireVersion, 99, ""},
+		"an Unknown server": {Unknown, 0, 0, ""},
 		"too old": {
 			RSArbiter, 0, MinWireVersion - 1,
 			"Server at a:27017 reports wire version 5, but this version of Holdfast requires at least 6 (MongoDB 3.6).",
@@ -312,16 +312,16 @@ func TestSessionTimeoutIsTheLeastOfDataBearingServers(t *testing.T) {
 		return with(member(addr, kind, "a", "b", "c"), func(s *Server) { s.SessionTimeoutMinutes = minutes })
 	}
 	d := start(t, rs("a", "b", "c"))
-	same(t, "no server known", optional(d.SessionTimeoutMinutes), nil)
+	same(t, "no known server", optional(d.SessionTimeoutMinutes), nil)
 	d = Apply(d, timeout("a", RSPrimary, ptr[int64](30)))
 	d = Apply(d, timeout("b", RSArbiter, nil))
-	same(t, "an arbiter has none", optional(d.SessionTimeoutMinutes), int64(30))
-	same(t, "less", optional(Apply(d, timeout("c", RSSecondary, ptr[int64](20))).SessionTimeoutMinutes), int64(20))
-	same(t, "more", optional(Apply(d, timeout("c", RSSecondary, ptr[int64](40))).SessionTimeoutMinutes), int64(30))
-	same(t, "a secondary without", optional(Apply(d, timeout("c", RSSecondary, nil)).SessionTimeoutMinutes), nil)
+	same(t, "an arbiter without a timeout is ignored", optional(d.SessionTimeoutMinutes), int64(30))
+	same(t, "a lower one", optional(Apply(d, timeout("c", RSSecondary, ptr[int64](20))).SessionTimeoutMinutes), int64(20))
+	same(t, "a higher one", optional(Apply(d, timeout("c", RSSecondary, ptr[int64](40))).SessionTimeoutMinutes), int64(30))
+	same(t, "a secondary without a timeout", optional(Apply(d, timeout("c", RSSecondary, nil)).SessionTimeoutMinutes), nil)
 }
 
-func TestPoolsThatAreReady(t *testing.T) {
+func TestPoolReady(t *testing.T) {
 	direct := Config{Seeds: []string{"a"}, Direct: ptr(true)}
 	for name, c := range map[string]struct {
 		d    *Description

@@ -2,8 +2,7 @@ package topology
 
 import "strings"
 
-// The server's codes that say something about the state of a member: SDAM, "not writable primary" and "node is
-// recovering".
+// The error codes of state change errors: SDAM, "not writable primary" and "node is recovering".
 const (
 	codeShutdownInProgress              = 91
 	codePrimarySteppedDown              = 189
@@ -15,8 +14,8 @@ const (
 	codeNotPrimaryOrSecondary           = 13436
 )
 
-// IsNotPrimary tells whether an error reply, or a write concern error, means that the server is not the writable
-// primary. The message decides only if there is no code.
+// IsNotPrimary reports whether an error reply, or a write concern error, means "not writable primary". The message is
+// used only if there is no code.
 func IsNotPrimary(code int32, msg string, hasCode bool) bool {
 	if !hasCode {
 		return strings.Contains(msg, "not master") && !IsRecovering(code, msg, hasCode)
@@ -28,8 +27,8 @@ func IsNotPrimary(code int32, msg string, hasCode bool) bool {
 	return false
 }
 
-// IsRecovering tells whether an error reply, or a write concern error, means that the server is recovering or shutting
-// down. The message decides only if there is no code.
+// IsRecovering reports whether an error reply, or a write concern error, means "node is recovering", which includes
+// shutting down. The message is used only if there is no code.
 func IsRecovering(code int32, msg string, hasCode bool) bool {
 	if !hasCode {
 		return strings.Contains(msg, "not master or secondary") || strings.Contains(msg, "node is recovering")
@@ -41,7 +40,7 @@ func IsRecovering(code int32, msg string, hasCode bool) bool {
 	return IsShutdown(code)
 }
 
-// IsShutdown tells whether the code, of those of IsRecovering, means that the server is shutting down.
+// IsShutdown reports whether the code means "node is shutting down". IsRecovering is true for these codes too.
 func IsShutdown(code int32) bool {
 	return code == codeInterruptedAtShutdown || code == codeShutdownInProgress
 }

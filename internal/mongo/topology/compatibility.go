@@ -2,7 +2,7 @@ package topology
 
 import "fmt"
 
-// The wire versions that this client speaks: from MongoDB 3.6 on.
+// The range of wire versions that this client supports. The first belongs to MongoDB 3.6.
 const (
 	MinWireVersion = 6
 	MaxWireVersion = 29
@@ -10,13 +10,14 @@ const (
 	minServerVersion = "3.6"
 )
 
-// IncompatibleError is why no operation can be sent: the client and one server have no wire version in common.
+// IncompatibleError means that the client and one server have no wire version in common. No operation can be sent
+// then.
 type IncompatibleError struct {
 	Address  string
-	Min, Max int32 // what the server speaks
+	Min, Max int32 // the server's range of wire versions
 }
 
-// Error uses the words of SDAM, "Checking wire protocol compatibility".
+// Error returns the text that SDAM, "Checking wire protocol compatibility", prescribes.
 func (e *IncompatibleError) Error() string {
 	if e.Min > MaxWireVersion {
 		return fmt.Sprintf("Server at %s requires wire version %d, but this version of Holdfast only supports up to %d.",
@@ -26,7 +27,7 @@ func (e *IncompatibleError) Error() string {
 		e.Address, e.Max, MinWireVersion, minServerVersion)
 }
 
-// incompatibility returns an *IncompatibleError about the first server that is known and incompatible.
+// incompatibility returns an *IncompatibleError about the first known server that is incompatible, or nil.
 func incompatibility(servers []*Server) error {
 	for _, s := range servers {
 		if s.Known() && (s.MinWireVersion > MaxWireVersion || s.MaxWireVersion < MinWireVersion) {

@@ -12,23 +12,23 @@ import (
 // Description is a topology description. It is immutable; Apply returns the next one.
 type Description struct {
 	Kind    Kind
-	SetName string    // required or learned replica set name
-	Servers []*Server // in the order in which they were learned
+	SetName string    // the required name of the replica set, or the one that a member reported
+	Servers []*Server // in the order in which they were added
 
 	MaxSetVersion *int64
 	MaxElectionID bson.ObjectID // zero if no primary reported one
 
-	// CompatibilityError, if not nil, is why no operation can be sent.
+	// CompatibilityError, if not nil, is an *IncompatibleError: no operation can be sent.
 	CompatibilityError error
-	// SessionTimeoutMinutes is the least of the data-bearing servers', nil if one has none or there is no such server.
-	// It says nothing in a LoadBalanced topology, which always supports sessions.
+	// SessionTimeoutMinutes is the least value of the data-bearing servers, nil if one of them has none or there are
+	// none. It has no meaning in a LoadBalanced topology, which always supports sessions.
 	SessionTimeoutMinutes *int64
 
-	// seeds is how many servers the topology started from: a standalone among several seeds is no part of it.
+	// seeds is the number of servers that the topology started with. A standalone among several seeds is removed.
 	seeds int
 }
 
-// Config is what a topology starts from.
+// Config is the initial configuration of a topology.
 type Config struct {
 	Seeds        []string // at least one "host:port"
 	SetName      string   // "" if none is required
@@ -36,12 +36,11 @@ type Config struct {
 	LoadBalanced bool
 }
 
-// New returns the description a client starts with, every server Unknown. The rules are those of SDAM, "Initial
-// TopologyType" and "Allowed configuration combinations": directConnection makes it Single, else a replica set's name
-// ReplicaSetNoPrimary, else it is Unknown, whatever the number of seeds.
-//
-// A LoadBalanced topology is complete only when the caller has applied a server of the kind LoadBalancer to it, as the
-// first and only change: the Load Balancer specification has both steps seen as events.
+// New returns the initial topology description, with every server Unknown: SDAM, "Initial TopologyType" and "Allowed
+// configuration combinations". With directConnection it is Single, else with a replica set's name
+// ReplicaSetNoPrimary, else Unknown. The caller of New must apply a server of the kind LoadBalancer to a LoadBalanced
+// topology, as its first and only change, because the Load Balancer specification wants an event for each of the two
+// steps.
 func New(cfg Config) (*Description, error) {
 	direct := cfg.Direct != nil && *cfg.Direct
 	if err := cfg.check(direct); err != nil {
@@ -79,7 +78,7 @@ func (cfg Config) check(direct bool) error {
 	return nil
 }
 
-// Server returns the description of the server at addr, nil if it is no part of the topology.
+// Server returns the description of the server at addr, or nil if it is not in the topology.
 func (d *Description) Server(addr string) *Server {
 	if i := d.index(addr); i >= 0 {
 		return d.Servers[i]
@@ -91,7 +90,7 @@ func (d *Description) index(addr string) int {
 	return slices.IndexFunc(d.Servers, func(s *Server) bool { return s.Address == addr })
 }
 
-// add, remove and clone are for descriptions that are not published yet.
+// add and remove change a description that is not published yet.
 func (d *Description) add(addrs []string) {
 	for _, addr := range addrs {
 		addr = strings.ToLower(addr)

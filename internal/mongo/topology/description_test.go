@@ -11,7 +11,7 @@ func TestInitialTopology(t *testing.T) {
 		cfg  Config
 		want Kind
 	}{
-		"one seed is discovered from":                 {Config{Seeds: []string{"a:1"}}, UnknownTopology},
+		"one seed":                                    {Config{Seeds: []string{"a:1"}}, UnknownTopology},
 		"several seeds":                               {Config{Seeds: []string{"a:1", "b:1"}}, UnknownTopology},
 		"directConnection=false":                      {Config{Seeds: []string{"a:1"}, Direct: ptr(false)}, UnknownTopology},
 		"replicaSet":                                  {Config{Seeds: []string{"a:1"}, SetName: "rs"}, ReplicaSetNoPrimary},
@@ -35,7 +35,7 @@ func TestInitialTopology(t *testing.T) {
 	}
 }
 
-func TestContradictoryConfigurationNamesTheRule(t *testing.T) {
+func TestAnInvalidConfigurationNamesTheRule(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"no seeds": {},
 		"empty":    {Seeds: []string{"a:1", ""}},
@@ -57,10 +57,10 @@ func TestASeedGivenTwiceIsOneServer(t *testing.T) {
 	}
 	sameAddresses(t, "servers", addresses(d.Servers), []string{"a.example:27017"})
 	standalone := &Server{Address: "a.example:27017", Kind: Standalone, MaxWireVersion: 21}
-	same(t, "a standalone, the only seed, makes it", Apply(d, standalone).Kind, Single)
+	same(t, "the topology of a standalone that is the only seed", Apply(d, standalone).Kind, Single)
 }
 
-func TestNamesOfKindsAreTheSpecifications(t *testing.T) {
+func TestKindsHaveTheSpecificationsNames(t *testing.T) {
 	for got, want := range map[string]string{
 		UnknownTopology.String():       "Unknown",
 		ReplicaSetWithPrimary.String(): "ReplicaSetWithPrimary",
@@ -86,7 +86,7 @@ func TestDataBearingAndWritable(t *testing.T) {
 	}
 }
 
-func TestEqualityIgnoresWhatIsNotMarkedInTheSpecification(t *testing.T) {
+func TestEqualComparesTheFieldsThatTheSpecificationLists(t *testing.T) {
 	parse := func(change func(*Server)) *Server {
 		s, err := ParseHello("a:27017", hello(t, doc(
 			"setName", "rs", "isWritablePrimary", true, "setVersion", 1, "electionId", election, "me", "a:27017",
@@ -140,7 +140,7 @@ func TestEqualityIgnoresWhatIsNotMarkedInTheSpecification(t *testing.T) {
 func TestErrorsAreEqualByTheirTexts(t *testing.T) {
 	a, b := NewUnknown("a:1", errors.New("x"), nil), NewUnknown("a:1", errors.New("x"), nil)
 	if !a.Equal(b) || a.Equal(NewUnknown("a:1", errors.New("y"), nil)) {
-		t.Error("two errors are the same if they say the same")
+		t.Error("two errors with the same text are equal")
 	}
 }
 
@@ -152,15 +152,15 @@ func TestEqualityOfTopologies(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Description){
-		"kind":             func(d *Description) { d.Kind = ReplicaSetWithPrimary },
-		"set name":         func(d *Description) { d.SetName = "" },
-		"max set version":  func(d *Description) { d.MaxSetVersion = nil },
-		"max election id":  func(d *Description) { d.MaxElectionID = process },
-		"session timeout":  func(d *Description) { *d.SessionTimeoutMinutes = 1 },
-		"compatibility":    func(d *Description) { d.CompatibilityError = errConnection },
-		"number of server": func(d *Description) { d.Servers = d.Servers[:1] },
-		"another server":   func(d *Description) { d.Servers[1] = NewUnknown("c:1", nil, nil) },
-		"a server's state": func(d *Description) { d.Servers[1] = NewUnknown("b:1", errConnection, nil) },
+		"kind":              func(d *Description) { d.Kind = ReplicaSetWithPrimary },
+		"set name":          func(d *Description) { d.SetName = "" },
+		"max set version":   func(d *Description) { d.MaxSetVersion = nil },
+		"max election id":   func(d *Description) { d.MaxElectionID = process },
+		"session timeout":   func(d *Description) { *d.SessionTimeoutMinutes = 1 },
+		"compatibility":     func(d *Description) { d.CompatibilityError = errConnection },
+		"number of servers": func(d *Description) { d.Servers = d.Servers[:1] },
+		"another server":    func(d *Description) { d.Servers[1] = NewUnknown("c:1", nil, nil) },
+		"a server's state":  func(d *Description) { d.Servers[1] = NewUnknown("b:1", errConnection, nil) },
 	} {
 		d := base()
 		change(d)
@@ -169,6 +169,6 @@ func TestEqualityOfTopologies(t *testing.T) {
 		}
 	}
 	if !base().Equal(base()) {
-		t.Error("equal to itself")
+		t.Error("a description must be equal to itself")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// Equal tells whether no event is published for a change from s to other: SDAM, "Server Description Equality". Round
-// trip times, update times and limits do not count, and the order of members and tags has no meaning.
+// Equal reports whether no event is published for a change from s to other: SDAM, "Server Description Equality". It
+// ignores round trip times, update times, limits, and the order of members and tags.
 func (s *Server) Equal(other *Server) bool {
 	return s.Address == other.Address && s.Kind == other.Kind && sameError(s.Error, other.Error) &&
 		s.MinWireVersion == other.MinWireVersion && s.MaxWireVersion == other.MaxWireVersion &&
@@ -22,7 +22,7 @@ func (s *Server) sameMembership(other *Server) bool {
 		sameSet(s.Hosts, other.Hosts) && sameSet(s.Passives, other.Passives) && sameSet(s.Arbiters, other.Arbiters)
 }
 
-// Equal tells whether no event is published for a change from d to other.
+// Equal reports whether no event is published for a change from d to other.
 func (d *Description) Equal(other *Description) bool {
 	return d.Kind == other.Kind && d.SetName == other.SetName && d.MaxElectionID == other.MaxElectionID &&
 		samePointee(d.MaxSetVersion, other.MaxSetVersion) &&
@@ -46,10 +46,10 @@ func samePointee[T comparable](a, b *T) bool {
 }
 
 func sameSet(a, b []string) bool {
-	return within(a, b) && within(b, a)
+	return isSubset(a, b) && isSubset(b, a)
 }
 
-func within(a, b []string) bool {
+func isSubset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
 

@@ -1,69 +1,74 @@
 package topology
 
-// ErrorKind is how an attempt failed, as far as the topology is concerned.
+import "go.mongodb.org/mongo-driver/v2/bson"
+
+// ErrorKind is the kind of an error, as SDAM distinguishes them.
 type ErrorKind uint8
 
 // The kinds of error.
 const (
-	// CommandError is an answer: "ok: 0", or a write concern error. Errors in writeErrors are none.
+	// CommandError is a reply with "ok: 0" or with a write concern error. Errors in writeErrors are not command
+	// errors.
 	CommandError ErrorKind = iota
 	// NetworkError is any failure of the connection that is not a timeout.
 	NetworkError
-	// NetworkTimeout is a connection attempt, a read or a write that took too long. An operation that its own context
-	// ended is none: nobody knows whether the server would have been too slow.
+	// NetworkTimeout is a dial, a read or a write that reached its time limit. An operation that its own context
+	// ended is not one: it shows nothing about the server.
 	NetworkTimeout
 )
 
-// ErrorInfo is one error of an application's connection: what OnError decides by.
+// ErrorInfo describes one error of an application's connection for OnError.
 type ErrorInfo struct {
 	Err  error // becomes the Error of the server's description
 	Kind ErrorKind
 
-	// HandshakeDone is false while the connection is being made: dialled, greeted with hello, authenticated.
+	// HandshakeDone is false while the connection is being made: during the dial, hello and authentication.
 	HandshakeDone bool
-	// Overloaded is whether Err has the label SystemOverloadedError. The pool puts it on network errors and timeouts
-	// while connecting and in hello, but not on those of authentication, of DNS, of certificates or of a proxy.
+	// Overloaded means that Err has the label SystemOverloadedError. The pool adds the label to network errors and
+	// timeouts during the dial and hello, but not to errors of authentication, DNS, certificates or a proxy.
 	Overloaded bool
 
-	// Of a CommandError: what the server said.
+	// The fields of a CommandError's reply.
 	Code            int32
 	HasCode         bool
 	Message         string
 	TopologyVersion *TopologyVersion
 
-	// Generation is the connection's, PoolGeneration the pool's (or the service's) at this moment.
+	// Generation is the connection's generation. PoolGeneration is the current generation of the pool or, behind a
+	// load balancer, of the service.
 	Generation, PoolGeneration uint64
-	// MaxWireVersion is the connection's, 0 if its hello has not answered.
+	// MaxWireVersion is that of the connection's hello, 0 if hello was not answered.
 	MaxWireVersion int32
-	// HasServiceID is whether the connection knows its service behind a load balancer.
-	HasServiceID bool
+	// Service is the connection's serviceId behind a load balancer. It is zero before hello was answered, and without
+	// a load balancer.
+	Service bson.ObjectID
 }
 
-// PoolClear is what becomes of a server's connection pool. It must be done together with publishing the description,
-// under one lock.
+// PoolClear says whether a server's connection pool is cleared. The pool must be cleared and the description
+// published under one lock.
 type PoolClear uint8
 
-// What can become of a pool.
+// The values of PoolClear.
 const (
 	KeepPool PoolClear = iota
-	// ClearPool starts a new generation: of the pool, or behind a load balancer of the one service.
+	// ClearPool starts a new generation of the pool or, behind a load balancer, of one service.
 	ClearPool
-	// ClearPoolInterruptInUse also ends the operations that use the pool's connections now.
+	// ClearPoolInterruptInUse also interrupts the connections in use.
 	ClearPoolInterruptInUse
 )
 
-// Reaction is what has to be done about an error, beside publishing the next description.
+// Reaction lists the steps that an error requires, besides publishing the next description.
 type Reaction struct {
 	Pool PoolClear
-	// CheckNow is whether the server's monitor makes its next check without waiting for its interval. After an
-	// application's error that is a request, which minHeartbeatFrequencyMS still delays.
+	// CheckNow requests a check before the next heartbeat. After an application's error minHeartbeatFrequencyMS still
+	// delays it.
 	CheckNow bool
-	// CancelCheck is whether a check that is under way is cancelled: its connection is likely as broken.
+	// CancelCheck cancels a running check, because its connection is probably broken too.
 	CancelCheck bool
 }
 
-// OnError applies an error that an application's connection to the server at addr met: SDAM, "Application errors". The
-// description is d itself if the error changes nothing.
+// OnError applies an error of an application's connection to the server at addr: SDAM, "Application errors". It
+// returns d itself if the error changes nothing.
 func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) {
 	s := d.Server(addr)
 	switch {
@@ -72,14 +77,15 @@ func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) 
 	case e.stateChange():
 		return onStateChange(d, addr, e)
 	case e.Overloaded || e.HandshakeDone && e.Kind != NetworkError:
-		return d, Reaction{} // a slow operation or an overloaded server is no reason to stop using the server
+		return d, Reaction{} // a slow operation or an overload does not make the server Unknown
 	case d.Kind == LoadBalanced:
 		return d, Reaction{Pool: e.clearService()}
 	}
 	return Apply(d, NewUnknown(addr, e.Err, nil)), Reaction{Pool: ClearPool, CancelCheck: true}
 }
 
-// onStateChange: the server is there, but not what it was thought to be, so that a check at once will tell.
+// onStateChange applies a state change error. It requests a check, because the server answers but its description is
+// out of date.
 func onStateChange(d *Description, addr string, e ErrorInfo) (*Description, Reaction) {
 	if d.Kind == LoadBalanced {
 		if !IsShutdown(e.Code) {
@@ -94,9 +100,9 @@ func onStateChange(d *Description, addr string, e ErrorInfo) (*Description, Reac
 	return Apply(d, NewUnknown(addr, e.Err, e.TopologyVersion)), r
 }
 
-// OnCheckError applies the failure of a monitor's check of the server at addr: Server Monitoring, "Network or command
-// error during server check". A server that was known gets a second check at once after a network error, because only
-// the monitor's connection may have been lost.
+// OnCheckError applies the failed check of the server at addr: Server Monitoring, "Network or command error during
+// server check". After a network error a known server is checked again immediately, because perhaps only the
+// monitor's connection was lost.
 func OnCheckError(d *Description, addr string, kind ErrorKind, err error) (*Description, Reaction) {
 	s := d.Server(addr)
 	if s == nil {
@@ -109,9 +115,8 @@ func OnCheckError(d *Description, addr string, kind ErrorKind, err error) (*Desc
 	return Apply(d, NewUnknown(addr, err, nil)), r
 }
 
-// stale tells whether the error is older than what is known of the server: it came from a connection made before the
-// pool was cleared, or from a state that the server has told about already. Every change of state has a new
-// topologyVersion, therefore an equal one is stale too.
+// stale reports whether the error is older than the server's description: its connection is of an earlier generation,
+// or its topologyVersion is not newer. Each state change increases the topologyVersion, so an equal one is stale too.
 func (e *ErrorInfo) stale(s *Server) bool {
 	return e.Generation < e.PoolGeneration || compareTopologyVersion(s.TopologyVersion, e.TopologyVersion) >= 0
 }
@@ -121,18 +126,19 @@ func (e *ErrorInfo) stateChange() bool {
 		(IsNotPrimary(e.Code, e.Message, e.HasCode) || IsRecovering(e.Code, e.Message, e.HasCode))
 }
 
-// wireVersion42 is MongoDB 4.2, whose members keep their connections when they step down.
+// wireVersion42 belongs to MongoDB 4.2. Since 4.2 a member keeps its connections when it steps down.
 const wireVersion42 = 8
 
-// closesConnections tells whether the server, because it is older than 4.2, closes all of its connections when its state
-// changes: what SDAM asked of clients as long as it covered such servers.
+// closesConnections reports whether the server closes all its connections when its state changes, because it is older
+// than MongoDB 4.2. SDAM has required clearing the pool then as long as it covered such servers.
 func (e *ErrorInfo) closesConnections() bool {
 	return e.MaxWireVersion > 0 && e.MaxWireVersion < wireVersion42
 }
 
-// clearService clears the pool of the connection's service; before hello has told which that is, nothing can be.
+// clearService clears the connections of one service. Before hello was answered the service is not known, so nothing
+// is cleared.
 func (e *ErrorInfo) clearService() PoolClear {
-	if e.HasServiceID {
+	if !e.Service.IsZero() {
 		return ClearPool
 	}
 	return KeepPool

@@ -1,6 +1,10 @@
 package topology
 
-import "testing"
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 func TestCodesOfStateChanges(t *testing.T) {
 	for _, c := range []struct {
@@ -33,7 +37,7 @@ func TestCodesOfStateChanges(t *testing.T) {
 	}
 }
 
-// TestApplicationErrors is SDAM, "Application errors", where the published cases do not reach.
+// TestApplicationErrors checks SDAM, "Application errors", beyond the published cases.
 func TestApplicationErrors(t *testing.T) {
 	d := start(t, rs("a", "b"), with(member("a", RSPrimary, "a", "b"), version(process, 5)))
 	lost := Reaction{Pool: ClearPool, CancelCheck: true}
@@ -49,27 +53,27 @@ func TestApplicationErrors(t *testing.T) {
 		unknown bool
 		want    Reaction
 	}{
-		"a network error":                             {ErrorInfo{Kind: NetworkError, HandshakeDone: true}, true, lost},
-		"a network error of an older generation":      {ErrorInfo{Kind: NetworkError, HandshakeDone: true, Generation: 1, PoolGeneration: 2}, false, Reaction{}},
-		"a timeout is a slow operation":               {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true}, false, Reaction{}},
-		"an overloaded server while connecting":       {ErrorInfo{Kind: NetworkError, Overloaded: true}, false, Reaction{}},
-		"a timeout of an overloaded server, likewise": {ErrorInfo{Kind: NetworkTimeout, Overloaded: true}, false, Reaction{}},
-		"a network error in authentication":           {ErrorInfo{Kind: NetworkError}, true, lost},
-		"a timeout in authentication":                 {ErrorInfo{Kind: NetworkTimeout}, true, lost},
-		"a failed authentication":                     {command(18, handshake), true, lost},
-		"a command error":                             {command(18, established), false, Reaction{}},
-		"not primary":                                 {command(10107, established), true, Reaction{CheckNow: true}},
-		"not primary in the handshake":                {command(10107, handshake), true, Reaction{CheckNow: true}},
-		"shutting down":                               {command(91, established), true, Reaction{CheckNow: true, Pool: ClearPool}},
-		"shutting down in the handshake":              {command(91, handshake), true, Reaction{CheckNow: true, Pool: ClearPool}},
-		"before 4.2 a new state closes the connections": {
+		"a network error":                        {ErrorInfo{Kind: NetworkError, HandshakeDone: true}, true, lost},
+		"a network error of an older generation": {ErrorInfo{Kind: NetworkError, HandshakeDone: true, Generation: 1, PoolGeneration: 2}, false, Reaction{}},
+		"a timeout after the handshake":          {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true}, false, Reaction{}},
+		"an overload error while connecting":     {ErrorInfo{Kind: NetworkError, Overloaded: true}, false, Reaction{}},
+		"an overload timeout while connecting":   {ErrorInfo{Kind: NetworkTimeout, Overloaded: true}, false, Reaction{}},
+		"a network error in authentication":      {ErrorInfo{Kind: NetworkError}, true, lost},
+		"a timeout in authentication":            {ErrorInfo{Kind: NetworkTimeout}, true, lost},
+		"a failed authentication":                {command(18, handshake), true, lost},
+		"a command error":                        {command(18, established), false, Reaction{}},
+		"not primary":                            {command(10107, established), true, Reaction{CheckNow: true}},
+		"not primary in the handshake":           {command(10107, handshake), true, Reaction{CheckNow: true}},
+		"shutting down":                          {command(91, established), true, Reaction{CheckNow: true, Pool: ClearPool}},
+		"shutting down in the handshake":         {command(91, handshake), true, Reaction{CheckNow: true, Pool: ClearPool}},
+		"before 4.2 a state change clears the pool": {
 			command(10107, func(e *ErrorInfo) { e.MaxWireVersion = 7 }), true, Reaction{CheckNow: true, Pool: ClearPool},
 		},
 		"since 4.2 it does not": {command(10107, func(e *ErrorInfo) { e.MaxWireVersion = 8 }), true, Reaction{CheckNow: true}},
-		"a state that is known already": {
+		"an equal topologyVersion": {
 			command(10107, func(e *ErrorInfo) { e.TopologyVersion = &TopologyVersion{process, 5} }), false, Reaction{},
 		},
-		"a newer state": {
+		"a newer topologyVersion": {
 			command(10107, func(e *ErrorInfo) { e.TopologyVersion = &TopologyVersion{process, 6} }), true, Reaction{CheckNow: true},
 		},
 	} {
@@ -87,7 +91,7 @@ func TestApplicationErrors(t *testing.T) {
 	}
 }
 
-func TestErrorsOfARemovedServerMeanNothing(t *testing.T) {
+func TestErrorsOfARemovedServerAreIgnored(t *testing.T) {
 	d := start(t, rs("a"))
 	next, r := OnError(d, "z", ErrorInfo{Kind: NetworkError, HandshakeDone: true})
 	if next != d || r != (Reaction{}) {
@@ -105,13 +109,13 @@ func TestErrorsBehindALoadBalancerClearOneService(t *testing.T) {
 		e    ErrorInfo
 		want PoolClear
 	}{
-		"a network error":                    {ErrorInfo{Kind: NetworkError, HandshakeDone: true, HasServiceID: true}, ClearPool},
-		"a timeout":                          {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true, HasServiceID: true}, KeepPool},
-		"before the service is known":        {ErrorInfo{Kind: NetworkError}, KeepPool},
-		"in authentication":                  {ErrorInfo{Kind: NetworkError, HasServiceID: true}, ClearPool},
-		"not primary":                        {ErrorInfo{Code: 10107, HasCode: true, HandshakeDone: true, HasServiceID: true}, KeepPool},
-		"shutting down":                      {ErrorInfo{Code: 91, HasCode: true, HandshakeDone: true, HasServiceID: true}, ClearPool},
-		"shutting down, in the first answer": {ErrorInfo{Code: 91, HasCode: true}, KeepPool},
+		"a network error":                      {ErrorInfo{Kind: NetworkError, HandshakeDone: true, Service: bson.NewObjectID()}, ClearPool},
+		"a timeout":                            {ErrorInfo{Kind: NetworkTimeout, HandshakeDone: true, Service: bson.NewObjectID()}, KeepPool},
+		"before the service is known":          {ErrorInfo{Kind: NetworkError}, KeepPool},
+		"in authentication":                    {ErrorInfo{Kind: NetworkError, Service: bson.NewObjectID()}, ClearPool},
+		"not primary":                          {ErrorInfo{Code: 10107, HasCode: true, HandshakeDone: true, Service: bson.NewObjectID()}, KeepPool},
+		"shutting down":                        {ErrorInfo{Code: 91, HasCode: true, HandshakeDone: true, Service: bson.NewObjectID()}, ClearPool},
+		"shutting down, in the reply to hello": {ErrorInfo{Code: 91, HasCode: true}, KeepPool},
 	} {
 		next, r := OnError(d, "a", c.e)
 		same(t, name, r, Reaction{Pool: c.want})
@@ -119,7 +123,7 @@ func TestErrorsBehindALoadBalancerClearOneService(t *testing.T) {
 	}
 }
 
-// TestCheckErrors is Server Monitoring, "Network or command error during server check".
+// TestCheckErrors checks Server Monitoring, "Network or command error during server check".
 func TestCheckErrors(t *testing.T) {
 	known := start(t, rs("a"), member("a", RSPrimary, "a"))
 	unknown := start(t, rs("a"))
@@ -128,10 +132,10 @@ func TestCheckErrors(t *testing.T) {
 		kind ErrorKind
 		want Reaction
 	}{
-		"a network error of a known server is checked again": {known, NetworkError, Reaction{Pool: ClearPool, CheckNow: true}},
-		"a timeout also ends what is in use":                 {known, NetworkTimeout, Reaction{Pool: ClearPoolInterruptInUse, CheckNow: true}},
-		"a command error waits for the next check":           {known, CommandError, Reaction{Pool: ClearPool}},
-		"an unknown server waits for the next check":         {unknown, NetworkError, Reaction{Pool: ClearPool}},
+		"after a network error a known server is checked again": {known, NetworkError, Reaction{Pool: ClearPool, CheckNow: true}},
+		"a timeout also interrupts connections in use":          {known, NetworkTimeout, Reaction{Pool: ClearPoolInterruptInUse, CheckNow: true}},
+		"a command error waits for the next check":              {known, CommandError, Reaction{Pool: ClearPool}},
+		"an unknown server waits for the next check":            {unknown, NetworkError, Reaction{Pool: ClearPool}},
 	} {
 		next, got := OnCheckError(c.d, "a", c.kind, errConnection)
 		same(t, name, got, c.want)

@@ -9,8 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestPublishedEvents derives the events of the SDAM monitoring suite from nothing but Changes and Equal, as a caller
-// has to.
+// TestPublishedEvents checks that the events of the SDAM monitoring suite follow from Changes and Equal alone.
 func TestPublishedEvents(t *testing.T) {
 	runSuite(t, "server-discovery-and-monitoring/tests/monitoring", 8, func(t *testing.T, spec sdamSpec) {
 		sim := newSimulation(t, spec.URI)
@@ -117,7 +116,7 @@ func (log eventLog) verify(t *testing.T, want []bson.Raw) {
 		t.Fatalf("%d events, want %d: %v", len(log), len(want), log)
 	}
 	for i, raw := range want {
-		// SDAM: to clients that check all servers at once, PossiblePrimary is synonymous with Unknown.
+		// SDAM: for a client that checks all servers at the same time, PossiblePrimary is the same as Unknown.
 		text := strings.ReplaceAll(raw.String(), PossiblePrimary.String(), Unknown.String())
 		var expected map[string]any
 		if err := json.Unmarshal([]byte(text), &expected); err != nil {

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// Explain says in one line why Select finds nothing in d, or fails: what was looked for, and what is known of each
-// server. It is the text of server selection errors.
+// Explain returns in one line why Select finds no server in d or fails: the server that was wanted, and the
+// description of each known server. Server selection errors contain it.
 func Explain(d *Description, s *Selection) string {
 	return missing(d, s) + " (" + summary(d) + ")"
 }
@@ -34,8 +34,8 @@ func missing(d *Description, s *Selection) string {
 	return NoMemberMessage(s.ReadPref)
 }
 
-// NoMemberMessage says that no member matches the preference, nil being primary, in the words of the Read Preferences
-// document of 2014.
+// NoMemberMessage returns the message that the Read Preferences document of 2014 prescribes if no member matches rp.
+// A nil rp means primary.
 func NoMemberMessage(rp *readpref.ReadPref) string {
 	if rp == nil {
 		rp = readpref.Primary()
@@ -64,24 +64,24 @@ func modeText(mode readpref.Mode) string {
 	return strings.ToUpper(mode.String())
 }
 
-// tagsText is empty if no set demands anything.
+// tagsText returns the tag sets as text, or "" if all of them are empty.
 func tagsText(sets []tag.Set) string {
-	texts, demanding := make([]string, len(sets)), false
+	texts, anyTags := make([]string, len(sets)), false
 	for i, set := range sets {
 		pairs := make([]string, len(set))
 		for j, t := range set {
 			pairs[j] = t.Name + ": " + t.Value
 		}
 		texts[i] = "{" + strings.Join(pairs, ", ") + "}"
-		demanding = demanding || len(set) > 0
+		anyTags = anyTags || len(set) > 0
 	}
-	if !demanding {
+	if !anyTags {
 		return ""
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// summary is one line, whatever the errors in it contain.
+// summary returns one line: line breaks in errors become spaces.
 func summary(d *Description) string {
 	var b strings.Builder
 	b.WriteString("topology " + d.Kind.String())

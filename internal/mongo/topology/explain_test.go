@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// TestWordingOf2014 is the list of the Read Preferences document.
-func TestWordingOf2014(t *testing.T) {
+// TestNoMemberMessage checks the messages that the Read Preferences document lists.
+func TestNoMemberMessage(t *testing.T) {
 	tags := readpref.WithTagSets(tag.Set{ny, {Name: "rack", Value: "2"}}, tag.Set{})
 	nothing := readpref.WithTagSets(tag.Set{})
 	for want, preferences := range map[string][]*readpref.ReadPref{
@@ -34,7 +34,7 @@ func TestWordingOf2014(t *testing.T) {
 	}
 }
 
-func TestExplainTellsOfEachServer(t *testing.T) {
+func TestExplainDescribesEachServer(t *testing.T) {
 	d := start(t, rs("a:1", "b:1"), member("a:1", RSSecondary, "a:1", "b:1"), NewUnknown("b:1", errors.New("dial\n\ttcp: refused"), nil))
 	same(t, "text", Explain(d, reading(nil)), "No replica set primary available for query with ReadPreference PRIMARY "+
 		`(topology ReplicaSetNoPrimary, replica set "rs"; a:1 RSSecondary; b:1 Unknown, dial tcp: refused)`)

@@ -9,15 +9,16 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// What a server can take when its hello does not say: the values that the manual's page of hello gives.
+// The limits of a server whose hello does not state them: the defaults in the manual's page of hello. Sizes are in
+// bytes.
 const (
 	DefaultMaxDocumentSize = 16 * 1024 * 1024
 	DefaultMaxMessageSize  = 48_000_000
 	DefaultMaxBatchCount   = 100_000
 )
 
-// HelloError is a hello that the server answered without "ok: 1". It keeps what an error reply says, so that a refused
-// handshake can be classified like any other command error.
+// HelloError is a reply to hello without "ok: 1". It keeps the fields of the error reply, so that a failed handshake
+// can be classified like any other command error.
 type HelloError struct {
 	Code            int32
 	HasCode         bool
@@ -39,12 +40,11 @@ func (e *HelloError) Error() string {
 	return fmt.Sprintf("hello failed: %s (%s, code %d)", msg, e.CodeName, e.Code)
 }
 
-// ParseHello turns the reply to a hello or legacy hello into a description of the server at addr, by the rules of SDAM,
-// "Parsing a hello or legacy hello response". LastUpdateTime and the round trip time are the caller's to set, before
-// the description is published.
-//
-// The description is never nil. With an error it is Unknown and holds that error: a *HelloError if the server refused,
-// or one that matches wire.ErrMalformed if the bytes or the types of fields are not what they should be.
+// ParseHello turns the reply to a hello or legacy hello into a description of the server at addr, by the rules of
+// SDAM, "Parsing a hello or legacy hello response". The caller sets LastUpdateTime and the round trip time before it
+// publishes the description. The description is never nil. On an error it is Unknown and contains that error: a
+// *HelloError if the reply has no "ok: 1", or one that matches wire.ErrMalformed if the bytes are malformed or a
+// field has the wrong type.
 func ParseHello(addr string, doc bson.Raw) (*Server, error) {
 	h := helloReply{server: &Server{
 		Address:         strings.ToLower(addr),
@@ -59,7 +59,7 @@ func ParseHello(addr string, doc bson.Raw) (*Server, error) {
 	return h.server, nil
 }
 
-// helloReply is what has been read of a reply: the description, and what decides its kind.
+// helloReply is a reply that is being read: the description, and the fields that determine its kind.
 type helloReply struct {
 	server  *Server
 	failure HelloError
@@ -72,7 +72,7 @@ type helloReply struct {
 	msg            string
 }
 
-// read goes over the reply once. A refusal is told before a field of the wrong type: it is what the server meant to say.
+// read reads the reply in one pass. A reply without "ok: 1" is a *HelloError, even if a field has the wrong type.
 func (h *helloReply) read(doc bson.Raw) error {
 	var wrong error
 	it := wire.Elements(doc)
@@ -82,7 +82,7 @@ func (h *helloReply) read(doc bson.Raw) error {
 			continue
 		}
 		if !field(h, &it.Element) && wrong == nil {
-			wrong = fmt.Errorf("%w: the field %q of a hello, of type %s, has no valid value", wire.ErrMalformed, it.Key, it.Type)
+			wrong = fmt.Errorf("%w: the field %q of a hello has an invalid value of type %s", wire.ErrMalformed, it.Key, it.Type)
 		}
 	}
 	switch {
@@ -96,8 +96,8 @@ func (h *helloReply) read(doc bson.Raw) error {
 	return wrong
 }
 
-// kind is the table of SDAM, "type". Whatever reports "isreplicaset: true" is a ghost, and a hidden member is RSOther
-// even where it says that it is a secondary.
+// kind is the table of SDAM, "type". A server with "isreplicaset: true" is always RSGhost. A hidden member is
+// RSOther, even if it is a secondary.
 func (h *helloReply) kind() ServerKind {
 	switch {
 	case h.ghost:

@@ -31,7 +31,7 @@ func raw(t testing.TB, d bson.D) bson.Raw {
 	return b
 }
 
-// hello is a reply with the fields of more added to what every healthy one has.
+// hello is a reply to hello with "ok: 1", a range of wire versions and the fields of more.
 func hello(t testing.TB, more bson.D) bson.Raw {
 	t.Helper()
 	return raw(t, append(doc("ok", 1.0, "minWireVersion", 0, "maxWireVersion", 21), more...))
@@ -86,13 +86,13 @@ func TestAllFieldsOfAHelloAreRead(t *testing.T) {
 	}
 }
 
-func TestNothingOfAHelloAliasesItsBytes(t *testing.T) {
+func TestAServerDescriptionDoesNotAliasTheReply(t *testing.T) {
 	bytes := hello(t, doc("setName", "rs", "hosts", bson.A{"a:27017"}, "tags", doc("dc", "ny")))
 	s, err := ParseHello("a:27017", bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(bytes) // the buffer is used again
+	clear(bytes) // as if the buffer were used for the next reply
 	if s.SetName != "rs" || s.Hosts[0] != "a:27017" || s.Tags[0] != (tag.Tag{Name: "dc", Value: "ny"}) {
 		t.Errorf("the description changed with the buffer: %+v", s)
 	}
@@ -117,20 +117,20 @@ func TestKindOfServer(t *testing.T) {
 		reply bson.D
 		want  ServerKind
 	}{
-		"no set name is a standalone":                  {doc("isWritablePrimary", true), Standalone},
-		"isdbgrid is a mongos":                         {doc("msg", "isdbgrid", "isWritablePrimary", true), Mongos},
-		"another message means nothing":                {doc("msg", "hi"), Standalone},
-		"a writable member is the primary":             {doc("setName", "rs", "isWritablePrimary", true), RSPrimary},
-		"legacy hello says ismaster":                   {doc("setName", "rs", "ismaster", true), RSPrimary},
-		"isWritablePrimary prevails over ismaster":     {doc("setName", "rs", "ismaster", true, "isWritablePrimary", false, "secondary", true), RSSecondary},
-		"a number is as good as a boolean":             {doc("setName", "rs", "ismaster", 1.0), RSPrimary},
-		"a secondary":                                  {doc("setName", "rs", "secondary", true), RSSecondary},
-		"a hidden secondary cannot be used":            {doc("setName", "rs", "secondary", true, "hidden", true), RSOther},
-		"an arbiter":                                   {doc("setName", "rs", "arbiterOnly", true), RSArbiter},
-		"a member in another state":                    {doc("setName", "rs"), RSOther},
-		"whatever says isreplicaset is a ghost":        {doc("setName", "rs", "isreplicaset", true, "isWritablePrimary", true), RSGhost},
-		"isreplicaset: false is no ghost":              {doc("setName", "rs", "isreplicaset", false, "secondary", true), RSSecondary},
-		"a load balanced mongos is a mongos by itself": {doc("msg", "isdbgrid", "serviceId", process), Mongos},
+		"no set name is a standalone":                 {doc("isWritablePrimary", true), Standalone},
+		"isdbgrid is a mongos":                        {doc("msg", "isdbgrid", "isWritablePrimary", true), Mongos},
+		"another msg is ignored":                      {doc("msg", "hi"), Standalone},
+		"a writable member is the primary":            {doc("setName", "rs", "isWritablePrimary", true), RSPrimary},
+		"a legacy hello has ismaster":                 {doc("setName", "rs", "ismaster", true), RSPrimary},
+		"isWritablePrimary prevails over ismaster":    {doc("setName", "rs", "ismaster", true, "isWritablePrimary", false, "secondary", true), RSSecondary},
+		"a number is accepted as a boolean":           {doc("setName", "rs", "ismaster", 1.0), RSPrimary},
+		"a secondary":                                 {doc("setName", "rs", "secondary", true), RSSecondary},
+		"a hidden secondary cannot be used":           {doc("setName", "rs", "secondary", true, "hidden", true), RSOther},
+		"an arbiter":                                  {doc("setName", "rs", "arbiterOnly", true), RSArbiter},
+		"a member in another state":                   {doc("setName", "rs"), RSOther},
+		"isreplicaset: true is always a ghost":        {doc("setName", "rs", "isreplicaset", true, "isWritablePrimary", true), RSGhost},
+		"isreplicaset: false is not a ghost":          {doc("setName", "rs", "isreplicaset", false, "secondary", true), RSSecondary},
+		"a mongos behind a load balancer is a mongos": {doc("msg", "isdbgrid", "serviceId", process), Mongos},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := ParseHello("a:27017", hello(t, c.reply))
@@ -142,13 +142,13 @@ func TestKindOfServer(t *testing.T) {
 	}
 }
 
-func TestARefusedHelloKeepsWhatTheServerSaid(t *testing.T) {
+func TestAHelloErrorKeepsTheFieldsOfTheReply(t *testing.T) {
 	tv := &TopologyVersion{ProcessID: process, Counter: 2}
 	s, err := ParseHello("A:27017", raw(t, doc(
 		"ok", 0.0, "errmsg", "going down", "code", 91, "codeName", "ShutdownInProgress",
 		"errorLabels", bson.A{"SystemOverloadedError"},
 		"topologyVersion", doc("processId", process, "counter", int64(2)),
-		"hosts", "of the wrong type, which matters less",
+		"hosts", "a field of the wrong type, which is ignored here",
 	)))
 	refusal := new(HelloError)
 	if !errors.As(err, &refusal) {
@@ -167,7 +167,7 @@ func TestARefusedHelloKeepsWhatTheServerSaid(t *testing.T) {
 	}
 }
 
-func TestAHelloWithoutOkIsRefused(t *testing.T) {
+func TestAHelloWithoutOkIsAHelloError(t *testing.T) {
 	for name, reply := range map[string]bson.D{
 		"empty":       doc(),
 		"ok is null":  doc("ok", nil),
@@ -252,7 +252,7 @@ func FuzzParseHello(f *testing.F) {
 	})
 }
 
-// applyEverywhere checks what must hold whatever a server says.
+// applyEverywhere checks rules of Apply that hold for every server description.
 func applyEverywhere(t *testing.T, s *Server) {
 	t.Helper()
 	for _, cfg := range []Config{
@@ -271,7 +271,7 @@ func applyEverywhere(t *testing.T, s *Server) {
 			t.Fatalf("the former description changed: %+v", d)
 		}
 		if again := Apply(next, s); !again.Equal(next) {
-			t.Fatalf("the same reply twice gives %+v, then %+v", next, again)
+			t.Fatalf("applied once the description is %+v, applied twice %+v", next, again)
 		}
 	}
 }

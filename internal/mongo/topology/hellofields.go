@@ -11,10 +11,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// helloField stores one element of a reply, or returns false if the element is not of the type it must have.
+// helloField stores one element of a reply. It returns false if the element has the wrong type.
 type helloField func(h *helloReply, e *wire.Element) bool
 
-// helloFields is every field of a hello that is looked at. Hosts' names are lower-cased: SDAM, "Hostnames are normalized
+// helloFields has each field of a hello that is read. Host names become lower case: SDAM, "Hostnames are normalized
 // to lower-case".
 var helloFields = map[string]helloField{
 	"ok": func(h *helloReply, e *wire.Element) bool { n, ok := e.Int64(); h.ok = n == 1; return ok },
@@ -132,7 +132,7 @@ func int32At(to *int32, e *wire.Element) bool {
 	return true
 }
 
-// limitAt takes only what a batch or a message can be cut by.
+// limitAt accepts only a positive limit.
 func limitAt(to *int32, e *wire.Element) bool {
 	return int32At(to, e) && *to > 0
 }
@@ -159,7 +159,7 @@ func tagsAt(to *tag.Set, e *wire.Element) bool {
 	return doc != nil && it.Err == nil
 }
 
-// lastWriteAt reads lastWriteDate only: the operation times beside it are for routers.
+// lastWriteAt reads lastWriteDate only. The opTime beside it is for a mongos.
 func lastWriteAt(to *time.Time, e *wire.Element) bool {
 	doc := e.Document()
 	it := wire.Elements(doc)
@@ -176,7 +176,8 @@ func lastWriteAt(to *time.Time, e *wire.Element) bool {
 	return doc != nil && it.Err == nil
 }
 
-// ParseTopologyVersion reads the topologyVersion document of a hello or of an error reply; nil if it is not one.
+// ParseTopologyVersion reads the topologyVersion document of a hello or of an error reply. It returns nil if doc is
+// malformed.
 func ParseTopologyVersion(doc bson.Raw) *TopologyVersion {
 	var tv TopologyVersion
 	var process, counter bool

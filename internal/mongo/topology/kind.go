@@ -1,10 +1,10 @@
 package topology
 
-// ServerKind is a server's type in the words of the specification.
+// ServerKind is SDAM's ServerType.
 type ServerKind uint8
 
-// The types of server. PossiblePrimary belongs to single-threaded clients, which scan it first; this client checks all
-// servers at the same time, never produces it and treats it as Unknown.
+// The server types. PossiblePrimary is for single-threaded clients. This client checks all servers at the same time,
+// so it never sets PossiblePrimary and treats it as Unknown.
 const (
 	Unknown ServerKind = iota
 	Standalone
@@ -39,10 +39,10 @@ func (k ServerKind) String() string {
 	return "invalid"
 }
 
-// Kind is a topology's type in the words of the specification.
+// Kind is SDAM's TopologyType.
 type Kind uint8
 
-// The types of topology.
+// The topology types.
 const (
 	UnknownTopology Kind = iota
 	Single

@@ -5,41 +5,41 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// appendMembers is the rule of replica sets, with or without a primary: Server Selection, "Topology types:
+// appendMembers appends the suitable members of a replica set: Server Selection, "Topology types:
 // ReplicaSetWithPrimary or ReplicaSetNoPrimary".
-func appendMembers(dst []*Server, d *Description, s *Selection, without []string) []*Server {
+func appendMembers(dst []*Server, d *Description, s *Selection, excluded []string) []*Server {
 	n := len(dst)
 	switch s.mode() {
 	case readpref.PrimaryMode:
-		return appendKind(dst, d, RSPrimary, without)
+		return appendKind(dst, d, RSPrimary, excluded)
 	case readpref.PrimaryPreferredMode:
-		if dst = appendKind(dst, d, RSPrimary, without); len(dst) > n {
+		if dst = appendKind(dst, d, RSPrimary, excluded); len(dst) > n {
 			return dst
 		}
-		return appendSecondaries(dst, d, s, without)
+		return appendSecondaries(dst, d, s, excluded)
 	case readpref.SecondaryMode:
-		return appendSecondaries(dst, d, s, without)
+		return appendSecondaries(dst, d, s, excluded)
 	case readpref.SecondaryPreferredMode:
-		if dst = appendSecondaries(dst, d, s, without); len(dst) > n {
+		if dst = appendSecondaries(dst, d, s, excluded); len(dst) > n {
 			return dst
 		}
-		return appendKind(dst, d, RSPrimary, without)
+		return appendKind(dst, d, RSPrimary, excluded)
 	case readpref.NearestMode:
-		dst = appendKind(dst, d, RSPrimary, without)
-		dst = appendKind(dst, d, RSSecondary, without)
+		dst = appendKind(dst, d, RSPrimary, excluded)
+		dst = appendKind(dst, d, RSSecondary, excluded)
 		return dst[:n+len(eligible(dst[n:], d, s))]
 	}
 	return dst
 }
 
-func appendSecondaries(dst []*Server, d *Description, s *Selection, without []string) []*Server {
+func appendSecondaries(dst []*Server, d *Description, s *Selection, excluded []string) []*Server {
 	n := len(dst)
-	dst = appendKind(dst, d, RSSecondary, without)
+	dst = appendKind(dst, d, RSSecondary, excluded)
 	return dst[:n+len(eligible(dst[n:], d, s))]
 }
 
-// eligible keeps, in place, the candidates that are fresh enough and that match the tag sets. Staleness comes first, so
-// that a tag set which only stale members match does not hide the next one.
+// eligible keeps, in place, the candidates that are not too stale and match the tag sets. The stale ones are removed
+// first, so that a tag set which only stale members match is skipped.
 func eligible(candidates []*Server, d *Description, s *Selection) []*Server {
 	return matchingTags(freshEnough(candidates, d, s), s.ReadPref.TagSets())
 }

@@ -10,11 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ErrNewerPrimary is the Error of a former primary that became Unknown because another server is the primary now. Its
-// server is to be checked at once, and its pool is not to be cleared (SDAM, "updateRSFromPrimary").
+// ErrNewerPrimary is the Error of a former primary that became Unknown because a newer primary was found. The server
+// is checked immediately, and its pool is not cleared (SDAM, "updateRSFromPrimary").
 var ErrNewerPrimary = errors.New("primary marked stale due to discovery of newer primary")
 
-// wireVersion60 is MongoDB 6.0, from which on electionId is compared before setVersion.
+// wireVersion60 belongs to MongoDB 6.0. Since 6.0 electionId is compared before setVersion.
 const wireVersion60 = 17
 
 func (d *Description) updateNoPrimary(s *Server) {
@@ -43,7 +43,8 @@ func (d *Description) updateWithPrimary(s *Server) {
 	}
 }
 
-// updateRSWithoutPrimary takes new members from any member while nobody knows better, but drops none of the others.
+// updateRSWithoutPrimary adds the members that any member lists. It removes no others, because only a primary's list
+// is complete.
 func (d *Description) updateRSWithoutPrimary(s *Server) {
 	if d.SetName == "" {
 		d.SetName = s.SetName
@@ -53,20 +54,20 @@ func (d *Description) updateRSWithoutPrimary(s *Server) {
 		return
 	}
 	d.addMembers(s)
-	if s.misnamed() {
+	if s.addressDiffersFromMe() {
 		d.remove(s.Address)
 	}
 }
 
-// updateRSWithPrimaryFromMember learns no members: the primary's list is the authority.
+// updateRSWithPrimaryFromMember adds no members: the primary's list is the authoritative one.
 func (d *Description) updateRSWithPrimaryFromMember(s *Server) {
-	if d.SetName != s.SetName || s.misnamed() {
+	if d.SetName != s.SetName || s.addressDiffersFromMe() {
 		d.remove(s.Address)
 	}
 	d.checkIfHasPrimary()
 }
 
-// updateRSFromPrimary makes the members of the topology those that the primary names, unless it is a stale one.
+// updateRSFromPrimary makes the primary's list the members of the topology, unless that primary is stale.
 func (d *Description) updateRSFromPrimary(s *Server) {
 	defer d.checkIfHasPrimary()
 	if d.SetName == "" {
@@ -85,11 +86,11 @@ func (d *Description) updateRSFromPrimary(s *Server) {
 	d.advanceElection(s)
 	d.invalidateOtherPrimaries(s)
 	d.addMembers(s)
-	d.Servers = slices.DeleteFunc(d.Servers, func(member *Server) bool { return !s.names(member.Address) })
+	d.Servers = slices.DeleteFunc(d.Servers, func(member *Server) bool { return !s.lists(member.Address) })
 }
 
-// stalePrimary tells whether a newer primary has been seen: SDAM, "Using electionId and setVersion to detect stale
-// primaries". A missing value is less than any other; before 6.0 incomplete pairs are not compared at all.
+// stalePrimary reports whether a newer primary has been seen: SDAM, "Using electionId and setVersion to detect stale
+// primaries". A missing value is less than any other. Before 6.0 a pair with a missing value is not compared.
 func (d *Description) stalePrimary(s *Server) bool {
 	election := bytes.Compare(s.ElectionID[:], d.MaxElectionID[:])
 	version := compareOptional(s.SetVersion, d.MaxSetVersion)
@@ -102,7 +103,7 @@ func (d *Description) stalePrimary(s *Server) bool {
 	return version < 0 || version == 0 && election < 0
 }
 
-// advanceElection remembers the greatest pair, which since 6.0 is that of the newest primary.
+// advanceElection stores the greatest pair of electionId and setVersion. Since 6.0 it is that of the newest primary.
 func (d *Description) advanceElection(s *Server) {
 	if s.MaxWireVersion >= wireVersion60 {
 		d.MaxElectionID, d.MaxSetVersion = s.ElectionID, s.SetVersion
@@ -140,18 +141,18 @@ func (d *Description) checkIfHasPrimary() {
 	}
 }
 
-// misnamed tells whether the set knows the server by another address than the client. A server that does not say what
-// the set calls it gets the benefit of the doubt.
-func (s *Server) misnamed() bool {
+// addressDiffersFromMe reports whether the replica set's configuration has another address for the server than the
+// client. A server without "me" is not removed.
+func (s *Server) addressDiffersFromMe() bool {
 	return s.Me != "" && s.Me != s.Address
 }
 
-// names tells whether addr is in one of the server's lists of members.
-func (s *Server) names(addr string) bool {
+// lists reports whether addr is in one of the server's lists of members.
+func (s *Server) lists(addr string) bool {
 	return slices.Contains(s.Hosts, addr) || slices.Contains(s.Passives, addr) || slices.Contains(s.Arbiters, addr)
 }
 
-// compareOptional orders numbers, nil before all of them.
+// compareOptional compares two numbers. nil is less than any number.
 func compareOptional(a, b *int64) int {
 	switch {
 	case a != nil && b != nil:

@@ -5,8 +5,8 @@ import "time"
 // rttWeight is the weight of the newest sample: Server Selection, "Calculation of Average Round Trip Times".
 const rttWeight = 0.2
 
-// NextRTT returns the moving average of round trip times after one more sample: the sample itself if prev, which may
-// be nil, has no average (an Unknown server never has).
+// NextRTT returns the average round trip time after one more sample. It is the sample itself if prev is nil or has no
+// average; an Unknown server never has one.
 func NextRTT(prev *Server, sample time.Duration) time.Duration {
 	if prev == nil || !prev.HasRTT {
 		return sample

@@ -41,7 +41,7 @@ type sdamOutcome struct {
 	Events                []bson.Raw          `bson:"events"`
 }
 
-// simulation is a client reduced to what the suite looks at.
+// simulation is the state of a client that the suite verifies.
 type simulation struct {
 	t     *testing.T
 	d     *Description
@@ -56,14 +56,14 @@ func newSimulation(t *testing.T, uri string) *simulation {
 	return &simulation{t: t, d: d, pools: map[string]uint64{}}
 }
 
-// start is what follows New where no monitor runs.
+// start describes the load balancer, because it has no monitor.
 func (sim *simulation) start() {
 	if sim.d.Kind == LoadBalanced {
 		sim.d = Apply(sim.d, &Server{Address: sim.d.Servers[0].Address, Kind: LoadBalancer})
 	}
 }
 
-// respond is a monitor's check. An empty reply stands for a network error.
+// respond applies the result of a check. An empty reply means a network error.
 func (sim *simulation) respond(response [2]bson.RawValue) {
 	addr, reply := response[0].StringValue(), response[1].Document()
 	if len(reply) == len(bson.Raw{5, 0, 0, 0, 0}) {
@@ -110,12 +110,13 @@ func (sim *simulation) fail(e sdamError) {
 	default:
 		sim.t.Fatalf("unknown type of error %q", e.Type)
 	}
-	// What the pool does for errors while connecting and in hello.
+	// The pool sets Overloaded for errors during the dial and hello.
 	info.Overloaded = !info.HandshakeDone && info.Kind != CommandError
 	sim.react(e.Address)(OnError(sim.d, e.Address, info))
 }
 
-// readReply is what classifies replies in the client: errors in writeErrors are not looked at.
+// readReply reads an error reply into info. It returns false if the reply is no error; errors in writeErrors are
+// ignored.
 func readReply(info *ErrorInfo, reply bson.Raw) bool {
 	if wce, ok := reply.Lookup("writeConcernError").DocumentOK(); ok {
 		reply = wce
@@ -173,7 +174,7 @@ func (sim *simulation) verify(phase string, want *sdamOutcome) {
 	}
 }
 
-// verifyServer checks each key that the file gives: null there is absent here.
+// verifyServer checks each key that the file lists. null means absent.
 func (sim *simulation) verifyServer(where string, s *Server, want bson.Raw) {
 	elements, err := want.Elements()
 	if err != nil {
@@ -191,7 +192,7 @@ func (sim *simulation) verifyServer(where string, s *Server, want bson.Raw) {
 	}
 }
 
-// serverField is a field of a description in the terms of the suite.
+// serverField returns the field of a description that the suite calls key.
 func serverField(sim *simulation, s *Server, key string) any {
 	switch key {
 	case "type":
@@ -253,7 +254,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// optional makes pointers comparable by what they point at.
+// optional returns the value that n points to, or nil, so that two of them can be compared.
 func optional(n *int64) any {
 	if n == nil {
 		return nil

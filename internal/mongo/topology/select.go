@@ -8,16 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// Selection is what an operation needs of a server.
+// Selection is an operation's criteria for server selection.
 type Selection struct {
-	Write    bool               // the preference is ignored then
-	ReadPref *readpref.ReadPref // nil is primary
+	Write    bool               // the operation writes; ReadPref is ignored
+	ReadPref *readpref.ReadPref // nil means primary
 
 	// LocalThreshold is the width of the latency window, localThresholdMS.
 	LocalThreshold time.Duration
-	// HeartbeatInterval is heartbeatFrequencyMS, by which staleness is judged.
+	// HeartbeatInterval is heartbeatFrequencyMS, which the estimate of staleness includes.
 	HeartbeatInterval time.Duration
-	// Deprioritized are the addresses of servers that are taken only if nothing else is suitable.
+	// Deprioritized are the addresses of servers that are selected only if no other server is suitable.
 	Deprioritized []string
 }
 
@@ -28,10 +28,10 @@ func (s *Selection) mode() readpref.Mode {
 	return s.ReadPref.Mode()
 }
 
-// Select appends to dst the servers that suit the operation and lie in the latency window: Server Selection, "Server
-// Selection Algorithm", steps 2 to 5. The choice among them is the caller's. No server at all is no error: it may come.
-// An error is final for this description: an incompatible server, or a preference that no topology of this kind can
-// serve. Nothing is allocated as long as dst has room.
+// Select appends to dst the suitable servers in the latency window: Server Selection, "Server Selection Algorithm",
+// steps 2 to 5. The caller chooses one of them. If no server is suitable, Select appends none and returns no error.
+// An error means that waiting for a server is useless: a server is incompatible, or the read preference is invalid
+// for this kind of topology. Select does not allocate while dst has capacity.
 func Select(d *Description, s *Selection, dst []*Server) ([]*Server, error) {
 	if d.CompatibilityError != nil {
 		return dst, d.CompatibilityError
@@ -49,12 +49,13 @@ func (s *Selection) check(d *Description) error {
 		return nil
 	}
 	if mode := s.ReadPref.Mode(); !mode.IsValid() {
-		return fmt.Errorf("read preference: %d is no mode", mode)
+		return fmt.Errorf("read preference: %d is not a mode", mode)
 	}
 	return s.checkStaleness(d)
 }
 
-// appendSuitable leaves the deprioritized servers out, unless that leaves nothing.
+// appendSuitable appends the suitable servers. Deprioritized servers are among them only if no other server is
+// suitable.
 func appendSuitable(dst []*Server, d *Description, s *Selection) []*Server {
 	n := len(dst)
 	dst = appendCandidates(dst, d, s, s.Deprioritized)
@@ -64,29 +65,29 @@ func appendSuitable(dst []*Server, d *Description, s *Selection) []*Server {
 	return dst
 }
 
-// appendCandidates is the rule of each type of topology, over the servers that are not among without.
-func appendCandidates(dst []*Server, d *Description, s *Selection, without []string) []*Server {
+// appendCandidates applies the rule of the topology's type to the servers that are not among excluded.
+func appendCandidates(dst []*Server, d *Description, s *Selection, excluded []string) []*Server {
 	switch d.Kind {
 	case Single:
 		for _, server := range d.Servers {
-			if server.Known() && !slices.Contains(without, server.Address) {
+			if server.Known() && !slices.Contains(excluded, server.Address) {
 				dst = append(dst, server)
 			}
 		}
 	case Sharded:
-		return appendKind(dst, d, Mongos, without)
+		return appendKind(dst, d, Mongos, excluded)
 	case LoadBalanced:
-		return appendKind(dst, d, LoadBalancer, without)
+		return appendKind(dst, d, LoadBalancer, excluded)
 	case ReplicaSetNoPrimary, ReplicaSetWithPrimary:
-		return appendMembers(dst, d, s, without)
+		return appendMembers(dst, d, s, excluded)
 	case UnknownTopology:
 	}
 	return dst
 }
 
-func appendKind(dst []*Server, d *Description, kind ServerKind, without []string) []*Server {
+func appendKind(dst []*Server, d *Description, kind ServerKind, excluded []string) []*Server {
 	for _, server := range d.Servers {
-		if server.Kind == kind && !slices.Contains(without, server.Address) {
+		if server.Kind == kind && !slices.Contains(excluded, server.Address) {
 			dst = append(dst, server)
 		}
 	}
@@ -94,8 +95,8 @@ func appendKind(dst []*Server, d *Description, kind ServerKind, without []string
 }
 
 // inLatencyWindow keeps, in place, the servers whose round trip time is at most threshold above the least one: Server
-// Selection, "Filtering suitable servers based on the latency window". A server without a measured time is near or
-// far for all we know: it counts only if no other was measured.
+// Selection, "Filtering suitable servers based on the latency window". A server without a measured round trip time is
+// kept only if none of the servers was measured.
 func inLatencyWindow(servers []*Server, threshold time.Duration) []*Server {
 	nearest, measured := time.Duration(0), false
 	for _, s := range servers {

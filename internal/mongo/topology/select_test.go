@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// timed is a member with a round trip time in milliseconds; a negative one was never measured.
+// timed is a member with a round trip time in milliseconds. A negative time means that it was not measured.
 func timed(addr string, kind ServerKind, ms int, tags ...tag.Tag) *Server {
 	s := member(addr, kind, "a", "b", "c", "d")
 	s.RTT, s.HasRTT, s.Tags = time.Duration(ms)*time.Millisecond, ms >= 0, tags
@@ -47,11 +47,11 @@ func TestLatencyWindow(t *testing.T) {
 		want      []string
 	}{
 		"its edge belongs to it":          {15 * time.Millisecond, []*Server{timed("a", Mongos, 10), timed("b", Mongos, 25), timed("c", Mongos, 26)}, []string{"a", "b"}},
-		"zero leaves the nearest":         {0, []*Server{timed("a", Mongos, 10), timed("b", Mongos, 11), timed("c", Mongos, 10)}, []string{"a", "c"}},
-		"a negative one does, too":        {-time.Second, []*Server{timed("a", Mongos, 10), timed("b", Mongos, 11)}, []string{"a"}},
-		"who was not measured comes last": {time.Second, []*Server{timed("a", Mongos, -1), timed("b", Mongos, 11)}, []string{"b"}},
-		"unless nobody was":               {0, []*Server{timed("a", Mongos, -1), timed("b", Mongos, -1)}, []string{"a", "b"}},
-		"a time of zero was measured":     {0, []*Server{timed("a", Mongos, 0), timed("b", Mongos, 1)}, []string{"a"}},
+		"zero keeps the nearest":          {0, []*Server{timed("a", Mongos, 10), timed("b", Mongos, 11), timed("c", Mongos, 10)}, []string{"a", "c"}},
+		"a negative width keeps it too":   {-time.Second, []*Server{timed("a", Mongos, 10), timed("b", Mongos, 11)}, []string{"a"}},
+		"an unmeasured server is out":     {time.Second, []*Server{timed("a", Mongos, -1), timed("b", Mongos, 11)}, []string{"b"}},
+		"all are in if none was measured": {0, []*Server{timed("a", Mongos, -1), timed("b", Mongos, -1)}, []string{"a", "b"}},
+		"a time of zero is measured":      {0, []*Server{timed("a", Mongos, 0), timed("b", Mongos, 1)}, []string{"a"}},
 	} {
 		d := &Description{Kind: Sharded, Servers: c.servers}
 		got := mustSelect(t, d, &Selection{Write: true, LocalThreshold: c.threshold})
@@ -66,45 +66,45 @@ func TestSelectAppends(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameAddresses(t, "servers", addresses(got), []string{"first", "a", "b"})
-	same(t, "what was there", got[0], first)
+	same(t, "the first element of dst", got[0], first)
 }
 
-func TestNoPreferenceIsPrimary(t *testing.T) {
+func TestNoReadPreferenceMeansPrimary(t *testing.T) {
 	sameAddresses(t, "servers", mustSelect(t, threeMembers(t), reading(nil)), []string{"a"})
 	write := reading(readpref.Secondary())
 	write.Write = true
 	sameAddresses(t, "a write ignores the preference", mustSelect(t, threeMembers(t), write), []string{"a"})
 }
 
-func TestTheFirstTagSetThatMatchesCounts(t *testing.T) {
+func TestTheFirstMatchingTagSetIsUsed(t *testing.T) {
 	d := threeMembers(t)
 	for name, c := range map[string]struct {
 		sets []tag.Set
 		want []string
 	}{
-		"the second":      {[]tag.Set{{ny, {Name: "rack", Value: "1"}}, {sf}, {}}, []string{"c"}},
-		"the first":       {[]tag.Set{{ny}, {sf}}, []string{"b"}},
-		"an empty one":    {[]tag.Set{{{Name: "dc", Value: "la"}}, {}}, []string{"b"}}, // c is out of the window
-		"none":            {[]tag.Set{{{Name: "dc", Value: "la"}}}, nil},
-		"no set at all":   {nil, []string{"b"}},
-		"names have case": {[]tag.Set{{{Name: "DC", Value: "ny"}}}, nil},
+		"the second matches":       {[]tag.Set{{ny, {Name: "rack", Value: "1"}}, {sf}, {}}, []string{"c"}},
+		"the first matches":        {[]tag.Set{{ny}, {sf}}, []string{"b"}},
+		"an empty set matches all": {[]tag.Set{{{Name: "dc", Value: "la"}}, {}}, []string{"b"}}, // c is not in the latency window
+		"none matches":             {[]tag.Set{{{Name: "dc", Value: "la"}}}, nil},
+		"no set at all":            {nil, []string{"b"}},
+		"names are case-sensitive": {[]tag.Set{{{Name: "DC", Value: "ny"}}}, nil},
 	} {
 		sameAddresses(t, name, mustSelect(t, d, reading(readpref.Secondary(readpref.WithTagSets(c.sets...)))), c.want)
 	}
 }
 
-func TestDeprioritizedServersAreTheLastChoice(t *testing.T) {
+func TestDeprioritizedServersAreSelectedLast(t *testing.T) {
 	d := threeMembers(t)
 	for name, c := range map[string]struct {
 		rp            *readpref.ReadPref
 		deprioritized []string
 		want          []string
 	}{
-		"a preferred primary gives way":           {readpref.PrimaryPreferred(), []string{"a"}, []string{"b"}},
-		"preferred secondaries give way":          {readpref.SecondaryPreferred(), []string{"b", "c"}, []string{"a"}},
-		"the only primary is taken nevertheless":  {readpref.Primary(), []string{"a"}, []string{"a"}},
-		"the nearest gives way to a far one":      {readpref.Secondary(), []string{"b"}, []string{"c"}},
-		"all of them are as good as none of them": {readpref.Nearest(), []string{"a", "b", "c"}, []string{"a", "b"}},
+		"a secondary before a deprioritized primary":        {readpref.PrimaryPreferred(), []string{"a"}, []string{"b"}},
+		"the primary before deprioritized secondaries":      {readpref.SecondaryPreferred(), []string{"b", "c"}, []string{"a"}},
+		"the deprioritized primary if no other is suitable": {readpref.Primary(), []string{"a"}, []string{"a"}},
+		"a far secondary before a deprioritized one":        {readpref.Secondary(), []string{"b"}, []string{"c"}},
+		"if all are deprioritized none is":                  {readpref.Nearest(), []string{"a", "b", "c"}, []string{"a", "b"}},
 	} {
 		s := reading(c.rp)
 		s.Deprioritized = c.deprioritized
@@ -112,19 +112,19 @@ func TestDeprioritizedServersAreTheLastChoice(t *testing.T) {
 	}
 }
 
-func TestKindsOfTopologyThatAreNoReplicaSet(t *testing.T) {
+func TestSelectOutsideReplicaSets(t *testing.T) {
 	stale := readpref.Secondary(readpref.WithTags("dc", "la"), readpref.WithMaxStaleness(time.Second))
 	for name, c := range map[string]struct {
 		d    *Description
 		want []string
 	}{
-		"a direct connection takes what is there":     {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}, timed("a", RSArbiter, 1)), []string{"a"}},
-		"but not what is not there":                   {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}), nil},
-		"a mongos judges preferences itself":          {start(t, Config{Seeds: []string{"a", "b"}}, timed("a", Mongos, 1)), []string{"a"}},
-		"a load balancer, too":                        {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer}), []string{"a"}},
-		"nothing is known":                            {start(t, Config{Seeds: []string{"a"}}), nil},
-		"a ghost makes no topology":                   {start(t, Config{Seeds: []string{"a"}}, timed("a", RSGhost, 1)), nil},
-		"the mongos of a load balancer is not needed": {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}), nil},
+		"a direct connection, any kind of server":  {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}, timed("a", RSArbiter, 1)), []string{"a"}},
+		"a direct connection, Unknown server":      {start(t, Config{Seeds: []string{"a"}, Direct: ptr(true)}), nil},
+		"a mongos applies the preference itself":   {start(t, Config{Seeds: []string{"a", "b"}}, timed("a", Mongos, 1)), []string{"a"}},
+		"a load balancer ignores the preference":   {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}, &Server{Address: "a", Kind: LoadBalancer}), []string{"a"}},
+		"an Unknown topology has none":             {start(t, Config{Seeds: []string{"a"}}), nil},
+		"a ghost is not suitable":                  {start(t, Config{Seeds: []string{"a"}}, timed("a", RSGhost, 1)), nil},
+		"a load balancer that was not applied yet": {start(t, Config{Seeds: []string{"a"}, LoadBalanced: true}), nil},
 	} {
 		sameAddresses(t, name, mustSelect(t, c.d, reading(stale)), c.want)
 	}
@@ -141,7 +141,7 @@ func TestSelectionErrors(t *testing.T) {
 		"at least 1m30s, it is 1m29s":           reading(readpref.Nearest(readpref.WithMaxStaleness(89 * time.Second))),
 		"at least 1m30s, it is 0s":              reading(readpref.Nearest(readpref.WithMaxStaleness(0))),
 		"heartbeatFrequencyMS plus 10s, here 2": {ReadPref: readpref.Nearest(readpref.WithMaxStaleness(2 * time.Minute)), HeartbeatInterval: 2 * time.Minute},
-		"is no mode":                            reading(&readpref.ReadPref{}),
+		"is not a mode":                         reading(&readpref.ReadPref{}),
 	} {
 		if _, err := Select(threeMembers(t), s, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
@@ -151,7 +151,7 @@ func TestSelectionErrors(t *testing.T) {
 	sameAddresses(t, "-1 is no limit", mustSelect(t, threeMembers(t), s), []string{"a", "b"})
 }
 
-// TestStaleness is what the published cases leave out: servers that lie, or say nothing.
+// TestStaleness checks servers whose dates are wrong or missing, which the published cases leave out.
 func TestStaleness(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	wrote := func(addr string, kind ServerKind, at time.Time) *Server {
@@ -162,14 +162,14 @@ func TestStaleness(t *testing.T) {
 		servers []*Server
 		want    []string
 	}{
-		"exactly the limit":                {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-80*time.Second))}, []string{"a", "b"}},
-		"a millisecond more":               {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-80*time.Second-time.Millisecond))}, []string{"a"}},
-		"no date of a secondary":           {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, time.Time{})}, []string{"a"}},
-		"no date of the primary":           {[]*Server{wrote("a", RSPrimary, time.Time{}), wrote("b", RSSecondary, now)}, []string{"a"}},
-		"the end of time":                  {[]*Server{wrote("a", RSPrimary, time.UnixMilli(math.MaxInt64)), wrote("b", RSSecondary, now)}, []string{"a"}},
-		"its beginning":                    {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, time.UnixMilli(math.MinInt64))}, []string{"a"}},
-		"no primary: against the freshest": {[]*Server{wrote("b", RSSecondary, now), wrote("c", RSSecondary, now.Add(-81*time.Second))}, []string{"b"}},
-		"no primary and no dates":          {[]*Server{wrote("b", RSSecondary, time.Time{})}, nil},
+		"a staleness at the limit":             {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-80*time.Second))}, []string{"a", "b"}},
+		"a millisecond over the limit":         {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-80*time.Second-time.Millisecond))}, []string{"a"}},
+		"a secondary without a date":           {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, time.Time{})}, []string{"a"}},
+		"a primary without a date":             {[]*Server{wrote("a", RSPrimary, time.Time{}), wrote("b", RSSecondary, now)}, []string{"a"}},
+		"the latest possible date":             {[]*Server{wrote("a", RSPrimary, time.UnixMilli(math.MaxInt64)), wrote("b", RSSecondary, now)}, []string{"a"}},
+		"the earliest possible date":           {[]*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, time.UnixMilli(math.MinInt64))}, []string{"a"}},
+		"no primary: the freshest is compared": {[]*Server{wrote("b", RSSecondary, now), wrote("c", RSSecondary, now.Add(-81*time.Second))}, []string{"b"}},
+		"no primary and no dates":              {[]*Server{wrote("b", RSSecondary, time.Time{})}, nil},
 	} {
 		d := &Description{Kind: ReplicaSetNoPrimary, Servers: c.servers}
 		d.checkIfHasPrimary()
@@ -177,7 +177,7 @@ func TestStaleness(t *testing.T) {
 	}
 	stale := &Description{Kind: ReplicaSetWithPrimary, Servers: []*Server{wrote("a", RSPrimary, now), wrote("b", RSSecondary, now.Add(-time.Hour))}}
 	s.Deprioritized = []string{"a"}
-	sameAddresses(t, "a deprioritized primary stays the yardstick", mustSelect(t, stale, s), []string{"a"})
+	sameAddresses(t, "a deprioritized primary is still the reference", mustSelect(t, stale, s), []string{"a"})
 }
 
 func TestSelectDoesNotAllocate(t *testing.T) {

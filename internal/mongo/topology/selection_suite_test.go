@@ -60,7 +60,7 @@ func runSelection(t *testing.T, spec selectionSpec) {
 		if !spec.Error {
 			t.Fatal(err)
 		}
-		return // refused before a selection
+		return // the read preference itself is refused
 	}
 	got, err := Select(d, s, nil)
 	if spec.Error {
@@ -75,7 +75,7 @@ func runSelection(t *testing.T, spec selectionSpec) {
 	sameAddresses(t, "suitable servers", addresses(appendSuitable(nil, d, s)), specAddresses(spec.Suitable))
 	sameAddresses(t, "servers in the latency window", addresses(got), specAddresses(spec.InWindow))
 	if len(got) == 0 && Explain(d, s) == "" {
-		t.Error("nothing explains why there is no server")
+		t.Error("Explain returns no text although there is no server")
 	}
 }
 
@@ -124,7 +124,7 @@ func (spec *specServer) server() *Server {
 		Kind:           serverKindNamed(spec.Type),
 		Tags:           tag.NewTagSetFromMap(spec.Tags),
 		LastUpdateTime: time.UnixMilli(spec.LastUpdateTime),
-		MaxWireVersion: MinWireVersion, // where the file does not say
+		MaxWireVersion: MinWireVersion, // the default if the file has none
 	}
 	if spec.MaxWireVersion != nil {
 		s.MaxWireVersion = *spec.MaxWireVersion
@@ -162,7 +162,7 @@ func specAddresses(servers []specServer) []string {
 	return list
 }
 
-// sameAddresses compares without regard to order, which the suite gives no meaning.
+// sameAddresses ignores the order, which has no meaning in the suite.
 func sameAddresses(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) || !sameSet(got, want) {

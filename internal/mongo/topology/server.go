@@ -1,7 +1,7 @@
-// Package topology holds what a client knows of a deployment, as immutable values and pure functions: a hello becomes a
-// server description, a server description applied to a topology description gives the next one, and server selection
-// picks from it. It has no sockets, no goroutines and no clock of its own. The source is the Server Discovery and
-// Monitoring and the Server Selection specifications.
+// Package topology has the server descriptions and topology descriptions of a client as immutable values, and pure
+// functions on them: ParseHello makes a server description of a hello, Apply applies it to a topology description,
+// and Select finds the suitable servers in one. The package has no sockets, no goroutines and no clock. Its sources
+// are the Server Discovery and Monitoring (SDAM) and the Server Selection specifications.
 package topology
 
 import (
@@ -12,12 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/tag"
 )
 
-// Server is a server description: what the last hello (or its failure) told about one server. It is immutable: all
-// fields are set before it is published, and it is passed by pointer.
+// Server is a server description: the result of the last check of one server. All fields are set before it is
+// published; after that it is immutable.
 type Server struct {
 	Address string // "host:port", lower case
 	Kind    ServerKind
-	Error   error // why Kind is Unknown, if it is known
+	Error   error // why Kind is Unknown; nil before the first check
 
 	RTT    time.Duration // exponentially weighted moving average
 	HasRTT bool
@@ -34,7 +34,7 @@ type Server struct {
 	TopologyVersion       *TopologyVersion
 	SessionTimeoutMinutes *int64
 	LastWriteDate         time.Time
-	LastUpdateTime        time.Time // when the hello's answer came, by the clock of whoever asked
+	LastUpdateTime        time.Time // when the reply to hello arrived, by the client's clock
 
 	MinWireVersion      int32
 	MaxWireVersion      int32
@@ -44,25 +44,31 @@ type Server struct {
 	HelloOK             bool
 	ReadOnly            bool
 	ServerConnectionID  *int64
-	ServiceID           bson.ObjectID // behind a load balancer only, zero if absent
+	ServiceID           bson.ObjectID // only behind a load balancer; zero if absent
 	Compression         []string
 	SASLSupportedMechs  []string
 	ArbiterOnly, Hidden bool
 }
 
-// NewUnknown describes a server of which nothing is known: not checked yet (err is nil), or failed with err. tv is the
-// topologyVersion that came with a state change error, nil for every other cause. Its round trip time is cleared, as
-// Server Selection, "Calculation of Average Round Trip Times", asks.
+// NewUnknown returns the description of an Unknown server: not checked yet (err is nil), or failed with err. tv is
+// the topologyVersion of a state change error, nil for every other cause. It has no round trip time, as Server
+// Selection, "Calculation of Average Round Trip Times", requires.
 func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
 	return &Server{Address: strings.ToLower(addr), Error: err, TopologyVersion: tv}
 }
 
-// Known tells whether the last check told what the server is. PossiblePrimary is only another member's opinion.
+// NewLoadBalancer returns the description of a load balancer, which is never checked.
+func NewLoadBalancer(addr string) *Server {
+	return &Server{Address: strings.ToLower(addr), Kind: LoadBalancer}
+}
+
+// Known reports whether the last check found the server's kind. PossiblePrimary does not come from a check of the
+// server.
 func (s *Server) Known() bool {
 	return s.Kind != Unknown && s.Kind != PossiblePrimary
 }
 
-// DataBearing tells whether the server holds data that may be read.
+// DataBearing reports whether the server is data-bearing: SDAM, "Data-Bearing Server Type".
 func (s *Server) DataBearing() bool {
 	switch s.Kind {
 	case Standalone, Mongos, RSPrimary, RSSecondary, LoadBalancer:
@@ -73,7 +79,7 @@ func (s *Server) DataBearing() bool {
 	return false
 }
 
-// Writable tells whether the server takes writes.
+// Writable reports whether the server accepts writes.
 func (s *Server) Writable() bool {
 	switch s.Kind {
 	case Standalone, Mongos, RSPrimary, LoadBalancer:

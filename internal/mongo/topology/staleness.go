@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	// smallestMaxStaleness and idleWritePeriod are the constants of the Max Staleness specification: a primary writes to
-	// its oplog at least once in the latter.
+	// The constants of the Max Staleness specification. An idle primary writes to its oplog once in idleWritePeriod.
 	smallestMaxStaleness = 90 * time.Second
 	idleWritePeriod      = 10 * time.Second
 )
 
-// maxStaleness returns the limit, and whether there is one: a negative one, in the URI -1, means none.
+// maxStaleness returns the limit, and reports whether there is one. A negative one (-1 in the URI) means no limit.
 func (s *Selection) maxStaleness() (time.Duration, bool) {
 	limit, given := s.ReadPref.MaxStaleness()
 	return limit, given && limit >= 0
 }
 
-// checkStaleness refuses a limit too small to be told from the delay of the checks. Only in replica sets: a mongos
-// judges by itself, a single server is taken as it is.
+// checkStaleness refuses a limit that is too small to be estimated from heartbeats. It applies to replica sets only:
+// a mongos applies the limit itself, and a direct connection ignores it.
 func (s *Selection) checkStaleness(d *Description) error {
 	limit, given := s.maxStaleness()
 	if !given || d.Kind != ReplicaSetNoPrimary && d.Kind != ReplicaSetWithPrimary {
@@ -36,24 +35,24 @@ func (s *Selection) checkStaleness(d *Description) error {
 	return nil
 }
 
-// freshEnough keeps, in place, the candidates that are not too stale: Server Selection, "maxStalenessSeconds". The
-// yardstick may be a deprioritized server: it is about the data, not about who may be asked.
+// freshEnough keeps, in place, the candidates that are not too stale: Server Selection, "maxStalenessSeconds". A
+// deprioritized server can be the reference, because the reference is only compared with and not selected.
 func freshEnough(candidates []*Server, d *Description, s *Selection) []*Server {
 	limit, given := s.maxStaleness()
 	if !given {
 		return candidates
 	}
-	yardstick := freshest(d)
+	reference := freshest(d)
 	kept := candidates[:0]
 	for _, c := range candidates {
-		if c.Kind != RSSecondary || staleness(c, yardstick)+float64(s.HeartbeatInterval) <= float64(limit) {
+		if c.Kind != RSSecondary || staleness(c, reference)+float64(s.HeartbeatInterval) <= float64(limit) {
 			kept = append(kept, c)
 		}
 	}
 	return kept
 }
 
-// freshest returns the primary, or without one the secondary with the latest write; nil if there are neither.
+// freshest returns the primary, else the secondary with the latest write, else nil.
 func freshest(d *Description) *Server {
 	var latest *Server
 	for _, s := range d.Servers {
@@ -67,17 +66,17 @@ func freshest(d *Description) *Server {
 	return latest
 }
 
-// staleness estimates by how many nanoseconds the secondary s lags behind. The dates are the servers' word, so the sum
-// is taken in floating point, where absurd ones cannot overflow into a small lag; and who does not tell its last write
-// cannot be judged, so it lags without end.
-func staleness(s, yardstick *Server) float64 {
+// staleness estimates the staleness of the secondary s in nanoseconds. The dates come from servers and may be wrong,
+// so the sum is in floating point: it cannot overflow into a small staleness. If the date of a last write is missing,
+// the staleness is infinite.
+func staleness(s, reference *Server) float64 {
 	switch {
-	case s.LastWriteDate.IsZero() || yardstick.LastWriteDate.IsZero():
+	case s.LastWriteDate.IsZero() || reference.LastWriteDate.IsZero():
 		return math.Inf(1)
-	case yardstick.Kind == RSPrimary:
-		return nanoseconds(s.LastUpdateTime, s.LastWriteDate) - nanoseconds(yardstick.LastUpdateTime, yardstick.LastWriteDate)
+	case reference.Kind == RSPrimary:
+		return nanoseconds(s.LastUpdateTime, s.LastWriteDate) - nanoseconds(reference.LastUpdateTime, reference.LastWriteDate)
 	}
-	return nanoseconds(yardstick.LastWriteDate, s.LastWriteDate)
+	return nanoseconds(reference.LastWriteDate, s.LastWriteDate)
 }
 
 func nanoseconds(t, since time.Time) float64 { return float64(t.Sub(since)) }

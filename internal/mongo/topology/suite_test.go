@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
-// suites are the folders whose files are all run.
+// suites are the folders of which every file is run.
 var suites = []string{
 	"server-discovery-and-monitoring/tests/rs",
 	"server-discovery-and-monitoring/tests/single",
@@ -25,8 +25,7 @@ var suites = []string{
 	"max-staleness/tests",
 }
 
-// notRun is every published file about what this package does that its tests do not run, with the reason. A folder
-// stands for all that is in it.
+// notRun has the folders of published files that this package's tests do not run, with the reason.
 var notRun = map[string]string{
 	"server-discovery-and-monitoring/tests/unified": "needs a client and a server: not run yet",
 	"server-selection/tests/logging":                "needs a client and a server: not run yet",
@@ -69,7 +68,7 @@ func jsonFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// TestNoPublishedFolderIsForgotten holds what runs and what does not against what is there.
+// TestNoPublishedFolderIsForgotten checks that each published file is either run or listed in notRun.
 func TestNoPublishedFolderIsForgotten(t *testing.T) {
 	root := spectest.Folder(t)
 	for _, suite := range []string{"server-discovery-and-monitoring", "server-selection", "max-staleness"} {
@@ -99,7 +98,7 @@ func covered(name string) bool {
 	return false
 }
 
-// configOf reads as much of a connection string as the suites use.
+// configOf reads the parts of a connection string that the suites use.
 func configOf(t *testing.T, uri string) Config {
 	t.Helper()
 	rest, ok := strings.CutPrefix(uri, "mongodb://")

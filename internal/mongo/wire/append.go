@@ -8,9 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The Append functions write BSON elements behind dst and return it. Keys must not contain a zero byte.
+// The Append functions append BSON elements to dst and return it. A key must not contain a zero byte.
 
-// BeginDocument reserves a document's length; EndDocument, given the returned index, ends it.
+// BeginDocument begins a document and reserves its length. EndDocument ends it, given the returned index.
 func BeginDocument(dst []byte) (int, []byte) {
 	return len(dst), append(dst, 0, 0, 0, 0)
 }
@@ -46,7 +46,7 @@ func AppendValue(dst []byte, key string, t bson.Type, value []byte) []byte {
 	return append(appendHead(dst, t, key), value...)
 }
 
-// AppendElement writes an element as it is.
+// AppendElement writes an element unchanged.
 func AppendElement(dst []byte, e Element) []byte {
 	dst = append(dst, byte(e.Type))
 	dst = append(dst, e.Key...)

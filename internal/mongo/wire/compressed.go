@@ -13,7 +13,7 @@ import (
 // OpCompressed wraps another message, compressed.
 const OpCompressed int32 = 2012
 
-// Compressor is a way of compressing messages, by the number that OP_COMPRESSED has for it.
+// Compressor is a compression algorithm. Its value is the compressor ID of OP_COMPRESSED.
 type Compressor uint8
 
 // The compressors. NoCompressor wraps a message without compressing it.
@@ -24,7 +24,7 @@ const (
 	Zstd
 )
 
-// CompressorNamed returns the compressor that a handshake calls by name.
+// CompressorNamed returns the compressor that has this name in a handshake, and reports whether it is supported.
 func CompressorNamed(name string) (Compressor, bool) {
 	switch name {
 	case "snappy":
@@ -37,8 +37,8 @@ func CompressorNamed(name string) (Compressor, bool) {
 	return NoCompressor, false
 }
 
-// MayCompress tells whether a command may be sent, and answered, compressed: not one that has to do with the handshake or
-// carries what must stay secret (wire compression specification).
+// MayCompress reports whether a command and its reply may be compressed. Commands of the handshake and commands that
+// carry a secret may not (wire compression specification).
 func MayCompress(command string) bool {
 	switch command {
 	case "hello", "isMaster", "ismaster", "saslStart", "saslContinue", "getnonce", "authenticate", "createUser", "updateUser",
@@ -48,13 +48,13 @@ func MayCompress(command string) bool {
 	return true
 }
 
-// compressedHead is the length of what stands before the compressed bytes.
+// compressedHead is the number of bytes in an OP_COMPRESSED before the compressed bytes.
 const compressedHead = HeaderLength + 9
 
-// Codec compresses and decompresses the messages of one connection. It keeps what that needs, is not safe for concurrent
-// use, and holds no goroutines. The zero Codec is ready.
+// Codec compresses and decompresses the messages of one connection. It keeps its encoder and its decoder for the next
+// message. It starts no goroutines and is not safe for concurrent use. The zero Codec is ready for use.
 type Codec struct {
-	// ZlibLevel is zlib's level, 1 to 9. 0 means its default.
+	// ZlibLevel is zlib's compression level, 1 to 9. 0 means zlib's default.
 	ZlibLevel int
 
 	encoder *zstd.Encoder
@@ -88,7 +88,8 @@ func (c *Codec) compress(dst, body []byte, with Compressor) ([]byte, error) {
 		return c.deflate(dst, body)
 	case Zstd:
 		if c.encoder == nil {
-			// One at a time, in this goroutine: nothing to close, and no channel that outlives a test's bubble.
+			// With concurrency 1 the encoder runs in this goroutine: it needs no Close, and keeps no channel of a
+			// synctest bubble.
 			encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 			if err != nil {
 				return nil, err
@@ -116,22 +117,21 @@ func (c *Codec) deflate(dst, body []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Decompress returns the message that an OP_COMPRESSED wraps, as it would have come uncompressed, and how it was compressed.
-// A message that would be longer than limit bytes is an error that matches ErrMalformed, as is one whose stated length is
-// not its length.
+// Decompress returns the message inside an OP_COMPRESSED, with a header of its own, and the compressor that was used.
+// A message longer than limit bytes, or of another length than the stated one, is an error that matches ErrMalformed.
 func (c *Codec) Decompress(b []byte, limit int) ([]byte, Compressor, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
 		return nil, 0, err
 	}
 	if h.OpCode != OpCompressed || int(h.Length) != len(b) || len(b) < compressedHead {
-		return nil, 0, malformed("%d bytes that are no OP_COMPRESSED", len(b))
+		return nil, 0, malformed("%d bytes that are not an OP_COMPRESSED", len(b))
 	}
 	opCode := int32(binary.LittleEndian.Uint32(b[HeaderLength:]))
 	size := int(int32(binary.LittleEndian.Uint32(b[HeaderLength+4:])))
 	with := Compressor(b[HeaderLength+8])
 	if opCode == OpCompressed {
-		return nil, 0, malformed("an OP_COMPRESSED within another")
+		return nil, 0, malformed("an OP_COMPRESSED inside another one")
 	}
 	if size < 0 || size > limit-HeaderLength {
 		return nil, 0, malformed("a compressed message of %d bytes, over the limit of %d", size, limit)
@@ -142,29 +142,30 @@ func (c *Codec) Decompress(b []byte, limit int) ([]byte, Compressor, error) {
 		return nil, 0, err
 	}
 	if len(message) != HeaderLength+size {
-		return nil, 0, malformed("a compressed message says it has %d bytes and has %d", size, len(message)-HeaderLength)
+		return nil, 0, malformed("a compressed message states a length of %d bytes and has %d", size, len(message)-HeaderLength)
 	}
 	return EndMessage(message, at), with, nil
 }
 
-// decompress appends what b holds to dst; of what is longer than size it may stop after one byte more.
+// decompress appends the decompressed bytes of b to dst. It may stop one byte after size: a longer message is refused
+// anyway.
 func (c *Codec) decompress(dst, b []byte, with Compressor, size int) ([]byte, error) {
 	switch with {
 	case NoCompressor:
 		return append(dst, b...), nil
 	case Snappy:
-		return unsnap(dst, b, size)
+		return decodeSnappy(dst, b, size)
 	case Zlib:
 		return inflate(dst, b, size)
 	case Zstd:
-		return c.unzstd(dst, b, size)
+		return c.decodeZstd(dst, b, size)
 	}
 	return nil, malformed("compressor %d is unknown", with)
 }
 
-func unsnap(dst, b []byte, size int) ([]byte, error) {
+func decodeSnappy(dst, b []byte, size int) ([]byte, error) {
 	if n, err := snappy.DecodedLen(b); err != nil || n != size {
-		return nil, malformed("snappy says %d bytes (%v), the message %d", n, err, size)
+		return nil, malformed("snappy states %d bytes (%v), the message states %d", n, err, size)
 	}
 	body, err := snappy.Decode(nil, b)
 	if err != nil {
@@ -186,7 +187,7 @@ func inflate(dst, b []byte, size int) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (c *Codec) unzstd(dst, b []byte, size int) ([]byte, error) {
+func (c *Codec) decodeZstd(dst, b []byte, size int) ([]byte, error) {
 	if c.decoder == nil {
 		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxMessageLength))
 		if err != nil {
@@ -196,7 +197,7 @@ func (c *Codec) unzstd(dst, b []byte, size int) ([]byte, error) {
 	}
 	var head zstd.Header
 	if err := head.Decode(b); err == nil && head.HasFCS && head.FrameContentSize != uint64(size) {
-		return nil, malformed("zstd says %d bytes, the message %d", head.FrameContentSize, size)
+		return nil, malformed("zstd states %d bytes, the message states %d", head.FrameContentSize, size)
 	}
 	out, err := c.decoder.DecodeAll(b, dst)
 	if err != nil {

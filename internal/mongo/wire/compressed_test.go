@@ -11,8 +11,8 @@ import (
 
 var compressors = []Compressor{NoCompressor, Snappy, Zlib, Zstd}
 
-func TestWhatWasCompressedComesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // nothing of a codec may keep a bubble from ending
+func TestDecompressRestoresTheMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the bubble ends only if the codec leaves no goroutine
 		var c Codec
 		for _, with := range compressors {
 			for _, n := range []int{0, 1, 100, 1 << 20} {
@@ -34,8 +34,8 @@ func TestWhatWasCompressedComesBack(t *testing.T) {
 	})
 }
 
-// Written by hand: one snappy literal around an OP_MSG ping.
-func TestAMessageOfAnotherMakeIsDecompressed(t *testing.T) {
+// The message is written by hand: one snappy literal around an OP_MSG ping.
+func TestAHandWrittenSnappyMessageIsDecompressed(t *testing.T) {
 	ping := golden(t, opMsgPing)
 	at, wrapped := beginMessage(nil, 1, 0, OpCompressed)
 	wrapped = binary.LittleEndian.AppendUint32(wrapped, uint32(OpMsg))
@@ -67,15 +67,15 @@ func TestMalformedCompressionIsRefused(t *testing.T) {
 			return b
 		}
 		for name, b := range map[string][]byte{
-			"cut off":               EndMessage(bytes.Clone(wrapped[:len(wrapped)-1]), 0),
-			"shorter than stated":   wrapped[:len(wrapped)-1],
-			"no head":               EndMessage(bytes.Clone(wrapped[:compressedHead-1]), 0),
-			"longer inside":         size(len(ping) - HeaderLength - 1),
-			"shorter inside":        size(len(ping) - HeaderLength + 1),
-			"over the limit":        size(MaxMessageLength),
-			"a negative size":       size(-1),
-			"within another":        append(append(bytes.Clone(wrapped[:HeaderLength]), 0xdc, 7, 0, 0), wrapped[HeaderLength+4:]...),
-			"an unknown compressor": append(append(bytes.Clone(wrapped[:HeaderLength+8]), 9), wrapped[compressedHead:]...),
+			"a byte is missing":          EndMessage(bytes.Clone(wrapped[:len(wrapped)-1]), 0),
+			"shorter than stated":        wrapped[:len(wrapped)-1],
+			"a header cut off":           EndMessage(bytes.Clone(wrapped[:compressedHead-1]), 0),
+			"longer inside than stated":  size(len(ping) - HeaderLength - 1),
+			"shorter inside than stated": size(len(ping) - HeaderLength + 1),
+			"a size over the limit":      size(MaxMessageLength),
+			"a negative size":            size(-1),
+			"inside another":             append(append(bytes.Clone(wrapped[:HeaderLength]), 0xdc, 7, 0, 0), wrapped[HeaderLength+4:]...),
+			"an unknown compressor":      append(append(bytes.Clone(wrapped[:HeaderLength+8]), 9), wrapped[compressedHead:]...),
 		} {
 			if _, _, err := c.Decompress(b, MaxMessageLength); !errors.Is(err, ErrMalformed) {
 				t.Errorf("compressor %d, %s: %v", with, name, err)
@@ -109,7 +109,7 @@ func FuzzDecompress(f *testing.F) {
 			t.Fatal(err)
 		}
 		if back, _, err := c.Decompress(again, limit); err != nil || !bytes.Equal(back, message) {
-			t.Fatal(fmt.Errorf("it does not come back: %w", err))
+			t.Fatal(fmt.Errorf("the message differs after compression and decompression: %w", err))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ErrMalformed is matched by every error about bytes that are not what the specification says.
+// ErrMalformed matches every error about bytes that break the specification.
 var ErrMalformed = errors.New("malformed bytes")
 
 func malformed(format string, args ...any) error {
@@ -24,7 +24,7 @@ type Element struct {
 }
 
 // Iterator walks the top level of one document: it copies nothing, allocates nothing, and checks that every element
-// lies within the document. What is inside nested documents is not looked at.
+// lies within the document. It does not look inside nested documents.
 //
 //	it := wire.Elements(doc)
 //	for it.Next() { use(it.Element) }
@@ -51,7 +51,7 @@ func DocumentLength(b []byte) (int, error) {
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b)))
 	if n < 5 || n > len(b) {
-		return 0, malformed("a document says it has %d bytes, %d are there", n, len(b))
+		return 0, malformed("the document length is %d, but there are %d bytes", n, len(b))
 	}
 	if b[n-1] != 0 {
 		return 0, malformed("a document does not end with a zero byte")
@@ -59,7 +59,7 @@ func DocumentLength(b []byte) (int, error) {
 	return n, nil
 }
 
-// Next advances to the next element; false at the end or on an error, which Err then holds.
+// Next advances to the next element. It returns false at the end and on an error, which it sets as Err.
 func (it *Iterator) Next() bool {
 	if len(it.rest) == 0 || it.Err != nil {
 		return false
@@ -69,7 +69,7 @@ func (it *Iterator) Next() bool {
 		key++
 	}
 	if key == len(it.rest) {
-		it.Err = malformed("a key without its end")
+		it.Err = malformed("a key without its final zero byte")
 		return false
 	}
 	size, err := valueLength(bson.Type(it.rest[0]), it.rest[key+1:])
@@ -124,14 +124,15 @@ func valueLength(t bson.Type, b []byte) (int, error) {
 	return n, nil
 }
 
-// prefixedLength reads an int32 length that counts what follows head bytes, and is at least least.
+// prefixedLength reads an int32 length, which must be at least least, and returns it plus head, the bytes it does not
+// count.
 func prefixedLength(b []byte, head, least int) (int, error) {
 	if len(b) < 4 {
-		return 0, malformed("a length without its four bytes")
+		return 0, malformed("a length of fewer than four bytes")
 	}
 	n := int(int32(binary.LittleEndian.Uint32(b)))
 	if n < least || n > len(b)-head {
-		return 0, malformed("a value says it has %d bytes, %d are left", n, len(b)-head)
+		return 0, malformed("the value length is %d, but %d bytes are left", n, len(b)-head)
 	}
 	return n + head, nil
 }
@@ -146,10 +147,11 @@ func twoCStrings(b []byte) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return 0, malformed("a regular expression without its end")
+	return 0, malformed("a regular expression without its two final zero bytes")
 }
 
-// Int64 returns the element's number as an integer, and whether it is a number (or boolean) that has one.
+// Int64 returns the element's value as an integer. It reports false if the element is not a number, a date or a
+// boolean, or if it is a double that has no exact integer.
 func (e *Element) Int64() (int64, bool) {
 	switch e.Type {
 	case bson.TypeInt32:
@@ -172,7 +174,7 @@ func (e *Element) Int64() (int64, bool) {
 // Float64 returns the number of an element that is a double.
 func (e *Element) Float64() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(e.Value)) }
 
-// True tells whether the element is a true boolean or a number other than zero.
+// True reports whether the element is a true boolean or a number other than zero.
 func (e *Element) True() bool {
 	if e.Type == bson.TypeDouble {
 		return e.Float64() != 0
@@ -181,7 +183,7 @@ func (e *Element) True() bool {
 	return ok && n != 0
 }
 
-// Text returns the bytes of a string element without its end, or nil if it is no string.
+// Text returns the bytes of a string element without the final zero byte, or nil if the element is not a string.
 func (e *Element) Text() []byte {
 	if e.Type != bson.TypeString || e.Value[len(e.Value)-1] != 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // The bytes below were written by hand from the wire protocol's reference and bsonspec.org, so that a codec that is
-// wrong on both ends is noticed. Blanks and line ends only separate.
+// wrong on both ends is noticed. Spaces and line breaks have no meaning.
 func golden(t *testing.T, text string) []byte {
 	t.Helper()
 	b := hexOf(text)
@@ -40,7 +40,7 @@ const (
 		00000000
 		00` + pingDocument
 
-	// {insert: "c", $db: "d"} and the sequence documents: [{a: 1}, {a: 2}], which asks for no reply (moreToCome)
+	// {insert: "c", $db: "d"} and the sequence documents: [{a: 1}, {a: 2}], which expects no reply (moreToCome)
 	opMsgInsert = `
 		5a000000 07000000 00000000 dd070000
 		02000000
@@ -54,7 +54,7 @@ const (
 		0c000000 10 6100 01000000 00
 		0c000000 10 6100 02000000 00`
 
-	// {isMaster: 1} asked of admin.$cmd with secondaryOk, one document wanted
+	// {isMaster: 1} on admin.$cmd with secondaryOk, one document wanted
 	opQueryHello = `
 		3a000000 01000000 00000000 d4070000
 		04000000
@@ -152,7 +152,7 @@ func TestGoldenReply(t *testing.T) {
 	}
 }
 
-// everyType is a document with one element of each type that is written here, then those that are only read.
+// everyType is a document with one element of each BSON type.
 const everyType = `
 	d4000000
 	01 6400 000000000000f83f
@@ -249,7 +249,7 @@ func TestElementValues(t *testing.T) {
 			t.Errorf("the text of %s is %q", it.Key, text)
 		}
 		if (it.Document() != nil) != (string(it.Key) == "e") || (it.Array() != nil) != (string(it.Key) == "a") {
-			t.Errorf("%s is taken for a document or an array, or is not", it.Key)
+			t.Errorf("%s: Document or Array returns the wrong result", it.Key)
 		}
 		wantTrue := map[string]bool{"d": true, "t": true, "m": true, "1": true, "3": true}[string(it.Key)]
 		if it.True() != wantTrue {
@@ -262,6 +262,6 @@ func TestElementValues(t *testing.T) {
 		}
 	}
 	if _, ok := numbers["d"]; ok {
-		t.Error("1.5 passes for an integer")
+		t.Error("1.5 is accepted as an integer")
 	}
 }

@@ -1,7 +1,7 @@
 // Package wire holds MongoDB's messages as bytes: it writes and reads OP_MSG and the old OP_QUERY handshake with its
 // OP_REPLY, and the BSON inside them as far as a message needs it. It has no sockets, no goroutines and no clock.
 //
-// Every function that reads checks lengths before it believes them; what it returns aliases the bytes it was given.
+// Every function that reads checks each length before it uses it. The returned slices alias the bytes that were read.
 // The source is the MongoDB wire protocol reference and bsonspec.org.
 package wire
 
@@ -15,7 +15,7 @@ import (
 const (
 	OpReply   int32 = 1
 	OpQuery   int32 = 2004
-	OpGetMore int32 = 2005 // only to say that it is not spoken any more
+	OpGetMore int32 = 2005 // no longer supported: only a refusal names it
 	OpMsg     int32 = 2013
 )
 
@@ -45,12 +45,12 @@ func ParseHeader(b []byte) (Header, error) {
 		OpCode:     int32(binary.LittleEndian.Uint32(b[12:])),
 	}
 	if h.Length < HeaderLength {
-		return Header{}, malformed("a message says it has %d bytes, fewer than its header", h.Length)
+		return Header{}, malformed("the message length is %d, less than the %d bytes of a header", h.Length, HeaderLength)
 	}
 	return h, nil
 }
 
-// beginMessage writes a header without its length; EndMessage sets that.
+// beginMessage writes a header without its length, which EndMessage sets.
 func beginMessage(dst []byte, requestID, responseTo, opCode int32) (int, []byte) {
 	at := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
@@ -59,7 +59,7 @@ func beginMessage(dst []byte, requestID, responseTo, opCode int32) (int, []byte)
 	return at, binary.LittleEndian.AppendUint32(dst, uint32(opCode))
 }
 
-// EndMessage sets the length of the message that began at index and goes to the end of dst.
+// EndMessage sets the length of the message that begins at index and ends at the end of dst.
 func EndMessage(dst []byte, index int) []byte {
 	binary.LittleEndian.PutUint32(dst[index:], uint32(len(dst)-index))
 	return dst
@@ -82,14 +82,15 @@ func ReadMessage(r io.Reader, buf []byte, limit int) ([]byte, error) {
 	return readBody(r, buf, int(h.Length))
 }
 
-// trusted is how many bytes a header may claim before any of them came.
-const trusted = 64 << 10
+// firstRead is the number of bytes that are allocated before any byte of a body has arrived: a header may state any
+// length.
+const firstRead = 64 << 10
 
-// readBody reads what is left of a message, growing buf only as fast as bytes come.
+// readBody reads the remaining bytes of a message. It grows buf only as bytes arrive.
 func readBody(r io.Reader, buf []byte, length int) ([]byte, error) {
 	for len(buf) < length {
 		have := len(buf)
-		buf = grow(buf, min(length, max(2*have, trusted)))
+		buf = grow(buf, min(length, max(2*have, firstRead)))
 		if _, err := io.ReadFull(r, buf[have:]); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
@@ -100,7 +101,7 @@ func readBody(r io.Reader, buf []byte, length int) ([]byte, error) {
 	return buf, nil
 }
 
-// grow returns b with length n, keeping what it holds.
+// grow returns b with length n and its bytes kept.
 func grow(b []byte, n int) []byte {
 	if cap(b) >= n {
 		return b[:n]

@@ -17,13 +17,13 @@ func TestMalformedBytesAreRefused(t *testing.T) {
 	}
 	insert := golden(t, opMsgInsert)
 	for name, b := range map[string][]byte{
-		"no header":                      ping[:15],
+		"a header cut off":               ping[:15],
 		"a length of 15":                 change(ping, 0, 15),
 		"shorter than it says":           ping[:len(ping)-1],
 		"longer than it says":            append(bytes.Clone(ping), 0),
 		"another operation code":         change(ping, 12, 0xdc),
 		"an unknown required flag":       change(ping, 16, 4),
-		"a checksum that is not there":   change(ping, 16, 1),
+		"a flag without its checksum":    change(ping, 16, 1),
 		"a section of kind 2":            change(ping, 20, 2),
 		"a body longer than the message": change(ping, 21, 0x1f),
 		"a body of negative length":      change(ping, 21, 0, 0, 0, 0x80),
@@ -32,8 +32,8 @@ func TestMalformedBytesAreRefused(t *testing.T) {
 		"two bodies":                     EndMessage(append(bytes.Clone(ping), ping[20:]...), 0),
 		"a sequence too long":            change(insert, 52, 0x27),
 		"a sequence too short":           change(insert, 52, 4),
-		"a sequence without identifier":  change(insert, 56, bytes.Repeat([]byte{'x'}, 34)...),
-		"a sequence of half documents":   change(insert, 66, 0x0d),
+		"an identifier without end":      change(insert, 56, bytes.Repeat([]byte{'x'}, 34)...),
+		"a document cut off":             change(insert, 66, 0x0d),
 	} {
 		if _, err := ParseMsg(b); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
@@ -43,17 +43,17 @@ func TestMalformedBytesAreRefused(t *testing.T) {
 
 func TestMalformedElementsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
-		"too short":              "04000000",
-		"no end":                 "05000000 01",
-		"a key without end":      "08000000 10 6161 00",
-		"an unknown type":        "08000000 20 6100 00",
-		"an int32 cut off":       "0a000000 10 6100 0100 00",
-		"a string of length 0":   "0c000000 02 6100 00000000 00",
-		"a string too long":      "0e000000 02 6100 09000000 6100 00",
-		"a binary too long":      "0d000000 05 6100 01000000 00 00",
-		"a document too long":    "0d000000 03 6100 06000000 00 00",
-		"a regex without end":    "0a000000 0b 6100 6100 00",
-		"a code with a bad size": "0c000000 0f 6100 05000000 00",
+		"too short":                "04000000",
+		"no final zero byte":       "05000000 01",
+		"a key without end":        "08000000 10 6161 00",
+		"an unknown type":          "08000000 20 6100 00",
+		"an int32 that is cut off": "0a000000 10 6100 0100 00",
+		"a string of length 0":     "0c000000 02 6100 00000000 00",
+		"a string too long":        "0e000000 02 6100 09000000 6100 00",
+		"a binary too long":        "0d000000 05 6100 01000000 00 00",
+		"a document too long":      "0d000000 03 6100 06000000 00 00",
+		"a regex without end":      "0a000000 0b 6100 6100 00",
+		"a code with a bad size":   "0c000000 0f 6100 05000000 00",
 	} {
 		it := Elements(golden(t, text))
 		for it.Next() {
@@ -98,12 +98,12 @@ func TestReadMessage(t *testing.T) {
 		t.Errorf("a large message: %d bytes, %v", len(got), err)
 	}
 	claims := bytes.Clone(ping)
-	copy(claims, []byte{0, 0, 0, 2}) // 32 MiB, of which nothing comes
+	copy(claims, []byte{0, 0, 0, 2}) // 32 MiB, of which no byte arrives
 	if n := testing.AllocsPerRun(1, func() { _, _ = ReadMessage(bytes.NewReader(claims), nil, MaxMessageLength) }); n > 4 {
 		t.Errorf("%v allocations", n)
 	}
 	if _, err := ReadMessage(bytes.NewReader(claims), nil, MaxMessageLength); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a message that does not come: %v", err)
+		t.Errorf("a message whose body does not arrive: %v", err)
 	}
 	if _, err := ReadMessage(r, buf, MaxMessageLength); err != io.EOF { //nolint:errorlint // exactly io.EOF is promised
 		t.Errorf("at the end: %v", err)
@@ -126,7 +126,7 @@ func FuzzParse(f *testing.F) {
 			walk(t, m.Body)
 			for _, s := range m.Sequences {
 				if _, err := s.Count(); err != nil {
-					t.Errorf("a sequence was accepted and does not count: %v", err)
+					t.Errorf("an accepted sequence cannot be counted: %v", err)
 				}
 			}
 		}

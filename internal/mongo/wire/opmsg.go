@@ -8,7 +8,7 @@ import (
 // MsgFlags are the flag bits of an OP_MSG.
 type MsgFlags uint32
 
-// The flag bits that are defined. Of the low sixteen, a reader must refuse those it does not know.
+// The defined flag bits. A reader must refuse an unknown bit among the low sixteen.
 const (
 	ChecksumPresent MsgFlags = 1 << 0
 	MoreToCome      MsgFlags = 1 << 1
@@ -20,7 +20,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sequence is a document sequence section: Documents holds the documents back to back.
+// Sequence is a document sequence section. Documents holds the documents one after another.
 type Sequence struct {
 	Identifier []byte
 	Documents  []byte
@@ -33,15 +33,16 @@ type Msg struct {
 	Sequences []Sequence
 }
 
-// BeginMsg writes the head of an OP_MSG up to the kind byte of its body: the body document comes next, then perhaps
-// sequences, then EndMessage with the returned index.
+// BeginMsg writes an OP_MSG up to the kind byte of its body. The caller appends the body document, then any
+// sequences, and calls EndMessage with the returned index.
 func BeginMsg(dst []byte, requestID, responseTo int32, flags MsgFlags) (int, []byte) {
 	at, dst := beginMessage(dst, requestID, responseTo, OpMsg)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(flags))
 	return at, append(dst, 0)
 }
 
-// BeginSequence begins a document sequence; documents are appended to it, then EndSequence is called.
+// BeginSequence begins a document sequence. The caller appends its documents and calls EndSequence with the returned
+// index.
 func BeginSequence(dst []byte, identifier string) (int, []byte) {
 	dst = append(dst, 1)
 	at := len(dst)
@@ -53,8 +54,14 @@ func BeginSequence(dst []byte, identifier string) (int, []byte) {
 // EndSequence sets the size of the sequence that began at index.
 func EndSequence(dst []byte, index int) []byte { return EndMessage(dst, index) }
 
-// ParseMsg reads an OP_MSG, header included. The body is required; a sequence's documents are checked for their
-// frames. A checksum is verified where it is present.
+// AppendSequence writes a whole document sequence. documents holds the documents one after another.
+func AppendSequence(dst []byte, identifier string, documents []byte) []byte {
+	at, dst := BeginSequence(dst, identifier)
+	return EndSequence(append(dst, documents...), at)
+}
+
+// ParseMsg reads an OP_MSG, header included. The body is required. Of a sequence's documents, the lengths and final
+// zero bytes are checked. A checksum is verified if there is one.
 func ParseMsg(b []byte) (Msg, error) {
 	var m Msg
 	err := m.parse(b)
@@ -67,10 +74,10 @@ func (m *Msg) parse(b []byte) error {
 		return err
 	}
 	if h.OpCode != OpMsg {
-		return malformed("operation code %d where OP_MSG was due", h.OpCode)
+		return malformed("operation code %d instead of OP_MSG", h.OpCode)
 	}
 	if int(h.Length) != len(b) || len(b) < HeaderLength+4 {
-		return malformed("an OP_MSG of %d bytes says it has %d", len(b), h.Length)
+		return malformed("an OP_MSG of %d bytes states a length of %d", len(b), h.Length)
 	}
 	m.Flags = MsgFlags(binary.LittleEndian.Uint32(b[HeaderLength:]))
 	if unknown := m.Flags & requiredFlags &^ knownRequired; unknown != 0 {
@@ -78,15 +85,24 @@ func (m *Msg) parse(b []byte) error {
 	}
 	sections := b[HeaderLength+4:]
 	if m.Flags&ChecksumPresent != 0 {
-		if sections, err = checked(b); err != nil {
+		if sections, err = verifyChecksum(b); err != nil {
 			return err
 		}
 	}
 	return m.parseSections(sections)
 }
 
-// checked verifies the CRC-32C at the end of the message and returns its sections.
-func checked(b []byte) ([]byte, error) {
+// MoreFollow reports whether a message is an OP_MSG whose sender sends another one without being asked (moreToCome).
+func MoreFollow(message []byte) bool {
+	h, err := ParseHeader(message)
+	if err != nil || h.OpCode != OpMsg || len(message) < HeaderLength+4 {
+		return false
+	}
+	return MsgFlags(binary.LittleEndian.Uint32(message[HeaderLength:]))&MoreToCome != 0
+}
+
+// verifyChecksum verifies the CRC-32C at the end of the message and returns the sections.
+func verifyChecksum(b []byte) ([]byte, error) {
 	end := len(b) - 4
 	if end < HeaderLength+4 {
 		return nil, malformed("a message too short for its checksum")
@@ -134,18 +150,18 @@ func (m *Msg) parseBody(b []byte) (int, error) {
 
 func (m *Msg) parseSequence(b []byte) (int, error) {
 	if len(b) < 5 {
-		return 0, malformed("a document sequence of %d bytes", len(b))
+		return 0, malformed("a document sequence of %d bytes, shorter than 5", len(b))
 	}
 	size := int(int32(binary.LittleEndian.Uint32(b)))
 	if size < 5 || size > len(b) {
-		return 0, malformed("a document sequence says it has %d bytes, %d are there", size, len(b))
+		return 0, malformed("the document sequence length is %d, but there are %d bytes", size, len(b))
 	}
 	id := 4
 	for id < size && b[id] != 0 {
 		id++
 	}
 	if id == size {
-		return 0, malformed("a document sequence without the end of its identifier")
+		return 0, malformed("a document sequence whose identifier has no final zero byte")
 	}
 	s := Sequence{Identifier: b[4:id], Documents: b[id+1 : size : size]}
 	if _, err := s.Count(); err != nil {
@@ -155,7 +171,7 @@ func (m *Msg) parseSequence(b []byte) (int, error) {
 	return size, nil
 }
 
-// Count returns how many documents the sequence holds.
+// Count returns the number of documents in the sequence.
 func (s Sequence) Count() (int, error) {
 	count := 0
 	for rest := s.Documents; len(rest) > 0; count++ {

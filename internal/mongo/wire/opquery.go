@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Query is an OP_QUERY, the form in which a client that does not yet know its server sends its first hello.
+// Query is an OP_QUERY. A client sends its first hello in one, because every server understands it.
 type Query struct {
 	Flags      uint32
 	Collection []byte
@@ -35,13 +35,13 @@ func ParseQuery(b []byte) (Query, error) {
 		return Query{}, err
 	}
 	if h.OpCode != OpQuery || int(h.Length) != len(b) || len(b) < HeaderLength+4 {
-		return Query{}, malformed("%d bytes that are no OP_QUERY", len(b))
+		return Query{}, malformed("%d bytes that are not an OP_QUERY", len(b))
 	}
 	q := Query{Flags: binary.LittleEndian.Uint32(b[HeaderLength:])}
 	rest := b[HeaderLength+4:]
 	end := bytes.IndexByte(rest, 0)
 	if end < 0 || len(rest) < end+9 {
-		return Query{}, malformed("an OP_QUERY without its collection or counts")
+		return Query{}, malformed("an OP_QUERY without its collection or its counts")
 	}
 	q.Collection = rest[:end]
 	q.Skip = int32(binary.LittleEndian.Uint32(rest[end+1:]))
@@ -66,7 +66,7 @@ func AppendReply(dst []byte, requestID, responseTo int32, document []byte) []byt
 	return appendReply(dst, requestID, responseTo, awaitCapable, document)
 }
 
-// AppendFailedReply is AppendReply for a document that says what went wrong.
+// AppendFailedReply is AppendReply with the flag QueryFailure, for a document that describes an error.
 func AppendFailedReply(dst []byte, requestID, responseTo int32, document []byte) []byte {
 	return appendReply(dst, requestID, responseTo, awaitCapable|queryFailure, document)
 }
@@ -87,10 +87,10 @@ func ParseReply(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	if h.OpCode != OpReply || int(h.Length) != len(b) || len(b) < HeaderLength+20 {
-		return nil, malformed("%d bytes that are no OP_REPLY", len(b))
+		return nil, malformed("%d bytes that are not an OP_REPLY", len(b))
 	}
 	if count := int32(binary.LittleEndian.Uint32(b[HeaderLength+16:])); count != 1 {
-		return nil, malformed("an OP_REPLY with %d documents where one was due", count)
+		return nil, malformed("an OP_REPLY with %d documents instead of one", count)
 	}
 	doc := b[HeaderLength+20:]
 	n, err := DocumentLength(doc)

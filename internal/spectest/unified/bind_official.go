@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 type (
@@ -29,7 +30,6 @@ type (
 	mongoLabeledError      = mongo.LabeledError
 	mongoSearchIndexModel  = mongo.SearchIndexModel
 	mongoSession           = mongo.Session
-	mongoSingleResult      = mongo.SingleResult
 	mongoUpdateResult      = mongo.UpdateResult
 	mongoWriteConcernError = mongo.WriteConcernError
 	mongoWriteError        = mongo.WriteError
@@ -55,6 +55,14 @@ var (
 	mongoNewClientDeleteOne  = mongo.NewClientDeleteOneModel
 	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
 )
+
+// mongoMissing returns the name of the missing method or option that err is about. The official client lacks none.
+func mongoMissing(error) string { return "" }
+
+func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
+	c.AppendDriverInfo(info)
+	return nil
+}
 
 // mongoSessionState tells what the client keeps to itself about a session. The official one has no accessor, so its fields
 // are read by name.

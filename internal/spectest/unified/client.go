@@ -1,10 +1,12 @@
 package unified
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +46,7 @@ func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity,
 		return nil, err
 	}
 	e := &clientEntity{recorder: newRecorder(d.ObserveEvents, d.IgnoreCommandMonitoringEvents, d.ObserveSensitiveCommands)}
-	e.recorder.attach(opts)
+	e.recorder.attach(opts, c.readsServerEvents(d))
 	if e.mongoClient, err = mongoConnect(opts); err != nil {
 		return nil, err
 	}
@@ -55,6 +57,15 @@ func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity,
 		}
 	}
 	return e, nil
+}
+
+// readsServerEvents reports whether the case asks about the events of a client's servers and topology.
+func (c *run) readsServerEvents(d *clientDescription) bool {
+	observed := func(name string) bool {
+		return strings.HasPrefix(name, "server") || strings.HasPrefix(name, "topology")
+	}
+	records := func(operation bson.Raw) bool { return bytes.Contains(operation, []byte("recordTopologyDescription")) }
+	return d.AwaitMinPoolSizeMS > 0 || slices.ContainsFunc(d.ObserveEvents, observed) || slices.ContainsFunc(c.test.Operations, records)
 }
 
 func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, error) {

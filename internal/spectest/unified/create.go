@@ -57,6 +57,7 @@ func (c *run) createAll(ctx context.Context, docs []bson.Raw) error {
 			return err
 		}
 		id, e, err := c.create(ctx, d)
+		err = ifMissing(err)
 		if err == nil {
 			err = c.entities.add(id, e)
 		}

@@ -95,7 +95,9 @@ func (r *recorder) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-func (r *recorder) attach(opts *options.ClientOptions) {
+// attach adds the listeners to a client's options: that of server events only if somebody reads them, because a client may not
+// have them.
+func (r *recorder) attach(opts *options.ClientOptions, serverEvents bool) {
 	opts.SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
 			if r.wants(e.CommandName, len(e.Command)) {
@@ -118,7 +120,9 @@ func (r *recorder) attach(opts *options.ClientOptions) {
 		},
 	})
 	opts.SetPoolMonitor(&event.PoolMonitor{Event: r.pool})
-	opts.SetServerMonitor(r.serverMonitor())
+	if serverEvents {
+		opts.SetServerMonitor(r.serverMonitor())
+	}
 }
 
 // sensitiveCommands are those whose content the client must not publish.

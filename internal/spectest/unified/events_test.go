@@ -103,7 +103,7 @@ func TestRecorderKeepsWhatIsObserved(t *testing.T) {
 	} {
 		r := newRecorder([]string{"commandStartedEvent"}, []string{"insert"}, c.sensitive)
 		opts := options.Client()
-		r.attach(opts)
+		r.attach(opts, false)
 		e := started(c.command).event.(*event.CommandStartedEvent)
 		if c.empty {
 			e.Command = nil

@@ -35,6 +35,9 @@ func (c *run) perform(ctx context.Context, doc bson.Raw) (clientErr, failure err
 		return nil, err
 	}
 	result, err := c.call(ctx, &op, a)
+	if missing := new(NotThereYet); errors.As(ifMissing(err), &missing) {
+		return nil, fmt.Errorf("%s: %w", op.Name, missing)
+	}
 	if refused := new(refusal); errors.As(err, &refused) {
 		return nil, fmt.Errorf("%s: %w", op.Name, refused.err)
 	}

@@ -37,8 +37,7 @@ func appendMetadata(_ context.Context, c *clientEntity, a *arguments) (any, erro
 	if err != nil {
 		return nil, &refusal{err}
 	}
-	c.AppendDriverInfo(options.DriverInfo{Name: info.Name, Version: info.Version, Platform: info.Platform})
-	return nil, nil
+	return nil, mongoAppendDriverInfo(c.mongoClient, options.DriverInfo{Name: info.Name, Version: info.Version, Platform: info.Platform})
 }
 
 func watchClient(ctx context.Context, c *clientEntity, a *arguments) (any, error) {

@@ -2,7 +2,6 @@ package unified
 
 import (
 	"context"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -131,7 +130,9 @@ func createCommandCursor(ctx context.Context, db *mongoDatabase, a *arguments) (
 func commandCursor(ctx context.Context, db *mongoDatabase, a *arguments) (*mongoCursor, error) {
 	command, opts := a.document("command"), options.RunCmd()
 	a.text("commandName")
-	batchSize, maxTime, comment := a.optional("batchSize"), a.optional("maxTimeMS"), a.optional("comment")
+	ofCursor := map[string]bson.RawValue{ // options of the cursor, where the others are of the command
+		"batchSize": a.optional("batchSize"), "maxAwaitTimeMS": a.optional("maxTimeMS"), "comment": a.optional("comment"),
+	}
 	a.optional("cursorType") // the command says it to the server, and the client sends getMore in any case
 	if err := a.rest(opts); err != nil {
 		return nil, err
@@ -140,14 +141,13 @@ func commandCursor(ctx context.Context, db *mongoDatabase, a *arguments) (*mongo
 	if err != nil {
 		return nil, err
 	}
-	if n, ok := wholeNumber(batchSize); ok {
-		cursor.SetBatchSize(int32(n))
-	}
-	if ms, ok := wholeNumber(maxTime); ok {
-		cursor.SetMaxAwaitTime(time.Duration(ms) * time.Millisecond)
-	}
-	if comment.Type != 0 {
-		cursor.SetComment(comment)
+	for name, v := range ofCursor {
+		if v.Type == 0 {
+			continue
+		}
+		if err := a.run.runner.set(cursor, name, v); err != nil {
+			return nil, refuse("%s: %w", name, err)
+		}
 	}
 	return cursor, nil
 }

@@ -95,7 +95,7 @@ func clientBulkResult(r *mongoClientBulkResult) bson.D {
 }
 
 // document is the result of an operation that returns one or none.
-func document(found *mongoSingleResult) (any, error) {
+func document(found interface{ Raw() (bson.Raw, error) }) (any, error) {
 	doc, err := found.Raw()
 	if errors.Is(err, mongoErrNoDocuments) {
 		return bson.RawValue{Type: bson.TypeNull}, nil

@@ -1,3 +1,5 @@
+//go:build !spec_holdfast
+
 package unified
 
 import (

@@ -38,7 +38,7 @@ func authority(t testing.TB) func() (net.Conn, error) {
 // ours starts a server under test, of a version, and returns how it is reached.
 func ours(t testing.TB, version string) func() (net.Conn, error) {
 	t.Helper()
-	rs := mongotest.RunT(t, mongotest.InMemory(), mongotest.Standalone(), mongotest.JournalLimit(0),
+	rs := mongotest.RunStandaloneT(t, mongotest.InMemory(), mongotest.JournalLimit(0),
 		mongotest.Version(version))
 	return func() (net.Conn, error) { return rs.Dialer().DialContext(context.Background(), "tcp", rs.Addr(0)) }
 }

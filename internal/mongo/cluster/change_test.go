@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// changes records each change of a topology as text: the servers and their kinds before and after.
+type changes []string
+
+func (c *changes) add(old, next *topology.Description) {
+	*c = append(*c, fmt.Sprintf("%s -> %s", shown(old), shown(next)))
+}
+
+func shown(d *topology.Description) string {
+	if d == nil {
+		return "nothing"
+	}
+	var servers []string
+	for _, s := range d.Servers {
+		servers = append(servers, fmt.Sprintf("%s %v", strings.TrimSuffix(s.Address, ":27017"), s.Kind))
+	}
+	return strings.Join(servers, ", ")
+}
+
+func TestEveryChangeOfTheTopologyIsReportedInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got changes
+		one, two := &peer{hello: member(true, addrA, addrB)}, &peer{hello: member(false, addrA, addrB)}
+		c := start(t, network{addrA: one, addrB: two}, func(cfg *Config) { cfg.OnChange = got.add })
+		s := selected(t, c)
+		conn := checkOut(t, s) // its handshake changes the topology too
+		c.ConnectionFailed(s, conn, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
+		s.CheckIn(conn)
+		synctest.Wait()
+		want := changes{
+			"nothing -> a Unknown",
+			"a Unknown -> a RSPrimary, b Unknown",
+			"a RSPrimary, b Unknown -> a RSPrimary, b RSSecondary",
+			"a RSPrimary, b RSSecondary -> a RSPrimary, b RSSecondary",
+			"a RSPrimary, b RSSecondary -> a Unknown, b RSSecondary",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("reported\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestAFailedCheckIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got changes
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.OnChange = got.add })
+		selected(t, c)
+		p.down(errDown)
+		pass(t, c.cfg.HeartbeatInterval)
+		if last := got[len(got)-1]; last != "a Unknown -> a Unknown" && last != "a Standalone -> a Unknown" {
+			t.Errorf("the last change is %q", last)
+		}
+		if err := c.Snapshot().Description.Servers[0].Error; !errors.Is(err, errDown) {
+			t.Errorf("the server's error is %v", err)
+		}
+	})
+}
+
+func TestOnChangeMayUseTheCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c *Cluster
+		started := make(chan struct{})
+		c = start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) {
+			cfg.OnChange = func(_, next *topology.Description) {
+				if next.Servers[0].Known() {
+					<-started
+					c.RequestChecks()
+					c.ReplaceSeeds([]string{addrA})
+				}
+			}
+		})
+		close(started)
+		if err := operation(t.Context(), selected(t, c)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Source: Polling SRV Records for mongos Discovery.
+func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got changes
+		a, b := &peer{hello: mongos()}, &peer{hello: mongos()}
+		c := start(t, network{addrA: a, addrB: b}, func(cfg *Config) { cfg.OnChange = got.add })
+		old := selected(t, c)
+		conn := checkOut(t, old)
+		c.ReplaceSeeds([]string{addrB})
+		next := selected(t, c)
+		if next == old || next.Address() != addrB {
+			t.Errorf("%s is selected", next.Address())
+		}
+		if err := operation(t.Context(), next); err != nil {
+			t.Error(err)
+		}
+		if err := ping(t.Context(), conn); err != nil {
+			t.Errorf("the operation on the removed server: %v", err)
+		}
+		old.CheckIn(conn)
+		counters(t, old, 0, 0, 0)
+		if !slices.Contains(got, "a Mongos -> b Unknown") {
+			t.Errorf("reported %q", []string(got))
+		}
+	})
+}

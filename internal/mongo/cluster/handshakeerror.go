@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// HandshakeError is the error of a connection that could not be established. Nothing of an operation was sent on it.
+type HandshakeError struct {
+	Address string
+	// Connecting means that the dial or hello failed, so the server may be overloaded (Client Backpressure
+	// specification).
+	Connecting bool
+	Timeout    bool
+	// Network means that the connection failed. It is false for an error reply.
+	Network bool
+	// Reply is the server's error reply, nil if there was none.
+	Reply bson.Raw
+	Err   error
+}
+
+// Error returns the address and the cause.
+func (e *HandshakeError) Error() string {
+	return fmt.Sprintf("connecting to %s failed: %v", e.Address, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *HandshakeError) Unwrap() error { return e.Err }
+
+// unwrittenHello is the error of a hello that the client could not write.
+type unwrittenHello struct{ err error }
+
+func (u *unwrittenHello) Error() string { return u.err.Error() }
+func (u *unwrittenHello) Unwrap() error { return u.err }
+
+// refusedHello is an error reply to a hello.
+type refusedHello struct {
+	reply bson.Raw
+	err   error
+}
+
+func (r *refusedHello) Error() string { return r.err.Error() }
+func (r *refusedHello) Unwrap() error { return r.err }

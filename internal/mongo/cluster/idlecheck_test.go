@@ -1,0 +1,117 @@
+//go:build unix
+
+package cluster
+
+import (
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// tcpPeer is a server on a real TCP address that answers every message. It also returns the accepted connections.
+func tcpPeer(t *testing.T) (string, <-chan net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	accepted := make(chan net.Conn, 10)
+	go func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- nc
+			go answerAll(nc)
+		}
+	}()
+	return l.Addr().String(), accepted
+}
+
+func answerAll(nc net.Conn) {
+	defer nc.Close()
+	body, _ := bson.Marshal(append(bson.D{{Key: "ok", Value: 1}}, standalone()...))
+	for {
+		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
+		if err != nil {
+			return
+		}
+		h, _ := wire.ParseHeader(message)
+		answer := msg(h.RequestID, body)
+		if h.OpCode == wire.OpQuery {
+			answer = wire.AppendReply(nil, 1, h.RequestID, body)
+		}
+		if _, err := nc.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+func TestAnIdleConnectionIsCheckedBeforeItIsUsedAgain(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		during func(net.Conn)
+		idle   time.Duration
+		kept   bool
+	}{
+		{"an open connection is kept", nil, 2 * time.Second, true},
+		{"a connection idle for less than a second is not checked", func(nc net.Conn) { nc.Close() }, 0, true},
+		{"a connection that the peer closed is discarded", func(nc net.Conn) { nc.Close() }, 2 * time.Second, false},
+		{"a connection that the peer reset is discarded", func(nc net.Conn) {
+			_ = nc.(*net.TCPConn).SetLinger(0)
+			nc.Close()
+		}, 2 * time.Second, false},
+		{"a connection with unread bytes is discarded", func(nc net.Conn) { nc.Write([]byte{0}) }, 2 * time.Second, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			address, accepted := tcpPeer(t)
+			s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}})
+			found(t, s, standalone())
+			if err := operation(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			conn := s.pool.idle[0]
+			if c.during != nil {
+				c.during(<-accepted)
+				untilDisturbed(t, conn)
+			}
+			conn.lastUsed = time.Now().Add(-c.idle)
+			next := checkOut(t, s)
+			if (next == conn) != c.kept {
+				t.Errorf("connection %d is used", next.ID())
+			}
+			s.CheckIn(next)
+			counters(t, s, 1, 1, 0)
+		})
+	}
+}
+
+// untilDisturbed waits until the check of an idle connection notices the peer's action.
+func untilDisturbed(t *testing.T, c *Conn) {
+	t.Helper()
+	for limit := time.Now().Add(10 * time.Second); openAndSilent(c.nc); runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatal("the connection is still open and silent")
+		}
+	}
+}
+
+func TestAnOperationWithTheDefaultDialer(t *testing.T) {
+	address, _ := tcpPeer(t)
+	c, err := New(Config{Topology: topology.Config{Seeds: []string{address}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if err := operation(t.Context(), selectedNow(t, c)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+const (
+	firstReadBuffer = 4 << 10
+	keptBuffer      = 1 << 20 // in bytes; a larger buffer is not kept after its message
+)
+
+// messageBuffer splits the bytes of a connection into messages. It reads as much as has arrived, so most replies need
+// one read. Bytes after a message are kept for the next one.
+type messageBuffer struct {
+	bytes []byte // the bytes that were read
+	start int    // index of the first byte that was not returned yet
+}
+
+// next returns the next message, of at most limit bytes. It is valid until the next call.
+func (b *messageBuffer) next(from io.Reader, limit int) ([]byte, error) {
+	b.dropReturned()
+	var readErr error
+	for {
+		length, err := b.messageLength(limit)
+		switch {
+		case err != nil:
+			return nil, err
+		case length > 0 && b.unread() >= length:
+			end := b.start + length
+			message := b.bytes[b.start:end:end]
+			b.start = end
+			return message, nil
+		case readErr != nil:
+			return nil, endOfMessage(readErr, b.unread())
+		}
+		b.makeRoom(length)
+		var n int
+		n, readErr = from.Read(b.bytes[len(b.bytes):cap(b.bytes)])
+		b.bytes = b.bytes[:len(b.bytes)+n]
+	}
+}
+
+// unread returns the number of bytes that were read and not returned yet.
+func (b *messageBuffer) unread() int { return len(b.bytes) - b.start }
+
+// messageLength returns the length in the next message's header, or 0 if the header has not arrived yet.
+func (b *messageBuffer) messageLength(limit int) (int, error) {
+	if b.unread() < wire.HeaderLength {
+		return 0, nil
+	}
+	n := int(int32(binary.LittleEndian.Uint32(b.bytes[b.start:])))
+	if n < wire.HeaderLength || n > limit {
+		return 0, fmt.Errorf("%w: the message length is %d, it must be at least %d and at most %d",
+			wire.ErrMalformed, n, wire.HeaderLength, limit)
+	}
+	return n, nil
+}
+
+// dropReturned frees the space of the messages that were returned.
+func (b *messageBuffer) dropReturned() {
+	if b.start > 0 {
+		b.bytes = b.bytes[:copy(b.bytes, b.bytes[b.start:])]
+		b.start = 0
+	}
+	b.shrink()
+}
+
+// shrink drops an empty buffer that is larger than keptBuffer.
+func (b *messageBuffer) shrink() {
+	if cap(b.bytes) > keptBuffer && b.unread() == 0 {
+		b.bytes, b.start = nil, 0
+	}
+}
+
+// makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte.
+func (b *messageBuffer) makeRoom(length int) {
+	need := max(length, len(b.bytes)+1, firstReadBuffer)
+	if need > cap(b.bytes) {
+		b.bytes = append(make([]byte, 0, need), b.bytes...)
+	}
+}
+
+// endOfMessage turns io.EOF inside a message into io.ErrUnexpectedEOF.
+func endOfMessage(err error, got int) error {
+	if err == io.EOF && got > 0 { //nolint:errorlint // readers return io.EOF itself
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,165 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// streamed returns an OP_MSG with requestID id, and with the flag moreToCome if more is true.
+func streamed(t *testing.T, id, responseTo int32, more bool, doc bson.D) []byte {
+	t.Helper()
+	body, err := bson.Marshal(append(bson.D{{Key: "ok", Value: 1}}, doc...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flags wire.MsgFlags
+	if more {
+		flags = wire.MoreToCome
+	}
+	at, b := wire.BeginMsg(nil, id, responseTo, flags)
+	return wire.EndMessage(append(b, body...), at)
+}
+
+// streamingPeer answers each command except the first hello by calling answer.
+func streamingPeer(answer func(q *question)) *peer {
+	return &peer{hello: standalone(), script: func(q *question) bool {
+		if q.handshake {
+			return false
+		}
+		answer(q)
+		return true
+	}}
+}
+
+// The streaming protocol of Server Monitoring and exhaust cursors read such messages.
+func TestNextReadsAHelloThatWasNotRequested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := streamingPeer(func(q *question) {
+			first := streamed(t, 100, q.header.RequestID, true, member(true, addrA))
+			second := streamed(t, 101, 100, true, member(false, addrA))
+			third := streamed(t, 102, 101, false, member(true, addrA, addrB))
+			q.conn.Write(append(first, second...)) // one read may return both
+			q.conn.Write(third)
+		})
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		conn := checkOut(t, s)
+		described := make([]*topology.Server, 0, 3)
+		next, err := conn.sendHello(t.Context(), addrA, &Handshake{})
+		for ; err == nil; next, err = read(t.Context(), conn) {
+			described = append(described, next)
+			if !conn.Continues() {
+				break
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(described) != 3 || described[0].Kind != topology.RSPrimary || described[1].Kind != topology.RSSecondary ||
+			len(described[2].Hosts) != 2 {
+			t.Errorf("described as %+v", described)
+		}
+		s.CheckIn(conn)
+		counters(t, s, 1, 1, 0)
+	})
+}
+
+func read(ctx context.Context, c *Conn) (*topology.Server, error) {
+	reply, err := c.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.describedBy(addrA, reply)
+}
+
+func TestAConnectionWithMoreToComeIsClosedAtCheckIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, streamingPeer(func(q *question) {
+			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
+		}), nil)
+		found(t, s, standalone())
+		conn := checkOut(t, s)
+		if err := ping(t.Context(), conn); err != nil {
+			t.Fatal(err)
+		}
+		s.CheckIn(conn)
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+func TestANextMessageMustAnswerTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, streamingPeer(func(q *question) {
+			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
+			q.conn.Write(streamed(t, 101, 99, false, nil))
+		}), nil)
+		found(t, s, standalone())
+		conn := checkOut(t, s)
+		if err := ping(t.Context(), conn); err != nil {
+			t.Fatal(err)
+		}
+		_, err := conn.Next(t.Context())
+		wantBroken(t, conn, err, retry.StageInFlight, wire.ErrMalformed)
+		s.CheckIn(conn)
+	})
+}
+
+func TestNextEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, streamingPeer(func(q *question) {
+			q.conn.Write(streamed(t, 100, q.header.RequestID, true, nil))
+		}), nil)
+		found(t, s, standalone())
+		conn := checkOut(t, s)
+		if err := ping(t.Context(), conn); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := conn.Next(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		s.CheckIn(conn)
+	})
+}
+
+func TestMessagesOfAllSizesAreReadCompletely(t *testing.T) {
+	for _, sizes := range [][]int{
+		{10, 20, 30},
+		{firstReadBuffer, 1},
+		{firstReadBuffer + 1, firstReadBuffer - 1, firstReadBuffer},
+		{10 * firstReadBuffer, 5, 3 * firstReadBuffer},
+		{keptBuffer + 1, 7, keptBuffer + 2},
+	} {
+		var all []byte
+		var want [][]byte
+		for i, size := range sizes {
+			m := streamed(t, int32(i), 0, false, bson.D{{Key: "b", Value: make([]byte, size)}})
+			want = append(want, m)
+			all = append(all, m...)
+		}
+		for _, piece := range []int{1 << 30, firstReadBuffer, 100, 17} {
+			var b messageBuffer
+			from := &pieces{data: all, size: piece}
+			for i, m := range want {
+				got, err := b.next(from, wire.MaxMessageLength)
+				if err != nil || string(got) != string(m) {
+					t.Fatalf("sizes %v in pieces of %d: message %d has %d bytes (%v), want %d", sizes, piece, i, len(got), err, len(m))
+				}
+			}
+			if b.unread() != 0 || len(from.data) != 0 {
+				t.Errorf("sizes %v in pieces of %d: %d and %d bytes are left", sizes, piece, b.unread(), len(from.data))
+			}
+		}
+	}
+}

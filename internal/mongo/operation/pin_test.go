@@ -1,0 +1,159 @@
+package operation
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// connection runs an operation and returns the server's connectionId of its connection.
+func (w *world) connection(pin *Pin, s *Session) int64 {
+	w.Helper()
+	c := constant("hello", 1)
+	o := op(Generic, c)
+	o.Pin, o.Session = pin, s
+	w.must(w.runner.Run(w.Context(), o))
+	return c.reply.Lookup("connectionId").AsInt64()
+}
+
+// occupy checks out the connection that the pool would return next.
+func (w *world) occupy() (release func()) {
+	w.Helper()
+	server := w.server()
+	conn, err := server.CheckOut(w.Context())
+	w.must(err)
+	return func() { server.CheckIn(conn) }
+}
+
+func TestAPinPinsOperationsToTheServerOfTheFirst(t *testing.T) {
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunSharded(1, 2, mongotest.InMemory())
+	}, func(w *world) {
+		w.server()
+		for range 10 {
+			var pin Pin
+			c := constant("hello", 1)
+			ports := map[string]bool{}
+			for range 10 {
+				o := op(Generic, c)
+				o.Pin = &pin
+				w.must(w.runner.Run(w.Context(), o))
+				ports[pin.Server().Address()] = true
+			}
+			if len(ports) != 1 {
+				t.Errorf("the operations went to %v", ports)
+			}
+			pin.Release()
+			if pin.Server() != nil {
+				t.Error("a released pin has a server")
+			}
+		}
+	})
+}
+
+func TestAPinnedConnectionStaysCheckedOutUntilRelease(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		first := w.connection(pin, nil)
+		other := w.connection(nil, nil)
+		if other == first {
+			t.Error("another operation runs on the pin's connection")
+		}
+		if again := w.connection(pin, nil); again != first {
+			t.Errorf("the pin's second operation runs on connection %d, want %d", again, first)
+		}
+		if w.runner.Cluster().Busy() {
+			t.Error("a pinned connection counts as an operation in flight")
+		}
+		pin.Release()
+		pin.Release()
+		done := w.occupy() // it was used last
+		if next := w.connection(nil, nil); next != other {
+			t.Errorf("the next operation runs on connection %d, want %d", next, other)
+		}
+		done()
+	})
+}
+
+// The Transactions specification pins a session; its operations have no pin of their own.
+func TestASessionsPinPinsItsOperations(t *testing.T) {
+	in(t, func(w *world) {
+		s := w.runner.StartSession(SessionOptions{})
+		s.Pin = &Pin{KeepConnection: true}
+		first := w.connection(nil, s)
+		if again := w.connection(nil, s); again != first || w.connection(nil, nil) == first {
+			t.Error("the session's operations do not have a connection of their own")
+		}
+		s.End()
+		if s.Pin.Server() != nil {
+			t.Error("the session's end does not release its pin")
+		}
+	})
+}
+
+func TestAPinIsLostWhenItsConnectionBreaks(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		w.connection(pin, nil)
+		w.set.Use("ping", mongotest.Once(mongotest.Fault{LoseReply: true}))
+		o := op(Generic, constant("ping", 1))
+		o.Pin = pin
+		if err := w.runner.Run(w.Context(), o); err == nil || !pin.Lost() {
+			t.Fatalf("error %v, lost: %v", err, pin.Lost())
+		}
+		sent := len(w.sent)
+		if err := w.runner.Run(w.Context(), o); !errors.Is(err, errConnectionLost) || len(w.sent) != sent {
+			t.Errorf("the next operation: %v; %d commands were sent", err, len(w.sent)-sent)
+		}
+		pin.Release()
+		w.must(w.runner.Run(w.Context(), o))
+		pin.Release()
+		if w.runner.Cluster().Busy() {
+			t.Error("the lost connection counts as an operation in flight")
+		}
+	})
+}
+
+func TestAFailedAttemptDoesNotPin(t *testing.T) {
+	in(t, func(w *world) {
+		w.set.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no"}}))
+		pin := &Pin{KeepConnection: true}
+		o := op(Read, constant("find", "c"))
+		o.Pin = pin
+		if err := w.runner.Run(w.Context(), o); err == nil || pin.Server() != nil {
+			t.Errorf("error %v, pinned to %v", err, pin.Server())
+		}
+		w.must(w.runner.Run(w.Context(), o))
+		if pin.Server() == nil || pin.Lost() {
+			t.Error("the success did not pin")
+		}
+		pin.Release()
+	})
+}
+
+// A getMore has the server and the session of the command that opened the cursor.
+func TestAGetMoreHasTheServerAndSessionOfItsCursor(t *testing.T) {
+	in(t, func(w *world) {
+		for i := range 5 {
+			w.insert(i, nil)
+		}
+		w.set.Use("getMore", mongotest.Once(mongotest.Fault{}))
+		s, pin := w.runner.ImplicitSession(), new(Pin)
+		find := constant("find", "c", "batchSize", 2)
+		o := op(Read, find)
+		o.Session, o.Pin = s, pin
+		w.must(w.runner.Run(w.Context(), o))
+		lsid, id := w.last("lsid"), find.cursor.ID
+		more := op(Read, constant("getMore", id, "collection", "c"))
+		more.Session, more.Pin, more.ReadConcern, more.OwnTimeLimit = s, pin, nil, true
+		w.must(w.runner.Run(w.Context(), more))
+		if !w.last("lsid").Equal(lsid) || w.last("getMore").AsInt64() != id || id == 0 {
+			t.Errorf("the getMore was %v", bson.Raw(w.sent[len(w.sent)-1]))
+		}
+		s.Release()
+		pin.Release()
+	})
+}

@@ -1,0 +1,42 @@
+//go:build spec_holdfast
+
+package spec
+
+import "testing"
+
+// The client under test is Holdfast's, by the runner's bind_holdfast.go.
+const (
+	clientName  = "ours"
+	tableFile   = "expected_ours.json"
+	missingFile = "not_there_yet.json"
+)
+
+// leastOperations is how many cases of TestRunnerOperations are run.
+const leastOperations = 33
+
+// versions are those that a case is run on where its file admits them: the newest of each that the client works with.
+var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13", "4.2.25", "4.0.28", "3.6.23"}
+
+// passed are the suites of which some cases pass.
+var passed = []string{
+	"client-backpressure", "command-logging-and-monitoring/tests/monitoring", "crud", "read-write-concern/tests/operation",
+	"retryable-reads", "retryable-writes", "sessions", "unified-test-format/tests/valid-pass",
+}
+
+func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
+	for name, operation := range map[string]string{
+		"a method, and any error is expected": `{"object": "c", "name": "countDocuments", "arguments": {"filter": {}}, "expectError": {"isError": true}}`,
+		"a method, and the result is ignored": `{"object": "c", "name": "aggregate", "arguments": {"pipeline": []}, "ignoreResultAndError": true}`,
+		"an option, and an error of the client is expected": `{"object": "c", "name": "find", "arguments": {"filter": {}, "cursorType": "tailable"},
+			"expectError": {"isClientError": true}}`,
+		"a method, on a thread": runner("runOnThread", `"thread": "thread", "operation": {"object": "db", "name": "listCollections"}`) + "," +
+			runner("waitForThread", `"thread": "thread"`),
+		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"minPoolSize": 1}}}]`),
+	} {
+		f := framed(t, operation)
+		r := result{err: runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0])}
+		if r.outcome() != notThereYet {
+			t.Errorf("%s: %v", name, r.err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package mongotest
+
+// Tester is what the package needs of a test framework; a *testing.T has it.
+type Tester interface {
+	Helper()
+	Cleanup(func())
+	Failed() bool
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// RunStandalone runs one server that is no replica set: its hello names none, and it refuses transaction numbers.
+func RunStandalone(opts ...Option) (*Deployment, error) {
+	return run(topology{members: 1, standalone: true}, opts)
+}
+
+// RunReplicaSet runs a replica set of 1 to 50 members, spares included, of which seven may vote; [Member] says more about
+// each. The member with the highest priority, the first of them, is the elected primary when RunReplicaSet returns, unless
+// the option [Uninitiated] is given.
+func RunReplicaSet(members int, opts ...Option) (*Deployment, error) {
+	return run(topology{members: members}, opts)
+}
+
+// RunSharded runs a sharded cluster: a replica set as the only shard, and at least one mongos in front of it. The connection
+// string names the mongos; the members can still be reached by their own addresses.
+func RunSharded(members, mongos int, opts ...Option) (*Deployment, error) {
+	return run(topology{members: members, mongos: mongos, sharded: true}, opts)
+}
+
+// RunStandaloneT is [RunStandalone] for a test. As with all functions whose names end in T, what runs is closed when the
+// test ends, and an error ends the test at once. If the test failed, it logs the text of [Deployment.Dump]. Parallel tests
+// do not disturb each other.
+func RunStandaloneT(t Tester, opts ...Option) *Deployment {
+	t.Helper()
+	rs, err := RunStandalone(opts...)
+	return closeAfter(t, rs, err)
+}
+
+// RunReplicaSetT is [RunReplicaSet] for a test, see [RunStandaloneT].
+func RunReplicaSetT(t Tester, members int, opts ...Option) *Deployment {
+	t.Helper()
+	rs, err := RunReplicaSet(members, opts...)
+	return closeAfter(t, rs, err)
+}
+
+// RunShardedT is [RunSharded] for a test, see [RunStandaloneT].
+func RunShardedT(t Tester, members, mongos int, opts ...Option) *Deployment {
+	t.Helper()
+	rs, err := RunSharded(members, mongos, opts...)
+	return closeAfter(t, rs, err)
+}
+
+// closeAfter arranges that a deployment is closed when the test ends.
+func closeAfter(t Tester, rs *Deployment, err error) *Deployment {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		if t.Failed() {
+			t.Logf("what happened at the servers:\n%s", rs.Dump())
+		}
+		if err := rs.Close(); err != nil {
+			t.Logf("closing the deployment: %v", err)
+		}
+	})
+	return rs
+}
+
+func run(servers topology, opts []Option) (*Deployment, error) {
+	c, err := newConfig(servers, opts)
+	if err != nil {
+		return nil, err
+	}
+	rs := &Deployment{
+		config: c, configVersion: 1, electionTimeout: c.electionTimeout, modes: c.modes, done: make(chan struct{}),
+		journal: journal{limit: c.journalLimit}, transcript: transcript{limit: c.transcript},
+	}
+	rs.network = c.network()
+	for i := range c.members {
+		m := newMember(rs, i)
+		m.config, m.lag = c.initial[i].Member, c.initial[i].lag
+		m.config.Removed = m.config.Removed || c.uninitiated
+		rs.members, rs.servers = append(rs.members, m), append(rs.servers, &m.server)
+		rs.cut = append(rs.cut, make([]bool, c.members))
+	}
+	for i := range c.mongos {
+		r := newMongos(rs, i)
+		rs.mongos, rs.servers = append(rs.mongos, r), append(rs.servers, &r.server)
+	}
+	if err := rs.secure(); err != nil {
+		return nil, err
+	}
+	if err := rs.listen(); err != nil {
+		_ = rs.Close()
+		return nil, err
+	}
+	for _, m := range rs.members {
+		rs.wg.Go(m.replicate)
+	}
+	if !c.uninitiated {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		rs.beginLocked(rs.foremostLocked())
+	}
+	return rs, nil
+}

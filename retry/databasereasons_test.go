@@ -1,0 +1,12 @@
+package retry_test
+
+import (
+	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
+)
+
+func init() {
+	retry.DatabaseReasons.Couchbase = couchbasereason.All()
+	retry.DatabaseReasons.MongoDB = mongoreason.All()
+}

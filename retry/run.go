@@ -1,0 +1,81 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Class says what an error means for another attempt. A function that classifies errors for [Run] returns it.
+type Class uint8
+
+// The classes. The zero value is the careful one: return it for every error that you do not know.
+const (
+	ClassUnknown   Class = iota // nothing is known: not retried, and the operation may have been applied
+	ClassPermanent              // the server answered that it did nothing, and another attempt would not help: not retried
+	ClassTemporary              // the server answered that it did nothing, and it may do it later: retried
+	ClassNotSent                // nothing was sent, for example because no connection could be made: retried
+	ClassNoAnswer               // something may have been sent and no answer came: retried unless EffectNotIdempotent
+)
+
+// classFailures are the failures that the classes stand for, without their error.
+var classFailures = [...]Failure{
+	ClassUnknown:   {Stage: StageInFlight, Reason: ReasonUnknown},
+	ClassPermanent: {Stage: StageResponded, Reason: ReasonUnknown},
+	ClassTemporary: {Stage: StageResponded, Reason: ReasonServiceResponseCodeIndicated},
+	ClassNotSent:   {Stage: StageDispatch, Reason: ReasonConnectionFailed},
+	ClassNoAnswer:  {Stage: StageInFlight, Reason: ReasonNetworkError},
+}
+
+// failure returns the failure that an error of this class is.
+func (c Class) failure(err error) Failure {
+	f := classFailures[ClassUnknown]
+	if int(c) < len(classFailures) {
+		f = classFailures[c]
+	}
+	if inner, ok := errors.AsType[*Error](err); ok && !inner.OutcomeKnown() {
+		f.Stage = StageInFlight // an earlier attempt within f may have been applied, whatever became of the last one
+	}
+	f.Err = err
+	return f
+}
+
+// The limits of [Run].
+const (
+	runAttempts   = 5
+	runBackoffMin = 50 * time.Millisecond
+)
+
+// runEngine is the engine of [Run].
+var runEngine = &Engine{strategy: Limited(runAttempts, BestEffort(BackoffOptions{Min: runBackoffMin}))}
+
+// Run calls f until it succeeds or may not be called again, at most 5 times. The delay after n retries is random, uniform
+// between 50 ms and 50 ms x 2^n, so all delays together are at most 0.75 s. Run sets no deadline: the one of ctx holds, also
+// for f, and a delay that would pass it ends the operation at once. For other limits, a budget or a breaker make an engine
+// with [New] and use [Engine.Run].
+//
+// effect says whether calling f twice does harm. classify says what an error of f means; it is not called for nil. Whatever
+// it returns, an operation whose context has ended is not retried, and one with [EffectNotIdempotent] is retried only when
+// nothing can have been applied. For that, f must do one thing: classify sees the error of its last step only.
+//
+// Run returns nil or an [*Error] with every attempt; if classify is nil it returns another error and does not call f. It is
+// safe for concurrent use if f and classify are. Both are called in the caller's goroutine.
+func Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
+	return runEngine.Run(ctx, effect, classify, f)
+}
+
+var errNilClassify = errors.New("retry: Run: classify is nil; it must be a function that says which errors may be retried")
+
+// Run calls f like the function [Run], with the strategy, the deadline mode, the budget, the breaker and the observer of the
+// engine.
+func (e *Engine) Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
+	if classify == nil {
+		return errNilClassify
+	}
+	return e.Do(ctx, Operation{Effect: effect}, func(ctx context.Context, _ int) Failure {
+		if err := f(ctx); err != nil {
+			return classify(err).failure(err)
+		}
+		return Failure{}
+	})
+}
