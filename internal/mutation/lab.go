@@ -104,7 +104,7 @@ func (l *lab) test(ctx context.Context, drawn []*mutant, o options) []result {
 	valid := map[int]result{}
 	for begun := 0; len(valid) < o.n && begun < len(drawn) && ctx.Err() == nil; {
 		batch := min(o.n-len(valid), len(drawn)-begun)
-		l.batch(ctx, drawn, begun, batch, o.workers, valid)
+		l.batch(ctx, drawn[begun:begun+batch], o, func(i int, r result) { valid[begun+i] = r })
 		begun += batch
 	}
 	var results []result
@@ -114,23 +114,24 @@ func (l *lab) test(ctx context.Context, drawn []*mutant, o options) []result {
 	return results
 }
 
-// batch tests the mutants from number begin on and adds the valid ones by their numbers.
-func (l *lab) batch(ctx context.Context, drawn []*mutant, begin, count, workers int, valid map[int]result) {
+// batch tests mutants at the same time, as many as there are workers, and passes on what came of the valid ones.
+func (l *lab) batch(ctx context.Context, mutants []*mutant, o options, valid func(i int, r result)) {
 	var mu sync.Mutex
 	var done sync.WaitGroup
 	numbers := make(chan int)
-	for range min(workers, count) {
+	for range min(o.workers, len(mutants)) {
 		done.Go(func() {
 			for i := range numbers {
-				if r, ok := l.one(ctx, drawn[i]); ok {
+				if r, ok := l.one(ctx, mutants[i]); ok && ctx.Err() == nil {
 					mu.Lock()
-					valid[i] = r
+					r.tell(o)
+					valid(i, r)
 					mu.Unlock()
 				}
 			}
 		})
 	}
-	for i := begin; i < begin+count; i++ {
+	for i := range mutants {
 		numbers <- i
 	}
 	close(numbers)

@@ -1,7 +1,7 @@
 // Command mutation tests the tests: it changes one line of the engine or of the client's core at a time, runs the tests
 // that could notice, and prints each change that no test noticed.
 //
-//	go run ./internal/mutation [-seed N] [-n N]
+//	go run ./internal/mutation [-seed N] [-n N] [-in PACKAGE] [-v]
 //
 // The last line is "figure mutants-survived-percent X". It exits with 1 if X is above the bar, or if the table of
 // equivalent mutants (equivalent.txt) does not hold. The working tree is never changed: the go command sees each mutant
@@ -35,10 +35,11 @@ func main() {
 	seed := flag.Uint64("seed", 1, "which mutants are drawn")
 	n := flag.Int("n", 60, "how many are drawn")
 	workers := flag.Int("p", runtime.GOMAXPROCS(0), "how many are tested at the same time")
+	in := flag.String("in", "", "draw only mutants of this package, for example ./retry")
 	verbose := flag.Bool("v", false, "print each mutant and the package whose tests noticed it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, options{seed: *seed, n: *n, workers: *workers, verbose: *verbose})
+	err := run(ctx, options{seed: *seed, n: *n, workers: *workers, in: *in, verbose: *verbose})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
@@ -49,6 +50,7 @@ func main() {
 type options struct {
 	seed       uint64
 	n, workers int
+	in         string
 	verbose    bool
 }
 
@@ -67,7 +69,7 @@ func run(ctx context.Context, o options) error {
 	if err := equivalent.check(all); err != nil {
 		return err
 	}
-	drawn := draw(equivalent.without(all), o.seed)
+	drawn := draw(equivalent.without(all), o)
 	lab, err := newLab(ctx)
 	if err != nil {
 		return err
@@ -81,19 +83,26 @@ func run(ctx context.Context, o options) error {
 	return report(results, o, time.Since(start))
 }
 
-// report prints the survivors and the figure.
+// tell prints what came of one mutant, as soon as it is known.
+func (r result) tell(o options) {
+	switch {
+	case r.err != nil:
+	case r.noticedBy == "":
+		fmt.Printf("survived: %s\n", r.mutant)
+	case o.verbose:
+		fmt.Printf("noticed by %s: %s\n", r.noticedBy, r.mutant)
+	}
+}
+
+// report prints the figure.
 func report(results []result, o options, took time.Duration) error {
 	survived := 0
 	for _, r := range results {
 		if r.err != nil {
 			return r.err
 		}
-		switch {
-		case r.noticedBy == "":
+		if r.noticedBy == "" {
 			survived++
-			fmt.Printf("survived: %s\n", r.mutant)
-		case o.verbose:
-			fmt.Printf("noticed by %s: %s\n", r.noticedBy, r.mutant)
 		}
 	}
 	if len(results) < o.n {

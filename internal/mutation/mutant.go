@@ -91,17 +91,20 @@ func (s *source) sites() []site {
 	return all
 }
 
-// draw returns one mutant of each site, in the order in which a seed draws them. The place of a site depends on its own
+// draw returns one mutant of each site, in the order in which the seed draws them. The place of a site depends on its own
 // key only: as long as a line does not change, the same seed draws it.
-func draw(all []site, seed uint64) []*mutant {
+func draw(all []site, o options) []*mutant {
 	type ranked struct {
 		rank   uint64
 		mutant *mutant
 	}
-	order := make([]ranked, len(all))
-	for i, s := range all {
-		rank := hash(seed, s.key)
-		order[i] = ranked{rank, s.mutants[rank%uint64(len(s.mutants))]}
+	var order []ranked
+	for _, s := range all {
+		if o.in != "" && o.in != s.mutants[0].source.path {
+			continue
+		}
+		rank := hash(o.seed, s.key)
+		order = append(order, ranked{rank, s.mutants[rank%uint64(len(s.mutants))]})
 	}
 	slices.SortFunc(order, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	drawn := make([]*mutant, len(order))
