@@ -164,11 +164,10 @@ func TestWhichFailuresMakeASessionDirty(t *testing.T) {
 					}
 					return mongotest.Fault{}
 				}))
-				w.must(w.client.Disconnect(w.ctx))
+				w.reconnect()
 				if slices.Contains(ended, lsid(s[0])) == c.dirty || !slices.Contains(ended, lsid(s[len(s)-1])) {
 					t.Errorf("the sessions that ended are %v", ended)
 				}
-				w.client, _ = mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
 			})
 		})
 	}
@@ -594,7 +593,8 @@ func TestThePaceOfAttempts(t *testing.T) {
 	}{
 		{
 			"a read", func(ctx context.Context, w *world) error { return w.coll.FindOne(ctx, doc("_id", 1)).Err() },
-			refuse(6), "find", []time.Duration{0, 0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond},
+			refuse(6), "find",
+			[]time.Duration{0, 0, 500 * time.Millisecond, time.Second, 1500 * time.Millisecond},
 		},
 		{
 			"a write", func(ctx context.Context, w *world) error { return writes[2].do(ctx, w.coll) },
@@ -675,6 +675,8 @@ func TestAfterDisconnectOperationsSaySo(t *testing.T) {
 		if err := findOne(w); !errors.Is(err, mongo.ErrClientDisconnected) {
 			t.Errorf("error: %v", err)
 		}
-		w.client, _ = mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
+		var err error
+		w.client, err = mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
+		w.must(err)
 	})
 }

@@ -68,6 +68,7 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/query":     {"internal/mongo/wire"},
 	"mongo/mongotest/internal/collation": {"mongo/mongotest/internal/query", "internal/mongo/wire"},
 	"internal/figures":                   {},
+	"internal/mutation":                  {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
 	"cmd/holdfast":                       {"internal/prove", "mongo/mongotest"},
 	"internal/spectest":                  {},

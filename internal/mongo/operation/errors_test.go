@@ -61,21 +61,34 @@ func TestARefusalIsACommandErrorWithAllThatTheServerSaid(t *testing.T) {
 		message string
 	}{
 		{
-			"with a label of the server", bson.D{
-				{Key: "ok", Value: 0}, {Key: "code", Value: 7}, {Key: "codeName", Value: "N"}, {Key: "errmsg", Value: "m"},
+			"with a label of the server",
+			bson.D{
+				{Key: "ok", Value: 0},
+				{Key: "code", Value: 7},
+				{Key: "codeName", Value: "N"},
+				{Key: "errmsg", Value: "m"},
 				{Key: "errorLabels", Value: bson.A{"l"}},
 			},
-			false, []string{"l"}, "m",
+			false,
+			[]string{"l"},
+			"m",
 		},
 		{
-			"with the client's too", bson.D{
-				{Key: "ok", Value: 0}, {Key: "code", Value: 7}, {Key: "codeName", Value: "N"}, {Key: "errmsg", Value: "m"},
+			"with the client's too",
+			bson.D{
+				{Key: "ok", Value: 0},
+				{Key: "code", Value: 7},
+				{Key: "codeName", Value: "N"},
+				{Key: "errmsg", Value: "m"},
 				{Key: "errorLabels", Value: bson.A{"l"}},
 			},
-			true, []string{"l", "RetryableWriteError"}, "m",
+			true,
+			[]string{"l", "RetryableWriteError"},
+			"m",
 		},
 		{
-			"without a message", bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 7}, {Key: "codeName", Value: "N"}},
+			"without a message",
+			bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 7}, {Key: "codeName", Value: "N"}},
 			false, nil, "command failed",
 		},
 	} {
