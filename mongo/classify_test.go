@@ -298,6 +298,20 @@ func TestWhichRefusalsOfAnOlderServerAreRetried(t *testing.T) {
 	}
 }
 
+// A pool that was cleared since its server was selected: nothing was sent.
+func TestAClearedPoolIsAnAttempt(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.onPool = w.clearAtNextCheckOut()
+		w.set.Use("update", mongotest.Always(refuse(1)))
+		first := w.historyOf(updateOne(w)).Attempts[0]
+		if first.Reason != retry.PoolCleared || first.Stage != retry.Dispatch || first.Why != retry.Retried ||
+			len(labels(first.Err, "NetworkError", "RetryableWriteError")) != 2 {
+			t.Errorf("%+v", first)
+		}
+	})
+}
+
 // Client Backpressure, "Connection pool": the pool labels what fails while connecting, and is not cleared.
 func TestWhichFailuresOfAConnectionAreOverload(t *testing.T) {
 	all := []string{"NetworkError", "SystemOverloadedError", "RetryableError", "RetryableWriteError"}

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -18,12 +19,14 @@ type finder struct {
 	function string
 	// parents are the nodes that contain the one that is visited, the outermost first.
 	parents []ast.Node
-	found   [][]*mutant
+	// needless are the values of cases that do what is done without them.
+	needless map[ast.Node]bool
+	found    [][]*mutant
 }
 
 // fileMutants returns the mutants of a file, those of one site together. Not all of them need to compile.
 func fileMutants(s *source, f *file) [][]*mutant {
-	v := &finder{source: s, file: f, base: s.fset.File(f.syntax.FileStart).Base()}
+	v := &finder{source: s, file: f, base: s.fset.File(f.syntax.FileStart).Base(), needless: map[ast.Node]bool{}}
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		if n == nil {
 			v.parents = v.parents[:len(v.parents)-1]
@@ -32,7 +35,9 @@ func fileMutants(s *source, f *file) [][]*mutant {
 		if d, ok := n.(ast.Decl); ok && len(v.parents) == 1 {
 			v.function = declared(d)
 		}
-		v.visit(n)
+		if !v.isInNeedless(n) {
+			v.visit(n)
+		}
 		v.parents = append(v.parents, n)
 		return true
 	})
@@ -106,7 +111,6 @@ func (v *finder) negate(cond ast.Expr) {
 }
 
 func (v *finder) caseClause(c *ast.CaseClause) {
-	v.removeFrom(c.Body)
 	parent := v.parents[len(v.parents)-2] // of the block that the clause is in
 	s, isSwitch := parent.(*ast.SwitchStmt)
 	if isSwitch && s.Tag == nil {
@@ -114,6 +118,13 @@ func (v *finder) caseClause(c *ast.CaseClause) {
 			v.negate(cond)
 		}
 	}
+	if isSwitch && v.isNeedless(s, c) {
+		for _, value := range c.List {
+			v.needless[value] = true
+		}
+		return
+	}
+	v.removeFrom(c.Body)
 	for i, value := range c.List {
 		switch {
 		case i > 0:
@@ -122,6 +133,53 @@ func (v *finder) caseClause(c *ast.CaseClause) {
 			v.add("drop a value of the case", value.Pos(), c.List[1].Pos(), "")
 		}
 	}
+}
+
+// isNeedless reports whether a case that names constants does what is done without it: it stands there because every
+// constant of the type must be named.
+func (v *finder) isNeedless(s *ast.SwitchStmt, c *ast.CaseClause) bool {
+	if c.List == nil {
+		return false
+	}
+	for _, value := range c.List {
+		if s.Tag == nil || v.source.info.Types[value].Value == nil {
+			return false
+		}
+	}
+	for _, clause := range s.Body.List {
+		if other := clause.(*ast.CaseClause); other.List == nil {
+			return v.same(c.Body, other.Body)
+		}
+	}
+	if len(c.Body) == 0 {
+		return true
+	}
+	_, returns := c.Body[0].(*ast.ReturnStmt)
+	next := v.after(s)
+	return returns && next != nil && v.same(c.Body, []ast.Stmt{next})
+}
+
+func (v *finder) isInNeedless(n ast.Node) bool {
+	return v.needless[n] || slices.ContainsFunc(v.parents, func(p ast.Node) bool { return v.needless[p] })
+}
+
+func (v *finder) same(a, b []ast.Stmt) bool {
+	return slices.EqualFunc(a, b, func(a, b ast.Stmt) bool { return v.text(a) == v.text(b) })
+}
+
+// after returns the statement after one of the parents' statements, nil if there is none.
+func (v *finder) after(s ast.Stmt) ast.Stmt {
+	var list []ast.Stmt
+	switch p := v.parents[slices.Index(v.parents, ast.Node(s))-1].(type) {
+	case *ast.BlockStmt:
+		list = p.List
+	case *ast.CaseClause:
+		list = p.Body
+	}
+	if i := slices.Index(list, s); i >= 0 && i+1 < len(list) {
+		return list[i+1]
+	}
+	return nil
 }
 
 var swapped = map[token.Token]string{

@@ -121,6 +121,12 @@ func TestTheMutantsOfALine(t *testing.T) {
 			"drop a value of the case: case 1, b:", "change the number by one: case 2, b, limit:",
 			"change the number by one: case 0, b, limit:",
 		}},
+		{"values of a case that does nothing", "switch s {\ncase stageA, stageB:\n}", nil},
+		{"values of a case that does what follows", "switch s {\ncase stageA, stageB:\n\treturn ok, err\n}", nil},
+		{"values of a case that does what default does", "switch a {\ncase 1, b:\n\treturn ok, nil\ndefault:\n\treturn ok, nil\n}", []string{
+			"drop a value of the case: case b:", "drop a value of the case: case 1:", "change the number by one: case 2, b:",
+			"change the number by one: case 0, b:", "remove the early end: ", "remove the early end: ",
+		}},
 		{"conditions of cases", "switch {\ncase ok:\n\treturn false, nil\n}", []string{
 			"remove the early end: ", "negate the condition: case !(ok):", "swap true and false: return true, nil",
 		}},

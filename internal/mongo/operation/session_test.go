@@ -52,3 +52,28 @@ func TestASessionIDIsARandomVersion4UUID(t *testing.T) {
 		t.Errorf("the first transaction number is %d", n)
 	}
 }
+
+func TestEveryOtherBitOfASessionIDIsRandom(t *testing.T) {
+	var once, always [16]byte // bits that were set, and those that were never clear
+	for i := range always {
+		always[i] = 0xff
+	}
+	for range 200 {
+		for i, b := range newSession().id[4+1+3+4+1:][:16] {
+			once[i] |= b
+			always[i] &= b
+		}
+	}
+	for i := range once {
+		set, fixed := byte(0xff), byte(0)
+		switch i {
+		case 6:
+			set, fixed = 0x4f, 0x40
+		case 8:
+			set, fixed = 0xbf, 0x80
+		}
+		if once[i] != set || always[i] != fixed {
+			t.Errorf("byte %d: bits %08b were set and %08b never clear; want %08b and %08b", i, once[i], always[i], set, fixed)
+		}
+	}
+}
