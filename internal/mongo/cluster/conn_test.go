@@ -1,0 +1,346 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// canned is a connection on which each message is answered by the same bytes.
+type canned struct {
+	memConn
+	answer []byte
+	left   []byte
+	sizes  []int // of the buffers that it was read into
+}
+
+func (c *canned) Write(b []byte) (int, error) {
+	c.left = c.answer
+	return len(b), nil
+}
+
+func (c *canned) Read(b []byte) (int, error) {
+	c.sizes = append(c.sizes[:min(len(c.sizes), 8)], len(b))
+	if len(c.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, c.left)
+	c.left = c.left[n:]
+	return n, nil
+}
+
+// answering returns a connection whose every answer has that many bytes.
+func answering(t *testing.T, size int) (*Conn, *canned) {
+	t.Helper()
+	const frame = wire.HeaderLength + 4 + 1 + 4 + 1 + 2 + 4 + 1 + 1 // header, flags, kind, and {"p": "..."} without its text
+	body, err := bson.Marshal(bson.D{{Key: "p", Value: string(make([]byte, size-frame))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := msg(7, body)
+	if len(answer) != size {
+		t.Fatalf("the answer has %d bytes, not %d", len(answer), size)
+	}
+	nc := &canned{answer: answer}
+	return newConn(nc, 1, addrA), nc
+}
+
+// A context that cannot end costs nothing.
+func TestARoundTripWithoutADeadlineAllocatesNothing(t *testing.T) {
+	c, _ := answering(t, 100)
+	ctx := context.Background()
+	if err := ping(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	noAllocations(t, "a round trip", func() {
+		if ping(ctx, c) != nil {
+			t.Fatal("it failed")
+		}
+	})
+}
+
+// Most replies come whole with one read; a longer one is read into a buffer that holds it whole.
+func TestHowAReplyIsRead(t *testing.T) {
+	for _, c := range []struct {
+		size  int
+		reads []int // the room for each read
+	}{
+		{100, []int{4096}},
+		{4096, []int{4096}},
+		{4097, []int{4096, 1}},
+		{10_000, []int{4096, 10_000 - 4096}},
+	} {
+		conn, nc := answering(t, c.size)
+		if err := ping(t.Context(), conn); err != nil {
+			t.Errorf("%d bytes: %v", c.size, err)
+		}
+		if len(nc.sizes) != len(c.reads) || nc.sizes[0] != c.reads[0] || len(c.reads) > 1 && nc.sizes[1] < c.reads[1] {
+			t.Errorf("%d bytes were read into room for %v, want %v", c.size, nc.sizes, c.reads)
+		}
+	}
+}
+
+// A buffer of 1 MiB is kept for the next reply, a larger one is not.
+func TestWhichBufferIsKeptForTheNextReply(t *testing.T) {
+	for _, c := range []struct {
+		size int
+		kept bool
+	}{{1 << 20, true}, {1<<20 + 1, false}} {
+		conn, nc := answering(t, c.size)
+		for range 2 {
+			if err := ping(t.Context(), conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := nc.sizes[len(nc.sizes)-1] // one read takes all where the buffer was kept
+		if (len(nc.sizes) == 3 && last >= c.size) != c.kept {
+			t.Errorf("%d bytes: reads into room for %v", c.size, nc.sizes)
+		}
+		s := &Server{address: addrA, cluster: &Cluster{}}
+		s.pool.server = s
+		s.pool.state, s.pool.open = ready, map[*Conn]struct{}{}
+		out := make([]byte, 0, c.size)
+		in := make([]byte, 0, c.size)
+		conn.Out, conn.in = out, in
+		s.pool.checkIn(conn)
+		if (cap(conn.Out) == c.size) != c.kept || (cap(conn.in) == c.size) != c.kept || !c.kept && cap(conn.in) != 4096 {
+			t.Errorf("%d bytes: an idle connection keeps %d and %d", c.size, cap(conn.Out), cap(conn.in))
+		}
+	}
+}
+
+// The server's own limit counts, but no message is longer than any server's.
+func TestHowLongAMessageMayBe(t *testing.T) {
+	for _, c := range []struct {
+		limit  int32 // maxMessageSizeBytes, 0 if the server is not known yet
+		length int
+		ok     bool
+	}{
+		{0, wire.HeaderLength, true},
+		{0, wire.HeaderLength - 1, false},
+		{0, wire.MaxMessageLength, true},
+		{0, wire.MaxMessageLength + 1, false},
+		{1000, 1000, true},
+		{1000, 1001, false},
+		{wire.MaxMessageLength + 100, wire.MaxMessageLength + 1, false},
+	} {
+		conn := newConn(&canned{}, 1, addrA)
+		if c.limit > 0 {
+			conn.Description = &topology.Server{MaxMessageSize: c.limit}
+		}
+		n, err := conn.messageLength(binary.LittleEndian.AppendUint32(nil, uint32(c.length)), nil)
+		if (err == nil) != c.ok || c.ok && n != c.length || !c.ok && !errors.Is(err, wire.ErrMalformed) {
+			t.Errorf("with a limit of %d, %d bytes: %d, %v", c.limit, c.length, n, err)
+		}
+	}
+}
+
+// A connection that broke says whose it was: before its handshake by its name.
+func TestABrokenConnectionNamesItsServer(t *testing.T) {
+	for _, c := range []struct {
+		description *topology.Server
+		want        string
+	}{{nil, "a:27017[-1]"}, {&topology.Server{Address: addrA}, addrA}} {
+		conn := newConn(&canned{}, 1, addrA)
+		conn.Description = c.description
+		var broken *IOError
+		if err := conn.Broken(io.EOF); !errors.As(err, &broken) || broken.Address != c.want || broken.Stage != retry.InFlight || !conn.broken {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+// The first hello is an OP_QUERY with the client's metadata, the later ones are an OP_MSG.
+func TestTheHellosOfAConnection(t *testing.T) {
+	first := bson.D{
+		{Key: "isMaster", Value: int32(1)},
+		{Key: "helloOk", Value: true},
+		{Key: "backpressure", Value: "2"},
+		{Key: "client", Value: bson.D{
+			{Key: "application", Value: bson.D{{Key: "name", Value: "app"}}},
+			{Key: "driver", Value: bson.D{{Key: "name", Value: "holdfast"}, {Key: "version", Value: Version}}},
+			{Key: "os", Value: bson.D{{Key: "type", Value: runtime.GOOS}, {Key: "architecture", Value: runtime.GOARCH}}},
+			{Key: "platform", Value: runtime.Version()},
+		}},
+	}
+	want, err := bson.Marshal(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := helloDocument("app"); string(got) != string(want) {
+		t.Errorf("the first hello is %v, want %v", bson.Raw(got), bson.Raw(want))
+	}
+	for _, c := range []struct {
+		helloOK bool
+		name    string
+	}{{true, "hello"}, {false, "isMaster"}} {
+		var sent []byte
+		conn := newConn(writesTo{&sent}, 1, addrA)
+		conn.Description = &topology.Server{HelloOK: c.helloOK}
+		_, _ = conn.again(t.Context(), addrA)
+		m, err := wire.ParseMsg(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, _ := wire.ParseHeader(sent)
+		want, err := bson.Marshal(bson.D{
+			{Key: c.name, Value: int32(1)}, {Key: "helloOk", Value: true}, {Key: "$db", Value: "admin"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(m.Body) != string(want) || m.Flags != 0 || h.ResponseTo != 0 || h.RequestID == 0 {
+			t.Errorf("the next hello is %v, %+v", bson.Raw(m.Body), h)
+		}
+	}
+}
+
+// writesTo is a connection that keeps what is written and breaks then.
+type writesTo struct{ sent *[]byte }
+
+func (c writesTo) Write(b []byte) (int, error) {
+	*c.sent = slices.Clone(b)
+	return 0, io.ErrClosedPipe
+}
+
+func (writesTo) Read([]byte) (int, error)         { return 0, io.EOF }
+func (writesTo) Close() error                     { return nil }
+func (writesTo) LocalAddr() net.Addr              { return nil }
+func (writesTo) RemoteAddr() net.Addr             { return nil }
+func (writesTo) SetDeadline(time.Time) error      { return nil }
+func (writesTo) SetReadDeadline(time.Time) error  { return nil }
+func (writesTo) SetWriteDeadline(time.Time) error { return nil }
+
+// Connection Monitoring and Pooling, "Events": how long it took.
+func TestThePoolsEventsTellHowLongItTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := newListener()
+		var dial func(context.Context) error
+		p := &peer{hello: standalone(), dial: func(ctx context.Context) error { return dial(ctx) }}
+		s := bare(t, p, func(cfg *Config) {
+			cfg.PoolMonitor = heard.monitor()
+			cfg.MaxPoolSize = 5
+		})
+		found(t, s, standalone())
+		const slow = 3 * time.Second
+		dial = func(ctx context.Context) error { sleep(ctx, slow, nil); return nil }
+		if err := operation(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		s.pool.clear(errDown, false).run()
+		found(t, s, standalone())
+		dial = func(ctx context.Context) error { sleep(ctx, slow, nil); return errDown }
+		if err := operation(t.Context(), s); err == nil {
+			t.Fatal("it succeeded")
+		}
+		took := map[string]time.Duration{}
+		events, _ := heard.all()
+		for _, e := range events {
+			if e.Address != addrA {
+				t.Errorf("%s names %q", e.Type, e.Address)
+			}
+			took[e.Type] += e.Duration
+			switch e.Type {
+			case event.ConnectionPoolCreated:
+				if e.PoolOptions == nil || e.PoolOptions.MaxPoolSize != 5 {
+					t.Errorf("the pool's options are %+v", e.PoolOptions)
+				}
+			case event.ConnectionPoolCleared:
+				if e.Interruption || !errors.Is(e.Error, errDown) {
+					t.Errorf("the pool was cleared: %+v", e)
+				}
+			case event.ConnectionCheckOutFailed:
+				if e.Reason != event.ReasonConnectionErrored || !errors.Is(e.Error, errDown) {
+					t.Errorf("the checkout failed: %+v", e)
+				}
+			}
+		}
+		for kind, want := range map[string]time.Duration{
+			event.ConnectionReady: slow, event.ConnectionCheckedOut: slow, event.ConnectionCheckOutFailed: slow,
+			event.ConnectionCreated: 0, event.ConnectionClosed: 0,
+		} {
+			if took[kind] != want {
+				t.Errorf("%s took %v, want %v", kind, took[kind], want)
+			}
+		}
+	})
+}
+
+// A hello of an application's connection is ignored if it is older than what is known: nothing is published.
+func TestAHelloThatIsIgnoredChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		version := func(n int64) bson.D {
+			return append(standalone(), bson.E{Key: "topologyVersion", Value: bson.D{
+				{Key: "processId", Value: bson.ObjectID{1}}, {Key: "counter", Value: n},
+			}})
+		}
+		p := &peer{hello: version(1)}
+		s := bare(t, p, nil)
+		found(t, s, version(2))
+		before := s.cluster.Snapshot()
+		if err := operation(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if s.cluster.Snapshot() != before {
+			t.Error("there is a new snapshot")
+		}
+	})
+}
+
+// A server that left is known no more, but an operation that is pinned to it may go on.
+func TestAServerThatLeftIsATargetOfUnknownKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, &peer{hello: standalone()}, nil)
+		found(t, s, standalone())
+		if got := s.cluster.TargetOf(s); got.Server != s || got.Description.Kind != topology.Standalone || got.Topology == nil {
+			t.Errorf("%+v", got)
+		}
+		left := newServer(s.cluster, addrB)
+		if got := s.cluster.TargetOf(left); got.Server != left || got.Description == nil || got.Description.Kind != topology.Unknown ||
+			got.Description.Address != addrB || got.Topology == nil {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Operations on every server that left are broken off, not only on the last of them.
+func TestEveryServerThatLeftIsBrokenOffAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := set3()
+		c := start(t, set, nil)
+		selected(t, c)
+		synctest.Wait()
+		running := map[string]<-chan error{}
+		for i, address := range []string{addrB, addrC} {
+			s := c.servers[address]
+			conn := checkOut(t, s)
+			set[address].hang()
+			running[address] = async(func() error { defer s.CheckIn(conn); return ping(t.Context(), conn) })
+			set[addrA].set(func(p *peer) { p.hello = member(true, []string{addrA, addrC}[:2-i]...) })
+			pass(t, c.cfg.HeartbeatInterval)
+		}
+		if n := len(c.Snapshot().Description.Servers); n != 1 || !c.Busy() {
+			t.Fatalf("%d servers are left, busy %v", n, c.Busy())
+		}
+		c.Interrupt()
+		for address, result := range running {
+			if err := settled(t, "the operation on "+address, result); err == nil {
+				t.Errorf("the operation on %s succeeded", address)
+			}
+		}
+	})
+}
