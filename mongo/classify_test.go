@@ -482,6 +482,86 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 	}
 }
 
+// A command that cannot be built for the next server ends the operation with the error before.
+func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T) {
+	in(t, nil, func(w *world) {
+		small := -1 // the mongos that takes small messages only
+		w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			reply := next(r)
+			if r.Mongos == small {
+				reply.Body = with(t, reply.Body, "maxMessageSizeBytes", int32(100))
+			}
+			return reply
+		})
+		w.seed()
+		w.heal = w.set.Use("update", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			small = 1 - r.Mongos
+			w.pass(20 * time.Second) // its monitor hears of it
+			return loseRequest
+		}))
+		err := updateOne(w)
+		history := w.historyOf(err)
+		last := history.Last()
+		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.Why() != retry.NotBuilt ||
+			last.Stage != retry.Dispatch || last.Endpoint != w.set.MongosAddr(small) || len(w.started("update")) != 1 {
+			t.Errorf("%v", err)
+		}
+	}, mongotest.Sharded(2))
+}
+
+// with returns a document with another value of one of its fields.
+func with(t *testing.T, raw bson.Raw, field string, value any) bson.Raw {
+	t.Helper()
+	var fields d
+	if err := bson.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for i := range fields {
+		if fields[i].Key == field {
+			fields[i].Value = value
+		}
+	}
+	b, err := bson.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// SDAM, "not writable primary" and "node is recovering": by the code, and without one by the message.
+func TestWhichRefusalsTheTopologyIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		reply d
+		told  bool
+	}{
+		{"a code and a message", doc("ok", 0, "code", 10107, "errmsg", "not primary"), true},
+		{"a code alone", doc("ok", 0, "code", 10107), true},
+		{"a message alone", doc("ok", 0, "errmsg", "not master"), true},
+		{"another code", doc("ok", 0, "code", 1, "errmsg", "not master"), false},
+		{"neither", doc("ok", 0), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(o *options.ClientOptions) { o.SetRetryReads(false) }, func(w *world) {
+				w.seed()
+				w.pass(time.Second)
+				w.heal = w.set.Use("find", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+					return mongotest.Answer(c.reply)
+				})
+				if err := findOne(w); err == nil {
+					t.Error("it succeeded")
+				}
+				w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: time.Millisecond}))
+				start := time.Now()
+				w.must(updateOne(w)) // waits for a check if the primary is not known any more
+				if told := time.Since(start) > 0; told != c.told {
+					t.Errorf("the topology was told: %v", told)
+				}
+			})
+		})
+	}
+}
+
 // without returns a document without one of its fields.
 func without(t *testing.T, raw bson.Raw, field string) bson.Raw {
 	t.Helper()
@@ -640,6 +720,28 @@ func TestThePaceOfAttempts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After network errors, too, the third attempt waits: here for the monitors' shortest interval, as all members are known.
+func TestThePaceOfAttemptsAfterNetworkErrors(t *testing.T) {
+	in(t, func(o *options.ClientOptions) { o.ApplyURI(o.GetURI() + "&readPreference=nearest") }, func(w *world) {
+		w.pass(2 * time.Second) // every member is discovered, and the monitors rest
+		var at []time.Time
+		w.heal = w.set.Use("find", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+			if at = append(at, time.Now()); len(at) > 2 {
+				return mongotest.Fault{}
+			}
+			return loseReply
+		}))
+		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+		defer cancel()
+		if err := w.coll.FindOne(ctx, doc("_id", 1)).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
+			t.Fatal(err)
+		}
+		if first, second := at[1].Sub(at[0]), at[2].Sub(at[1]); first != 0 || second != 500*time.Millisecond {
+			t.Errorf("the second attempt came after %v, the third after %v", first, second)
+		}
+	})
 }
 
 // The first retry comes after a random part of twice the base: the server's own, or 100 ms.

@@ -38,6 +38,19 @@ func TestASessionIsUsedAgainUntilAMinuteBeforeTheServerForgetsIt(t *testing.T) {
 	}
 }
 
+// Each use counts anew.
+func TestASessionThatIsUsedLivesOn(t *testing.T) {
+	in(t, nil, func(w *world) {
+		for range 4 {
+			w.must(findOneOrNone(w))
+			w.pass(20 * time.Minute)
+		}
+		if s := w.lsids("find"); s[0] != s[1] || s[1] != s[2] || s[2] != s[3] {
+			t.Errorf("the sessions are %v", s)
+		}
+	})
+}
+
 func findOneOrNone(w *world) error {
 	if err := findOne(w); err != mongo.ErrNoDocuments { //nolint:errorlint // never wrapped
 		return err

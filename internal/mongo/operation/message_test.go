@@ -175,3 +175,58 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 		})
 	}
 }
+
+// fields is a command of given elements.
+type fields []byte
+
+func (f fields) AppendTo(b []byte, _ *topology.Server) ([]byte, error) { return append(b, f...), nil }
+func (fields) Accept(*Reply) error                                     { return nil }
+
+// A message may be as long as the server says, and not a byte longer; a server that says nothing has no limit.
+func TestHowLongAMessageMayBe(t *testing.T) {
+	build := func(limit int32) ([]byte, error) {
+		r := on(Generic, Config{})
+		r.op.Command, r.op.Database = fields(wire.AppendInt32(nil, "ping", 1)), "d"
+		d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, MaxMessageSize: limit}
+		return r.build(t.Context(), cluster.Target{Description: d, Topology: &topology.Description{}}, &cluster.Conn{Description: d}, 3)
+	}
+	message, err := build(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int32(len(message))
+	if _, err := build(size); err != nil {
+		t.Errorf("with a limit of its own length: %v", err)
+	}
+	if _, err := build(size - 1); err == nil {
+		t.Error("it is longer than the limit")
+	}
+	h, err := wire.ParseHeader(message)
+	m, wrong := wire.ParseMsg(message)
+	want := text(t, bson.D{{Key: "ping", Value: int32(1)}, {Key: "$db", Value: "d"}})
+	if err != nil || wrong != nil || h.RequestID != 3 || h.ResponseTo != 0 || m.Flags != 0 || bson.Raw(m.Body).String() != want {
+		t.Errorf("%+v, %+v, %v, %v", h, m, err, wrong)
+	}
+}
+
+// What an operation needs while it is under way is used again by the next.
+func TestRunsAreUsedAgain(t *testing.T) {
+	made := 0
+	before := runs.New
+	runs.New = func() any { made++; return new(run) }
+	t.Cleanup(func() { runs.New = before })
+	runner, err := NewRunner(Config{Cluster: deployment(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		if runner.Run(ended, &Operation{Selection: &topology.Selection{}}) == nil {
+			t.Fatal("it succeeded")
+		}
+	}
+	if made > 60 { // the race detector drops some
+		t.Errorf("%d were made for 100 operations", made)
+	}
+}

@@ -167,6 +167,7 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 	at := func(s, i uint32) []byte {
 		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: s, I: i}}, {Key: "signature", Value: int32(i)}})
 	}
+	other := marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: 6}}, {Key: "signature", Value: "another"}})
 	var c clock
 	if c.document() != nil {
 		t.Error("there is a time before any was told")
@@ -177,6 +178,7 @@ func TestTheClusterTimeOnlyMovesForward(t *testing.T) {
 		{at(5, 2), at(5, 2)},
 		{at(6, 0), at(6, 0)},
 		{nil, at(6, 0)},
+		{other, at(6, 0)},
 		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
 	} {
 		c.advance(step.told)
@@ -195,5 +197,18 @@ func TestFoldedShowsSequencesAsArrays(t *testing.T) {
 	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
 	if got := folded(b); got.String() != want.String() {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestWhatIsNoMessageIsNotShown(t *testing.T) {
+	if got := folded([]byte{1, 2, 3}); got != nil {
+		t.Errorf("three bytes are shown as %v", got)
+	}
+	at, b := wire.BeginMsg(nil, 1, 0, 0)
+	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
+	seq, b := wire.BeginSequence(b, "documents")
+	b = wire.EndMessage(wire.EndSequence(append(b, 1, 2, 3), seq), at)
+	if got := folded(b); got != nil {
+		t.Errorf("a sequence without documents is shown as %v", got)
 	}
 }
