@@ -199,3 +199,37 @@ func TestEveryValueHasAName(t *testing.T) {
 		}
 	}
 }
+
+// A breaker that stopped the last attempts does not hide the error of the last one that was made.
+func TestTheErrorBehindAnOpenBreakerIsFound(t *testing.T) {
+	early, late := errors.New("early"), errors.New("late")
+	failed := func(err error) retry.Failure {
+		return retry.Failure{Err: err, Stage: retry.Responded, Reason: retry.NodeRecovering}
+	}
+	stopped := retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.Dispatch, Reason: retry.CircuitBreakerOpen}
+	for _, c := range []struct {
+		name     string
+		attempts []retry.Failure
+		has, not []error
+	}{
+		{"none was stopped", []retry.Failure{failed(early), failed(late)}, []error{late}, []error{early, retry.ErrBreakerOpen}},
+		{"the last was stopped", []retry.Failure{failed(early), failed(late), stopped}, []error{late, retry.ErrBreakerOpen}, []error{early}},
+		{"the last two were stopped", []retry.Failure{failed(late), stopped, stopped}, []error{late, retry.ErrBreakerOpen}, []error{early}},
+		{"all were stopped", []retry.Failure{stopped, stopped}, []error{retry.ErrBreakerOpen}, []error{early, late}},
+		{"one before the last was stopped", []retry.Failure{failed(early), stopped, failed(late)}, []error{late}, []error{early, retry.ErrBreakerOpen}},
+	} {
+		attempt, _ := script(c.attempts...)
+		strategy := retry.Limited{Attempts: len(c.attempts)}
+		err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
+		matches(t, err, c.has...)
+		for _, other := range c.not {
+			if errors.Is(err, other) {
+				t.Errorf("%s: %v is found in %v", c.name, other, err)
+			}
+		}
+		var all interface{ Unwrap() []error }
+		if !errors.As(err, &all) || len(all.Unwrap()) != len(c.has) {
+			t.Errorf("%s: %d errors, want %d", c.name, len(all.Unwrap()), len(c.has))
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package topology
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// SDAM, "not writable primary" and "node is recovering": the codes.
+func TestWhatEachCodeSaysOfAMember(t *testing.T) {
+	notPrimary := map[int32]bool{10107: true, 13435: true, 10058: true}
+	shutdown := map[int32]bool{11600: true, 91: true}
+	recovering := map[int32]bool{11602: true, 13436: true, 189: true, 11600: true, 91: true}
+	for code := range int32(15_000) {
+		if got := IsNotPrimary(code, "not master", true); got != notPrimary[code] {
+			t.Errorf("code %d: not primary %v", code, got)
+		}
+		if got := IsRecovering(code, "node is recovering", true); got != recovering[code] {
+			t.Errorf("code %d: recovering %v", code, got)
+		}
+		if got := IsShutdown(code); got != shutdown[code] {
+			t.Errorf("code %d: shutdown %v", code, got)
+		}
+	}
+	for _, c := range []struct {
+		message                string
+		notPrimary, recovering bool
+	}{
+		{"not master", true, false},
+		{"not master or secondary", false, true},
+		{"node is recovering", false, true},
+		{"node is recovering, not master", false, true},
+		{"bad value", false, false},
+		{"", false, false},
+	} {
+		if IsNotPrimary(91, c.message, false) != c.notPrimary || IsRecovering(10107, c.message, false) != c.recovering {
+			t.Errorf("%q: want %v, %v", c.message, c.notPrimary, c.recovering)
+		}
+	}
+}
+
+// SDAM, "Checking wire protocol compatibility".
+func TestWhichWireVersionsAreCompatible(t *testing.T) {
+	for _, c := range []struct {
+		least, most int32
+		text        string // "": it is compatible
+	}{
+		{0, 6, ""},
+		{6, 6, ""},
+		{0, 29, ""},
+		{29, 40, ""},
+		{0, 5, "Server at a:1 reports wire version 5, but this version of Holdfast requires at least 6 (MongoDB 3.6)."},
+		{30, 40, "Server at a:1 requires wire version 30, but this version of Holdfast only supports up to 29."},
+	} {
+		for kind, counts := range map[ServerKind]bool{RSPrimary: true, Unknown: false, PossiblePrimary: false} {
+			err := incompatibility([]*Server{
+				{Address: "b:1", Kind: RSSecondary, MaxWireVersion: 21}, {Address: "a:1", Kind: kind, MinWireVersion: c.least, MaxWireVersion: c.most},
+			})
+			if want := counts && c.text != ""; (err != nil) != want || want && err.Error() != c.text {
+				t.Errorf("%v with %d to %d: %v", kind, c.least, c.most, err)
+			}
+		}
+	}
+}
+
+// Servers before 4.2 close their connections when their state changes; 0 is no version.
+func TestWhichServersCloseTheirConnections(t *testing.T) {
+	for version, want := range map[int32]bool{0: false, 1: true, 6: true, 7: true, 8: false, 21: false} {
+		if got := (&ErrorInfo{MaxWireVersion: version}).closesConnections(); got != want {
+			t.Errorf("wire version %d: %v", version, got)
+		}
+	}
+}
+
+func TestWhatAKindIsCalled(t *testing.T) {
+	for kind, want := range map[ServerKind]string{
+		Unknown: "Unknown", Standalone: "Standalone", Mongos: "Mongos", PossiblePrimary: "PossiblePrimary", RSPrimary: "RSPrimary",
+		RSSecondary: "RSSecondary", RSArbiter: "RSArbiter", RSOther: "RSOther", RSGhost: "RSGhost", LoadBalancer: "LoadBalancer",
+		LoadBalancer + 1: "invalid",
+	} {
+		if kind.String() != want {
+			t.Errorf("%d is %s, want %s", kind, kind, want)
+		}
+	}
+	for kind, want := range map[Kind]string{
+		UnknownTopology: "Unknown", Single: "Single", ReplicaSetNoPrimary: "ReplicaSetNoPrimary",
+		ReplicaSetWithPrimary: "ReplicaSetWithPrimary", Sharded: "Sharded", LoadBalanced: "LoadBalanced", LoadBalanced + 1: "invalid",
+	} {
+		if kind.String() != want {
+			t.Errorf("%d is %s, want %s", kind, kind, want)
+		}
+	}
+}
+
+// SDAM, "Data-Bearing Server Type", and who takes writes.
+func TestWhatAKindOfServerIsFor(t *testing.T) {
+	bears := map[ServerKind]bool{Standalone: true, Mongos: true, RSPrimary: true, RSSecondary: true, LoadBalancer: true}
+	writable := map[ServerKind]bool{Standalone: true, Mongos: true, RSPrimary: true, LoadBalancer: true}
+	for kind := range LoadBalancer + 2 {
+		s := &Server{Kind: kind}
+		if s.DataBearing() != bears[kind] || s.Writable() != writable[kind] || s.Known() != (kind != Unknown && kind != PossiblePrimary) {
+			t.Errorf("%v: data-bearing %v, writable %v, known %v", kind, s.DataBearing(), s.Writable(), s.Known())
+		}
+	}
+}
+
+func TestWhatIsMissingInEachKindOfTopology(t *testing.T) {
+	const primary = "No replica set primary available for query with ReadPreference PRIMARY"
+	for kind, want := range map[Kind]string{
+		UnknownTopology: primary, Single: "The server is not available", LoadBalanced: "The server is not available",
+		Sharded: "No mongos available", ReplicaSetNoPrimary: primary, ReplicaSetWithPrimary: primary,
+	} {
+		for _, s := range []*Selection{{Write: true}, {}} {
+			got := Explain(&Description{Kind: kind}, s)
+			if want := want + " (topology " + kind.String() + ", no servers left)"; got != want {
+				t.Errorf("%v: %q, want %q", kind, got, want)
+			}
+		}
+	}
+}
+
+// The manual's defaults.
+func TestTheLimitsOfAServerThatNamesNone(t *testing.T) {
+	s, err := ParseHello("a:1", raw(t, bson.D{{Key: "ok", Value: 1}}))
+	if err != nil || s.MaxDocumentSize != 16_777_216 || s.MaxMessageSize != 48_000_000 || s.MaxBatchCount != 100_000 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for value, want := range map[int32]bool{1: true, 0: false, -1: false} {
+		_, err := ParseHello("a:1", raw(t, bson.D{{Key: "ok", Value: 1}, {Key: "maxWriteBatchSize", Value: value}}))
+		if (err == nil) != want {
+			t.Errorf("a limit of %d: %v", value, err)
+		}
+	}
+}
+
+// Of a field that stands twice in a hello the last counts, alone.
+func TestAFieldThatStandsTwiceCountsOnce(t *testing.T) {
+	s, err := ParseHello("a:1", raw(t, bson.D{
+		{Key: "ok", Value: 1},
+		{Key: "tags", Value: bson.D{{Key: "a", Value: "1"}}}, {Key: "tags", Value: bson.D{{Key: "b", Value: "2"}}},
+		{Key: "hosts", Value: bson.A{"a:1"}}, {Key: "hosts", Value: bson.A{"B:1"}},
+		{Key: "compression", Value: bson.A{"zlib"}}, {Key: "compression", Value: bson.A{"snappy"}},
+	}))
+	if err != nil || len(s.Tags) != 1 || s.Tags[0].Name != "b" || strings.Join(s.Hosts, " ") != "b:1" || strings.Join(s.Compression, " ") != "snappy" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A number that is not of the field's size is no value of it.
+func TestANumberMustFitItsField(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		ok    bool
+	}{
+		{int64(1<<31 - 1), true},
+		{int64(1 << 31), false},
+		{int64(-1 << 31), true},
+		{int64(-1<<31 - 1), false},
+		{7.0, true},
+		{"7", false},
+		{true, false},
+	} {
+		s, err := ParseHello("a:1", raw(t, bson.D{{Key: "ok", Value: 1}, {Key: "minWireVersion", Value: c.value}}))
+		if (err == nil) != c.ok {
+			t.Errorf("%v: %+v, %v", c.value, s, err)
+		}
+	}
+}
+
+// ParseTopologyVersion wants both parts, each of its type.
+func TestWhatIsATopologyVersion(t *testing.T) {
+	process := bson.ObjectID{7}
+	for _, c := range []struct {
+		name string
+		doc  bson.D
+		want *TopologyVersion
+	}{
+		{"both parts", bson.D{{Key: "processId", Value: process}, {Key: "counter", Value: int64(5)}}, &TopologyVersion{process, 5}},
+		{"a counter of another size", bson.D{{Key: "processId", Value: process}, {Key: "counter", Value: int32(5)}}, &TopologyVersion{process, 5}},
+		{"no process", bson.D{{Key: "counter", Value: int64(5)}}, nil},
+		{"no counter", bson.D{{Key: "processId", Value: process}}, nil},
+		{"a process of another type", bson.D{{Key: "processId", Value: "x"}, {Key: "counter", Value: int64(5)}}, nil},
+		{"a counter of another type", bson.D{{Key: "processId", Value: process}, {Key: "counter", Value: true}}, nil},
+	} {
+		got := ParseTopologyVersion(raw(t, c.doc))
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	cut := raw(t, bson.D{{Key: "processId", Value: process}, {Key: "counter", Value: int64(5)}, {Key: "x", Value: "y"}})
+	wire.SetDocumentLength(cut[:len(cut)-4], len(cut)-4)
+	if got := ParseTopologyVersion(cut[:len(cut)-4]); got != nil {
+		t.Errorf("a document that is cut: %+v", got)
+	}
+}

@@ -1,0 +1,121 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestDoublingEndsAtTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		base  time.Duration
+		n     int
+		limit time.Duration
+		want  time.Duration
+	}{
+		{1, 0, 100, 1},
+		{1, 1, 100, 2},
+		{1, 6, 100, 64},
+		{1, 7, 100, 100},
+		{1, 1000, 100, 100},
+		{2, 1, 5, 4},
+		{3, 1, 5, 5},
+		{200, 0, 100, 100},
+		{200, 3, 100, 100},
+		{1, 1, math.MaxInt64, 2},
+		{math.MaxInt64 - 1, 1, math.MaxInt64, math.MaxInt64},
+		{1, 62, math.MaxInt64, 1 << 62},
+		{1, 63, math.MaxInt64, math.MaxInt64},
+	} {
+		if got := doubled(c.base, c.n, c.limit); got != c.want {
+			t.Errorf("%d doubled %d times, at most %d: %d, want %d", c.base, c.n, c.limit, got, c.want)
+		}
+	}
+}
+
+// The delay comes near to its ceiling, and never above it: a hundredth more or less would show in so many delays.
+func TestTheCeilingOfTheOverloadBackoff(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		base time.Duration
+		want time.Duration
+	}{
+		{1, 0, 200 * time.Millisecond},
+		{1, -time.Second, 200 * time.Millisecond},
+		{2, 0, 400 * time.Millisecond},
+		{1, time.Millisecond, 2 * time.Millisecond},
+		{1, 1, 2},
+		{10, 0, 10 * time.Second},
+	} {
+		var longest time.Duration
+		for range 10_000 {
+			longest = max(longest, OverloadBackoff(c.n, c.base))
+		}
+		if longest > c.want || float64(longest) < 0.995*float64(c.want)-1 {
+			t.Errorf("retry %d with a base of %v: the longest delay is %v, want almost %v", c.n, c.base, longest, c.want)
+		}
+	}
+}
+
+// late is a context that does not end when its deadline comes.
+type late struct {
+	context.Context
+	deadline time.Time
+}
+
+func (l late) Deadline() (time.Time, bool) { return l.deadline, true }
+
+// A context that is late is waited for, but not for long.
+func TestAContextThatDoesNotEndAtItsDeadlineIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := made(t, Options{Strategy: BestEffort{Min: time.Hour, Max: time.Hour}, DeadlineMode: CapDelay})
+		start := time.Now()
+		err := e.Do(late{t.Context(), start.Add(time.Second)}, Operation{Effect: Idempotent}, func(context.Context, int) Failure {
+			return Failure{Err: errBroken, Reason: NetworkError}
+		})
+		var failed *Error
+		if !errors.As(err, &failed) || failed.Why() != DeadlineWouldPass || time.Since(start) != time.Second+10*time.Millisecond {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+// slow is an observer, and a strategy, that takes its time.
+type slow time.Duration
+
+func (s slow) Observe(_ context.Context, e Event) {
+	if e.Kind == AttemptFailed {
+		<-time.After(time.Duration(s))
+	}
+}
+
+func (s slow) RetryAfter(context.Context, Request, Failure) (Action, error) {
+	<-time.After(time.Duration(s))
+	return After(50 * time.Millisecond), nil
+}
+
+// With a breaker the clock was read before observer and strategy took their time: it is read again.
+func TestTheTimeThatObserverAndStrategyTakeCountsWithABreakerToo(t *testing.T) {
+	after := StrategyFunc(func(context.Context, Request, Failure) (Action, error) { return After(50 * time.Millisecond), nil })
+	for name, o := range map[string]Options{
+		"observer": {Strategy: after, Observer: slow(60 * time.Millisecond)},
+		"strategy": {Strategy: slow(60 * time.Millisecond)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o.Breaker = DefaultBreaker()
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			err := made(t, o).Do(ctx, Operation{Effect: Idempotent}, func(context.Context, int) Failure {
+				return Failure{Err: errBroken, Reason: NetworkError}
+			})
+			var failed *Error
+			if !errors.As(err, &failed) || failed.Why() != DeadlineWouldPass || time.Since(start) != 60*time.Millisecond {
+				t.Errorf("%s: after %v: %v", name, time.Since(start), err)
+			}
+		})
+	}
+}
