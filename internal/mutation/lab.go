@@ -55,7 +55,7 @@ func newLab(ctx context.Context) (*lab, error) {
 	}
 	for _, p := range slices.Concat(targets, observers) {
 		start := time.Now()
-		out, err := l.goCommand(ctx, "test", "-count=1", p)
+		out, err := l.goCommand(ctx, "test", "-count=1", "-vet=all", p)
 		if err != nil {
 			return nil, fmt.Errorf("the tests of %s do not pass without a mutant: %w\n%s", p, err, out)
 		}
