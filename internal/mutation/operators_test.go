@@ -230,7 +230,7 @@ func TestADrawDependsOnTheSeedAndTheLineOnly(t *testing.T) {
 }
 
 func TestTheTableOfEquivalentMutants(t *testing.T) {
-	const entry = "file: p/p.go\nline: x := a < b\nmutant: x := a <= b\nproof: none, it is only a test\n"
+	const entry = "file: p/p.go\nfunction: h\nline: x := a < b\nmutant: x := a <= b\nproof: none, it is only a test\n"
 	sites := parsedSource(t, lines).sites()
 	table, err := parseEquivalent("# A comment.\n\n" + entry)
 	if err != nil {
@@ -245,6 +245,8 @@ func TestTheTableOfEquivalentMutants(t *testing.T) {
 	for name, text := range map[string]string{
 		"an entry that is no mutant of the line": strings.Replace(entry, "<=", ">", 1),
 		"an entry whose line is gone":            strings.Replace(entry, "x := a < b", "z := a < b", 1),
+		"an entry one of whose mutants is none":  strings.Replace(entry, "proof", "mutant: x := a > b\nproof", 1),
+		"an entry of another function":           strings.Replace(entry, "function: h", "function: f", 1),
 		"an entry of another file":               strings.Replace(entry, "p.go", "q.go", 1),
 	} {
 		table, err := parseEquivalent(text)
@@ -256,10 +258,11 @@ func TestTheTableOfEquivalentMutants(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"an entry without a proof": strings.Replace(entry, "proof:", "#", 1),
-		"an empty proof":           "file: a\nline: b\nmutant:\nproof:\n",
-		"another field":            entry + "reason: x\n",
-		"more than ten entries":    strings.Repeat(entry+"\n", 11),
+		"an entry without a proof":  strings.Replace(entry, "proof:", "#", 1),
+		"an empty proof":            "file: a\nfunction: f\nline: b\nmutant:\nproof:\n",
+		"an entry without a mutant": strings.Replace(entry, "mutant:", "#", 1),
+		"another field":             entry + "reason: x\n",
+		"more than ten entries":     strings.Repeat(entry+"\n", 11),
 	} {
 		if _, err := parseEquivalent(text); err == nil {
 			t.Errorf("%s is accepted", name)
