@@ -305,3 +305,22 @@ func TestTheTextOfACheckoutWithoutAConnection(t *testing.T) {
 		t.Error(paused)
 	}
 }
+
+// A check that has ended cannot be cancelled any more, and one that is under way can.
+func TestOnlyACheckThatIsUnderWayCanBeCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		p := &peer{hello: standalone(), script: func(*question) bool { <-answer; return false }}
+		c := start(t, network{addrA: p}, nil)
+		synctest.Wait()
+		s := c.servers[addrA]
+		if s.checking.Load() == nil {
+			t.Error("the check that is under way cannot be cancelled")
+		}
+		close(answer)
+		synctest.Wait()
+		if s.checking.Load() != nil {
+			t.Error("a check is said to be under way")
+		}
+	})
+}
