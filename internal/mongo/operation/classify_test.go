@@ -56,27 +56,34 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 		{"the pool was exhausted", false, full, retry.UnknownReason, nil, 0},
 		{
 			"connecting failed", false, &cluster.HandshakeError{Connecting: true, Network: true, Err: errCause}, retry.Overloaded,
-			[]string{"NetworkError", "SystemOverloadedError", "RetryableError", "RetryableWriteError"}, 0,
+			[]string{"NetworkError", "SystemOverloadedError", "RetryableError", "RetryableWriteError"},
+			0,
 		},
 		{
 			"the name was not resolved", false, &cluster.HandshakeError{Network: true, Err: errCause}, retry.ConnectionFailed,
-			[]string{"NetworkError", "RetryableWriteError"}, 0,
+			[]string{"NetworkError", "RetryableWriteError"},
+			0,
 		},
 		{
 			"hello was refused, retryably", false, &cluster.HandshakeError{Reply: refusal(91), Err: errCause}, retry.ConnectionFailed,
-			[]string{"RetryableWriteError"}, 91,
+			[]string{"RetryableWriteError"},
+			91,
 		},
 		{
 			"hello was refused by a primary that is none", false, &cluster.HandshakeError{Reply: refusal(10107), Err: errCause},
-			retry.ConnectionFailed, []string{"RetryableWriteError"}, 10107,
+			retry.ConnectionFailed,
+			[]string{"RetryableWriteError"},
+			10107,
 		},
 		{
 			"hello was refused", false, &cluster.HandshakeError{Reply: refusal(18), Err: errCause}, retry.UnknownReason,
-			[]string{}, 18,
+			[]string{},
+			18,
 		},
 		{
 			"hello was answered by no document", false, &cluster.HandshakeError{Reply: []byte{1}, Err: errCause}, retry.UnknownReason,
-			[]string{}, 0,
+			[]string{},
+			0,
 		},
 		{"the client was disconnected, whose servers have other errors", true, cleared, retry.PoolCleared, []string{"NetworkError", "RetryableWriteError"}, 0},
 	} {

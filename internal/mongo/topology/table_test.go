@@ -140,9 +140,12 @@ func TestTheLimitsOfAServerThatNamesNone(t *testing.T) {
 func TestAFieldThatStandsTwiceCountsOnce(t *testing.T) {
 	s, err := ParseHello("a:1", raw(t, bson.D{
 		{Key: "ok", Value: 1},
-		{Key: "tags", Value: bson.D{{Key: "a", Value: "1"}}}, {Key: "tags", Value: bson.D{{Key: "b", Value: "2"}}},
-		{Key: "hosts", Value: bson.A{"a:1"}}, {Key: "hosts", Value: bson.A{"B:1"}},
-		{Key: "compression", Value: bson.A{"zlib"}}, {Key: "compression", Value: bson.A{"snappy"}},
+		{Key: "tags", Value: bson.D{{Key: "a", Value: "1"}}},
+		{Key: "tags", Value: bson.D{{Key: "b", Value: "2"}}},
+		{Key: "hosts", Value: bson.A{"a:1"}},
+		{Key: "hosts", Value: bson.A{"B:1"}},
+		{Key: "compression", Value: bson.A{"zlib"}},
+		{Key: "compression", Value: bson.A{"snappy"}},
 	}))
 	if err != nil || len(s.Tags) != 1 || s.Tags[0].Name != "b" || strings.Join(s.Hosts, " ") != "b:1" || strings.Join(s.Compression, " ") != "snappy" {
 		t.Errorf("%+v, %v", s, err)
