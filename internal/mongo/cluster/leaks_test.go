@@ -99,6 +99,9 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 				c.do(t, p, s)
 				p.wantEnded(t, 0)
 				counters(t, s, 0, 0, 0)
+				if n := s.inFlight.Load(); n != 0 {
+					t.Errorf("%d operations are in flight", n)
+				}
 			})
 		})
 	}

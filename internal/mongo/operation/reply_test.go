@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -210,5 +211,30 @@ func TestWhatIsNoMessageIsNotShown(t *testing.T) {
 	b = wire.EndMessage(wire.EndSequence(append(b, 1, 2, 3), seq), at)
 	if got := folded(b); got != nil {
 		t.Errorf("a sequence without documents is shown as %v", got)
+	}
+}
+
+// A time is not lost because another one came at the same moment.
+func TestTheNewestOfTimesThatComeTogetherIsKept(t *testing.T) {
+	const callers = 4
+	var documents [callers][]byte
+	for i := range documents {
+		documents[i] = marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: uint32(i + 1)}}})
+	}
+	for range 3000 {
+		var c clock
+		var all sync.WaitGroup
+		begin := make(chan struct{})
+		for _, document := range documents {
+			all.Go(func() {
+				<-begin
+				c.advance(document)
+			})
+		}
+		close(begin)
+		all.Wait()
+		if string(c.document()) != string(documents[callers-1]) {
+			t.Fatalf("the time is %v", bson.Raw(c.document()))
+		}
 	}
 }
