@@ -783,6 +783,29 @@ func TestTheServersBackoffIsObeyed(t *testing.T) {
 	}
 }
 
+// Client Backpressure: no wait that would pass the deadline is begun.
+func TestABackoffPastTheDeadlineIsNotWaited(t *testing.T) {
+	for range 20 {
+		in(t, nil, func(w *world) {
+			w.seed()
+			w.heal = w.set.Use("find", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+				return mongotest.Answer(doc(
+					"ok", 0, "code", 462, "errmsg", "overloaded", "baseBackoffMS", 10_000,
+					"errorLabels", bson.A{"SystemOverloadedError", "RetryableError"},
+				))
+			})
+			ctx, cancel := context.WithTimeout(w.ctx, 10*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			err := w.coll.FindOne(ctx, doc("_id", 1)).Err()
+			if took := time.Since(start); len(w.started("find")) == 1 && took != 0 {
+				t.Errorf("after %v: %v", took, err)
+			}
+			checkCode(t, err, 462)
+		})
+	}
+}
+
 // A client that was disconnected says so, whatever state its pools are in.
 func TestAfterDisconnectOperationsSaySo(t *testing.T) {
 	in(t, nil, func(w *world) {
