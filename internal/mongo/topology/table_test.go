@@ -1,8 +1,11 @@
 package topology
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -197,5 +200,85 @@ func TestWhatIsATopologyVersion(t *testing.T) {
 	wire.SetDocumentLength(cut[:len(cut)-4], len(cut)-4)
 	if got := ParseTopologyVersion(cut[:len(cut)-4]); got != nil {
 		t.Errorf("a document that is cut: %+v", got)
+	}
+}
+
+// Server Selection, "Filtering suitable servers based on the latency window": the ends belong to the window.
+func TestTheEndsOfTheLatencyWindow(t *testing.T) {
+	for _, c := range []struct {
+		threshold, above time.Duration
+		in               bool
+	}{
+		{15 * time.Millisecond, 15 * time.Millisecond, true},
+		{15 * time.Millisecond, 15*time.Millisecond + 1, false},
+		{0, 0, true},
+		{0, 1, false},
+		{-time.Second, 0, true},
+		{-time.Second, 1, false},
+	} {
+		near := &Server{Address: "a:1", HasRTT: true, RTT: time.Millisecond}
+		far := &Server{Address: "b:1", HasRTT: true, RTT: near.RTT + c.above}
+		for _, order := range [][]*Server{{near, far}, {far, near}} {
+			if got := inLatencyWindow(slices.Clone(order), c.threshold); (len(got) == 2) != c.in || !slices.Contains(got, near) {
+				t.Errorf("%v above with a threshold of %v: %d servers", c.above, c.threshold, len(got))
+			}
+		}
+	}
+	unknown, known := &Server{Address: "a:1"}, &Server{Address: "b:1", HasRTT: true, RTT: time.Hour}
+	if got := inLatencyWindow([]*Server{unknown, known}, 0); len(got) != 1 || got[0] != known {
+		t.Errorf("a server that was not measured is among %d", len(got))
+	}
+	if got := inLatencyWindow([]*Server{unknown, unknown}, 0); len(got) != 2 {
+		t.Errorf("of servers that were not measured %d are left", len(got))
+	}
+}
+
+// A flag is a boolean or a number, a text is a text, and so on: another type is an error that names the field.
+func TestEachFieldOfAHelloHasItsType(t *testing.T) {
+	id := bson.ObjectID{1}
+	for _, c := range []struct {
+		field string
+		ok    []any
+		wrong []any
+	}{
+		{"helloOk", []any{true, int32(1), int64(1), 1.0}, []any{"true", id}},
+		{"isWritablePrimary", []any{true, 1.0}, []any{"true"}},
+		{"ismaster", []any{false, int32(0)}, []any{"false"}},
+		{"setName", []any{"rs"}, []any{1, true}},
+		{"me", []any{"A:1"}, []any{1}},
+		{"hosts", []any{bson.A{"a:1"}, bson.A{}}, []any{"a:1", bson.A{1}, bson.A{"a:1", ""}, bson.D{}}},
+		{"compression", []any{bson.A{"zlib"}}, []any{bson.A{1}, "zlib"}},
+		{"setVersion", []any{int32(1), int64(1), 1.0}, []any{"1", true, id}},
+		{"logicalSessionTimeoutMinutes", []any{int32(30)}, []any{"30", false}},
+		{"electionId", []any{id}, []any{"x", 1}},
+		{"tags", []any{bson.D{{Key: "a", Value: "1"}}, bson.D{}}, []any{"a", bson.D{{Key: "a", Value: 1}}}},
+		{"lastWrite", []any{bson.D{{Key: "lastWriteDate", Value: bson.DateTime(5)}}, bson.D{{Key: "opTime", Value: 1}}}, []any{
+			"x", bson.D{{Key: "lastWriteDate", Value: int64(5)}},
+		}},
+		{"topologyVersion", []any{bson.D{{Key: "processId", Value: id}, {Key: "counter", Value: int64(1)}}}, []any{bson.D{}, "x"}},
+		{"maxBsonObjectSize", []any{int32(1), 1.0}, []any{int32(0), "1"}},
+		{"code", []any{int32(1)}, []any{"1"}},
+		{"ok", []any{1.0, true, int64(1)}, nil},
+	} {
+		check := func(value any, want bool) {
+			t.Helper()
+			doc := bson.D{{Key: c.field, Value: value}}
+			if c.field != "ok" {
+				doc = append(doc, bson.E{Key: "ok", Value: 1})
+			}
+			s, err := ParseHello("a:1", raw(t, doc))
+			if (err == nil) != want || !want && (!errors.Is(err, wire.ErrMalformed) || !strings.Contains(err.Error(), c.field) || s.Kind != Unknown) {
+				t.Errorf("%s: %v (%T): %v", c.field, value, value, err)
+			}
+		}
+		for _, value := range append(c.ok, nil, bson.Undefined{}) {
+			if value == nil && c.field == "ok" || value == (bson.Undefined{}) && c.field == "ok" {
+				continue
+			}
+			check(value, true)
+		}
+		for _, value := range c.wrong {
+			check(value, false)
+		}
 	}
 }
