@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,4 +119,75 @@ func TestTheTimeThatObserverAndStrategyTakeCountsWithABreakerToo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The ends of what the options allow.
+func TestTheEndsOfTheOptions(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name   string
+		change func(*BreakerOptions, *BudgetOptions)
+		ok     bool
+	}{
+		{"the defaults", func(*BreakerOptions, *BudgetOptions) {}, true},
+		{"a volume of one", func(b *BreakerOptions, _ *BudgetOptions) { b.Volume = 1 }, true},
+		{"no volume", func(b *BreakerOptions, _ *BudgetOptions) { b.Volume = 0 }, false},
+		{"less than a percent", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = 0.5 }, true},
+		{"a hundred percent", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = 100 }, true},
+		{"no percent", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = 0 }, false},
+		{"more than a hundred percent", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = 100.5 }, false},
+		{"a percent that is no number", func(b *BreakerOptions, _ *BudgetOptions) { b.Percent = nan }, false},
+		{"a window of 10 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Window = 10 }, true},
+		{"a window of 9 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Window = 9 }, false},
+		{"a sleep of 1 ns", func(b *BreakerOptions, _ *BudgetOptions) { b.Sleep = 1 }, true},
+		{"no sleep", func(b *BreakerOptions, _ *BudgetOptions) { b.Sleep = 0 }, false},
+		{"no ratio", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 0 }, true},
+		{"a ratio of one", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 1 }, true},
+		{"a ratio above one", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = 1.5 }, false},
+		{"a negative ratio", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = -0.1 }, false},
+		{"a ratio that is no number", func(_ *BreakerOptions, b *BudgetOptions) { b.Ratio = nan }, false},
+		{"none per second", func(_ *BreakerOptions, b *BudgetOptions) { b.PerSecond = 0 }, true},
+		{"half of one per second", func(_ *BreakerOptions, b *BudgetOptions) { b.PerSecond = 0.5 }, true},
+		{"less than none per second", func(_ *BreakerOptions, b *BudgetOptions) { b.PerSecond = -0.1 }, false},
+		{"infinitely many per second", func(_ *BreakerOptions, b *BudgetOptions) { b.PerSecond = inf }, false},
+		{"a burst of one", func(_ *BreakerOptions, b *BudgetOptions) { b.Burst = 1 }, true},
+		{"a burst below one", func(_ *BreakerOptions, b *BudgetOptions) { b.Burst = 0.9 }, false},
+		{"an infinite burst", func(_ *BreakerOptions, b *BudgetOptions) { b.Burst = inf }, false},
+	} {
+		breaker, budget := DefaultBreaker(), DefaultBudget()
+		c.change(breaker, budget)
+		_, err := New(Options{Strategy: Once(), Breaker: breaker, Budget: budget})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if got, want := *DefaultBudget(), (BudgetOptions{Ratio: 0.1, PerSecond: 0.5, Burst: 1}); got != want {
+		t.Errorf("the default budget is %+v", got)
+	}
+	if got := DefaultBreaker(); got.Volume != 20 || got.Percent != 50 || got.Window != time.Minute || got.Sleep != 5*time.Second {
+		t.Errorf("the default breaker is %+v", got)
+	}
+	for mode, ok := range map[DeadlineMode]bool{GiveUp: true, CapDelay: true, CapDelay + 1: false} {
+		if _, err := New(Options{Strategy: Once(), DeadlineMode: mode}); (err == nil) != ok {
+			t.Errorf("mode %d: %v", mode, err)
+		}
+	}
+}
+
+// A nanosecond counts: for the budget, and as a delay.
+func TestANanosecondCounts(t *testing.T) {
+	start := time.Unix(0, 0)
+	b := newBudget(BudgetOptions{PerSecond: 1e9, Burst: 1}, new(atomic.Uint64), start)
+	if !b.take(start) || b.take(start) || !b.take(start.Add(1)) || b.take(start.Add(1)) {
+		t.Error("a nanosecond does not earn what it should")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		if err := made(t, Options{Strategy: BestEffort{Min: 1, Max: 1}}).Do(t.Context(), Operation{}, failOnce); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 1 {
+			t.Errorf("a delay of 1 ns took %v", took)
+		}
+	})
 }
