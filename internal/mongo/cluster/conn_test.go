@@ -445,3 +445,52 @@ func TestAWaiterThatGivesUpLeavesTheOthersInTheirOrder(t *testing.T) {
 		})
 	}
 }
+
+// A description and a refusal outlive the buffer of the connection that they came on.
+func TestADescriptionDoesNotAliasTheBuffer(t *testing.T) {
+	buffer := func(doc bson.D) []byte {
+		b, err := bson.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	b := buffer(append(member(true, addrA, addrB), bson.E{Key: "ok", Value: 1}))
+	before := time.Now()
+	s, err := described(addrA, b)
+	clear(b)
+	if err != nil || s.SetName != "rs" || !slices.Equal(s.Hosts, []string{addrA, addrB}) || s.LastUpdateTime.Before(before) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	b = buffer(bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: int32(18)}})
+	_, err = described(addrA, b)
+	clear(b)
+	var refused *refusal
+	if !errors.As(err, &refused) || refused.reply.Lookup("code").AsInt64() != 18 {
+		t.Errorf("%+v", err)
+	}
+}
+
+// Whatever breaks after a hello was written is in flight.
+func TestTheStageOfABrokenHello(t *testing.T) {
+	garbage := func() *Conn { return newConn(&canned{answer: msg(1, []byte{200, 0, 0, 0, 0})}, 1, addrA) }
+	for name, f := range map[string]func() (*topology.Server, error){
+		"the first, without an answer": func() (*topology.Server, error) {
+			return newConn(&canned{}, 1, addrA).hello(t.Context(), addrA, "")
+		},
+		"the first, with an answer of another kind": func() (*topology.Server, error) {
+			return garbage().hello(t.Context(), addrA, "")
+		},
+		"a later one, with a body that is no document": func() (*topology.Server, error) {
+			c := newConn(&canned{answer: msg(2, []byte{200, 0, 0, 0, 0})}, 1, addrA)
+			c.Description = &topology.Server{Address: addrA}
+			return c.again(t.Context(), addrA)
+		},
+	} {
+		_, err := f()
+		var broken *IOError
+		if !errors.As(err, &broken) || broken.Stage != retry.InFlight {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -34,27 +34,28 @@ func (p *peer) wantEnded(t *testing.T, from int) {
 func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 	answer := make(chan struct{})
 	for _, c := range []struct {
-		name string
-		do   func(t *testing.T, p *peer, s *Server)
+		name   string
+		reason string // that the listener is told
+		do     func(t *testing.T, p *peer, s *Server)
 	}{
-		{"one that is idle when the pool is closed", func(t *testing.T, _ *peer, s *Server) {
+		{"one that is idle when the pool is closed", event.ReasonPoolClosed, func(t *testing.T, _ *peer, s *Server) {
 			if err := operation(t.Context(), s); err != nil {
 				t.Error(err)
 			}
 			s.cluster.Close()
 		}},
-		{"one that is idle when the pool is cleared", func(t *testing.T, _ *peer, s *Server) {
+		{"one that is idle when the pool is cleared", event.ReasonStale, func(t *testing.T, _ *peer, s *Server) {
 			if err := operation(t.Context(), s); err != nil {
 				t.Error(err)
 			}
 			s.pool.clear(errDown, false).run()
 		}},
-		{"one that is in use when the pool is cleared", func(t *testing.T, _ *peer, s *Server) {
+		{"one that is in use when the pool is cleared", event.ReasonStale, func(t *testing.T, _ *peer, s *Server) {
 			conn := checkOut(t, s)
 			s.pool.clear(errDown, false).run()
 			s.CheckIn(conn)
 		}},
-		{"one that broke", func(t *testing.T, p *peer, s *Server) {
+		{"one that broke", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
 			conn := checkOut(t, s)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -64,13 +65,13 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 			}
 			s.CheckIn(conn)
 		}},
-		{"one whose handshake is refused", func(t *testing.T, p *peer, s *Server) {
+		{"one whose handshake is refused", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
 			p.set(func(p *peer) { p.script = refusing(18, "denied") })
 			if operation(t.Context(), s) == nil {
 				t.Error("it succeeded")
 			}
 		}},
-		{"one whose handshake ends after the pool was cleared", func(t *testing.T, p *peer, s *Server) {
+		{"one whose handshake ends after the pool was cleared", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
 			p.set(func(p *peer) { p.script = func(*question) bool { <-answer; return false } })
 			connecting := async(func() error { return operation(t.Context(), s) })
 			unsettled(t, "the handshake", connecting)
@@ -80,7 +81,12 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 			}
 			close(answer)
 		}},
-		{"one that rested too long", func(t *testing.T, _ *peer, s *Server) {
+		{"one that is in use when the pool is closed", event.ReasonPoolClosed, func(t *testing.T, _ *peer, s *Server) {
+			conn := checkOut(t, s)
+			s.cluster.Close()
+			s.CheckIn(conn)
+		}},
+		{"one that rested too long", event.ReasonIdle, func(t *testing.T, _ *peer, s *Server) {
 			if err := operation(t.Context(), s); err != nil {
 				t.Error(err)
 			}
@@ -94,10 +100,16 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				answer = make(chan struct{})
 				p := &peer{hello: standalone()}
-				s := bare(t, p, nil)
+				heard := newListener()
+				s := bare(t, p, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
 				found(t, s, standalone())
 				c.do(t, p, s)
 				p.wantEnded(t, 0)
+				events, _ := heard.all()
+				i := slices.IndexFunc(events, func(e event.PoolEvent) bool { return e.Type == event.ConnectionClosed })
+				if i < 0 || events[i].Reason != c.reason || events[i].ConnectionID != 1 {
+					t.Errorf("the listener was told %+v, want the reason %s", events, c.reason)
+				}
 				counters(t, s, 0, 0, 0)
 				if n := s.inFlight.Load(); n != 0 {
 					t.Errorf("%d operations are in flight", n)
