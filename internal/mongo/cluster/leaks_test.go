@@ -76,8 +76,10 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 			connecting := async(func() error { return operation(t.Context(), s) })
 			unsettled(t, "the handshake", connecting)
 			s.pool.clear(errDown, true).run()
-			if err := settled(t, "the handshake", connecting); !errors.Is(err, errDown) {
-				t.Error(err)
+			err := settled(t, "the handshake", connecting)
+			var failed *HandshakeError
+			if !errors.Is(err, errDown) || errors.As(err, &failed) {
+				t.Errorf("what broke the handshake off is reported as %v", err)
 			}
 			close(answer)
 		}},
