@@ -233,3 +233,43 @@ func TestTheErrorBehindAnOpenBreakerIsFound(t *testing.T) {
 		}
 	}
 }
+
+// An error holds the last attempt's, the context's end and, where there is another, its cause: each once.
+func TestWhatAnErrorUnwrapsTo(t *testing.T) {
+	own := errors.New("the caller's own cause")
+	slow := retry.Options{Strategy: afterEach(time.Hour)}
+	for _, c := range []struct {
+		name string
+		ctx  func(context.Context) (context.Context, context.CancelFunc)
+		want []error
+	}{
+		{"a deadline that would pass", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded}},
+		{"a deadline that has passed", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, -time.Minute)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded}},
+		{"a deadline that has passed, with a cause", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(ctx, -time.Minute, own)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded, own}},
+		{"a cancellation", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, []error{io.ErrUnexpectedEOF, context.Canceled}},
+		{"a cancellation with a cause", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			cancel(own)
+			return ctx, func() { cancel(nil) }
+		}, []error{io.ErrUnexpectedEOF, context.Canceled, own}},
+	} {
+		ctx, cancel := c.ctx(t.Context())
+		attempt, _ := script(inFlight)
+		err := engine(t, slow).Do(ctx, retry.Operation{}, attempt)
+		cancel()
+		var failed *retry.Error
+		if !errors.As(err, &failed) || !slices.Equal(failed.Unwrap(), c.want) {
+			t.Errorf("%s: %v, want %v", c.name, failed.Unwrap(), c.want)
+		}
+	}
+}

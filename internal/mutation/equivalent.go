@@ -10,6 +10,7 @@ import (
 const (
 	equivalentFile = "equivalent.txt"
 	mostEquivalent = 10
+	outside        = "-" // the function of a line outside of functions
 )
 
 // equivalence is a line with the mutants of it that no test can notice, because they do what the code does.
@@ -82,7 +83,7 @@ func (e equivalence) has(m *mutant) bool {
 
 func (e equivalence) is(m *mutant, line string) bool {
 	before, after := m.lines()
-	return m.file.name == e.file && m.function == e.function && before == e.line && after == line
+	return m.file.name == e.file && (m.function == e.function || m.function == "" && e.function == outside) && before == e.line && after == line
 }
 
 // check refuses an entry that is no mutant of the code as it is now.

@@ -315,7 +315,9 @@ func (v *finder) removeFrom(list []ast.Stmt) {
 		case *ast.IncDecStmt:
 			operator = "remove the assignment"
 		case *ast.DeferStmt:
-			operator = "remove the defer"
+			if !v.stopsTimer(s.Call) {
+				operator = "remove the defer"
+			}
 		case *ast.ReturnStmt, *ast.BranchStmt:
 			if v.isGuard() {
 				operator = "remove the early end"
@@ -329,6 +331,17 @@ func (v *finder) removeFrom(list []ast.Stmt) {
 			v.add(operator, s.Pos(), s.End(), "")
 		}
 	}
+}
+
+// stopsTimer reports whether a call stops a timer. At a function's end that changes nothing: since Go 1.23 a timer that
+// nobody refers to is collected even if it was not stopped, and nobody reads its channel any more.
+func (v *finder) stopsTimer(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || method.Sel.Name != "Stop" {
+		return false
+	}
+	t := v.source.info.TypeOf(method.X)
+	return t != nil && t.String() == "*time.Timer"
 }
 
 // isGuard reports whether the statement list that is visited belongs to an if, or to a case.

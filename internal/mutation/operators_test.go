@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -12,6 +13,8 @@ import (
 
 // around is a package with a place for statements.
 const around = `package p
+
+import "time"
 
 type stage uint8
 
@@ -38,7 +41,7 @@ var (
 
 func call(...any) bool { return limit > 0 }
 
-func f(a, b int, s stage, ok bool, list []int, err error) (bool, error) {
+func f(a, b int, s stage, ok bool, list []int, err error, timer *time.Timer) (bool, error) {
 	STATEMENTS
 	return ok, err
 }
@@ -47,7 +50,7 @@ func f(a, b int, s stage, ok bool, list []int, err error) (bool, error) {
 // parsedSource type-checks a package of one file.
 func parsedSource(t *testing.T, text string) *source {
 	t.Helper()
-	s := &source{path: "./p", fset: token.NewFileSet(), info: &types.Info{
+	s := &source{path: "./p", fset: token.NewFileSet(), from: importer.Default(), info: &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{},
 	}}
 	f := &file{name: "p/p.go", text: []byte(text)}
@@ -104,6 +107,8 @@ func TestTheMutantsOfALine(t *testing.T) {
 		{"a return that is none", "for {\n\treturn true, nil\n}", []string{"swap true and false: return false, nil"}},
 		{"a call", "call(a)", []string{"remove the call: "}},
 		{"a defer", "defer call()", []string{"remove the defer: "}},
+		{"stopping a timer at the end changes nothing", "defer timer.Stop()", nil},
+		{"stopping it now does", "timer.Stop()", []string{"remove the call: "}},
 		{"a new variable stays, and must be used", "x := a\ncall(x)", nil},
 		{"numbers", "_ = a + 7", []string{
 			"remove the assignment: ", "swap the operator: _ = a - 7", "change the number by one: _ = a + 8",

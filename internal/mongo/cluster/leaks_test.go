@@ -341,3 +341,24 @@ func TestOnlyACheckThatIsUnderWayCanBeCancelled(t *testing.T) {
 		}
 	})
 }
+
+// A check that is cancelled ends: it does not dial once more with a context that has ended.
+func TestACancelledCheckDoesNotBeginAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := 0
+		p := &peer{hello: standalone(), dial: func(ctx context.Context) error {
+			if ctx.Err() != nil {
+				late++
+			}
+			return ctx.Err()
+		}}
+		c := start(t, network{addrA: p}, nil)
+		selected(t, c)
+		p.hang()
+		pass(t, c.cfg.HeartbeatInterval) // the next check is under way
+		c.Close()
+		if late != 0 {
+			t.Errorf("%d connections were dialled with a context that had ended", late)
+		}
+	})
+}
