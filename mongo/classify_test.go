@@ -445,10 +445,11 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, nil, func(w *world) {
-				old := -1 // the mongos that tells of no sessions
+				var old atomic.Int64 // the mongos that tells of no sessions
+				old.Store(-1)
 				w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 					reply := next(r)
-					if r.Mongos == old {
+					if r.Mongos == int(old.Load()) {
 						reply.Body = without(t, reply.Body, "logicalSessionTimeoutMinutes")
 					}
 					return reply
@@ -459,7 +460,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 					if asked = append(asked, r.Mongos); len(asked) > 1 {
 						return mongotest.Fault{}
 					}
-					old = 1 - r.Mongos
+					old.Store(int64(1 - r.Mongos))
 					w.pass(20 * time.Second) // its monitor hears of it
 					return loseRequest
 				}))
@@ -474,7 +475,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 				history := w.historyOf(err)
 				last := history.Last()
 				if !mongo.IsNetworkError(err) || history.Why() != retry.UnsupportedServer || last.Stage != retry.Dispatch ||
-					last.Endpoint != w.set.MongosAddr(old) {
+					last.Endpoint != w.set.MongosAddr(int(old.Load())) {
 					t.Errorf("%v", err)
 				}
 			}, mongotest.Sharded(2))
@@ -485,25 +486,25 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 // A command that cannot be built for the next server ends the operation with the error before.
 func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T) {
 	in(t, nil, func(w *world) {
-		small := -1 // the mongos that takes small messages only
+		w.pass(time.Second) // both mongos are discovered, and no connection of the client's is made yet
+		var small atomic.Int64
+		small.Store(-1)
 		w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			reply := next(r)
-			if r.Mongos == small {
+			if r.Mongos == int(small.Load()) {
 				reply.Body = with(t, reply.Body, "maxMessageSizeBytes", int32(100))
 			}
 			return reply
 		})
-		w.seed()
 		w.heal = w.set.Use("update", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-			small = 1 - r.Mongos
-			w.pass(20 * time.Second) // its monitor hears of it
+			small.Store(int64(1 - r.Mongos)) // the handshake of the next connection tells it
 			return loseRequest
 		}))
 		err := updateOne(w)
 		history := w.historyOf(err)
 		last := history.Last()
 		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.Why() != retry.NotBuilt ||
-			last.Stage != retry.Dispatch || last.Endpoint != w.set.MongosAddr(small) || len(w.started("update")) != 1 {
+			last.Stage != retry.Dispatch || last.Endpoint != w.set.MongosAddr(int(small.Load())) || len(w.started("update")) != 1 {
 			t.Errorf("%v", err)
 		}
 	}, mongotest.Sharded(2))
