@@ -282,3 +282,35 @@ func TestEachFieldOfAHelloHasItsType(t *testing.T) {
 		}
 	}
 }
+
+// SDAM, "Using electionId and setVersion to detect stale primaries": a pair is not stale compared with itself.
+func TestWhichPrimaryIsStale(t *testing.T) {
+	two, known := int64(2), bson.ObjectID{5}
+	for _, c := range []struct {
+		name     string
+		version  int64 // 0: absent
+		election byte  // 0: absent
+		old, now bool  // before 6.0 and since
+	}{
+		{"the same pair", 2, 5, false, false},
+		{"a newer election", 2, 6, false, false},
+		{"an older election", 2, 4, true, true},
+		{"a newer version", 3, 5, false, false},
+		{"an older version", 1, 5, true, true},
+		{"an older version of a newer election", 1, 6, true, false},
+		{"a newer version of an older election", 3, 4, false, true},
+		{"no version", 0, 5, false, true},
+		{"no election", 2, 0, false, true},
+	} {
+		for wireVersion, want := range map[int32]bool{16: c.old, 17: c.now} {
+			s := &Server{Kind: RSPrimary, MaxWireVersion: wireVersion, ElectionID: bson.ObjectID{c.election}}
+			if c.version > 0 {
+				s.SetVersion = &c.version
+			}
+			d := &Description{MaxSetVersion: &two, MaxElectionID: known}
+			if got := d.stalePrimary(s); got != want {
+				t.Errorf("%s, wire version %d: stale %v", c.name, wireVersion, got)
+			}
+		}
+	}
+}
