@@ -63,6 +63,10 @@ func standalone() (*mongotest.Deployment, error) {
 	return mongotest.RunStandalone(mongotest.InMemory())
 }
 
+func sharded(mongos int) func() (*mongotest.Deployment, error) {
+	return func() (*mongotest.Deployment, error) { return mongotest.RunSharded(3, mongos, mongotest.InMemory()) }
+}
+
 // inside is in for a deployment of any kind.
 func inside(
 	t *testing.T, run func() (*mongotest.Deployment, error), configure func(*options.ClientOptions), f func(w *world),

@@ -200,3 +200,77 @@ func TestEveryValueHasAName(t *testing.T) {
 		}
 	}
 }
+
+// A breaker that stopped the last attempts does not hide the error of the last one that was made.
+func TestTheErrorBehindAnOpenBreakerIsFound(t *testing.T) {
+	early, late := errors.New("early"), errors.New("late")
+	failed := func(err error) retry.Failure {
+		return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: mongoreason.NodeRecovering}
+	}
+	stopped := retry.Failure{Err: retry.ErrBreakerOpen, Stage: retry.StageDispatch, Reason: retry.ReasonCircuitBreakerOpen}
+	for _, c := range []struct {
+		name     string
+		attempts []retry.Failure
+		has, not []error
+	}{
+		{"none was stopped", []retry.Failure{failed(early), failed(late)}, []error{late}, []error{early, retry.ErrBreakerOpen}},
+		{"the last was stopped", []retry.Failure{failed(early), failed(late), stopped}, []error{late, retry.ErrBreakerOpen}, []error{early}},
+		{"the last two were stopped", []retry.Failure{failed(late), stopped, stopped}, []error{late, retry.ErrBreakerOpen}, []error{early}},
+		{"all were stopped", []retry.Failure{stopped, stopped}, []error{retry.ErrBreakerOpen}, []error{early, late}},
+		{"one before the last was stopped", []retry.Failure{failed(early), stopped, failed(late)}, []error{late}, []error{early, retry.ErrBreakerOpen}},
+	} {
+		attempt, _ := script(c.attempts...)
+		strategy := retry.Limited(len(c.attempts), retry.UntilDeadline())
+		err := engine(t, retry.Options{Strategy: strategy}).Do(t.Context(), retry.Operation{}, attempt)
+		matches(t, err, c.has...)
+		for _, other := range c.not {
+			if errors.Is(err, other) {
+				t.Errorf("%s: %v is found in %v", c.name, other, err)
+			}
+		}
+		var all interface{ Unwrap() []error }
+		if !errors.As(err, &all) || len(all.Unwrap()) != len(c.has) {
+			t.Errorf("%s: %d errors, want %d", c.name, len(all.Unwrap()), len(c.has))
+		}
+	}
+}
+
+// An error holds the last attempt's, the context's end and, where there is another, its cause: each once.
+func TestWhatAnErrorUnwrapsTo(t *testing.T) {
+	own := errors.New("the caller's own cause")
+	slow := retry.Options{Strategy: afterEach(time.Hour)}
+	for _, c := range []struct {
+		name string
+		ctx  func(context.Context) (context.Context, context.CancelFunc)
+		want []error
+	}{
+		{"a deadline that would pass", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded}},
+		{"a deadline that has passed", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, -time.Minute)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded}},
+		{"a deadline that has passed, with a cause", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(ctx, -time.Minute, own)
+		}, []error{io.ErrUnexpectedEOF, context.DeadlineExceeded, own}},
+		{"a cancellation", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, []error{io.ErrUnexpectedEOF, context.Canceled}},
+		{"a cancellation with a cause", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			cancel(own)
+			return ctx, func() { cancel(nil) }
+		}, []error{io.ErrUnexpectedEOF, context.Canceled, own}},
+	} {
+		ctx, cancel := c.ctx(t.Context())
+		attempt, _ := script(inFlight)
+		err := engine(t, slow).Do(ctx, retry.Operation{}, attempt)
+		cancel()
+		var failed *retry.Error
+		if !errors.As(err, &failed) || !slices.Equal(failed.Unwrap(), c.want) {
+			t.Errorf("%s: %v, want %v", c.name, failed.Unwrap(), c.want)
+		}
+	}
+}

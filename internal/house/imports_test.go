@@ -92,6 +92,7 @@ var ours = map[string][]string{
 	"mongo/mongotest/internal/version":   {"mongo/mongotest/internal/mongoerr"},
 	"mongo/mongotest/internal/mongoerr":  {},
 	"internal/figures":                   {},
+	"internal/mutation":                  {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
 	"cmd/holdfast":                       {"internal/prove", "mongo/mongotest"},
 	"internal/spectest":                  {},

@@ -3,13 +3,16 @@
 package cluster
 
 import (
+	"io"
 	"net"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
@@ -113,5 +116,40 @@ func TestAnOperationWithTheDefaultDialer(t *testing.T) {
 	t.Cleanup(c.Close)
 	if err := operation(t.Context(), selectedNow(t, c)); err != nil {
 		t.Error(err)
+	}
+}
+
+// disturbed is a connection that the kernel cannot look at.
+type disturbed struct{ memnet.Conn }
+
+func (*disturbed) SyscallConn() (syscall.RawConn, error) { return nil, syscall.EINVAL }
+func (*disturbed) Read([]byte) (int, error)              { return 0, io.EOF }
+func (*disturbed) Write([]byte) (int, error)             { return 0, syscall.EPIPE }
+func (*disturbed) Close() error                          { return nil }
+func (*disturbed) SetDeadline(time.Time) error           { return nil }
+
+func TestAConnectionThatCannotBeLookedAtIsNotUsed(t *testing.T) {
+	if openAndSilent(&disturbed{}) {
+		t.Error("a connection without a file is quiet")
+	}
+	client, server := memnet.Pipe()
+	defer server.Close()
+	if !openAndSilent(client) {
+		t.Error("a connection that is no socket is not quiet")
+	}
+}
+
+// A connection that rested for a second is looked at; one that rested for less is taken as it is.
+func TestWhenAConnectionIsLookedAt(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		rest time.Duration
+		want bool
+	}{{time.Second - 1, true}, {time.Second, false}} {
+		conn := newConn(&disturbed{}, 1, addrA)
+		conn.lastUsed = now.Add(-c.rest)
+		if conn.usable(now) != c.want {
+			t.Errorf("after %v a closed connection is usable: %v", c.rest, !c.want)
+		}
 	}
 }

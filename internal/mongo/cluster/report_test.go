@@ -47,6 +47,12 @@ var failures = []struct {
 		name: "a state change of a server older than 4.2 clears the pool", hello: wireVersion(7),
 		fail: answered(10107, "not master"), want: reaction{unknown: true, cleared: true, checkNow: true},
 	},
+	{
+		name: "so does the other message without a code",
+		fail: answered(0, "node is recovering"), want: reaction{unknown: true, checkNow: true},
+	},
+	{name: "a code that says nothing of it goes before the message", fail: answered(1, "node is recovering")},
+	{name: "also before the other message", fail: answered(1, "not master")},
 	{name: "another code changes nothing", fail: answered(11000, "not master: duplicate key")},
 	{name: "another message without a code changes nothing", fail: answered(0, "bad value")},
 }

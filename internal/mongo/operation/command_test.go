@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -113,28 +112,6 @@ func TestAReplyWithoutACursorOrABatchIsAnError(t *testing.T) {
 	} {
 		if _, err := parsed(t, reply).ReadCursor(); err == nil {
 			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-// Retryable Reads, "Supported Server Versions"; Retryable Writes, "Supported Server Versions"; Load Balancer specification.
-func TestWhichServersSupportRetries(t *testing.T) {
-	minutes := int64(30)
-	for _, c := range []struct {
-		name        string
-		server      topology.Server
-		read, write bool
-	}{
-		{"a member of a set since 3.6", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6, SessionTimeoutMinutes: &minutes}, true, true},
-		{"a mongos since 3.6", topology.Server{Kind: topology.Mongos, MaxWireVersion: 6, SessionTimeoutMinutes: &minutes}, true, true},
-		{"an older one", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 5, SessionTimeoutMinutes: &minutes}, false, false},
-		{"one without sessions", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21}, true, false},
-		{"a standalone", topology.Server{Kind: topology.Standalone, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, false},
-		{"a load balancer, of which nothing is known", *topology.NewLoadBalancer("a:1"), true, true},
-	} {
-		read, write := run{op: &Operation{Kind: Read}}, run{op: &Operation{Kind: Write}}
-		if read.supported(&c.server) != c.read || write.supported(&c.server) != c.write {
-			t.Errorf("%s: reads %v, writes %v", c.name, read.supported(&c.server), write.supported(&c.server))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) (
 	}
 	left := time.Until(deadline) - s.RTT
 	if left <= 0 {
-		return nil, fmt.Errorf("%s: %v remain until the deadline, less than a round trip to %s (%v): %w",
+		return nil, fmt.Errorf("%s: %v remain until the deadline, not more than a round trip to %s (%v): %w",
 			r.op.Name, left+s.RTT, s.Address, s.RTT, context.DeadlineExceeded)
 	}
 	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil

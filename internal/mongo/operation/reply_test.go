@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -167,6 +168,7 @@ func TestTheClusterTimeOnlyIncreases(t *testing.T) {
 	at := func(s, i uint32) []byte {
 		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: s, I: i}}, {Key: "signature", Value: int32(i)}})
 	}
+	other := marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: 6}}, {Key: "signature", Value: "another"}})
 	var c clock
 	if c.document(nil) != nil {
 		t.Error("there is a cluster time before any reply")
@@ -177,6 +179,7 @@ func TestTheClusterTimeOnlyIncreases(t *testing.T) {
 		{at(5, 2), at(5, 2)},
 		{at(6, 0), at(6, 0)},
 		{nil, at(6, 0)},
+		{other, at(6, 0)},
 		{marshal(t, bson.D{{Key: "clusterTime", Value: "x"}}), at(6, 0)},
 	} {
 		c.advance(step.told)
@@ -195,5 +198,43 @@ func TestListenersGetSequencesAsArrays(t *testing.T) {
 	want := bson.Raw(marshal(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}}))
 	if got := shown(b); got.String() != want.String() {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestWhatIsNoMessageIsNotShown(t *testing.T) {
+	if got := shown([]byte{1, 2, 3}); got != nil {
+		t.Errorf("three bytes are shown as %v", got)
+	}
+	at, b := wire.BeginMsg(nil, 1, 0, 0)
+	b = append(b, marshal(t, bson.D{{Key: "insert", Value: "c"}})...)
+	seq, b := wire.BeginSequence(b, "documents")
+	b = wire.EndMessage(wire.EndSequence(append(b, 1, 2, 3), seq), at)
+	if got := shown(b); got != nil {
+		t.Errorf("a sequence without documents is shown as %v", got)
+	}
+}
+
+// A time is not lost because another one came at the same moment.
+func TestTheNewestOfTimesThatComeTogetherIsKept(t *testing.T) {
+	const callers = 4
+	var documents [callers][]byte
+	for i := range documents {
+		documents[i] = marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: uint32(i + 1)}}})
+	}
+	for range 3000 {
+		var c clock
+		var all sync.WaitGroup
+		begin := make(chan struct{})
+		for _, document := range documents {
+			all.Go(func() {
+				<-begin
+				c.advance(document)
+			})
+		}
+		close(begin)
+		all.Wait()
+		if string(c.document(nil)) != string(documents[callers-1]) {
+			t.Fatalf("the time is %v", bson.Raw(c.document(nil)))
+		}
 	}
 }

@@ -60,3 +60,8 @@ func TestExplainWithoutAReplicaSet(t *testing.T) {
 		t.Errorf("an invalid preference gives %q", invalid)
 	}
 }
+
+func TestATagSetOfOneTagIsNamed(t *testing.T) {
+	one := readpref.Nearest(readpref.WithTagSets(tag.Set{ny}))
+	same(t, "text", NoMemberMessage(one), "No replica set member available for query with ReadPreference NEAREST and tags [{dc: ny}]")
+}

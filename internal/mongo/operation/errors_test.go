@@ -1,0 +1,283 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/mongoreason"
+)
+
+var errCause = errors.New("the cause")
+
+// on returns an operation under way, as far as its errors depend on it.
+func on(kind Kind, cfg Config) *run {
+	return &run{Runner: &Runner{cfg: cfg}, op: &Operation{Name: "x", Kind: kind}}
+}
+
+// Retryable Writes, "RetryableWriteError Labels": the client adds it to network errors of writes, if it retries writes.
+func TestWhichErrorsOfTheClientAreLabelled(t *testing.T) {
+	both := Config{RetryReads: true, RetryWrites: true}
+	for _, c := range []struct {
+		name    string
+		kind    Kind
+		cfg     Config
+		refusal retry.Why
+		want    []string
+	}{
+		{"a write", Write, both, retry.WhyUndecided, []string{"NetworkError", "RetryableWriteError"}},
+		{"a write that is not on the list", Write, both, retry.WhyNotRetryable, []string{"NetworkError", "RetryableWriteError"}},
+		{"a write to a server that has no retryable writes", Write, both, retry.WhyUnsupportedServer, []string{"NetworkError"}},
+		{"a write with retryWrites=false", Write, Config{RetryReads: true}, retry.WhyDisabled, []string{"NetworkError"}},
+		{"a read", Read, both, retry.WhyUndecided, []string{"NetworkError"}},
+		{"runCommand", Generic, both, retry.WhyNotRetryable, []string{"NetworkError"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := on(c.kind, c.cfg)
+			r.refusal = c.refusal
+			err, ok := r.clientError(errCause, retry.ReasonNetworkError, labelNetworkError).(official.CommandError) //nolint:errorlint // it is the type itself
+			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "NetworkError" || err.Code != 0 {
+				t.Errorf("%+v", err)
+			}
+		})
+	}
+	if err := on(Write, both).clientError(errCause, retry.ReasonUnknown, labelNetworkError); err != errCause { //nolint:errorlint // it is the error itself
+		t.Errorf("an error that no rule retries became %v", err)
+	}
+}
+
+func TestARefusalIsACommandErrorWithAllThatTheServerSaid(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reply   bson.D
+		add     bool
+		labels  []string
+		message string
+	}{
+		{
+			"with a label of the server",
+			bson.D{
+				{Key: "ok", Value: 0},
+				{Key: "code", Value: 7},
+				{Key: "codeName", Value: "N"},
+				{Key: "errmsg", Value: "m"},
+				{Key: "errorLabels", Value: bson.A{"l"}},
+			},
+			false,
+			[]string{"l"},
+			"m",
+		},
+		{
+			"with the client's too",
+			bson.D{
+				{Key: "ok", Value: 0},
+				{Key: "code", Value: 7},
+				{Key: "codeName", Value: "N"},
+				{Key: "errmsg", Value: "m"},
+				{Key: "errorLabels", Value: bson.A{"l"}},
+			},
+			true,
+			[]string{"l", "RetryableWriteError"},
+			"m",
+		},
+		{
+			"without a message",
+			bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: 7}, {Key: "codeName", Value: "N"}},
+			false, nil, "command failed",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			reply := parsed(t, c.reply)
+			body := slices.Clone(reply.Body)
+			err := on(Write, Config{}).commandError(reply, c.add, errCause).(official.CommandError) //nolint:errorlint // it is the type itself
+			clear(reply.Body)
+			if err.Code != 7 || err.Name != "N" || err.Message != c.message || !slices.Equal(err.Labels, c.labels) ||
+				!errors.Is(err, errCause) || string(err.Raw) != string(body) {
+				t.Errorf("%+v", err)
+			}
+		})
+	}
+}
+
+func TestALabelIsAddedToTheErrorsOfWrites(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{official.WriteException{Labels: []string{"a"}}, true},
+		{official.BulkWriteException{Labels: []string{"a"}}, true},
+		{errCause, false},
+	} {
+		got := addLabel(c.err, "b")
+		if labelled(got, "b") != c.want || c.want && !labelled(got, "a") {
+			t.Errorf("%T: %+v", c.err, got)
+		}
+	}
+}
+
+// attempts that fail with the given attempts' failures, by an engine that allows them all.
+func failing(t *testing.T, failures ...retry.Failure) error {
+	t.Helper()
+	engine, err := retry.New(retry.Options{Strategy: retry.UntilDeadline()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Do(context.Background(), retry.Operation{}, func(_ context.Context, n int) retry.Failure { return failures[n] })
+}
+
+// An error after one attempt, whose refusal adds nothing, keeps its type and has no history.
+func TestWhichErrorsHaveAHistory(t *testing.T) {
+	plain := official.CommandError{Code: 1, Message: "m"}
+	again := retry.Failure{Err: plain, Stage: retry.StageResponded, Reason: mongoreason.NotWritablePrimary}
+	for _, c := range []struct {
+		name     string
+		failures []retry.Failure
+		want     bool
+	}{
+		{"one attempt that no rule retries", []retry.Failure{{Err: plain, Stage: retry.StageResponded}}, false},
+		{"one that was not built", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}}, false},
+		{"one that retries are disabled for", []retry.Failure{{Err: plain, Refuse: retry.WhyDisabled}}, false},
+		{"one without a server", []retry.Failure{{Err: plain, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}}, false},
+		{"one that may have been applied", []retry.Failure{{Err: plain, Reason: retry.ReasonNetworkError}}, true},
+		{"one on a server that does not support retries", []retry.Failure{{Err: plain, Refuse: retry.WhyUnsupportedServer}}, true},
+		{"one in a transaction", []retry.Failure{{Err: plain, Refuse: retry.WhyInTransaction}}, true},
+		{"one whose attempts are used up", []retry.Failure{{Err: plain, Refuse: retry.WhyAttemptsUsed}}, true},
+		{"one whose breaker is open", []retry.Failure{{Err: plain, Refuse: retry.WhyBreakerOpen}}, true},
+		{"one whose budget is empty", []retry.Failure{{Err: plain, Refuse: retry.WhyBudgetEmpty}}, true},
+		{"one that the strategy declines", []retry.Failure{{Err: plain, Refuse: retry.WhyStrategyDeclined}}, true},
+		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageResponded}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := final(failing(t, c.failures...), Write)
+			var history *retry.Error
+			if errors.As(got, &history) != c.want {
+				t.Errorf("%v", got)
+			}
+			if !c.want && !errors.Is(got, error(plain)) {
+				var same official.CommandError
+				if !errors.As(got, &same) || same.Wrapped != nil {
+					t.Errorf("it became %+v", got)
+				}
+			}
+		})
+	}
+	if err := final(errCause, Write); err != errCause { //nolint:errorlint // it is the error itself
+		t.Errorf("an error without attempts became %v", err)
+	}
+}
+
+func TestTheTextOfAnErrorWithAHistory(t *testing.T) {
+	history := new(retry.Error)
+	if !errors.As(failing(t, retry.Failure{Err: errCause, Stage: retry.StageResponded, Refuse: retry.WhyNotBuilt}), &history) {
+		t.Fatal("no history")
+	}
+	held := withHistory(official.ErrNoDocuments, history)
+	if got := held.Error(); !strings.HasPrefix(got, official.ErrNoDocuments.Error()+" (1 attempt") {
+		t.Error(got)
+	}
+	if !errors.Is(held, official.ErrNoDocuments) || !errors.Is(held, errCause) {
+		t.Errorf("%v lost an error", held)
+	}
+	var command official.CommandError
+	if got := withHistory(official.CommandError{Message: "m"}, history); !errors.As(got, &command) ||
+		command.Wrapped.Error() != history.History() || !errors.Is(got, errCause) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a first server decides: the operation, the options, the server, in this order.
+func TestWhyAnOperationMayNotBeRetriedByItsRule(t *testing.T) {
+	both := Config{RetryReads: true, RetryWrites: true}
+	for _, c := range []struct {
+		name      string
+		kind      Kind
+		retryable bool
+		cfg       Config
+		supported bool
+		want      retry.Why
+	}{
+		{"a read", Read, true, both, true, retry.WhyUndecided},
+		{"a write", Write, true, both, true, retry.WhyUndecided},
+		{"not on the list", Write, false, Config{}, false, retry.WhyNotRetryable},
+		{"retryReads=false", Read, true, Config{RetryWrites: true}, false, retry.WhyDisabled},
+		{"retryWrites=false", Write, true, Config{RetryReads: true}, false, retry.WhyDisabled},
+		{"retryWrites=false says nothing of reads", Read, true, Config{RetryReads: true}, true, retry.WhyUndecided},
+		{"retryReads=false says nothing of writes", Write, true, Config{RetryWrites: true}, true, retry.WhyUndecided},
+		{"a server that does not support it", Write, true, both, false, retry.WhyUnsupportedServer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := on(c.kind, c.cfg)
+			r.op.Retryable = c.retryable
+			if got := r.refuse(c.supported); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// Retryable Reads and Retryable Writes, "Supported Server Versions"; Load Balancer specification.
+func TestWhichServersSupportRetries(t *testing.T) {
+	minutes := int64(30)
+	for _, c := range []struct {
+		name        string
+		server      topology.Server
+		read, write bool
+	}{
+		{"a member from 3.6 on", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6, SessionTimeoutMinutes: &minutes}, true, true},
+		{"a mongos", topology.Server{Kind: topology.Mongos, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, true},
+		{"an older one", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 5, SessionTimeoutMinutes: &minutes}, false, false},
+		{"one without sessions", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6}, true, false},
+		{"a standalone", topology.Server{Kind: topology.Standalone, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, false},
+		{"a load balancer, of which nothing is known", *topology.NewLoadBalancer("a:1"), true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := on(Read, Config{}).supported(&c.server); got != c.read {
+				t.Errorf("read: %v", got)
+			}
+			if got := on(Write, Config{}).supported(&c.server); got != c.write {
+				t.Errorf("write: %v", got)
+			}
+		})
+	}
+}
+
+// Client Backpressure: reads need retryReads, writes retryWrites, runCommand both.
+func TestWhichOptionsLetAnOverloadBeRetried(t *testing.T) {
+	for _, reads := range []bool{true, false} {
+		for _, writes := range []bool{true, false} {
+			cfg := Config{RetryReads: reads, RetryWrites: writes}
+			for kind, want := range map[Kind]bool{Read: reads, Write: writes, Generic: reads && writes, Generic + 1: false} {
+				if got := on(kind, cfg).overloadRetries(); got != want {
+					t.Errorf("kind %d with %+v: %v", kind, cfg, got)
+				}
+			}
+		}
+	}
+}
+
+func TestTheEffectOfAnAttempt(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   Kind
+		number int64
+		want   retry.Effect
+	}{
+		{"a read changes nothing", Read, 0, retry.EffectReadOnly},
+		{"a write with a transaction number may be sent twice", Write, 1, retry.EffectIdempotent},
+		{"a write without one may not", Write, 0, retry.EffectNotIdempotent},
+		{"runCommand may not", Generic, 0, retry.EffectNotIdempotent},
+	} {
+		r := on(c.kind, Config{})
+		r.txnNumber = c.number
+		if got := r.effect(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package retry_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// refusedForGood is a failure that is not tried again.
+var refusedForGood = retry.Failure{Err: context.Canceled, Stage: retry.StageResponded}
+
+// Each success counts once for budget and breaker, whether it came at once or after a retry.
+func TestEachSuccessCountsOnce(t *testing.T) {
+	atOnce := func(t *testing.T, e *retry.Engine) {
+		t.Helper()
+		attempt, _ := script()
+		if err := e.Do(t.Context(), retry.Operation{}, attempt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	afterAlwaysRetry := func(t *testing.T, e *retry.Engine) {
+		t.Helper()
+		attempt, _ := script(notMyVBucket) // costs the budget nothing
+		if err := e.Do(t.Context(), retry.Operation{}, attempt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	never := retry.DefaultBreakerOptions()
+	never.Volume = 1000
+	for _, c := range []struct {
+		name    string
+		breaker *retry.BreakerOptions
+		succeed func(*testing.T, *retry.Engine)
+	}{
+		{"at once", nil, atOnce},
+		{"at once, with a breaker", never, atOnce},
+		{"after a retry", nil, afterAlwaysRetry},
+		{"after a retry, with a breaker", never, afterAlwaysRetry},
+	} {
+		t.Run("for the budget, "+c.name, func(t *testing.T) {
+			e := engine(t, retry.Options{
+				Strategy: retry.Once(), Budget: &retry.BudgetOptions{Ratio: 0.25, Burst: 1}, Breaker: c.breaker,
+			})
+			var granted []bool
+			for range 9 {
+				attempt, made := script(inFlight, refusedForGood)
+				_ = e.Do(t.Context(), retry.Operation{}, attempt)
+				granted = append(granted, *made == 2)
+				c.succeed(t, e)
+			}
+			for i, got := range granted {
+				if want := i%4 == 0; got != want {
+					t.Errorf("after %d successes a retry was granted: %v", i, got)
+				}
+			}
+		})
+	}
+	for _, c := range []struct {
+		successes int
+		opens     bool
+	}{{5, true}, {6, false}} {
+		e := engine(t, retry.Options{
+			Strategy: retry.Once(), Breaker: &retry.BreakerOptions{Volume: 10, Percent: 50, Window: time.Minute, Sleep: time.Minute},
+		})
+		for range c.successes {
+			atOnce(t, e)
+		}
+		for range 5 {
+			attempt, _ := script(with(inFlight, func(f *retry.Failure) { f.Refuse = retry.WhyDisabled }))
+			_ = e.Do(t.Context(), retry.Operation{}, attempt)
+		}
+		attempt, made := script()
+		_ = e.Do(t.Context(), retry.Operation{}, attempt)
+		if (*made == 0) != c.opens {
+			t.Errorf("after %d successes and 5 failures the breaker let %d attempts through", c.successes, *made)
+		}
+	}
+}
