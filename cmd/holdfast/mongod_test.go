@@ -569,7 +569,7 @@ func TestTLSModes(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsWhetherTLSIsRequired(t *testing.T) {
+func TestTheLogHasTheTLSSetting(t *testing.T) {
 	file := certificateFile(t)
 	for _, c := range []struct{ args, uriEnd, ssl string }{
 		{"", "/", "off"},
