@@ -162,8 +162,8 @@ func (c *Cursor) Close(ctx context.Context) error {
 	return err
 }
 
-// All decodes all remaining documents into results, which must be a pointer to a slice, and closes the cursor. The
-// slice is replaced, not appended to.
+// All decodes all remaining documents into results, which must be a pointer to a slice, and closes the cursor. It
+// overwrites the slice's previous elements.
 func (c *Cursor) All(ctx context.Context, results any) error {
 	pointer := reflect.ValueOf(results)
 	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Slice {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// asFlag returns an error of mongotest, which names one of its options, as one that names the flag from which the option came.
+// asFlag turns an error of mongotest, which names one of its options, into an error that names the flag of the
+// option.
 func (c *mockCommand) asFlag(err error) error {
 	option, why, _ := strings.Cut(strings.TrimPrefix(err.Error(), "mongotest: "), ": ")
-	option, _, _ = strings.Cut(option, "(") // some have the option's value
+	option, _, _ = strings.Cut(option, "(") // some errors have the option's value
 	flag, known := map[string]string{
 		"StartParameters": "--setParameter",
 		"Version":         "--server-version",

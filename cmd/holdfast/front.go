@@ -14,20 +14,20 @@ import (
 	"sync/atomic"
 )
 
-// front is where clients connect to one server, at one or several addresses. It hands their connections to the server in
-// this process, or once it is told to, on to another process.
+// front accepts the connections of one server, at one or several addresses. It passes them to the server in this
+// process or, when forwardTo is set, to another process.
 type front struct {
 	ctx       context.Context //nolint:containedctx // it ends with the front
 	end       context.CancelFunc
 	listeners []net.Listener
 	tls       *frontTLS
 	own       ownListener
-	welcome   func(net.Conn) // takes connections of other processes of the set; nil if there are none
-	elsewhere atomic.Pointer[string]
+	welcome   func(net.Conn) // serves connections of other processes of the set; nil without --replSet
+	forwardTo atomic.Pointer[string]
 	all       sync.WaitGroup
 }
 
-// newFront listens at the addresses, all with one port, and at a Unix socket if its folder is given.
+// newFront listens at the addresses, all with the same port, and at a Unix socket if its folder is given.
 func newFront(addresses []netip.Addr, port int, unixFolder string, secure *frontTLS) (*front, error) {
 	ctx, end := context.WithCancel(context.Background())
 	f := &front{ctx: ctx, end: end, tls: secure}
@@ -49,7 +49,7 @@ func newFront(addresses []netip.Addr, port int, unixFolder string, secure *front
 	return f, nil
 }
 
-// listen adds a listener, and if there is none ends the front.
+// listen adds a listener. On an error it closes the front.
 func (f *front) listen(l net.Listener, err error) error {
 	if err != nil {
 		f.close()
@@ -59,7 +59,7 @@ func (f *front) listen(l net.Listener, err error) error {
 	return nil
 }
 
-// port is the TCP port, which differs from the one asked for if that was 0.
+// port returns the TCP port. It is the chosen one if the flag was 0.
 func (f *front) port() int {
 	addr, ok := f.listeners[0].Addr().(*net.TCPAddr)
 	if !ok {
@@ -68,8 +68,8 @@ func (f *front) port() int {
 	return addr.Port
 }
 
-// reached returns the URI with what a client needs besides to get in.
-func (f *front) reached(uri string) string {
+// clientURI returns the URI with the option tls=true if TLS is required.
+func (f *front) clientURI(uri string) string {
 	switch {
 	case f.tls == nil || !f.tls.required:
 		return uri
@@ -79,7 +79,7 @@ func (f *front) reached(uri string) string {
 	return uri + "?tls=true"
 }
 
-// open begins to accept connections.
+// open starts to accept connections.
 func (f *front) open() {
 	for _, l := range f.listeners {
 		f.all.Go(func() { f.acceptAll(l) })
@@ -97,7 +97,7 @@ func (f *front) acceptAll(l net.Listener) {
 	}
 }
 
-// close ends the front and the connections that it hands on.
+// close closes the listeners and the forwarded connections.
 func (f *front) close() {
 	f.end()
 	for _, l := range f.listeners {
@@ -106,10 +106,11 @@ func (f *front) close() {
 	f.all.Wait()
 }
 
-// greeting is how a process begins its talk with another one of its set. As the length of a message it is too large.
+// greeting is the first message of a process to another one of its set. No client sends these bytes first: as a
+// message length they are too large.
 const greeting = "HOLDFAST"
 
-// admit finds out what a new connection is for.
+// admit passes a new connection to welcome, to another process or to the server in this process.
 func (f *front) admit(c net.Conn) {
 	stop := context.AfterFunc(f.ctx, func() { _ = c.Close() })
 	known, first, err := f.identify(c)
@@ -118,16 +119,16 @@ func (f *front) admit(c net.Conn) {
 		_ = c.Close()
 	case string(first) == greeting && f.welcome != nil:
 		f.welcome(known)
-	case f.elsewhere.Load() != nil:
-		pipe(known, *f.elsewhere.Load())
-	case stop(): // from here on it is the server's
+	case f.forwardTo.Load() != nil:
+		pipe(known, *f.forwardTo.Load())
+	case stop(): // the server closes it from now on
 		f.own.hand(known)
 	}
 	stop()
 }
 
-// identify reads what a connection begins with, and returns it together with a connection on which it is still to be read, or
-// from which TLS was taken.
+// identify reads the first bytes of a connection. It returns them, and a connection from which they can be read
+// again; with TLS, that is the TLS connection.
 func (f *front) identify(c net.Conn) (net.Conn, []byte, error) {
 	if f.welcome == nil && f.tls == nil {
 		return c, nil, nil
@@ -147,23 +148,23 @@ func (f *front) identify(c net.Conn) (net.Conn, []byte, error) {
 	return secure, first, err
 }
 
-// begunConn is a connection of which something was read that is read again.
+// begunConn is a connection whose first bytes were read and are read again.
 type begunConn struct {
 	net.Conn
-	rest []byte
+	begin []byte
 }
 
-// Read reads first what was read before.
+// Read returns the first bytes again, then reads from the connection.
 func (c *begunConn) Read(b []byte) (int, error) {
-	if len(c.rest) == 0 {
+	if len(c.begin) == 0 {
 		return c.Conn.Read(b)
 	}
-	n := copy(b, c.rest)
-	c.rest = c.rest[n:]
+	n := copy(b, c.begin)
+	c.begin = c.begin[n:]
 	return n, nil
 }
 
-// SetLinger is the TCP connection's.
+// SetLinger calls SetLinger of the TCP connection, if it is one.
 func (c *begunConn) SetLinger(seconds int) error {
 	if t, ok := c.Conn.(*net.TCPConn); ok {
 		return t.SetLinger(seconds)
@@ -171,7 +172,7 @@ func (c *begunConn) SetLinger(seconds int) error {
 	return nil
 }
 
-// pipe connects a client with the server at an address until one of them ends.
+// pipe copies bytes between a client and the server at an address until one of them closes its connection.
 func pipe(client net.Conn, address string) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", address)
@@ -188,7 +189,7 @@ func pipe(client net.Conn, address string) {
 	both.Wait()
 }
 
-// ownListener is what the server in this process accepts its connections from.
+// ownListener is the listener of the server in this process.
 type ownListener struct {
 	front  *front
 	conns  chan net.Conn
@@ -214,22 +215,22 @@ func (l *ownListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the server's share: connections for it are closed.
+// Close closes the listener. Later connections for the server are closed.
 func (l *ownListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-// Addr is the front's first address.
+// Addr returns the front's first address.
 func (l *ownListener) Addr() net.Addr { return l.front.listeners[0].Addr() }
 
-// frontTLS is how a front speaks TLS.
+// frontTLS has the TLS configuration of a front.
 type frontTLS struct {
 	config   *tls.Config
 	required bool
 }
 
-// handshake is the first byte of a connection that begins with TLS.
+// handshake is the first byte of a TLS connection.
 const handshake = 0x16
 
 var errPlain = errors.New("TLS is required")

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// guest is the side of a process that stands for a member of a set that lives in another process.
+// guest is a process whose member of a set is hosted by another process.
 type guest struct {
 	name  string
 	front *front
 	log   *serverLog
-	begun func()       // ends the server of this process's own
-	free  func() bool  // whether it may join a set
-	ended chan<- error // is told why the process ends
+	begun func()       // closes this process's own server
+	free  func() bool  // reports whether the process may join a set
+	ended chan<- error // receives the reason why the process ends
 
-	mu    sync.Mutex
-	taken bool
+	mu     sync.Mutex
+	joined bool
 }
 
-// welcome is the talk with a process that wants this one for its set.
+// welcome serves the connection of a process that invites this one to its set.
 func (g *guest) welcome(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	r := json.NewDecoder(bufio.NewReader(c))
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(answerTimeout))
 	var invited invitation
 	if r.Decode(&invited) != nil {
 		return
@@ -40,35 +40,35 @@ func (g *guest) welcome(c net.Conn) {
 	if r.Decode(&n) != nil || !n.Begin {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.taken = false
+		g.joined = false
 		return
 	}
-	g.front.elsewhere.Store(&invited.Served)
+	g.front.forwardTo.Store(&invited.Served)
 	g.begun()
 	_ = json.NewEncoder(c).Encode(answer{})
 	g.ended <- g.belong(r, c)
 }
 
-// accept says why the process does not join, "" if it does.
+// accept returns the reason why the process does not join, or "" if it does.
 func (g *guest) accept(i *invitation) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case i.Set != g.name:
 		return fmt.Sprintf("it was started with --replSet %s", g.name)
-	case g.taken || !g.free():
+	case g.joined || !g.free():
 		return "already initialized"
 	}
-	c, err := net.DialTimeout("tcp", i.Served, patience)
+	c, err := net.DialTimeout("tcp", i.Served, answerTimeout)
 	if err != nil {
 		return "it does not run on the same machine: " + err.Error()
 	}
-	g.taken = true
+	g.joined = true
 	_ = c.Close()
 	return ""
 }
 
-// belong logs what becomes of the member, and returns when the process has nothing to stand for any more.
+// belong logs the states of the member. It returns when the member is shut down or the set ends.
 func (g *guest) belong(r *json.Decoder, c net.Conn) error {
 	state := stateStartup
 	for {

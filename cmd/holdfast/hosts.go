@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// The addresses that stand for all of a machine.
+// The addresses that mean all addresses of the machine.
 const (
 	anyIPv4 = "0.0.0.0"
 	anyIPv6 = "::"
 )
 
-// hosts returns what to listen on.
+// hosts returns the hosts to listen on.
 func (f *mongodFlags) hosts(otherwise string) []string {
 	switch {
 	case (f.BindIPAll || slices.Contains(f.BindIP, "*")) && f.IPv6:
@@ -27,7 +27,7 @@ func (f *mongodFlags) hosts(otherwise string) []string {
 	return []string{otherwise}
 }
 
-// addresses returns where to listen, and the host by which the servers name themselves.
+// addresses returns the addresses to listen on, and the host in the servers' own addresses.
 func (c *mockCommand) addresses() (addresses []netip.Addr, name string, err error) {
 	name, flag := c.Host, "--host"
 	if name == "" {
@@ -46,8 +46,8 @@ func (c *mockCommand) addresses() (addresses []netip.Addr, name string, err erro
 	return addresses, name, nil
 }
 
-// addressesOf returns the addresses of the hosts, each once. Of a name that has addresses of both kinds, those of IPv6 count
-// only where they are wanted.
+// addressesOf returns the addresses of the hosts, without duplicates. If a name has addresses of both kinds, those of
+// IPv6 are returned only if ipv6 is set.
 func addressesOf(hosts []string, ipv6 bool) ([]netip.Addr, error) {
 	var all []netip.Addr
 	for _, host := range hosts {
@@ -65,19 +65,19 @@ func addressesOf(hosts []string, ipv6 bool) ([]netip.Addr, error) {
 	return all, nil
 }
 
-// lookUp returns the addresses of a host. The resolver is asked about names only: for :: it says 0.0.0.0, too.
+// lookUp returns the addresses of a host. Only names are looked up: for :: the resolver would also return 0.0.0.0.
 func lookUp(host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
 func isIPv4(a netip.Addr) bool { return a.Unmap().Is4() }
 
-// networkOf is the network to listen on at an address: at one of IPv6 alone, or [::] would take the place of 0.0.0.0 too.
+// networkOf returns the network for an address. It is tcp6 for IPv6, because with tcp [::] would include 0.0.0.0.
 func networkOf(a netip.Addr) string {
 	if isIPv4(a) {
 		return "tcp4"
@@ -85,7 +85,7 @@ func networkOf(a netip.Addr) string {
 	return "tcp6"
 }
 
-// named returns the host by which a server that listens on hosts names itself.
+// named returns the host in the own address of a server that listens on hosts.
 func named(hosts []string) string {
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip == nil || !ip.IsUnspecified() {

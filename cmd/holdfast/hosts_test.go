@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestHostsAreListenedOnOnceAndByTheirKind(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	for _, c := range []struct {
 		flags     mongodFlags
 		addresses string
@@ -35,7 +35,7 @@ func TestHostsAreListenedOnOnceAndByTheirKind(t *testing.T) {
 	}
 }
 
-func TestAHostThatIsNotKnownIsAnErrorThatNamesTheFlag(t *testing.T) {
+func TestTheErrorOfAnUnknownHostNamesTheFlag(t *testing.T) {
 	for _, flag := range []string{"--host", "--bind_ip"} {
 		if code, stderr := mockOnce(t, flag, "nowhere.invalid"); code != exitCannotRun || !strings.Contains(stderr, flag+": lookup nowhere.invalid") {
 			t.Errorf("%s: exit code %d, %q", flag, code, stderr)

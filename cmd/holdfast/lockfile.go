@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// lockName is the file in a --dbpath that the process which uses it keeps locked, and which holds that process's id. In a file
-// that nobody has locked the id means nothing: it may be another process's by now.
+// lockName is the lock file in a --dbpath. The process that uses the folder locks it and writes its process id to it.
+// In a file that is not locked the id has no meaning, because another process may have it now.
 const lockName = "mongod.lock"
 
-// lock notes this process as the one that uses a folder, and returns what ends that. The file stays, empty, as mongod leaves
-// it: who has opened it to lock it next must not lock one that is gone.
+// lock locks a folder for this process. The returned function unlocks it. It leaves an empty file, as mongod does:
+// another process may have opened it already, and must not lock a deleted file.
 func lock(folder string) (func(), error) {
 	if folder == "" {
 		return func() {}, nil
@@ -36,7 +36,7 @@ func lock(folder string) (func(), error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		err = fmt.Errorf("--dbpath %s is used by the process %d", folder, notedPID(path))
+		err = fmt.Errorf("--dbpath %s is used by the process %d", folder, readPID(path))
 	case err != nil:
 		err = fmt.Errorf("--dbpath: %w", err)
 	default:
@@ -50,8 +50,8 @@ func writePID(path string) error {
 	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 }
 
-// notedPID returns the id of a process in a file, 0 if there is none.
-func notedPID(path string) int {
+// readPID returns the process id in a file, 0 if there is none.
+func readPID(path string) int {
 	text, _ := os.ReadFile(path)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || pid < 0 {
@@ -60,8 +60,8 @@ func notedPID(path string) int {
 	return pid
 }
 
-// isHeld reports whether a process that lives has locked the file.
-func isHeld(path string) bool {
+// isLocked reports whether a running process has locked the file.
+func isLocked(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return false
@@ -70,22 +70,22 @@ func isHeld(path string) bool {
 	return errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// shutDown ends the process that uses a folder, and waits until it has.
+// shutDown ends the process that uses a folder, and waits for its end.
 func shutDown(s *session, folder string) error {
 	path := filepath.Join(folder, lockName)
-	held, pid := isHeld(path), notedPID(path)
+	held, pid := isLocked(path), readPID(path)
 	switch {
 	case !held:
 		return cannotRun(fmt.Errorf("there doesn't seem to be a server running with --dbpath %s", folder))
 	case pid == 0:
-		return cannotRun(fmt.Errorf("the process that uses --dbpath %s has not noted its id there", folder))
+		return cannotRun(fmt.Errorf("the process that uses --dbpath %s has not written its id there", folder))
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return cannotRun(err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for isHeld(path) {
+	for isLocked(path) {
 		select {
 		case <-s.ctx.Done():
 			return cannotRun(fmt.Errorf("interrupted before the process %d has ended", pid))

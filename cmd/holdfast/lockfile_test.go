@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAMissingFolderIsRefusedAsMongodDoes(t *testing.T) {
+func TestAMissingFolderHasMongodsExitCode(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "missing")
 	code, stderr := mockOnce(t, "--dbpath", folder)
 	if code != exitNoFolder || !strings.Contains(stderr, "Data directory "+folder+" not found") || strings.Contains(stderr, "lock file") {
@@ -17,8 +17,8 @@ func TestAMissingFolderIsRefusedAsMongodDoes(t *testing.T) {
 	}
 }
 
-// Its id may have become that of a process that has nothing to do with it: here, of one that runs without that folder.
-func TestTheLockOfAProcessThatDiedMeansNothing(t *testing.T) {
+// Another process may have the id in the lock file now. Here it is a process that does not use the folder.
+func TestALockFileOfADeadProcessIsIgnored(t *testing.T) {
 	folder := t.TempDir()
 	died, unrelated := startMongod(t, "--port", "0", "--dbpath", folder), startMongod(t, "--port", "0")
 	died.signal(syscall.SIGKILL)

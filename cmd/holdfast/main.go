@@ -1,5 +1,5 @@
-// Command holdfast shows which way of retrying loses operations of a replicated database, which applies them twice, and
-// which is right: `holdfast prove`. `holdfast mock` runs a replica set to test against.
+// Command holdfast has two commands. `holdfast prove` shows which retry strategies lose operations of a replicated
+// database, which apply them twice, and which are right. `holdfast mock` runs a replica set for tests.
 package main
 
 import (
@@ -23,7 +23,7 @@ const (
 	exitUnexpected  = 1 // --check found a cell that is not as expected
 	exitUsage       = 2
 	exitCannotRun   = 3
-	exitNoFolder    = 100 // mongod's, where --dbpath is no folder that is there
+	exitNoFolder    = 100 // mongod's code for a --dbpath that does not exist
 	exitInterrupted = 130
 )
 
@@ -35,8 +35,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// interruptible returns a context that ends at the first signal to end. A second signal ends the program at once: by the time
-// that the context has ended, nothing catches it. SIGHUP, of a terminal that closes, is one too, but not under nohup.
+// interruptible returns a context that ends at the first SIGINT, SIGTERM or SIGHUP. A second signal ends the program
+// immediately, because it is not caught any more. Under nohup SIGHUP is ignored.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -54,20 +54,20 @@ func interruptible() context.Context {
 
 // cli is the command line.
 type cli struct {
-	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every strategy of retrying against every failure."`
+	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
 	Mock    mockCommand    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// session is what a command works with.
+// session has the context and the streams of a command.
 type session struct {
-	ctx            context.Context //nolint:containedctx // kong calls the commands with one value of ours
+	ctx            context.Context //nolint:containedctx // kong passes one value to the commands
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	ineffective    []string // flags that were given and change nothing
+	ineffective    []string // flags that were given and have no effect
 }
 
-// failure is an error with the exit code that it means.
+// failure is an error with its exit code.
 type failure struct {
 	code int
 	err  error
@@ -79,10 +79,10 @@ func (f *failure) Unwrap() error { return f.err }
 func usageError(err error) error { return &failure{exitUsage, err} }
 func cannotRun(err error) error  { return &failure{exitCannotRun, err} }
 
-// exited is what kong's help panics with, so that printing it ends the parsing.
+// exited is the value with which kong's exit panics, so that the help ends the parsing.
 type exited int
 
-// run is the program by its own name.
+// run runs the program under its own name.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	var c cli
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
@@ -94,8 +94,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 		})
 }
 
-// parseAndRun parses a command line into a target and runs what it asks for: the command that it names, or where there are no
-// commands, command.
+// parseAndRun parses a command line into target. It runs command or, if that is nil, the command that the command
+// line names.
 func parseAndRun(s *session, args []string, target any, command func() error, opts ...kong.Option) (code int) {
 	defer func() {
 		if e, ok := recover().(exited); ok {
@@ -121,7 +121,7 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 	return exitCode(parsed.Run(s), s.stderr)
 }
 
-// exitCode tells of an error and returns the code that it means.
+// exitCode prints an error and returns its exit code.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
@@ -135,10 +135,10 @@ func exitCode(err error, stderr io.Writer) int {
 	return code
 }
 
-const description = `A MongoDB client, servers for tests, and the experiment that shows whether retrying is right.
+const description = `A MongoDB client, servers for tests, and an experiment that shows whether a retry strategy is right.
 
-"holdfast prove" needs nothing: it brings its own three-member replica sets. With --uri it uses a server of yours, through
-a proxy that injects the faults, and there touches only the database "holdfast_prove".
+"holdfast prove" needs no server: it starts its own three-member replica sets. With --uri it uses your server, through
+a proxy that injects the faults. It uses only the database "holdfast_prove" there.
 
-"holdfast mock" runs a server to test against until it is interrupted. Nothing is stored. It takes mongod's own flags; under
-the name "mongod" (a symbolic link will do) the program is "holdfast mock", for tools that start a mongod.`
+"holdfast mock" runs a server for tests until it is interrupted. Nothing is stored. It accepts mongod's own flags. Under
+the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod.`

@@ -15,14 +15,14 @@ import (
 
 func noEnvironment(string) string { return "" }
 
-// holdfast runs the command line and returns its exit code and what it wrote.
+// holdfast runs a command line and returns its exit code and its output.
 func holdfast(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(ctx, args, &out, &errs, noEnvironment)
 	return code, out.String(), errs.String()
 }
 
-func TestBadInputIsRefusedByName(t *testing.T) {
+func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"prove --strategy hope", `unknown strategy "hope"; known are: no-retry`},
 		{"prove --failure flood", `unknown failure "flood"; known are: request-lost`},
@@ -74,7 +74,7 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEverythingThereIs(t *testing.T) {
+func TestTheHelpNamesAllCommandsAndFlags(t *testing.T) {
 	code, stdout, _ := holdfast(t.Context(), "prove", "--help")
 	words := strings.Join(strings.Fields(stdout), " ")
 	for _, want := range append(append(prove.StrategyNames(), prove.FailureNames()...), "--uri", "--seed", "--check", "--json", "--w") {
@@ -93,7 +93,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableServerIsAClearErrorSoon(t *testing.T) {
+func TestAnUnreachableServerIsAnErrorWithinSeconds(t *testing.T) {
 	began := time.Now()
 	code, _, stderr := holdfast(t.Context(), "prove", "--uri", "mongodb://127.0.0.1:1/")
 	if code != exitCannotRun || !strings.Contains(stderr, "cannot reach the server") || !strings.Contains(stderr, "127.0.0.1:1") {
@@ -104,7 +104,7 @@ func TestAnUnreachableServerIsAClearErrorSoon(t *testing.T) {
 	}
 }
 
-// quick is a cell that needs no waiting.
+// quick is a cell that takes little time.
 var quick = []string{"prove", "--failure", "command-error", "--strategy", "one-retry", "--strategy", "five-blind"}
 
 func TestProvePrintsAndChecks(t *testing.T) {
@@ -112,7 +112,7 @@ func TestProvePrintsAndChecks(t *testing.T) {
 	if code != exitOK || !strings.Contains(stdout, "2 of 2 cells as expected") || !strings.Contains(stdout, "wastes time") {
 		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
 	}
-	// So little load shows nothing.
+	// This load is too small for a verdict.
 	code, stdout, stderr = holdfast(t.Context(), append(quick, "--check", "--duration", "1ns")...)
 	if code != exitUnexpected || !strings.Contains(stdout, "not shown") || !strings.Contains(stderr, "2 cells") {
 		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
@@ -130,7 +130,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
+func TestAnInterruptPrintsTheReportAndCleansUp(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3)
 	ctx, interrupt := context.WithCancel(t.Context())
 	rs.Use("update", mongotest.Always(mongotest.Fault{Before: interrupt}))
@@ -141,7 +141,7 @@ func TestAnInterruptPrintsWhatThereIsAndCleansUp(t *testing.T) {
 	checkNothingIsLeft(t, rs.URI())
 }
 
-func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
+func TestAnExistingDatabaseIsNotChanged(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3)
 	owner, err := prove.ConnectServer(t.Context(), rs.URI(), prove.Default())
 	if err != nil {
@@ -157,7 +157,7 @@ func TestADatabaseOfThatNameIsNotTouched(t *testing.T) {
 	checkNothingIsLeft(t, rs.URI())
 }
 
-// checkNothingIsLeft looks whether the database could be taken possession of again, which needs that it is not there.
+// checkNothingIsLeft fails if the database still exists: ConnectServer needs that it does not.
 func checkNothingIsLeft(t *testing.T, uri string) {
 	t.Helper()
 	server, err := prove.ConnectServer(t.Context(), uri, prove.Default())
@@ -169,7 +169,7 @@ func checkNothingIsLeft(t *testing.T, uri string) {
 	}
 }
 
-// On a real server: the engine that ../shared/mongodb-engine starts, or any other.
+// TestARealServer runs on the server in HOLDFAST_MONGODB_URI.
 func TestARealServer(t *testing.T) {
 	uri := spectest.Server(t)
 	code, stdout, stderr := holdfast(t.Context(), "prove", "--check", "--uri", uri)

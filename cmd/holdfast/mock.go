@@ -14,36 +14,36 @@ import (
 )
 
 type mockCommand struct {
-	Standalone      bool          `help:"One server that is no replica set."`
-	Members         *int          `placeholder:"3" help:"How many members the replica set has, 1 to 7."`
-	Mongos          int           `help:"A sharded cluster of one shard, the replica set, with this many mongos in front, which the URI names."`
+	Standalone      bool          `help:"A standalone server instead of a replica set."`
+	Members         *int          `placeholder:"3" help:"The number of members of the replica set, 1 to 7."`
+	Mongos          int           `help:"A sharded cluster with this number of mongos, and with one shard, the replica set. The URI names the mongos."`
 	Set             string        `default:"rs0" placeholder:"NAME" help:"The replica set's name."`
-	Host            string        `placeholder:"HOST" help:"The host by which the members name themselves, and on which they listen; 127.0.0.1 if it is not given."`
-	Port            int           `default:"${port}" help:"The first server's port; the others have the ones after it, mongos before members. 0: any that are free."`
-	User            []string      `placeholder:"NAME:PASSWORD" help:"Somebody who may authenticate; may be repeated. Without any, everybody may do everything."`
-	TLSCAFile       string        `name:"tls-ca-file" placeholder:"FILE" help:"Speak TLS, and write the certificate of the authority that clients must trust to this file."`
-	ElectionTimeout time.Duration `default:"10s" help:"How long a set is without its primary before it elects another one."`
-	ServerVersion   string        `placeholder:"VERSION" help:"Behave like this version of MongoDB: 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0, 8.0, or 9.0 as its alpha has it."`
+	Host            string        `placeholder:"HOST" help:"The host in the members' addresses, on which they also listen; 127.0.0.1 if it is not given."`
+	Port            int           `default:"${port}" help:"The first server's port. The others have the next ports, mongos before members. 0: any free ports."`
+	User            []string      `placeholder:"NAME:PASSWORD" help:"A user who can authenticate; may be repeated. Without users no authentication is needed."`
+	TLSCAFile       string        `name:"tls-ca-file" placeholder:"FILE" help:"Use TLS, and write the certificate of its authority, which clients must trust, to this file."`
+	ElectionTimeout time.Duration `default:"10s" help:"The time without a primary after which the set elects another one."`
+	ServerVersion   string        `placeholder:"VERSION" help:"Behave like this version of MongoDB: 3.6, 4.0, 4.2, 4.4, 5.0, 6.0, 7.0, 8.0, or 9.0 (its alpha)."`
 
-	Mongod mongodFlags `embed:"" group:"As mongod has them:"`
+	Mongod mongodFlags `embed:"" group:"As in mongod:"`
 
 	format logFormat
 }
 
-// Help is the part of the help that is of no flag.
+// Help returns the part of the help that is not about a flag.
 func (*mockCommand) Help() string {
-	return `It prints the URI, and "Waiting for connections" when it is ready. It ends at an interrupt, at SIGTERM or SIGHUP, or when its members are sent
-the shutdown command. Nothing is stored: the data is gone then.
+	return `It prints the URI, and "Waiting for connections" when it is ready. It ends at an interrupt, at SIGTERM or SIGHUP, or when all members have
+received the shutdown command. Nothing is stored: the data is lost then.
 
-In place of mongod: under that name (a symbolic link to this program will do) it is a standalone on port 27017 unless its flags say
-otherwise, and logs as mongod does. Other flags of mongod that tools pass, --storageEngine or --oplogSize for example, are accepted and named
-on standard error.
+In place of mongod: under the name mongod (for example by a symbolic link to this program) it is a standalone on port 27017 unless its flags
+change that, and its log has mongod's form. Other flags of mongod that tools pass, --storageEngine or --oplogSize for example, are accepted
+and listed on standard error.
 
-With --replSet, of the processes that replSetInitiate names, the one that it is sent to hosts all members in its memory, and the others hand
-their clients' bytes on to it. When the host ends, the set is gone and they end too. All of them run on one machine.`
+With --replSet, the process that receives replSetInitiate hosts all members in its memory. The processes of the other members forward their
+clients to it. When the host ends, the set is lost and the others end too. All of them must run on the same machine.`
 }
 
-// Run runs the servers until the program is told to end.
+// Run runs the servers until a signal or the shutdown command.
 func (c *mockCommand) Run(s *session) error {
 	if err := errors.Join(c.check(), c.Mongod.check()); err != nil {
 		return usageError(err)
@@ -66,19 +66,19 @@ func (c *mockCommand) Run(s *session) error {
 		return err
 	}
 	defer unlock()
-	c.tellWhatHasNoEffect(s, unknown)
+	c.printIneffective(s, unknown)
 	return c.serve(s, opts)
 }
 
-// printServerVersion writes what mongod does, as far as it is true here.
+// printServerVersion prints the version in mongod's form.
 func printServerVersion(w io.Writer, version string) error {
 	_, err := fmt.Fprintf(w, "db version v%s\nBuild Info: {\n    \"version\": \"%[1]s\",\n    \"modules\": [],\n    \"environment\": {\n"+
 		"        \"program\": \"holdfast mock, in place of mongod\"\n    }\n}\n", version)
 	return err
 }
 
-// tellWhatHasNoEffect says once which flags are there only because tools pass them.
-func (c *mockCommand) tellWhatHasNoEffect(s *session, unknown []string) {
+// printIneffective prints the flags that were given and have no effect.
+func (c *mockCommand) printIneffective(s *session, unknown []string) {
 	if c.Mongod.DBPath != "" {
 		fmt.Fprintf(s.stderr, "holdfast: nothing is stored: of --dbpath %s only the lock file is used\n", c.Mongod.DBPath)
 	}
@@ -110,7 +110,7 @@ func (c *mockCommand) check() error {
 	return nil
 }
 
-// isAlone reports whether there is but one server, of a set at most the part that --replSet starts.
+// isAlone reports whether this process has one server only: a standalone, or the member of --replSet.
 func (c *mockCommand) isAlone() bool { return c.Standalone || c.Mongod.ReplSet != "" }
 
 func (c *mockCommand) members() int {
@@ -168,7 +168,7 @@ func (c *mockCommand) users() ([]mongotest.User, error) {
 	return users, nil
 }
 
-// fronts listens for the members and then the mongos, and returns where, with the addresses by which they name themselves.
+// fronts listens for the members and then for the mongos. It returns the fronts and the servers' own addresses.
 func (c *mockCommand) fronts() (fronts []*front, names []string, err error) {
 	secure, err := c.Mongod.frontTLS()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// startMock runs `holdfast mock` and returns the URI that it prints; what it returns besides ends it and tells its exit code.
+// startMock runs `holdfast mock` and returns the URI that it prints. The returned function ends it and returns its
+// exit code.
 func startMock(t *testing.T, args ...string) (uri string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -33,7 +34,7 @@ func startMock(t *testing.T, args ...string) (uri string, end func() int) {
 		}
 	}
 	go func() {
-		for lines.Scan() { // what it says later has to go somewhere
+		for lines.Scan() { // the pipe must be read until the end
 		}
 	}()
 	return uri, func() int {
@@ -54,7 +55,7 @@ func use(t *testing.T, uri string, more ...*options.ClientOptions) error {
 	return err
 }
 
-func TestMockServesAnyClientAndEndsWhenTold(t *testing.T) {
+func TestMockServesClientsUntilItIsInterrupted(t *testing.T) {
 	for _, c := range []struct{ args, in string }{
 		{"", "replicaSet=rs0"},
 		{"--members 1 --set other", "replicaSet=other"},
@@ -95,7 +96,7 @@ func TestMockWithUsersAndTLS(t *testing.T) {
 	}
 }
 
-func TestMockSaysWhyItCannotListen(t *testing.T) {
+func TestTheErrorOfMockHasTheReasonWhyItCannotListen(t *testing.T) {
 	uri, end := startMock(t, "--standalone")
 	defer end()
 	port := strings.TrimSuffix(uri[strings.LastIndex(uri, ":")+1:], "/")

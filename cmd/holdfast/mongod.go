@@ -6,11 +6,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// mongodName is what the program is called where a tool expects mongod: by a symbolic link or a copy of that name, it is
-// `holdfast mock` with mongod's defaults and log.
+// mongodName is the name under which the program runs in place of mongod. If a symbolic link or a copy has this name,
+// it is `holdfast mock` with mongod's defaults and log.
 const mongodName = "mongod"
 
-// mongod is the command line of the program by that name.
+// mongod is the command line of the program under that name.
 type mongod struct {
 	Mock mockCommand `embed:""`
 }
@@ -18,8 +18,8 @@ type mongod struct {
 // isMongod reports whether the program was started as mongod.
 func isMongod(program string) bool { return filepath.Base(program) == mongodName }
 
-// runMongod is run for the program by the name of mongod: a standalone unless there is a --replSet, on port 27017 unless there
-// is a --port, with a log of JSON.
+// runMongod runs the program under the name mongod: a standalone unless --replSet is given, on port 27017 unless
+// --port is given, with a log in JSON.
 func runMongod(s *session, args []string) int {
 	var m mongod
 	return parseAndRun(s, args, &m, func() error {

@@ -31,7 +31,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// asProgram in the environment makes the test binary the program itself.
+// asProgram is the environment variable that makes the test binary run the program itself.
 const asProgram = "HOLDFAST_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -39,15 +39,15 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // or under nohup the programs that are started would ignore it, too
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // otherwise programs that are started under nohup would ignore it
 	os.Exit(m.Run())
 }
 
-// output is what a process has written so far.
+// output is the output of a process so far.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
-	more chan struct{} // closed when there is more
+	more chan struct{} // closed when there is more output
 }
 
 // Write adds to the output.
@@ -84,10 +84,10 @@ type running struct {
 	ready  chan struct{} // closed when it waits for connections
 	exited chan struct{}
 
-	log, errors output // what it writes to standard output and standard error
+	log, errors output // its standard output and standard error
 }
 
-// mongodProcess starts the program by the name of mongod, without waiting for it.
+// mongodProcess starts the program under the name mongod. It does not wait for it.
 func mongodProcess(t *testing.T, args ...string) *running {
 	t.Helper()
 	program, err := os.Executable()
@@ -114,7 +114,7 @@ func mongodProcess(t *testing.T, args ...string) *running {
 	return p
 }
 
-// startMongod starts the program by the name of mongod and waits until it waits for connections.
+// startMongod starts the program under the name mongod and waits until it accepts connections.
 func startMongod(t *testing.T, args ...string) *running {
 	t.Helper()
 	p := mongodProcess(t, args...)
@@ -126,7 +126,7 @@ func startMongod(t *testing.T, args ...string) *running {
 	return p
 }
 
-// follow keeps the log and notes the port.
+// follow reads the log and the port.
 func (p *running) follow(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		fmt.Fprintln(&p.log, lines.Text())
@@ -145,7 +145,7 @@ func (p *running) follow(out io.Reader) {
 
 func (p *running) address() string { return fmt.Sprintf("127.0.0.1:%d", p.port) }
 
-// ends waits until the process has ended and reports another exit code than the one that is wanted.
+// ends waits for the end of the process and checks its exit code.
 func (p *running) ends(code int) {
 	p.t.Helper()
 	select {
@@ -165,7 +165,7 @@ func (p *running) signal(s os.Signal) {
 	}
 }
 
-// client connects with one URI's servers.
+// client returns a client for a URI.
 func client(t *testing.T, uri string, more ...*options.ClientOptions) *official.Client {
 	t.Helper()
 	c, err := official.Connect(append([]*options.ClientOptions{options.Client().ApplyURI(uri).SetServerSelectionTimeout(15 * time.Second).
@@ -175,7 +175,7 @@ func client(t *testing.T, uri string, more ...*options.ClientOptions) *official.
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
-		cancel() // it waits for no server that has gone
+		cancel() // Disconnect must not wait for a server that has ended
 		_ = c.Disconnect(ctx)
 	})
 	return c
@@ -185,12 +185,12 @@ func (p *running) client() *official.Client {
 	return client(p.t, "mongodb://"+p.address()+"/?directConnection=true")
 }
 
-// command runs a command on the admin database of this process alone.
+// command runs a command on the admin database, with a direct connection to this process.
 func (p *running) command(command bson.D) (bson.Raw, error) {
 	return p.client().Database("admin").RunCommand(p.t.Context(), command).Raw()
 }
 
-// threeMongods starts three processes of a set that is not yet one.
+// threeMongods starts three processes with --replSet, without replSetInitiate.
 func threeMongods(t *testing.T) (processes []*running, config bson.D) {
 	t.Helper()
 	var members bson.A
@@ -206,7 +206,7 @@ func threeMongods(t *testing.T) (processes []*running, config bson.D) {
 	}
 }
 
-// initiatedMongods starts three processes of a set which the one of that index hosts.
+// initiatedMongods starts three processes of a set. The process with that index is the host.
 func initiatedMongods(t *testing.T, hosting int) ([]*running, *official.Client) {
 	t.Helper()
 	processes, config := threeMongods(t)
@@ -216,7 +216,7 @@ func initiatedMongods(t *testing.T, hosting int) ([]*running, *official.Client) 
 	return processes, client(t, fmt.Sprintf("mongodb://%s,%s/?replicaSet=trio", processes[0].address(), processes[1].address()))
 }
 
-// insert writes a document to as many members.
+// insert inserts a document with w: members.
 func insert(t *testing.T, c *official.Client, id, members int) error {
 	t.Helper()
 	_, err := c.Database("db").Collection("c", options.Collection().SetWriteConcern(&writeconcern.WriteConcern{W: members})).InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}})
@@ -255,7 +255,7 @@ func hasCode(err error, code int) bool {
 	return errors.As(err, &e) && e.HasErrorCode(code)
 }
 
-func TestTheMemberOfAProcessThatDiesIsDeadUntilItIsStartedAgain(t *testing.T) {
+func TestAMemberIsDownWhileItsProcessDoesNotRun(t *testing.T) {
 	processes, c := initiatedMongods(t, 0)
 	processes[2].signal(syscall.SIGKILL)
 	processes[2].ends(-1)
@@ -270,7 +270,7 @@ func TestTheMemberOfAProcessThatDiesIsDeadUntilItIsStartedAgain(t *testing.T) {
 	}
 }
 
-// awaitState waits until the set says that a member is in a state.
+// awaitState waits until a member has a state in replSetGetStatus.
 func awaitState(t *testing.T, p *running, member int, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -301,16 +301,16 @@ func TestProcessesEnd(t *testing.T) {
 		name  string
 		end   func(processes []*running)
 		codes [3]int
-		says  string // by the last one, on standard error
+		says  string // standard error of the last process
 	}{
-		{"the others with their host, when it is told to end", func(p []*running) { p[0].signal(syscall.SIGTERM) }, [3]int{exitOK, exitOK, exitOK}, ""},
-		{"the others when their host dies, which is an error", func(p []*running) { p[0].signal(syscall.SIGKILL) }, [3]int{-1, exitCannotRun, exitCannotRun}, "which hosted the set, is gone"},
-		{"a host at once when it is told twice", func(p []*running) {
+		{"a signal to the host ends all", func(p []*running) { p[0].signal(syscall.SIGTERM) }, [3]int{exitOK, exitOK, exitOK}, ""},
+		{"the death of the host ends the others with an error", func(p []*running) { p[0].signal(syscall.SIGKILL) }, [3]int{-1, exitCannotRun, exitCannotRun}, "which hosted the set, is gone"},
+		{"a second signal ends the host immediately", func(p []*running) {
 			p[0].signal(syscall.SIGINT)
 			p[0].awaitLog("Shutting down")
 			p[0].signal(syscall.SIGINT)
 		}, [3]int{-1, exitCannotRun, exitCannotRun}, "which hosted the set, is gone"},
-		{"one by one by the shutdown command", func(p []*running) {
+		{"the shutdown command ends one process", func(p []*running) {
 			for i := range p {
 				_, err := p[2-i].command(bson.D{{Key: "shutdown", Value: 1}, {Key: "force", Value: true}})
 				if !official.IsNetworkError(err) {
@@ -335,7 +335,7 @@ func TestProcessesEnd(t *testing.T) {
 	}
 }
 
-// awaitLog waits until the process has logged something.
+// awaitLog waits until the log of the process has a text.
 func (p *running) awaitLog(text string) {
 	p.t.Helper()
 	for {
@@ -351,7 +351,7 @@ func (p *running) awaitLog(text string) {
 	}
 }
 
-func TestReplSetInitiateTellsWhoIsMissing(t *testing.T) {
+func TestTheErrorOfReplSetInitiateNamesTheMissingMember(t *testing.T) {
 	other := startMongod(t, "--port", "0", "--replSet", "duo")
 	alone := startMongod(t, "--port", "0")
 	willing := startMongod(t, "--port", "0", "--replSet", "trio")
@@ -370,7 +370,7 @@ func TestReplSetInitiateTellsWhoIsMissing(t *testing.T) {
 			t.Errorf("with %s: %v\nwant %s", c.host, err, c.says)
 		}
 	}
-	// Who was not needed is free for the next set.
+	// A process that accepted is free for the next set.
 	for _, free := range []*running{other, willing} {
 		reply, err := free.command(bson.D{{Key: "replSetInitiate", Value: bson.D{}}})
 		if err != nil || reply.Lookup("me").StringValue() != free.address() {
@@ -403,7 +403,7 @@ func TestMongodIsAStandaloneWithoutReplSet(t *testing.T) {
 		t.Errorf("--shutdown: exit code %d, %q", code, stderr)
 	}
 	p.ends(exitOK)
-	if left := namesIn(t, folder); !slices.Equal(left, []string{lockName}) || notedPID(filepath.Join(folder, lockName)) != 0 {
+	if left := namesIn(t, folder); !slices.Equal(left, []string{lockName}) || readPID(filepath.Join(folder, lockName)) != 0 {
 		t.Errorf("it leaves %v, want an empty lock file", left)
 	}
 	if code, _, stderr := holdfast(t.Context(), "mock", "--shutdown", "--dbpath", folder); code != exitCannotRun || !strings.Contains(stderr, "there doesn't seem to be a server running") {
@@ -411,7 +411,7 @@ func TestMongodIsAStandaloneWithoutReplSet(t *testing.T) {
 	}
 }
 
-func TestMongodSaysThatItsPortIsInUse(t *testing.T) {
+func TestTheErrorOfMongodNamesThePortInUse(t *testing.T) {
 	p := startMongod(t, "--port", "0")
 	second := mongodProcess(t, "--port", fmt.Sprint(p.port))
 	second.ends(exitCannotRun)
@@ -420,7 +420,7 @@ func TestMongodSaysThatItsPortIsInUse(t *testing.T) {
 	}
 }
 
-func TestMongodEndsCleanlyWhenNobodyReadsItsLogAnyMore(t *testing.T) {
+func TestMongodEndsCleanlyAfterItsLogPipeIsClosed(t *testing.T) {
 	folder := t.TempDir()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -446,7 +446,7 @@ func TestMongodEndsCleanlyWhenNobodyReadsItsLogAnyMore(t *testing.T) {
 	}
 }
 
-func TestServerVersionIsPrintedAsMongodDoes(t *testing.T) {
+func TestTheServerVersionHasMongodsForm(t *testing.T) {
 	p := mongodProcess(t, "--version")
 	p.ends(exitOK)
 	if !strings.HasPrefix(p.log.String(), "db version v7.0.25\n") {
@@ -457,7 +457,7 @@ func TestServerVersionIsPrintedAsMongodDoes(t *testing.T) {
 	}
 }
 
-func TestMockListensWhereItIsTold(t *testing.T) {
+func TestMockListensAtAllGivenAddresses(t *testing.T) {
 	folder := t.TempDir()
 	uri, end := startMock(t, "--standalone", "--bind_ip", "127.0.0.2,127.0.0.3", "--unixSocketPrefix", folder)
 	if !strings.HasPrefix(uri, "mongodb://127.0.0.2:") {
@@ -503,7 +503,7 @@ func TestMockLogsToAFile(t *testing.T) {
 	}
 }
 
-func TestMockWithAuthLetsTheFirstUserBeCreated(t *testing.T) {
+func TestMockWithAuthAllowsTheFirstUserToBeCreated(t *testing.T) {
 	uri, end := startMock(t, "--standalone", "--auth")
 	defer end()
 	admin := client(t, uri).Database("admin")
@@ -519,7 +519,7 @@ func TestMockWithAuthLetsTheFirstUserBeCreated(t *testing.T) {
 	}
 }
 
-// certificateFile writes a certificate for 127.0.0.1 that is its own authority, with its key, and returns the file.
+// certificateFile writes a self-signed certificate for 127.0.0.1 and its key to a file, and returns its name.
 func certificateFile(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -543,7 +543,7 @@ func certificateFile(t *testing.T) string {
 	return path
 }
 
-func TestMockSpeaksTLSAsMongodDoes(t *testing.T) {
+func TestTLSModes(t *testing.T) {
 	file := certificateFile(t)
 	secure := "/?tls=true&tlsCAFile=" + file
 	soon := options.Client().SetServerSelectionTimeout(300 * time.Millisecond)
@@ -569,7 +569,7 @@ func TestMockSpeaksTLSAsMongodDoes(t *testing.T) {
 	}
 }
 
-func TestItIsToldWhetherTLSIsNeeded(t *testing.T) {
+func TestTheLogHasTheTLSSetting(t *testing.T) {
 	file := certificateFile(t)
 	for _, c := range []struct{ args, uriEnd, ssl string }{
 		{"", "/", "off"},

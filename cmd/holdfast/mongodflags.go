@@ -14,40 +14,40 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// mongodFlags are the flags of mongod that mean something here, by their own names.
+// mongodFlags are the supported flags of mongod, with mongod's names.
 // https://www.mongodb.com/docs/manual/reference/program/mongod/
 type mongodFlags struct {
-	ReplSet            string   `name:"replSet" placeholder:"NAME" help:"Start one member of a replica set that replSetInitiate makes. Of the members' processes, the one that it is sent to hosts the whole set; the others hand their clients on to it, and end when it does."`
+	ReplSet            string   `name:"replSet" placeholder:"NAME" help:"Start one member of a replica set, for replSetInitiate. The process that receives replSetInitiate hosts the whole set. The other members' processes forward their clients to it, and end when it ends."`
 	BindIP             []string `name:"bind_ip" placeholder:"HOST" help:"The addresses to listen on, instead of --host; * for all."`
 	BindIPAll          bool     `name:"bind_ip_all" help:"Listen on all addresses."`
-	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, and where names have addresses of both kinds, listen on those of IPv6 as well."`
+	IPv6               bool     `name:"ipv6" help:"With --bind_ip_all, and for names with addresses of both kinds, listen on the IPv6 addresses too."`
 	UnixSocketPrefix   string   `name:"unixSocketPrefix" placeholder:"FOLDER" help:"Also listen on a Unix socket in this folder."`
-	NoUnixSocket       bool     `name:"nounixsocket" help:"Do not, which is the default."`
-	Auth               bool     `name:"auth" help:"Let in only who authenticates, as soon as a user has been created."`
-	NoAuth             bool     `name:"noauth" help:"Let everybody in, which is the default."`
+	NoUnixSocket       bool     `name:"nounixsocket" help:"Do not listen on a Unix socket (the default)."`
+	Auth               bool     `name:"auth" help:"Require authentication as soon as there is a user."`
+	NoAuth             bool     `name:"noauth" help:"Do not require authentication (the default)."`
 	KeyFile            string   `name:"keyFile" placeholder:"FILE" help:"The same as --auth. The key is not needed."`
-	SetParameter       []string `name:"setParameter" sep:"none" placeholder:"NAME=VALUE" help:"A server parameter; may be repeated. Those that are not known are told on standard error."`
-	Compressors        string   `name:"networkMessageCompressors" placeholder:"NAMES" help:"The compressors to offer, or disabled."`
+	SetParameter       []string `name:"setParameter" sep:"none" placeholder:"NAME=VALUE" help:"A server parameter; may be repeated. Unknown ones are listed on standard error."`
+	Compressors        string   `name:"networkMessageCompressors" placeholder:"NAMES" help:"The supported compressors, or disabled."`
 	TLSMode            string   `name:"tlsMode" enum:",disabled,allowTLS,preferTLS,requireTLS" default:"" placeholder:"MODE" help:"disabled, allowTLS, preferTLS or requireTLS."`
 	TLSCertificateFile string   `name:"tlsCertificateKeyFile" placeholder:"FILE" help:"The server's certificate and key, as PEM."`
-	TLSClientCAFile    string   `name:"tlsCAFile" placeholder:"FILE" help:"The authorities of which clients must show a certificate."`
-	TLSNoClientCert    bool     `name:"tlsAllowConnectionsWithoutCertificates" help:"Clients may show none."`
-	DBPath             string   `name:"dbpath" placeholder:"FOLDER" help:"Nothing is stored there but a lock file, which --shutdown needs."`
-	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. A regular file that is there already is renamed."`
-	LogAppend          bool     `name:"logappend" help:"Do not rename it, append to it."`
+	TLSClientCAFile    string   `name:"tlsCAFile" placeholder:"FILE" help:"The authorities for clients' certificates, which are then required."`
+	TLSNoClientCert    bool     `name:"tlsAllowConnectionsWithoutCertificates" help:"Clients need no certificate."`
+	DBPath             string   `name:"dbpath" placeholder:"FOLDER" help:"Only a lock file is stored there, which --shutdown needs."`
+	LogPath            string   `name:"logpath" placeholder:"FILE" help:"Log to this file. An existing regular file is renamed."`
+	LogAppend          bool     `name:"logappend" help:"Append to an existing log file instead of renaming it."`
 	PIDFile            string   `name:"pidfilepath" placeholder:"FILE" help:"Write the process's id to this file."`
 	Shutdown           bool     `name:"shutdown" help:"End the process that runs with this --dbpath."`
-	Version            bool     `name:"version" help:"Print the version that the server says it is, as mongod does."`
+	Version            bool     `name:"version" help:"Print the server's version in mongod's form."`
 	Fork               bool     `name:"fork" hidden:""`
 	Config             string   `name:"config" short:"f" hidden:""`
 
 	Ineffective ineffectiveFlags `embed:""`
 }
 
-// ineffective is the group of flags that are accepted because tools pass them.
+// ineffective is the group of flags that are accepted without effect, because tools pass them.
 const ineffective = "ineffective"
 
-// ineffectiveFlags are flags of mongod for which there is nothing here that they could change.
+// ineffectiveFlags are flags of mongod that have no effect here.
 type ineffectiveFlags struct {
 	StorageEngine          string `name:"storageEngine" hidden:"" group:"ineffective"`
 	WTCacheSize            string `name:"wiredTigerCacheSizeGB" hidden:"" group:"ineffective"`
@@ -83,7 +83,7 @@ type ineffectiveFlags struct {
 	RedactClientLogData    bool   `name:"redactClientLogData" hidden:"" group:"ineffective"`
 }
 
-// ineffectiveGiven returns the flags of a command line that change nothing here.
+// ineffectiveGiven returns the flags of a command line that have no effect.
 func ineffectiveGiven(path []*kong.Path) []string {
 	var names []string
 	for _, p := range path {
@@ -97,7 +97,7 @@ func ineffectiveGiven(path []*kong.Path) []string {
 	return names
 }
 
-// check refuses flags that would promise what there is not.
+// check returns an error for flags that are not supported or contradict each other.
 func (f *mongodFlags) check() error {
 	switch {
 	case f.Fork:
@@ -111,7 +111,7 @@ func (f *mongodFlags) check() error {
 	case f.UnixSocketPrefix != "" && f.NoUnixSocket:
 		return errors.New("--unixSocketPrefix and --nounixsocket exclude each other")
 	case f.Shutdown && f.DBPath == "":
-		return errors.New("--shutdown needs the --dbpath of the process that it is to end")
+		return errors.New("--shutdown needs the --dbpath of the process to end")
 	case f.speaksTLS() && f.TLSCertificateFile == "":
 		return fmt.Errorf("--tlsMode %s needs a --tlsCertificateKeyFile", f.TLSMode)
 	case !f.speaksTLS() && f.TLSCertificateFile+f.TLSClientCAFile != "":
@@ -122,7 +122,7 @@ func (f *mongodFlags) check() error {
 
 func (f *mongodFlags) speaksTLS() bool { return f.TLSMode != "" && f.TLSMode != "disabled" }
 
-// frontTLS reads what is needed to speak TLS; nil if it is not to be spoken.
+// frontTLS returns the TLS configuration of the flags, nil without TLS.
 func (f *mongodFlags) frontTLS() (*frontTLS, error) {
 	if !f.speaksTLS() {
 		return nil, nil
@@ -152,7 +152,7 @@ func (f *mongodFlags) frontTLS() (*frontTLS, error) {
 	return t, nil
 }
 
-// options returns what the flags mean to the servers, and the parameters that mean nothing to them.
+// options returns the options of the flags, and the parameters that the servers do not know.
 func (f *mongodFlags) options() (opts []mongotest.Option, unknown []string, err error) {
 	values := make(map[string]string)
 	for _, p := range f.SetParameter {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// outputFiles are what a server writes besides its answers. They are opened when nothing can keep it from running any more: a
-// start that fails leaves those of a server that runs as they are.
+// outputFiles are the log and the pid file of a server. They are opened last: a start that fails must not change the
+// files of a running server.
 type outputFiles struct {
 	log     *serverLog
 	logPath string // "" if the log goes elsewhere
@@ -44,8 +44,8 @@ func (o *outputFiles) close() {
 	}
 }
 
-// openLogFile opens what --logpath names to append to it. Unless it is to be kept, a file that is there already is renamed
-// first. Only a regular file is: a device, a pipe or a link is there to be written to.
+// openLogFile opens the file of --logpath for appending. Unless keep is set, an existing regular file is renamed
+// first. A device, a pipe or a link is never renamed.
 func openLogFile(path string, keep bool) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("--logpath %s is a folder; it must be a file", path)
@@ -62,13 +62,13 @@ func openLogFile(path string, keep bool) (*os.File, error) {
 	return file, nil
 }
 
-// isRegular reports whether a name is that of a regular file, and not of a link to one.
+// isRegular reports whether path is a regular file, and not a link to one.
 func isRegular(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// unusedName returns the name, with a number after it if there is a file of that name already.
+// unusedName returns the name, with a number after it if a file with that name exists.
 func unusedName(name string) string {
 	unused := name
 	for n := 2; ; n++ {

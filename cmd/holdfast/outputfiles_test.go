@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mockOnce runs `holdfast mock` so that it ends as soon as it runs.
+// mockOnce runs `holdfast mock`, which ends as soon as it runs.
 func mockOnce(t *testing.T, args ...string) (code int, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -31,7 +31,7 @@ func TestOnlyARegularLogFileIsRenamed(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		make func(path string) error
-		kept os.FileMode // the type of what is there afterwards
+		kept os.FileMode // the type of the file afterwards
 	}{
 		{"a link to a file", func(path string) error { return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path) }, os.ModeSymlink},
 		{"a pipe", func(path string) error {
@@ -62,7 +62,7 @@ func TestOnlyARegularLogFileIsRenamed(t *testing.T) {
 	}
 }
 
-func TestAFolderIsNoLogFile(t *testing.T) {
+func TestAFolderAsLogFileIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	code, stderr := mockOnce(t, "--logpath", folder)
 	if code != exitCannotRun || !strings.Contains(stderr, "--logpath "+folder+" is a folder; it must be a file") {
@@ -70,7 +70,7 @@ func TestAFolderIsNoLogFile(t *testing.T) {
 	}
 }
 
-func TestLogsOfOneSecondAreAllKept(t *testing.T) {
+func TestLogsOfTheSameSecondAreAllKept(t *testing.T) {
 	folder := t.TempDir()
 	const runs = 4
 	for range runs {
@@ -83,7 +83,7 @@ func TestLogsOfOneSecondAreAllKept(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsTouchesNoFileOfWhatRuns(t *testing.T) {
+func TestAFailedStartChangesNoFilesOfARunningServer(t *testing.T) {
 	folder := t.TempDir()
 	log, pid := filepath.Join(folder, "log"), filepath.Join(folder, "pid")
 	uri, end := startMock(t, "--standalone", "--pidfilepath", pid)

@@ -14,15 +14,16 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// The processes of one set talk over a connection of their own, from the one that hosts the set to each of the others, in
-// lines of JSON: first an invitation and its answer, then, if all have accepted, that the set begins, and the answer that
-// clients are handed on from now on; after that what becomes of the member that the other process stands for. A connection that ends is the end of the process behind it.
+// The protocol between the processes of a set: the host process connects to each of the others and sends lines of
+// JSON. First it sends an invitation, which the other process answers. If all accept, it sends that the set begins,
+// and the other process answers when it forwards its clients. After that it sends the states of the member. The end
+// of the connection means the end of the process.
 
-// invitation asks a process to stand for a member.
+// invitation asks a process to forward the clients of a member.
 type invitation struct {
 	Set     string `json:"set"`
-	Address string `json:"address"` // by which the set names the member
-	Served  string `json:"served"`  // where its clients' connections are to be handed on to
+	Address string `json:"address"` // the member's address in the set
+	Served  string `json:"served"`  // the address to which its clients are forwarded
 }
 
 // answer is empty if the invitation is accepted.
@@ -30,33 +31,33 @@ type answer struct {
 	Refused string `json:"refused,omitempty"`
 }
 
-// news is what the hosting process tells.
+// news is a message of the host process.
 type news struct {
 	Begin bool   `json:"begin,omitempty"`
-	State string `json:"state,omitempty"` // of the member
+	State string `json:"state,omitempty"` // the member's state
 	End   bool   `json:"end,omitempty"`   // the set ends
 }
 
-// patience is how long one process waits for another one's answer.
-const patience = 5 * time.Second
+// answerTimeout is the time limit for the answer of another process, and for a name lookup.
+const answerTimeout = 5 * time.Second
 
-// host is the side of the process in which the set lives.
+// host is the process that hosts a set.
 type host struct {
 	set     *mongotest.Deployment
 	name    string
 	mu      sync.Mutex
 	peers   []*peer
-	changed chan struct{} // closed when a peer has gone
+	changed chan struct{} // closed when the process of a peer has ended
 }
 
-// peer is another process and the member for which it stands.
+// peer is another process and its member.
 type peer struct {
 	mongotest.JoiningMember
-	conn    net.Conn // nil while the process is not there
+	conn    net.Conn // nil while the process does not run
 	answers *json.Decoder
 }
 
-// join invites the processes, and if all accept, begins.
+// join invites the processes. If all accept, it tells them that the set begins.
 func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) error {
 	peers := make([]*peer, len(members))
 	refusals := make([]error, len(members))
@@ -88,9 +89,9 @@ func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) erro
 	return nil
 }
 
-// invite connects with the process and asks it.
+// invite connects to the process and sends an invitation.
 func (p *peer) invite(ctx context.Context, set string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", p.Address)
 	if err != nil {
@@ -121,32 +122,34 @@ func (p *peer) invite(ctx context.Context, set string) error {
 	return nil
 }
 
-// begin tells the process to stand for its member and waits until it does. A process that does not is about to be missed.
+// begin tells the process to forward its clients, and waits for its answer. An error is ignored: follow notices the
+// end of the connection.
 func (p *peer) begin() {
-	_ = p.conn.SetDeadline(time.Now().Add(patience))
+	_ = p.conn.SetDeadline(time.Now().Add(answerTimeout))
 	p.tell(news{Begin: true})
 	_ = p.answers.Decode(&answer{})
 	_ = p.conn.SetReadDeadline(time.Time{})
 }
 
-// tell sends news; a process that cannot be told is about to be missed.
+// tell sends a message. An error is ignored: follow notices the end of the connection.
 func (p *peer) tell(n news) {
-	_ = p.conn.SetWriteDeadline(time.Now().Add(patience))
+	_ = p.conn.SetWriteDeadline(time.Now().Add(answerTimeout))
 	_ = json.NewEncoder(p.conn).Encode(n)
 }
 
-// leave tells a process that has accepted that the set does not begin, and waits until it is free again.
+// leave tells a process that accepted that the set does not begin, and waits until the process has closed the
+// connection.
 func (p *peer) leave() {
 	if p.conn == nil {
 		return
 	}
-	_ = p.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = p.conn.SetReadDeadline(time.Now().Add(answerTimeout))
 	p.tell(news{})
 	_, _ = io.Copy(io.Discard, p.conn)
 	_ = p.conn.Close()
 }
 
-// attend begins to keep members and processes alike, until ctx ends and with it the set.
+// attend starts keep for each peer, until ctx ends.
 func (h *host) attend(ctx context.Context, all *sync.WaitGroup) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +158,7 @@ func (h *host) attend(ctx context.Context, all *sync.WaitGroup) {
 	}
 }
 
-// keep kills the member whose process has gone, and starts it again when the process is there again.
+// keep kills the member when its process ends, and restarts it when the process runs again.
 func (h *host) keep(ctx context.Context, p *peer) {
 	for {
 		h.follow(ctx, p)
@@ -168,12 +171,12 @@ func (h *host) keep(ctx context.Context, p *peer) {
 	}
 }
 
-// follow tells the process what becomes of its member until it goes.
+// follow sends the states of the member to the process until the process or ctx ends.
 func (h *host) follow(ctx context.Context, p *peer) {
 	there, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		_, _ = io.Copy(io.Discard, p.conn) // it says nothing: this waits for its end
+		_, _ = io.Copy(io.Discard, p.conn) // the process sends nothing more: this waits for its end
 		cancel()
 	})
 	for state := ""; ; {
@@ -199,10 +202,10 @@ func (h *host) lose(p *peer) {
 	h.changed = make(chan struct{})
 }
 
-// again is how often a process that has gone is looked for.
+// again is the interval at which a process that has ended is invited again.
 const again = 500 * time.Millisecond
 
-// await waits until a process is there again and has accepted; false if the set ends first.
+// await waits until the process runs again and has accepted. It returns false if ctx ends first.
 func (h *host) await(ctx context.Context, p *peer) bool {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
@@ -223,7 +226,7 @@ func (h *host) await(ctx context.Context, p *peer) bool {
 	}
 }
 
-// alone waits until all other processes have gone, or a time is up.
+// alone waits until all other processes have ended, at most for limit.
 func (h *host) alone(limit time.Duration) {
 	up := time.NewTimer(limit)
 	defer up.Stop()

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
-// progress tells how far a matrix is: on a terminal by one line that is written again and again, elsewhere by a line now
-// and then.
+// progress prints the progress of a matrix: on a terminal one line that is updated, else a line after each fifth of
+// the cells.
 type progress struct {
 	w       io.Writer
 	live    bool
@@ -21,7 +21,7 @@ type progress struct {
 	last    prove.Event
 	odd     int
 	running []string
-	printed int // fifths, where it is not live
+	printed int // fifths of the cells that were printed, if not live
 	done    chan struct{}
 	wg      sync.WaitGroup
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
-// feed tells of so many cells, one after the other.
+// feed sends the events of a number of cells, one after another.
 func feed(p *progress, cells int) {
 	s, f := prove.Strategies()[0], prove.Failures()[0]
 	for i := range cells {
@@ -18,7 +18,7 @@ func feed(p *progress, cells int) {
 	p.end()
 }
 
-func TestProgressIsSparseWhereItIsNotATerminal(t *testing.T) {
+func TestProgressWithoutATerminalHasAFewLines(t *testing.T) {
 	var b bytes.Buffer
 	feed(newProgress(&b, terminal{columns: 80}), 45)
 	if n := strings.Count(b.String(), "\n"); n != 5 || strings.ContainsAny(b.String(), "\r\x1b") {
@@ -26,7 +26,7 @@ func TestProgressIsSparseWhereItIsNotATerminal(t *testing.T) {
 	}
 }
 
-func TestProgressOnATerminalIsOneLineThatFits(t *testing.T) {
+func TestProgressOnATerminalFitsOnOneLine(t *testing.T) {
 	const columns = 30
 	var b bytes.Buffer
 	feed(newProgress(&b, terminal{columns: columns, is: true}), 45)

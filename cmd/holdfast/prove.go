@@ -9,20 +9,20 @@ import (
 )
 
 type proveCommand struct {
-	Seed     uint64        `default:"1" help:"What faults and operations are chosen from; the same seed chooses the same."`
-	JSON     bool          `name:"json" help:"Print everything as JSON instead of the table."`
+	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
+	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
-	W        string        `default:"majority" placeholder:"majority|1" help:"Write concern. 1 shows what less than a majority costs."`
+	W        string        `default:"majority" placeholder:"majority|1" help:"Write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
-	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is touched; it must not exist, and is dropped at the end."`
+	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
-	Writers  int           `default:"4" help:"How many writers a cell has."`
-	Figures  bool          `hidden:"" help:"Also print the lines that docs/FIGURES.md is made from."`
-	NoColor  bool          `name:"no-color" help:"Write no colours. So does NO_COLOR in the environment."`
+	Writers  int           `default:"4" help:"The number of writers of a cell."`
+	Figures  bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
+	NoColor  bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
 }
 
-// Run runs the experiment and prints what it has shown.
+// Run runs the experiment and prints the report.
 func (c *proveCommand) Run(s *session) error {
 	m, err := c.matrix()
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *proveCommand) Run(s *session) error {
 	return nil
 }
 
-// matrix makes the experiment of the flags, with embedded servers.
+// matrix returns the experiment of the flags, with embedded servers.
 func (c *proveCommand) matrix() (m prove.Matrix, err error) {
 	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Default(), Deployment: prove.TCP()}
 	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
@@ -66,7 +66,7 @@ func (c *proveCommand) matrix() (m prove.Matrix, err error) {
 	return m, m.Settings.Check()
 }
 
-// deploy prepares the server that --uri names, if it does; what it returns cleans up.
+// deploy prepares the server of --uri, if it is given. The returned function cleans up.
 func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, err error) {
 	if c.URI == "" {
 		return func() error { return nil }, nil

@@ -15,9 +15,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// serve runs the servers until the program is told to end, or all of them were told to shut down.
+// serve runs the servers until ctx ends or all of them got the shutdown command.
 func (c *mockCommand) serve(s *session, opts []mongotest.Option) error {
-	signal.Ignore(syscall.SIGPIPE) // as mongod does: a log that nobody reads any more ends no server
+	signal.Ignore(syscall.SIGPIPE) // as mongod does: a closed pipe of the log must not end the server
 	fronts, names, err := c.fronts()
 	if err != nil {
 		return cannotRun(err)
@@ -41,7 +41,7 @@ func (c *mockCommand) newLog(s *session) *serverLog {
 	return &serverLog{w: s.stdout, as: c.format, tls: c.TLSCAFile != "" || c.Mongod.speaksTLS()}
 }
 
-// start starts servers. What mongotest refuses of them came from flags.
+// start starts servers. An error of mongotest is about a flag.
 func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.Deployment, error) {
 	rs, err := c.run(opts)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *mockCommand) start(opts []mongotest.Option) (*mongotest.Deployment, err
 	return rs, nil
 }
 
-// serveSet runs servers that need no other process.
+// serveSet runs servers without other processes.
 func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*front, files *outputFiles) error {
 	rs, err := c.start(opts)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 		f.open()
 	}
 	entrance := fronts[c.entrance()]
-	files.log.ready(entrance.reached(rs.URI()), entrance.port())
+	files.log.ready(entrance.clientURI(rs.URI()), entrance.port())
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var members sync.WaitGroup
@@ -79,7 +79,7 @@ func (c *mockCommand) serveSet(s *session, opts []mongotest.Option, fronts []*fr
 	return rs.Close()
 }
 
-// entrance is which of the servers clients go to first.
+// entrance returns the index of the first server in the URI.
 func (c *mockCommand) entrance() int {
 	if c.Mongos > 0 {
 		return c.members()
@@ -94,7 +94,7 @@ func endReason(ctx context.Context) string {
 	return "shutdown"
 }
 
-// awaitShutdown waits until a member was told to shut down, or ctx ends.
+// awaitShutdown waits until a member got the shutdown command, or ctx ends.
 func awaitShutdown(ctx context.Context, rs *mongotest.Deployment, member int) {
 	var err error
 	for state := ""; err == nil && state != stateDown; {
@@ -102,8 +102,8 @@ func awaitShutdown(ctx context.Context, rs *mongotest.Deployment, member int) {
 	}
 }
 
-// process is one that was started with --replSet: it waits for replSetInitiate, which makes it the host of a set, or for a
-// host that makes it a guest.
+// process is a process with --replSet. replSetInitiate makes it the host of a set; an invitation of a host makes it a
+// guest.
 type process struct {
 	name  string
 	front *front
@@ -114,8 +114,9 @@ type process struct {
 	host  host
 }
 
-// farewell is how long a host that was told to end stays for the others, so that they can be told in their turn.
-const farewell = 2 * time.Second
+// guestsLimit is the time for which an ending host waits for the end of its guests, so that a tool can send them a signal
+// too.
+const guestsLimit = 2 * time.Second
 
 func (p *process) run(ctx context.Context, address string, opts []mongotest.Option) error {
 	hosting, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -133,7 +134,7 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	left, down := make(chan error, 1), make(chan struct{})
 	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.files.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
 	p.front.open()
-	p.files.log.ready(p.front.reached("mongodb://"+address+"/?directConnection=true"), p.front.port())
+	p.files.log.ready(p.front.clientURI("mongodb://"+address+"/?directConnection=true"), p.front.port())
 	var peers sync.WaitGroup
 	own, forget := context.WithCancel(hosting)
 	defer forget()
@@ -151,13 +152,13 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	p.files.log.ended(endReason(ctx))
 	forget()
 	p.set.Kill(0)
-	p.host.alone(farewell)
+	p.host.alone(guestsLimit)
 	end()
 	peers.Wait()
 	return p.set.Close()
 }
 
-// free reports whether the process belongs to no set yet.
+// free reports whether the process is not in a set yet.
 func (p *process) free() bool { return p.state() == stateStartup }
 
 func (p *process) state() string {
@@ -165,8 +166,8 @@ func (p *process) state() string {
 	return state
 }
 
-// watch logs what becomes of the process's own member, and calls begun as soon as there is a set. It returns true when the
-// member was told to shut down.
+// watch logs the states of the process's own member, and calls begun when the set begins. It returns true when the
+// member got the shutdown command.
 func (p *process) watch(ctx context.Context, begun func()) bool {
 	before := stateStartup
 	for {
@@ -184,7 +185,7 @@ func (p *process) watch(ctx context.Context, begun func()) bool {
 	}
 }
 
-// isSelf reports whether an address leads to this process.
+// isSelf reports whether this process listens at an address.
 func (p *process) isSelf(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != strconv.Itoa(p.front.port()) {
@@ -193,7 +194,7 @@ func (p *process) isSelf(address string) bool {
 	if slices.Contains(p.hosts, host) {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupIP(ctx, "ip", host)
 	return err == nil && slices.ContainsFunc(found, p.listensOn)

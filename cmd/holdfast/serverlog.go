@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// serverLog tells what happens to a server: in lines of text, or as mongod does, one JSON document a line, by which tools know
-// that it is ready or has become primary.
+// serverLog is the log of a server: lines of text or, like mongod's log, lines with a JSON document. From the latter
+// tools know that the server is ready or has become primary.
 type serverLog struct {
 	mu  sync.Mutex
 	w   io.Writer
 	as  logFormat
-	tls bool // the server speaks TLS
+	tls bool // the server supports TLS
 }
 
 type logFormat uint8
@@ -24,13 +24,13 @@ const (
 	asJSON
 )
 
-// line is one event. Component, id and message are mongod's where it has the event too.
+// line is one log entry. Component, id and message are those of mongod if it has the same entry.
 type line struct {
 	component string
 	id        int
 	message   string
 	attr      map[string]any
-	text      string // instead, where the log is of text
+	text      string // the entry in a log of text
 }
 
 func (l *serverLog) print(e line) {
@@ -44,7 +44,7 @@ func (l *serverLog) print(e line) {
 		At string `json:"$date"`
 	}
 	w := json.NewEncoder(l.w)
-	w.SetEscapeHTML(false) // a URI is to be found as it is
+	w.SetEscapeHTML(false) // a URI must not be escaped
 	_ = w.Encode(struct {
 		T         date           `json:"t"`
 		Severity  string         `json:"s"`
@@ -56,7 +56,7 @@ func (l *serverLog) print(e line) {
 	}{date{time.Now().Format("2006-01-02T15:04:05.000-07:00")}, "I", e.component, e.id, "main", e.message, e.attr})
 }
 
-// The ids of events that mongod has, too.
+// The ids of mongod's log entries.
 const (
 	idStarting   = 4615611
 	idWaiting    = 23016
@@ -67,7 +67,7 @@ const (
 
 const volatile = "Nothing is stored: it is gone when this ends."
 
-// ready tells the address, and that the server is reached there.
+// ready logs the URI, and that the server accepts connections.
 func (l *serverLog) ready(uri string, port int) {
 	l.print(line{"CONTROL", idStarting, "MongoDB starting", map[string]any{"port": port, "uri": uri, "by": "holdfast mock. " + volatile}, uri})
 	ssl := "off"
@@ -77,7 +77,7 @@ func (l *serverLog) ready(uri string, port int) {
 	l.print(line{"NETWORK", idWaiting, "Waiting for connections", map[string]any{"port": port, "ssl": ssl}, "Waiting for connections. " + volatile})
 }
 
-// became tells that a member's state is another one.
+// became logs a new state of a member.
 func (l *serverLog) became(state, before string) {
 	l.print(line{
 		"REPL", idTransition, "Replica set state transition",
@@ -90,12 +90,12 @@ func (l *serverLog) became(state, before string) {
 	}
 }
 
-// ended tells why the server ends.
+// ended logs the reason why the server ends.
 func (l *serverLog) ended(reason string) {
 	l.print(line{"CONTROL", idExiting, "Shutting down", map[string]any{"exitCode": exitOK, "reason": reason}, "Ends: " + reason})
 }
 
-// The states of a member that mean something here.
+// The states of a member that this program uses.
 const (
 	stateStartup = "STARTUP"
 	statePrimary = "PRIMARY"

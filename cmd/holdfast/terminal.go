@@ -7,10 +7,10 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal is what is known of where something is written to.
+// terminal describes the destination of an output.
 type terminal struct {
-	columns int // as wide as the table needs where it is not known
-	is      bool
+	columns int  // unknownColumns if it is not known
+	is      bool // the output is a terminal
 }
 
 const unknownColumns = 100
@@ -27,7 +27,7 @@ func terminalOf(w io.Writer) terminal {
 	return terminal{columns: columns, is: true}
 }
 
-// coloured reports whether to write colours: on a terminal that has them, unless the user does not want them.
+// coloured reports whether to write colours: on a terminal with colours, unless the flag or NO_COLOR turns them off.
 func (t terminal) coloured(noColor bool, getenv func(string) string) bool {
 	return t.is && !noColor && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// socketName is what mongod calls the Unix socket next to a port.
+// socketName returns mongod's name for the Unix socket of a port.
 func socketName(port int) string { return "mongodb-" + strconv.Itoa(port) + ".sock" }
 
-// removeStaleSocket removes the Unix socket of a process that died. One on which somebody listens, or a file that is no
-// socket, stays and will be in the way.
+// removeStaleSocket removes a Unix socket on which no process listens. Any other file is not removed, and listening
+// fails then.
 func removeStaleSocket(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestTheSocketOfAProcessThatDiedIsNotInTheWay(t *testing.T) {
+func TestASocketOfADeadProcessIsReplaced(t *testing.T) {
 	folder := t.TempDir()
 	died := startMongod(t, "--port", "0", "--unixSocketPrefix", folder)
 	died.signal(syscall.SIGKILL)
@@ -26,7 +26,7 @@ func TestTheSocketOfAProcessThatDiedIsNotInTheWay(t *testing.T) {
 	}
 }
 
-func TestASocketOnWhichSomebodyListensStays(t *testing.T) {
+func TestASocketInUseIsNotRemoved(t *testing.T) {
 	folder := t.TempDir()
 	p := startMongod(t, "--port", "0", "--unixSocketPrefix", folder)
 	code, stderr := mockOnce(t, "--port", fmt.Sprint(p.port), "--bind_ip", "127.0.0.2", "--unixSocketPrefix", folder)
@@ -40,7 +40,7 @@ func TestASocketOnWhichSomebodyListensStays(t *testing.T) {
 	_ = c.Close()
 }
 
-func TestAFileThatIsNoSocketStays(t *testing.T) {
+func TestAFileThatIsNotASocketIsNotRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

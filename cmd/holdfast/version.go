@@ -8,7 +8,7 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the module's version, the commit where it is known, and Go's.
+// Run prints the version of the module, its commit if that is known, and the version of Go.
 func (versionCommand) Run(s *session) error {
 	version, revision := "(devel)", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,9 +1,10 @@
-// Command figures measures what docs/FIGURES.md lists: it runs each command of the table once, from the repository's
-// root, takes the lines "figure NAME VALUE" from its output, and writes value and date into the table's last column.
+// Command figures measures the figures in docs/FIGURES.md. It runs each command of the table once, in the
+// repository's root, reads the lines "figure NAME VALUE" of its output, and writes the value and the date into the
+// last column of the table.
 //
 //	go run ./internal/figures [NAME ...]   # only the rows with these names, if any are given
 //
-// It exits with 1 if a command fails or does not print a figure that the table says it prints.
+// It exits with 1 if a command fails or does not print a figure of its rows.
 package main
 
 import (
@@ -23,7 +24,7 @@ const (
 	columnName    = 1
 	columnCommand = 4
 	columnLast    = 5
-	columns       = 7 // with the empty ones outside the first and the last bar
+	columns       = 7 // with the empty ones before the first bar and after the last one
 )
 
 var figureLine = regexp.MustCompile(`(?m)^\s*figure (\S+) (\S+)\s*$`)
@@ -59,7 +60,7 @@ func run(names []string) error {
 		}
 		value, ok := measured[command][name]
 		if !ok {
-			return fmt.Errorf("%q prints no figure %s", command, name)
+			return fmt.Errorf("%q does not print the figure %s", command, name)
 		}
 		cells[columnLast] = fmt.Sprintf(" %s, %s ", value, time.Now().UTC().Format(time.DateOnly))
 		lines[i] = strings.Join(cells, "|")

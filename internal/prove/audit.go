@@ -10,15 +10,15 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// book is what is in the data when all is over.
+// book has the final data of a cell.
 type book struct {
 	applied map[OpID]int // how often each operation was applied
 	journal []mongotest.Entry
-	known   bool // there is a journal
+	known   bool // the servers have a journal
 }
 
-// audit reads everything by a fresh client and holds three accounts against each other: the operations' own fields, the
-// counter beside them, and the servers' journal. If they differ, the experiment itself is wrong.
+// audit reads all documents with a new client and compares three numbers of applied operations: the operations' own
+// fields, the counter beside them, and the servers' journal. If they differ, the experiment itself has a defect.
 func (c *cell) audit(ctx context.Context) (book, error) {
 	b := book{applied: make(map[OpID]int)}
 	client, err := c.connect(false)
@@ -41,7 +41,7 @@ func (c *cell) audit(ctx context.Context) (book, error) {
 	return b, nil
 }
 
-// enter takes over what one document says.
+// enter adds the operations of one document.
 func (b *book) enter(document bson.Raw) error {
 	id := document.Lookup("_id").StringValue()
 	counter, _ := document.Lookup(fieldCounter).AsInt64OK()
@@ -69,7 +69,7 @@ func (b *book) enter(document bson.Raw) error {
 	return nil
 }
 
-// compare holds the documents against the journal.
+// compare returns an error if the documents and the journal differ.
 func (b *book) compare() error {
 	journal := make(map[string]int)
 	for i := range b.journal {
@@ -79,12 +79,12 @@ func (b *book) compare() error {
 	}
 	for op, times := range b.applied {
 		if journal[op.String()] != times {
-			return fmt.Errorf("operation %s: its field says applied %d times and the server's journal %d", op, times, journal[op.String()])
+			return fmt.Errorf("operation %s: applied %d times by its field and %d times by the server's journal", op, times, journal[op.String()])
 		}
 		delete(journal, op.String())
 	}
 	for key, times := range journal {
-		return fmt.Errorf("operation %s: it has no field, and the server's journal says applied %d times", key, times)
+		return fmt.Errorf("operation %s: it has no field, and was applied %d times by the server's journal", key, times)
 	}
 	return nil
 }

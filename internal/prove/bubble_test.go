@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
-// allSeeds is how many seeds the figures are summed over; under the race detector and with -short there are fewer.
+// allSeeds is the number of seeds of the figures. With the race detector and with -short there are fewer.
 const allSeeds = 20
 
 func seeds() int {
@@ -20,7 +20,7 @@ func seeds() int {
 	return allSeeds
 }
 
-// trial is one cell of mixed failures, on the fake clock and an in-memory network.
+// trial is one cell of mixed failures, with the fake clock and a network in memory.
 type trial struct {
 	strategy string
 	settings Settings
@@ -44,16 +44,16 @@ func (tr trial) run(t *testing.T) (r Result) {
 	return r
 }
 
-// figureSettings are those of the figures: many more faults than the command has time for.
+// figureSettings returns the settings of the figures, with many more faults than the command has.
 func figureSettings(seed int) Settings {
 	s := DefaultSettings()
 	s.Seed = uint64(seed)
-	s.LoadLimit = time.Hour // of the fake clock
+	s.LoadLimit = time.Hour // on the fake clock
 	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
 	return s
 }
 
-// overSeeds runs a trial for each seed, several at a time, and returns the results in the seeds' order.
+// overSeeds runs a trial for each seed, several at the same time, and returns the results in the order of the seeds.
 func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result {
 	t.Helper()
 	results := make([]Result, seeds())
@@ -68,7 +68,7 @@ func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result
 	return results
 }
 
-// figure prints a measured value in the form that docs/FIGURES.md reads, if it was measured in full.
+// figure prints a measured value in the form for docs/FIGURES.md, if all seeds were run.
 func figure(name string, value int) {
 	if seeds() < allSeeds {
 		fmt.Fprintf(os.Stdout, "%s over %d seeds only: %d\n", name, seeds(), value)

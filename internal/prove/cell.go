@@ -10,31 +10,33 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// Database is the only one that the experiment touches.
+// Database is the only database that the experiment uses.
 const Database = "holdfast_prove"
 
-// patience is how long, after the load's limit, operations may take to end, and how long healing and the audit may take.
-const patience = 20 * time.Second
+// endLimit is the time in which the operations must end after the load's limit. It is also the time limit for healing
+// the cluster, and that of the audit.
+const endLimit = 20 * time.Second
 
 // cell is one strategy against one failure.
 type cell struct {
 	strategy Strategy
 	failure  Failure
 	settings Settings
-	repeat   int // how often it was run before, on what may be the same server
+	repeat   int // how often the cell was run before, perhaps on the same server
 	dial     Dial
 	site     site
 	base     Target
 	referee  *referee
 	injector *injector
-	deadline time.Time // of the load
+	deadline time.Time // the end of the load
 
 	mu           sync.Mutex
-	done         int // operations that ended
+	done         int // number of operations that have ended
 	acknowledged int
 }
 
-// name is also the collection's: a cell that is run again on the same server needs one that is empty.
+// name returns the name of the cell and of its collection. A repeated cell needs an empty collection, so its name
+// differs.
 func (c *cell) name() string {
 	name := c.strategy.Name + "-" + c.failure.Name
 	if c.repeat > 0 {
@@ -43,7 +45,7 @@ func (c *cell) name() string {
 	return name
 }
 
-// runCell runs one cell from its first connection to its verdict, for the first time or once more.
+// runCell runs one cell, from its first connection to its verdict. repeat is how often it was run before.
 func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Settings, dial Dial, d Deployment) Result {
 	began := time.Now()
 	c := &cell{strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
@@ -90,7 +92,7 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 	if err != nil {
 		return err
 	}
-	healing, done := context.WithTimeout(ctx, patience)
+	healing, done := context.WithTimeout(ctx, endLimit)
 	defer done()
 	book, err := c.audit(healing)
 	if err != nil {
@@ -108,7 +110,7 @@ func (c *cell) prepare(ctx context.Context) {
 	c.injector = newInjector(ctx, p, c.referee, c.site, Database, c.strategy.twoSteps)
 }
 
-// load runs the writers and heals what is broken when they end.
+// load runs the writers, and heals the cluster when they have ended.
 func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]record, error) {
 	writers, err := c.writers(ctx)
 	if err != nil {
@@ -117,8 +119,8 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 	release := c.site.intercept(mongotest.Decide(c.injector.intercept))
 	c.injector.warmUp()
 	c.deadline = time.Now().Add(c.settings.LoadLimit)
-	watchdog := time.AfterFunc(c.settings.LoadLimit+patience, func() {
-		cancel(fmt.Errorf("operations did not end within %v after the load's end: %s", patience, c.referee.describe()))
+	watchdog := time.AfterFunc(c.settings.LoadLimit+endLimit, func() {
+		cancel(fmt.Errorf("operations did not end within %v after the load's limit: %s", endLimit, c.referee.describe()))
 	})
 	defer watchdog.Stop()
 	var group sync.WaitGroup
@@ -132,15 +134,15 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 		records = append(records, w.records...)
 	}
 	release()
-	if err := c.rest(ctx, writers); err != nil {
+	if err := c.healAndClose(ctx, writers); err != nil {
 		return nil, err
 	}
-	return records, c.injector.harm
+	return records, c.injector.failure
 }
 
-// rest heals everything and closes the clients.
-func (c *cell) rest(ctx context.Context, writers []*writer) error {
-	healing, done := context.WithTimeout(context.WithoutCancel(ctx), patience)
+// healAndClose heals the cluster and closes the clients.
+func (c *cell) healAndClose(ctx context.Context, writers []*writer) error {
+	healing, done := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer done()
 	err := c.site.restore(healing)
 	for _, w := range writers {
@@ -173,12 +175,12 @@ func (c *cell) connect(retryWrites bool) (Client, error) {
 	t.RetryWrites, t.W, t.Timing = retryWrites, c.settings.W, c.settings.Timing
 	client, err := c.dial(t)
 	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("creating a client: %w", err)
 	}
 	return client, nil
 }
 
-// progress notes that an operation ended.
+// progress counts an operation that has ended.
 func (c *cell) progress(r record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,14 +190,14 @@ func (c *cell) progress(r record) {
 	}
 }
 
-// exhausted reports whether the load must end whatever it has reached.
+// exhausted reports whether the load must end, even if it has not reached its goals.
 func (c *cell) exhausted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.done >= c.settings.Size.MaxOperations || time.Now().After(c.deadline)
 }
 
-// reached reports whether the load has all that was asked for but an outage.
+// reached reports whether the load has reached all its goals except an outage.
 func (c *cell) reached() bool {
 	c.mu.Lock()
 	enough := c.acknowledged >= c.settings.Size.Operations

@@ -7,31 +7,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Client is what the experiment needs of a driver. A client is used by one writer at a time.
+// Client is the interface to a driver. Only one writer at a time uses a client.
 type Client interface {
-	// Update sends an updateOne of the experiment's collection. An error is the driver's own, unchanged. The result does
-	// not matter: an update that matches nothing is a success.
+	// Update runs an updateOne on the experiment's collection. It returns the driver's own error, unchanged. An
+	// update that matches no document is a success.
 	Update(ctx context.Context, u Update) error
-	// Read returns every document of the experiment's collection, from the primary at read concern "majority", or "local"
-	// where the target is a standalone.
+	// Read returns all documents of the experiment's collection. It reads from the primary with read concern
+	// "majority", or "local" if the target is a standalone.
 	Read(ctx context.Context) ([]bson.Raw, error)
 	// Run runs a command on the primary and returns its reply.
 	Run(ctx context.Context, database string, command bson.D) (bson.Raw, error)
-	// Judge says what an application can know of an error of Update.
+	// Judge returns the information that an application has about an error of Update.
 	Judge(err error) Trouble
-	// Close ends the client and its connections.
+	// Close closes the client and its connections.
 	Close(ctx context.Context) error
 }
 
-// Dial makes a client. It need not wait for a server.
+// Dial creates a client. It need not wait for a server.
 type Dial func(Target) (Client, error)
 
-// Dialer opens connections; the drivers' own dialer options take it as it is.
+// Dialer opens connections. The dialer options of the drivers accept it.
 type Dialer interface {
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Target says what a client is to be connected to, and how.
+// Target has the options for a client's connection.
 type Target struct {
 	URI         string
 	Dialer      Dialer // nil: the driver's own
@@ -39,7 +39,7 @@ type Target struct {
 	Collection  string
 	RetryWrites bool
 	W           string // the write concern: "majority" or "1"
-	Standalone  bool   // the server is no replica set
+	Standalone  bool   // the server is not a member of a replica set
 	Timing      Timing
 }
 
@@ -49,36 +49,37 @@ type Update struct {
 	Upsert         bool
 }
 
-// Kind is what an application sees of an error: what its own retry loop can go by.
+// Kind is the kind of an error, as far as an application can see it. A retry loop of the application decides by it.
 type Kind uint8
 
 // The kinds.
 const (
-	// Refused: the server answered with an error that says nothing about its state, or the client refused to send.
+	// Refused means that the server returned an error that is not a state change error, or that the client did not
+	// send the operation.
 	Refused Kind = iota
-	// Network: the connection failed or was cleared away, or the member answered that it is not, or no longer, the primary,
-	// or is shutting down or recovering.
+	// Network means a network error, a cleared pool, or a state change error (not primary, shutting down,
+	// recovering).
 	Network
-	// Overload: the error has the labels SystemOverloadedError and RetryableError.
+	// Overload means that the error has the labels SystemOverloadedError and RetryableError.
 	Overload
-	// NoServer: server selection gave up. It has waited already, so a loop that retries network errors does not count it as
-	// one; a client may as well call it Refused.
+	// NoServer means that server selection timed out. It has waited already, so a loop that retries network errors
+	// does not retry it. A client may return Refused instead.
 	NoServer
-	// Interrupted: the context ended.
+	// Interrupted means that the context ended.
 	Interrupted
 )
 
-// Claim is what a client's answer says about the operation's effect.
+// Claim is the effect of an operation according to the client.
 type Claim uint8
 
 // The claims.
 const (
 	Unknown    Claim = iota // it may have been applied or not
-	NotApplied              // nothing was sent, or the server refused it
+	NotApplied              // nothing was sent, or the server returned an error
 	Applied                 // acknowledged
 )
 
-// Trouble is what an application can know of an error.
+// Trouble is the information that an application has about an error.
 type Trouble struct {
 	Kind  Kind
 	Claim Claim

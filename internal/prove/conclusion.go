@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Conclusion says in one sentence which strategies were right and what was wrong with the others.
+// Conclusion returns a sentence with the strategies that were right, and the others with their verdicts.
 func (r *Report) Conclusion() string {
 	var right, wrong []string
 	for i, s := range r.Strategies {
@@ -29,7 +29,7 @@ func (r *Report) Conclusion() string {
 	return strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 }
 
-// verdictOf unites a strategy's verdicts; shown is false if there is none.
+// verdictOf returns the union of a strategy's verdicts. shown is false if there is none.
 func (r *Report) verdictOf(strategy int) (v Verdict, shown bool) {
 	for f := range r.Failures {
 		c := r.at(strategy, f)

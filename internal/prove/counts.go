@@ -2,38 +2,40 @@ package prove
 
 import "time"
 
-// Counts are the operations of one cell.
+// Counts has the numbers of operations of one cell.
 type Counts struct {
 	Operations   int `json:"operations"`
 	Acknowledged int `json:"acknowledged"`
-	Errored      int `json:"errored"` // errors that surfaced to the application
+	Errored      int `json:"errored"` // with an error for the application
 
-	// AcknowledgedApplied and ErroredApplied are those by how often they were applied: 0, 1, 2 or more times.
+	// AcknowledgedApplied and ErroredApplied divide them by how often they were applied: 0 times, once, twice or
+	// more.
 	AcknowledgedApplied [3]int `json:"acknowledged_applied_0_1_2"`
 	ErroredApplied      [3]int `json:"errored_applied_0_1_2"`
 
-	// Missing were acknowledged and not applied, or errored and not applied although their only trouble was transient.
+	// Missing operations were acknowledged and not applied, or errored and not applied although their only fault was
+	// transient.
 	Missing int `json:"missing"`
-	// Extra were applied twice or more.
+	// Extra operations were applied twice or more.
 	Extra int `json:"extra"`
-	// Misreported: the client said "applied" or "not applied" and was wrong.
+	// Misreported operations are those for which the client's claim "applied" or "not applied" was wrong.
 	Misreported int `json:"misreported"`
-	// FailedButApplied errored and were applied: right in count and reported as failed.
+	// FailedButApplied operations errored and were applied once: the count is right, but the report is wrong.
 	FailedButApplied int `json:"failed_but_applied"`
 
-	// InOutage failed while everything was unreachable for good.
+	// InOutage operations failed during the outage.
 	InOutage int `json:"in_outage"`
 
-	// Messages is how many the servers saw, MostMessages of one operation.
+	// Messages is the number of messages that the servers got. MostMessages is the largest number for one operation.
 	Messages     int `json:"messages"`
 	MostMessages int `json:"most_messages_of_one_operation"`
-	// Overdone had more attempts than the rule allows, in an outage or on a command error.
+	// Overdone operations had more attempts than the rule allows, in an outage or after a command error.
 	Overdone int `json:"overdone"`
-	// WastedSeconds were spent after the outcome was settled, by all operations together.
+	// WastedSeconds is the time that all operations spent after the last attempt that the rule allows.
 	WastedSeconds float64 `json:"wasted_seconds"`
 }
 
-// count fills in what the records and the book say.
+// count fills the result from the records and the book.
 func (c *cell) count(result *Result, records []record, b book) {
 	for _, r := range records {
 		if result.Counts.add(r, b.applied[r.id], c.permanent(r)) {
@@ -44,7 +46,7 @@ func (c *cell) count(result *Result, records []record, b book) {
 	c.countHits(result, b)
 }
 
-// countHits counts the faults that happened. An outage happens once; its hits are the operations that failed in it.
+// countHits counts the faults that happened. An outage happens once; the operations that failed in it are its hits.
 func (c *cell) countHits(result *Result, b book) {
 	byMessage := b.messages()
 	for _, h := range c.injector.hits {
@@ -60,10 +62,10 @@ func (c *cell) countHits(result *Result, b book) {
 	}
 }
 
-// permanent reports whether the operation met a trouble that does not pass.
+// permanent reports whether the operation had a permanent fault: an outage or a command error.
 func (c *cell) permanent(r record) bool { return r.outage || c.injector.refused[r.id] != nil }
 
-// add counts one operation and reports whether anything is wrong with it.
+// add counts one operation. It reports whether the operation is missing, extra or misreported.
 func (c *Counts) add(r record, applied int, permanent bool) (wrong bool) {
 	before := c.Missing + c.Extra + c.Misreported
 	c.Operations++
@@ -93,7 +95,7 @@ func (c *Counts) add(r record, applied int, permanent bool) (wrong bool) {
 	return c.Missing+c.Extra+c.Misreported > before
 }
 
-// attempts holds the operation's attempts against the rule: two in an outage, one where the server refused.
+// attempts compares the number of attempts with the rule: two in an outage, one after a command error.
 func (c *cell) attempts(counts *Counts, r record) {
 	total, overdone := 0, false
 	for _, step := range []Step{FirstStep, SecondStep} {
@@ -118,7 +120,7 @@ func (c *cell) attempts(counts *Counts, r record) {
 	}
 }
 
-// allowed is how many attempts of a step the rule allows; 0: it does not say.
+// allowed returns the number of attempts of a step that the rule allows, 0 if the rule does not apply.
 func (c *cell) allowed(r record, step Step) int {
 	h := c.injector.refused[r.id]
 	switch {
@@ -131,7 +133,7 @@ func (c *cell) allowed(r record, step Step) int {
 	}
 }
 
-// triesOf returns how often a step was tried, and when the last allowed try ended.
+// triesOf returns the number of tries of a step, and the end of the last one that is allowed.
 func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
 	for _, t := range r.tries {
 		if t.step != step {

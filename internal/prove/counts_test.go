@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-func TestCountingIsPerOperation(t *testing.T) {
+func TestCounts(t *testing.T) {
 	failed := errors.New("failed")
 	for _, c := range []struct {
 		name      string
@@ -23,10 +23,10 @@ func TestCountingIsPerOperation(t *testing.T) {
 		{"acknowledged and applied", nil, Applied, 1, false, Counts{}},
 		{"acknowledged and not applied", nil, Applied, 0, false, Counts{Missing: 1, Misreported: 1}},
 		{"acknowledged and applied twice", nil, Applied, 2, false, Counts{Extra: 1}},
-		{"errored and not applied, by a trouble that passes", failed, Unknown, 0, false, Counts{Missing: 1}},
-		{"errored and not applied, by a trouble that stays", failed, NotApplied, 0, true, Counts{}},
+		{"errored and not applied, after a transient fault", failed, Unknown, 0, false, Counts{Missing: 1}},
+		{"errored and not applied, after a permanent fault", failed, NotApplied, 0, true, Counts{}},
 		{"errored and applied", failed, Unknown, 1, false, Counts{FailedButApplied: 1}},
-		{"errored and applied, said not to be", failed, NotApplied, 1, true, Counts{FailedButApplied: 1, Misreported: 1}},
+		{"errored and applied, claimed not applied", failed, NotApplied, 1, true, Counts{FailedButApplied: 1, Misreported: 1}},
 	} {
 		var got Counts
 		wrong := got.add(record{err: c.err, claim: c.claim}, c.applied, c.permanent)
@@ -40,7 +40,7 @@ func TestCountingIsPerOperation(t *testing.T) {
 	}
 }
 
-func TestMoreAttemptsThanTheRuleAllows(t *testing.T) {
+func TestOverdoneAttempts(t *testing.T) {
 	id := OpID{0, 0}
 	began := time.Now()
 	tries := func(n int) (list []try) {
@@ -60,10 +60,10 @@ func TestMoreAttemptsThanTheRuleAllows(t *testing.T) {
 	}{
 		{"two in an outage", true, false, 2, 1, 0, 0},
 		{"six in an outage", true, false, 6, 1, 1, 4},
-		{"one where the server refuses", false, true, 1, 1, 0, 0},
-		{"two where the server refuses", false, true, 2, 2, 1, 1},
-		{"a client that sends again what was refused", false, true, 1, 2, 1, 0},
-		{"six for a trouble that passes", false, false, 6, 6, 0, 0},
+		{"one after a command error", false, true, 1, 1, 0, 0},
+		{"two after a command error", false, true, 2, 2, 1, 1},
+		{"a client that retries a command error itself", false, true, 1, 2, 1, 0},
+		{"six after a transient fault", false, false, 6, 6, 0, 0},
 	} {
 		cell := &cell{injector: &injector{seen: map[part]int{{id, FirstStep}: c.messages}, refused: map[OpID]*hit{}}}
 		if c.refused {
@@ -80,7 +80,7 @@ func TestMoreAttemptsThanTheRuleAllows(t *testing.T) {
 	}
 }
 
-func TestTheAuditFindsAccountsThatDiffer(t *testing.T) {
+func TestTheAuditFindsDifferences(t *testing.T) {
 	document := func(n int, ops bson.D) bson.Raw {
 		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: "d"}, {Key: "n", Value: n}, {Key: "ops", Value: ops}})
 		if err != nil {
@@ -99,11 +99,11 @@ func TestTheAuditFindsAccountsThatDiffer(t *testing.T) {
 	}{
 		{"all agree", document(1, one), []mongotest.Entry{entry, rolledBack}, true},
 		{"the counter is not the sum", document(2, one), []mongotest.Entry{entry}, false},
-		{"the journal knows of more", document(1, one), []mongotest.Entry{entry, entry}, false},
-		{"the journal knows of none", document(1, one), []mongotest.Entry{rolledBack}, false},
-		{"the journal knows of another", document(0, bson.D{}), []mongotest.Entry{entry}, false},
-		{"a field is no operation's", document(1, bson.D{{Key: "x", Value: 1}}), nil, false},
-		{"a field is no number", document(1, bson.D{{Key: "w0_1", Value: "1"}}), nil, false},
+		{"the journal has more applications", document(1, one), []mongotest.Entry{entry, entry}, false},
+		{"the journal has no application", document(1, one), []mongotest.Entry{rolledBack}, false},
+		{"the journal has another operation", document(0, bson.D{}), []mongotest.Entry{entry}, false},
+		{"a field that is not an operation's", document(1, bson.D{{Key: "x", Value: 1}}), nil, false},
+		{"a field that is not a number", document(1, bson.D{{Key: "w0_1", Value: "1"}}), nil, false},
 	} {
 		b := book{applied: make(map[OpID]int), journal: c.journal, known: true}
 		err := b.enter(c.document)
@@ -116,7 +116,7 @@ func TestTheAuditFindsAccountsThatDiffer(t *testing.T) {
 	}
 }
 
-func TestWhatAnApplicationMayConclude(t *testing.T) {
+func TestTheClaimOfAnOperation(t *testing.T) {
 	failed := errors.New("failed")
 	refused := try{step: FirstStep, err: failed, trouble: Trouble{Claim: NotApplied}}
 	lost := try{step: FirstStep, err: failed, trouble: Trouble{Kind: Network}}
@@ -131,7 +131,7 @@ func TestWhatAnApplicationMayConclude(t *testing.T) {
 		{"acknowledged", false, nil, []try{lost, {}}, Applied},
 		{"each try refused", false, failed, []try{refused, refused}, NotApplied},
 		{"lost once, then refused", false, failed, []try{lost, refused}, Unknown},
-		{"the first step alone counts nothing", true, failed, []try{lost, lost}, NotApplied},
+		{"the first step alone does not apply the operation", true, failed, []try{lost, lost}, NotApplied},
 		{"the second step refused", true, failed, []try{{step: FirstStep}, second}, NotApplied},
 	} {
 		d := doing{tries: c.tries}

@@ -1,16 +1,15 @@
 // Package prove is the counting experiment of `holdfast prove`: many writers increment counters while failures are
-// injected, and afterwards each single operation is looked for in the data.
+// injected, and afterwards the experiment checks for each single operation how often it was applied. There are five
+// retry strategies and nine failures. Each pair is a cell, with its own clients, deployment and data. The parts of a
+// cell are:
 //
-// Five strategies of retrying meet nine failures; each pair is a cell with clients, a deployment and data of its own. A
-// cell runs in this order:
+//	plan      the faults and their operations: a pure function of seed, failure and operation
+//	referee   decides when a planned fault may happen, so that no operation has two faults
+//	injector  applies the fault to a message, and records a hit only if it happened
+//	writers   run operations with the strategy under test, until there are enough hits
+//	audit     heals the cluster, reads all documents with a new client, and compares them with the servers' journal
+//	count     per operation: acknowledged or errored, and applied 0 times, once, twice or more; then the verdict
 //
-//	plan      which operations are hit, by what and when: a pure function of seed, failure and operation
-//	referee   when a planned fault may fire, so that no operation meets two troubles that one retry cannot survive
-//	injector  does it to a message, and notes it as a hit only if it happened
-//	writers   do operations, each by the strategy under test, until enough was hit
-//	audit     heals everything, reads all documents by a fresh client, and holds them against the server's journal
-//	count     per operation: acknowledged or errored x applied 0, 1, 2 or more times; then the verdict
-//
-// The experiment knows clients only as [Client], so that the same matrix judges any driver. Nothing in it depends on
-// wall-clock time or on real sockets: with [Memory] it runs inside a testing/synctest bubble.
+// The experiment uses clients through [Client] only, so that the same matrix tests any driver. Nothing in it depends
+// on wall-clock time or on real sockets: with [Memory] it runs inside a testing/synctest bubble.
 package prove

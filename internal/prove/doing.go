@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// doing is one operation while its writer does it.
+// doing is one running operation of a writer.
 type doing struct {
 	client   Client
 	id       OpID
@@ -45,8 +45,8 @@ func (d *doing) try(ctx context.Context, step Step, u Update) error {
 	return t.err
 }
 
-// claim is what the application may conclude about the whole operation: an error leaves it unknown as soon as one try
-// that could have applied it does.
+// claim returns the effect of the whole operation, as far as the application knows it. It is Unknown if the effect of
+// a try that could apply the operation is unknown.
 func (d *doing) claim(twoSteps bool, err error) Claim {
 	if err == nil {
 		return Applied
@@ -60,7 +60,7 @@ func (d *doing) claim(twoSteps bool, err error) Claim {
 	return NotApplied
 }
 
-// record is one operation that ended.
+// record is one operation that has ended.
 type record struct {
 	id    OpID
 	began time.Time
@@ -68,6 +68,6 @@ type record struct {
 	err   error
 	claim Claim
 	tries []try
-	// outage: it ended while everything was unreachable for good.
+	// outage means that the operation ended during the outage.
 	outage bool
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// members is how many the embedded replica sets have.
+// members is the number of members of an embedded replica set.
 const members = 3
 
-// Embedded are replica sets inside this process: each cell has its own.
+// Embedded makes replica sets inside this process, one for each cell.
 type Embedded struct {
 	memory bool
 	mutant mutant.Server
@@ -19,13 +19,13 @@ type Embedded struct {
 
 var _ Deployment = (*Embedded)(nil)
 
-// TCP returns replica sets on real sockets.
+// TCP makes replica sets on real sockets.
 func TCP() *Embedded { return &Embedded{} }
 
-// Memory returns replica sets without sockets, which can live in a testing/synctest bubble.
+// Memory makes replica sets without sockets, which can run in a testing/synctest bubble.
 func Memory() *Embedded { return &Embedded{memory: true} }
 
-// WithMutant returns the same with a deliberate defect in the servers, for negative controls.
+// WithMutant returns a copy whose servers have a deliberate defect, for negative controls.
 func (e Embedded) WithMutant(m mutant.Server) *Embedded {
 	e.mutant = m
 	return &e
@@ -80,7 +80,7 @@ func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
 		return r.Heal, nil
 	case RequestLost, ReplyLost, Outage, CommandRefused, ServerOverloaded:
 	}
-	return nil, fmt.Errorf("%s breaks no cluster", kind)
+	return nil, fmt.Errorf("%s is not a fault of the cluster", kind)
 }
 
 func (r *replicaSet) awaitPrimary(ctx context.Context) error {
@@ -105,7 +105,7 @@ func (r *replicaSet) restore(ctx context.Context) error {
 		return err
 	}
 	if err := r.WaitIdle(ctx); err != nil {
-		return fmt.Errorf("waiting until nothing runs: %w", err)
+		return fmt.Errorf("waiting until no command runs: %w", err)
 	}
 	return nil
 }

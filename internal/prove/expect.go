@@ -1,9 +1,9 @@
 package prove
 
-// expected is what theory says about each strategy and kind of fault; where nothing is listed, "right". It was written
-// before the experiment was run.
+// expected has the verdict that theory predicts for each strategy and kind of fault. If there is no entry, it is
+// "right". The table was written before the experiment was run.
 var expected = map[string]map[FaultKind]Expectation{
-	// What was not applied stays so.
+	// An operation that was not applied is not sent again.
 	NoRetry: {
 		RequestLost:      {Must: UnderCounts},
 		SteppedDown:      {Must: UnderCounts},
@@ -11,7 +11,7 @@ var expected = map[string]map[FaultKind]Expectation{
 		Partitioned:      {Must: UnderCounts},
 		ServerOverloaded: {Must: UnderCounts},
 	},
-	// What was applied without the answer arriving is applied again.
+	// An operation whose reply was lost is applied again.
 	FiveBlind: {
 		ReplyLost:      {Must: OverCounts},
 		SteppedDown:    {Must: OverCounts},
@@ -28,7 +28,7 @@ var expected = map[string]map[FaultKind]Expectation{
 	},
 }
 
-// expect returns what a cell should show.
+// expect returns the expectation for a cell.
 func expect(s Strategy, f Failure, w string) Expectation {
 	var e Expectation
 	for _, kind := range f.faults {
@@ -40,16 +40,16 @@ func expect(s Strategy, f Failure, w string) Expectation {
 		e.May |= k.May
 	}
 	if w == One && len(f.faults) > 1 {
-		// Both applications of a doubled operation may be lost later.
+		// Both applications of an operation may be rolled back later.
 		e.Must, e.May = e.Must&^OverCounts, e.May|e.Must&OverCounts
 	}
 	e.May &^= e.Must
 	return e
 }
 
-// withOne is what write concern 1 changes: what a primary acknowledged before any other member had it is lost with the
-// primary, whatever the client does, and so may the first of two applications be. A step-down loses nothing, but some of
-// its late faults come to nothing, because the operation is acknowledged as soon as it is applied.
+// withOne returns the expectation with write concern 1. A write that only the failed primary had is lost, even if it
+// was acknowledged; the first of two applications may be lost too. A step-down loses no write, but some of its late
+// faults have no effect, because the operation is acknowledged as soon as it is applied.
 func withOne(s Strategy, kind FaultKind, e Expectation) Expectation {
 	if !kind.breaksCluster() {
 		return e
@@ -61,7 +61,7 @@ func withOne(s Strategy, kind FaultKind, e Expectation) Expectation {
 	}
 	e.Must |= UnderCounts
 	if s.twoSteps {
-		// Half of its commands change no count, so there may be nothing to lose at that moment.
+		// Half of its commands do not change the counter, so there may be nothing to lose.
 		e.Must, e.May = e.Must&^UnderCounts, e.May|UnderCounts
 	}
 	return e

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestExpectationsOfTheArticle(t *testing.T) {
+func TestExpect(t *testing.T) {
 	for _, c := range []struct {
 		strategy, failure, w string
 		must                 Verdict
@@ -53,7 +53,7 @@ func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 	}
 }
 
-// sample is a report of all sorts of cells.
+// sample is a report with cells of all kinds.
 func sample() *Report {
 	r := &Report{Settings: DefaultSettings(), Deployment: "nothing", Strategies: Strategies()[:2], Failures: Failures()[:3]}
 	cell := func(s, f int) Result {
@@ -67,7 +67,7 @@ func sample() *Report {
 	notShown := cell(0, 1)
 	notShown.NotShown = "3 of 20 operations acknowledged"
 	failed := cell(1, 1)
-	failed.Error = "audit: accounts differ"
+	failed.Error = "audit: numbers differ"
 	absent := cell(0, 2)
 	absent.Unavailable = "n/a, standalone"
 	interrupted := cell(1, 2)
@@ -84,7 +84,7 @@ func TestEveryCellIsShownOnWideAndNarrowTerminals(t *testing.T) {
 		}
 		text := b.String()
 		for _, want := range []string{
-			"✓ under-counts", "✗ under-counts", "not shown", "3 of 20 operations acknowledged", "accounts differ", "interrupted",
+			"✓ under-counts", "✗ under-counts", "not shown", "3 of 20 operations acknowledged", "numbers differ", "interrupted",
 			"n/a", "w0_0", "broken",
 		} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
@@ -102,16 +102,16 @@ func TestEveryCellIsShownOnWideAndNarrowTerminals(t *testing.T) {
 	}
 }
 
-func TestColoursAreOnlyColours(t *testing.T) {
+func TestColoursFollowTheOption(t *testing.T) {
 	var plain, coloured bytes.Buffer
 	_ = sample().WriteText(&plain, 120, false)
 	_ = sample().WriteText(&coloured, 120, true)
 	if !strings.Contains(coloured.String(), "\x1b[") || strings.Contains(plain.String(), "\x1b[") {
-		t.Error("the colours do not follow the option")
+		t.Error("the report has colours without the option, or none with it")
 	}
 }
 
-func TestJSONHoldsEverything(t *testing.T) {
+func TestWriteJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := sample().WriteJSON(&b); err != nil {
 		t.Fatal(err)

@@ -1,14 +1,14 @@
 package prove
 
-// Failure is what is done to the messages of a cell.
+// Failure is the kinds of faults that a cell injects.
 type Failure struct {
 	Name  string
 	Title string
-	// faults are what a plan may choose from.
+	// faults are the kinds of faults in a plan.
 	faults []FaultKind
 }
 
-// FaultKind is one thing that can happen to a message.
+// FaultKind is one kind of fault.
 type FaultKind uint8
 
 // The kinds of faults.
@@ -16,27 +16,27 @@ const (
 	RequestLost      FaultKind = iota // the connection breaks before the request is executed
 	ReplyLost                         // the connection breaks after it was executed
 	SteppedDown                       // the primary steps down
-	PrimaryKilled                     // the primary's process dies; it is restarted later
-	Partitioned                       // the primary is cut off, silently; healed later
-	Outage                            // everything is unreachable until the load ends
-	CommandRefused                    // the server answers with an error that no retry can help
-	ServerOverloaded                  // the server answers that it is overloaded, once
+	PrimaryKilled                     // the primary is killed, and restarted later
+	Partitioned                       // the primary's messages are dropped, until it is healed later
+	Outage                            // all servers are unreachable until the load ends
+	CommandRefused                    // the server returns a command error at every attempt
+	ServerOverloaded                  // the server returns an overload error once
 )
 
-// faultKinds is how many there are.
+// faultKinds is the number of kinds of faults.
 const faultKinds = int(ServerOverloaded) + 1
 
 var faultNames = [faultKinds]string{
 	"request-lost", "reply-lost", "step-down", "primary-killed", "partition", "outage", "command-error", "overload",
 }
 
-// String returns the fault's name, which is also that of the failure consisting of it.
+// String returns the name of the fault. The failure with only this fault has the same name.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// MarshalText writes the name.
+// MarshalText returns the name.
 func (k FaultKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// breaksCluster reports whether the fault concerns more than one message, for a while.
+// breaksCluster reports whether the fault affects the whole cluster for a while, and not one message only.
 func (k FaultKind) breaksCluster() bool {
 	return k == SteppedDown || k == PrimaryKilled || k == Partitioned
 }
@@ -58,10 +58,10 @@ var failures = []Failure{
 	}},
 }
 
-// Failures returns all failures in the order of the design.
+// Failures returns all failures.
 func Failures() []Failure { return append([]Failure(nil), failures...) }
 
-// FailuresNamed returns the failures with these names, all if there are none.
+// FailuresNamed returns the failures with these names, or all if names is empty.
 func FailuresNamed(names []string) ([]Failure, error) {
 	return named("failure", Failures(), names, func(f Failure) string { return f.Name })
 }

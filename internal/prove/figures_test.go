@@ -2,8 +2,8 @@ package prove
 
 import "testing"
 
-// The figures of the experiment under mixed failures, each seed in a bubble of its own. What is required in each seed is
-// what a cell needs for its verdict: 1,000 acknowledged operations and 20 verified hits of each fault.
+// TestFigures measures the figures of the experiment with mixed failures. Each seed runs in its own bubble. As any
+// cell, it needs 1,000 acknowledged operations and 20 verified hits of each fault for a verdict.
 func TestFigures(t *testing.T) {
 	wrong := make([]bool, seeds())
 	for i := range wrong {

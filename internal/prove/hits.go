@@ -2,14 +2,14 @@ package prove
 
 import "github.com/holdfast-db/holdfast/mongo/mongotest"
 
-// Hits is how often one kind of fault happened.
+// Hits counts how often one kind of fault happened.
 type Hits struct {
-	// Verified hits are those that the servers' journal confirms, where there is one.
+	// Verified hits are confirmed by the servers' journal, or there is no journal.
 	Verified int `json:"verified"`
-	// Early and Late are the verified ones by whether they left the operation applied.
+	// Early hits are verified and left the operation unapplied. Late hits are verified and left it applied.
 	Early int `json:"early"`
 	Late  int `json:"late"`
-	// Unverified are those that the journal does not confirm. They do not count.
+	// Unverified hits are not confirmed by the journal. They do not count.
 	Unverified int `json:"unverified,omitempty"`
 }
 
@@ -24,7 +24,8 @@ func (h *Hits) add(late, verified bool) {
 	}
 }
 
-// enough reports whether there are as many as asked for, of both sorts if the fault has both.
+// enough reports whether there are goal verified hits. A fault of the cluster also needs half of them early and half
+// of them late.
 func (h Hits) enough(kind FaultKind, goal int) bool {
 	if kind.breaksCluster() && (h.Early < goal/2 || h.Late < goal/2) {
 		return false
@@ -32,7 +33,7 @@ func (h Hits) enough(kind FaultKind, goal int) bool {
 	return h.Verified >= goal
 }
 
-// withMargin is how many hits a load goes for, because some may turn out not to be confirmed.
+// withMargin returns the number of hits that a load aims at, because the journal may not confirm all.
 func withMargin(goal int) int { return goal + goal/10 }
 
 // reached reports whether each kind of fault has happened often enough.
@@ -51,14 +52,13 @@ func (i *injector) reached(f Failure, size Size) bool {
 	return true
 }
 
-// messageID names a message as the server saw it.
+// messageID identifies a message on the server.
 type messageID struct {
 	conn    int64
 	request int32
 }
 
-// confirmed reports whether the journal shows that the hit was what it claims to be. w1: what was applied may have been
-// rolled back later.
+// confirmed reports whether the journal confirms the hit. With w1 the operation may have been rolled back later.
 func (h *hit) confirmed(journal map[messageID]mongotest.Entry, w1 bool) bool {
 	e, found := journal[messageID{h.connID, h.requestID}]
 	switch h.kind {

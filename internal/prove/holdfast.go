@@ -17,7 +17,7 @@ import (
 // Default returns the dial function of this module's client.
 func Default() Dial { return Holdfast(mutant.Client{}) }
 
-// Holdfast returns the same with a deliberate defect, if a negative control wants one.
+// Holdfast returns the same with a deliberate defect in the client, for negative controls.
 func Holdfast(m mutant.Client) Dial {
 	connect := mutant.ClientConnect[func(...*options.ClientOptions) (*mongo.Client, error)](m)
 	return func(t Target) (Client, error) {
@@ -36,8 +36,8 @@ func Holdfast(m mutant.Client) Dial {
 	}
 }
 
-// ClientOptions returns the official options for a target. Any driver that takes these options can use them. What the URI
-// says about times, retries, concerns and preferences gives way to the experiment.
+// ClientOptions returns the official options for a target, for any driver that accepts them. The experiment's
+// timeouts, retries, concerns and read preference replace those of the URI.
 func ClientOptions(t Target) *options.ClientOptions {
 	o := options.Client().ApplyURI(t.URI).
 		SetServerSelectionTimeout(t.Timing.ServerSelection).
@@ -72,7 +72,7 @@ func (c *holdfastClient) Run(ctx context.Context, database string, command bson.
 
 func (c *holdfastClient) Close(ctx context.Context) error { return c.client.Disconnect(ctx) }
 
-// Judge goes by what the official error types tell any application, and for the claim by the attempts' history.
+// Judge uses the official error types and, for the claim, the history of the attempts.
 func (c *holdfastClient) Judge(err error) Trouble {
 	t := Trouble{Kind: KindOf(err), Claim: ClaimOf(err)}
 	var history *retry.Error
@@ -82,7 +82,7 @@ func (c *holdfastClient) Judge(err error) Trouble {
 	return t
 }
 
-// claimOfHistory reports whether any attempt may have been applied.
+// claimOfHistory returns Unknown if any attempt may have been applied, else NotApplied.
 func claimOfHistory(e *retry.Error) Claim {
 	for i := range e.Attempts {
 		a := &e.Attempts[i]

@@ -7,34 +7,34 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// injector does what the plan says to the messages of one cell, and notes what really happened.
+// injector applies the faults of the plan to the messages of one cell, and records the faults that really happened.
 type injector struct {
-	ctx      context.Context //nolint:containedctx // middleware is called without one; it ends when the cell is broken off
+	ctx      context.Context //nolint:containedctx // middleware has no context parameter; it ends when the cell is cancelled
 	plan     plan
 	referee  *referee
 	site     site
 	database string
 	twoSteps bool
-	mend     sync.WaitGroup // the goroutines that heal what a fault broke
+	healing  sync.WaitGroup // the goroutines that heal the cluster
 
 	mu      sync.Mutex
-	seen    map[part]int // messages of each step
+	seen    map[part]int // number of messages of each step
 	refused map[OpID]*hit
 	hits    []*hit
-	harm    error // a fault or its healing that failed
-	armed   bool  // the outage is to begin
-	dark    bool  // it has begun
-	over    bool  // the load has ended: the cluster is not broken any more
+	failure error // the first error of a fault or of healing
+	armed   bool  // the next message begins the outage
+	dark    bool  // the outage has begun
+	over    bool  // the load has ended: no more faults of the cluster
 }
 
-// hit is a fault that was done to a message.
+// hit is a fault of a message.
 type hit struct {
 	part
 	planned
 	connID    int64
 	requestID int32
-	done      bool // it happened
-	healed    bool // if it broke the cluster: there was a primary again
+	done      bool // the fault happened
+	healed    bool // for a fault of the cluster: there was a primary again
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, database string, twoSteps bool) *injector {
@@ -44,7 +44,7 @@ func newInjector(ctx context.Context, p plan, r *referee, s site, database strin
 	}
 }
 
-// intercept decides about one message. It runs on the connection's goroutine.
+// intercept returns the fault for one message. It runs on the connection's goroutine.
 func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	if r.Database != i.database {
 		return mongotest.Fault{}
@@ -74,7 +74,7 @@ func (i *injector) newHit(r *mongotest.Request, p part, f planned) *hit {
 	return &hit{part: p, planned: f, connID: r.ConnID, requestID: r.RequestID}
 }
 
-// count returns the number of the step's earlier messages, and whether the outage is to begin.
+// count returns the number of earlier messages of the step, and reports whether this message begins the outage.
 func (i *injector) count(p part) (attempt int, armed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -83,7 +83,7 @@ func (i *injector) count(p part) (attempt int, armed bool) {
 	return attempt, i.armed && !i.dark
 }
 
-// oneMessage is a fault that concerns no other message.
+// oneMessage returns a fault that affects one message only.
 func (i *injector) oneMessage(h *hit) mongotest.Fault {
 	if !i.referee.permit(h.op) {
 		return mongotest.Fault{}
@@ -101,12 +101,12 @@ func (i *injector) oneMessage(h *hit) mongotest.Fault {
 		return mongotest.Fault{Before: happened, Error: refusal(h.code)}
 	case ServerOverloaded:
 		return mongotest.Fault{Before: happened, Error: overload()}
-	case SteppedDown, PrimaryKilled, Partitioned, Outage: // not of one message
+	case SteppedDown, PrimaryKilled, Partitioned, Outage: // these affect the cluster
 	}
 	return mongotest.Fault{}
 }
 
-// refuseAgain answers every further attempt of a refused operation.
+// refuseAgain returns the same command error to a later attempt of a refused operation.
 func (i *injector) refuseAgain(p part) mongotest.Fault {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,7 +132,8 @@ func overload() *mongotest.CommandError {
 	}
 }
 
-// breakCluster is a fault of the whole cluster: claimed on receipt, done at its moment.
+// breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
+// at its moment.
 func (i *injector) breakCluster(h *hit) mongotest.Fault {
 	if !i.referee.claim(i.ctx, h.op) {
 		return mongotest.Fault{}
@@ -148,48 +149,49 @@ func (i *injector) breakCluster(h *hit) mongotest.Fault {
 	return mongotest.Fault{Before: strike}
 }
 
-// strike breaks the cluster and has it healed. If it cannot, nothing has happened, and nothing is counted.
+// strike breaks the cluster and starts the healing. If that fails, the fault does not count.
 func (i *injector) strike(h *hit) {
 	if !i.mayStrike() {
 		return
 	}
-	defer i.mend.Done()
+	defer i.healing.Done()
 	repair, err := i.site.strike(h.kind)
 	if err != nil {
 		return
 	}
 	i.referee.broke()
 	i.happened(h)
-	i.mend.Go(func() { i.heal(h, repair) })
+	i.healing.Go(func() { i.heal(h, repair) })
 }
 
-// mayStrike reports whether the load is still on, and if so makes finish wait for the strike.
+// mayStrike reports whether the load is still running. If so, finish waits for the strike.
 func (i *injector) mayStrike() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.over {
-		i.mend.Add(1)
+		i.healing.Add(1)
 	}
 	return !i.over
 }
 
-// finish lets no further fault break the cluster, and waits until it is healed.
+// finish allows no more faults of the cluster, and waits until it is healed.
 func (i *injector) finish() {
 	i.mu.Lock()
 	i.over = true
 	i.mu.Unlock()
-	i.mend.Wait()
+	i.healing.Wait()
 }
 
-// warmUp lets faults fire once every writer has been served.
+// warmUp allows faults as soon as every writer has had an operation acknowledged.
 func (i *injector) warmUp() {
-	i.mend.Go(func() {
+	i.healing.Go(func() {
 		i.failed(i.referee.everyWriter(i.ctx))
 		i.referee.mended()
 	})
 }
 
-// heal waits until the cluster has a primary again and has served every writer, repairs it, and lets it prove itself.
+// heal waits until there is a primary again and every writer has had an operation acknowledged. Then it repairs the
+// cluster and waits for both again.
 func (i *injector) heal(h *hit, repair func()) {
 	err := i.site.awaitPrimary(i.ctx)
 	if err == nil && repair != nil {
@@ -209,15 +211,15 @@ func (i *injector) heal(h *hit, repair func()) {
 	i.referee.mended()
 }
 
-// endLoad has the outage begin with the next message that finds the cluster whole.
+// endLoad makes the next message begin the outage, as soon as the cluster is whole.
 func (i *injector) endLoad() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.armed = true
 }
 
-// blackout makes everything unreachable, once no other operation is in trouble. While the cluster is still healing it
-// leaves that to a later message.
+// blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, it
+// does nothing: a later message begins the outage.
 func (i *injector) blackout(h *hit) mongotest.Fault {
 	if !i.referee.claim(i.ctx, h.op) {
 		return mongotest.Fault{}
@@ -248,7 +250,7 @@ func (i *injector) happened(h *hit) {
 func (i *injector) failed(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.harm == nil {
-		i.harm = err
+	if i.failure == nil {
+		i.failure = err
 	}
 }

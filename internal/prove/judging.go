@@ -8,11 +8,10 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// stateChanges are the codes of a member that is not, or no longer, the primary, or is shutting down or recovering.
+// stateChanges are the codes of state change errors: not primary, shutting down, recovering.
 var stateChanges = []int{10107, 13435, 11600, 11602, 13436, 189, 91}
 
-// KindOf classifies an error by what the official driver's types tell any application. Any driver that returns those
-// types can use it.
+// KindOf classifies an error of the official driver's types, for any driver that returns them.
 func KindOf(err error) Kind {
 	var labeled official.LabeledError
 	has := func(label string) bool { return errors.As(err, &labeled) && labeled.HasErrorLabel(label) }
@@ -32,8 +31,8 @@ func KindOf(err error) Kind {
 	return Refused
 }
 
-// ClaimOf is what an official error says about the operation's effect: a network error, the end of the context and a
-// write concern error leave it open; any other answer of a server means that it was not applied.
+// ClaimOf returns the effect of an operation according to an error of the official driver's types. After a network
+// error, the end of the context or a write concern error it is Unknown, after any other error of a server NotApplied.
 func ClaimOf(err error) Claim {
 	var exception official.WriteException
 	switch {

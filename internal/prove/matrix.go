@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// Matrix is strategies against failures.
+// Matrix runs every strategy with every failure.
 type Matrix struct {
 	Strategies []Strategy
 	Failures   []Failure
 	Settings   Settings
 	Dial       Dial
 	Deployment Deployment
-	// Progress is told of each cell that begins and, with its result, of each that ends. It is not called concurrently. It
-	// may be nil.
+	// Progress, if not nil, is called when a cell begins, and with its result when it ends. It is not called
+	// concurrently.
 	Progress func(Event)
 }
 
-// Event is a cell that begins or has ended.
+// Event reports a cell that begins or has ended.
 type Event struct {
 	Strategy Strategy
 	Failure  Failure
-	Result   *Result // nil: it begins
-	Ended    int     // how many cells have
+	Result   *Result // nil if the cell begins
+	Ended    int     // number of cells that have ended
 	Cells    int
 }
 
-// Report is a matrix that was run.
+// Report is the result of a matrix.
 type Report struct {
 	Settings   Settings
 	Deployment string
 	Strategies []Strategy
 	Failures   []Failure
-	Results    []Result // failure by failure, each in the order of the strategies
+	Results    []Result // ordered by failure, then by strategy
 	Took       time.Duration
-	// Interrupted: it was ended early, and cells are missing.
+	// Interrupted means that the run was ended early. Not all cells have a verdict.
 	Interrupted bool
 }
 
-// Run runs all cells, so many side by side as the settings say, and returns what they have shown. The error is about the
-// settings; what goes wrong in a cell stands in its result.
+// Run runs all cells, Settings.Parallel at a time. It returns an error only for invalid settings. The error of a cell
+// is in its result.
 func (m Matrix) Run(ctx context.Context) (*Report, error) {
 	if err := m.Settings.Check(); err != nil {
 		return nil, err
@@ -81,15 +81,15 @@ func (m Matrix) runAll(ctx context.Context, r *Report) {
 		group.Go(func() {
 			defer func() { <-places }()
 			tell(Event{Strategy: s, Failure: f})
-			r.Results[at] = m.runSteadily(ctx, s, f, &still)
+			r.Results[at] = m.runWithoutStall(ctx, s, f, &still)
 			tell(Event{Strategy: s, Failure: f, Result: &r.Results[at]})
 		})
 	}
 	group.Wait()
 }
 
-// runSteadily runs a cell, again if the machine stood still meanwhile.
-func (m Matrix) runSteadily(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
+// runWithoutStall runs a cell. It repeats the cell, at most maxRepeats times, if the machine stalled during the run.
+func (m Matrix) runWithoutStall(ctx context.Context, s Strategy, f Failure, still *stalls) Result {
 	for repeats := 0; ; repeats++ {
 		began := time.Now()
 		result := runCell(ctx, s, f, repeats, m.Settings, m.Dial, m.Deployment)
@@ -105,7 +105,7 @@ func (m Matrix) runSteadily(ctx context.Context, s Strategy, f Failure, still *s
 	}
 }
 
-// order returns the cells' places, those that take longest first: mixed failures, then those that break the cluster.
+// order returns the indexes of the cells, the slowest first: mixed failures, then failures of the cluster.
 func (m Matrix) order() []int {
 	var slow, medium, quick []int
 	for f, failure := range m.Failures {
@@ -124,7 +124,7 @@ func (m Matrix) order() []int {
 	return append(append(slow, medium...), quick...)
 }
 
-// Unexpected returns the cells that have not shown what they were expected to show.
+// Unexpected returns the results that are not as expected.
 func (r *Report) Unexpected() []Result {
 	var list []Result
 	for i := range r.Results {

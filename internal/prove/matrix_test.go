@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// embeddedMatrix is the command's matrix, or a part of it.
+// embeddedMatrix returns the command's matrix or a part of it.
 func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []string) Matrix {
 	t.Helper()
 	s, err := StrategiesNamed(strategyNames)
@@ -35,7 +35,7 @@ func runMatrix(t *testing.T, m Matrix) *Report {
 	return r
 }
 
-// The whole matrix of the command, on the fake clock.
+// TestWholeMatrix runs the whole matrix of the command on the fake clock.
 func TestWholeMatrix(t *testing.T) {
 	for _, w := range []string{Majority, One} {
 		t.Run("w "+w, func(t *testing.T) {
@@ -48,14 +48,14 @@ func TestWholeMatrix(t *testing.T) {
 	}
 }
 
-// A few cells as the command runs them: on TCP and the real clock.
-func TestThinMatrixOnTCP(t *testing.T) {
+// A few cells run as in the command: on TCP and the real clock.
+func TestAFewCellsOnTCP(t *testing.T) {
 	m := embeddedMatrix(t, TCP(), []string{NoRetry, OneRetry, RetryableWrites}, []string{"request-lost", "reply-lost", "step-down"})
 	m.Settings.Size.Operations, m.Settings.Size.MessageHits, m.Settings.Size.ClusterHits = 30, 4, 4
 	runMatrix(t, m)
 }
 
-// Through the proxy: a set that is not ours to break, and a standalone that has no retryable writes.
+// Through the proxy there are no faults of the cluster, and a standalone has no retryable writes.
 func TestMatrixThroughTheProxy(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -91,8 +91,8 @@ func TestMatrixThroughTheProxy(t *testing.T) {
 	}
 }
 
-// A cell that is run again finds what its first run left on a server that is not ours.
-func TestACellThatIsRunAgainOnTheSameServer(t *testing.T) {
+// The collection of a cell's first run is still on the server when the cell is repeated.
+func TestARepeatedCellOnTheSameServer(t *testing.T) {
 	rs := mongotest.RunStandaloneT(t)
 	server, err := ConnectServer(t.Context(), rs.URI(), Default())
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
-// lag makes what is acknowledged before a majority has it stay so for a while, as it does between real machines.
+// lag is the replication lag that makes the defect acknowledge-before-majority visible.
 const lag = 5 * time.Millisecond
 
-// The negative controls: an experiment that does not notice these defects would show nothing.
+// mutants are the negative controls: the experiment must detect these defects.
 var mutants = []struct {
 	name    string
 	servers mutant.Server
@@ -43,7 +43,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// What catches a mutant must not be the lag that is needed to see it.
+// The replication lag alone must not cause a bad verdict.
 func TestLagAloneIsHarmless(t *testing.T) {
 	results := overSeeds(t, "lag", func(seed int) trial {
 		s := figureSettings(seed)
@@ -52,7 +52,7 @@ func TestLagAloneIsHarmless(t *testing.T) {
 	})
 	for i, r := range results {
 		if !r.AsExpected() {
-			t.Errorf("seed %d: lag alone has done harm", i+1)
+			t.Errorf("seed %d: the lag alone causes a bad verdict", i+1)
 			explain(t, i+1, r)
 		}
 	}

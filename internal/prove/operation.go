@@ -8,13 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MaxPerDocument is how many operations share a document: each leaves a field in it.
+// MaxPerDocument is the largest number of operations on one document. Each operation adds a field to it.
 const MaxPerDocument = 500
 
-// OpID names an operation: the writer that does it and its number among that writer's.
+// OpID identifies an operation: its writer, and its number among the operations of that writer.
 type OpID struct{ Writer, Index int }
 
-// String returns the name of the operation's own field and, in the two-step form, its token.
+// String returns the name of the operation's field, which is also its token in the two-step form.
 func (id OpID) String() string { return "w" + strconv.Itoa(id.Writer) + "_" + strconv.Itoa(id.Index) }
 
 func parseOpID(s string) (id OpID, ok bool) {
@@ -28,15 +28,15 @@ func parseOpID(s string) (id OpID, ok bool) {
 	return id, errWriter == nil && errIndex == nil
 }
 
-// ordinal orders the operations of all writers.
+// ordinal returns the operation's number among those of all writers.
 func (id OpID) ordinal(writers int) int { return id.Index*writers + id.Writer }
 
-// document returns the _id of the document that the operation increments: the writers share them.
+// document returns the _id of the operation's document. The writers share the documents.
 func (id OpID) document(writers int) string {
 	return fmt.Sprintf("counter-%03d", id.Index/max(1, MaxPerDocument/writers))
 }
 
-// Step is a part of an operation that is one command: the first is the only one but in the two-step form.
+// Step is a command of an operation. Only the two-step form has a second step.
 type Step int
 
 // The steps. A plain increment is one FirstStep.
@@ -51,7 +51,7 @@ const (
 	fieldPending = "pending"
 )
 
-// increment is the operation itself, as one update that must not be applied twice.
+// increment returns the operation as one update, which must not be applied twice.
 func increment(id OpID, document string) Update {
 	return Update{
 		Filter: bson.D{{Key: "_id", Value: document}},
@@ -60,7 +60,7 @@ func increment(id OpID, document string) Update {
 	}
 }
 
-// announce is the first step of the two-step form: it may be applied any number of times.
+// announce returns the first step of the two-step form. It may be applied any number of times.
 func announce(id OpID, document string) Update {
 	return Update{
 		Filter: bson.D{{Key: "_id", Value: document}},
@@ -69,7 +69,7 @@ func announce(id OpID, document string) Update {
 	}
 }
 
-// settle is the second step: it matches nothing once it has been applied.
+// settle returns the second step. After it was applied it matches nothing.
 func settle(id OpID, document string) Update {
 	return Update{
 		Filter: bson.D{{Key: "_id", Value: document}, {Key: fieldPending, Value: id.String()}},
@@ -84,13 +84,13 @@ func bothFields(id OpID) bson.D {
 	return bson.D{{Key: fieldCounter, Value: int32(1)}, {Key: fieldOps + "." + id.String(), Value: int32(1)}}
 }
 
-// part names a step of an operation.
+// part identifies a step of an operation.
 type part struct {
 	op   OpID
 	step Step
 }
 
-// partOf recognises which operation and step a statement of an update command is.
+// partOf returns the operation and the step of a statement in an update command.
 func partOf(statement bson.Raw) (p part, ok bool) {
 	if token, ok := statement.Lookup("u", "$addToSet", fieldPending).StringValueOK(); ok {
 		p.op, ok = parseOpID(token)
@@ -135,7 +135,7 @@ func partOfCommand(command bson.Raw) (p part, ok bool) {
 	return partOf(statement)
 }
 
-// journalKey makes the journal's key of a statement: the operation, if the statement applies it.
+// journalKey returns the journal's key of a statement: the operation that the statement applies, or "".
 func journalKey(command string, statement bson.Raw) string {
 	if command != "update" || statement == nil {
 		return ""

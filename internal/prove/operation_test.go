@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// command makes the update command that a driver sends for an update.
+// command returns the update command that a driver sends for an update.
 func command(t *testing.T, u Update) bson.Raw {
 	t.Helper()
 	raw, err := bson.Marshal(bson.D{
@@ -19,13 +19,13 @@ func command(t *testing.T, u Update) bson.Raw {
 	return raw
 }
 
-func TestTheFaultLayerRecognisesOperationAndStep(t *testing.T) {
+func TestPartOfCommand(t *testing.T) {
 	id := OpID{Writer: 3, Index: 17}
 	for _, c := range []struct {
 		name string
 		u    Update
 		step Step
-		key  string // in the journal: only what applies the operation has one
+		key  string // in the journal; only a step that applies the operation has one
 	}{
 		{"an increment", increment(id, "d"), FirstStep, "w3_17"},
 		{"the first of two steps", announce(id, "d"), FirstStep, ""},
@@ -63,10 +63,10 @@ func TestNoMoreThan500OperationsShareADocument(t *testing.T) {
 func TestParseOpID(t *testing.T) {
 	for _, s := range []string{"", "w", "w1", "1_2", "w1_", "w_1", "wx_1", "w1_2_3"} {
 		if id, ok := parseOpID(s); ok {
-			t.Errorf("%q is taken for %v", s, id)
+			t.Errorf("%q is parsed as %v", s, id)
 		}
 	}
 	if id, ok := parseOpID("w12_345"); !ok || id != (OpID{12, 345}) {
-		t.Errorf("w12_345 is taken for %v, %t", id, ok)
+		t.Errorf("w12_345 is parsed as %v, %t", id, ok)
 	}
 }

@@ -2,16 +2,14 @@ package prove
 
 import "slices"
 
-// plan says which operations are hit and by what. It is a pure function of the seed, the failure and the operation: the
-// same for every strategy. Operations are taken in blocks; one of each block, chosen by hash, is hit. In a failure of
-// several kinds the kinds take turns, in an order that changes with each round.
-//
-// The outage is not in the plan: being the end of the load, it begins with the first message after the load has reached
-// its goals.
+// plan determines the faults and their operations. It is a pure function of the seed, the failure and the operation,
+// and so the same for every strategy. The operations are divided into blocks. A hash chooses one operation of each
+// block, which gets a fault. In a failure of several kinds, each round of blocks has each kind once, in an order of
+// its own. The outage is not in the plan. It begins with the first message after the load has reached its goals.
 type plan struct {
 	seed    uint64
 	kinds   []FaultKind
-	every   int // operations in a block
+	every   int // number of operations in a block
 	writers int
 }
 
@@ -20,27 +18,28 @@ func newPlan(seed uint64, f Failure, every, writers int) plan {
 	return plan{seed: mix(seed, hashOf(f.Name)), kinds: kinds, every: max(1, every), writers: writers}
 }
 
-// planned is a fault that an operation is to meet.
+// planned is the fault of an operation.
 type planned struct {
 	kind   FaultKind
 	moment moment
-	// second: in the two-step form it is the second step that is hit.
+	// second means that, in the two-step form, the fault is for the second step.
 	second bool
-	code   int32 // of a refusal
+	code   int32 // the error code of CommandRefused
 }
 
-// moment is when, in the course of a message, its fault strikes.
+// moment is the time at which a fault happens to its message.
 type moment uint8
 
 const (
 	beforeExecution moment = iota
-	afterApply             // the primary alone has applied it
-	afterCommit            // its write concern was satisfied; the answer does not arrive
+	afterApply             // only the primary has applied it
+	afterCommit            // its write concern is satisfied; the reply is lost
 )
 
-// moments returns when a fault can strike, to be taken in turns: half of them so that the operation stays applied, half
-// so that it does not. A primary that steps down first hands over all that it has, and its connections stay, or are closed
-// as by servers before 4.2; one that dies or is cut off does not hand over.
+// moments returns the moments of a fault, which are used in turn. For a fault of the cluster, half of them leave the
+// operation applied. A primary that steps down first waits until a secondary has all its writes; its connections stay
+// open, or are closed as by servers before 4.2. A primary that is killed or partitioned loses the writes that no
+// other member has.
 func (k FaultKind) moments() []moment {
 	switch k {
 	case SteppedDown:
@@ -54,7 +53,7 @@ func (k FaultKind) moments() []moment {
 	return []moment{beforeExecution}
 }
 
-// late reports whether the fault leaves its operation applied.
+// late reports whether the fault leaves the operation applied.
 func (f planned) late() bool {
 	return f.moment == afterCommit || f.moment == afterApply && f.kind == SteppedDown
 }
@@ -78,7 +77,7 @@ func (p plan) of(id OpID) (planned, bool) {
 	return f, true
 }
 
-// refusals are command errors that no retry can help.
+// refusals are the errors of CommandRefused.
 var refusals = [...]struct {
 	code    int32
 	name    string
@@ -88,7 +87,7 @@ var refusals = [...]struct {
 	{121, "DocumentValidationFailure", "Document failed validation"},
 }
 
-// strikes reports whether the fault is meant for this step and attempt.
+// strikes reports whether the fault is for this step and attempt.
 func (f planned) strikes(twoSteps bool, step Step, attempt int) bool {
 	if attempt > 0 && f.kind != CommandRefused {
 		return false

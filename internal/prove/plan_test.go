@@ -12,21 +12,21 @@ func TestThePlanIsAFunctionOfSeedFailureAndOperation(t *testing.T) {
 			first, ok := a.of(id)
 			again, okAgain := b.of(id)
 			if first != again || ok != okAgain {
-				t.Fatalf("%s: %v has once %v and once %v", f.Name, id, first, again)
+				t.Fatalf("%s: the fault of %v is %v, then %v", f.Name, id, first, again)
 			}
 			_, okOther := other.of(id)
 			differs = differs || ok != okOther
 		}
 		if !differs && f.Name != "outage" {
-			t.Errorf("%s: another seed plans the same", f.Name)
+			t.Errorf("%s: another seed has the same plan", f.Name)
 		}
 	}
 }
 
-func TestEachBlockHasOneFaultAndKindsAndMomentsTakeTurns(t *testing.T) {
+func TestEachBlockHasOneFaultAndKindsAndMomentsAlternate(t *testing.T) {
 	const every, writers, rounds = 10, 4, 40
 	mixed := failures[len(failures)-1]
-	kinds := len(mixed.faults) - 1 // all but the outage
+	kinds := len(mixed.faults) - 1 // all except the outage
 	p := newPlan(3, mixed, every, writers)
 	var count [faultKinds][2]int
 	for block := range rounds * kinds {
@@ -57,12 +57,12 @@ func TestEachBlockHasOneFaultAndKindsAndMomentsTakeTurns(t *testing.T) {
 		case kind != Outage && early+late != rounds:
 			t.Errorf("%s is planned %d times in %d rounds", kind, early+late, rounds)
 		case kind.breaksCluster() && early != late:
-			t.Errorf("%s strikes %d times early and %d times late", kind, early, late)
+			t.Errorf("%s is planned %d times early and %d times late", kind, early, late)
 		}
 	}
 }
 
-func TestOnlyTheFirstAttemptIsHitButForRefusals(t *testing.T) {
+func TestOnlyCommandErrorsHitLaterAttempts(t *testing.T) {
 	lost, refused := planned{kind: RequestLost}, planned{kind: CommandRefused, second: true}
 	for _, c := range []struct {
 		name     string
@@ -75,7 +75,7 @@ func TestOnlyTheFirstAttemptIsHitButForRefusals(t *testing.T) {
 		{"the first attempt", lost, false, FirstStep, 0, true},
 		{"the second attempt", lost, false, FirstStep, 1, false},
 		{"the other step", lost, true, SecondStep, 0, false},
-		{"a refusal's second attempt", refused, true, SecondStep, 1, true},
+		{"the second attempt after a command error", refused, true, SecondStep, 1, true},
 		{"a plain increment has only the first step", refused, false, FirstStep, 0, true},
 	} {
 		if got := c.f.strikes(c.twoSteps, c.step, c.attempt); got != c.want {

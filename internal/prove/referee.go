@@ -6,37 +6,38 @@ import (
 	"sync"
 )
 
-// referee decides when a planned fault may fire. One operation must not meet two troubles, because no rule of one retry
-// can survive that and it is not the experiment:
+// referee decides when a planned fault may happen. An operation must not have two faults, because a strategy with one
+// retry cannot survive them, and the experiment does not test that:
 //
-//   - A fault of one message fires at once while the cluster is whole, and is skipped otherwise.
-//   - A fault of the whole cluster first waits until no other operation is in trouble; meanwhile nothing else fires.
-//   - After it nothing fires until every writer has had an operation acknowledged that began after the cluster was whole
-//     again; at the beginning, until every writer has had one.
+//   - A fault of one message happens if the cluster is whole, and is skipped otherwise.
+//   - A fault of the whole cluster first waits until no other operation has a fault. While it waits, there are no others.
+//   - After it there are no faults until every writer has had an operation acknowledged that began after the cluster was
+//     whole again. At the beginning of the load, there are none until every writer has had an operation acknowledged.
 //
-// Meanwhile writers that have nothing to show wait for the others, so that the load follows the faults and not the clock.
+// While the referee waits for all writers, a writer that has had its operation acknowledged waits for the others. So the
+// load follows the faults and not the clock.
 type referee struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at every change
 	state    refereeState
 	claimant OpID
 	troubled map[OpID]bool
-	stage    int // counts what writers have to show
+	stage    int // number of calls of everyWriter
 	begun    []int
-	shown    []int // the stage that a writer has shown; gone: it has left
-	asking   bool  // stage is to be shown by all writers
+	shown    []int // the stage of each writer's latest acknowledged operation, or gone
+	asking   bool  // everyWriter waits for the writers
 }
 
 type refereeState uint8
 
 const (
-	whole   refereeState = iota // anything may fire
-	claimed                     // a cluster fault is about to fire
-	broken                      // it has fired, or the load begins, and not all writers have been served
-	over                        // nothing fires any more
+	whole   refereeState = iota // every fault may happen
+	claimed                     // a fault of the cluster waits or is about to happen
+	broken                      // it has happened, or the load begins: everyWriter has not returned yet
+	over                        // no fault may happen
 )
 
-// gone is the stage of writers that have left.
+// gone is the stage of a writer that has ended.
 const gone = int(^uint(0) >> 1)
 
 func newReferee(writers int) *referee {
@@ -73,8 +74,8 @@ func (r *referee) until(ctx context.Context, ready func() bool) error {
 	return nil
 }
 
-// begin is called before a writer begins an operation; it waits while others have yet to show what this one has shown,
-// and while a fault of the cluster waits for others' troubles to pass.
+// begin is called before a writer begins an operation. It waits while everyWriter waits for the other writers only,
+// and while a fault of the cluster waits for the end of operations that have a fault.
 func (r *referee) begin(ctx context.Context, id OpID) error {
 	return r.until(ctx, func() bool {
 		waitsForFault := r.state == claimed && len(r.troubled) > 0
@@ -86,7 +87,7 @@ func (r *referee) begin(ctx context.Context, id OpID) error {
 	})
 }
 
-// end is called when an operation has ended. An error shows nothing.
+// end is called when an operation has ended. Only an acknowledged one counts for everyWriter.
 func (r *referee) end(id OpID, acknowledged bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +109,7 @@ func (r *referee) leave(writer int) {
 	r.changeLocked()
 }
 
-// permit reports whether a fault of one message may fire now, and then notes the operation as troubled.
+// permit reports whether a fault of one message may happen now. If so, it marks the operation as troubled.
 func (r *referee) permit(id OpID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +120,8 @@ func (r *referee) permit(id OpID) bool {
 	return true
 }
 
-// claim waits until a fault of the whole cluster may fire; false: not this time, or not for an operation that is in
-// trouble itself. What was claimed is settled by broke, or by the operation's end.
+// claim waits until a fault of the whole cluster may happen. It returns false if the cluster is not whole or the
+// operation has a fault already. A claim ends when broke is called or when the operation ends.
 func (r *referee) claim(ctx context.Context, id OpID) bool {
 	r.mu.Lock()
 	if r.state != whole || r.troubled[id] {
@@ -132,7 +133,7 @@ func (r *referee) claim(ctx context.Context, id OpID) bool {
 	return r.until(ctx, func() bool { return len(r.troubled) == 0 }) == nil
 }
 
-// broke notes that the claimed fault has fired.
+// broke is called when the claimed fault has happened.
 func (r *referee) broke() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +163,7 @@ func (r *referee) everyWriter(ctx context.Context) error {
 	return err
 }
 
-// mended notes that the cluster is whole and has shown it.
+// mended is called when the cluster is whole again.
 func (r *referee) mended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +173,7 @@ func (r *referee) mended() {
 	r.changeLocked()
 }
 
-// finish ends all faults.
+// finish allows no more faults.
 func (r *referee) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +181,7 @@ func (r *referee) finish() {
 	r.changeLocked()
 }
 
-// describe says where things stand, for the error of a cell that does not end.
+// describe returns the referee's state, for the error of a cell that does not end.
 func (r *referee) describe() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

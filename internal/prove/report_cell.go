@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// The marks beside a verdict: whether it is the expected one.
+// The marks beside a verdict: as expected or not.
 const (
 	tick  = "✓"
 	cross = "✗"
@@ -15,7 +15,7 @@ const (
 	failedMark = "¹"
 )
 
-// paint colours a text, or leaves it alone.
+// paint colours a text if on is set.
 type paint struct{ on bool }
 
 func (p paint) with(style lipgloss.Style, text string) string {
@@ -37,7 +37,7 @@ var (
 	bold = lipgloss.NewStyle().Bold(true)
 )
 
-// verdict returns the marked and coloured verdict of a cell, in as many lines as it has words.
+// verdict returns the marked and coloured verdict of a cell, with one line for each word.
 func (p paint) verdict(r *Result) []string {
 	mark, markStyle := tick, good
 	if !r.AsExpected() {
@@ -68,7 +68,7 @@ func (p paint) verdict(r *Result) []string {
 	return lines
 }
 
-// expectation returns what was expected, if it was not that.
+// expectation returns the expected verdict of a cell whose verdict is not as expected.
 func (p paint) expectation(r *Result) []string {
 	if r.AsExpected() || r.Error != "" || r.Interrupted || r.NotShown != "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// document is the report as it is written for machines. Times are in milliseconds where the name says nothing else.
+// document is the report in JSON. Times are in milliseconds, except those whose names end in _seconds.
 type document struct {
 	Deployment  string           `json:"deployment"`
 	Settings    documentSettings `json:"settings"`
@@ -48,7 +48,7 @@ func (s Settings) document() documentSettings {
 	}
 }
 
-// WriteJSON writes everything that the experiment found out.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	d := document{
 		Deployment: r.Deployment, Settings: r.Settings.document(), Cells: r.Results, Unexpected: []string{},

@@ -10,17 +10,17 @@ import (
 	"charm.land/lipgloss/v2/table"
 )
 
-// tableWidth is how many columns the table needs; where there are fewer, the report is a list.
+// tableWidth is the width of the table in columns. On a narrower terminal the report is a list.
 const tableWidth = 100
 
-// WriteText writes the report for people, in a terminal of so many columns.
+// WriteText writes the report as text, for a terminal with this number of columns.
 func (r *Report) WriteText(w io.Writer, columns int, colour bool) error {
 	p := paint{colour}
 	body := r.list(p)
 	if columns >= tableWidth && len(r.Strategies) > 1 {
 		body = r.table(p)
 	}
-	parts := []string{body, r.legend(p, columns), r.oddities(p, columns), r.settings(p, columns)}
+	parts := []string{body, r.legend(p, columns), r.unexpected(p, columns), r.settings(p, columns)}
 	parts = append(parts, p.with(bold, wrap(r.Conclusion(), columns)))
 	var b strings.Builder
 	for _, part := range parts {
@@ -72,7 +72,7 @@ func (p paint) cell(r *Result) string {
 	return strings.Join(append(lines, p.counts(r)...), "\n")
 }
 
-// list is the table for narrow terminals: one line for each cell.
+// list returns the report for narrow terminals: a line or two for each cell.
 func (r *Report) list(p paint) string {
 	var b strings.Builder
 	for f, failure := range r.Failures {
@@ -108,8 +108,8 @@ func (r *Report) legend(p paint, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// oddities explains the cells that are not as expected.
-func (r *Report) oddities(p paint, columns int) string {
+// unexpected returns an explanation of the cells that are not as expected.
+func (r *Report) unexpected(p paint, columns int) string {
 	var lines []string
 	for _, c := range r.Unexpected() {
 		if c.Interrupted {
@@ -123,7 +123,7 @@ func (r *Report) oddities(p paint, columns int) string {
 			why = "not shown: " + c.NotShown
 		}
 		if c.StalledSeconds > 0 {
-			why += fmt.Sprintf(" (the machine stood still for %.1f s)", c.StalledSeconds)
+			why += fmt.Sprintf(" (the machine stalled for %.1f s)", c.StalledSeconds)
 		}
 		lines = append(lines, wrap(fmt.Sprintf("%s %s, %s: %s", p.with(odd, cross), c.Failure, c.Strategy, why), columns))
 		for _, e := range c.Examples {
@@ -167,7 +167,7 @@ func (r *Report) settings(p paint, columns int) string {
 	return strings.Join(lines, "\n")
 }
 
-// effort says how much was run.
+// effort returns the number of cells and the time that they took.
 func (r *Report) effort() string {
 	repeats := 0
 	for i := range r.Results {
@@ -175,7 +175,7 @@ func (r *Report) effort() string {
 	}
 	text := fmt.Sprintf("cells: %d, %d at a time, in %v", len(r.Results), r.Settings.Parallel, r.Took.Round(100*time.Millisecond))
 	if repeats > 0 {
-		text += fmt.Sprintf("; %d were run again, because the machine stood still for more than %v", repeats,
+		text += fmt.Sprintf("; %d were run again, because the machine stalled for more than %v", repeats,
 			stallLimit(r.Settings.Timing).Round(time.Millisecond))
 	}
 	return text
@@ -183,7 +183,7 @@ func (r *Report) effort() string {
 
 func wrap(text string, columns int) string { return lipgloss.Wrap(text, max(20, columns), " ") }
 
-// trimLines takes away the blanks at the ends of lines.
+// trimLines removes the spaces at the ends of lines.
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -2,18 +2,20 @@ package prove
 
 import "time"
 
-// Result is what one cell has shown.
+// Result is the result of one cell.
 type Result struct {
 	Strategy string `json:"strategy"`
 	Failure  string `json:"failure"`
 
-	// Unavailable says why the deployment cannot have this cell; then there is nothing else.
+	// Unavailable, if not empty, is the reason why this cell cannot run on the deployment. The fields below are empty
+	// then.
 	Unavailable string `json:"unavailable,omitempty"`
-	// Without are the faults of the failure that the deployment cannot have.
+	// Without are the faults of the failure that cannot be injected in the deployment.
 	Without []FaultKind `json:"without,omitempty"`
-	// Error is why the cell could not be run to its end, or contradicts itself; then there is no verdict.
+	// Error, if not empty, is the reason why the cell did not end, or the failed comparison of the audit. There is no
+	// verdict then.
 	Error string `json:"error,omitempty"`
-	// Interrupted: the user ended it before its end.
+	// Interrupted means that the user ended the run before the cell's end.
 	Interrupted bool `json:"interrupted,omitempty"`
 
 	Hits   map[FaultKind]Hits `json:"hits"`
@@ -24,16 +26,16 @@ type Result struct {
 
 	Verdict  Verdict     `json:"verdict"`
 	Expected Expectation `json:"expected"`
-	// NotShown says what there is too little of for the verdict to mean something.
+	// NotShown, if not empty, is the number of operations or faults that is too small for a verdict.
 	NotShown string  `json:"not_shown,omitempty"`
 	Seconds  float64 `json:"seconds"`
-	// Repeats is how often the cell was run before, when the machine stood still, and StalledSeconds for how long it did in
-	// this run.
+	// Repeats is how often the cell was repeated because the machine stalled. StalledSeconds is the longest stall of
+	// the last run.
 	Repeats        int     `json:"repeats,omitempty"`
 	StalledSeconds float64 `json:"stalled_seconds,omitempty"`
 }
 
-// blank returns the cell's result before it is run.
+// blank returns the cell's result before the run.
 func (c *cell) blank() Result {
 	return Result{
 		Strategy: c.strategy.Name, Failure: c.failure.Name,
@@ -41,7 +43,7 @@ func (c *cell) blank() Result {
 	}
 }
 
-// AsExpected reports whether the cell has shown what it was expected to show, or cannot be had at all.
+// AsExpected reports whether the verdict of the cell is as expected, or the cell is unavailable.
 func (r *Result) AsExpected() bool {
 	if r.Unavailable != "" {
 		return true
@@ -49,7 +51,7 @@ func (r *Result) AsExpected() bool {
 	return r.Error == "" && !r.Interrupted && r.NotShown == "" && r.Expected.met(r.Verdict)
 }
 
-// verified returns how many verified hits there are of all kinds.
+// verified returns the number of verified hits of all kinds.
 func (r *Result) verified() int {
 	n := 0
 	for _, h := range r.Hits {
@@ -58,7 +60,7 @@ func (r *Result) verified() int {
 	return n
 }
 
-// Example is one operation that went wrong, as its application saw it.
+// Example is one operation that was missing, extra or misreported, with its tries.
 type Example struct {
 	Operation string       `json:"operation"`
 	Applied   int          `json:"applied"`
@@ -73,7 +75,7 @@ type ExampleTry struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// maxExamples is how many operations that went wrong a result keeps of each sort: not applied, once, more often.
+// maxExamples is the largest number of examples in each group: applied 0 times, once, more often.
 const maxExamples = 5
 
 func (r *Result) remember(o record, applied int) {

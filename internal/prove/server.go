@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// Server is a deployment that is not ours, reached through a proxy that does the faults. Only [Database] is touched.
+// Server is a deployment outside this process. A proxy in front of it injects the faults. Only [Database] is used.
 type Server struct {
 	uri        string
 	control    Client
@@ -24,24 +24,25 @@ type Server struct {
 
 var _ Deployment = (*Server)(nil)
 
-// ErrInUse tells that the database of the experiment exists already. Whatever it holds is not ours to delete.
-var ErrInUse = errors.New("the database " + Database + " exists already on this server: another run is under way, or was " +
-	"ended by force; drop it to go on")
+// ErrInUse means that the experiment's database exists already. Its data may belong to somebody else, so it is not
+// deleted.
+var ErrInUse = errors.New("the database " + Database + " exists already on this server: another run has not ended, or was " +
+	"killed; drop the database to continue")
 
-// ErrURI is matched by errors about the connection string itself.
+// ErrURI matches errors about the connection string itself.
 var ErrURI = errors.New("the connection string cannot be used")
 
-// marker is the collection whose creation makes the database ours.
+// marker is the collection whose creation marks the database as the experiment's own.
 const marker = "owner"
 
-// patienceWithServer is how long the server may take to be found.
-const patienceWithServer = 3 * time.Second
+// serverLimit is the time limit of server selection, connecting, and the commands of Leave.
+const serverLimit = 3 * time.Second
 
-// ConnectServer finds out what a server is and takes possession of the experiment's database. Leave must be called at
-// the end.
+// ConnectServer connects to a server, reads its kind and version, and creates the experiment's database. The caller
+// must call Leave at the end.
 func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) {
 	timing := DefaultTiming()
-	timing.ServerSelection, timing.Connect = patienceWithServer, patienceWithServer
+	timing.ServerSelection, timing.Connect = serverLimit, serverLimit
 	control, err := dial(Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrURI, err)
@@ -71,7 +72,7 @@ func (s *Server) examine(ctx context.Context) error {
 	return nil
 }
 
-// possess makes the database ours, or finds that it is somebody else's.
+// possess creates the database. It returns ErrInUse if the database exists already.
 func (s *Server) possess(ctx context.Context) error {
 	switch there, err := s.exists(ctx); {
 	case err != nil:
@@ -103,13 +104,13 @@ func (s *Server) exists(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// settling is how long what interrupted writers had sent may take to be executed.
+// settling is the time that the server may need to execute the messages of interrupted writers.
 const settling = 200 * time.Millisecond
 
-// Leave drops the database and ends the connection. What interrupted writers had sent may be executed after a drop and
-// bring the database back; so it is looked for again, and dropped until it stays away.
+// Leave drops the database and closes the connection. A message of an interrupted writer may be executed after the
+// drop and create the database again. So Leave drops it until it does not exist any more.
 func (s *Server) Leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patienceWithServer)
+	ctx, cancel := context.WithTimeout(context.Background(), serverLimit)
 	defer cancel()
 	err := s.drop(ctx)
 	for there := true; there && err == nil; {
@@ -134,7 +135,7 @@ func (s *Server) drop(ctx context.Context) error {
 }
 
 func (s *Server) disconnect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceWithServer)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverLimit)
 	defer cancel()
 	return s.control.Close(ctx)
 }
@@ -168,7 +169,7 @@ func (s *Server) describe() string {
 	if s.standalone {
 		kind = "standalone"
 	}
-	return fmt.Sprintf("MongoDB %s, %s, through a proxy; what is mixed is without faults that break the cluster", s.version, kind)
+	return fmt.Sprintf("MongoDB %s, %s, through a proxy; mixed failures are without faults of the cluster", s.version, kind)
 }
 
 func (s *Server) open(Settings) (site, error) {
@@ -184,12 +185,12 @@ func (s *Server) open(Settings) (site, error) {
 	return f, nil
 }
 
-// proxied is the site of a server behind a proxy of the cell's own.
+// proxied is the site of a server behind a proxy. Each cell has its own proxy.
 type proxied struct {
 	proxy  *mongotest.Proxy
 	server *Server
 	dark   atomic.Bool
-	// sessions: a command carried a session's id, although the server has no sessions.
+	// sessions means that a command had an lsid, although the server does not support sessions.
 	sessions atomic.Bool
 }
 
@@ -199,7 +200,7 @@ func (f *proxied) target() Target {
 
 func (f *proxied) intercept(m mongotest.Middleware) func() { return f.proxy.Use("update", m) }
 
-// watch notes whether a command carries a session's id that the server has no use for.
+// watch sets sessions if a command has an lsid that the server does not support.
 func (f *proxied) watch(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 	if r.LSID != nil && !f.server.sessions {
 		f.sessions.Store(true)
@@ -208,7 +209,7 @@ func (f *proxied) watch(r *mongotest.Request, next mongotest.Handler) *mongotest
 }
 
 func (f *proxied) strike(kind FaultKind) (func(), error) {
-	return nil, fmt.Errorf("%s: the servers are not ours to break", kind)
+	return nil, fmt.Errorf("%s: the servers are not part of this process", kind)
 }
 
 func (f *proxied) awaitPrimary(context.Context) error { return nil }
@@ -217,7 +218,7 @@ func (f *proxied) blackout()                          { f.dark.Store(true) }
 func (f *proxied) restore(context.Context) error {
 	f.dark.Store(false)
 	if f.sessions.Load() {
-		return errors.New("a command carried a session's id, although the server's hello says that it has no sessions")
+		return errors.New("a command had an lsid, although the server's hello has no logicalSessionTimeoutMinutes")
 	}
 	return nil
 }

@@ -5,41 +5,41 @@ import (
 	"time"
 )
 
-// Settings are everything that an experiment depends on besides strategy, failure, client and deployment.
+// Settings are the parameters of an experiment besides strategy, failure, client and deployment.
 type Settings struct {
 	Seed uint64
 	// W is the write concern, "majority" or "1".
 	W      string
 	Size   Size
 	Timing Timing
-	// ReplicationDelay is how long secondaries of embedded sets lag.
+	// ReplicationDelay is the replication lag of secondaries in embedded replica sets.
 	ReplicationDelay time.Duration
-	// Latency is the longest time that bytes travel in memory; the shortest is a tenth of it.
+	// Latency is the longest latency of the network in memory. The shortest is a tenth of it.
 	Latency time.Duration
-	// LoadLimit ends a cell's load even if it has not reached its goals.
+	// LoadLimit is the time after which a cell's load ends, even if it has not reached its goals.
 	LoadLimit time.Duration
-	// Parallel is how many cells run side by side.
+	// Parallel is the number of cells that run at the same time.
 	Parallel int
 }
 
-// Size is how large a cell is. A cell's load goes on until it has all that is asked for, or MaxOperations.
+// Size has the goals of a cell. A cell's load ends when it has reached them all, or at MaxOperations.
 type Size struct {
 	Writers int
-	// Operations is how many must be acknowledged.
+	// Operations is the number of operations that must be acknowledged.
 	Operations int
-	// MessageHits and ClusterHits are how often each kind of fault must have happened: those that concern one message, and
-	// those that the whole cluster feels. MixedHits is the same for each kind where all are mixed.
+	// MessageHits is how often each fault of one message must happen, ClusterHits how often each fault of the cluster
+	// must. MixedHits is how often each kind must happen in the mixed failure.
 	MessageHits, ClusterHits, MixedHits int
-	// OutageOperations is how many operations each writer tries in the outage.
+	// OutageOperations is the number of operations of each writer that must fail in the outage.
 	OutageOperations int
-	// MessageEvery, ClusterEvery and MixedEvery are how many operations there are to one planned fault.
+	// MessageEvery, ClusterEvery and MixedEvery are the numbers of operations for one planned fault.
 	MessageEvery, ClusterEvery, MixedEvery int
-	// MaxOperations is how many there may be in all.
+	// MaxOperations is the largest number of operations of a cell.
 	MaxOperations int
 }
 
-// DefaultSettings are those of the command: small enough that the whole matrix takes less than a minute, large enough
-// that no verdict is luck.
+// DefaultSettings returns the settings of the command. The whole matrix takes less than a minute with them, and has
+// enough faults for reliable verdicts.
 func DefaultSettings() Settings {
 	return Settings{
 		Seed: 1, W: Majority, Timing: DefaultTiming(), Latency: time.Millisecond, LoadLimit: 40 * time.Second, Parallel: 15,
@@ -56,11 +56,11 @@ const (
 	One      = "1"
 )
 
-// lagOfOne is the lag that makes visible what write concern 1 costs.
+// lagOfOne is the replication lag with write concern 1. It makes lost writes visible.
 const lagOfOne = 30 * time.Millisecond
 
-// WithW returns the settings with another write concern. With "1" the secondaries of embedded sets lag, as they do in
-// real sets, so that there is something to lose.
+// WithW returns the settings with another write concern. With "1" the secondaries of embedded replica sets have a
+// replication lag, as in real ones, so that writes can be lost.
 func (s Settings) WithW(w string) Settings {
 	s.W = w
 	if w == One {
@@ -69,7 +69,7 @@ func (s Settings) WithW(w string) Settings {
 	return s
 }
 
-// Check says which setting breaks which rule.
+// Check returns an error that names the first invalid setting and its rule.
 func (s Settings) Check() error {
 	switch {
 	case s.W != Majority && s.W != One:
@@ -84,7 +84,7 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// goal is how often a kind of fault must have happened in a failure.
+// goal returns how often a kind of fault must happen in a failure.
 func (s Size) goal(f Failure, kind FaultKind) int {
 	switch {
 	case kind == Outage:
@@ -98,7 +98,7 @@ func (s Size) goal(f Failure, kind FaultKind) int {
 	}
 }
 
-// every is how many operations there are to one planned fault of a failure.
+// every returns the number of operations for one planned fault of a failure.
 func (s Size) every(f Failure) int {
 	switch {
 	case f.Name == Mixed:

@@ -6,30 +6,30 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// site is a deployment that one cell has for itself.
+// site is the deployment of one cell.
 type site interface {
-	// target says where clients connect; the cell fills in the rest.
+	// target returns the URI and the dialer for clients. The cell sets the other fields.
 	target() Target
-	// intercept puts middleware around every update, until the returned function is called.
+	// intercept adds middleware to every update command, until the returned function is called.
 	intercept(m mongotest.Middleware) (remove func())
-	// strike does a fault that breaks the cluster. The repair, which may be nil, undoes it.
+	// strike injects a fault of the cluster. repair, which may be nil, repairs it.
 	strike(kind FaultKind) (repair func(), err error)
-	// awaitPrimary waits until there is a primary that a majority follows.
+	// awaitPrimary waits until there is a primary with a majority.
 	awaitPrimary(ctx context.Context) error
-	// blackout makes everything unreachable.
+	// blackout makes all servers unreachable.
 	blackout()
-	// restore heals everything and waits until nothing runs any more.
+	// restore heals the cluster and waits until no command runs.
 	restore(ctx context.Context) error
-	// journal returns what the servers did; false: nobody knows.
+	// journal returns the servers' journal. It reports false if there is none.
 	journal() ([]mongotest.Entry, bool)
 	close() error
 }
 
 // Deployment makes the sites of a matrix.
 type Deployment interface {
-	// unavailable says why the deployment cannot have such a cell; "" if it can.
+	// unavailable returns the reason why the cell cannot run on this deployment, or "".
 	unavailable(s Strategy, f Failure) string
-	// without returns the faults of a failure that the deployment cannot have.
+	// without returns the faults of a failure that cannot be injected in this deployment.
 	without(f Failure) []FaultKind
 	open(s Settings) (site, error)
 	describe() string

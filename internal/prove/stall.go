@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// On the real clock a machine that stands still for long ends server selections that had no chance. A cell that was
-// running meanwhile measured the machine and not the strategy: it is run again, whatever it showed.
+// If the machine stalls, timeouts end without a chance for the operations, and the result of a running cell shows the
+// machine and not the strategy. So the cell is repeated, even if its verdict is as expected.
 const (
 	stallTick = 10 * time.Millisecond
-	// maxRepeats is how often a cell is run again.
+	// maxRepeats is the largest number of repeats of a cell.
 	maxRepeats = 2
 )
 
-// stallLimit is how long the machine may stand still.
+// stallLimit returns the longest stall without a repeat.
 func stallLimit(t Timing) time.Duration { return t.ServerSelection / 3 }
 
-// stalls notes when the machine stood still.
+// stalls records the stalls of the machine: the times at which no goroutine ran.
 type stalls struct {
 	mu   sync.Mutex
 	list []stall
@@ -28,7 +28,7 @@ type stall struct {
 	length time.Duration
 }
 
-// watch runs until ctx ends.
+// watch records stalls until ctx ends.
 func (s *stalls) watch(ctx context.Context) {
 	ticker := time.NewTicker(stallTick)
 	defer ticker.Stop()
@@ -48,7 +48,7 @@ func (s *stalls) watch(ctx context.Context) {
 	}
 }
 
-// longestSince returns how long the machine stood still at most since a moment.
+// longestSince returns the longest stall that ended after began.
 func (s *stalls) longestSince(began time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Strategy is a way of retrying. All but [RetryableWrites] are loops of an application around a client that does not
-// retry.
+// Strategy is a retry strategy. All except [RetryableWrites] are loops of an application around a client that does
+// not retry.
 type Strategy struct {
 	Name  string
 	Title string
-	// RetryWrites is the client's option.
+	// RetryWrites is the client's option retryWrites.
 	RetryWrites bool
-	// twoSteps: an operation is two commands.
+	// twoSteps means that an operation has two commands.
 	twoSteps bool
 	do       func(context.Context, *doing) error
 }
@@ -35,15 +35,16 @@ var strategies = []Strategy{
 	{Name: RetryableWrites, Title: "retryable writes", RetryWrites: true, do: once},
 }
 
-// Strategies returns all strategies in the order of the article, retryable writes last.
+// Strategies returns all strategies, in the order of the resilience article and with retryable writes last.
 func Strategies() []Strategy { return append([]Strategy(nil), strategies...) }
 
-// StrategiesNamed returns the strategies with these names, all if there are none.
+// StrategiesNamed returns the strategies with these names, or all if names is empty.
 func StrategiesNamed(names []string) ([]Strategy, error) {
 	return named("strategy", Strategies(), names, func(s Strategy) string { return s.Name })
 }
 
-// named picks from a list by name, keeping the list's order; an unknown name is an error that lists the known ones.
+// named returns the elements of a list with these names, in the list's order. An unknown name is an error that lists
+// the known names.
 func named[T any](what string, all []T, names []string, nameOf func(T) string) ([]T, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -69,10 +70,10 @@ func named[T any](what string, all []T, names []string, nameOf func(T) string) (
 	return picked, nil
 }
 
-// once leaves everything to the client.
+// once calls the client once.
 func once(ctx context.Context, d *doing) error { return d.increment(ctx) }
 
-// fiveBlind retries whatever the error was, as much production code does.
+// fiveBlind retries after every error, at most five times, as much production code does.
 func fiveBlind(ctx context.Context, d *doing) error {
 	err := d.increment(ctx)
 	for retries := 0; err != nil && retries < 5 && ctx.Err() == nil; retries++ {
@@ -81,11 +82,12 @@ func fiveBlind(ctx context.Context, d *doing) error {
 	return err
 }
 
-// oneRetry retries once what looks like a network error or says that the server is overloaded.
+// oneRetry retries once after a network error or an overload error.
 func oneRetry(ctx context.Context, d *doing) error { return d.retried(ctx, d.increment) }
 
-// twoSteps announces the operation by a token and then applies it to the document that still has the token; each step
-// may be repeated. That the second step finds no token means that an attempt of it was applied.
+// twoSteps adds a token of the operation to the document. Then it applies the operation to the document with the
+// token, and removes the token in the same update. Each step may be repeated: if the second step does not match, an
+// earlier attempt of it was applied.
 func twoSteps(ctx context.Context, d *doing) error {
 	if err := d.retried(ctx, d.announce); err != nil {
 		return err
@@ -93,7 +95,7 @@ func twoSteps(ctx context.Context, d *doing) error {
 	return d.retried(ctx, d.settle)
 }
 
-// retried runs a step, and once more if an application's rule of one retry says so.
+// retried runs a step, and runs it once more after a network error or an overload error.
 func (d *doing) retried(ctx context.Context, step func(context.Context) error) error {
 	err := step(ctx)
 	if err == nil {

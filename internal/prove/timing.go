@@ -2,7 +2,7 @@ package prove
 
 import "time"
 
-// Timing are the clients' and the replica set's times.
+// Timing has the timeouts and intervals of the clients and of the replica set.
 type Timing struct {
 	ServerSelection time.Duration `json:"server_selection"`
 	Connect         time.Duration `json:"connect"`
@@ -10,8 +10,8 @@ type Timing struct {
 	Election        time.Duration `json:"election"`
 }
 
-// DefaultTiming is short, so that an outage costs seconds and not minutes; the heartbeat is the shortest that the
-// specification allows.
+// DefaultTiming returns short timeouts, so that an outage takes seconds and not minutes. The heartbeat is the
+// shortest that the specification allows.
 func DefaultTiming() Timing {
 	return Timing{
 		ServerSelection: time.Second,

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Verdict is a set of what is wrong with a strategy in a cell. The empty set is "right".
+// Verdict is the set of faults of a strategy in a cell. The empty set is "right".
 type Verdict uint8
 
-// What can be wrong.
+// The elements of a Verdict.
 const (
 	UnderCounts Verdict = 1 << iota // operations are missing
 	OverCounts                      // operations were applied twice or more
 	WastesTime                      // more attempts than the rule allows in an outage or on a command error
-	Misreports                      // the client said "not applied" and was wrong
+	Misreports                      // the client's claim "not applied" was wrong
 
 	Right Verdict = 0
 )
@@ -25,7 +25,7 @@ var verdictNames = [...]struct {
 	{UnderCounts, "under-counts"}, {OverCounts, "over-counts"}, {WastesTime, "wastes time"}, {Misreports, "misreports"},
 }
 
-// Words returns what is wrong, one by one, or "right".
+// Words returns the names of the verdict's elements, or "right".
 func (v Verdict) Words() []string {
 	if v == Right {
 		return []string{"right"}
@@ -39,13 +39,13 @@ func (v Verdict) Words() []string {
 	return words
 }
 
-// String returns the words with commas.
+// String returns the words, separated by commas.
 func (v Verdict) String() string { return strings.Join(v.Words(), ", ") }
 
-// MarshalText writes the words.
+// MarshalText returns the words.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// Expectation is what a cell's verdict must hold and what it may hold besides.
+// Expectation has the elements that a cell's verdict must have, and those that it may have too.
 type Expectation struct {
 	Must Verdict `json:"must"`
 	May  Verdict `json:"may"`
@@ -54,7 +54,7 @@ type Expectation struct {
 // met reports whether a verdict is as expected.
 func (e Expectation) met(v Verdict) bool { return v&e.Must == e.Must && v&^(e.Must|e.May) == 0 }
 
-// String returns what must be, and in brackets what may be.
+// String returns Must, and May in brackets.
 func (e Expectation) String() string {
 	if e.May == Right {
 		return e.Must.String()
@@ -62,7 +62,7 @@ func (e Expectation) String() string {
 	return fmt.Sprintf("%s (may: %s)", e.Must, e.May)
 }
 
-// judge draws the conclusions from the counts.
+// judge sets the verdict from the counts.
 func (c *cell) judge(r *Result) {
 	r.NotShown = c.notShown(r)
 	if r.Counts.Missing > 0 {
@@ -74,12 +74,12 @@ func (c *cell) judge(r *Result) {
 	if r.Counts.Overdone > 0 {
 		r.Verdict |= WastesTime
 	}
-	if r.Counts.Misreported > r.Counts.AcknowledgedApplied[0] { // those are missing anyway
+	if r.Counts.Misreported > r.Counts.AcknowledgedApplied[0] { // these are missing anyway
 		r.Verdict |= Misreports
 	}
 }
 
-// notShown says what a cell has too little of; "" if it has enough to mean something.
+// notShown returns the number that is too small for a verdict, or "".
 func (c *cell) notShown(r *Result) string {
 	size := c.settings.Size
 	if r.Counts.Acknowledged < size.Operations {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// writer does operations one after the other until the load has reached its goals.
+// writer runs operations one after another until the load has reached its goals.
 type writer struct {
 	cell    *cell
 	number  int
 	client  Client
 	records []record
-	outages int // operations that failed in the outage
+	outages int // number of operations that failed in the outage
 }
 
 func (w *writer) run(ctx context.Context) {
@@ -31,7 +31,8 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// goesOn reports whether the writer has another operation to do. When the load has all else, the outage is due.
+// goesOn reports whether the writer must run another operation. When the load has reached all other goals, goesOn
+// starts the outage.
 func (w *writer) goesOn() bool {
 	c := w.cell
 	switch {
@@ -58,7 +59,7 @@ func (w *writer) do(ctx context.Context, id OpID) record {
 		id: id, began: began, ended: time.Now(), err: err, tries: d.tries,
 		claim: d.claim(w.cell.strategy.twoSteps, err), outage: w.cell.injector.isDark(),
 	}
-	if r.outage && err != nil { // in its first moment operations may still be acknowledged
+	if r.outage && err != nil { // at its beginning operations may still be acknowledged
 		w.outages++
 	}
 	return r

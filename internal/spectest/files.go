@@ -1,5 +1,5 @@
-// Package spectest finds what tests compare with: the published suites of the MongoDB specifications, and a real server. Only
-// tests import it.
+// Package spectest finds the published test suites of the MongoDB specifications, and a real server to compare with.
+// Only tests import it.
 package spectest
 
 import (
@@ -10,15 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// T is what it needs of a test.
+// T has the methods of a test that this package uses.
 type T interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Skipf(format string, args ...any)
 }
 
-// Folder returns the folder of the suites: the one that HOLDFAST_SPECS names or, beside the repository or a folder above it,
-// shared/specifications. Without one the test is skipped, and in CI it fails.
+// Folder returns the folder of the suites: that of HOLDFAST_SPECS, else shared/specifications in the working
+// directory or in a folder above it. Without one the test is skipped; in CI it fails.
 func Folder(t T) string {
 	t.Helper()
 	root := os.Getenv("HOLDFAST_SPECS")
@@ -28,13 +28,12 @@ func Folder(t T) string {
 		}
 	}
 	if _, err := os.Stat(root); err != nil {
-		need(t, "the published suites are not there (HOLDFAST_SPECS names their folder): %v", err)
+		need(t, "the published suites were not found (HOLDFAST_SPECS is their folder): %v", err)
 	}
 	return root
 }
 
-// Server returns the address of the real server to compare with, which HOLDFAST_MONGODB_URI names. Without one the test is
-// skipped, and in CI it fails.
+// Server returns the URI of the real server in HOLDFAST_MONGODB_URI. Without one the test is skipped; in CI it fails.
 func Server(t T) string {
 	t.Helper()
 	uri := os.Getenv("HOLDFAST_MONGODB_URI")
@@ -44,7 +43,7 @@ func Server(t T) string {
 	return uri
 }
 
-// need ends a test for which something is missing: in CI it must not be.
+// need ends a test whose data or server is missing. The test is skipped; in CI it fails.
 func need(t T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -58,7 +57,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Load reads a suite's file, which is extended JSON, into a value.
+// Load decodes a file of a suite, which is extended JSON, into to.
 func Load(t T, file string, to any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -70,7 +69,7 @@ func Load(t T, file string, to any) {
 	}
 }
 
-// Lines returns the lines of all files of a pattern, of which there is at least one.
+// Lines returns the lines of all files that match a pattern. The test fails if there are none.
 func Lines(t T, pattern string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)

@@ -73,7 +73,7 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 // refused classifies a reply with "ok: 0".
 func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
-	r.tellTopology(s, conn, r.reply.Code)
+	r.reportToTopology(s, conn, r.reply.Code)
 	add := false
 	switch {
 	case r.reply.overloaded():
@@ -93,7 +93,7 @@ func (r *run) writeFailed(s *cluster.Server, conn *cluster.Conn, err error) retr
 	f := retry.Failure{Stage: retry.StageResponded, Endpoint: s.Address(), Effect: r.effect()}
 	code := r.reply.writeConcernCode()
 	f.Unsettled = r.reply.WriteConcernError != nil
-	r.tellTopology(s, conn, code)
+	r.reportToTopology(s, conn, code)
 	var add bool
 	f.Reason, add = r.writeReason(conn, code)
 	f.Err = err
@@ -121,7 +121,7 @@ func (r *run) labelsWrites() bool {
 	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.WhyUnsupportedServer
 }
 
-func (r *run) tellTopology(s *cluster.Server, conn *cluster.Conn, code int32) {
+func (r *run) reportToTopology(s *cluster.Server, conn *cluster.Conn, code int32) {
 	if code == 0 && len(r.reply.Message) == 0 {
 		return
 	}

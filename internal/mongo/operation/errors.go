@@ -61,7 +61,7 @@ func final(err error, kind Kind) error {
 	}
 	chosen := choose(history.Attempts, kind).Err
 	only := history.Attempts[0]
-	if len(history.Attempts) == 1 && (addsNothing(only.Why) || only.Refuse == retry.WhyNoServer) {
+	if len(history.Attempts) == 1 && (needsNoHistory(only.Why) || only.Refuse == retry.WhyNoServer) {
 		return chosen // with WhyNoServer no server was selected, so there was no attempt
 	}
 	return withHistory(chosen, history)
@@ -83,9 +83,9 @@ func labelled(err error, label string) bool {
 	return errors.As(err, &e) && e.HasErrorLabel(label)
 }
 
-// addsNothing reports whether, after a single attempt, the reason for not retrying is not worth a history in the
+// needsNoHistory reports whether, after a single attempt, the reason for not retrying is not worth a history in the
 // error.
-func addsNothing(why retry.Why) bool {
+func needsNoHistory(why retry.Why) bool {
 	switch why {
 	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
 		return true

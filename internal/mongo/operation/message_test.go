@@ -180,7 +180,7 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 type fields []byte
 
 func (f fields) AppendTo(b []byte, _ Attempt) ([]byte, error) { return append(b, f...), nil }
-func (fields) Accept(*Reply) error                                     { return nil }
+func (fields) Accept(*Reply) error                            { return nil }
 
 // A message may be as long as the server says, and not a byte longer; a server that says nothing has no limit.
 func TestHowLongAMessageMayBe(t *testing.T) {
