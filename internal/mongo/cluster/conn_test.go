@@ -185,7 +185,7 @@ func TestTheHellosOfAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := firstHello(t, &Handshake{AppName: "app"}); string(got) != string(want) {
-		t.Errorf("the first hello is %v, want %v", bson.Raw(got), bson.Raw(want))
+		t.Errorf("the first hello is %v, want %v", got, bson.Raw(want))
 	}
 	for _, c := range []struct {
 		helloOK bool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -35,7 +36,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 func FuzzReadMessage(f *testing.F) {
 	body, _ := bson.Marshal(bson.D{{Key: "ok", Value: 1}})
 	whole := msg(7, body)
-	two := append(whole[:len(whole):len(whole)], whole...)
+	two := slices.Concat(whole, whole)
 	f.Add(whole, uint16(1))
 	f.Add(whole, uint16(4096))
 	f.Add(whole[:20], uint16(4096))

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -151,7 +149,7 @@ func TestAGetMoreHasTheServerAndSessionOfItsCursor(t *testing.T) {
 		more.Session, more.Pin, more.ReadConcern, more.OwnTimeLimit = s, pin, nil, true
 		w.must(w.runner.Run(w.Context(), more))
 		if !w.last("lsid").Equal(lsid) || w.last("getMore").AsInt64() != id || id == 0 {
-			t.Errorf("the getMore was %v", bson.Raw(w.sent[len(w.sent)-1]))
+			t.Errorf("the getMore was %v", w.sent[len(w.sent)-1])
 		}
 		s.Release()
 		pin.Release()
