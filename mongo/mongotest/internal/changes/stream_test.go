@@ -138,11 +138,15 @@ func TestAnUpdateIsDescribedByTheInnermostFieldsThatDiffer(t *testing.T) {
 		{"a field that changed", d{{Key: "a", Value: 1}}, d{{Key: "a", Value: 2}}, "updatedFields: { a: 2 }, removedFields: [], truncatedArrays: []"},
 		{"a field that is gone", d{{Key: "a", Value: 1}}, d{}, "updatedFields: {}, removedFields: [ \"a\" ], truncatedArrays: []"},
 		{
-			"a field of an embedded document", d{{Key: "a", Value: d{{Key: "b", Value: 1}, {Key: "c", Value: 1}}}},
-			d{{Key: "a", Value: d{{Key: "b", Value: 1}, {Key: "c", Value: 2}}}}, "updatedFields: { a.c: 2 }, removedFields: [], truncatedArrays: []",
+			"a field of an embedded document",
+			d{{Key: "a", Value: d{{Key: "b", Value: 1}, {Key: "c", Value: 1}}}},
+			d{{Key: "a", Value: d{{Key: "b", Value: 1}, {Key: "c", Value: 2}}}},
+			"updatedFields: { a.c: 2 }, removedFields: [], truncatedArrays: []",
 		},
 		{
-			"an array that became shorter", d{{Key: "a", Value: bson.A{1, 2, 3}}}, d{{Key: "a", Value: bson.A{1}}},
+			"an array that became shorter",
+			d{{Key: "a", Value: bson.A{1, 2, 3}}},
+			d{{Key: "a", Value: bson.A{1}}},
 			"updatedFields: {}, removedFields: [], truncatedArrays: [ { field: \"a\", newSize: 1 } ]",
 		},
 	} {

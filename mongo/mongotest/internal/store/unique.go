@@ -165,7 +165,8 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
-		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
+		e := mongoerr.Errorf(mongoerr.DuplicateKey,
+			"E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
 		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)
 		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
 		return e
@@ -174,7 +175,8 @@ func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	if ix.collate != nil {
 		name += " collation: " + query.DocumentText(ix.collate.Shown())
 	}
-	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
+	e := mongoerr.Errorf(mongoerr.DuplicateKey,
+		"E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
 	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.Pattern)
 	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {
