@@ -312,7 +312,7 @@ func (m *merge) refusedLocked(r *mergeable) error {
 	return m.refuses(&c.Def.Options, nil, r.doc)
 }
 
-// explain says what an error means for the stage; updating reports whether also a refused document was one during an update.
+// explain says what an error means for the stage; updating says whether also a refused document was one during an update.
 func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil

@@ -184,7 +184,7 @@ func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 	return dst
 }
 
-// documentKey returns what tells the document that an entry is about from others: the fields of the shard key that it has, and _id.
+// documentKey returns the key of the document that an entry is about: the fields of the shard key that it has, and _id.
 func documentKey(e *store.Entry) []byte {
 	doc := e.After
 	if doc == nil {

@@ -45,16 +45,6 @@ func ParseFree(v Value, scope *Scope) (Expression, error) {
 	return optimize(e)
 }
 
-// ParseObject compiles a document as an object to construct, not as an operator's call: its names must be those of fields.
-func ParseObject(doc []byte, scope *Scope) (Expression, error) {
-	p := &parser{scope: scope}
-	d, err := p.document(doc)
-	if err != nil {
-		return nil, err
-	}
-	return optimize(d)
-}
-
 // parser is the state of one Parse.
 type parser struct {
 	scope  *Scope

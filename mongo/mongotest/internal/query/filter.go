@@ -162,15 +162,6 @@ func (f *Filter) match(doc []byte, m *Matching) bool {
 	return matchAll(f.all, doc, m)
 }
 
-// And returns a filter that matches what all of several do.
-func And(filters []Filter) Filter {
-	var all Filter
-	for i := range filters {
-		all.all = append(all.all, &filters[i])
-	}
-	return all
-}
-
 func matchAll(nodes []node, doc []byte, m *Matching) bool {
 	for _, n := range nodes {
 		if !n.match(doc, m) {

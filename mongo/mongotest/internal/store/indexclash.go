@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Admits reports whether the collection has an index already, or why it cannot have it beside those that it has.
+// Admits reports whether the collection has an index already; the error says why it cannot have it beside its others.
 func (d *Definition) Admits(ix *Index) (bool, error) {
 	if ix == IDIndex {
 		return true, nil

@@ -71,7 +71,7 @@ func (ts *Timeseries) check() error {
 	return nil
 }
 
-// CheckWith reports whether the options of a collection go with its being a time series.
+// CheckWith returns why the options of a collection do not go with its being a time series, nil if they do.
 func (ts *Timeseries) CheckWith(ns string, o *Options) error {
 	switch {
 	case ts == nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Uniqueness is what a member knows of a unique index's entries.
+// Uniqueness is a unique index of one collection, and which record holds each of its keys.
 type Uniqueness struct {
 	*Index
 	Holders map[string]*Record
@@ -135,7 +135,7 @@ func (u *Uniqueness) taken(keys []Key, id string) Key {
 	return first
 }
 
-// Buildable returns why an index cannot be built over the documents that the collection has, nil if it can.
+// Buildable returns why an index cannot be built over the collection's documents, nil if it can.
 func (c *Collection) Buildable(ns string, ix *Index) error {
 	if ix.Flaw != nil || c == nil || !ix.constrains() {
 		return ix.Flaw
@@ -201,7 +201,7 @@ func (ix *Index) named(k Key, text func(sortKey []byte) string) []byte {
 	return wire.EndDocument(value, at)
 }
 
-// appendHexEncoded tells which parts of a key are sort keys, if any is.
+// appendHexEncoded appends which parts of a key are sort keys, if any is.
 func appendHexEncoded(dst []byte, k Key) []byte {
 	at, list := wire.BeginArray(dst, "hexEncoded")
 	found := false
