@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 )
 
 // server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
@@ -25,7 +27,7 @@ type server struct {
 	started    time.Time
 	accepted   int // connections since its start
 	conns      map[*conn]struct{}
-	points     map[string]*failPoint
+	points     map[string]*failpoint.Point
 	tally
 
 	processID bson.ObjectID
@@ -38,7 +40,7 @@ func (s *server) startLocked() {
 	s.up = true
 	s.epoch++
 	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
-	s.points = make(map[string]*failPoint)
+	s.points = make(map[string]*failpoint.Point)
 	s.processID, s.counter = bson.NewObjectID(), 0
 	s.changed = make(chan struct{})
 }
