@@ -66,8 +66,9 @@ var ours = map[string][]string{
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
-		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/mongoerr",
-		"internal/memnet", "internal/mongo/wire", "internal/mutant",
+		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
+		"mongo/mongotest/internal/mongoerr", "internal/memnet",
+		"internal/mongo/wire", "internal/mutant",
 	},
 	"mongo/mongotest/internal/changes": {
 		"mongo/mongotest/internal/store", "mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
@@ -82,6 +83,9 @@ var ours = map[string][]string{
 		"internal/mongo/wire",
 	},
 	"mongo/mongotest/internal/account": {"internal/mongo/wire"},
+	"mongo/mongotest/internal/failpoint": {
+		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
+	},
 	"mongo/mongotest/internal/pipeline": {
 		"mongo/mongotest/internal/expr", "mongo/mongotest/internal/query", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},

@@ -295,7 +295,8 @@ func (x *exec) snapshotIndexLocked() (int64, error) {
 			return index, nil
 		}
 	}
-	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld, "Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.command.atTime.Seconds(),
+	return 0, mongoerr.Errorf(mongoerr.SnapshotTooOld,
+		"Read timestamp Timestamp(%d, %d) is older than the oldest available timestamp.", x.command.atTime.Seconds(),
 		x.command.atTime.Increment())
 }
 

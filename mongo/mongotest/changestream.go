@@ -49,7 +49,8 @@ func (x *exec) checkWatch() error {
 	case x.conn.set.config.standalone:
 		return mongoerr.Errorf(40573, "The $changeStream stage is only supported on replica sets")
 	case x.inTransaction():
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Stage not supported inside of a multi-document transaction: $changeStream")
 	case x.command.readConcern != "" && x.command.readConcern != majorityConcern:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: "+
 			"\"clientSupplied\" } } :: caused by :: Aggregation stage $changeStream cannot run with a readConcern other than 'majority'. "+

@@ -101,8 +101,9 @@ func (x *exec) answerAggregate(a *aggregation) error {
 var stagesOutsideTransactions = []string{"$collStats", "$currentOp", "$indexStats", "$listLocalSessions"}
 
 func notInTransaction(stage string) error {
-	return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
-		"run within a multi-document transaction.", stage)
+	return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+		"Operation not permitted in transaction :: caused by :: Aggregation stage %s cannot "+
+			"run within a multi-document transaction.", stage)
 }
 
 func (a *aggregation) field(x *exec, e *wire.Element) error {

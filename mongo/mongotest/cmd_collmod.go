@@ -183,7 +183,8 @@ func (im *indexModification) field(e *wire.Element) error {
 			return fields.WrongType("collMod", "index.expireAfterSeconds", v.Type, "long")
 		}
 		if f := v.AsFloat64(); !(f >= 0) || f > 1<<31-1 {
-			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
+			return mongoerr.Errorf(mongoerr.InvalidOptions,
+				"TTL index 'expireAfterSeconds' option must be within an acceptable range, try a different number than '%s'.", v)
 		}
 		im.expiry = v
 	case "unique", "prepareUnique":

@@ -45,7 +45,7 @@ func cmdCreate(x *exec) error {
 	})
 }
 
-// optionField reads an option that is enforced; found reports whether it was one of these that the version has.
+// optionField reads an option that is enforced; found says whether it was one of these that the version has.
 func (x *exec) optionField(o *store.Options, e *wire.Element) (found bool, err error) {
 	if string(e.Key) == store.ImagesOption && !x.conn.set.config.version.HasImages() {
 		return false, nil

@@ -128,8 +128,9 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	case c.after == c.before:
 		return nil
 	case x.result.within != nil && coll.Live > 0:
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot create new indexes on non-empty collection %s in a multi-document "+
-			"transaction.", x.command.full)
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot create new indexes on non-empty collection %s in a multi-document "+
+				"transaction.", x.command.full)
 	}
 	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
@@ -157,7 +158,8 @@ func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.D
 			list = append(list, ix)
 		case before:
 		case coll != nil && coll.Live > 0:
-			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.OperationFailed, "Cannot build two identical indexes. Try again without duplicate indexes."))
+			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.OperationFailed,
+				"Cannot build two identical indexes. Try again without duplicate indexes."))
 		default:
 			return nil, x.buildFailed(coll, mongoerr.Errorf(mongoerr.IndexAlreadyExists, "Identical index already exists: %s", ix.Name))
 		}

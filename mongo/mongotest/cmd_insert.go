@@ -44,11 +44,13 @@ func (x *exec) prepareInsertion(doc []byte) insertion {
 		return insertion{doc: slices.Clone(doc), err: err}
 	}
 	if len(doc) > query.MaxDocumentSize {
-		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "object to insert too large. size in bytes: %d, max "+
-			"size: %d", len(doc), query.MaxDocumentSize)}
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
+			"object to insert too large. size in bytes: %d, max "+
+				"size: %d", len(doc), query.MaxDocumentSize)}
 	}
 	if query.Nesting(doc, query.MaxStoredNesting+1) > query.MaxStoredNesting {
-		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow, "cannot insert document because it exceeds %d levels of nesting",
+		return insertion{doc: slices.Clone(doc), err: mongoerr.Errorf(mongoerr.Overflow,
+			"cannot insert document because it exceeds %d levels of nesting",
 			query.MaxStoredNesting)}
 	}
 	if !x.conn.set.config.version.StoresDollars() {
@@ -95,7 +97,8 @@ func (x *exec) measuredLocked(in *insertion) error {
 		return err
 	}
 	if x.result.within != nil {
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot insert into a time-series collection in a multi-document transaction: %s",
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot insert into a time-series collection in a multi-document transaction: %s",
 			x.command.full)
 	}
 	ts := c.Def.Options.Timeseries

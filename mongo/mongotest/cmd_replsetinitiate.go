@@ -69,8 +69,9 @@ func (x *exec) initialConfigLocked() (*initialConfig, error) {
 		c.members = []initialMember{{host: x.conn.member.addr, Member: setconfig.New(0)}}
 	}
 	if c.name != rs.config.setName {
-		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "Attempting to initiate a replica set with name %s, but command line reports %s; "+
-			"rejecting", c.name, rs.config.setName)
+		return nil, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
+			"Attempting to initiate a replica set with name %s, but command line reports %s; "+
+				"rejecting", c.name, rs.config.setName)
 	}
 	return c, c.check()
 }
@@ -197,14 +198,17 @@ func (c *initialConfig) check() error {
 	n := len(c.members)
 	switch err := setconfig.CheckAll(list); {
 	case n == 0 || n > setconfig.MaxMembers:
-		return mongoerr.Errorf(mongoerr.BadValue, "Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, setconfig.MaxMembers)
+		return mongoerr.Errorf(mongoerr.BadValue,
+			"Replica set configuration contains %d members, but must have at least 1 and no more than  %d", n, setconfig.MaxMembers)
 	case local != 0 && local != n:
-		return mongoerr.Errorf(mongoerr.BadValue, "Either all host names in a replica set configuration must be localhost references, or none must be; "+
-			"found %d out of %d", local, n)
+		return mongoerr.Errorf(mongoerr.BadValue,
+			"Either all host names in a replica set configuration must be localhost references, or none must be; "+
+				"found %d out of %d", local, n)
 	case err != nil:
 		return err
 	case c.version != 1:
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+			"Configuration used to initiate a replica set must  have version 1, but found %d", c.version)
 	}
 	return nil
 }
@@ -221,7 +225,8 @@ func (m *initialMember) unlike(at int, before []initialMember) error {
 		default:
 			continue
 		}
-		return mongoerr.Errorf(mongoerr.BadValue, "Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
+		return mongoerr.Errorf(mongoerr.BadValue,
+			"Found two member configurations with same %[1]s field, members.%[2]d.%[1]s == members.%[3]d.%[1]s == %[4]s",
 			field, i, at, value)
 	}
 	return nil
@@ -278,7 +283,8 @@ func (rs *Deployment) selfLocked(m *member, c *initialConfig) (int, error) {
 	}
 	for _, other := range c.members[self+1:] {
 		if isSelf(other.host) {
-			return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig, "The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
+			return 0, mongoerr.Errorf(mongoerr.InvalidReplicaSetConfig,
+				"The hosts %s and %s all map to this node in %s %s", c.members[self].host, other.host,
 				about, c.name)
 		}
 	}
@@ -354,7 +360,8 @@ func closeListeners(members []*member) {
 }
 
 func noQuorum(reasons ...string) error {
-	return mongoerr.Errorf(mongoerr.NodeNotFound, "replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
+	return mongoerr.Errorf(mongoerr.NodeNotFound,
+		"replSetInitiate quorum check failed because not all proposed set members responded affirmatively: %s",
 		strings.Join(reasons, ", "))
 }
 

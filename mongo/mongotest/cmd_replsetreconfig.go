@@ -88,7 +88,8 @@ func (r *reconfiguration) field(e *wire.Element) error {
 	switch name := string(e.Key); name {
 	case "_id":
 		if string(v.Text()) != r.rs.config.setName {
-			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in replica set name; old was %s, and new is %s",
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+				"New and old configurations differ in replica set name; old was %s, and new is %s",
 				r.rs.config.setName, v.Text())
 		}
 	case "version":
@@ -221,8 +222,9 @@ func (r *reconfiguration) checkLocked() error {
 	if r.force {
 		r.version = max(r.version, rs.configVersion+1)
 	} else if r.version <= rs.configVersion {
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New replica set configuration version and term must be greater than old, but %s is not "+
-			"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+			"New replica set configuration version and term must be greater than old, but %s is not "+
+				"greater than %s for replica set %s", r.named(r.version), r.named(rs.configVersion), rs.config.setName)
 	}
 	if err := setconfig.CheckAll(r.members); err != nil {
 		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "%s", err.Message)
@@ -233,11 +235,13 @@ func (r *reconfiguration) checkLocked() error {
 	mine := &r.members[r.self.index]
 	switch {
 	case mine.Removed:
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "No host described in new configuration with %s for replica set %s maps to this node",
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+			"No host described in new configuration with %s for replica set %s maps to this node",
 			r.named(r.version), rs.config.setName)
 	case !r.force && !mine.Electable():
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
-			"%s for replica set %s", r.self.addr, mine.ID, r.named(r.version), rs.config.setName)
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+			"This node, %s, with _id MemberId(%d) is not electable under the new configuration with "+
+				"%s for replica set %s", r.self.addr, mine.ID, r.named(r.version), rs.config.setName)
 	case !r.force:
 		return r.checkQuorumLocked()
 	}
@@ -260,19 +264,22 @@ func (r *reconfiguration) checkChangesLocked() error {
 		switch {
 		case was.Removed || is.Removed:
 		case was.ID != is.ID:
-			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations both have members with host of %s but in the new "+
-				"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+				"New and old configurations both have members with host of %s but in the new "+
+					"configuration the _id field is MemberId(%d) and in the old configuration it is MemberId(%d) for replica set %s", m.addr,
 				is.ID, was.ID, r.rs.config.setName)
 		case was.Arbiter != is.Arbiter:
-			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "New and old configurations differ in the setting of the arbiterOnly field for member "+
-				"%s; to make this change, remove then re-add the member", m.addr)
+			return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+				"New and old configurations differ in the setting of the arbiterOnly field for member "+
+					"%s; to make this change, remove then re-add the member", m.addr)
 		}
 		if is.Arbiter && !is.Removed && m.data.Log.Last() > 0 {
 			return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: making %s, which has data, an arbiter is not supported", m.addr)
 		}
 	}
 	if changed > 1 && !r.force {
-		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible, "Non force replica set reconfig can only add or remove at most 1 voting member.")
+		return mongoerr.Errorf(mongoerr.NewReplicaSetConfigurationIncompatible,
+			"Non force replica set reconfig can only add or remove at most 1 voting member.")
 	}
 	return nil
 }
@@ -295,8 +302,9 @@ func (r *reconfiguration) checkQuorumLocked() error {
 	if len(there) > voters/2 {
 		return nil
 	}
-	return mongoerr.Errorf(mongoerr.NodeNotFound, "Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
-		"voting nodes responded: %s; the following nodes did not respond affirmatively: %s", voters/2+1, len(there),
+	return mongoerr.Errorf(mongoerr.NodeNotFound,
+		"Quorum check failed because not enough voting nodes responded; required %d but only the following %d "+
+			"voting nodes responded: %s; the following nodes did not respond affirmatively: %s", voters/2+1, len(there),
 		strings.Join(there, ", "), strings.Join(missing, ", "))
 }
 

@@ -52,7 +52,8 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	case account.SCRAMSHA256:
 		generator = scram.SHA256
 	default:
-		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable, "Received authentication for mechanism %s which is unknown or not enabled", name)
+		return nil, "", mongoerr.Errorf(mongoerr.MechanismUnavailable,
+			"Received authentication for mechanism %s which is unknown or not enabled", name)
 	}
 	server, err := generator.NewServer(func(user string) (scram.StoredCredentials, error) {
 		if a := x.conn.set.user(db, plainName.Replace(user)); a != nil {

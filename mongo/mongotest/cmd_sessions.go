@@ -83,9 +83,11 @@ func checkSessionID(path string, session []byte) error {
 	case id.Missing():
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field '%s.id' is missing but a required field", path)
 	case id.Type != bson.TypeBinary:
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
+		return mongoerr.Errorf(mongoerr.TypeMismatch,
+			"BSON field '%s.id' is the wrong type '%s', expected type 'binData'", path, query.TypeName(id.Type))
 	case id.Data[4] != bson.TypeBinaryUUID:
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
+		return mongoerr.Errorf(mongoerr.TypeMismatch,
+			"BSON field '%s.id' is the wrong binData type '%s', expected type 'UUID'", path, binaryName(id.Data[4]))
 	case len(id.Data) != 5+len(store.UUID{}):
 		return mongoerr.Errorf(mongoerr.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
 	}

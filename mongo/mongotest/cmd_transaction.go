@@ -97,8 +97,9 @@ func (x *exec) joinLocked() error {
 	case x.command.txn < s.Active:
 		return x.tooOld(s)
 	case x.command.begins && x.command.txn == s.Active:
-		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress, "Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
-			"retryable write with the same transaction number has already started.", x.command.txn, sessionName(x.command.lsid))
+		return mongoerr.Errorf(mongoerr.ConflictingOperationInProgress,
+			"Cannot start a transaction with { txnNumber: %d } on session %s because a transaction or "+
+				"retryable write with the same transaction number has already started.", x.command.txn, sessionName(x.command.lsid))
 	case x.command.begins:
 		at, err := x.snapshotIndexLocked()
 		if err != nil {
@@ -129,12 +130,14 @@ func (x *exec) joinToWriteLocked() error {
 }
 
 func (x *exec) tooOld(s *store.Session) error {
-	return mongoerr.Errorf(mongoerr.TransactionTooOld, "Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
-		"txnNumber { txnNumber: %d } has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
+	return mongoerr.Errorf(mongoerr.TransactionTooOld,
+		"Cannot start transaction with { txnNumber: %d } on session %s because a newer transaction with "+
+			"txnNumber { txnNumber: %d } has already started on this session.", x.command.txn, sessionName(x.command.lsid), s.Active)
 }
 
 func (x *exec) noSuchTransaction(s *store.Session) error {
-	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction,
+		"Given transaction number %d does not match any in-progress transactions. The active transaction number is %d",
 		x.command.txn, s.Active)
 }
 

@@ -43,8 +43,9 @@ func (im *indexModification) makeUnique(x *exec, ix, changed *store.Index) error
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot make index unique with 'collMod' before it is set to 'prepareUnique'")
 	}
 	if violations := x.conn.member.data.Collections[x.command.full].Violations(ix); violations != nil {
-		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. Please resolve conflicting documents before running "+
-			"collMod again.")
+		e := mongoerr.Errorf(mongoerr.CannotConvertIndexToUnique,
+			"Cannot convert the index to unique. Please resolve conflicting documents before running "+
+				"collMod again.")
 		e.Extra = violations
 		return e
 	}

@@ -272,15 +272,17 @@ func (x *exec) checkTransaction() error {
 	case c.writeConcern.present:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	case c.readConcern == linearizableConcern || c.readConcern == "available":
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
-			"in a transaction")
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run "+
+				"in a transaction")
 	case c.name == "count":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run 'count' in a multi-document transaction. Please see "+
 			"https://dochub.mongodb.org/core/transaction-count for a recommended alternative.")
 	case may.IsZero() || !x.conn.set.config.version.Has(may):
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", c.name)
 	case c.begins && c.name == "killCursors":
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run killCursors as the first operation in a multi-document transaction.")
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot run killCursors as the first operation in a multi-document transaction.")
 	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}

@@ -183,7 +183,8 @@ func (x *exec) belongs(c *cursor) error {
 	txn := x.transactionNumber()
 	switch {
 	case c.lsid == "" && x.command.lsid != nil:
-		return mongoerr.Errorf(50737, "Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.command.lsid))
+		return mongoerr.Errorf(50737,
+			"Cannot run getMore on cursor %d, which was not created in a session, in session %s", c.id, sessionName(x.command.lsid))
 	case c.lsid != "" && x.command.lsid == nil:
 		return mongoerr.Errorf(50736, "Cannot run getMore on cursor %d, which was created in session %s, without an lsid", c.id,
 			sessionName([]byte(c.lsid)))

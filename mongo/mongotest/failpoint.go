@@ -1,17 +1,11 @@
 package mongotest
 
 import (
-	"encoding/binary"
-	"math"
-	"math/rand/v2"
-	"time"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
@@ -28,23 +22,6 @@ const (
 	FailGetMore = "failGetMoreAfterCursorCheckout"
 )
 
-// failPoint is one of a member's fail points.
-type failPoint struct {
-	times       int64   // how often it still acts; -1 for always
-	skip        int64   // how many commands it lets pass first
-	probability float64 // of acting where it would; 0 means 1
-
-	commands          map[string]bool
-	appName           string
-	namespace         string
-	code              Code
-	hasCode           bool
-	closes            bool
-	block             time.Duration
-	labels            []string // nil if not given
-	writeConcernError []byte
-}
-
 // pointAction is what a fail point does to a command that is executed all the same, or to its reply.
 type pointAction struct {
 	writeConcernError []byte
@@ -59,16 +36,16 @@ func cmdConfigureFailPoint(x *exec) error {
 	if !isFailPoint(name) {
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the fail point '%s' is not supported", name)
 	}
-	p := &failPoint{times: -1, commands: make(map[string]bool)}
+	p := failpoint.New()
 	off := true
 	for i := range x.command.args {
 		e := &x.command.args[i]
 		var err error
 		switch string(e.Key) {
 		case "mode":
-			off, err = p.mode(e)
+			off, err = p.Mode(e)
 		case "data":
-			err = p.data(e)
+			err = p.Data(e)
 		default:
 			err = fields.Unknown(x.command.name, string(e.Key))
 		}
@@ -86,170 +63,52 @@ func cmdConfigureFailPoint(x *exec) error {
 	return nil
 }
 
-// mode reads "off", "alwaysOn" or {times, skip, activationProbability}, and reports whether it was off.
-func (p *failPoint) mode(e *wire.Element) (bool, error) {
-	switch string(e.Text()) {
-	case "off":
-		return true, nil
-	case "alwaysOn":
-		return false, nil
-	}
-	doc := e.Document()
-	if doc == nil {
-		return false, mongoerr.Errorf(mongoerr.BadValue, "the mode of a fail point must be 'off', 'alwaysOn' or a document")
-	}
-	it := wire.Elements(doc)
-	for it.Next() {
-		if string(it.Key) == "activationProbability" {
-			if err := p.activation(&it.Element); err != nil {
-				return false, err
-			}
-			continue
-		}
-		n, ok := it.Int64()
-		if !ok || n < 0 {
-			return false, mongoerr.Errorf(mongoerr.BadValue, "the mode's '%s' must be a number that is not negative", it.Key)
-		}
-		switch string(it.Key) {
-		case "times":
-			p.times = n
-		case "skip":
-			p.skip = n
-		default:
-			return false, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the mode '%s' of a fail point is not supported", it.Key)
-		}
-	}
-	return p.times == 0, it.Err
-}
-
-func (p *failPoint) activation(e *wire.Element) error {
-	v := query.Of(*e)
-	if v.Type != bson.TypeDouble {
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "activationProbability must be a double")
-	}
-	p.probability = math.Float64frombits(binary.LittleEndian.Uint64(v.Data))
-	if !(p.probability >= 0 && p.probability <= 1) {
-		return mongoerr.Errorf(mongoerr.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.probability)
-	}
-	if p.probability == 0 {
-		p.times = 0
-	}
-	return nil
-}
-
-func (p *failPoint) data(e *wire.Element) error {
-	doc := e.Document()
-	if doc == nil {
-		return fields.WrongType("configureFailPoint", "data", e.Type, "object")
-	}
-	if err := query.CheckDocument(doc); err != nil {
-		return err
-	}
-	it := wire.Elements(append([]byte(nil), doc...))
-	for it.Next() {
-		if err := p.datum(&it.Element); err != nil {
-			return err
-		}
-	}
-	return it.Err
-}
-
-func (p *failPoint) datum(e *wire.Element) error {
-	n, _ := e.Int64()
-	switch string(e.Key) {
-	case "failCommands":
-		for _, name := range query.Elements(e.Value) {
-			p.commands[fields.NewestName(string(name.Text()))] = true
-		}
-	case "errorCode", "failBeforeCommitExceptionCode":
-		p.code, p.hasCode = Code(n), true
-	case "closeConnection":
-		p.closes = e.True()
-	case "blockConnection":
-		if !e.True() {
-			p.block = -1
-		}
-	case "blockTimeMS":
-		if p.block >= 0 {
-			p.block = time.Duration(n) * time.Millisecond
-		}
-	case "errorLabels":
-		p.labels = []string{}
-		for _, label := range query.Elements(e.Value) {
-			p.labels = append(p.labels, string(label.Text()))
-		}
-	case "writeConcernError":
-		p.writeConcernError = e.Document()
-	case "appName":
-		p.appName = string(e.Text())
-	case "namespace":
-		p.namespace = string(e.Text())
-	case "failInternalCommands", "failLocalClients":
-	default:
-		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the datum '%s' of failCommand is not supported", e.Key)
-	}
-	return nil
-}
-
 // failPoint does what the member's fail point says about the command in hand.
 func (x *exec) failPoint() (pointAction, error) {
 	rs := x.conn.set
 	rs.mu.Lock()
 	p := x.conn.server.points[FailCommand]
-	if p == nil || !p.concerns(x) || !p.take() {
+	if p == nil || !x.concernedBy(p) || !p.Take() {
 		rs.mu.Unlock()
 		return pointAction{}, nil
 	}
 	rs.mu.Unlock()
-	if sleep(x.conn.done, p.block) != nil {
+	if sleep(x.conn.done, p.Block) != nil {
 		return pointAction{}, errHangUp
 	}
-	action := pointAction{p.writeConcernError, p.labels}
+	action := pointAction{p.WriteConcernError, p.Labels}
 	switch {
-	case p.closes:
+	case p.Closes:
 		return action, errHangUp
-	case p.hasCode:
-		return action, mongoerr.Errorf(p.code, "Failing command via 'failCommand' failpoint")
+	case p.HasCode:
+		return action, mongoerr.Errorf(p.Code, "Failing command via 'failCommand' failpoint")
 	}
 	return action, nil
 }
 
-func (p *failPoint) concerns(x *exec) bool {
+// concernedBy reports whether a fail point is about the command in hand.
+func (x *exec) concernedBy(p *failpoint.Point) bool {
 	switch {
-	case x.conn.direct || x.command.name == "configureFailPoint" || !p.commands[fields.NewestName(x.command.name)]:
+	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.appName != "" && p.appName != x.conn.appName:
+	case p.AppName != "" && p.AppName != x.conn.appName:
 		return false
 	}
 	coll := x.command.first
 	if x.command.name == "getMore" {
 		coll = x.arg("collection")
 	}
-	return p.namespace == "" || coll.Type == bson.TypeString && p.namespace == x.command.db+"."+string(coll.Text())
-}
-
-// take counts a command down and reports whether the fail point acts on it. It is called with the set's mutex held.
-func (p *failPoint) take() bool {
-	switch {
-	case p.skip > 0:
-		p.skip--
-		return false
-	case p.times == 0, p.probability > 0 && rand.Float64() >= p.probability:
-		return false
-	case p.times > 0:
-		p.times--
-	}
-	return true
+	return p.Namespace == "" || coll.Type == bson.TypeString && p.Namespace == x.command.db+"."+string(coll.Text())
 }
 
 // failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.conn.member
 	p := m.points[FailWrite]
-	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.take() {
+	if p == nil || !x.command.hasTxn || m.data.Log.Last() == since || !p.Take() {
 		return nil
 	}
-	if p.hasCode {
+	if p.HasCode {
 		m.takeBackLocked(since)
 	}
 	return errHangUp
@@ -261,13 +120,13 @@ func (x *exec) failGetMoreLocked(c *cursor) error {
 	if p == nil {
 		p = x.conn.member.points[FailGetMore] // of the member behind a mongos
 	}
-	if p == nil || !p.take() {
+	if p == nil || !p.Take() {
 		return nil
 	}
 	delete(x.conn.member.cursors, c.id)
-	code := Code(96) // OperationFailed
-	if p.hasCode {
-		code = p.code
+	code := mongoerr.OperationFailed
+	if p.HasCode {
+		code = p.Code
 	}
 	return mongoerr.Errorf(code, "Failing getMore via 'failGetMoreAfterCursorCheckout' failpoint")
 }

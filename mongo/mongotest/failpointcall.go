@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 )
 
@@ -62,7 +63,7 @@ func (rs *Deployment) ClearFailPoint(member int, name string) {
 	delete(m.points, name)
 }
 
-func (f *FailPoint) compile() (*failPoint, error) {
+func (f *FailPoint) compile() (*failpoint.Point, error) {
 	switch {
 	case f.Name != "" && !isFailPoint(f.Name):
 		return nil, fmt.Errorf("mongotest: the fail point %q is not supported", f.Name)
@@ -71,25 +72,25 @@ func (f *FailPoint) compile() (*failPoint, error) {
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return nil, fmt.Errorf("mongotest: the Probability %v of a fail point is not between 0 and 1", f.Probability)
 	}
-	p := &failPoint{
-		times: -1, skip: int64(f.Skip), probability: f.Probability,
-		commands: make(map[string]bool), appName: f.AppName, namespace: f.Namespace,
-		code: f.ErrorCode, hasCode: f.ErrorCode != 0, closes: f.CloseConnection, block: f.Block, labels: f.ErrorLabels,
+	p := &failpoint.Point{
+		Times: -1, Skip: int64(f.Skip), Probability: f.Probability,
+		Commands: make(map[string]bool), AppName: f.AppName, Namespace: f.Namespace,
+		Code: f.ErrorCode, HasCode: f.ErrorCode != 0, Closes: f.CloseConnection, Block: f.Block, Labels: f.ErrorLabels,
 	}
 	if f.Times > 0 {
-		p.times = int64(f.Times)
+		p.Times = int64(f.Times)
 	}
 	for _, name := range f.Commands {
 		if specs[name] == nil {
 			return nil, fmt.Errorf("mongotest: SetFailPoint: there is no command %q", name)
 		}
-		p.commands[fields.NewestName(name)] = true
+		p.Commands[fields.NewestName(name)] = true
 	}
 	if e := f.WriteConcernError; e != nil {
 		at, dst := wire.BeginDocument(nil)
 		dst = wire.AppendInt32(dst, "code", e.Code)
 		dst = wire.AppendString(dst, "codeName", e.name())
-		p.writeConcernError = wire.EndDocument(wire.AppendString(dst, "errmsg", e.Message), at)
+		p.WriteConcernError = wire.EndDocument(wire.AppendString(dst, "errmsg", e.Message), at)
 	}
 	return p, nil
 }

@@ -68,8 +68,9 @@ func readConcernTime(e *wire.Element) (store.Timestamp, error) {
 func (c *command) checkTimes(after, at bool) error {
 	switch {
 	case after && at:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. "+
-			"See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. "+
+				"See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency")
 	case after && (c.readConcern == "available" || c.readConcern == linearizableConcern):
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
 	case after && c.after == 0:
@@ -136,8 +137,9 @@ func (x *exec) awaitTimesLocked() error {
 		return nil
 	}
 	if known := rs.clusterTime(); wanted > known {
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
-			"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"readConcern %s value must not be greater than the current clusterTime. Requested clusterTime: "+
+				"%s; current clusterTime: %s", name, wanted.Text(), known.Text())
 	}
 	if x.readTimeLocked() >= wanted {
 		return nil

@@ -70,7 +70,8 @@ func (x *exec) chooseMember() error {
 		if mode == "" {
 			mode = "primary"
 		}
-		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference, "Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
+		return mongoerr.Errorf(mongoerr.FailedToSatisfyReadPreference,
+			"Could not find host matching read preference { mode: \"%s\" } for set %s", mode,
 			rs.config.setName)
 	}
 	x.conn.member, x.conn.epoch = m, m.epoch
@@ -131,7 +132,8 @@ func (x *exec) knownTransaction() error {
 		return nil
 	}
 	for i := range x.command.args {
-		if x.command.name == "commitTransaction" && string(x.command.args[i].Key) == "recoveryToken" && len(x.command.args[i].Document()) > len(query.EmptyDocument) {
+		e := &x.command.args[i]
+		if x.command.name == "commitTransaction" && string(e.Key) == "recoveryToken" && len(e.Document()) > len(query.EmptyDocument) {
 			x.command.recovers = true
 			return nil
 		}
@@ -139,7 +141,8 @@ func (x *exec) knownTransaction() error {
 	if !ok {
 		known = -1
 	}
-	return mongoerr.Errorf(mongoerr.NoSuchTransaction, "cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.command.lsid), x.command.txn)
+	return mongoerr.Errorf(mongoerr.NoSuchTransaction,
+		"cannot continue txnId %d for session %s with txnId %d", known, sessionName(x.command.lsid), x.command.txn)
 }
 
 // appendRecoveryToken tells the client by what any mongos finds the outcome of its transaction.

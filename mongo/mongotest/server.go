@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 )
 
 // server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
@@ -27,7 +28,7 @@ type server struct {
 	started    time.Time
 	accepted   int // connections since its start
 	conns      map[*conn]struct{}
-	points     map[string]*failPoint
+	points     map[string]*failpoint.Point
 	tally
 
 	processID bson.ObjectID
@@ -41,7 +42,7 @@ func (s *server) startLocked() {
 	s.refuse(false)
 	s.epoch++
 	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
-	s.points = make(map[string]*failPoint)
+	s.points = make(map[string]*failpoint.Point)
 	s.processID, s.counter = bson.NewObjectID(), 0
 	s.changed = make(chan struct{})
 }

@@ -19,8 +19,9 @@ func (c *command) checkAPI() error {
 	if !c.strict || !slices.Contains(unstableCommands, c.name) {
 		return nil
 	}
-	return mongoerr.Errorf(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
-		"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.name)
+	return mongoerr.Errorf(mongoerr.APIStrictError,
+		"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
+			"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.name)
 }
 
 // checkStage refuses a stage in the same way.

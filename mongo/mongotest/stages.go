@@ -27,7 +27,8 @@ func (s source) Stage(db, coll, name string, spec query.Value) ([][]byte, error)
 		return [][]byte{x.operation()}, nil
 	case "$listLocalSessions":
 		if coll != "" {
-			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace, "$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
+			return nil, mongoerr.Errorf(mongoerr.InvalidNamespace,
+				"$listLocalSessions must be run against the database with {aggregate: 1}, not a collection")
 		}
 		return x.localSessionsLocked(), nil
 	}
@@ -53,7 +54,8 @@ func (x *exec) collStatsLocked(ns string, spec query.Value) ([][]byte, error) {
 			dst = wire.EndDocument(appendCollStats(d, c, 1), at)
 		case "count":
 			if c == nil {
-				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound, "Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
+				return nil, mongoerr.Errorf(mongoerr.NamespaceNotFound,
+					"Unable to retrieve count in $collStats stage :: caused by :: Collection [%s] not found.", ns)
 			}
 			dst = query.AppendSmallest(dst, "count", int64(c.Live))
 		default:

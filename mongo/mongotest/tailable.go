@@ -40,8 +40,9 @@ func (x *exec) tail(s *search) error {
 	if on != nil && !on.Def.Options.Capped {
 		x.conn.set.mu.Unlock()
 		// The real server writes the filter's tree here; this is that of one without conditions.
-		return mongoerr.Errorf(mongoerr.BadValue, "error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
-			"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
+		return mongoerr.Errorf(mongoerr.BadValue,
+			"error processing query: ns=%s%sTree: $and\nSort: {}\nProj: {}\n tailable cursor requested on non capped "+
+				"collection", x.command.full, s.sizes(!x.arg("batchSize").Missing()))
 	}
 	if on == nil || on.Live == 0 { // there is no position to stay at
 		x.conn.set.mu.Unlock()
@@ -71,7 +72,8 @@ func (s *search) checkTail(x *exec) error {
 	case x.command.readConcern == snapshotConcern:
 		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with read concern snapshot is not supported")
 	case s.hint.Named || s.hint.Pattern != nil || s.hint.Natural < 0 || s.hint.Min != nil || s.hint.Max != nil || s.returnKey || s.showRecordID:
-		return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
+		return mongoerr.Errorf(mongoerr.NotImplemented,
+			"mongotest: a tailable cursor with a hint, min, max, returnKey or showRecordId is not supported")
 	}
 	return nil
 }

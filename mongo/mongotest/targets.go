@@ -32,8 +32,9 @@ func (x *exec) checkTarget(t *pipeline.Target) error {
 	case x.inTransaction():
 		return notInTransaction(name)
 	case x.command.readConcern == linearizableConcern || x.command.readConcern == snapshotConcern:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
-			":: caused by :: %s cannot be used with a '%s' read concern level", x.command.readConcern, name, x.command.readConcern)
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"Command aggregate does not support { readConcern: { level: \"%s\", provenance: \"clientSupplied\" } } "+
+				":: caused by :: %s cannot be used with a '%s' read concern level", x.command.readConcern, name, x.command.readConcern)
 	}
 	return nil
 }
@@ -251,7 +252,8 @@ func (m *merge) oneLocked(r *mergeable) error {
 	case m.WhenNotMatched == "insert":
 		return m.explain(m.insertResultLocked(r.doc, m.note), m.WhenMatched == "pipeline")
 	case m.WhenNotMatched == "fail":
-		return mongoerr.Errorf(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+		return mongoerr.Errorf(13113,
+			"$merge could not find a matching document in the target collection for at least one document in the source collection")
 	}
 	return nil
 }
@@ -310,7 +312,7 @@ func (m *merge) refusedLocked(r *mergeable) error {
 	return m.refuses(&c.Def.Options, nil, r.doc)
 }
 
-// explain says what an error means for the stage; updating reports whether also a refused document was one during an update.
+// explain says what an error means for the stage; updating says whether also a refused document was one during an update.
 func (m *merge) explain(err error, updating bool) error {
 	if err == nil {
 		return nil

@@ -85,8 +85,9 @@ func (t *transaction) write(e *store.Entry) error {
 		return err
 	}
 	if c != nil && c.Def.Options.Capped {
-		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
-			"capped collections.", e.NS)
+		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
+			"Collection '%s' is a capped collection. Writes in transactions are not allowed on "+
+				"capped collections.", e.NS)
 	}
 	wanted := t.member.locksOf(e, c)
 	if t.member.heldLocked(e, wanted, t) != nil || t.outdated(e) {
@@ -179,7 +180,9 @@ func (t *transaction) commitLocked() {
 	m := t.member
 	t.endLocked(committed)
 	if len(t.writes) > 0 {
-		m.appendLocked(&store.Entry{Kind: store.Group, Parts: t.writes, Session: &store.SessionRef{LSID: t.session.Key, Txn: t.number, Stmt: store.Committing}})
+		m.appendLocked(&store.Entry{
+			Kind: store.Group, Parts: t.writes, Session: &store.SessionRef{LSID: t.session.Key, Txn: t.number, Stmt: store.Committing},
+		})
 	}
 	t.entry = m.data.Log.Last()
 	t.data, t.writes = nil, nil

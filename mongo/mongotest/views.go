@@ -36,7 +36,8 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 		db, _, _ := strings.Cut(ns, ".")
 		ns = db + "." + c.Def.Options.ViewOn
 	}
-	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded, "View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
+	return ns, nil, mongoerr.Errorf(mongoerr.ViewDepthLimitExceeded,
+		"View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
 }
 
 // runOnViewLocked runs the stages of a command on the view that its namespace is.
@@ -179,9 +180,11 @@ func (x *exec) otherView(has, want *store.Options) error {
 	case has.ViewOn == "" && want.ViewOn != "":
 		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a collection rather than a view", there)
 	case has.ViewOn != want.ViewOn:
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
+		return mongoerr.Errorf(mongoerr.NamespaceExists,
+			"%sis a view on '%s.%s' rather than '%s.%s'", there, x.command.db, has.ViewOn, x.command.db, want.ViewOn)
 	case !query.EqualDocuments(has.Pipeline, want.Pipeline):
-		return mongoerr.Errorf(mongoerr.NamespaceExists, "%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
+		return mongoerr.Errorf(mongoerr.NamespaceExists,
+			"%swith pipeline %s rather than %s", there, query.DocumentText(has.Pipeline), query.DocumentText(want.Pipeline))
 	}
 	return nil
 }

@@ -184,7 +184,7 @@ func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 	return dst
 }
 
-// documentKey returns what tells the document that an entry is about from others: the fields of the shard key that it has, and _id.
+// documentKey returns the key of the document that an entry is about: the fields of the shard key that it has, and _id.
 func documentKey(e *store.Entry) []byte {
 	doc := e.After
 	if doc == nil {
@@ -232,8 +232,9 @@ func (s *Stream) appendImages(dst []byte, e *event, data *store.Store, committed
 	}
 	if s.before != "off" {
 		if s.before == "required" && !e.Images {
-			return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace "+
-				"events, but the pre-image was not found for event: %s", e.text())
+			return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument,
+				"Change stream was configured to require a pre-image for all update, delete and replace "+
+					"events, but the pre-image was not found for event: %s", e.text())
 		}
 		dst = appendImage(dst, "fullDocumentBeforeChange", e.Before, e.Images)
 	}
@@ -245,8 +246,9 @@ func (s *Stream) appendImages(dst []byte, e *event, data *store.Store, committed
 		return appendImage(dst, "fullDocument", doc, doc != nil), nil
 	}
 	if s.fullDocument == "required" && !e.Images {
-		return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the "+
-			"post-image was not found for event: %s", e.text())
+		return nil, mongoerr.Errorf(mongoerr.NoMatchingDocument,
+			"Change stream was configured to require a post-image for all update events, but the "+
+				"post-image was not found for event: %s", e.text())
 	}
 	return appendImage(dst, "fullDocument", e.After, e.Images), nil
 }

@@ -133,8 +133,9 @@ func (s *Spec) Check(db, coll, full string) error {
 	token := s.start()
 	switch {
 	case s.cluster && (db != "admin" || coll != ""):
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+
-			"with no collection name; found %s", full)
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and "+
+				"with no collection name; found %s", full)
 	case internalDB(db) && !s.cluster:
 		return mongoerr.Errorf(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
 	case strings.HasPrefix(coll, "system."):
@@ -144,10 +145,12 @@ func (s *Spec) Check(db, coll, full string) error {
 	case s.startAt != 0 && token != nil:
 		return mongoerr.Errorf(40674, "Only one type of resume option is allowed, but multiple were found")
 	case s.resumeAfter != nil && token.invalidate:
-		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
-			"notification")
+		return mongoerr.Errorf(mongoerr.InvalidResumeToken,
+			"Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate "+
+				"notification")
 	case token != nil && token.event && token.collection == (store.UUID{}) && coll != "":
-		return mongoerr.Errorf(mongoerr.InvalidResumeToken, "Attempted to resume a single-collection stream, but the resume token does not include a UUID")
+		return mongoerr.Errorf(mongoerr.InvalidResumeToken,
+			"Attempted to resume a single-collection stream, but the resume token does not include a UUID")
 	}
 	return nil
 }

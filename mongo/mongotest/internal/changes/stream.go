@@ -90,8 +90,9 @@ func (s *Stream) read(data *store.Store, committed int64) (bool, error) {
 	}
 	e := data.Log.At(s.next)
 	if e == nil {
-		return false, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped collection being deleted. Last seen "+
-			"record id: RecordId(%d)", s.next-1)
+		return false, mongoerr.Errorf(mongoerr.CappedPositionLost,
+			"CollectionScan died due to position in capped collection being deleted. Last seen "+
+				"record id: RecordId(%d)", s.next-1)
 	}
 	s.next++
 	if e.TS >= s.from {
@@ -111,7 +112,8 @@ func (s *Stream) pass(token string) (bool, error) {
 	case token < s.behind:
 		return false, nil
 	case !s.found:
-		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", query.DocumentText(tokenDocument(token)))
+		return false, mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
+			"cannot resume stream; the resume token was not found. %s", query.DocumentText(tokenDocument(token)))
 	}
 	s.behind = ""
 	return true, nil
@@ -121,12 +123,14 @@ func (s *Stream) pass(token string) (bool, error) {
 func (s *Stream) CheckEvent(doc []byte) error {
 	token := query.Document(tokenDocument(s.token))
 	if id := query.Lookup(doc, "_id"); !query.Equal(id, token) {
-		return mongoerr.Errorf(mongoerr.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the "+
-			"pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that "+
-			"retain the unmodified _id field are allowed. Expected: { _id: %s } but found: %s", token, foundID(id))
+		return mongoerr.Errorf(mongoerr.ChangeStreamFatalError,
+			"Encountered an event whose _id field, which contains the resume token, was modified by the "+
+				"pipeline. Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that "+
+				"retain the unmodified _id field are allowed. Expected: { _id: %s } but found: %s", token, foundID(id))
 	}
 	if len(doc) > query.MaxDocumentSize+16<<10 {
-		return mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and 16793600(16MB)", len(doc), len(doc))
+		return mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
+			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and 16793600(16MB)", len(doc), len(doc))
 	}
 	return nil
 }

@@ -99,7 +99,8 @@ func (s *specification) field(name string, v query.Value) error {
 func (s *specification) parseStrength(v query.Value) error {
 	switch s.strength = max(math.MinInt32, min(v.Truncated(), math.MaxInt32)); {
 	case !v.IsNumber():
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
+		return mongoerr.Errorf(mongoerr.TypeMismatch,
+			"BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",
 			query.TypeName(v.Type))
 	case s.strength < 0:
 		return mongoerr.Errorf(mongoerr.BadValue, "BSON field 'strength' value must be >= 0, actual value '%d'", s.strength)
@@ -147,8 +148,9 @@ func (s *specification) compile(doc []byte) (*Collation, error) {
 	}
 	switch {
 	case s.version != "" && s.version != version:
-		return nil, mongoerr.Errorf(mongoerr.IncompatibleCollationVersion, "Requested collation version %s but the only available collator version was %s. Requested collation "+
-			"spec: %s", s.version, version, query.Document(doc))
+		return nil, mongoerr.Errorf(mongoerr.IncompatibleCollationVersion,
+			"Requested collation version %s but the only available collator version was %s. Requested collation "+
+				"spec: %s", s.version, version, query.Document(doc))
 	case s.backwards && s.strength == 1:
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", query.Document(doc))
 	case s.caseFirst != "off" && !s.caseLevel && s.strength < 3:

@@ -11,5 +11,6 @@ func unsupported(what string) error {
 }
 
 func wrongType(field string, v query.Value, want string) error {
-	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'collation.%s' is the wrong type '%s', expected type '%s'", field, query.TypeName(v.Type), want)
+	return mongoerr.Errorf(mongoerr.TypeMismatch,
+		"BSON field 'collation.%s' is the wrong type '%s', expected type '%s'", field, query.TypeName(v.Type), want)
 }

@@ -114,7 +114,7 @@ func ParseWindowAccumulator(name string, v Value, scope *Scope) (*Accumulator, e
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.size(&Env{Root: emptyDocument})
+	n, err := a.size(&Env{Root: query.EmptyDocument})
 	if err != nil {
 		return nil, err
 	}

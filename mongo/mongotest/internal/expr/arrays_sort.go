@@ -10,8 +10,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-var emptyDocument = []byte{5, 0, 0, 0, 0}
-
 // parseOrder reads the order of $sortArray.
 func parseOrder(v Value) (*query.ElementSort, error) {
 	order, err := query.ParseElementSort(v)

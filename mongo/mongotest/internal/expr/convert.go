@@ -202,7 +202,8 @@ func convert(v Value, how target) (Value, error) {
 }
 
 func unsupportedConversion(v Value, how target) (Value, error) {
-	return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "Unsupported conversion from %s to %s in $convert with no onError value", typeName(v),
+	return missing, mongoerr.Errorf(mongoerr.ConversionFailure,
+		"Unsupported conversion from %s to %s in $convert with no onError value", typeName(v),
 		query.TypeName(how.to))
 }
 
@@ -224,7 +225,8 @@ var converters = map[bson.Type]func(Value, target) (Value, error){
 // toComposite would parse JSON or a vector, which is not done here.
 func toComposite(v Value, how target) (Value, error) {
 	if v.IsString() || v.Type == bson.TypeBinary {
-		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented,
+			"mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
 	}
 	return unsupportedConversion(v, how)
 }

@@ -35,7 +35,8 @@ func integerOfBinary(v Value, how target) (Value, error) {
 }
 
 func invalidLength(v Value) (Value, error) {
-	return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "Failed to convert '%s' to number in $convert because of invalid length: %d", spelled(v),
+	return missing, mongoerr.Errorf(mongoerr.ConversionFailure,
+		"Failed to convert '%s' to number in $convert because of invalid length: %d", spelled(v),
 		len(v.Data)-5)
 }
 
@@ -75,7 +76,8 @@ func toBinary(v Value, how target) (Value, error) {
 		}
 		return binaryValue(how.subtype, data), nil
 	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		return missing, mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
+		return missing, mongoerr.Errorf(mongoerr.NotImplemented,
+			"mongotest: $convert from %s to %s is not supported", typeName(v), query.TypeName(how.to))
 	}
 	return unsupportedConversion(v, how)
 }
@@ -167,5 +169,6 @@ func textOfBinary(v Value, how target) (Value, error) {
 }
 
 func notText(v Value, what string) error {
-	return mongoerr.Errorf(mongoerr.ConversionFailure, "Failed to convert '%s' to string %s: BinData does not represent a valid %s", spelled(v), withoutOnError, what)
+	return mongoerr.Errorf(mongoerr.ConversionFailure,
+		"Failed to convert '%s' to string %s: BinData does not represent a valid %s", spelled(v), withoutOnError, what)
 }

@@ -31,7 +31,8 @@ func timeUnit(name string, v Value) (string, error) {
 	}
 	unit := string(v.Text())
 	if unitLengths[unit]+unitMonths[unit]+unitDays[unit] == 0 {
-		return "", mongoerr.Errorf(mongoerr.FailedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
+		return "", mongoerr.Errorf(mongoerr.FailedToParse,
+			"%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
 	return unit, nil
 }

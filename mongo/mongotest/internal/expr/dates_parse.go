@@ -63,7 +63,8 @@ func onError(env *Env, e Expression, result Value, err error) (Value, error) {
 
 func parseDate(s, format, zone Value) (Value, error) {
 	if !s.IsString() {
-		return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
+		return missing, mongoerr.Errorf(mongoerr.ConversionFailure,
+			"$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(s),
 			spelled(s))
 	}
 	var d *civil
@@ -81,7 +82,8 @@ func parseDate(s, format, zone Value) (Value, error) {
 		if name := d.zone.String(); name != "" {
 			what = "time zone information ('" + name + "')"
 		}
-		return missing, mongoerr.Errorf(mongoerr.ConversionFailure, "you cannot pass in a date/time string with %s together with a timezone argument", what)
+		return missing, mongoerr.Errorf(mongoerr.ConversionFailure,
+			"you cannot pass in a date/time string with %s together with a timezone argument", what)
 	}
 	location, err := timezone(zone)
 	if err != nil {

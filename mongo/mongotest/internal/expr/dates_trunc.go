@@ -31,7 +31,8 @@ func binSize(v Value) (int64, error) {
 	}
 	n, ok := asWholeLong(v)
 	if !v.IsNumber() || !ok {
-		return 0, mongoerr.Errorf(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
+		return 0, mongoerr.Errorf(5439017,
+			"$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", spelled(v), typeName(v))
 	}
 	if n <= 0 {
 		return 0, mongoerr.Errorf(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", n)

@@ -35,7 +35,8 @@ const maxValue = 64 << 20
 // pay counts a value that was evaluated, and refuses it where it is too much.
 func (e *Env) pay(v Value) (Value, error) {
 	if n := len(v.Data); n > maxValue {
-		return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
+		return missing, mongoerr.Errorf(mongoerr.BSONObjectTooLarge,
+			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(64MB)", n, n, maxValue)
 	}
 	if e.steps += 1 + len(v.Data)/16; e.steps > maxSteps {
 		return missing, mongoerr.Errorf(mongoerr.MaxTimeMSExpired, "mongotest: the expression took more than %d steps", maxSteps)

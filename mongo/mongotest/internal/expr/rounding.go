@@ -60,7 +60,8 @@ func roundNumber(name string, v Value, place int, mode rounding, whole func(floa
 	}
 	n := decimalInt(v.AsInt64()).quantize(-place, mode).signed(0)
 	if !n.IsInt64() {
-		return missing, mongoerr.Errorf(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
+		return missing, mongoerr.Errorf(51080,
+			"invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, spelled(v), place)
 	}
 	return integerValue(n.Int64(), isLong(v)), nil
 }

@@ -136,7 +136,8 @@ func currentDate(env *Env, _ []Expression) (Value, error) { return date(env.Now)
 
 func parseCreateObjectID(_ *parser, op *operator, v Value) (Expression, error) {
 	if !v.IsDocument() || len(query.Elements(v.Data)) > 0 {
-		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse,
+			"$createObjectId only accepts the empty object as argument. To convert a value to an ObjectId, use $toObjectId.")
 	}
 	return &call{op: op}, nil
 }

@@ -188,7 +188,8 @@ func (s *Set) arrayOf(want bson.Type, e *wire.Element) error {
 }
 
 func (s *Set) notAmong(types string, e *wire.Element) error {
-	return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
+	return mongoerr.Errorf(mongoerr.TypeMismatch,
+		"BSON field '%s.%s' is the wrong type '%s', expected types '[%s]'", s.name, e.Key, query.TypeName(e.Type), types)
 }
 
 // NotNumber refuses a value that is no number, in a field that every command may have. The set of a command that is not known is

@@ -58,8 +58,9 @@ func (a *addition) document(path fieldPath, f field, object Value) error {
 			continue
 		}
 		if len(inner) > 1 {
-			return mongoerr.Errorf(40181, "an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
-				"while parsing object %s", len(inner), f.Value, object)
+			return mongoerr.Errorf(40181,
+				"an expression specification must contain exactly one field, the name of the expression. Found %d fields in %s, "+
+					"while parsing object %s", len(inner), f.Value, object)
 		}
 		return a.add(path, f.Value)
 	}

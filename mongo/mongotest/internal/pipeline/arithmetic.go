@@ -18,7 +18,7 @@ func compute(operator string, args ...Value) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	return e.Eval(&expr.Env{Root: emptyDocument})
+	return e.Eval(&expr.Env{Root: query.EmptyDocument})
 }
 
 // units are the units of time, with their length in milliseconds; 0 where it varies.
@@ -69,5 +69,5 @@ func advance(v, by Value, unit string) (Value, error) {
 	if err != nil {
 		return missing, err
 	}
-	return e.Eval(&expr.Env{Root: emptyDocument})
+	return e.Eval(&expr.Env{Root: query.EmptyDocument})
 }

@@ -34,7 +34,8 @@ func parseBucket(p *parser, _ string, spec Value) (stage, error) {
 	}
 	if !s.fallback.Missing() && query.Compare(s.fallback, s.boundaries[0]) >= 0 &&
 		query.Compare(s.fallback, s.boundaries[len(s.boundaries)-1]) < 0 {
-		return nil, mongoerr.Errorf(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
+		return nil, mongoerr.Errorf(40199,
+			"The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
 	}
 	var err error
 	if s.accumulators, err = p.bucketOutput(output); err != nil {
@@ -86,7 +87,7 @@ func (p *parser) constant(v Value) (Value, error) {
 	if err != nil || !isConstant(v) {
 		return missing, err
 	}
-	return e.Eval(&expr.Env{Root: emptyDocument})
+	return e.Eval(&expr.Env{Root: query.EmptyDocument})
 }
 
 func (s *bucketStage) parseBoundaries(p *parser, v Value) error {
@@ -113,7 +114,8 @@ func (s *bucketStage) checkBoundaries() error {
 	for i, upper := range s.boundaries[1:] {
 		lower := s.boundaries[i]
 		if typeName(lower) != typeName(upper) && (!lower.IsNumber() || !upper.IsNumber()) {
-			return mongoerr.Errorf(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
+			return mongoerr.Errorf(40193,
+				"All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
 				typeName(lower), typeName(upper))
 		}
 		if query.Compare(lower, upper) >= 0 {

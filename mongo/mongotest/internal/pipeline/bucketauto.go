@@ -26,7 +26,7 @@ func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {
 	output := missing
 	for _, f := range query.ObjectOf(spec.Data) {
 		if f.Name == "output" {
-			if output = f.Value; len(output.Data) == len(emptyDocument) {
+			if output = f.Value; len(output.Data) == len(query.EmptyDocument) {
 				output = missing // as without one
 			}
 		}
@@ -53,7 +53,8 @@ func (s *bucketAuto) option(p *parser, f field) (err error) {
 	switch f.Name {
 	case "groupBy":
 		if !isReference(f.Value) {
-			return mongoerr.Errorf(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.Value)
+			return mongoerr.Errorf(40239,
+				"The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", f.Value)
 		}
 		s.by, err = p.expression(f.Value)
 	case "buckets":

@@ -22,7 +22,8 @@ func (p *parser) checkCollated(k *kind, spec Value) error {
 			return nil
 		}
 	}
-	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: the stage %s with a collation is not supported but for what compares no strings", k.name)
+	return mongoerr.Errorf(mongoerr.NotImplemented,
+		"mongotest: the stage %s with a collation is not supported but for what compares no strings", k.name)
 }
 
 // countsOnly reports whether a $group makes one group and compares nothing for it.

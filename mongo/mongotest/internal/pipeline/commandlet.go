@@ -47,7 +47,7 @@ func (l *Let) scope() *expr.Scope { return expr.NewScope(l.variables.names...) }
 func (l *Let) Vars(c Context) (any, error) {
 	r := c.runner(nil)
 	for i, e := range l.variables.expressions {
-		v, err := r.eval(e, emptyDocument)
+		v, err := r.eval(e, query.EmptyDocument)
 		if err != nil {
 			return nil, err
 		}

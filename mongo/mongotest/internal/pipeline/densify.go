@@ -51,8 +51,9 @@ func parseDensify(_ *parser, name string, spec Value) (stage, error) {
 		return nil, err
 	}
 	if s.bounds == "partition" && len(s.partition) == 0 {
-		return nil, mongoerr.Errorf(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
-			"You may have meant to specify 'full' bounds.")
+		return nil, mongoerr.Errorf(5733408,
+			"One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
+				"You may have meant to specify 'full' bounds.")
 	}
 	return blocking(s.filled), nil
 }
@@ -75,7 +76,7 @@ func (s *densify) parsePartition(list Value) error {
 // orEmpty returns the bytes of a document or array, those of an empty one if it is Missing.
 func orEmpty(v Value) []byte {
 	if v.Missing() {
-		return emptyDocument
+		return query.EmptyDocument
 	}
 	return v.Data
 }
@@ -172,11 +173,11 @@ func (g *gaps) forward() (err error) {
 
 // generated returns a document with what its partition has in common. Of a field that is not there the documents around it are.
 func (g *gaps) generated() []byte {
-	doc := emptyDocument
+	doc := query.EmptyDocument
 	for _, path := range g.partition {
 		v := path.get(g.sample)
 		if around := path[:len(path)-1]; v.Missing() && len(around) > 0 && around.get(doc).Missing() {
-			path, v = around, query.Document(emptyDocument)
+			path, v = around, query.Document(query.EmptyDocument)
 		}
 		if !v.Missing() {
 			doc = path.set(doc, v)
@@ -249,7 +250,7 @@ func (s *densify) tails(out [][]byte, partitions []*gaps, top Value) ([][]byte, 
 		return out, nil
 	}
 	if len(partitions) == 0 && len(s.partition) == 0 {
-		partitions = []*gaps{{densify: s, sample: emptyDocument, next: s.lower, made: new(int)}}
+		partitions = []*gaps{{densify: s, sample: query.EmptyDocument, next: s.lower, made: new(int)}}
 	}
 	for _, g := range partitions {
 		g.out = &out

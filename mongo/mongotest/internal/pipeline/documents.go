@@ -13,7 +13,7 @@ func parseDocuments(p *parser, _ string, spec Value) (stage, error) {
 		return nil, because("Invalid $documents", err)
 	}
 	return blocking(func(r *runner, _ [][]byte) ([][]byte, error) {
-		v, err := r.eval(e, emptyDocument)
+		v, err := r.eval(e, query.EmptyDocument)
 		if err != nil {
 			return nil, err
 		}
@@ -23,7 +23,7 @@ func parseDocuments(p *parser, _ string, spec Value) (stage, error) {
 		var docs [][]byte
 		for _, e := range query.Elements(v.Data) {
 			if !e.IsDocument() {
-				return nil, notDocument("elements within the array passed to $documents", e, emptyDocument)
+				return nil, notDocument("elements within the array passed to $documents", e, query.EmptyDocument)
 			}
 			docs = append(docs, e.Data)
 		}

@@ -39,7 +39,8 @@ func checkFacet(f field) error {
 	}
 	for i, e := range query.ObjectOf(f.Value.Data) {
 		if !e.Value.IsDocument() {
-			return mongoerr.Errorf(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
+			return mongoerr.Errorf(40171,
+				"elements of arrays in $facet spec must be non-empty objects, %s argument contained an element of type %s: %d: %s",
 				f.Name, typeName(e.Value), i, e.Value)
 		}
 	}

@@ -45,7 +45,7 @@ type bucket struct {
 
 func (a *accumulators) open(r *runner, id Value) (*bucket, error) {
 	b := &bucket{id: id}
-	r.env.Root = emptyDocument
+	r.env.Root = query.EmptyDocument
 	if id.IsDocument() {
 		r.env.Root = id.Data
 	}

@@ -60,14 +60,12 @@ func (p fieldPath) set(doc []byte, v Value) []byte {
 	if len(p) == 1 {
 		return o.Set(p[0], v).Made().Data
 	}
-	inner := emptyDocument
+	inner := query.EmptyDocument
 	if was := o.Get(p[0]); was.IsDocument() {
 		inner = was.Data
 	}
 	return o.Set(p[0], query.Document(p[1:].set(inner, v))).Made().Data
 }
-
-var emptyDocument = []byte{5, 0, 0, 0, 0}
 
 // elementsOrSelf returns an array's elements, or the value itself; nothing for a field that is not there.
 func elementsOrSelf(v Value) []Value {

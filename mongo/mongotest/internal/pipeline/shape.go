@@ -142,7 +142,7 @@ func (s *shape) within(r *runner, root []byte, v Value) (Value, error) {
 		}
 		return array(elements), nil
 	case s.computes:
-		doc, err := s.document(r, root, emptyDocument)
+		doc, err := s.document(r, root, query.EmptyDocument)
 		return query.Document(doc), err
 	case s.mode == dropOthers:
 		return missing, nil

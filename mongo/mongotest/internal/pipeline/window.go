@@ -36,7 +36,8 @@ func (s *windowStage) parseWindow(v Value) (window, error) {
 	docs, distance, unit := fields.Get("documents"), fields.Get("range"), fields.Get("unit")
 	for _, f := range fields {
 		if f.Name != "documents" && f.Name != "range" && f.Name != "unit" {
-			return w, mongoerr.Errorf(mongoerr.FailedToParse, "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+			return w, mongoerr.Errorf(mongoerr.FailedToParse,
+				"'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
 		}
 	}
 	w.given = true

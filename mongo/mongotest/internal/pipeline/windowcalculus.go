@@ -26,7 +26,8 @@ func (s *windowStage) checkCalculus(name string) error {
 
 func (s *windowStage) parseCalculus(p *parser, f field, w window) (*calculus, error) {
 	if !f.Value.IsDocument() {
-		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "%s expects an object, but got a %s: %s", f.Name, typeName(f.Value), written(f.Name, f.Value))
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse,
+			"%s expects an object, but got a %s: %s", f.Name, typeName(f.Value), written(f.Name, f.Value))
 	}
 	c := &calculus{window: w}
 	for _, arg := range query.ObjectOf(f.Value.Data) {

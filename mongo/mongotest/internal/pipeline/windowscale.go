@@ -18,7 +18,8 @@ type scaler struct {
 
 func parseScaler(_ *windowStage, p *parser, f field, w window) (windowFunction, error) {
 	if !f.Value.IsDocument() {
-		return nil, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.Name, typeName(f.Value))
+		return nil, mongoerr.Errorf(mongoerr.TypeMismatch,
+			"BSON field 'root.%s' is the wrong type '%s', expected type 'object'", f.Name, typeName(f.Value))
 	}
 	s := &scaler{min: query.Int32(0), max: query.Int32(1), window: w}
 	given := query.ObjectOf(f.Value.Data)
@@ -49,7 +50,8 @@ func (s *scaler) parseRange(p *parser, least, most Value) (err error) {
 	case least.Missing() && most.Missing():
 		return nil
 	case least.Missing() || most.Missing():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "Only one of 'min' and 'max' were specified as an argument to $minMaxScaler. Neither or both must be specified")
+		return mongoerr.Errorf(mongoerr.FailedToParse,
+			"Only one of 'min' and 'max' were specified as an argument to $minMaxScaler. Neither or both must be specified")
 	}
 	if s.min, err = scaleLimit(p, "min", least); err != nil {
 		return err

@@ -21,8 +21,9 @@ func parseMovingAverage(s *windowStage, p *parser, f field, w window) (windowFun
 	case !f.Value.IsDocument() || w.given:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg must have exactly one argument that is an object")
 	case len(fields) != 2 || fields.Get("input").Missing() || n.Missing() == alpha.Missing():
-		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
-			"an 'alpha' field")
+		return nil, mongoerr.Errorf(mongoerr.FailedToParse,
+			"$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or "+
+				"an 'alpha' field")
 	case s.order == nil:
 		return nil, mongoerr.Errorf(mongoerr.FailedToParse, "$expMovingAvg requires an explicit 'sortBy'")
 	}
@@ -42,7 +43,8 @@ func (m *movingAverage) parseWeight(n, alpha Value) (err error) {
 			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' field must be an integer, but found type %s", typeName(n))
 		}
 		if !ok {
-			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' field must be an integer, but found  %s. To use a non-integer, use the 'alpha' argument instead", written("N", n))
+			return mongoerr.Errorf(mongoerr.FailedToParse,
+				"'N' field must be an integer, but found  %s. To use a non-integer, use the 'alpha' argument instead", written("N", n))
 		}
 		if whole <= 0 {
 			return mongoerr.Errorf(mongoerr.FailedToParse, "'N' must be greater than zero. Got %d", whole)

@@ -29,7 +29,7 @@ func (u *Update) checkInsert(base, doc []byte) error {
 	if err := u.checkID(base, doc); err != nil {
 		return err
 	}
-	if err := checkIDNames(emptyDocument, doc); err != nil {
+	if err := checkIDNames(EmptyDocument, doc); err != nil {
 		return err
 	}
 	return checkSize(doc, true, "Document to upsert is larger than %d")
@@ -104,7 +104,7 @@ func (u *Update) checkDollars(before, after []byte) error {
 	if u.pipeline == nil {
 		kept := before
 		if u.replacement != nil {
-			kept = emptyDocument
+			kept = EmptyDocument
 		}
 		if err := checkNames("", kept, after); err != nil {
 			return err
@@ -120,7 +120,7 @@ func checkIDNames(before, after []byte) error {
 	}
 	was := Lookup(before, "_id")
 	if !was.IsDocument() {
-		was.Data = emptyDocument
+		was.Data = EmptyDocument
 	}
 	return checkNames("_id.", was.Data, id.Data)
 }

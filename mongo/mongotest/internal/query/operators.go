@@ -115,7 +115,7 @@ func (p *filterParser) not(v Value) (condition, error) {
 	if !v.IsDocument() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$not argument must be a regex or an object")
 	}
-	if len(v.Data) == len(emptyDocument) {
+	if len(v.Data) == len(EmptyDocument) {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "$not argument must be a non-empty object")
 	}
 	conditions, err := p.operators(v.Data)

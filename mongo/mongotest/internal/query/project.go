@@ -62,7 +62,7 @@ func (f *field) computes() bool {
 func (p *Projection) Append(dst, doc []byte) []byte {
 	out, err := p.AppendWith(dst, doc, nil)
 	if err != nil {
-		return append(dst, emptyDocument...)
+		return append(dst, EmptyDocument...)
 	}
 	return out
 }
@@ -252,7 +252,7 @@ func (w *projecting) value(f *field, v Value) (Value, error) {
 	case v.IsArray():
 		return w.array(f, v)
 	case f.computes():
-		doc, err := w.document(nil, f, emptyDocument)
+		doc, err := w.document(nil, f, EmptyDocument)
 		return Document(doc), err
 	case w.exclude:
 		return v, nil

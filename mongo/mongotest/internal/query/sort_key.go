@@ -123,7 +123,7 @@ func (g *keyGenerator) indexed(c *cursor, array Value, list []Value) bool {
 	c.value, c.rest = list[n], c.rest[1:]
 	if len(c.rest) == 0 {
 		c.rest = nil
-		if c.value.IsArray() && len(c.value.Data) == len(emptyDocument) {
+		if c.value.IsArray() && len(c.value.Data) == len(EmptyDocument) {
 			c.value = Value{Type: bson.TypeUndefined}
 		}
 	}

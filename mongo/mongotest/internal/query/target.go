@@ -279,7 +279,7 @@ func (t *target) needsPath(env *Env) bool {
 
 // create makes the embedded document for a path that leads nowhere yet, Missing if nothing is to be in it.
 func (t *target) create(env *Env) (Value, error) {
-	doc, err := t.document(nil, emptyDocument, env)
+	doc, err := t.document(nil, EmptyDocument, env)
 	if err != nil || len(doc) == 5 {
 		return Value{}, err
 	}

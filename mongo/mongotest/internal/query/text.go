@@ -90,13 +90,13 @@ func outdatedText(v bson.RawValue) string {
 func (v Value) CodeWithScope() (code string, scope []byte, ok bool) {
 	inner := v.Data[4:]
 	n := int(int32(binary.LittleEndian.Uint32(inner)))
-	if n < 1 || n > len(inner)-4-len(emptyDocument) || inner[4+n-1] != 0 {
-		return "", emptyDocument, false
+	if n < 1 || n > len(inner)-4-len(EmptyDocument) || inner[4+n-1] != 0 {
+		return "", EmptyDocument, false
 	}
 	code, scope = string(inner[4:4+n-1]), inner[4+n:]
 	length, err := wire.DocumentLength(scope)
 	if err != nil || length != len(scope) {
-		return code, emptyDocument, false
+		return code, EmptyDocument, false
 	}
 	return code, scope, true
 }

@@ -155,7 +155,7 @@ func documentOf(v Value) []byte {
 	if v.IsDocument() {
 		return v.Data
 	}
-	return emptyDocument
+	return EmptyDocument
 }
 
 // addToSet is $addToSet.

@@ -61,7 +61,7 @@ func (u *Update) Upsert(f *Filter, env Env) ([]byte, error) {
 // seed returns the document that the filter's equalities describe, only the _id with idOnly.
 func (f *Filter) seed(idOnly bool) ([]byte, error) {
 	if f.only {
-		return FrontID(f.id, emptyDocument), nil
+		return FrontID(f.id, EmptyDocument), nil
 	}
 	s := seeds{root: &target{}, idOnly: idOnly}
 	for _, n := range f.all {
@@ -69,7 +69,7 @@ func (f *Filter) seed(idOnly bool) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return s.root.document(nil, emptyDocument, &Env{Insert: true})
+	return s.root.document(nil, EmptyDocument, &Env{Insert: true})
 }
 
 // seeds gathers what a filter says that fields are.

@@ -18,8 +18,6 @@ type Value struct {
 // Missing reports whether the value stands for a field that is not there.
 func (v Value) Missing() bool { return v.Type == 0 }
 
-var emptyDocument = []byte{5, 0, 0, 0, 0}
-
 // Of returns an element's value, a Missing one if there is only its place.
 func Of(e wire.Element) Value {
 	if isMark(&e) {

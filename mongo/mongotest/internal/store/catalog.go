@@ -3,7 +3,7 @@ package store
 // Catalog is collections by their namespaces.
 type Catalog map[string]*Collection
 
-// Apply does what an entry says.
+// Apply does to the collections what an entry says.
 func (c Catalog) Apply(e *Entry) Slot {
 	s := Slot{Entry: e, on: c[e.NS]}
 	switch e.Kind {

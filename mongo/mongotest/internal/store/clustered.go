@@ -44,7 +44,8 @@ func ParseClustered(given query.Value) ([]byte, error) {
 	}
 	shown := clusteredText(n, text)
 	if n != 2 {
-		return nil, mongoerr.Errorf(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", query.DocumentText(shown), n)
+		return nil, mongoerr.Errorf(5979704,
+			"Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", query.DocumentText(shown), n)
 	}
 	return shown, nil
 }

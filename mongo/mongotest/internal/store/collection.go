@@ -103,7 +103,7 @@ func (c *Collection) Scan(visit func(r *Record) bool) {
 	}
 }
 
-// find calls visit with every matching document until it returns false; m tells then by what the document matched.
+// find calls visit with every matching document until it returns false; m then has the element by which the document matched.
 func (c *Collection) find(f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	if c == nil {
 		return nil
@@ -197,10 +197,10 @@ func byID(a, b *Record) int {
 	return query.Compare(query.Lookup(a.Doc, "_id"), query.Lookup(b.Doc, "_id"))
 }
 
-// PageSize is what files grow by, in bytes.
+// PageSize is by how many bytes a file grows.
 const PageSize = 4096
 
-// Pages rounds a size up to what a file would have.
+// Pages rounds a size in bytes up to whole pages of a file.
 func Pages(size int64) int64 { return max(1, (size+PageSize-1)/PageSize) * PageSize }
 
 // Storage returns how many bytes files with the documents and the indexes would have.
@@ -209,7 +209,7 @@ func (c *Collection) Storage() int64 { return Pages(c.Size) + c.IndexStorage() }
 // IndexStorage returns how many bytes the indexes would take in files.
 func (c *Collection) IndexStorage() int64 { return int64(len(c.Def.Indexes)) * PageSize }
 
-// Behind returns where in the collection's order the records behind one begin, false if that record is gone.
+// Behind returns the place in the collection's order behind a record, false if that record is gone.
 func (c *Collection) Behind(id int64) (int, bool) {
 	if id == 0 {
 		return 0, true
@@ -226,7 +226,8 @@ func (c *Collection) Document(key string) []byte {
 	return nil
 }
 
-// SameDocument reports whether two stored documents are one and the same: documents never change, they are replaced.
+// SameDocument reports whether two stored documents are the same one. Documents never change, so
+// that comparing the places of their bytes is enough.
 func SameDocument(a, b []byte) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)

@@ -80,7 +80,7 @@ func (d *Definition) Patterned(pattern []byte) []*Index {
 	return list
 }
 
-// IndexTexts writes a list of indexes as errors do.
+// IndexTexts returns a list of indexes as errors have it.
 func IndexTexts(list []*Index) string {
 	text := ""
 	for i, ix := range list {

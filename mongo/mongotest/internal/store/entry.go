@@ -13,7 +13,7 @@ const (
 	Alter         // the collection gets another definition
 	Rename        // the collection gets another namespace
 	Group         // its parts, all or none: a transaction
-	EmptyDatabase // the database, which ns is, has lost its last collection by dropDatabase
+	EmptyDatabase // dropDatabase has dropped the last collection of the database; NS is its name
 )
 
 // OfCatalog reports whether an entry of the kind is about a collection as a whole.
@@ -50,7 +50,7 @@ func (c *Change) Replaces(target *Collection) {
 	}
 }
 
-// Concern notes what readers of the entry must know of its collection.
+// Concern notes in the entry what change streams need of the collection's definition.
 func (e *Entry) Concern(d *Definition) {
 	e.Collection, e.Images, e.View, e.ShardKey = d.UUID, d.Options.Images, d.Options.ViewOn != "", d.ShardKey
 }

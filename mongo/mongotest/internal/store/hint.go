@@ -71,8 +71,8 @@ func (h *Hint) Resolve(ns string, c *Collection) (*Index, error) {
 	return nil, h.planning(mongoerr.IndexNotFound, ns, "Hint matched multiple indexes, must hint by index name. Matched: "+IndexTexts(list))
 }
 
-// FindBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m tells
-// then by what the document matched. The filter sees no others: one that fails with them does not fail.
+// FindBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m then
+// has the element by which the document matched. The filter sees no others: one that fails with them does not fail.
 func (c *Collection) FindBy(ix *Index, h *Hint, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
 	switch {
 	case ix == nil && h.Natural == 0:

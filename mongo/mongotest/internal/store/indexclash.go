@@ -6,15 +6,16 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Admits reports whether the collection has an index already, or why it cannot have it beside those that it has.
+// Admits reports whether the collection has an index already; the error says why it cannot have it beside its others.
 func (d *Definition) Admits(ix *Index) (bool, error) {
 	if ix == IDIndex {
 		return true, nil
 	}
 	if own := d.Clustering(); own != nil && own.Name == ix.Name {
 		asked := query.DocumentText(versionLast(ix.Raw))
-		return false, mongoerr.Errorf(6100906, "Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
-			"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.Options.Clustered))
+		return false, mongoerr.Errorf(6100906,
+			"Error in specification %s :: caused by :: Cannot create an index where the name matches the clusteredIndex "+
+				"but the key does not - indexSpec: %s, clusteredIndex: %s", asked, asked, query.DocumentText(d.Options.Clustered))
 	}
 	if old := d.Named(ix.Name); old != nil {
 		switch {
@@ -34,11 +35,13 @@ func (d *Definition) Admits(ix *Index) (bool, error) {
 			return false, mongoerr.Errorf(mongoerr.IndexOptionsConflict, "An equivalent index already exists with a different name and options. "+
 				"Requested index: %s, existing index: %s", ix, old)
 		case old.plugin == "text" && ix.plugin == "text":
-			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "only one text index per collection allowed, found existing text index \"%s\"", old.Name)
+			return false, mongoerr.Errorf(mongoerr.CannotCreateIndex,
+				"only one text index per collection allowed, found existing text index \"%s\"", old.Name)
 		}
 	}
 	if len(d.Indexes) == maxIndexes {
-		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex, "add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.Pattern))
+		return false, mongoerr.Errorf(mongoerr.CannotCreateIndex,
+			"add index fails, too many indexes for collection; key: %s", query.DocumentText(ix.Pattern))
 	}
 	return false, nil
 }

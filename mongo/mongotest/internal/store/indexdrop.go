@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Chosen returns the indexes that a name, a key pattern or several names stand for; needed reports whether they must be there.
+// Chosen returns the indexes that a name, a key pattern or several names stand for; needed says that they must be there.
 func (d *Definition) Chosen(v query.Value, needed bool) ([]*Index, error) {
 	if v.IsDocument() {
 		return d.droppable(d.byPattern(v.Data, needed))
@@ -86,7 +86,7 @@ func (d *Definition) textIndexOn(pattern []byte) *Index {
 	return d.Indexes[at]
 }
 
-// IsStar reports whether all indexes are meant: by a "*", or by a list that has it first.
+// IsStar reports whether an argument of dropIndexes stands for all indexes: it is "*", or a list that begins with it.
 func IsStar(v query.Value) bool {
 	if v.IsArray() {
 		list := query.Elements(v.Data)

@@ -39,9 +39,11 @@ func ParseIndex(given []byte, lenient bool) (*Index, error) {
 	case it.Err != nil:
 		return nil, it.Err
 	case r.Pattern == nil:
-		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification"), false)
+		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse,
+			"The 'key' field is a required property of an index specification"), false)
 	case !r.hasName:
-		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification"), false)
+		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.FailedToParse,
+			"The 'name' field is a required property of an index specification"), false)
 	}
 	if r.expression.Key != nil {
 		if err := r.partially(&r.expression); err != nil {
@@ -49,7 +51,8 @@ func ParseIndex(given []byte, lenient bool) (*Index, error) {
 		}
 	}
 	if r.uncollated != nil {
-		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+query.DocumentText(r.text(true)), r.uncollated)
+		return nil, mongoerr.Because("failed to add collation information to index spec for index creation: "+query.DocumentText(r.text(true)),
+			r.uncollated)
 	}
 	if IsIDPattern(r.Pattern) || r.Name == idIndexName {
 		return r.ofID()
@@ -169,7 +172,8 @@ func (r *specReader) version(e *wire.Element) error {
 	case !ok || n != int64(int32(n)):
 		return mongoerr.Errorf(mongoerr.BadValue, "Index version must be representable as a 32-bit integer, but got %s", r.v)
 	case n < 1 || n > 2:
-		return mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", query.DocumentText(r.given), r.v)
+		return mongoerr.Errorf(mongoerr.CannotCreateIndex,
+			"Invalid index specification %s; cannot create an index with v=%s", query.DocumentText(r.given), r.v)
 	}
 	return nil
 }
@@ -324,7 +328,8 @@ func (r *specReader) finish() (*Index, error) {
 		return nil, r.inSpecification(mongoerr.Errorf(mongoerr.CannotCreateIndex, "Invalid index specification %s; the field 'weights' can only be "+
 			"specified with text indexes", query.DocumentText(r.given)), false)
 	case r.plugin == wildcard && (r.Unique || r.sparse):
-		err = mongoerr.Errorf(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
+		err = mongoerr.Errorf(mongoerr.CannotCreateIndex,
+			"Index type 'wildcard' does not support the '%s' option", map[bool]string{true: "unique", false: "sparse"}[r.Unique])
 	case r.Unique && r.plugin == "hashed":
 		r.Flaw, r.Late = mongoerr.Errorf(16764, "Currently hashed indexes cannot guarantee uniqueness. Use a regular index."), true
 	case r.Unique && r.plugin != "":

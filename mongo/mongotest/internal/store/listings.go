@@ -33,7 +33,7 @@ func (d *Definition) Info(name string, nameOnly bool) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// Listed returns the specification with what it does not say of its own: that it compares bytes.
+// Listed returns the specification as listIndexes has it. Simple adds the simple collation to one without a collation.
 func (ix *Index) Listed(simple bool) []byte {
 	shown := ix.Shown()
 	if !simple || !query.Lookup(shown, "collation").Missing() {

@@ -43,7 +43,7 @@ func checkIDNames(id query.Value) error {
 	return nil
 }
 
-// CheckInsertedNames refuses a document whose fields begin with a dollar, as servers did before 5.0.
+// CheckInsertedNames refuses a document with a field whose name begins with a dollar, as servers did before 5.0.
 func CheckInsertedNames(doc []byte) error {
 	it := wire.Elements(doc)
 	for it.Next() {
@@ -54,7 +54,7 @@ func CheckInsertedNames(doc []byte) error {
 	return nil
 }
 
-// CheckUpdatedNames refuses what an update put into a document whose names begin with a dollar, as servers did before 5.0.
+// CheckUpdatedNames refuses fields whose names begin with a dollar and that an update put into a document, as servers did before 5.0.
 func CheckUpdatedNames(before, after []byte) error {
 	it := wire.Elements(after)
 	for it.Next() {
@@ -70,7 +70,7 @@ func CheckUpdatedNames(before, after []byte) error {
 	return nil
 }
 
-// Prepared returns the document that is stored for one that a client sent, a copy, and the key of its _id.
+// Prepared returns a copy of a document that a client sent, as it is stored, and the key of its _id.
 func Prepared(doc []byte) ([]byte, string, error) {
 	id := query.Lookup(doc, "_id")
 	switch id.Type {

@@ -73,7 +73,7 @@ func (o *Options) Shown() []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// Read reads an option that create has; found reports whether it was one of these.
+// Read reads an option that create has; found says that it was one of these.
 func (o *Options) Read(command string, e *wire.Element) (found bool, err error) {
 	v := query.Of(*e)
 	switch string(e.Key) {
@@ -174,7 +174,7 @@ func (o *Options) view(command string, e *wire.Element) error {
 	return query.CheckDocument(o.Pipeline)
 }
 
-// Check reports whether the options go together.
+// Check returns why the options do not go together, nil if they do.
 func (o *Options) Check() error {
 	switch {
 	case o.Expiring && o.Timeseries == nil && o.Clustered == nil:

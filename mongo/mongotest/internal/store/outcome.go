@@ -2,12 +2,12 @@ package store
 
 import "sync/atomic"
 
-// Outcome is what became of an entry. It may be read at any time.
+// Outcome says whether an entry was applied, and whether it was rolled back. It may be read at any time.
 type Outcome struct {
 	Applied, RolledBack atomic.Bool
 }
 
-// Reset forgets what became of the entry, which is as good as never written.
+// Reset makes the entry one that was never written.
 func (o *Outcome) Reset() {
 	o.Applied.Store(false)
 	o.RolledBack.Store(false)

@@ -7,7 +7,7 @@ type statement struct {
 	prev  *statement // an earlier one of the same number
 }
 
-// Session is what is known of a session.
+// Session is the record that the log has of a session.
 type Session struct {
 	Key    string
 	Active int64 // the highest transaction number that began, even if it changed nothing

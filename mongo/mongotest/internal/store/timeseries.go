@@ -57,19 +57,21 @@ const maxSpan = 365 * 24 * 60 * 60
 func (ts *Timeseries) check() error {
 	switch {
 	case ts.granularity != "" && maxSpans[ts.granularity] == 0:
-		return mongoerr.Errorf(mongoerr.BadValue, "Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
+		return mongoerr.Errorf(mongoerr.BadValue,
+			"Enumeration value '%s' for field 'create.timeseries.granularity' is not a valid value.", ts.granularity)
 	case ts.metaField == "_id":
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be \"_id\"")
 	case ts.metaField == ts.timeField:
 		return mongoerr.Errorf(mongoerr.InvalidOptions, "'metaField' cannot be the same as 'timeField'")
 	case ts.span != ts.rounding:
-		return mongoerr.Errorf(mongoerr.InvalidOptions, "Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
-			"be equal to 'bucketMaxSpanSeconds'")
+		return mongoerr.Errorf(mongoerr.InvalidOptions,
+			"Failed to create timeseries collection :: caused by :: Time-series 'bucketRoundingSeconds' must "+
+				"be equal to 'bucketMaxSpanSeconds'")
 	}
 	return nil
 }
 
-// CheckWith reports whether the options of a collection go with its being a time series.
+// CheckWith returns why the options of a collection do not go with its being a time series, nil if they do.
 func (ts *Timeseries) CheckWith(ns string, o *Options) error {
 	switch {
 	case ts == nil:

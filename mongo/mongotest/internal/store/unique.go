@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Uniqueness is what a member knows of a unique index's entries.
+// Uniqueness is a unique index of one collection, and which record holds each of its keys.
 type Uniqueness struct {
 	*Index
 	Holders map[string]*Record
@@ -135,7 +135,7 @@ func (u *Uniqueness) taken(keys []Key, id string) Key {
 	return first
 }
 
-// Buildable returns why an index cannot be built over the documents that the collection has, nil if it can.
+// Buildable returns why an index cannot be built over the collection's documents, nil if it can.
 func (c *Collection) Buildable(ns string, ix *Index) error {
 	if ix.Flaw != nil || c == nil || !ix.constrains() {
 		return ix.Flaw
@@ -165,7 +165,8 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
 	if ix.clusters { // what is there already is found by its record, of which no value is told
-		e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
+		e := mongoerr.Errorf(mongoerr.DuplicateKey,
+			"E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
 		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)
 		e.Extra = wire.AppendDocument(e.Extra, "foundValue", query.EmptyDocument)
 		return e
@@ -174,7 +175,8 @@ func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	if ix.collate != nil {
 		name += " collation: " + query.DocumentText(ix.collate.Shown())
 	}
-	e := mongoerr.Errorf(mongoerr.DuplicateKey, "E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
+	e := mongoerr.Errorf(mongoerr.DuplicateKey,
+		"E11000 duplicate key error collection: %s index: %s dup key: %s", ns, name, query.DocumentText(value))
 	e.Extra = wire.AppendDocument(nil, "keyPattern", ix.Pattern)
 	e.Extra = wire.AppendDocument(e.Extra, "keyValue", ix.named(k, func(key []byte) string { return fmt.Sprintf("%x", key) }))
 	if ix.collate != nil {
@@ -199,7 +201,7 @@ func (ix *Index) named(k Key, text func(sortKey []byte) string) []byte {
 	return wire.EndDocument(value, at)
 }
 
-// appendHexEncoded tells which parts of a key are sort keys, if any is.
+// appendHexEncoded appends which parts of a key are sort keys, if any is.
 func appendHexEncoded(dst []byte, k Key) []byte {
 	at, list := wire.BeginArray(dst, "hexEncoded")
 	found := false

@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// MaxViewDepth is how many views may stand on one another.
+// MaxViewDepth is how many views may read one another in a row.
 const MaxViewDepth = 20
 
-// IsView reports whether what has a namespace is a view: a definition without documents of its own.
+// IsView reports whether c is a view: a definition without documents of its own. A nil collection is none.
 func (c *Collection) IsView() bool { return c != nil && c.Def.Options.ViewOn != "" }
 
-// CheckView refuses a view that would stand on itself, or on too many others.
+// CheckView refuses a view that would read itself, directly or through other views, or that would be too deep.
 func (c Catalog) CheckView(ns string, o *Options) error {
 	views := make(map[string]*Options)
 	for name, coll := range c {
