@@ -14,8 +14,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
 // Deployment is a standalone, a replica set or a sharded cluster that runs. Its methods are safe for concurrent use.
