@@ -331,6 +331,9 @@ func TestABlackPipeWithoutATestReturnsItsFailure(t *testing.T) {
 			{"nothing", "", func(p *mongotest.BlackPipe, c *rawClient) {
 				p.Expect("ping").Reply(bson.D{})
 				c.ok(`{"ping": 1, "$db": "admin"}`)
+				if m := p.Transcript(); len(m) != 2 || m[0].Reply || !m[1].Reply || m[1].ResponseTo != m[0].RequestID {
+					t.Errorf("the transcript is %v", m)
+				}
 			}},
 		} {
 			p := must[*mongotest.BlackPipe](t)(mongotest.RunBlackPipe(mongotest.InMemory()))
