@@ -103,3 +103,18 @@ func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing
 		}
 	})
 }
+
+func TestAServiceOfAClosedPoolIsNotCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := bson.NewObjectID()
+		l := newListener()
+		c, _ := balanced(t, l, service)
+		s := selected(t, c)
+		s.CheckIn(checkOut(t, s))
+		c.Close()
+		s.pool.clearService(service, errDown).run()
+		if n := s.pool.generation(service); n != 0 || slices.Contains(l.types(), event.ConnectionPoolCleared) {
+			t.Errorf("generation %d, events %v", n, l.types())
+		}
+	})
+}

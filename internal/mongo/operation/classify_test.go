@@ -86,6 +86,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 			[]string{},
 			0,
 		},
+		{"the client could not write its hello", false, &cluster.HandshakeError{Err: errCause}, retry.ReasonUnknown, nil, 0},
 		{"the client was disconnected, whose servers have other errors", true, cleared, mongoreason.PoolCleared, []string{"NetworkError", "RetryableWriteError"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 			}
 			r.txnNumber = 1
 			f := r.checkOutFailed(server, c.err)
-			if f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Effect != retry.EffectIdempotent ||
+			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Effect != retry.EffectIdempotent ||
 				f.Refuse != retry.WhyUndecided {
 				t.Errorf("%+v", f)
 			}
