@@ -202,3 +202,20 @@ func TestAConnectionIsClosedBeforeAnotherIsMadeInItsPlace(t *testing.T) {
 		}
 	})
 }
+
+func TestEachPoolOfSeveralNewServersIsReportedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newListener()
+		silent := &peer{}
+		silent.hang()
+		start(t, network{addrA: silent, addrB: silent, addrC: silent}, func(cfg *Config) {
+			cfg.Topology.Seeds = []string{addrA, addrB, addrC}
+			cfg.PoolMonitor = l.monitor()
+		})
+		synctest.Wait()
+		created := []string{event.ConnectionPoolCreated, event.ConnectionPoolCreated, event.ConnectionPoolCreated}
+		if got := l.types(); !slices.Equal(got, created) {
+			t.Errorf("the events are %v", got)
+		}
+	})
+}

@@ -155,7 +155,7 @@ func TestAnOperationSendsTheGreaterOfTheClientsAndTheSessionsClusterTime(t *test
 	}
 	var c clock
 	s := &Session{explicit: true}
-	for _, step := range []struct{ client, session, want uint32 }{{1, 0, 1}, {1, 2, 2}, {3, 0, 3}, {3, 2, 3}, {4, 5, 5}} {
+	for _, step := range []struct{ client, session, want uint32 }{{1, 0, 1}, {1, 2, 2}, {3, 0, 3}, {3, 2, 3}, {4, 5, 5}, {4, 3, 5}} {
 		c.advance(at(step.client))
 		s.advance(parsed(t, bson.D{{Key: "ok", Value: 1}, {Key: "$clusterTime", Value: bson.Raw(at(step.session))}}))
 		if got, _ := timestampOf(c.document(s)); got>>32 != Timestamp(step.want) {
