@@ -77,7 +77,8 @@ func TestAStrategyDecidesWhetherToWaitForTheBreaker(t *testing.T) {
 					return
 				}
 				var got *retry.Error
-				if !errors.As(err, &got) || got.Why() != c.why || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() {
+				if !errors.As(err, &got) || got.Why() != c.why || !errors.Is(err, retry.ErrBreakerOpen) || !got.OutcomeKnown() ||
+					got.Last().Stage != retry.StageDispatch {
 					t.Errorf("error: %v", err)
 				}
 			})
