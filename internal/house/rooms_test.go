@@ -143,17 +143,27 @@ func TestMongotestsLargestKnotIsSmallEnough(t *testing.T) {
 	}
 }
 
-// exec-fields counts the fields of exec, and in the place of an embedded struct of mongotest the fields of that struct.
+// exec-fields counts the fields of exec, and in the place of an embedded struct of mongotest the fields of that struct. Of
+// exec and the structs that are its fields, it is the count of the largest.
 func TestMongotestsExecHasFewFields(t *testing.T) {
 	c := check(t, mongotest)
 	exec := c.pkg.Scope().Lookup("exec")
 	if exec == nil {
 		t.Fatal("there is no type exec")
 	}
-	n := fields(exec.Type(), make(map[types.Type]bool))
-	fmt.Printf("figure exec-fields %d\n", n)
-	if n > mostExecFields {
-		t.Errorf("exec has %d fields, more than %d", n, mostExecFields)
+	most := fields(exec.Type(), make(map[types.Type]bool))
+	t.Logf("exec: %d", most)
+	parts := exec.Type().Underlying().(*types.Struct)
+	for i := range parts.NumFields() {
+		if part := parts.Field(i); fromHere(part.Type()) {
+			n := fields(part.Type(), make(map[types.Type]bool))
+			t.Logf("%s: %d", part.Name(), n)
+			most = max(most, n)
+		}
+	}
+	fmt.Printf("figure exec-fields %d\n", most)
+	if most > mostExecFields {
+		t.Errorf("exec, or one of its parts, has %d fields, more than %d", most, mostExecFields)
 	}
 }
 
