@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
@@ -211,6 +212,7 @@ func TestEachPoolOfSeveralNewServersIsReportedAtOnce(t *testing.T) {
 		start(t, network{addrA: silent, addrB: silent, addrC: silent}, func(cfg *Config) {
 			cfg.Topology.Seeds = []string{addrA, addrB, addrC}
 			cfg.PoolMonitor = l.monitor()
+			cfg.OnChange = func(_, _ *topology.Description) {}
 		})
 		synctest.Wait()
 		created := []string{event.ConnectionPoolCreated, event.ConnectionPoolCreated, event.ConnectionPoolCreated}
