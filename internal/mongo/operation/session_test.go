@@ -63,6 +63,7 @@ func TestReleaseEndsOnlyAnImplicitSession(t *testing.T) {
 
 func TestNoSessionSendsNoLSID(t *testing.T) {
 	in(t, func(w *world) {
+		NoSession.Release() // a holder does not end it
 		o := op(Generic, constant("ping", 1))
 		o.Session = NoSession
 		w.must(w.runner.Run(w.Context(), o))
