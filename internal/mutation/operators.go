@@ -19,7 +19,7 @@ type finder struct {
 	function string
 	// parents are the nodes that contain the one that is visited, the outermost first.
 	parents []ast.Node
-	// needless are the values of cases that do what is done without them.
+	// needless are the values of cases that change nothing: without them the same is done.
 	needless map[ast.Node]bool
 	found    [][]*mutant
 }
@@ -135,8 +135,8 @@ func (v *finder) caseClause(c *ast.CaseClause) {
 	}
 }
 
-// isNeedless reports whether a case that names constants does what is done without it: it stands there because every
-// constant of the type must be named.
+// isNeedless reports whether a case that names constants changes nothing: it is there because every constant
+// of the type must be named.
 func (v *finder) isNeedless(s *ast.SwitchStmt, c *ast.CaseClause) bool {
 	if c.List == nil {
 		return false

@@ -194,7 +194,7 @@ func ExampleBlackPipe() {
 	}
 	counters, disconnect := countersOf(pipe.URI(), pipe.Dialer())
 
-	// The test says what comes and what is answered. A driver must send a find again whose connection breaks, once.
+	// The test names each expected message and its answer. If a find's connection breaks, a driver must send the find once more.
 	pipe.Expect("find").CloseConnection()
 	pipe.Expect("find").Fail(&mongotest.CommandError{Code: 13, Message: "not allowed"})
 	fmt.Println(counters.FindOne(ctx, bson.D{}).Err())

@@ -62,7 +62,7 @@ func TestPipelinesThatWrite(t *testing.T) {
 	}
 }
 
-// What a $out wrote that no majority has goes with a rollback, and what was there before comes back.
+// A rollback removes the result of a $out that no majority has, and restores the collection that was there before.
 func TestAnOutIsRolledBack(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)

@@ -96,7 +96,7 @@ func (w *writeConcern) checkStandalone() error {
 	return nil
 }
 
-// awaitWriteConcern waits until the write concern of what was applied is satisfied, or notes in writeError why not.
+// awaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
 	w, rs := &x.command.writeConcern, x.conn.set
 	rs.mu.Lock()
@@ -112,7 +112,7 @@ func (x *exec) awaitWriteConcern() error {
 	return x.awaitMembers(w)
 }
 
-// awaitMembers waits until as many members as asked for have what was applied.
+// awaitMembers waits until as many members as asked for have the applied writes.
 func (x *exec) awaitMembers(w *writeConcern) error {
 	rs, m := x.conn.set, x.conn.member
 	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }

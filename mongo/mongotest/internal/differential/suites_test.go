@@ -22,7 +22,7 @@ var unasked = map[string]string{
 	"listSearchIndexes": "search indexes are not there", "assertCollectionExists": "the runner's own",
 }
 
-// suiteFile is what is looked at of a file of the unified test format.
+// suiteFile holds the used fields of a file of the unified test format.
 type suiteFile struct {
 	CreateEntities []struct {
 		Database   *struct{ ID string }

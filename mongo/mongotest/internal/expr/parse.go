@@ -13,7 +13,7 @@ import (
 // maxDepth is how deep BSON may nest.
 const maxDepth = 200
 
-// Parse compiles an expression. Like the real server it evaluates what is constant, so an error of a constant part is an
+// Parse compiles an expression. Like the real server it evaluates constant parts, so an error of a constant part is an
 // error of Parse, unless the syntax is wrong elsewhere.
 func Parse(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
