@@ -334,7 +334,7 @@ func (v *finder) removeFrom(list []ast.Stmt) {
 }
 
 // stopsTimer reports whether a call stops a timer. At a function's end that changes nothing: since Go 1.23 a timer that
-// nobody refers to is collected even if it was not stopped, and nobody reads its channel any more.
+// is not referred to is collected even if it was not stopped, and nothing reads its channel any more.
 func (v *finder) stopsTimer(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || method.Sel.Name != "Stop" {

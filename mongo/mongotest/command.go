@@ -54,7 +54,7 @@ type spec struct {
 	ends       bool            // it ends a transaction
 }
 
-// command is a message, and the command that it was parsed to. What it refers to lies in the connection's buffer.
+// command is a message, and the command that it was parsed to. Its slices lie in the connection's buffer.
 type command struct {
 	requestID  int32
 	flags      wire.MsgFlags

@@ -238,7 +238,7 @@ func (m *member) catchUpLocked() {
 	}
 }
 
-// stepDownLocked makes a primary a secondary. What waits for its writes to be acknowledged is told by changedLocked.
+// stepDownLocked makes a primary a secondary. changedLocked wakes those who wait for the acknowledgement of its writes.
 func (m *member) stepDownLocked() {
 	m.role = secondary
 	m.held = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// Where a pipeline may write, and from where. What $out and $merge write is in testdata/replies.
+// The collections and members where a pipeline may write. The results of $out and $merge are in testdata/cases.
 func TestPipelinesThatWrite(t *testing.T) {
 	for _, c := range []struct {
 		name, version string

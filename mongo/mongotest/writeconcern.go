@@ -185,7 +185,7 @@ func (x *exec) appendConcern(dst []byte) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// appendW writes the field w, also of the default: where that is one member nobody asks for it.
+// appendW writes the field w, also of the default: where that is one member the real server leaves it out.
 func (w *writeConcern) appendW(dst []byte) []byte {
 	switch {
 	case w.mode != "":

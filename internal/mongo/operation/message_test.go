@@ -209,7 +209,7 @@ func TestHowLongAMessageMayBe(t *testing.T) {
 	}
 }
 
-// What an operation needs while it is under way is used again by the next.
+// The memory of an operation that has ended is used again by the next.
 func TestRunsAreUsedAgain(t *testing.T) {
 	made := 0
 	before := runs.New

@@ -162,7 +162,7 @@ func (p *parser) path(s string) (Expression, error) {
 	case name == "SEARCH_META":
 		return nil, mongoerr.Errorf(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
 	case name == "USER_ROLES":
-		return constant{array(nil)}, nil // nobody logs in
+		return constant{array(nil)}, nil // there are no logins
 	case !ok:
 		return nil, mongoerr.Errorf(17276, "Use of undefined variable: %s", name)
 	}

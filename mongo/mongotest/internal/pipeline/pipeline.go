@@ -73,8 +73,8 @@ func (p *Pipeline) First() (string, Value) {
 // Reads reports whether the pipeline reads the collection: its first stage makes no documents of its own.
 func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
 
-// Filter returns the filter of a $match at the start, nil if there is none. What it does not match, the pipeline does not
-// need; the $match itself still runs.
+// Filter returns the filter of a $match at the start, nil if there is none. The pipeline does not need the
+// other documents; the $match itself still runs.
 func (p *Pipeline) Filter() *query.Filter {
 	if len(p.steps) > 0 {
 		if m, ok := p.steps[0].stage.(*match); ok {
