@@ -37,7 +37,8 @@
 // Reads and acknowledged writes are retried once after a retryable error or, if the context has a deadline, until the
 // deadline. An operation that an overloaded server refuses is retried with backoff, at most maxAdaptiveRetries times
 // (default 2). Writes to a standalone, [Database.RunCommand], [Collection.Drop] and the later commands of a [Cursor] are
-// retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes.
+// retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes. The page
+// docs/RETRIES.md of the repository has all rules.
 //
 // The option timeoutMS limits each operation whose context has no deadline. A deadline is sent to the server as maxTimeMS,
 // except by RunCommand and by the getMore of a cursor. A nil context means [context.Background].

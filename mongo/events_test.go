@@ -159,7 +159,7 @@ var (
 	written = doc("n", 1)
 )
 
-// What a command has besides its own fields.
+// Every command has these fields besides its own.
 func TestWhatEveryCommandCarries(t *testing.T) {
 	time1, time2 := doc("clusterTime", bson.Timestamp{T: 5}), doc("clusterTime", bson.Timestamp{T: 7})
 	gossip := func(reply, clusterTime d) d {

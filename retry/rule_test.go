@@ -82,7 +82,7 @@ func TestWhatAValueIsCalled(t *testing.T) {
 	}
 }
 
-// What is the context's or the engine's to say is not a strategy's or an attempt's.
+// A Why that belongs to the context or the engine may not come from a strategy or an attempt.
 func TestWhichReasonsMayBeGivenForARefusal(t *testing.T) {
 	not := []Why{WhyUndecided, WhyRetried, WhyCancelled, WhyDeadlineWouldPass}
 	for w := range Why(len(whyTexts) + 2) {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/nettest"
 )
 
-// What every net.Conn must do, on the real clock: nettest begins subtests, which a bubble does not allow. The table below
+// The rules of every net.Conn, on the real clock: nettest begins subtests, which a bubble does not allow. The table below
 // runs inside bubbles.
 func TestConnectionsDoWhatEveryNetConnMust(t *testing.T) {
 	for _, c := range []struct {

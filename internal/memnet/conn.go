@@ -39,7 +39,7 @@ func newPair(client, server Addr, latency func() time.Duration) (*Conn, *Conn) {
 		&Conn{in: up, out: down, local: server, remote: client, latency: latency}
 }
 
-// Read reads what has arrived, and waits if nothing has.
+// Read reads bytes that have arrived, and waits if there are none.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.in.read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -57,21 +57,21 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes both directions. The other end still reads what was written before. It always returns nil.
+// Close closes both directions. The other end still reads the bytes written before. It always returns nil.
 func (c *Conn) Close() error {
 	c.out.closeWriting()
 	c.in.closeReading()
 	return nil
 }
 
-// CloseWrite ends this end's direction: the other end reads what was written before, then io.EOF, and can still write. It
+// CloseWrite ends this end's direction: the other end reads the bytes written before, then io.EOF, and can still write. It
 // always returns nil.
 func (c *Conn) CloseWrite() error {
 	c.out.closeWriting()
 	return nil
 }
 
-// CloseRead drops what has not been read. Writes of the other end fail from now on. It always returns nil.
+// CloseRead drops the bytes that have not been read. Writes of the other end fail from now on. It always returns nil.
 func (c *Conn) CloseRead() error {
 	c.in.closeReading()
 	return nil

@@ -9,7 +9,7 @@
 // [Pipe] returns the two ends of one connection where no address is needed.
 //
 // The connections behave as those of TCP do: they have buffers of limited size and deadlines, one direction can be closed
-// alone, and an abort loses what is still on its way. Everything that waits does so on a condition or a timer, with no
+// alone, and an abort loses the bytes that are still on their way. All waits are on a condition or a timer, with no
 // mutex held, so that all of it works inside the bubbles of testing/synctest: create the network, the listeners and the
 // connections inside the bubble that uses them.
 //

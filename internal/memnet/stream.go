@@ -22,13 +22,13 @@ type stream struct {
 	mu     sync.Mutex
 	cond   sync.Cond
 	onWay  []chunk
-	buffer []byte // what has arrived
+	buffer []byte // the bytes that have arrived
 	offset int    // how much of buffer has been read
 
 	writing     bool  // a write has begun: its bytes must stay together
 	writeClosed bool  // the writer has closed
 	readClosed  bool  // the reader has closed
-	failure     error // what the reader gets after what has arrived; nil if the connection was not aborted
+	failure     error // the reader's error after the bytes that have arrived; nil if the connection was not aborted
 
 	readBy, writeBy deadline
 	arrival         *time.Timer // for the first chunk on its way
@@ -206,7 +206,7 @@ func (s *stream) processedLocked(n int64) {
 	}
 }
 
-// closeWriting lets the reader meet the end after what was written.
+// closeWriting gives the reader io.EOF after the bytes that were written.
 func (s *stream) closeWriting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *stream) closeReading() {
 	s.cond.Broadcast()
 }
 
-// abort drops what is on its way, and lets the reader meet err after what has arrived.
+// abort drops the bytes that are on their way, and gives the reader err after those that have arrived.
 func (s *stream) abort(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ type equivalence struct {
 type equivalences []equivalence
 
 // readEquivalent reads the table: paragraphs of the lines "file:", "function:", "line:", one "mutant:" or several (without
-// a text if the statement is removed) and "proof:". What begins with # is a comment.
+// a text if the statement is removed) and "proof:". A line that begins with # is a comment.
 func readEquivalent(name string) (equivalences, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

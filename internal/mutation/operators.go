@@ -19,7 +19,7 @@ type finder struct {
 	function string
 	// parents are the nodes that contain the one that is visited, the outermost first.
 	parents []ast.Node
-	// needless are the values of cases that do what is done without them.
+	// needless are the values of cases that change nothing: without them the same is done.
 	needless map[ast.Node]bool
 	found    [][]*mutant
 }
@@ -135,8 +135,8 @@ func (v *finder) caseClause(c *ast.CaseClause) {
 	}
 }
 
-// isNeedless reports whether a case that names constants does what is done without it: it stands there because every
-// constant of the type must be named.
+// isNeedless reports whether a case that names constants changes nothing: it is there because every constant
+// of the type must be named.
 func (v *finder) isNeedless(s *ast.SwitchStmt, c *ast.CaseClause) bool {
 	if c.List == nil {
 		return false
@@ -334,7 +334,7 @@ func (v *finder) removeFrom(list []ast.Stmt) {
 }
 
 // stopsTimer reports whether a call stops a timer. At a function's end that changes nothing: since Go 1.23 a timer that
-// nobody refers to is collected even if it was not stopped, and nobody reads its channel any more.
+// is not referred to is collected even if it was not stopped, and nothing reads its channel any more.
 func (v *finder) stopsTimer(call *ast.CallExpr) bool {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || method.Sel.Name != "Stop" {

@@ -1,3 +1,3 @@
 // Package bench measures what an operation costs the client's process, against the same bytes on a bare socket and
-// against the official driver, in one run. It has only tests; TestSpeed's comment says what is measured and how.
+// against the official driver, in one run. It has only tests; TestSpeed's comment describes the measurement.
 package bench

@@ -147,7 +147,7 @@ func (l *load) transaction(ctx context.Context, client *mongo.Client, random *ra
 	return session.CommitTransaction(within)
 }
 
-// check looks for what was acknowledged, and writes to every document that a transaction may have locked.
+// check looks for the acknowledged writes, and writes to every document that a transaction may have locked.
 func (l *load) check(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)

@@ -75,7 +75,7 @@ func retrygoWaits(ctx context.Context) error {
 		retrygo.DelayType(retrygo.FixedDelay)).Do(func() error { return errRefused })
 }
 
-// What the comparison in retry/README.md says of waiting and of errors is seen here.
+// The test checks the rows of the comparison in retry/README.md about waiting and about errors.
 func TestTheComparisonsClaims(t *testing.T) {
 	for _, c := range claimants {
 		t.Run(c.library+", the deadline", func(t *testing.T) {

@@ -42,7 +42,7 @@ func (l load) sample(t *testing.T, lib library) float64 {
 	return float64(took.Nanoseconds()) / float64(each*l.goroutines)
 }
 
-// checkCalls makes sure that what was measured was done: n operations that succeeded, by as many calls as that takes.
+// checkCalls checks that the measured work was done: n operations that succeeded, by as many calls as that takes.
 func checkCalls(t *testing.T, s *service, n int, err error) {
 	t.Helper()
 	want := uint64(n)

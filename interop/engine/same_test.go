@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is compared must be the same: each library passes successes on, tries again once, and only once.
+// The compared libraries must do the same work: each passes successes on, tries again once, and only once.
 func TestAllDoTheSame(t *testing.T) {
 	const n = 100
 	for _, c := range contenders(t) {

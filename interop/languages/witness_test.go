@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// What a witness counts.
+// The commands that a witness counts.
 const (
 	batch  = "getMore of the collection cursor"
 	stream = "aggregate that opens a change stream"

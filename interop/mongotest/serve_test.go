@@ -116,7 +116,7 @@ func person(id int64) bson.D {
 // valueOf returns where the value behind a key begins.
 func valueOf(message []byte, key string) int { return bytes.Index(message, []byte(key)) + len(key) }
 
-// prepare stores what is found.
+// prepare stores the documents that the finds return.
 func prepare(t *testing.T, s *server) {
 	t.Helper()
 	c := &client{conn: connect(t, s), op: operation{name: "insert", vary: findOne.vary, done: insertOne.done}}

@@ -23,7 +23,7 @@ type group struct {
 // pattern is a regular expression.
 type pattern struct{ *regexp.Regexp }
 
-// matches tells whether a failure is of this kind.
+// matches reports whether a failure is of this kind.
 func (p pattern) matches(err error) bool { return p.MatchString(err.Error()) }
 
 func (g *group) lists(file, name string) bool {
@@ -57,7 +57,7 @@ func listing(groups []group, file, name string) *group {
 	return nil
 }
 
-// verdict is what is wrong with a result, seen from the table and from the list of missing things; empty if nothing is.
+// verdict is the contradiction between a result and the table or the list of missing things; empty if there is none.
 func verdict(groups []group, lacks missing, r result) string {
 	g, o := listing(groups, r.file, r.name), r.outcome()
 	switch {

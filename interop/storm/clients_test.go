@@ -12,7 +12,7 @@ import (
 // seed is that of the moments at which operations begin: they are the same for all strategies.
 const seed = 49
 
-// run lets the clients do their work on the fake clock, and returns what was seen.
+// run lets the clients do their work on the fake clock, and returns the measured loads and results.
 func run(t *testing.T, s scene, how strategy) *result {
 	r := newResult(s)
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func (c *client) operation(at time.Duration) {
 	c.result.operationEnded(at, err == nil)
 }
 
-// attempt sends one attempt and waits for what comes of it.
+// attempt sends one attempt and waits for its outcome.
 func (c *client) attempt(ctx context.Context) error {
 	answer, after := c.arrive()
 	after += c.latency

@@ -75,7 +75,7 @@ func updateDocs(t *testing.T, results []*result) {
 	}
 }
 
-// checkDocs holds the docs against what was measured now. The engine's and the network's random delays are not seeded, so
+// checkDocs compares the docs with the values measured now. The engine's and the network's random delays are not seeded, so
 // numbers may differ by 5 %, and times by half a second.
 func checkDocs(t *testing.T, results []*result) {
 	docs, from, to := readDocs(t)

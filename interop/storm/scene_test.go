@@ -30,7 +30,7 @@ var standard = scene{
 	before: 3 * time.Second, storm: 10 * time.Second, after: 20 * time.Second,
 }
 
-// few is the scene with a tenth of the clients, a server for as many, and less time: for what is shown often.
+// few is the scene with a tenth of the clients, a server for as many, and less time, for the tests that run often.
 func few(s scene) scene {
 	s.clients /= 10
 	s.before, s.after = time.Second, 4*time.Second

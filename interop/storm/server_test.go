@@ -16,8 +16,8 @@ const (
 )
 
 // server has a bounded queue, first in first out, before a capacity that is smaller during the storm. Work is counted in
-// requests. What finds the queue full is rejected at once, at a cost; when the cost of rejecting has itself piled up as
-// high as the queue, what comes is lost: the network's buffers are full, and nobody answers.
+// requests. A request that finds the queue full is rejected at once, at a cost; when the cost of rejecting has itself piled up as
+// high as the queue, further requests are lost: the network's buffers are full, and there is no answer.
 type server struct {
 	scene
 	began time.Time

@@ -234,8 +234,8 @@ func (x *exec) collectionLocked(ns string) (*store.Collection, error) {
 	return c, err
 }
 
-// lookupLocked returns what has a namespace as the command sees it, nil if nothing has: in its transaction, at its read concern's
-// snapshot, or as it is.
+// lookupLocked returns the collection or view of a namespace as the command sees it, nil if there is none: in its
+// transaction, at its read concern's snapshot, or as it is.
 func (x *exec) lookupLocked(ns string) (*store.Collection, error) {
 	if x.result.within != nil {
 		c, err := x.result.within.collection(ns)

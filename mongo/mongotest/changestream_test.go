@@ -208,7 +208,7 @@ func TestWhereChangeStreamsBegin(t *testing.T) {
 	})
 }
 
-// TestALookupSeesWhatAMajorityHas checks that updateLookup does not find what may be rolled back.
+// TestALookupSeesWhatAMajorityHas checks that updateLookup does not find a write that may be rolled back.
 func TestALookupSeesWhatAMajorityHas(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)
@@ -332,7 +332,7 @@ func TestErrorsOfChangeStreams(t *testing.T) {
 	})
 }
 
-// TestTokensOfOtherLogs checks streams that are to begin behind what is not, or no longer, in the log.
+// TestTokensOfOtherLogs checks streams that begin after an entry that is not, or no longer, in the log.
 func TestTokensOfOtherLogs(t *testing.T) {
 	var foreign bson.Raw
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
@@ -408,7 +408,8 @@ func TestAChangeStreamWaits(t *testing.T) {
 	})
 }
 
-// TestOnlyCommittedChangesAreTold checks that a stream neither tells what may be rolled back nor loses what replaces it.
+// TestOnlyCommittedChangesAreTold checks that a stream neither reports a write that may be rolled back nor loses the
+// write that replaces it.
 func TestOnlyCommittedChangesAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		old := dial(t, rs, 0)

@@ -14,7 +14,7 @@ import (
 
 // CheckDocuments fails the test, and lets it go on, if the primary has other documents in a namespace than these: anything
 // that package bson encodes. The order of documents and of fields does not matter, and numbers are equal if their values
-// are. What differs is shown in extended JSON, "-" what should be and "+" what is.
+// are. The differences are shown in extended JSON, "-" for a wanted document and "+" for one that is there.
 func (rs *Deployment) CheckDocuments(t Tester, ns string, want ...any) {
 	t.Helper()
 	got, err := rs.Find(ns, nil)

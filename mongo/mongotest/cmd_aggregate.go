@@ -30,7 +30,7 @@ type aggregation struct {
 	let       []byte
 	collation query.Collation
 	cursor    bool // the option is there
-	bypass    bool // do not validate what is written
+	bypass    bool // do not validate the written documents
 	inOrder   bool // the documents come as the first $sort has them
 }
 

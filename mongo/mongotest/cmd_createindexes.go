@@ -135,7 +135,7 @@ func (x *exec) createIndexesLocked(c *indexCreation, note *noted) error {
 	return x.appendLocked(&store.Entry{Kind: store.Alter, NS: x.command.full, Change: &store.Change{Before: def, After: def.With(list)}}, -1, note)
 }
 
-// withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at what is wanted
+// withWanted returns the indexes of a definition and behind them those that it is to have besides. It looks at the wanted ones
 // first beside the indexes that are there, then beside one another.
 func (x *exec) withWanted(c *indexCreation, coll *store.Collection, def *store.Definition) ([]*store.Index, error) {
 	c.there = false

@@ -57,7 +57,7 @@ func (m *member) settingLocked(key string) []byte {
 	return c.Document(key)
 }
 
-// append writes the defaults behind what is there of a document.
+// append writes the defaults behind the fields that a document has.
 func (d defaults) append(dst []byte) []byte {
 	if d.read != nil {
 		dst = wire.AppendDocument(dst, readDefault, d.read)

@@ -24,7 +24,7 @@ type plan struct {
 	stage  string // around the search, "" for none
 }
 
-// cmdExplain tells the plan, which is all that the verbosity queryPlanner asks for. That is also what is told if none is given.
+// cmdExplain returns the plan of the verbosity queryPlanner, the only one that is supported. It is also the default here.
 func cmdExplain(x *exec) error {
 	if !x.command.first.IsDocument() {
 		return fields.WrongType("explain", "explain", x.command.first.Type, "object")

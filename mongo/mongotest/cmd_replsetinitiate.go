@@ -157,7 +157,7 @@ func withPort(host string) string {
 	return net.JoinHostPort(host, "27017")
 }
 
-// readSettings takes what has an effect here, and refuses what would need one and has none.
+// readSettings takes the settings that have an effect here, and refuses those that would need one and have none.
 func (c *initialConfig) readSettings(doc []byte) error {
 	it := wire.Elements(doc)
 	for it.Next() {

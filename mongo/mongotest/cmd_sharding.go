@@ -32,7 +32,7 @@ func cmdListShards(x *exec) error {
 	return nil
 }
 
-// getShardMap tells what the mongos knows of the shards; it is not in the manual.
+// getShardMap returns the shards that the mongos knows; it is not in the manual.
 func cmdGetShardMap(x *exec) error {
 	rs := x.conn.set
 	rs.mu.Lock()

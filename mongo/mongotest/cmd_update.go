@@ -246,7 +246,7 @@ func (x *exec) matchAndUpdateLocked(s *updateStatement, i int, stmt int32, note 
 			err = x.admissibleLocked(f.key, after, false)
 		}
 		if err != nil {
-			return x.executing("update", err) // what was done until then stays done, and is not counted
+			return x.executing("update", err) // the updates before it remain, and are not counted
 		}
 		if changed {
 			if err := x.storeLocked(f.replaced(after, s.update), stmt, note); err != nil {
@@ -273,7 +273,7 @@ func (x *exec) applyLocked(f *found, u *query.Update) ([]byte, error) {
 	return after, err
 }
 
-// refuseLocked returns why a write is refused. That its namespace is a view goes before what is wrong with the language in it,
+// refuseLocked returns why a write is refused. That its namespace is a view is checked before errors of the language in it,
 // and by then the real server has made the collection that an upsert writes into.
 func (x *exec) refuseLocked(why error, upsert bool) error {
 	_, err := x.conn.member.storedLocked(x.command.full)

@@ -14,7 +14,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/reference/command/createUser/
 //
-// Users are known to every member at once. What a user may do is kept and shown, and not enforced.
+// Users are known to every member at once. A user's roles are kept and shown, and not enforced.
 
 func cmdCreateUser(x *exec) error {
 	u := User{Name: string(x.command.first.Text()), Database: x.command.db}

@@ -20,7 +20,7 @@ func (c *criteria) parseCollation(e *wire.Element) error {
 	return err
 }
 
-// ownCollation reads the collation of one statement of several: what is wrong with it is an error of the statement's own.
+// ownCollation reads the collation of one statement of several: a mistake in it is an error of that statement alone.
 func (c *criteria) ownCollation(e *wire.Element) { c.flaw = c.parseCollation(e) }
 
 // collated returns a value with sort keys in the place of its strings, itself without a collation.

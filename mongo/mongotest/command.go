@@ -33,7 +33,7 @@ func (x *exec) has(s *spec) bool {
 	return s.place != wrong && x.conn.set.config.version.Within(s.since, s.gone)
 }
 
-// spec is what is known of a command.
+// spec describes a command.
 type spec struct {
 	index      int // among all commands
 	place      place
@@ -54,7 +54,7 @@ type spec struct {
 	ends       bool            // it ends a transaction
 }
 
-// command is a message, and the command that it was parsed to. What it refers to lies in the connection's buffer.
+// command is a message, and the command that it was parsed to. Its slices lie in the connection's buffer.
 type command struct {
 	requestID  int32
 	flags      wire.MsgFlags
@@ -65,7 +65,7 @@ type command struct {
 	raw   []byte
 	name  string
 	first query.Value    // the value behind the command's name
-	args  []wire.Element // what is not generic
+	args  []wire.Element // the fields that are not generic
 	db    string
 	coll  string
 	full  string // db.coll
@@ -94,7 +94,7 @@ type command struct {
 	stmtID       int32
 }
 
-// autocommit is what a command says of its transaction: nothing, that it is in one (off), or what is not allowed.
+// autocommit is a command's field of that name: absent, false (it is in a transaction), or a value that is not allowed.
 type autocommit uint8
 
 const (
@@ -257,7 +257,7 @@ func (x *exec) checkSession() error {
 	return nil
 }
 
-// checkTransaction refuses what may not be part of a transaction.
+// checkTransaction refuses commands that may not be part of a transaction.
 func (x *exec) checkTransaction() error {
 	c := &x.command
 	switch may := c.spec.inTxn; {

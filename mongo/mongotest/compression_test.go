@@ -114,7 +114,7 @@ func TestAnUnknownCompressorIsRefused(t *testing.T) {
 	}
 }
 
-// What asks for documents is told that it is too old; what does not cannot be told, and loses its connection.
+// An old operation that expects a reply gets an error; one that expects none ends its connection.
 func TestOldOperations(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
 	for op, want := range map[int32]string{2004: "OP_QUERY is no longer supported", 2005: "OP_GET_MORE is no longer supported", 2001: "", 2002: "", 2006: "", 2007: "", 999: ""} {

@@ -73,7 +73,7 @@ func (c *conn) write(b []byte) error {
 	return err
 }
 
-// close ends the connection; the client sees its end after what was written. It may be called from any goroutine.
+// close ends the connection; the client sees its end after the bytes that were written. It may be called from any goroutine.
 func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 
 // abort ends the connection with a reset.

@@ -57,7 +57,7 @@
 //
 // # Limits
 //
-// Nothing is stored on disk. What is not supported is refused by name, with an error code of the real server. A few settings
+// Nothing is stored on disk. An unsupported feature is refused by name, with an error code of the real server. A few settings
 // are kept and shown without effect: the roles of users, for example, and the expiry of documents. A sharded cluster has one
 // shard. Members notice at once that another one is lost, and then wait for the election timeout; a vote takes no time. The
 // performance is that of a test server: without a hint, only a filter by _id uses an index. README.md in the package's folder

@@ -238,7 +238,7 @@ func (m *member) catchUpLocked() {
 	}
 }
 
-// stepDownLocked makes a primary a secondary. What waits for its writes to be acknowledged is told by changedLocked.
+// stepDownLocked makes a primary a secondary. changedLocked wakes those who wait for the acknowledgement of its writes.
 func (m *member) stepDownLocked() {
 	m.role = secondary
 	m.held = nil
@@ -292,7 +292,7 @@ func (rs *Deployment) stepDownLocked(m *member, freeze, limit time.Duration, for
 }
 
 // heirLocked returns who is to be the next primary: of those that can be elected and have the log up to an index, as a
-// majority must, the one of the highest priority. What was written since then it gets in the moment of the step-down, when
+// majority must, the one of the highest priority. It gets the later writes in the moment of the step-down, when
 // nothing more can be written.
 func (m *member) heirLocked(index int64) *member {
 	if m.role != primary || !m.seesMajority() || m.majorityIndex() < index {
@@ -405,7 +405,7 @@ func (rs *Deployment) PartitionOneWay(from, to int) {
 }
 
 // SetLag sets how long after a write a member fetches it, beside the set's ReplicationDelay; a negative lag counts as none.
-// What was written before and is due by the new lag is fetched at once.
+// Earlier writes that are due by the new lag are fetched at once.
 func (rs *Deployment) SetLag(member int, lag time.Duration) {
 	m := orPanic(rs.memberAt("SetLag", member))
 	rs.mu.Lock()

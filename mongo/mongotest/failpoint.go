@@ -16,7 +16,7 @@ const (
 	// FailCommand acts before a command is executed, or on its reply.
 	FailCommand = "failCommand"
 	// FailWrite acts when a retryable write or a transaction's commit has written: it closes the connection, and with an
-	// error code what was written is undone.
+	// error code the writes are undone.
 	FailWrite = "onPrimaryTransactionalWrite"
 	// FailGetMore makes a getMore fail that has found its cursor, which is then gone.
 	FailGetMore = "failGetMoreAfterCursorCheckout"
@@ -101,7 +101,7 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 	return p.Namespace == "" || coll.Type == bson.TypeString && p.Namespace == x.command.db+"."+string(coll.Text())
 }
 
-// failWriteLocked does what the fail point for writes says about what has been written since an index of the oplog.
+// failWriteLocked does what the fail point for writes says about the entries since an index of the oplog.
 func (x *exec) failWriteLocked(since int64) error {
 	m := x.conn.member
 	p := m.points[FailWrite]

@@ -8,7 +8,7 @@ import (
 )
 
 // Request is one message from a client, as middleware sees it. It and its Body are valid only until the reply has been sent;
-// copy what is needed longer.
+// copy it if it is needed longer.
 type Request struct {
 	Member    int   // the member to which it was sent, -1 if it was sent to a mongos
 	Mongos    int   // the mongos to which it was sent, -1 if it was sent to a member

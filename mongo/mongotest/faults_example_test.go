@@ -74,7 +74,7 @@ func ExampleDeployment_Use() {
 	rs, counters, end := runSet()
 	defer end()
 
-	// Every reply to find is no message at all.
+	// Every reply to find is garbage, not a message.
 	remove := rs.Use("find", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
 		return &mongotest.Reply{Garbage: []byte("HTTP/1.1 400 Bad Request\r\n\r\n")}
 	})
@@ -138,7 +138,7 @@ func ExampleDeployment_Isolate() {
 	rs, counters, end := runSet()
 	defer end()
 
-	// The primary is cut off from everybody: connections stay open, and nothing comes.
+	// The primary is cut off from clients and members: connections stay open, and no bytes arrive.
 	rs.Isolate(rs.Primary())
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
@@ -175,7 +175,7 @@ func ExampleDeployment_SetLag() {
 	rs, counters, end := runSet()
 	defer end()
 
-	// A secondary is an hour behind. Reads from it do not find what a majority has.
+	// A secondary is an hour behind. Reads from it do not find a document that a majority has.
 	behind := (rs.Primary() + 1) % rs.Members()
 	rs.SetLag(behind, time.Hour)
 	if _, err := counters.InsertOne(ctx, bson.D{{Key: "_id", Value: 2}}); err != nil {
@@ -194,7 +194,7 @@ func ExampleBlackPipe() {
 	}
 	counters, disconnect := countersOf(pipe.URI(), pipe.Dialer())
 
-	// The test says what comes and what is answered. A driver must send a find again whose connection breaks, once.
+	// The test names each expected message and its answer. If a find's connection breaks, a driver must send the find once more.
 	pipe.Expect("find").CloseConnection()
 	pipe.Expect("find").Fail(&mongotest.CommandError{Code: 13, Message: "not allowed"})
 	fmt.Println(counters.FindOne(ctx, bson.D{}).Err())

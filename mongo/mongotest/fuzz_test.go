@@ -88,7 +88,7 @@ func FuzzMessage(f *testing.F) {
 }
 
 // FuzzCommand sends a command, written as extended JSON, and a second one, perhaps malformed as BSON, so that it comes
-// further than bytes without a sensible length do. What is answered must be a reply to it.
+// further than bytes without a sensible length do. An answer must be a reply to it.
 func FuzzCommand(f *testing.F) {
 	eachCommand(f, func(command string) { f.Add(command, []byte{}) })
 	for _, command := range []string{

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// What the language has of arrays, by way of the commands. The language itself is tested in internal/query.
+// The operators for arrays, tested by commands. The language itself is tested in internal/query.
 func TestArraysInCommands(t *testing.T) {
 	const before = `{"_id": 1, "a": [{"x": 1, "n": 0}, {"x": 2, "n": 0}, {"x": 2, "n": 5}]}`
 	for _, c := range []struct{ name, command, reply, after string }{

@@ -99,7 +99,7 @@ func (m *member) linked(to *member) bool {
 }
 
 // reaches reports whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that
-// what is cut one way ends them both ways.
+// a link that is cut one way ends them both ways.
 func (m *member) reaches(other *member) bool { return m.passes(other) && other.passes(m) }
 
 // seesMajority reports whether the member reaches, itself included, a majority of those who vote.
@@ -145,7 +145,7 @@ func (m *member) fetchLimit() int64 {
 	return limit
 }
 
-// holdLocked keeps what is applied from now on from being fetched; the returned function ends that.
+// holdLocked prevents entries that are applied from now on from being fetched; the returned function ends that.
 func (m *member) holdLocked() func() {
 	at, epoch := m.data.Log.Last(), m.epoch
 	m.held = append(m.held, at)

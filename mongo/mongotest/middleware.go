@@ -24,7 +24,7 @@ type Handler func(*Request) *Reply
 // held, and may call every method of the deployment but Close; its waits delay that connection only.
 type Middleware func(r *Request, next Handler) *Reply
 
-// Reply says what is sent to the client for one message.
+// Reply describes the bytes that are sent to the client for one message.
 type Reply struct {
 	// Body is the reply's document. It is sent as it is, and valid only until the middleware has returned.
 	Body bson.Raw

@@ -126,7 +126,8 @@ func (x *exec) hear() error {
 	return nil
 }
 
-// awaitTimesLocked waits until the member has what the read concern's times ask for; a majority of the members, if that is what is read.
+// awaitTimesLocked waits until the member has reached the read concern's times; if it reads a
+// majority's data, until a majority of the members has.
 func (x *exec) awaitTimesLocked() error {
 	rs, m := x.conn.set, x.conn.member
 	name, wanted := "afterClusterTime", x.command.after

@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// of returns a configuration of some members, each with what is said of it.
+// of returns a configuration of some members, each with its settings.
 func of(rs *mongotest.Deployment, version int, settings string, members map[int]string) string {
 	var list []string
 	for i := range rs.Members() {

@@ -16,7 +16,7 @@ import (
 const (
 	// routePatience is how long a mongos waits for a member that may take a command.
 	routePatience = 15 * time.Second
-	// routeAttempts is how often a mongos tries what may be repeated.
+	// routeAttempts is the number of attempts that a mongos makes of a command that may be repeated.
 	routeAttempts = 3
 )
 

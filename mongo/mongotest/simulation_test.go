@@ -68,7 +68,7 @@ func simulate(t *testing.T, rs *mongotest.Deployment, seed uint64) {
 	verifyJournal(t, rs)
 }
 
-// verifyJournal checks that what was applied and not rolled back is what the document holds.
+// verifyJournal checks that the document holds exactly the increments that were applied and not rolled back.
 func verifyJournal(t *testing.T, rs *mongotest.Deployment) {
 	t.Helper()
 	kept, rolledBack, deduplicated := 0, 0, 0

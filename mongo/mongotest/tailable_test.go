@@ -115,7 +115,7 @@ func TestEndsOfTailableCursors(t *testing.T) {
 	}
 }
 
-// TestAwaitData checks who waits for documents, how long, and that a primary without its set tells what it has.
+// TestAwaitData checks who waits for documents, how long, and that a primary without its set returns the documents that it has.
 func TestAwaitData(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c, writer := dial(t, rs, 0), dial(t, rs, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// Where a pipeline may write, and from where. What $out and $merge write is in testdata/replies.
+// The collections and members where a pipeline may write. The results of $out and $merge are in testdata/cases.
 func TestPipelinesThatWrite(t *testing.T) {
 	for _, c := range []struct {
 		name, version string
@@ -62,7 +62,7 @@ func TestPipelinesThatWrite(t *testing.T) {
 	}
 }
 
-// What a $out wrote that no majority has goes with a rollback, and what was there before comes back.
+// A rollback removes the result of a $out that no majority has, and restores the collection that was there before.
 func TestAnOutIsRolledBack(t *testing.T) {
 	bubble(t, func(t *testing.T, rs *mongotest.Deployment) {
 		c := dial(t, rs, 0)

@@ -144,7 +144,7 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// checkTransfers compares the accounts with the transfers, and these with what was acknowledged.
+// checkTransfers compares the accounts with the transfers, and these with the acknowledged ones.
 func checkTransfers(t *testing.T, rs *mongotest.Deployment, acknowledged <-chan bson.ObjectID) {
 	t.Helper()
 	must[int](t)(rs.WaitPrimary(t.Context()))

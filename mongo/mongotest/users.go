@@ -2,7 +2,7 @@ package mongotest
 
 import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 
-// User is someone who may authenticate. What an authenticated user may do is not restricted.
+// User is someone who may authenticate. An authenticated user may do anything.
 type User struct {
 	// Name is the user's name; for MONGODB-X509 the subject of the certificate, as RFC 2253 writes it.
 	Name string
@@ -34,7 +34,7 @@ func (rs *Deployment) userLocked(db, name string) *account.Account {
 	return nil
 }
 
-// user is userLocked for callers without the set's mutex. What it returns does not change.
+// user is userLocked for callers without the set's mutex. Its result does not change.
 func (rs *Deployment) user(db, name string) *account.Account {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

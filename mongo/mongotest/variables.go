@@ -104,7 +104,7 @@ type criteria struct {
 	sort      *query.Sort     // nil for none
 	natural   int64           // what the sort says of the order in which documents are kept, 1 or -1; 0 for nothing
 	collation query.Collation // nil if strings are compared by their bytes
-	flaw      error           // what is wrong with the collation
+	flaw      error           // the error of the collation
 	vars      any             // the values of the variables in the filter, and of what else the statement has
 	inOrder   bool            // findLocked found the documents in the order of the sort
 }
@@ -240,7 +240,7 @@ func (x *exec) executing(command string, err error) error {
 	return &e
 }
 
-// matcher is a compiled filter of what is no document of a collection.
+// matcher is a compiled filter of documents that are in no collection.
 type matcher struct {
 	filter query.Filter
 	match  query.Matching

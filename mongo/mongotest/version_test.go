@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// What clients tell versions by: the wire version, the name of hello, topologyVersion, and who labels errors.
+// Clients recognise versions by these: the wire version, the name of hello, topologyVersion, and who labels errors.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		version         string

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// What collMod does to a view, and where views are read. The rest is in testdata/replies.
+// collMod of a view, and the members where views are read. The rest is in testdata/cases.
 func TestViews(t *testing.T) {
 	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory())
 	c, other := dial(t, rs, 0), dial(t, rs, 1)

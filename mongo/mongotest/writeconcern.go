@@ -96,7 +96,7 @@ func (w *writeConcern) checkStandalone() error {
 	return nil
 }
 
-// awaitWriteConcern waits until the write concern of what was applied is satisfied, or notes in writeError why not.
+// awaitWriteConcern waits until the write concern of the applied writes is satisfied, or notes in writeError why not.
 func (x *exec) awaitWriteConcern() error {
 	w, rs := &x.command.writeConcern, x.conn.set
 	rs.mu.Lock()
@@ -112,7 +112,7 @@ func (x *exec) awaitWriteConcern() error {
 	return x.awaitMembers(w)
 }
 
-// awaitMembers waits until as many members as asked for have what was applied.
+// awaitMembers waits until as many members as asked for have the applied writes.
 func (x *exec) awaitMembers(w *writeConcern) error {
 	rs, m := x.conn.set, x.conn.member
 	x.conn.waiter.ready = func() bool { return x.interruptedLocked() || x.replicatedLocked() }
@@ -185,7 +185,7 @@ func (x *exec) appendConcern(dst []byte) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// appendW writes the field w, also of the default: where that is one member nobody asks for it.
+// appendW writes the field w, also of the default: where that is one member the real server leaves it out.
 func (w *writeConcern) appendW(dst []byte) []byte {
 	switch {
 	case w.mode != "":

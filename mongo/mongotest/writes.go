@@ -97,8 +97,8 @@ func (x *exec) appendOutcome(o *outcome) {
 	x.appendWritten(o.retried)
 }
 
-// appendWritten writes what ends the reply of every write: in which term and up to where it was applied, and what was not
-// executed because it had been before.
+// appendWritten writes the last fields of every write's reply: in which term and up to where it was applied, and which
+// statements were not executed again.
 func (x *exec) appendWritten(retried []int32) {
 	dst := x.result.out
 	if !x.conn.set.config.standalone {

@@ -212,7 +212,7 @@ func TestTheHellosOfAConnection(t *testing.T) {
 	}
 }
 
-// writesTo is a connection that keeps what is written and breaks then.
+// writesTo is a connection that keeps the bytes that are written, and then breaks.
 type writesTo struct{ sent *[]byte }
 
 func (c writesTo) Write(b []byte) (int, error) {
@@ -283,7 +283,7 @@ func TestThePoolsEventsTellHowLongItTook(t *testing.T) {
 	})
 }
 
-// A hello of an application's connection is ignored if it is older than what is known: nothing is published.
+// A hello of an application's connection is ignored if it is older than the known description: nothing is published.
 func TestAHelloThatIsIgnoredChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		version := func(n int64) bson.D {

@@ -121,7 +121,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 	})
 }
 
-// What the connection does not say is the careful value.
+// A fact that the connection does not report has the careful value.
 func TestABrokenConnectionWhoseStageIsNotKnownIsInFlight(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -192,7 +192,7 @@ func TestTheTextOfAnErrorWithAHistory(t *testing.T) {
 	}
 }
 
-// What a first server decides: the operation, the options, the server, in this order.
+// The conditions are checked at the first server: the operation, the options, the server, in this order.
 func TestWhyAnOperationMayNotBeRetriedByItsRule(t *testing.T) {
 	both := Config{RetryReads: true, RetryWrites: true}
 	for _, c := range []struct {

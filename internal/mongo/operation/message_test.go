@@ -34,7 +34,7 @@ func text(t *testing.T, d bson.D) string {
 	return bson.Raw(marshal(t, d)).String()
 }
 
-// Client Side Operations Timeout, "maxTimeMS": what is left less the least round trip, in whole milliseconds, never 0.
+// Client Side Operations Timeout, "maxTimeMS": the remaining time less the shortest round trip, in whole milliseconds, never 0.
 func TestMaxTimeIsWhatIsLeftLessARoundTripRoundedUp(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -209,7 +209,7 @@ func TestHowLongAMessageMayBe(t *testing.T) {
 	}
 }
 
-// What an operation needs while it is under way is used again by the next.
+// The memory of an operation that has ended is used again by the next.
 func TestRunsAreUsedAgain(t *testing.T) {
 	made := 0
 	before := runs.New

@@ -64,7 +64,7 @@ func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
 	return nil
 }
 
-// mongoSessionState tells what the client keeps to itself about a session. The official one has no accessor, so its fields
+// mongoSessionState returns the private state of a client's session. The official one has no accessor, so its fields
 // are read by name.
 func mongoSessionState(s *mongoSession) sessionState {
 	inner := reflect.ValueOf(s).Elem().FieldByName("clientSession").Elem()

@@ -9,7 +9,7 @@ import (
 type Deployment interface {
 	// URI names it for every client.
 	URI() string
-	// SingleURI names one of its mongos only; for what is not sharded it is URI.
+	// SingleURI names one of its mongos only; for a deployment that is not sharded it is URI.
 	SingleURI() string
 	// Configure adds what a URI cannot say, such as a dialer. It is called after the URI was applied.
 	Configure(*options.ClientOptions)

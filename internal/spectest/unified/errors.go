@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// expectedError says what must be true of an operation's error.
+// expectedError holds the conditions on an operation's error.
 type expectedError struct {
 	IsError            bool            `bson:"isError"`
 	IsClientError      *bool           `bson:"isClientError"`

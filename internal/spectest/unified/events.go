@@ -59,7 +59,7 @@ func (r *recorder) stop() {
 	r.stopped = true
 }
 
-// forget drops what was recorded so far.
+// forget drops the events recorded so far.
 func (r *recorder) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +130,7 @@ var sensitiveCommands = []string{
 	"authenticate", "saslStart", "saslContinue", "getnonce", "createUser", "updateUser", "copydbgetnonce", "copydbsaslstart", "copydb",
 }
 
-// wants tells whether a command's event is kept. A hello is sensitive if its content, of so many bytes, was taken out.
+// wants reports whether a command's event is kept. A hello is sensitive if its content, of so many bytes, was taken out.
 func (r *recorder) wants(command string, size int) bool {
 	const empty = 5
 	hello := command == "hello" || command == "isMaster" || command == "ismaster"

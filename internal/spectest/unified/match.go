@@ -96,7 +96,7 @@ func field(doc bson.Raw, key string) bson.RawValue {
 	return v
 }
 
-// operatorOf tells whether a value is a document whose first and only key is an operator.
+// operatorOf reports whether a value is a document whose first and only key is an operator.
 func operatorOf(v bson.RawValue) (string, bson.RawValue, bool) {
 	doc, ok := v.DocumentOK()
 	if !ok {

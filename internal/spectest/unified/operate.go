@@ -109,7 +109,7 @@ func (c *run) context(ctx context.Context, a *arguments) (context.Context, conte
 	return ctx, cancel
 }
 
-// judge compares an operation's result or error with what is expected, and saves the result.
+// judge compares an operation's result or error with the expected one, and saves the result.
 func (c *run) judge(op *operation, result any, err error) error {
 	switch {
 	case op.IgnoreResultAndError:

@@ -88,7 +88,7 @@ func clientBulkWrite(ctx context.Context, c *clientEntity, a *arguments) (any, e
 		return nil, err
 	}
 	result, err := c.BulkWrite(ctx, writes, opts)
-	if err != nil { // what was done before it, if anything, is in the error
+	if err != nil { // the error holds the results of the operations before it, if there are any
 		var failed mongoClientBulkError
 		result = nil
 		if errors.As(err, &failed) {

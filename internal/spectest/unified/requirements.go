@@ -110,7 +110,7 @@ func (f Facts) parameterUnmet(r requirement) string {
 	return ""
 }
 
-// Names tells whether the requirements of a case or its file name a topology.
+// Names reports whether the requirements of a case or its file name a topology.
 func (f *File) Names(t *Test, topology string) bool {
 	return slices.ContainsFunc(slices.Concat(f.RunOnRequirements, t.RunOnRequirements), func(r requirement) bool {
 		return slices.Contains(r.Topologies, topology)

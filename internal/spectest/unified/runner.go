@@ -14,7 +14,7 @@ import (
 type Runner struct {
 	Deployment Deployment
 
-	// SetInternal sets an option that a client's public builders do not have, and tells whether it knows it. It may be nil.
+	// SetInternal sets an option that a client's public builders do not have, and reports whether it knows it. It may be nil.
 	SetInternal func(builder any, name string, v bson.RawValue) (bool, error)
 }
 

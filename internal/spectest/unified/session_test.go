@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// What the runner reads of a session is the client's own business, so a new release of the client may change it.
+// The runner reads private fields of a session, so a new release of the client may change it.
 func TestSessionState(t *testing.T) {
 	client, err := mongoConnect(options.Client().ApplyURI("mongodb://no.such.host.invalid/"))
 	if err != nil {

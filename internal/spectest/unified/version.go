@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// version is the three numbers of a version string. What follows them (a fourth part, "-alpha1") has no meaning here.
+// version is the three numbers of a version string. The rest of the string (a fourth part, "-alpha1") has no meaning here.
 type version [3]int
 
 func parseVersion(text string) (version, error) {

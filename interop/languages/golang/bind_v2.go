@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// What the scenario uses of version 2 of the driver, by the names that both versions' files give it.
+// The parts of version 2 of the driver that the scenario uses, by the names of both versions' files.
 type (
 	D            = bson.D
 	A            = bson.A

@@ -65,7 +65,7 @@ func renamed(c *store.Change) []byte {
 	return wire.EndDocument(dst, at)
 }
 
-// creation describes what was created.
+// creation describes the created collection or view.
 func creation(c *store.Change) []byte {
 	at, dst := wire.BeginDocument(nil)
 	shown := c.After.Options.Shown()
@@ -163,7 +163,7 @@ func (s *Stream) document(e *event, data *store.Store, committed int64) ([]byte,
 	return wire.EndDocument(dst, at), nil
 }
 
-// appendOperation writes what was done to what.
+// appendOperation writes the operation and its namespace.
 func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 	if e.operation == "insert" || e.operation == "replace" {
 		dst = wire.AppendDocument(dst, "fullDocument", e.After)

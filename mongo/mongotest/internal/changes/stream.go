@@ -15,7 +15,7 @@ import (
 type Stream struct {
 	*Spec
 	version  version.Version
-	db, coll string // what is watched; coll is "" for a database
+	db, coll string // the watched namespace; coll is "" for a database
 	next     int64  // index of the log from which it reads on
 	from     store.Timestamp
 	events   []event // of the entry in hand
@@ -46,7 +46,7 @@ func Open(spec *Spec, v version.Version, db, coll string, data *store.Store, com
 		return nil, mongoerr.Errorf(mongoerr.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no "+
 			"longer be in the oplog.")
 	}
-	s.next = min(next, committed+1) // what is behind may yet be rolled back
+	s.next = min(next, committed+1) // later entries may yet be rolled back
 	return s, nil
 }
 

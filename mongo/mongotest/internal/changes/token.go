@@ -17,7 +17,7 @@ import (
 
 // https://www.mongodb.com/docs/manual/changeStreams/#resume-tokens
 
-// token is a position in the events of a set. All members have the same ones, for it is made of what is in the log. Its
+// token is a position in the events of a set. All members have the same ones, because it is made from the log. Its
 // text is written as the real server writes it, so that texts sort as positions do; of what identifies the event beyond its
 // place in the log it has the kind only, not the document's key.
 type token struct {

@@ -14,7 +14,7 @@ func (c *Collation) Document(doc []byte) []byte {
 	return wire.EndDocument(c.append(dst, doc, nil), at)
 }
 
-// Filter returns a filter that compares with sort keys. What it says with strings that are no values of documents stays.
+// Filter returns a filter that compares with sort keys. Strings in it that are no values of documents stay as they are.
 func (c *Collation) Filter(filter []byte) ([]byte, error) {
 	if name := uncollated(filter); name != "" {
 		return nil, unsupported("a filter with " + name)

@@ -58,7 +58,7 @@ func TestCases(t *testing.T) {
 }
 
 // wrong holds a reply of this server against those in the file. A difference must have its reason in the table, or follow one
-// that has: what was written otherwise is read otherwise.
+// that has one: after a write with another result, reads have other results too.
 func (l *caseLine) wrong(reply, reason string) string {
 	switch {
 	case reply != l.ours():

@@ -20,7 +20,7 @@ import (
 //	{"count": "c"}
 //		{"n": 1,"ok": 1.0}
 //
-// An empty line ends a sequence. What follows "@" is asked before every sequence behind it, up to the next lines with "@"; "@"
+// An empty line ends a sequence. A command after "@" is asked before every sequence behind it, up to the next lines with "@"; "@"
 // alone is nothing. DB stands for the database of the test; "CURSOR" for the cursor that was left open last.
 //
 // Where this server replies otherwise a second reply is its own, and testdata/differences.txt has the reason.

@@ -108,7 +108,7 @@ func (a *alternative) symbols() []string {
 	return names
 }
 
-// measure finds the heights, from the least on, and what has none.
+// measure finds the heights, from the least on, and the rules that have none.
 func (g grammar) measure() error {
 	for changed := true; changed; {
 		changed = false
@@ -156,7 +156,7 @@ func newSource(g grammar, seed, stream uint64) *source {
 	return &source{grammar: g, Rand: rand.New(rand.NewPCG(seed, stream))}
 }
 
-// statement is the text of a command, and what is in it.
+// statement is the text of a command, with the operators in it.
 type statement struct {
 	text  string
 	names []string

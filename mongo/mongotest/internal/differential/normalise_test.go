@@ -23,7 +23,7 @@ var writtenTimestamp = regexp.MustCompile(`Timestamp\((\d+), \d+\)`)
 
 var randomNumber = regexp.MustCompile(`0\.\d{6,}`)
 
-// rewritten are the parts of replies that differ from run to run, and what is written instead.
+// rewritten are the parts of replies that differ from run to run, with their replacements.
 var rewritten = []struct {
 	pattern *regexp.Regexp
 	as      string
@@ -37,7 +37,7 @@ var rewritten = []struct {
 	{regexp.MustCompile(`("cursors[A-Z][a-z]+": \[)\d+L`), "${1}CURSOR"},
 	{regexp.MustCompile(`"uuid": ?\{"\$binary":[^}]*\}\}`), `"uuid": UUID`},
 	{regexp.MustCompile(`Tree: .*?(\\n)* (planner returned|tailable cursor)`), " $2"},       // how a filter was understood
-	{regexp.MustCompile(` Input document: \{.*?\}","code"`), ` Input document: {}","code"`}, // without what is not needed
+	{regexp.MustCompile(` Input document: \{.*?\}","code"`), ` Input document: {}","code"`}, // without the parts that are not needed
 }
 
 // Libraries differ in the last digits of these.
@@ -63,7 +63,7 @@ func nearlySame(command bson.D, a, b string) bool {
 	return true
 }
 
-// normalised writes a reply without what may differ between two servers that say the same.
+// normalised writes a reply without the parts that may differ between two servers that agree.
 func normalised(db string, command bson.D, raw bson.Raw) reply {
 	doc := stable(raw)
 	for i := range doc {
@@ -187,7 +187,7 @@ var (
 )
 
 // inAnyOrder sorts what the server gives in no order: the groups of a pipeline without a sort, the sets that they gather, and
-// what is distinct in a view, which is such a set.
+// the distinct values of a view, which are such a set.
 func inAnyOrder(command, reply bson.D) {
 	if command[0].Key == "distinct" && onView(reply) {
 		sortLists(reply)

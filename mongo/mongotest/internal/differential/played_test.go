@@ -15,8 +15,8 @@ type played struct {
 	db string
 }
 
-// play asks a sequence and gives each reply to check. What fails without a reply is asked again once, from nothing: the real
-// server may have been started anew.
+// play asks a sequence and gives each reply to check. A sequence that fails without a reply is asked again once, from its
+// first command: the real server may have been started anew.
 func (p played) play(t *testing.T, s *sequence, check func(l *caseLine, reply string)) {
 	t.Helper()
 	replies, err := p.ask(s)

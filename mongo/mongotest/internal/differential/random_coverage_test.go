@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// coverage counts what is in the commands that were compared.
+// coverage counts the operators in the commands that were compared.
 type coverage struct {
 	mu     sync.Mutex
 	counts map[string]int

@@ -71,7 +71,7 @@ func TestRandomCommands(t *testing.T) {
 	c.report()
 }
 
-// report prints the figures and checks what was asked of the commands themselves.
+// report prints the figures and checks the requirements on the commands themselves.
 func (c *campaign) report() {
 	asked, fine := c.asked.Load(), c.fine.Load()
 	rarest := c.rarest(supported(c.t, c.grammar))
@@ -94,7 +94,7 @@ func (c *campaign) report() {
 	if fine*2 < asked {
 		c.t.Errorf("only %d of %d commands succeeded", fine, asked)
 	}
-	if asked >= 100_000 && least < atLeast { // fewer commands may well leave out what is seldom
+	if asked >= 100_000 && least < atLeast { // fewer commands may leave out a rare operator
 		c.t.Errorf("%s is in only %d of %d commands", name, least, asked)
 	}
 }
@@ -148,7 +148,7 @@ func (c *campaign) run(p *pair, list []statement) error {
 }
 
 // differsAgain reports whether the last command of several is answered otherwise also when they are asked again, twice if need be.
-// What is not has to do with the time that something took.
+// A difference that does not come again depends on the time that something took.
 func (p *pair) differsAgain(history []bson.D) bool {
 	for range 2 {
 		a, n, err := p.replay(history)

@@ -57,7 +57,7 @@ func parseDifferences(text string) (*differenceTable, error) {
 	return table, errors.Join(wrong...)
 }
 
-// reason returns why a command is answered otherwise at a place, "" if nobody tells.
+// reason returns why a command is answered otherwise at a place, "" if the table has none.
 func (d *differenceTable) reason(place, command string) string {
 	key := place + " " + command
 	d.used[key] = true

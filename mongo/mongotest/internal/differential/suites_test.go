@@ -22,7 +22,7 @@ var unasked = map[string]string{
 	"listSearchIndexes": "search indexes are not there", "assertCollectionExists": "the runner's own",
 }
 
-// suiteFile is what is looked at of a file of the unified test format.
+// suiteFile holds the used fields of a file of the unified test format.
 type suiteFile struct {
 	CreateEntities []struct {
 		Database   *struct{ ID string }
@@ -122,7 +122,7 @@ func (r *suiteRun) commands(t *testing.T, f *suiteFile, i int) []bson.D {
 	return list
 }
 
-// compare asks both servers, up to the first difference, which must have its reason. What ends without a reply is asked again
+// compare asks both servers, up to the first difference, which must have its reason. A command without a reply is asked again
 // once: the real server may have been started anew.
 func (r *suiteRun) compare(t *testing.T, place string, list []bson.D) {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// sum is $sum and, if mean is set, $avg: of numbers of any types, where what is no number is skipped. The type is the widest
+// sum is $sum and, if mean is set, $avg: of numbers of any types, where other values are skipped. The type is the widest
 // that it saw.
 type sum struct {
 	mean    bool

@@ -189,7 +189,7 @@ func modNumbers(a, b Value) (Value, error) {
 	return integerValue(a.AsInt64()%b.AsInt64(), isLong(a, b)), nil
 }
 
-// numeric is an operator of one number; null and what is absent give null.
+// numeric is an operator of one number; null and an absent value give null.
 func numeric(name string, apply func(v Value) (Value, error)) operator {
 	return operator{name: name, min: 1, max: 1, apply: func(args []Value) (Value, error) {
 		v := args[0]

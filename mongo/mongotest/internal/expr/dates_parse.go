@@ -105,7 +105,7 @@ type civil struct {
 	relative
 }
 
-// date returns the moment of what was read without a problem; zone is where the text names none.
+// date returns the moment that was read without a problem; zone is used if the text names none.
 func (c *civil) date(s string, zone *time.Location) (Value, error) {
 	if c.zone != nil {
 		zone = c.zone
@@ -132,7 +132,7 @@ func (c *civil) validDay() bool {
 	return c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= daysIn(c.year, time.Month(c.month))
 }
 
-// problems collects what is wrong with a text, in order.
+// problems collects the mistakes in a text, in order.
 type problems struct {
 	text  string
 	found []string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// formatParser reads a text by a format of %-specifiers, as timelib does: it notes what is wrong and goes on.
+// formatParser reads a text by a format of %-specifiers, as timelib does: it notes each mistake and goes on.
 type formatParser struct {
 	problems
 	civil
@@ -40,7 +40,7 @@ func parseFormat(s, format string) (*civil, error) {
 	return &p.civil, p.err()
 }
 
-// checkWhole notes what is wrong with the date and the time as wholes.
+// checkWhole notes the mistakes of the date and the time as wholes.
 func (p *formatParser) checkWhole() {
 	if p.iso && p.hasYear {
 		p.mixed()
@@ -74,7 +74,8 @@ func (p *formatParser) number(n int) (value, length int) {
 	return value, length
 }
 
-// numbers are the specifiers of a number: how many digits it has at most and at least, what is missing without, where it goes.
+// numbers are the specifiers of a number: its most and least digits, the error if it is missing, and its
+// setter.
 var numbers = map[byte]struct {
 	most, least int
 	absent      string

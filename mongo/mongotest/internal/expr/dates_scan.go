@@ -6,7 +6,8 @@ import (
 )
 
 // A text without a format is read token by token, each the longest that any of the patterns below has: the formats of PHP's strtotime,
-// https://www.php.net/manual/en/datetime.formats.php. What no pattern begins with is an error, and the reading goes on behind it.
+// https://www.php.net/manual/en/datetime.formats.php. A character with which no pattern begins is an error, and the
+// reading goes on behind it.
 
 // parts of the patterns, by the names that the manual has
 var dateParts = map[string]string{

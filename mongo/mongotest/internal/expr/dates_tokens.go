@@ -62,7 +62,7 @@ func calendarTokens() []dateToken {
 	}
 }
 
-// otherTokens are years, zones and what is relative.
+// otherTokens are years, zones and relative dates.
 func otherTokens() []dateToken {
 	return []dateToken{
 		token(`<year4>`, func(s *dateScan, t *tokenText) { s.setYear(t.number(4)) }),

@@ -89,7 +89,7 @@ func decimalFloat(f float64) decimal {
 	return d
 }
 
-// maxExponent bounds the exponents that are read: what is beyond is zero or infinite as well.
+// maxExponent bounds the exponents that are read: a number beyond them is zero or infinite as well.
 const maxExponent = 20000
 
 // parseDecimal reads a decimal number as it is written: digits, point, exponent, or the names of the special ones.

@@ -138,7 +138,7 @@ func (d decimal) sqrt() decimal {
 
 func floorHalf(n int) int { return (n - n&1) / 2 }
 
-// quantize rounds to a multiple of 10^exp and gives the result that exponent; what has then too many digits is NaN.
+// quantize rounds to a multiple of 10^exp and gives the result that exponent; a result with too many digits is NaN.
 func (d decimal) quantize(exp int, mode rounding) decimal {
 	if d.form != finite {
 		return d
@@ -162,7 +162,7 @@ func (d decimal) at(exp int) decimal {
 	return d
 }
 
-// integral rounds to an integer; what is one already stays as it is written.
+// integral rounds to an integer; an integer stays as it is written.
 func (d decimal) integral(mode rounding) decimal {
 	if d.form != finite || d.exp >= 0 {
 		return d

@@ -33,7 +33,7 @@ func anyOf(values []Value, t bson.Type) bool {
 	return false
 }
 
-// onlyNumber refuses what is no number.
+// onlyNumber refuses a value that is no number.
 func onlyNumber(code int32, name string) func(Value) (Value, error) {
 	return func(v Value) (Value, error) {
 		if !v.IsNumber() {

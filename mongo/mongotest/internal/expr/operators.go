@@ -38,7 +38,7 @@ func init() {
 	}
 }
 
-// unsupported are the real server's operators that need what is outside a document, or that no test has asked for.
+// unsupported are the real server's operators that need more than a document, or that no test has asked for.
 var unsupported = map[string]bool{
 	"$function": true, "$meta": true, "$toHashedIndexKey": true, "$hash": true, "$hexHash": true, "$encStrStartsWith": true,
 	"$encStrEndsWith": true, "$encStrContains": true, "$encStrNormalizedEq": true, "$serializeEJSON": true,

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// optimizer evaluates ahead of time what is constant, as the real server does when it has parsed a whole command. What it
-// tells is which error is reported: the first of a constant part, in the order of the arguments, goes before those that a
+// optimizer evaluates constant parts ahead of time, as the real server does when it has parsed a whole command. This
+// decides which error is reported: the first of a constant part, in the order of the arguments, goes before those that a
 // document brings about.
 type optimizer struct {
 	known map[int]Value // the variables whose values are constant, by slot

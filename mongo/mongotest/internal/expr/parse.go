@@ -13,7 +13,7 @@ import (
 // maxDepth is how deep BSON may nest.
 const maxDepth = 200
 
-// Parse compiles an expression. Like the real server it evaluates what is constant, so an error of a constant part is an
+// Parse compiles an expression. Like the real server it evaluates constant parts, so an error of a constant part is an
 // error of Parse, unless the syntax is wrong elsewhere.
 func Parse(v Value, scope *Scope) (Expression, error) {
 	p := &parser{scope: scope}
@@ -162,7 +162,7 @@ func (p *parser) path(s string) (Expression, error) {
 	case name == "SEARCH_META":
 		return nil, mongoerr.Errorf(6347902, "Can't access $$SEARCH_META without a $search stage earlier in the pipeline")
 	case name == "USER_ROLES":
-		return constant{array(nil)}, nil // nobody logs in
+		return constant{array(nil)}, nil // there are no logins
 	case !ok:
 		return nil, mongoerr.Errorf(17276, "Use of undefined variable: %s", name)
 	}

@@ -77,7 +77,7 @@ func roundDecimal128(d decimal, place int, mode rounding) decimal {
 	return d.quantize(-place, mode)
 }
 
-// roundDecimal rounds to a place; what has fewer digits after the point stays as it is.
+// roundDecimal rounds to a place; a number with fewer digits after the point stays as it is.
 func roundDecimal(d decimal, place int, mode rounding) decimal {
 	if d.form != finite || -place <= d.exp {
 		return d

@@ -25,7 +25,7 @@ func pointLength(first byte) (n int, ok bool) {
 	return 4, true
 }
 
-// skipPoints returns what is behind the first characters of a string; ok is false if a byte that should begin one does not.
+// skipPoints returns the rest behind the first characters of a string; ok is false if a byte that should begin one does not.
 func skipPoints(s string, count int) (rest string, ok bool) {
 	for ; count > 0 && len(s) > 0; count-- {
 		n, ok := pointLength(s[0])

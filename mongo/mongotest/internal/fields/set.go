@@ -168,7 +168,7 @@ func Bool(e *wire.Element) (bool, error) {
 	return e.True(), nil
 }
 
-// arrayOf refuses what is no array of values of a type. Nulls in it are as good as nothing.
+// arrayOf refuses a value that is no array of values of a type. Nulls in it are ignored.
 func (s *Set) arrayOf(want bson.Type, e *wire.Element) error {
 	if e.Type != bson.TypeArray {
 		return WrongType(s.name, string(e.Key), e.Type, "array")

@@ -37,7 +37,7 @@ var units = []struct {
 	{"millisecond", 1},
 }
 
-// checkUnit refuses what is no unit of time.
+// checkUnit refuses a text that is no unit of time.
 func checkUnit(name string) error {
 	for _, u := range units {
 		if u.name == name {

@@ -15,7 +15,7 @@ type bucketAuto struct {
 	accumulators
 	by    expr.Expression
 	n     int
-	round *granularity // nil if boundaries are what is found
+	round *granularity // nil if boundaries are values of the documents
 }
 
 func parseBucketAuto(p *parser, _ string, spec Value) (stage, error) {

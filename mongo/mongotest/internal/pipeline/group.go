@@ -40,7 +40,7 @@ func (a *accumulators) add(p *parser, f field) error {
 type bucket struct {
 	id      Value
 	states  []*expr.State
-	sparing bool // what is complete is not evaluated any more
+	sparing bool // a complete accumulator is not evaluated any more
 }
 
 func (a *accumulators) open(r *runner, id Value) (*bucket, error) {

@@ -138,7 +138,7 @@ func (s *lookup) filter(doc []byte) (*query.Filter, error) {
 	}
 	var values []Value
 	s.local.eachIndexed(doc, func(v Value) { values = append(values, elementsOrSelf(v)...) })
-	if len(values) == 0 { // nothing there equals what is not there
+	if len(values) == 0 { // an absent value equals another absent one
 		values = []Value{null}
 	}
 	return equalsAny(s.foreign, values)

@@ -54,7 +54,7 @@ func (p fieldPath) get(doc []byte) Value {
 	return p[1:].get(v.Data)
 }
 
-// set returns doc with a value at the path; what is in the way and no document is replaced by one.
+// set returns doc with a value at the path; a value on the path that is no document is replaced by one.
 func (p fieldPath) set(doc []byte, v Value) []byte {
 	o := query.ObjectOf(doc)
 	if len(p) == 1 {

@@ -56,7 +56,7 @@ func Parse(stages []byte, o Options) (*Pipeline, error) {
 	return &Pipeline{Let: let, steps: steps}, p.optimized()
 }
 
-// Survey tells what is wrong with stages before any is compiled.
+// Survey returns the error of stages that are wrong, before any is compiled.
 func Survey(stages []byte, o Options) error {
 	return newParser(o).survey(lastOfEach(Value{Type: bson.TypeArray, Data: stages}))
 }
@@ -73,8 +73,8 @@ func (p *Pipeline) First() (string, Value) {
 // Reads reports whether the pipeline reads the collection: its first stage makes no documents of its own.
 func (p *Pipeline) Reads() bool { return len(p.steps) == 0 || !p.steps[0].source }
 
-// Filter returns the filter of a $match at the start, nil if there is none. What it does not match, the pipeline does not
-// need; the $match itself still runs.
+// Filter returns the filter of a $match at the start, nil if there is none. The pipeline does not need the
+// other documents; the $match itself still runs.
 func (p *Pipeline) Filter() *query.Filter {
 	if len(p.steps) > 0 {
 		if m, ok := p.steps[0].stage.(*match); ok {
@@ -119,7 +119,7 @@ func chain(r *runner, steps []step, in stream) stream {
 	return in
 }
 
-// parser is what is known where a stage is parsed.
+// parser holds the context in which a stage is parsed.
 type parser struct {
 	Options
 	names  []string // the variables in scope
@@ -135,7 +135,7 @@ func newParser(o Options) *parser { return &parser{Options: o, failing: new(erro
 // maxDepth is how deep pipelines may be in one another.
 const maxDepth = 20
 
-// within returns a parser for what is inside, where more variables are known.
+// within returns a parser for the inner stages, which know more variables.
 func (p *parser) within(names []string) *parser {
 	inner := *p
 	inner.names = slices.Concat(p.names, names)
@@ -185,7 +185,7 @@ func (p *parser) optimized() error {
 	return because("Failed to optimize pipeline", *p.failing)
 }
 
-// inside optimizes what is inside a stage, with a parser of its own, before the whole.
+// inside optimizes the parts of a stage, with a parser of its own, before the whole.
 func (p *parser) inside(parse func(inner *parser) error) error {
 	inner := p.late()
 	err := parse(inner)

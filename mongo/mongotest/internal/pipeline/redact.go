@@ -31,7 +31,7 @@ func (s *redact) run(r *runner, in stream) stream {
 	}).run(r, in)
 }
 
-// redacted returns what is left of a document that is root or inside it, Missing for nothing.
+// redacted returns the remaining part of a document that is root or inside it, Missing for nothing.
 func (s *redact) redacted(r *runner, root, doc []byte) (Value, error) {
 	own := []Value{query.Text("keep"), query.Text("descend"), query.Text("prune"), query.Document(doc)}
 	r.env.Vars = slices.Concat(r.env.Vars[:s.first], own)

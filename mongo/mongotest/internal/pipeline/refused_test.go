@@ -13,7 +13,7 @@ var refused = []string{
 	"$search", "$searchMeta", "$setMetadata", "$shardedDataDistribution", "$vectorSearch",
 }
 
-// TestRefusedStagesAreNamed checks that what is only refused says so.
+// TestRefusedStagesAreNamed checks that the error of a refused stage names it.
 func TestRefusedStagesAreNamed(t *testing.T) {
 	for _, name := range refused {
 		if name == splitEvents {

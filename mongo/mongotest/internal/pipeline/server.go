@@ -81,7 +81,7 @@ const searchRefused = "Using $search and $vectorSearch aggregation stages requir
 	"or an AtlasCLI local deployment to enable.For more information on how to connect, see " +
 	"https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
-// SearchIndexesRefused is how a server without a search engine beside it refuses what is about search indexes.
+// SearchIndexesRefused is how a server without a search engine beside it refuses stages and commands about search indexes.
 const SearchIndexesRefused = "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional " +
 	"configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see " +
 	"https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."

@@ -9,7 +9,7 @@ import (
 type kind struct {
 	name   string
 	parse  func(p *parser, name string, spec Value) (stage, error)
-	survey func(p *parser, name string, spec Value) error // what is checked before any stage is compiled
+	survey func(p *parser, name string, spec Value) error // the check before any stage is compiled
 	first  bool                                           // only at the start
 	last   bool                                           // only at the end
 	source bool                                           // makes documents of its own

@@ -240,7 +240,7 @@ func (k *shift) begin(r *runner, part *partition) windowValues {
 		}
 		v, err := r.eval(k.output, part.docs[at])
 		if v.Missing() {
-			v = k.fallback // what is not there is like a document that is not there
+			v = k.fallback // an absent value is like an absent document
 		}
 		return v, err
 	}

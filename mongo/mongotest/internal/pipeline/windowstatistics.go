@@ -104,7 +104,7 @@ func (m *movingAverage) next(average, v Value) (Value, error) {
 	return compute("$add", gain, rest)
 }
 
-// covariance is $covariancePop and $covarianceSamp, of pairs: what is no array of two numbers does not count.
+// covariance is $covariancePop and $covarianceSamp, of pairs: a value that is no array of two numbers does not count.
 type covariance struct {
 	pair   expr.Expression
 	sample bool

@@ -1,6 +1,6 @@
 // Package query is MongoDB's language of documents as far as the test server speaks it: the order of values, filters,
-// updates, projections and sorts, all over BSON bytes. It is pure: no sockets, no clock, no state. What it does not know it
-// refuses by name, with the real server's code where it has one. Aggregation expressions and the stages of updates are the
+// updates, projections and sorts, all over BSON bytes. It is pure: no sockets, no clock, no state. It refuses unknown
+// operators by name, with the real server's code where it has one. Aggregation expressions and the stages of updates are the
 // language of another package, which plugs in by Hooks.
 //
 // Everything compiled here (Filter, Update, Projection, Sort) is immutable and safe for concurrent use.

@@ -171,7 +171,7 @@ func (e *explainer) expression(c *clause, doc []byte, inverted bool) []byte {
 	return r.text("reason", reason).value("expressionResult", v).end()
 }
 
-// reasons are what is said of an operator that does not match, and of one that does.
+// reasons are the texts for an operator that does not match, and for one that does.
 var reasons = map[string][2]string{
 	"$eq": comparisonReasons, "$gt": comparisonReasons, "$gte": comparisonReasons, "$lt": comparisonReasons, "$lte": comparisonReasons,
 	"$ne":           {comparisonReasons[1], comparisonReasons[0]},

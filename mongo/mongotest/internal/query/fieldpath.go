@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// fieldPath splits a path of a projection or sort, refusing what is none.
+// fieldPath splits a path of a projection or sort, and refuses a text that is no path.
 func fieldPath(name string) (path, error) {
 	const advice = "Consider using $getField or $setField for a field path with '.' or '$'. :: caused by :: "
 	switch {

@@ -33,7 +33,7 @@ func ParseFilter(doc []byte) (*Filter, error) {
 	return f, nil
 }
 
-// Parse compiles a filter document into f, replacing what was there. It keeps parts of doc.
+// Parse compiles a filter document into f, in place of its former content. It keeps parts of doc.
 func (f *Filter) Parse(doc []byte) error { return f.ParseWith(doc, Hooks{}) }
 
 // ParseWith is Parse with hooks. Such a filter is matched by MatchWith.

@@ -151,7 +151,7 @@ func (p *filterParser) expression(v Value) (node, error) {
 	return exprNode{e}, err
 }
 
-// logical compiles $and, $or and $nor. What must hold anyway joins the conditions beside it.
+// logical compiles $and, $or and $nor. A condition that must hold anyway joins the conditions beside it.
 func (p *filterParser) logical(nodes []node, key string, v Value) ([]node, error) {
 	if !v.IsArray() {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "%s argument must be an array", key)

@@ -2,14 +2,14 @@ package query
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// Hooks plug the language of aggregation expressions, which stands above this package, into it. What a nil hook would
-// compile is refused by name.
+// Hooks plug the language of aggregation expressions, which stands above this package, into it. If a hook is
+// nil, the operators that need it are refused by name.
 type Hooks struct {
 	// Expr compiles an expression, for $expr and for the computed fields of a projection.
 	Expr func(v Value) (Expr, error)
 	// Pipeline compiles an update that is an array of stages.
 	Pipeline func(stages Value) (Pipeline, error)
-	// Refused tells why a filter may not have $jsonSchema, $where or $text.
+	// Refused returns why a filter may not have $jsonSchema, $where or $text.
 	Refused func(operator string) error
 }
 

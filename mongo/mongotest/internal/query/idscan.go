@@ -135,7 +135,7 @@ func sayWhere(c condition) bool {
 	return false
 }
 
-// sayWhereNot is sayWhere of what is negated.
+// sayWhereNot is sayWhere of a negated condition.
 func sayWhereNot(c condition) bool {
 	if l, ok := c.(*leaf); ok {
 		switch p := l.predicate.(type) {

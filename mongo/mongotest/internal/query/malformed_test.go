@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// What a message's framing lets through may still be malformed inside. The text of a value is written into errors all the same.
+// A value in a well-framed message may still be malformed inside. Its text is written into errors all the same.
 func TestTheTextOfMalformedValues(t *testing.T) {
 	for rule, v := range map[string]query.Value{
 		"code longer than the whole":    {Type: bson.TypeCodeWithScope, Data: []byte("\x0e\x00\x00\x00\x7f\x00\x00\x00\x00\x05\x00\x00\x00\x00")},

@@ -58,7 +58,7 @@ func (v Value) AsFloat64() float64 {
 	return 0
 }
 
-// Truncated returns the int64 that is next to a number on the side of zero; that of NaN, and of what is no number, is 0.
+// Truncated returns the int64 that is next to a number on the side of zero; that of NaN, and of a value that is no number, is 0.
 func (v Value) Truncated() int64 {
 	if v.Type == bson.TypeInt64 {
 		return v.int64()

@@ -27,7 +27,7 @@ type spot struct {
 	element int  // the index of the outermost array's element on the way, plus one; 0 if no array was looked into
 }
 
-// into is the spot of what is below an array's n-th element.
+// into is the spot below an array's n-th element.
 func (s spot) into(n int) spot {
 	if s.element == 0 {
 		s.element = n + 1

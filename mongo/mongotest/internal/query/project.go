@@ -139,7 +139,7 @@ type projecting struct {
 	unsliced bool // within an array in an array, where no slice reaches
 }
 
-// document writes what f leaves of a document: its fields in their order, then what is computed.
+// document writes the part of a document that f keeps: its fields in their order, then the computed ones.
 func (w *projecting) document(dst []byte, f *field, doc []byte) ([]byte, error) {
 	values, err := w.computed(f, doc)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *projecting) document(dst []byte, f *field, doc []byte) ([]byte, error) 
 	return wire.EndDocument(dst, at), it.Err
 }
 
-// computed evaluates what is computed in a document, in the order written, wherever it is to stand.
+// computed evaluates the computed fields of a document, in the order written, wherever they are to stand.
 func (w *projecting) computed(f *field, doc []byte) (map[*field]Value, error) {
 	var values map[*field]Value
 	for _, c := range f.children {
@@ -215,7 +215,7 @@ func (w *projecting) existing(dst []byte, f *field, e wire.Element, values map[*
 	return wire.AppendValue(dst, c.name, v.Type, v.Data), nil
 }
 
-// added writes what stands behind a document's own fields: what is computed, and the matches of an inclusion.
+// added writes the fields behind a document's own: the computed ones, and the matches of an inclusion.
 func (w *projecting) added(dst []byte, c *field, doc []byte, values map[*field]Value) []byte {
 	v, known := values[c]
 	switch {

@@ -167,7 +167,7 @@ func (p *projectionParser) leaf(name string, kind leafKind) (*field, error) {
 	return at, nil
 }
 
-// object takes {name: {...}}: an operator, or a projection of what is below.
+// object takes {name: {...}}: an operator, or a projection of the fields below.
 func (p *projectionParser) object(name string, v Value) error {
 	it := wire.Elements(v.Data)
 	if !it.Next() {

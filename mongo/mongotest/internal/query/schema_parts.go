@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// The keywords of a schema on what is in arrays and documents.
+// The keywords of a schema for the content of arrays and documents.
 
 func schemaUnique(v Value, _ []byte) (rule, error) {
 	if v.Type != bson.TypeBoolean {

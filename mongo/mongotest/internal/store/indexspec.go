@@ -22,8 +22,8 @@ type specReader struct {
 	rest       []wire.Element // the options without a part in what the index does here
 	hasName    bool
 	expression wire.Element // the partialFilterExpression, if there is one
-	uncollated error        // what is wrong with the collation
-	lenient    bool         // what is not known is left out, not refused
+	uncollated error        // the error of the collation
+	lenient    bool         // unknown fields are left out, not refused
 }
 
 // ParseIndex reads a specification.

@@ -17,13 +17,13 @@ type Key []query.Value
 
 // part is one field of a key that is being made.
 type part struct {
-	path  []string    // what is left to follow; none once the value is final
-	value query.Value // what was found so far: an array where the path has yet to enter it
+	path  []string    // the part that is left to follow; none once the value is final
+	value query.Value // the value found so far: an array where the path has yet to enter it
 	name  string      // the name of that array
 
 	placed *part  // where the path goes on, if it names an element of the array that is being entered by its place
 	nested bool   // that element is an array itself
-	array  []byte // what is entered then
+	array  []byte // the array that is entered then
 }
 
 var (
@@ -148,7 +148,7 @@ func (p *part) advance(doc []byte) (bool, error) {
 	return false, nil
 }
 
-// follow sets the value that the path leads to in doc, or the first array on the way, and what is then left of the path.
+// follow sets the value that the path leads to in doc, or the first array on the way, and the part of the path that is left.
 func (p *part) follow(doc []byte) {
 	for {
 		p.value, p.name = query.Lookup(doc, p.path[0]), p.path[0]

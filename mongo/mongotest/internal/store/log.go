@@ -2,7 +2,7 @@ package store
 
 import "sort"
 
-// Slot is a place in one member's log: the entry, and what is needed to undo it there.
+// Slot is a place in one member's log: the entry, and the data that is needed to undo it there.
 type Slot struct {
 	*Entry
 	previous *statement  // the newest record of the entry's session before

@@ -20,7 +20,7 @@ type Options struct {
 	validator []byte // nil for none
 	Filter    *query.Filter
 	computes  bool   // the filter has expressions
-	Refused   error  // what is wrong with the validator
+	Refused   error  // the error of the validator
 	level     string // "" for the default, strict
 	ViewOn    string // of a view; "" for a collection
 	Pipeline  []byte // of a view: an array

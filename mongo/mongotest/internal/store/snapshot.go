@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Changes returns what was done to the data after an index of its log, the newest first.
+// Changes returns the changes of the data after an index of its log, the newest first.
 func (st *Store) Changes(after int64) iter.Seq[*Slot] {
 	return func(yield func(*Slot) bool) {
 		for i := len(st.Log.slots) - 1; i >= 0 && st.Log.Base+int64(i) >= after; i-- {

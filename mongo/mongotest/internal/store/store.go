@@ -51,7 +51,7 @@ func (st *Store) Undo() {
 	s.undone()
 }
 
-// Session returns what is known of a session, which there is from then on.
+// Session returns the record of a session, and creates it if there is none.
 func (st *Store) Session(lsid string) *Session {
 	s := st.Sessions[lsid]
 	if s == nil {

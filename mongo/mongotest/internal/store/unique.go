@@ -164,7 +164,7 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 // Duplicate is the error of a key that is already there.
 func Duplicate(ns string, ix *Index, k Key) *mongoerr.Error {
 	value := ix.named(k, func(key []byte) string { return fmt.Sprintf("CollationKey(0x%x)", key) })
-	if ix.clusters { // what is there already is found by its record, of which no value is told
+	if ix.clusters { // a duplicate is found by its record, and the error names no value
 		e := mongoerr.Errorf(mongoerr.DuplicateKey,
 			"E11000 duplicate key error collection: %s dup key: %s found value: {}", ns, query.DocumentText(value))
 		e.Extra = wire.AppendDocument(wire.AppendDocument(nil, "keyPattern", ix.Pattern), "keyValue", value)

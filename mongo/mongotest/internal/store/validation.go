@@ -63,7 +63,7 @@ func notInValidator(operator string) error {
 	return mongoerr.Errorf(mongoerr.BadValue, "%s is not allowed in this context", operator)
 }
 
-// validating compiles an expression of a validator. What fails in it fails when a document is validated.
+// validating compiles an expression of a validator. An error of its evaluation is an error when a document is validated.
 func validating(v query.Value) (query.Expr, error) {
 	for operator, code := range map[string]mongoerr.Code{"$rand": 3040500, "$currentDate": 9428200} {
 		if uses(v, operator) {
