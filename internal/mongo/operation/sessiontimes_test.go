@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // Each operation extends the life of the session, not only the first.
@@ -137,4 +139,63 @@ func TestAMalformedReplyHasNoFieldsAndNoCursor(t *testing.T) {
 	if c, err := reply.ReadCursor(); err == nil || c.ID != 0 || c.Batch != nil {
 		t.Errorf("error %v, cursor %+v", err, c)
 	}
+}
+
+func TestTheNewerClusterTimeIsKeptAsACopy(t *testing.T) {
+	at := func(seconds uint32) []byte {
+		return marshal(t, bson.D{{Key: "clusterTime", Value: bson.Timestamp{T: seconds}}})
+	}
+	document := at(2)
+	two := newer(nil, document)
+	clear(document)
+	if !bytes.Equal(two.document, at(2)) {
+		t.Error("the time is in the connection's buffer")
+	}
+	for name, older := range map[string][]byte{"older": at(1), "equal": at(2), "missing": nil} {
+		if newer(two, older) != two {
+			t.Errorf("a time that is %s replaces it", name)
+		}
+	}
+	if three := newer(two, at(3)); !bytes.Equal(three.document, at(3)) {
+		t.Error("a newer time does not replace it")
+	}
+}
+
+// Causal Consistency: the application may have advanced the session's cluster time.
+func TestACommandIsSentWithTheSessionsClusterTime(t *testing.T) {
+	in(t, func(w *world) {
+		w.insert(1, nil)
+		s := w.runner.StartSession(SessionOptions{})
+		defer s.End()
+		future := w.runner.clock.latest.Load().timestamp + 1
+		s.clusterTime = newer(nil, marshal(t, bson.D{
+			{Key: "clusterTime", Value: bson.Timestamp{T: uint32(future >> 32), I: uint32(future)}},
+		}))
+		o := withSession(op(Read, constant("find", "c")), s)
+		_ = w.runner.Run(w.Context(), o)
+		seconds, counter := w.last("$clusterTime", "clusterTime").Timestamp()
+		if got := Timestamp(seconds)<<32 | Timestamp(counter); got != future {
+			t.Errorf("the cluster time is %d, want %d", got, future)
+		}
+	})
+}
+
+// The topology may describe the server otherwise by now, and a load balancer not at all.
+func TestACommandIsWrittenForTheServerOfItsConnection(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		w.connection(pin, nil)
+		var described []*topology.Server
+		o := op(Generic, constant("ping", 1))
+		o.Pin = pin
+		o.Command = &command{write: func(a Attempt) bson.D {
+			described = append(described, a.Server)
+			return doc("ping", 1)
+		}}
+		w.must(w.runner.Run(w.Context(), o))
+		if len(described) != 1 || described[0] != pin.conn.Description {
+			t.Errorf("written for %+v", described)
+		}
+		pin.Release()
+	})
 }
