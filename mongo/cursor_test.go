@@ -32,6 +32,7 @@ type fiveDocuments struct {
 	*testing.T
 	db   *Database
 	sent []bson.Raw
+	keep bool // cursors are pinned to their connection
 }
 
 func onDatabase(t *testing.T, f func(*fiveDocuments)) {
@@ -75,7 +76,7 @@ func (f *fiveDocuments) open(s *operation.Session) (*Cursor, error) {
 		f.Fatal(err)
 	}
 	cursor := newCursor(f.db, "", f.db.scope, s)
-	cursor.batchSize = 2
+	cursor.batchSize, cursor.pin.KeepConnection = 2, f.keep
 	return cursor, cursor.open(f.Context(), &operation.Operation{
 		Name: "aggregate", Database: f.db.name, Command: &databaseCommand{elements: command, cursor: cursor},
 		Kind: operation.Read, Effect: retry.EffectReadOnly, Retryable: true, Selection: f.db.scope.reads,

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,5 +116,48 @@ func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
 		if !slices.Contains(got, "a Mongos -> b Unknown") {
 			t.Errorf("reported %q", []string(got))
 		}
+	})
+}
+
+// A poll of an SRV record may end after the client was closed.
+func TestSeedsAreNotReplacedAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got changes
+		c := start(t, network{addrA: {hello: mongos()}, addrB: {hello: mongos()}}, func(cfg *Config) { cfg.OnChange = got.add })
+		selected(t, c)
+		c.Close()
+		reported := len(got)
+		c.ReplaceSeeds([]string{addrB})
+		if len(got) != reported || c.Snapshot().Description.Server(addrA) == nil {
+			t.Errorf("the topology is %s now", shown(c.Snapshot().Description))
+		}
+	})
+}
+
+// An operation on a pinned connection may begin after its server left the topology.
+func TestAnOperationOnAPinnedConnectionOfARemovedServerCanBeInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &peer{hello: mongos()}
+		c := start(t, network{addrA: a, addrB: {hello: mongos()}, addrC: {hello: mongos()}}, nil)
+		s := selected(t, c)
+		conn := checkOut(t, s)
+		s.EndUse()
+		c.ReplaceSeeds([]string{addrB})
+		synctest.Wait()
+		c.ReplaceSeeds([]string{addrC})
+		synctest.Wait()
+		s.BeginUse()
+		a.hang()
+		if !c.Busy() {
+			t.Error("the operation does not count as in flight")
+		}
+		running := async(func() error { return ping(context.Background(), conn) })
+		unsettled(t, "the operation", running)
+		c.Interrupt()
+		if err := settled(t, "the operation", running); !errors.Is(err, errInterrupted) {
+			t.Errorf("error %v", err)
+		}
+		s.CheckIn(conn)
+		a.wantEnded(t, 0)
 	})
 }

@@ -19,7 +19,7 @@ type Cluster struct {
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
-	removed  []*Server // servers that left the topology and may still have operations in flight
+	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of OnChange
 
@@ -167,7 +167,7 @@ func (c *Cluster) publish(description *topology.Description) effects {
 			delete(c.servers, address)
 			s.stop()
 			after = append(after, s.pool.close()...)
-			c.removed = append(slices.DeleteFunc(c.removed, (*Server).idle), s)
+			c.removed = append(slices.DeleteFunc(c.removed, (*Server).unused), s)
 		}
 	}
 	if old := c.snapshot.Swap(next); old != nil {
@@ -241,10 +241,14 @@ func (c *Cluster) TargetOf(s *Server) Target {
 }
 
 // ReplaceSeeds applies the result of polling an SRV record (Polling SRV Records for mongos Discovery): servers that
-// are not among addresses are removed, new ones are added. Only an Unknown or Sharded topology changes.
+// are not among addresses are removed, new ones are added. Only an Unknown or Sharded topology changes, and none after
+// Close.
 func (c *Cluster) ReplaceSeeds(addresses []string) {
+	var after effects
 	c.mu.Lock()
-	after := c.change(topology.ReplaceSeeds(c.snapshot.Load().Description, addresses))
+	if !c.Closed() {
+		after = c.change(topology.ReplaceSeeds(c.snapshot.Load().Description, addresses))
+	}
 	c.mu.Unlock()
 	after.run()
 }

@@ -40,7 +40,7 @@ type Config struct {
 
 	PoolMonitor *event.PoolMonitor
 	// OnChange is called for every change of the topology, in order and without a lock held. old is nil in the first
-	// call.
+	// call. It must not call Close, which waits for the monitors: a monitor may be the caller.
 	OnChange func(old, next *topology.Description)
 }
 

@@ -163,3 +163,17 @@ func TestMessagesOfAllSizesAreReadCompletely(t *testing.T) {
 		}
 	}
 }
+
+// A connection that is checked in drops the buffer of a large message, then it is used again.
+func TestABufferThatWasDroppedIsUsedAgain(t *testing.T) {
+	var b messageBuffer
+	large := streamed(t, 1, 0, false, bson.D{{Key: "b", Value: make([]byte, keptBuffer)}})
+	small := streamed(t, 2, 0, false, nil)
+	for _, m := range [][]byte{large, small, large} {
+		got, err := b.next(&pieces{data: m, size: 1 << 30}, wire.MaxMessageLength)
+		if err != nil || string(got) != string(m) {
+			t.Fatalf("%d bytes (%v), want %d", len(got), err, len(m))
+		}
+		b.shrink()
+	}
+}

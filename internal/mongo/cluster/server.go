@@ -55,6 +55,14 @@ func (s *Server) CheckIn(c *Conn) {
 // idle reports whether no operation is in flight.
 func (s *Server) idle() bool { return s.inFlight.Load() == 0 }
 
+// unused reports whether no operation is in flight and no connection is pinned. A pinned connection is open although no
+// operation is in flight.
+func (s *Server) unused() bool {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	return s.idle() && len(s.pool.open) == 0
+}
+
 // cancelCheck cancels a running check, because its connection is probably broken too.
 func (s *Server) cancelCheck() {
 	if cancel := s.checking.Load(); cancel != nil {

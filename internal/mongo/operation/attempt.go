@@ -56,13 +56,16 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	return failure
 }
 
-func (r *run) onServer(ctx context.Context, target cluster.Target) (failure retry.Failure) {
+func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
 	conn, err := r.pin.checkOut(ctx, target.Server)
 	if err != nil {
 		return r.checkOutFailed(target.Server, err)
 	}
-	defer func() { r.pin.checkIn(target, conn, failure.Err == nil) }()
-	return r.onConnection(ctx, target, conn)
+	success := false // stays false if the command or a listener panics
+	defer func() { r.pin.checkIn(target, conn, success) }()
+	failure := r.onConnection(ctx, target, conn)
+	success = failure.Err == nil
+	return failure
 }
 
 // selectServer returns the pin's server or a suitable one. From the second retry on it first waits for a change of
@@ -215,7 +218,11 @@ func (r *run) useSession(conn *cluster.Conn) {
 	if timeout == nil || r.session == nil || r.op.unacknowledged() && !r.session.explicit {
 		return
 	}
-	r.session.begin(conn.CheckedOut(), time.Duration(*timeout)*time.Minute)
+	now := conn.CheckedOut() // saves a call of time.Now
+	if r.pin.keeps(conn) {
+		now = time.Now() // an earlier operation checked it out
+	}
+	r.session.begin(now, time.Duration(*timeout)*time.Minute)
 	if r.op.Kind == Write && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}

@@ -44,18 +44,24 @@ func (p *Pin) Release() {
 	p.server, p.conn, p.pinnedConn = nil, nil, false
 }
 
-// checkOut returns the pinned connection or, without one, checks out a connection of the server.
+// checkOut returns the pinned connection or, without one, checks out a connection of the server. It returns an error if
+// ctx has ended, because ctx would only break the connection.
 func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Conn, error) {
 	switch {
 	case p == nil || !p.pinnedConn:
 		return server.CheckOut(ctx)
 	case p.conn == nil:
 		return nil, errConnectionLost
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	default:
 		server.BeginUse()
 		return p.conn, nil
 	}
 }
+
+// keeps reports whether the pin is pinned to this connection.
+func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn }
 
 // checkIn is called with the connection after an operation. The first success pins to the target. A pinned connection
 // stays checked out, unless it broke.
@@ -67,7 +73,7 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 			p.conn = conn
 		}
 	}
-	if p == nil || p.conn != conn {
+	if !p.keeps(conn) {
 		target.Server.CheckIn(conn)
 		return
 	}

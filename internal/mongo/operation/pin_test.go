@@ -1,8 +1,12 @@
 package operation
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -152,6 +156,71 @@ func TestAGetMoreHasTheServerAndSessionOfItsCursor(t *testing.T) {
 			t.Errorf("the getMore was %v", w.sent[len(w.sent)-1])
 		}
 		s.Release()
+		pin.Release()
+	})
+}
+
+// The application may recover from a panic. Nobody releases a pin whose first operation panicked.
+func TestAnOperationThatPanicsDoesNotPin(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		o := op(Generic, constant("ping", 1))
+		o.Pin, o.Command = pin, &command{write: func(Attempt) bson.D { panic("the marshaler") }}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the operation did not panic")
+				}
+			}()
+			_ = w.runner.Run(w.Context(), o)
+		}()
+		if pin.Server() != nil {
+			t.Errorf("it pinned to %s", pin.Server().Address())
+		}
+		if w.runner.Cluster().Busy() {
+			t.Error("an operation counts as in flight")
+		}
+		first := w.connection(nil, nil)
+		if again := w.connection(nil, nil); first != again {
+			t.Errorf("connections %d and %d", first, again)
+		}
+	})
+}
+
+// Nothing is sent with a context that has ended, so the connection and its cursor or transaction are as before.
+func TestAnEndedContextDoesNotBreakAPinnedConnection(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		first := w.connection(pin, nil)
+		ctx, cancel := context.WithCancel(w.Context())
+		cancel()
+		sent := len(w.sent)
+		o := op(Generic, constant("ping", 1))
+		o.Pin = pin
+		if err := w.runner.Run(ctx, o); !errors.Is(err, context.Canceled) || len(w.sent) != sent {
+			t.Errorf("error %v; %d commands were sent", err, len(w.sent)-sent)
+		}
+		if pin.Lost() || w.runner.Cluster().Busy() {
+			t.Fatalf("lost: %v, busy: %v", pin.Lost(), w.runner.Cluster().Busy())
+		}
+		if next := w.connection(pin, nil); next != first {
+			t.Errorf("the next operation runs on connection %d, want %d", next, first)
+		}
+		pin.Release()
+	})
+}
+
+// Driver Sessions, "Server Session Pool". The time that counts is that of the operation, not that of the checkout.
+func TestAnOperationOnAPinnedConnectionDoesNotReuseAnExpiredSession(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		w.connection(pin, nil)
+		old := w.last("lsid")
+		<-time.After(30 * time.Minute)
+		w.connection(pin, nil)
+		if w.last("lsid").Equal(old) {
+			t.Errorf("the session %v is used after 30 minutes", old)
+		}
 		pin.Release()
 	})
 }
