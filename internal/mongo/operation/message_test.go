@@ -230,3 +230,15 @@ func TestRunsAreUsedAgain(t *testing.T) {
 		t.Errorf("%d were made for 100 operations", made)
 	}
 }
+
+func TestAMessageIsNotBuiltAfterAnErrorOfItsFields(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r := on(Read, Config{})
+	r.op.Command = fields(wire.AppendInt32(nil, "ping", 1))
+	d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, RTT: time.Hour}
+	message, err := r.build(ctx, cluster.Target{Description: d, Topology: &topology.Description{}}, &cluster.Conn{Description: d}, 3)
+	if message != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d bytes and %v", len(message), err)
+	}
+}
