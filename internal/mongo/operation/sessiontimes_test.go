@@ -51,7 +51,9 @@ func TestWhichTimesOfAReplyASessionKeeps(t *testing.T) {
 	at := func(seconds uint32) *Reply {
 		time := bson.Timestamp{T: seconds}
 		return parsed(t, bson.D{
-			{Key: "ok", Value: 1}, {Key: "atClusterTime", Value: time}, {Key: "operationTime", Value: time},
+			{Key: "ok", Value: 1},
+			{Key: "atClusterTime", Value: time},
+			{Key: "operationTime", Value: time},
 			{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: time}}},
 		})
 	}
