@@ -103,3 +103,17 @@ func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing
 		}
 	})
 }
+
+func TestAServiceOfAClosedPoolIsNotCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newListener()
+		service := bson.NewObjectID()
+		c, _ := balanced(t, l, service)
+		s := selected(t, c)
+		c.Close()
+		s.pool.clearService(service, errDown).run()
+		if events := l.types(); contains(events, event.ConnectionPoolCleared) || s.pool.generation(service) != 0 {
+			t.Errorf("events %v, generation %d", events, s.pool.generation(service))
+		}
+	})
+}
