@@ -117,3 +117,14 @@ func TestAServiceOfAClosedPoolIsNotCleared(t *testing.T) {
 		}
 	})
 }
+
+func TestANewConnectionHasTheGenerationOfItsService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := bson.NewObjectID()
+		c, _ := balanced(t, nil, service)
+		s := selected(t, c)
+		s.pool.clearService(service, errDown).run()
+		s.CheckIn(checkOut(t, s))
+		counters(t, s, 1, 1, 0)
+	})
+}
