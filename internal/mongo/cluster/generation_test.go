@@ -106,15 +106,25 @@ func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing
 
 func TestAServiceOfAClosedPoolIsNotCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := bson.NewObjectID()
 		l := newListener()
+		service := bson.NewObjectID()
 		c, _ := balanced(t, l, service)
 		s := selected(t, c)
-		s.CheckIn(checkOut(t, s))
 		c.Close()
 		s.pool.clearService(service, errDown).run()
-		if n := s.pool.generation(service); n != 0 || slices.Contains(l.types(), event.ConnectionPoolCleared) {
-			t.Errorf("generation %d, events %v", n, l.types())
+		if events := l.types(); contains(events, event.ConnectionPoolCleared) || s.pool.generation(service) != 0 {
+			t.Errorf("events %v, generation %d", events, s.pool.generation(service))
 		}
+	})
+}
+
+func TestANewConnectionHasTheGenerationOfItsService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := bson.NewObjectID()
+		c, _ := balanced(t, nil, service)
+		s := selected(t, c)
+		s.pool.clearService(service, errDown).run()
+		s.CheckIn(checkOut(t, s))
+		counters(t, s, 1, 1, 0)
 	})
 }

@@ -76,7 +76,6 @@ func (p *pool) clearService(service bson.ObjectID, cause error) effects {
 		p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, ServiceID: &service, Error: cause})
 	})
 	p.dropIdle(event.ReasonStale, func(c *Conn) bool { return c.service == service })
-	p.serveWaiters()
 	return effects{p.notices.deliver}
 }
 
