@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -180,21 +179,6 @@ func TestACancelledOperationGetsNoServerSession(t *testing.T) {
 		}
 		if s.server != nil {
 			t.Error("the session has a server session")
-		}
-		s.End()
-	})
-}
-
-// Driver Sessions, "Server Session": a session is as old as its last use, not as its first.
-func TestEachOperationRenewsTheLastUseOfASession(t *testing.T) {
-	in(t, func(w *world) {
-		s := w.runner.StartSession(SessionOptions{})
-		w.insert(1, s)
-		first := s.server.lastUsed
-		<-time.After(time.Minute)
-		w.insert(2, s)
-		if age := s.server.lastUsed.Sub(first); age < time.Minute {
-			t.Errorf("the last use moved on by %v", age)
 		}
 		s.End()
 	})
