@@ -33,20 +33,10 @@ func (c *clock) document(s *Session) []byte {
 
 // advance stores a $clusterTime document if it is greater than the current one. It copies the document.
 func (c *clock) advance(document []byte) {
-	timestamp, ok := timestampOf(document)
-	if !ok {
-		return
-	}
-	var next *clusterTime
 	for {
 		old := c.latest.Load()
-		if old != nil && old.timestamp >= timestamp {
-			return
-		}
-		if next == nil {
-			next = &clusterTime{timestamp: timestamp, document: slices.Clone(document)}
-		}
-		if c.latest.CompareAndSwap(old, next) {
+		next := newer(old, document)
+		if next == old || c.latest.CompareAndSwap(old, next) {
 			return
 		}
 	}
