@@ -1,6 +1,6 @@
 module github.com/holdfast-db/holdfast
 
-go 1.26.0
+go 1.25.0
 
 require (
 	charm.land/lipgloss/v2 v2.0.6
@@ -11,6 +11,7 @@ require (
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.55.0
+	golang.org/x/sys v0.47.0
 	golang.org/x/text v0.39.0
 	pgregory.net/rapid v1.3.0
 )
@@ -33,5 +34,4 @@ require (
 	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
 	golang.org/x/crypto v0.53.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 )

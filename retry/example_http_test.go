@@ -68,7 +68,8 @@ func get(ctx context.Context, url string) ([]byte, retry.Failure) {
 // example an unknown protocol or a wrong certificate, keep the unknown reason.
 func noAnswer(err error, host string) retry.Failure {
 	failure := retry.Failure{Err: err, Stage: retry.StageInFlight, Endpoint: host}
-	if _, broken := errors.AsType[*net.OpError](err); broken || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var broken *net.OpError
+	if errors.As(err, &broken) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		failure.Reason = retry.ReasonNetworkError
 	}
 	return failure

@@ -33,7 +33,8 @@ func (c Class) failure(err error) Failure {
 	if int(c) < len(classFailures) {
 		f = classFailures[c]
 	}
-	if inner, ok := errors.AsType[*Error](err); ok && !inner.OutcomeKnown() {
+	var inner *Error
+	if errors.As(err, &inner) && !inner.OutcomeKnown() {
 		f.Stage = StageInFlight // an earlier attempt within f may have been applied, whatever became of the last one
 	}
 	f.Err = err

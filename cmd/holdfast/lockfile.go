@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // lockName is the lock file in a --dbpath. The process that uses the folder locks it and writes its process id to it.
 // In a file that is not locked the id has no meaning, because another process may have it now.
 const lockName = "mongod.lock"
+
+// errLocked is the error of lockFile if another process has locked the file.
+var errLocked = errors.New("another process has locked the file")
 
 // lock locks a folder for this process. The returned function unlocks it. It leaves an empty file, as mongod does:
 // another process may have opened it already, and must not lock a deleted file.
@@ -30,12 +32,12 @@ func lock(folder string) (func(), error) {
 	if err != nil {
 		return nil, cannotRun(fmt.Errorf("--dbpath: %w", err))
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = lockFile(file, true)
 	if err == nil {
 		err = writePID(path)
 	}
 	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
+	case errors.Is(err, errLocked):
 		err = fmt.Errorf("--dbpath %s is used by the process %d", folder, readPID(path))
 	case err != nil:
 		err = fmt.Errorf("--dbpath: %w", err)
@@ -67,7 +69,7 @@ func isLocked(path string) bool {
 		return false
 	}
 	defer func() { _ = file.Close() }()
-	return errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	return errors.Is(lockFile(file, false), errLocked)
 }
 
 // shutDown ends the process that uses a folder, and waits for its end.
@@ -80,7 +82,7 @@ func shutDown(s *session, folder string) error {
 	case pid == 0:
 		return cannotRun(fmt.Errorf("the process that uses --dbpath %s has not written its id there", folder))
 	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+	if err := terminate(pid); err != nil {
 		return cannotRun(err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -27,38 +26,28 @@ func namesIn(t *testing.T, folder string) []string {
 	return names
 }
 
-func TestOnlyARegularLogFileIsRenamed(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		make func(path string) error
-		kept os.FileMode // the type of the file afterwards
-	}{
-		{"a link to a file", func(path string) error { return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path) }, os.ModeSymlink},
-		{"a pipe", func(path string) error {
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				return err
-			}
-			reader, err := os.OpenFile(path, os.O_RDWR, 0)
-			t.Cleanup(func() { _ = reader.Close() })
-			return err
-		}, os.ModeNamedPipe},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			folder := t.TempDir()
-			path := filepath.Join(folder, "log")
-			if err := c.make(path); err != nil {
-				t.Fatal(err)
-			}
-			if code, stderr := mockOnce(t, "--logpath", path, "--pidfilepath", path); code != exitOK {
-				t.Errorf("exit code %d, %q", code, stderr)
-			}
-			if info, err := os.Lstat(path); err != nil || info.Mode().Type() != c.kept {
-				t.Errorf("afterwards it is %v, %v", info, err)
-			}
-			if names := namesIn(t, folder); len(names) != 1 {
-				t.Errorf("there are %v", names)
-			}
-		})
+func TestALinkAsLogFileIsNotRenamed(t *testing.T) {
+	checkLogIsKept(t, os.ModeSymlink, func(path string) error {
+		return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path)
+	})
+}
+
+// checkLogIsKept runs with a log file that prepare makes, and checks that it keeps its type and is not renamed.
+func checkLogIsKept(t *testing.T, kept os.FileMode, prepare func(path string) error) {
+	t.Helper()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "log")
+	if err := prepare(path); err != nil {
+		t.Fatal(err)
+	}
+	if code, stderr := mockOnce(t, "--logpath", path, "--pidfilepath", path); code != exitOK {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != kept {
+		t.Errorf("afterwards it is %v, %v", info, err)
+	}
+	if names := namesIn(t, folder); len(names) != 1 {
+		t.Errorf("there are %v", names)
 	}
 }
 

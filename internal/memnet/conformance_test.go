@@ -61,8 +61,8 @@ type end struct {
 	want error // nil: do succeeds
 }
 
-func readAll(want string) end {
-	return end{do: func(c *Conn) error {
+func readAll(want string) *end {
+	return &end{do: func(c *Conn) error {
 		got, err := io.ReadAll(c)
 		if err == nil && string(got) != want {
 			return errors.New("read " + string(got))
@@ -99,7 +99,7 @@ func TestWhatBothEndsOfAConnectionSee(t *testing.T) {
 	}{
 		{
 			"what was written before the close is read, then the end",
-			func(client, _ *Conn) { write(client); client.Close() }, &end{write, net.ErrClosed}, new(readAll("x")),
+			func(client, _ *Conn) { write(client); client.Close() }, &end{write, net.ErrClosed}, readAll("x"),
 		},
 		{
 			"an end that closed reads no more",

@@ -118,7 +118,8 @@ func readHex(s string) (data []byte, wrong string) {
 		return nil, "Hex blob with odd digit count"
 	}
 	data, err := hex.DecodeString(s)
-	if digit, ok := errors.AsType[hex.InvalidByteError](err); ok {
+	var digit hex.InvalidByteError
+	if errors.As(err, &digit) {
 		return nil, fmt.Sprintf("The character \\x%02x failed to parse from hex.", byte(digit))
 	}
 	return data, ""

@@ -63,7 +63,7 @@ type dateScan struct {
 
 // scanDate reads a whole text.
 func scanDate(text string) *dateScan {
-	s := &dateScan{text: text, civil: civil{dayOfYear: -1, nano: noNano, year: noYear}}
+	s := &dateScan{text: text, civil: civil{dayOfYear: -1, second: noSecond, nano: noNano, year: noYear}}
 	s.errors.text, s.warnings.text = text, text
 	subject := text + "\x00"
 	for s.at < len(text) {
@@ -148,8 +148,12 @@ func (s *dateScan) midnight() {
 	s.hour, s.minute, s.second, s.nano = 0, 0, 0, 0
 }
 
-// noNano is the part of a second where nothing says one. To four digits without a colon the real server leaves it so.
-const noNano = -9_999_999_000
+// noSecond and noNano are the second where no text gives one: -9.999999 s. The real server keeps it for a time of four
+// digits without a colon.
+const (
+	noSecond = -9
+	noNano   = -999_999_000
+)
 
 // tokenText is what of a token is not read yet.
 type tokenText struct{ rest string }

@@ -187,8 +187,8 @@ var meridian = regexp.MustCompile(`^[ \t]*` + dateParts["meridian"])
 func readColonless(s *dateScan, t *tokenText) {
 	switch s.times {
 	case 0:
-		nano := s.nano
-		s.setTime(t.number(2), t.number(2), 0, nano)
+		second, nano := s.second, s.nano
+		s.setTime(t.number(2), t.number(2), second, nano)
 	case 1:
 		s.setYear(t.number(4))
 		s.times++
