@@ -33,12 +33,26 @@ func (c Class) failure(err error) Failure {
 	if int(c) < len(classFailures) {
 		f = classFailures[c]
 	}
-	var inner *Error
-	if errors.As(err, &inner) && !inner.OutcomeKnown() {
+	if inner := within(err); inner != nil && !inner.OutcomeKnown() {
 		f.Stage = StageInFlight // an earlier attempt within f may have been applied, whatever became of the last one
 	}
 	f.Err = err
 	return f
+}
+
+// within returns the [*Error] that err is or wraps, or nil. It allocates only if err wraps another error, because errors.As
+// does.
+func within(err error) *Error {
+	switch e := err.(type) { //nolint:errorlint // errors.As follows where the error is wrapped
+	case *Error:
+		return e
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(target any) bool }:
+		var inner *Error
+		errors.As(err, &inner)
+		return inner
+	default:
+		return nil
+	}
 }
 
 // The limits of [Run].
