@@ -141,7 +141,9 @@ func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 		synctest.Wait()
 		b := c.servers[addrB]
 		idle, inUse, onRemoved := checkOut(t, a), checkOut(t, a), checkOut(t, b)
+		spare := checkOut(t, a)
 		a.CheckIn(idle)
+		a.CheckIn(spare)
 		set[addrA].set(func(p *peer) { p.hello = member(true, addrA) })
 		pass(t, c.cfg.HeartbeatInterval) // b is removed now
 		set[addrA].hang()
@@ -150,9 +152,10 @@ func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 		for conn, s := range map[*Conn]*Server{inUse: a, onRemoved: b} {
 			running = append(running, async(func() error { defer s.CheckIn(conn); return ping(t.Context(), conn) }))
 		}
-		idle = checkOut(t, a)
+		spare, idle = checkOut(t, a), checkOut(t, a)
 		running = append(running, async(func() error { return operation(t.Context(), a) })) // connects
 		unsettled(t, "connecting", running[2])
+		a.CheckIn(spare) // the operation gets it, and its new connection stays pending
 		a.CheckIn(idle)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

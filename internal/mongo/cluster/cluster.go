@@ -23,7 +23,7 @@ type Cluster struct {
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of OnChange
 
-	monitors     sync.WaitGroup
+	background   sync.WaitGroup  // monitors, maintenance and pending connections
 	monitorCtx   context.Context //nolint:containedctx // the monitors run until Close, longer than any call
 	stopMonitors context.CancelFunc
 }
@@ -86,7 +86,7 @@ func (c *Cluster) Close() {
 	c.servers = nil
 	c.mu.Unlock()
 	after.run()
-	c.monitors.Wait()
+	c.background.Wait()
 }
 
 // Interrupt interrupts the connections in use and the pending connections of every server.
@@ -173,24 +173,28 @@ func (c *Cluster) publish(description *topology.Description) effects {
 	if old := c.snapshot.Swap(next); old != nil {
 		close(old.changed)
 	}
-	if description.Kind != topology.LoadBalanced {
-		for _, s := range added {
-			c.startMonitor(s)
-		}
+	for _, s := range added {
+		c.start(s)
 	}
 	return after
 }
 
-// startMonitor starts a server's monitor. It is called with the lock held.
+// start starts a server's monitor, which a load balancer does not have, and the maintenance of its pool. It is called with
+// the lock held.
 //
-//nolint:contextcheck,nolintlint // a monitor runs until Close, longer than the call that starts it
-func (c *Cluster) startMonitor(s *Server) {
+//nolint:contextcheck,nolintlint // they run until Close, longer than the call that starts them
+func (c *Cluster) start(s *Server) {
 	ctx, cancel := context.WithCancel(c.monitorCtx)
 	s.stop = cancel
-	c.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
+	if !c.cfg.Topology.LoadBalanced {
+		c.background.Go(func() { (&monitor{server: s}).run(ctx) })
+	}
+	if c.cfg.maintained() {
+		c.background.Go(func() { s.pool.maintain(ctx) })
+	}
 }
 
-// handshakeSucceeded applies the hello of an application's connection. The round trip time of the monitor is kept. If
+// handshakeSucceeded applies the hello of an application's connection. The round trip times of the monitor are kept. If
 // the pool was cleared after the connection was begun, the hello is ignored: it would make a server selectable whose
 // pool is paused.
 func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.Server) {
@@ -199,7 +203,7 @@ func (c *Cluster) handshakeSucceeded(s *Server, generation uint64, d *topology.S
 	if c.servers[s.address] == s && s.pool.generation(bson.NilObjectID) == generation {
 		next := *d
 		if known := c.snapshot.Load().Description.Server(s.address); known != nil {
-			next.RTT, next.HasRTT = known.RTT, known.HasRTT
+			next.RTT, next.HasRTT, next.MinRTT = known.RTT, known.HasRTT, known.MinRTT
 		}
 		after = c.change(topology.Apply(c.snapshot.Load().Description, &next))
 	}

@@ -41,15 +41,19 @@ func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 			return false
 		}
 	}
-	if spec.Options.MinPoolSize > 0 {
-		t.Fatal("minPoolSize is not supported")
+	if code := spec.FailPoint.Data.ErrorCode; code != 0 {
+		p.script = refusing(code, "the fail point's error")
 	}
 	r.server = bare(t, p, func(cfg *Config) {
 		cfg.MaxPoolSize = spec.Options.MaxPoolSize
+		cfg.MinPoolSize = spec.Options.MinPoolSize
 		cfg.MaxConnecting = spec.Options.MaxConnecting
 		cfg.MaxConnIdleTime = milliseconds(spec.Options.MaxIdleTimeMS)
 		cfg.PoolMonitor = r.heard.monitor()
 	})
+	if c := r.server.cluster; c.cfg.maintained() {
+		c.background.Go(func() { r.server.pool.maintain(c.monitorCtx) })
+	}
 	return r
 }
 

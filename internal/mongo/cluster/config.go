@@ -35,6 +35,7 @@ type Config struct {
 	LocalThreshold         time.Duration // no default here: 0 keeps the nearest servers only
 
 	MaxPoolSize     uint64 // connections per server; 0 means no limit
+	MinPoolSize     uint64 // connections per server that are kept open
 	MaxConnecting   uint64 // 2
 	MaxConnIdleTime time.Duration
 

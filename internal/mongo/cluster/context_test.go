@@ -42,6 +42,8 @@ func TestTheEndOfAContextIsReturnedImmediately(t *testing.T) {
 		for _, during := range []struct {
 			name string
 			do   func(*testing.T, context.Context, *peer, *Server) error
+
+			pending int // connections that go on being made
 		}{
 			{"during a round trip", func(t *testing.T, ctx context.Context, p *peer, s *Server) error {
 				c := checkOut(t, s)
@@ -50,15 +52,15 @@ func TestTheEndOfAContextIsReturnedImmediately(t *testing.T) {
 				err := ping(ctx, c)
 				wantBroken(t, c, err, retry.StageInFlight, end.want)
 				return err
-			}},
+			}, 0},
 			{"during the handshake", func(t *testing.T, ctx context.Context, p *peer, s *Server) error {
 				p.hang()
 				return whileConnecting(t, operation(ctx, s))
-			}},
+			}, 1},
 			{"while dialling", func(t *testing.T, ctx context.Context, p *peer, s *Server) error {
 				p.set(func(p *peer) { p.dial = func(ctx context.Context) error { <-ctx.Done(); return errDown } })
 				return whileConnecting(t, operation(ctx, s))
-			}},
+			}, 1},
 		} {
 			t.Run(end.name+" "+during.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -72,7 +74,7 @@ func TestTheEndOfAContextIsReturnedImmediately(t *testing.T) {
 					if !errors.Is(err, end.want) || time.Since(began) != time.Second {
 						t.Errorf("after %v: %v, want %v", time.Since(began), err, end.want)
 					}
-					counters(t, s, 0, 0, 0)
+					counters(t, s, uint64(during.pending), 0, during.pending)
 					if kindOf(s.cluster, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 {
 						t.Error("the topology or the pool's generation changed")
 					}
@@ -105,9 +107,9 @@ func TestAReplyAtTheEndOfItsContextLeavesNoBrokenConnectionInThePool(t *testing.
 
 func whileConnecting(t *testing.T, err error) error {
 	t.Helper()
-	var failed *HandshakeError
-	if !errors.As(err, &failed) || failed.Address != addrA {
-		t.Errorf("%v is not a HandshakeError with the address", err)
+	var exhausted *CheckOutError
+	if !errors.As(err, &exhausted) || exhausted.Address != addrA || exhausted.Connecting != 1 {
+		t.Errorf("%v does not have the address and the pending connection", err)
 	}
 	return err
 }

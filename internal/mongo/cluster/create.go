@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -11,52 +12,78 @@ import (
 type pendingConn struct {
 	id         int64
 	generation uint64
+	waiter     *waiter // the checkout that gets the connection or the error, if it still waits; nil for minPoolSize
 	cancel     context.CancelCauseFunc
 	cancelled  bool // the pool has called cancel, or is about to
 }
 
-// create makes a connection. The permission came from idleOrPermission or from a grant.
-func (p *pool) create(ctx context.Context) (*Conn, error) {
-	dialling, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	pending, err := p.beginPending(cancel)
-	if err != nil {
-		return nil, err
+// connectForWaiters begins a connection for each waiter, as far as the limits allow. No connection is begun for as many
+// of them as will get one that was begun for minPoolSize. It is called with the lock held.
+func (p *pool) connectForWaiters() {
+	expected := p.filling
+	for _, w := range p.waiters {
+		switch {
+		case w.connecting:
+		case expected > 0:
+			expected--
+		case p.state != ready || !p.mayConnect():
+			return
+		default:
+			w.connecting = true
+			p.begin(w)
+		}
 	}
+}
+
+// mayConnect reports whether the limits allow one more pending connection. It is called with the lock held.
+func (p *pool) mayConnect() bool {
+	cfg := &p.server.cluster.cfg
+	return (cfg.MaxPoolSize == 0 || p.total < cfg.MaxPoolSize) && uint64(len(p.pending)) < cfg.MaxConnecting
+}
+
+// begin begins a connection in a goroutine of its own, without the caller's context: a connection that was begun is
+// finished, or reaches the connect timeout, although its checkout has ended. Otherwise callers with short deadlines would
+// begin connections for ever and finish none. It is called with the lock held.
+func (p *pool) begin(w *waiter) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	p.lastID++
+	p.total++
+	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, waiter: w, cancel: cancel}
+	p.pending[pending] = struct{}{}
+	if w == nil {
+		p.filling++
+	}
+	p.server.cluster.background.Go(func() {
+		defer cancel(nil)
+		p.connect(ctx, pending)
+	})
+}
+
+// connect makes a pending connection and gives it to its waiter or to the pool.
+func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 	start := time.Now()
 	p.emit(event.PoolEvent{Type: event.ConnectionCreated, ConnectionID: pending.id})
-	c, _, err := p.server.connect(dialling, pending.id)
+	c, _, err := p.server.connect(ctx, pending.id)
 	if err == nil {
 		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: pending.id, Duration: time.Since(start)})
-		if p.finishPending(pending, c) {
+		if p.finish(pending, c) {
 			p.server.cluster.handshakeSucceeded(p.server, pending.generation, c.Description)
-			return c, nil
+			if p.leaveQueue(pending.waiter) {
+				pending.waiter.granted <- grant{conn: c}
+			} else {
+				p.put(c)
+			}
+			p.connectMore() // only now: a waiter that gets this connection needs no other
+			return
 		}
-		<-dialling.Done() // the event of the cleared or closed pool comes first
+		<-ctx.Done() // the event of the cleared or closed pool comes first
 		c.close()
-		err = context.Cause(dialling)
 	}
-	return nil, p.failPending(ctx, dialling, pending, err)
+	p.fail(ctx, pending, err)
 }
 
-// beginPending adds a pending connection and numbers it. It fails if the pool was cleared or closed after the
-// permission.
-func (p *pool) beginPending(cancel context.CancelCauseFunc) (*pendingConn, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.state != ready {
-		p.total--
-		p.connecting--
-		return nil, p.unready()
-	}
-	p.lastID++
-	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, cancel: cancel}
-	p.pending[pending] = struct{}{}
-	return pending, nil
-}
-
-// finishPending makes a pending connection an open one. It returns false if the pool has cancelled it.
-func (p *pool) finishPending(pending *pendingConn, c *Conn) bool {
+// finish makes a pending connection an open one. It returns false if the pool has cancelled it.
+func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pending.cancelled {
@@ -66,27 +93,55 @@ func (p *pool) finishPending(pending *pendingConn, c *Conn) bool {
 	if c.service = c.Description.ServiceID; !c.service.IsZero() {
 		c.generation = p.generations.of(c.service)
 	}
-	delete(p.pending, pending)
-	p.connecting--
+	p.forget(pending)
 	p.open[c] = struct{}{}
-	p.serveWaiters()
 	return true
 }
 
-// failPending removes a pending connection that failed and returns the error. The topology is not told if the
-// caller's context or the pool ended it, because that shows nothing about the server.
-func (p *pool) failPending(ctx, dialling context.Context, pending *pendingConn, err error) error {
-	switch {
-	case ctx.Err() != nil:
-	case dialling.Err() != nil:
-		err = context.Cause(dialling)
-	default:
+// forget removes a connection that is no longer pending. It is called with the lock held.
+func (p *pool) forget(pending *pendingConn) {
+	delete(p.pending, pending)
+	if pending.waiter == nil {
+		p.filling--
+	}
+}
+
+// connectMore uses the limits again after a connection was made or closed.
+func (p *pool) connectMore() {
+	p.mu.Lock()
+	p.connectForWaiters()
+	p.mu.Unlock()
+	p.maintainSoon()
+}
+
+// fail removes a pending connection that failed, and gives the error to its waiter. The topology is not told if the pool
+// has cancelled the connection, because that shows nothing about the server.
+func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
+	waits := p.leaveQueue(pending.waiter) // before the pool is cleared, which has an error of its own for waiters
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	} else {
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
 	}
 	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: pending.id, Reason: event.ReasonError, Error: err})
 	p.mu.Lock()
-	delete(p.pending, pending)
+	p.forget(pending)
+	p.total--
+	p.connectForWaiters()
 	p.mu.Unlock()
-	p.giveBack(grant{})
-	return err
+	if waits {
+		pending.waiter.granted <- grant{err: err}
+	}
+}
+
+// leaveQueue removes a waiter from the wait queue. It returns false if the waiter was not there.
+func (p *pool) leaveQueue(w *waiter) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.waiters, w)
+	if i < 0 {
+		return false
+	}
+	p.waiters = slices.Delete(p.waiters, i, i+1)
+	return true
 }

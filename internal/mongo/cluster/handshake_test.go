@@ -38,29 +38,29 @@ var handshakes = []struct {
 	want                         reaction
 }{
 	{
-		name: "a refused connection may be an overload: nothing changes", fail: dialError(syscall.ECONNREFUSED),
-		network: true, connecting: true,
+		name: "a refused connection may be an overload: a check is requested", fail: dialError(syscall.ECONNREFUSED),
+		network: true, connecting: true, want: reaction{checkNow: true},
 	},
 	{
-		name: "a dial that the system times out may be an overload: nothing changes", fail: dialError(os.ErrDeadlineExceeded),
-		network: true, connecting: true, timeout: true,
+		name: "a dial that the system times out may be an overload: a check is requested", fail: dialError(os.ErrDeadlineExceeded),
+		network: true, connecting: true, timeout: true, want: reaction{checkNow: true},
 	},
 	{
-		name: "a dial that reaches the connect timeout may be an overload: nothing changes",
+		name: "a dial that reaches the connect timeout may be an overload: a check is requested",
 		fail: func(p *peer) {
 			p.dial = func(ctx context.Context) error { <-ctx.Done(); return &net.DNSError{Err: "operation was canceled"} }
 		},
-		after: 30 * time.Second, network: true, connecting: true, timeout: true,
+		after: 30 * time.Second, network: true, connecting: true, timeout: true, want: reaction{checkNow: true},
 	},
 	{
-		name:  "a hello without a reply may be an overload: nothing changes",
+		name:  "a hello without a reply may be an overload: a check is requested",
 		fail:  func(p *peer) { p.script = func(*question) bool { return true } },
-		after: 30 * time.Second, network: true, connecting: true, timeout: true,
+		after: 30 * time.Second, network: true, connecting: true, timeout: true, want: reaction{checkNow: true},
 	},
 	{
-		name:    "a connection closed during hello may be an overload: nothing changes",
+		name:    "a connection closed during hello may be an overload: a check is requested",
 		fail:    func(p *peer) { p.script = func(q *question) bool { q.conn.Close(); return true } },
-		network: true, connecting: true,
+		network: true, connecting: true, want: reaction{checkNow: true},
 	},
 	{
 		name: "a failed DNS lookup is not an overload: the server is Unknown", fail: dialError(&net.DNSError{Err: "no such host"}),
@@ -154,25 +154,6 @@ func TestAHandshakeOlderThanThePoolClearDoesNotUpdateTheTopology(t *testing.T) {
 			t.Error(err)
 		}
 		reaction{unknown: true, cleared: true}.check(t, s)
-		counters(t, s, 0, 0, 0)
-	})
-}
-
-func TestNoConnectionIsMadeAfterThePoolIsCleared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &peer{hello: standalone()}
-		s := bare(t, p, nil)
-		found(t, s, standalone())
-		if c, w, err := s.pool.idleOrPermission(t.Context(), time.Now()); c != nil || w != nil || err != nil {
-			t.Fatal(c, w, err)
-		}
-		s.pool.clear(errDown, false).run()
-		if _, err := s.pool.create(t.Context()); !errors.Is(err, errDown) {
-			t.Errorf("error %v", err)
-		}
-		if p.dialed != 0 {
-			t.Error("a paused pool connects")
-		}
 		counters(t, s, 0, 0, 0)
 	})
 }

@@ -13,13 +13,16 @@ import (
 type monitor struct {
 	server *Server
 	conn   *Conn
+	rtts   recentRTTs
 }
 
 func (m *monitor) run(ctx context.Context) {
 	defer m.drop()
 	for ctx.Err() == nil {
 		m.forgetRequest()
+		check := m.server.beginCheck()
 		m.checkAndApply(ctx)
+		close(check.done)
 		if !m.wait(ctx) {
 			return
 		}
@@ -62,18 +65,23 @@ func (m *monitor) checkAndApply(ctx context.Context) {
 	defer cancel()
 	m.server.checking.Store(&cancel)
 	defer m.server.checking.Store(nil)
-	for range 2 {
-		description, err := m.check(ctx)
-		switch {
-		case ctx.Err() != nil:
-			m.drop()
-			return
-		case err == nil:
-			m.server.cluster.checkSucceeded(m.server, description)
-			return
-		case !m.server.cluster.checkFailed(m.server, err):
-			return
-		}
+	if m.checkOnce(ctx) {
+		m.checkOnce(ctx)
+	}
+}
+
+// checkOnce reports whether the server must be checked again immediately.
+func (m *monitor) checkOnce(ctx context.Context) bool {
+	description, err := m.check(ctx)
+	switch {
+	case ctx.Err() != nil:
+		m.drop()
+		return false
+	case err != nil:
+		return m.server.cluster.checkFailed(m.server, err)
+	default:
+		m.server.cluster.checkSucceeded(m.server, description)
+		return false
 	}
 }
 
@@ -109,11 +117,16 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	return m.measured(description, time.Since(start)), nil
 }
 
-// measured returns s with the average round trip time after this sample.
+// measured returns s with the average and the minimum of the round trip times after this sample. Both start again after
+// the server was Unknown.
 func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.Server {
 	next := *s
 	known := m.server.cluster.Snapshot().Description.Server(s.Address)
-	next.RTT, next.HasRTT = topology.NextRTT(known, sample), true
+	if known == nil || !known.HasRTT {
+		m.rtts = recentRTTs{}
+	}
+	m.rtts.add(sample)
+	next.RTT, next.HasRTT, next.MinRTT = topology.NextRTT(known, sample), true, m.rtts.min()
 	return &next
 }
 

@@ -60,7 +60,7 @@ func TestACheckAnswersTheRequestsBeforeIt(t *testing.T) {
 		s := bare(t, p, nil)
 		s.requestCheck()
 		ctx, stop := context.WithCancel(t.Context())
-		s.cluster.monitors.Go(func() { (&monitor{server: s}).run(ctx) })
+		s.cluster.background.Go(func() { (&monitor{server: s}).run(ctx) })
 		pass(t, 9*time.Second)
 		p.wantHellos(t, 1)
 		stop()

@@ -21,10 +21,11 @@ type pool struct {
 	idle        []*Conn // all of the current generation; the most recently used last
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}
-	total       uint64 // open connections, pending ones and permissions to connect
-	connecting  uint64 // pending connections and permissions to connect
+	filling     int    // pending connections that were begun for minPoolSize
+	total       uint64 // open and pending connections
 	lastID      int64
 	waiters     []*waiter
+	maintenance chan struct{} // requests for maintenance; nil if nothing is maintained
 	notices     notices
 }
 
@@ -50,27 +51,24 @@ func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 
 func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
 	for {
-		c, w, err := p.idleOrPermission(ctx, start)
+		c, w, err := p.idleOrWaiter(ctx, start)
 		if w != nil {
 			c, err = p.wait(ctx, w, start)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if c == nil {
-			return p.create(ctx)
+		reason := p.unusable(c, start)
+		if reason == "" {
+			return c, nil
 		}
-		if reason := p.unusable(c, start); reason != "" {
-			p.discard(c, reason)
-			continue
-		}
-		return c, nil
+		p.discard(c, reason)
 	}
 }
 
-// idleOrPermission returns an idle connection; or nil for both results, which is the permission to make a connection;
-// or a waiter. If ctx has ended it returns an error, because ctx would only break the connection.
-func (p *pool) idleOrPermission(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
+// idleOrWaiter returns an idle connection, or a waiter for the next one. If ctx has ended it returns an error, because ctx
+// would only break the connection.
+func (p *pool) idleOrWaiter(ctx context.Context, now time.Time) (*Conn, *waiter, error) {
 	ended := ctx.Err() != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,13 +84,9 @@ func (p *pool) idleOrPermission(ctx context.Context, now time.Time) (*Conn, *wai
 		c.checkedOut = now
 		return c, nil, nil
 	}
-	if p.mayConnect() {
-		p.total++
-		p.connecting++
-		return nil, nil, nil
-	}
 	w := &waiter{granted: make(chan grant, 1)}
 	p.waiters = append(p.waiters, w)
+	p.connectForWaiters()
 	return nil, w, nil
 }
 
@@ -102,12 +96,6 @@ func (p *pool) unready() error {
 		return ErrPoolClosed
 	}
 	return &PoolClearedError{Address: p.server.address, Cause: p.cause}
-}
-
-// mayConnect reports whether the limits allow one more pending connection. It is called with the lock held.
-func (p *pool) mayConnect() bool {
-	cfg := &p.server.cluster.cfg
-	return (cfg.MaxPoolSize == 0 || p.total < cfg.MaxPoolSize) && p.connecting < cfg.MaxConnecting
 }
 
 // checkIn makes a connection available again, or closes it if it cannot be used again.
@@ -157,11 +145,11 @@ func (p *pool) stale(c *Conn) string {
 // unusable returns the reason why a connection that was idle cannot be used, or "". It does not check the generation:
 // clearing the pool closes idle connections.
 func (p *pool) unusable(c *Conn, now time.Time) string {
-	limit := p.server.cluster.cfg.MaxConnIdleTime
 	switch {
-	case limit > 0 && now.Sub(c.lastUsed) > limit:
+	case p.tooOld(c, now):
 		return event.ReasonIdle
 	case !c.usable(now):
+		p.server.requestCheck() // perhaps the server has died while nobody used it
 		return event.ReasonError
 	default:
 		return ""
@@ -174,8 +162,8 @@ func (p *pool) discard(c *Conn, reason string) {
 	p.mu.Lock()
 	delete(p.open, c)
 	p.total--
-	p.serveWaiters()
 	p.mu.Unlock()
+	p.connectMore()
 }
 
 func (p *pool) closeConn(c *Conn, reason string) {

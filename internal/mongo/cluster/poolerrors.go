@@ -33,7 +33,7 @@ func (e *PoolClearedError) Unwrap() error { return e.Cause }
 type CheckOutError struct {
 	Address    string
 	Out        uint64        // connections in use
-	Connecting uint64        // pending connections
+	Connecting int           // pending connections
 	Limit      uint64        // maxPoolSize, 0 if there is no limit
 	LongestUse time.Duration // the longest time for which one has been in use
 	Waited     time.Duration

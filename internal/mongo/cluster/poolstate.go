@@ -20,7 +20,9 @@ func (p *pool) created() effects {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.notices.add(func() {
-		options := &event.MonitorPoolOptions{MaxPoolSize: p.server.cluster.cfg.MaxPoolSize}
+		options := &event.MonitorPoolOptions{
+			MaxPoolSize: p.server.cluster.cfg.MaxPoolSize, MinPoolSize: p.server.cluster.cfg.MinPoolSize,
+		}
 		p.emit(event.PoolEvent{Type: event.ConnectionPoolCreated, PoolOptions: options})
 	})
 	return effects{p.notices.deliver}
@@ -35,6 +37,7 @@ func (p *pool) makeReady() effects {
 	}
 	p.state, p.cause = ready, nil
 	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
+	p.notices.add(p.maintainSoon)
 	return effects{p.notices.deliver}
 }
 
@@ -135,9 +138,12 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 	})
 }
 
+// failWaiters gives an error to the waiters, except those with a pending connection: they get its result.
 func (p *pool) failWaiters(err error) {
-	for _, w := range p.waiters {
-		p.notices.add(func() { w.granted <- grant{err: err} })
-	}
-	p.waiters = nil
+	p.waiters = slices.DeleteFunc(p.waiters, func(w *waiter) bool {
+		if !w.connecting {
+			p.notices.add(func() { w.granted <- grant{err: err} })
+		}
+		return !w.connecting
+	})
 }

@@ -86,6 +86,12 @@ func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 	sleep(ctx, d, s.changed)
 }
 
+// WaitForCheck waits until done, the result of [Server.RequestCheck], is closed, but not longer than a check that begins
+// and ends in time needs, and not after ctx ends.
+func (c *Cluster) WaitForCheck(ctx context.Context, done <-chan struct{}) {
+	sleep(ctx, 2*MinHeartbeatInterval, done)
+}
+
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}
 }

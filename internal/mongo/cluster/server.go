@@ -11,17 +11,22 @@ type Server struct {
 	address  string
 	cluster  *Cluster
 	pool     pool
-	inFlight atomic.Int64 // number of operations, for server selection
-	check    chan struct{}
+	inFlight atomic.Int64                 // number of operations, for server selection
+	check    chan struct{}                // requests for a check
+	next     atomic.Pointer[pendingCheck] // the check that begins next
 	stop     context.CancelFunc
 	checking atomic.Pointer[context.CancelFunc] // cancels the running check, nil if there is none
 }
 
 func newServer(c *Cluster, address string) *Server {
 	s := &Server{address: address, cluster: c, check: make(chan struct{}, 1)}
+	s.beginCheck()
 	s.pool.server, s.pool.notices.lock = s, &s.pool.mu
 	s.pool.open = make(map[*Conn]struct{})
 	s.pool.pending = make(map[*pendingConn]struct{})
+	if c.cfg.maintained() {
+		s.pool.maintenance = make(chan struct{}, 1)
+	}
 	return s
 }
 
@@ -70,10 +75,28 @@ func (s *Server) cancelCheck() {
 	}
 }
 
-// requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.
-func (s *Server) requestCheck() {
+// pendingCheck is a check that has not begun yet.
+type pendingCheck struct{ done chan struct{} }
+
+// beginCheck returns the check that begins now, for the monitor, which closes done when it has ended.
+func (s *Server) beginCheck() *pendingCheck {
+	return s.next.Swap(&pendingCheck{done: make(chan struct{})})
+}
+
+// RequestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows. The returned channel is closed when a
+// check that began after this call has ended and its result is applied. It is nil for a load balancer, which is never
+// checked.
+func (s *Server) RequestCheck() <-chan struct{} {
+	if s.cluster.cfg.Topology.LoadBalanced {
+		return nil
+	}
+	done := s.next.Load().done
 	select {
 	case s.check <- struct{}{}:
 	default: // a request is already pending
 	}
+	return done
 }
+
+// requestCheck is RequestCheck for callers that do not wait.
+func (s *Server) requestCheck() { s.RequestCheck() }

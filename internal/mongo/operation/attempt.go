@@ -28,8 +28,10 @@ type run struct {
 	refusal retry.Why
 	// failed are the deprioritized servers.
 	failed []string
-	// after is the topology after the last failure.
+	// after is the topology after the last failure, if the next attempt must be paced by its changes.
 	after *cluster.Snapshot
+	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
+	checked <-chan struct{}
 	reply Reply
 }
 
@@ -49,6 +51,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
+	r.after, r.checked = nil, nil
 	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
@@ -68,15 +71,19 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 	return failure
 }
 
-// selectServer returns the pin's server or a suitable one. From the second retry on it first waits for a change of
-// the topology, for at most MinHeartbeatInterval. Otherwise a server that always returns an error would get thousands
-// of attempts a second.
+// selectServer returns the pin's server or a suitable one. If no connection could be made to the server of the last
+// attempt, it first waits for the check of that server, which perhaps has died: then another one is selected. From the
+// second retry on it waits for a change of the topology, for at most MinHeartbeatInterval. Otherwise a server that always
+// returns an error would get thousands of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
 	if server := r.pin.Server(); server != nil {
 		return c.TargetOf(server), nil
 	}
-	if n > 1 && r.after != nil && r.after == c.Snapshot() {
+	switch {
+	case r.checked != nil:
+		c.WaitForCheck(ctx, r.checked)
+	case n > 1 && r.after != nil && r.after == c.Snapshot():
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
 	if len(r.failed) == 0 {

@@ -26,6 +26,9 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared
 	case errors.As(err, &handshake):
+		if handshake.Connecting && handshake.Network {
+			r.checked = s.RequestCheck()
+		}
 		return r.handshakeFailed(f, handshake)
 	}
 	f.Err = r.clientError(err, f.Reason, labelNetworkError)
@@ -77,6 +80,7 @@ func (r *run) refused(s *cluster.Server, conn *cluster.Conn) retry.Failure {
 	add := false
 	switch {
 	case r.reply.overloaded():
+		r.after = nil // the backoff paces the retries of an overload
 		f.Reason = retry.ReasonOverloaded
 		f.BaseBackoff = time.Duration(r.reply.baseBackoffMS) * time.Millisecond
 	case r.op.Kind == Read:

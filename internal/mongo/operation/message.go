@@ -73,10 +73,10 @@ func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) (
 	if !ok || r.op.Kind == Generic || r.op.OwnTimeLimit {
 		return b, nil
 	}
-	left := time.Until(deadline) - s.RTT
+	left := time.Until(deadline) - s.MinRTT
 	if left <= 0 {
 		return nil, fmt.Errorf("%s: %v remain until the deadline, not more than a round trip to %s (%v): %w",
-			r.op.Name, left+s.RTT, s.Address, s.RTT, context.DeadlineExceeded)
+			r.op.Name, left+s.MinRTT, s.Address, s.MinRTT, context.DeadlineExceeded)
 	}
 	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil
 }

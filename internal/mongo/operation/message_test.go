@@ -68,7 +68,7 @@ func TestMaxTimeIsWhatIsLeftLessARoundTripRoundedUp(t *testing.T) {
 				var err error
 				got := document(t, func(b []byte) []byte {
 					var after []byte
-					if after, err = r.appendMaxTime(ctx, b, &topology.Server{Address: "a:1", RTT: c.rtt}); err != nil {
+					if after, err = r.appendMaxTime(ctx, b, &topology.Server{Address: "a:1", MinRTT: c.rtt, RTT: time.Hour}); err != nil {
 						return b
 					}
 					return after
@@ -236,7 +236,7 @@ func TestAMessageIsNotBuiltAfterAnErrorOfItsFields(t *testing.T) {
 	defer cancel()
 	r := on(Read, Config{})
 	r.op.Command = fields(wire.AppendInt32(nil, "ping", 1))
-	d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, RTT: time.Hour}
+	d := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 21, MinRTT: time.Hour}
 	message, err := r.build(ctx, cluster.Target{Description: d, Topology: &topology.Description{}}, &cluster.Conn{Description: d}, 3)
 	if message != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%d bytes and %v", len(message), err)

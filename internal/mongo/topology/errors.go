@@ -76,8 +76,10 @@ func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) 
 		return d, Reaction{}
 	case e.stateChange():
 		return onStateChange(d, addr, e)
-	case e.Overloaded || e.HandshakeDone && e.Kind != NetworkError:
-		return d, Reaction{} // a slow operation or an overload does not make the server Unknown
+	case e.Overloaded:
+		return d, Reaction{CheckNow: true} // an overload does not make the server Unknown, but perhaps it has died
+	case e.HandshakeDone && e.Kind != NetworkError:
+		return d, Reaction{} // a slow operation does not make the server Unknown
 	case d.Kind == LoadBalanced:
 		return d, Reaction{Pool: e.clearService()}
 	}

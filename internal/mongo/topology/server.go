@@ -21,6 +21,9 @@ type Server struct {
 
 	RTT    time.Duration // exponentially weighted moving average
 	HasRTT bool
+	// MinRTT is the least of the recent round trip times, 0 while there are too few of them. Deadlines are compared with
+	// it, because a single slow hello must not fail operations (Client-Side Operations Timeout).
+	MinRTT time.Duration
 
 	Me                    string
 	Hosts                 []string

@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+func TestAFailedDialMakesTheMonitorCheckImmediately(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, nil)
+		s := selected(t, c)
+		pass(t, 2*time.Second)
+		p.down(syscall.ECONNREFUSED)
+		if operation(t.Context(), s) == nil {
+			t.Fatal("an operation succeeded without a server")
+		}
+		synctest.Wait()
+		if kindOf(c, addrA) != topology.Unknown {
+			t.Error("the server is still known")
+		}
+	})
+}
+
+// The peer closes its connections and accepts new ones, so only the idle check can notice it.
+func TestADeadIdleConnectionRequestsACheck(t *testing.T) {
+	heard := newListener()
+	address, accepted := tcpPeer(t)
+	s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}, PoolMonitor: heard.monitor()})
+	found(t, s, standalone())
+	if err := operation(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	conn := s.pool.idle[0]
+	(<-accepted).Close()
+	untilDisturbed(t, conn)
+	conn.lastUsed = time.Now().Add(-2 * time.Second)
+	if err := operation(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.check) != 1 {
+		t.Error("no check is requested")
+	}
+	events, _ := heard.all()
+	for _, e := range events {
+		if e.Type == event.ConnectionClosed && (e.ConnectionID != conn.id || e.Reason != event.ReasonError) {
+			t.Errorf("connection %d is closed because of %q", e.ConnectionID, e.Reason)
+		}
+	}
+}
+
+func TestTheEndOfARequestedCheck(t *testing.T) {
+	closed := func(done <-chan struct{}) bool {
+		synctest.Wait()
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		c := start(t, network{addrA: p}, nil)
+		s := selected(t, c)
+		pass(t, time.Second)
+		p.hang()
+		during := s.RequestCheck()
+		if closed(during) {
+			t.Error("the check has ended although the server is silent")
+		}
+		later := s.RequestCheck() // a check is under way
+		p.down(syscall.ECONNREFUSED)
+		if !closed(during) || closed(later) {
+			t.Errorf("after the first check has ended: %v, %v", closed(during), closed(later))
+		}
+		if kindOf(c, addrA) != topology.Unknown {
+			t.Error("the check ended before its result was applied")
+		}
+		pass(t, MinHeartbeatInterval)
+		if !closed(later) {
+			t.Error("the second check has not ended")
+		}
+	})
+}
+
+func TestTheWaitForACheckEnds(t *testing.T) {
+	never := make(chan struct{})
+	done := make(chan struct{})
+	close(done)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		done chan struct{}
+		want time.Duration
+	}{
+		{"when the check has ended", nil, done, 0},
+		{"when the context has ended", cancelled, never, 0},
+		{"after the time in which a check begins and ends", nil, nil, 2 * MinHeartbeatInterval},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := c.ctx
+				if ctx == nil {
+					ctx = t.Context()
+				}
+				began := time.Now()
+				(&Cluster{}).WaitForCheck(ctx, c.done)
+				if took := time.Since(began); took != c.want {
+					t.Errorf("it took %v, want %v", took, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestALoadBalancerIsNotChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, network{addrA: {}}, func(cfg *Config) { cfg.Topology.LoadBalanced = true })
+		if selectedNow(t, c).RequestCheck() != nil {
+			t.Error("the caller would wait for a check")
+		}
+	})
+}
+
+// A shutdown error clears the pool and requests a check. The events must not wait for the check.
+func TestAShutdownErrorIsReportedBeforeItsCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := newListener()
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) { cfg.PoolMonitor = heard.monitor() })
+		found(t, s, standalone())
+		c := checkOut(t, s)
+		s.cluster.Answered(s, c, 91, "shutdown", nil)
+		got := heard.types()
+		if last := got[len(got)-1]; last != event.ConnectionPoolCleared || len(s.check) != 1 {
+			t.Errorf("the last event is %s, %d checks are requested", last, len(s.check))
+		}
+		s.CheckIn(c)
+	})
+}

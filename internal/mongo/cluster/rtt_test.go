@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Server Monitoring, "Measuring RTT".
+func TestTheMinimumRoundTripTime(t *testing.T) {
+	ms := func(n ...int) []time.Duration {
+		var all []time.Duration
+		for _, n := range n {
+			all = append(all, time.Duration(n)*time.Millisecond)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name    string
+		samples []time.Duration
+		want    time.Duration
+	}{
+		{"without a sample it is 0", nil, 0},
+		{"one sample is too few", ms(5), 0},
+		{"of two samples it is the least", ms(5, 3), 3 * time.Millisecond},
+		{"one slow sample changes nothing", ms(5, 5000), 5 * time.Millisecond},
+		{"ten samples count", ms(1, 9, 9, 9, 9, 9, 9, 9, 9, 9), time.Millisecond},
+		{"the eleventh sample replaces the first", ms(1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 8), 8 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var r recentRTTs
+			for _, s := range c.samples {
+				r.add(s)
+			}
+			if got := r.min(); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAServersDescriptionHasItsMinimumRoundTripTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		took := make(chan time.Duration, 10)
+		p := &peer{hello: standalone(), script: func(*question) bool {
+			sleep(t.Context(), <-took, nil)
+			return false
+		}}
+		for _, d := range []time.Duration{40, 30, 5000, 50} {
+			took <- d * time.Millisecond
+		}
+		c := start(t, network{addrA: p}, nil)
+		for i, want := range []time.Duration{0, 30, 30, 30} {
+			pass(t, 6*time.Second)
+			if got := c.Snapshot().Description.Servers[0].MinRTT; got != want*time.Millisecond {
+				t.Errorf("after check %d: %v, want %v", i+1, got, want*time.Millisecond)
+			}
+			pass(t, c.cfg.HeartbeatInterval-6*time.Second)
+		}
+		p.set(func(p *peer) { p.script = nil })
+		if err := operation(t.Context(), selectedNow(t, c)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Snapshot().Description.Servers[0].MinRTT; got != 30*time.Millisecond {
+			t.Errorf("after the handshake of an application's connection: %v", got)
+		}
+		p.down(errDown)
+		pass(t, c.cfg.HeartbeatInterval)
+		p.set(func(p *peer) { p.dial = nil })
+		pass(t, c.cfg.HeartbeatInterval)
+		if got := c.Snapshot().Description.Servers[0]; !got.HasRTT || got.MinRTT != 0 {
+			t.Errorf("after the server was Unknown: %v", got.MinRTT)
+		}
+	})
+}
