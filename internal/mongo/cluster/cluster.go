@@ -23,9 +23,9 @@ type Cluster struct {
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of OnChange
 
-	background   sync.WaitGroup  // monitors, maintenance and pending connections
-	monitorCtx   context.Context //nolint:containedctx // the monitors run until Close, longer than any call
-	stopMonitors context.CancelFunc
+	background     sync.WaitGroup  // monitors, maintenance and pending connections
+	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
+	stopBackground context.CancelCauseFunc
 }
 
 // Snapshot is the topology at one moment. It is immutable.
@@ -66,7 +66,7 @@ func New(cfg Config) (*Cluster, error) {
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
 	c.notices.lock = &c.mu
-	c.monitorCtx, c.stopMonitors = context.WithCancel(context.Background())
+	c.backgroundCtx, c.stopBackground = context.WithCancelCause(context.Background())
 	return c
 }
 
@@ -78,7 +78,7 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 func (c *Cluster) Close() {
 	var after effects
 	c.mu.Lock()
-	c.stopMonitors()
+	c.stopBackground(ErrPoolClosed)
 	for _, s := range c.servers {
 		c.removed = append(c.removed, s)
 		after = append(after, s.pool.close()...)
@@ -184,7 +184,7 @@ func (c *Cluster) publish(description *topology.Description) effects {
 //
 //nolint:contextcheck,nolintlint // they run until Close, longer than the call that starts them
 func (c *Cluster) start(s *Server) {
-	ctx, cancel := context.WithCancel(c.monitorCtx)
+	ctx, cancel := context.WithCancel(c.backgroundCtx)
 	s.stop = cancel
 	if !c.cfg.Topology.LoadBalanced {
 		c.background.Go(func() { (&monitor{server: s}).run(ctx) })
@@ -258,7 +258,7 @@ func (c *Cluster) ReplaceSeeds(addresses []string) {
 }
 
 // Closed reports whether the cluster was closed.
-func (c *Cluster) Closed() bool { return c.monitorCtx.Err() != nil }
+func (c *Cluster) Closed() bool { return c.backgroundCtx.Err() != nil }
 
 // Busy reports whether operations are in flight.
 func (c *Cluster) Busy() bool {

@@ -52,7 +52,7 @@ func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 		cfg.PoolMonitor = r.heard.monitor()
 	})
 	if c := r.server.cluster; c.cfg.maintained() {
-		c.background.Go(func() { r.server.pool.maintain(c.monitorCtx) })
+		c.background.Go(func() { r.server.pool.maintain(c.backgroundCtx) })
 	}
 	return r
 }

@@ -45,7 +45,7 @@ func (p *pool) mayConnect() bool {
 // finished, or reaches the connect timeout, although its checkout has ended. Otherwise callers with short deadlines would
 // begin connections for ever and finish none. It is called with the lock held.
 func (p *pool) begin(w *waiter) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(p.server.cluster.backgroundCtx)
 	p.lastID++
 	p.total++
 	pending := &pendingConn{id: p.lastID, generation: p.generations.pool, waiter: w, cancel: cancel}

@@ -96,7 +96,7 @@ func TestAPoolIsNotFilledInALoopWhileConnectionsFail(t *testing.T) {
 		p := &peer{hello: standalone()}
 		s := bare(t, p, func(cfg *Config) { cfg.MinPoolSize = 1 })
 		p.set(func(p *peer) { p.dial = func(context.Context) error { dials++; return errDown } })
-		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.monitorCtx) })
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
 		found(t, s, standalone())
 		pass(t, time.Minute)
 		if dials != 1+int(time.Minute/maintenanceInterval) {

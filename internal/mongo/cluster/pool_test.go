@@ -152,6 +152,7 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		held := checkOut(t, s)
+		synctest.Wait() // the goroutine that made the connection has ended
 		w := &waiter{granted: make(chan grant, 1)}
 		for range 50 {
 			p.waiters = append(p.waiters, w)

@@ -68,7 +68,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
 		case <-ctx.Done():
 			return Target{}, c.noServer(want, context.Cause(ctx))
-		case <-c.monitorCtx.Done():
+		case <-c.backgroundCtx.Done():
 			return Target{}, c.noServer(want, ErrPoolClosed)
 		}
 	}

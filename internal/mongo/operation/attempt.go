@@ -32,7 +32,7 @@ type run struct {
 	after *cluster.Snapshot
 	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
 	checked <-chan struct{}
-	reply Reply
+	reply   Reply
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
