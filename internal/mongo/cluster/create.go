@@ -44,6 +44,8 @@ func (p *pool) mayConnect() bool {
 // begin begins a connection in a goroutine of its own, without the caller's context: a connection that was begun is
 // finished, or reaches the connect timeout, although its checkout has ended. Otherwise callers with short deadlines would
 // begin connections for ever and finish none. It is called with the lock held.
+//
+//nolint:contextcheck,nolintlint // see above
 func (p *pool) begin(w *waiter) {
 	ctx, cancel := context.WithCancelCause(p.server.cluster.backgroundCtx)
 	p.lastID++
