@@ -85,6 +85,10 @@ func (c *Conn) Abort(err error) {
 	_ = c.Close()
 }
 
+// OpenAndSilent reports whether the connection is open and has nothing to read: a read would wait. Clients ask this before
+// they use a connection that was idle.
+func (c *Conn) OpenAndSilent() bool { return c.in.openAndSilent() }
+
 // Processed reports that n more of the bytes that came to this end have been dealt with, see [Network.Unprocessed].
 func (c *Conn) Processed(n int) { c.in.processed(int64(n)) }
 

@@ -175,6 +175,14 @@ func (s *stream) read(b []byte) (int, error) {
 	}
 }
 
+// openAndSilent reports whether a read would wait.
+func (s *stream) openAndSilent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ended := s.readClosed || s.failure != nil || s.writeClosed && len(s.onWay) == 0
+	return !ended && len(s.buffer) == s.offset
+}
+
 // takeLocked copies arrived bytes to b, and wakes a write that waits for room.
 func (s *stream) takeLocked(b []byte) int {
 	n := copy(b, s.buffer[s.offset:])

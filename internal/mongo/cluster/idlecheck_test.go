@@ -120,7 +120,7 @@ func TestAnOperationWithTheDefaultDialer(t *testing.T) {
 }
 
 // disturbed is a connection that the kernel cannot look at.
-type disturbed struct{ memnet.Conn }
+type disturbed struct{ net.Conn }
 
 func (*disturbed) SyscallConn() (syscall.RawConn, error) { return nil, syscall.EINVAL }
 func (*disturbed) Read([]byte) (int, error)              { return 0, io.EOF }

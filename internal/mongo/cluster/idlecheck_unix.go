@@ -7,11 +7,9 @@ import (
 	"syscall"
 )
 
-// openAndSilent reports, without blocking, whether an idle connection is open and has nothing to read. Without this
-// check the next operation would lose an attempt if the server or a NAT closed the connection while it was idle. This
-// is right under TLS too: a server sends no bytes on an idle connection, except to end the session.
-func openAndSilent(nc net.Conn) bool {
-	sc, ok := socketOf(nc).(syscall.Conn)
+// socketIsOpenAndSilent is openAndSilent for a socket. A connection that is no socket cannot be checked and is kept.
+func socketIsOpenAndSilent(nc net.Conn) bool {
+	sc, ok := nc.(syscall.Conn)
 	if !ok {
 		return true
 	}
@@ -27,15 +25,4 @@ func openAndSilent(nc net.Conn) bool {
 		return true
 	})
 	return err == nil && open
-}
-
-// socketOf returns the innermost connection, below layers such as TLS that have a NetConn method.
-func socketOf(nc net.Conn) net.Conn {
-	for {
-		layer, ok := nc.(interface{ NetConn() net.Conn })
-		if !ok {
-			return nc
-		}
-		nc = layer.NetConn()
-	}
 }
