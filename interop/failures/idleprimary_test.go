@@ -15,15 +15,19 @@ import (
 )
 
 // TestAPrimaryDiesWhileThePoolIsIdle kills the primary of a set, whose election takes a second, after the pool was idle for
-// two seconds, at ten moments between two heartbeats. From then on the application inserts a document every 50 ms. It counts
+// two seconds: at ten moments between two heartbeats, and ten times just after one, when the next check is not allowed yet. From then on the application inserts a document every 50 ms. It counts
 // the inserts that fail.
 func TestAPrimaryDiesWhileThePoolIsIdle(t *testing.T) {
 	counts := map[string]int{}
 	for _, name := range driver.Names() {
-		for moment := range 10 {
-			t.Run(fmt.Sprintf("%s/%d s after the second heartbeat", name, moment), func(t *testing.T) {
+		for i := range 20 {
+			moment := 12*time.Second + time.Duration(i)*time.Second
+			if i >= 10 {
+				moment = 20600 * time.Millisecond
+			}
+			t.Run(fmt.Sprintf("%s/%v after the start", name, moment), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					failed := insertAfterDeath(t, name, 12*time.Second+time.Duration(moment)*time.Second)
+					failed := insertAfterDeath(t, name, moment)
 					counts[name] += len(failed)
 					for _, err := range failed {
 						t.Logf("returned: %v", err)
