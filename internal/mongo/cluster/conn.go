@@ -30,16 +30,23 @@ type Conn struct {
 	in          messageBuffer
 	continues   bool  // the last message had the flag moreToCome
 	lastMessage int32 // its requestID; the next message of the reply answers it
+	owed        int32 // the requestID of a message whose reply was not read, because its context ended; 0: none
 	broken      bool
 	interrupted atomic.Bool
-	abort       func() // ends a running read or write
+	lazy        bool          // contexts are watched after watchDelay: on plain sockets, after the handshake
+	deadline    bool          // the socket may have a deadline
+	abort       func()        // ends a running read or write
+	aborted     chan struct{} // gets a value when abort has ended
 	lastUsed    time.Time
 	checkedOut  time.Time
 }
 
 func newConn(nc net.Conn, id int64, address string) *Conn {
-	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id)}
-	c.abort = func() { _ = nc.SetDeadline(time.Unix(1, 0)) }
+	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id), aborted: make(chan struct{}, 1)}
+	c.abort = func() {
+		_ = nc.SetDeadline(past)
+		c.aborted <- struct{}{}
+	}
 	return c
 }
 
@@ -54,23 +61,26 @@ func (c *Conn) Name() string { return c.name }
 
 // Send writes a message that has no reply.
 func (c *Conn) Send(ctx context.Context, message []byte) error {
-	stop := c.watch(ctx)
-	err := c.write(message)
-	return c.done(ctx, stop, err)
+	w := c.watch(ctx)
+	err := c.write(&w, message)
+	return c.done(&w, err)
 }
 
 // RoundTrip writes message, whose requestID must be the given one, and returns the reply. Its bytes are valid until
-// the next use of the connection, or until it is checked in. An I/O failure is an *IOError.
+// the next use of the connection, or until it is checked in. An I/O failure is an *IOError. If ctx ends while the reply
+// is on its way, the pool reads it after the check in, so that the connection can be used again.
 func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) ([]byte, error) {
-	stop := c.watch(ctx)
-	err := c.write(message)
+	w := c.watch(ctx)
+	err := c.write(&w, message)
 	var reply []byte
 	if err == nil {
-		reply, err = c.read(requestID)
+		c.owed = requestID
+		reply, err = c.read(&w, requestID)
 	}
-	if err := c.done(ctx, stop, err); err != nil {
+	if err := c.done(&w, err); err != nil {
 		return nil, err
 	}
+	c.owed = 0
 	return reply, nil
 }
 
@@ -80,38 +90,28 @@ func (c *Conn) Continues() bool { return c.continues }
 
 // Next returns the next message of a reply that continues (moreToCome), like [Conn.RoundTrip].
 func (c *Conn) Next(ctx context.Context) ([]byte, error) {
-	stop := c.watch(ctx)
-	reply, err := c.read(c.lastMessage)
-	if err := c.done(ctx, stop, err); err != nil {
+	w := c.watch(ctx)
+	reply, err := c.read(&w, c.lastMessage)
+	if err := c.done(&w, err); err != nil {
 		return nil, err
 	}
 	return reply, nil
 }
 
-// watch makes the end of ctx abort reads and writes. It does nothing if ctx cannot end.
-func (c *Conn) watch(ctx context.Context) func() bool {
-	if ctx.Done() == nil {
-		return nil
-	}
-	return context.AfterFunc(ctx, c.abort)
-}
-
-// done ends the watch. It replaces an error that ctx or an interruption caused by that cause.
-func (c *Conn) done(ctx context.Context, stop func() bool, err error) error {
-	if stop != nil && !stop() {
-		c.broken = true // abort sets its deadline, now or later
-	}
+// done ends the watch. It replaces an error that the context or an interruption caused by that cause.
+func (c *Conn) done(w *watch, err error) error {
+	ended := w.end()
 	if err == nil {
 		return nil
 	}
-	c.broken = true
 	ioErr, ok := err.(*IOError) //nolint:errorlint // made by write and read, never wrapped
-	if !ok {
-		return err
+	if !ok || !ended || c.owed == 0 || !ioErr.Timeout() {
+		c.owed, c.broken = 0, true
 	}
 	switch {
-	case ctx.Err() != nil:
-		ioErr.Err = context.Cause(ctx)
+	case !ok:
+	case w.ctx.Err() != nil:
+		ioErr.Err = context.Cause(w.ctx)
 	case c.interrupted.Load():
 		ioErr.Err = errInterrupted
 	}
@@ -129,21 +129,30 @@ func (c *Conn) address() string {
 	return c.name
 }
 
-func (c *Conn) write(message []byte) error {
-	n, err := c.nc.Write(message)
-	if err == nil {
-		return nil
+func (c *Conn) write(w *watch, message []byte) error {
+	sent := 0
+	for {
+		n, err := c.nc.Write(message[sent:])
+		sent += n
+		switch {
+		case err == nil:
+			return nil
+		case w.goOn(err):
+		case sent == 0:
+			return c.ioError(retry.StageDispatch, err)
+		default:
+			return c.ioError(retry.StageInFlight, err)
+		}
 	}
-	if n == 0 {
-		return c.ioError(retry.StageDispatch, err)
-	}
-	return c.ioError(retry.StageInFlight, err)
 }
 
 // read returns the next message, whose responseTo must be the given one. No more bytes may have arrived after it,
 // unless it has the flag moreToCome.
-func (c *Conn) read(responseTo int32) ([]byte, error) {
+func (c *Conn) read(w *watch, responseTo int32) ([]byte, error) {
 	message, err := c.in.next(c.nc, c.maxMessage())
+	for err != nil && w.goOn(err) {
+		message, err = c.in.next(c.nc, c.maxMessage())
+	}
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
@@ -174,11 +183,18 @@ func (c *Conn) maxMessage() int {
 
 // usable reports whether an operation may use an idle connection.
 func (c *Conn) usable(now time.Time) bool {
-	return now.Sub(c.lastUsed) < idleProbeAfter || openAndSilent(c.nc)
+	if now.Sub(c.lastUsed) < idleProbeAfter {
+		return true
+	}
+	c.clearDeadline()
+	return openAndSilent(c.nc)
 }
 
 // Reusable reports whether another operation may use the connection.
-func (c *Conn) Reusable() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
+func (c *Conn) Reusable() bool { return c.sound() && c.owed == 0 }
+
+// sound reports whether another operation may use the connection when a reply that is owed was read.
+func (c *Conn) sound() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
 
 // dropLargeBuffers drops the buffers that a large message has grown.
 func (c *Conn) dropLargeBuffers() {
@@ -190,7 +206,7 @@ func (c *Conn) dropLargeBuffers() {
 
 func (c *Conn) interrupt() {
 	c.interrupted.Store(true)
-	c.abort()
+	_ = c.nc.SetDeadline(past)
 }
 
 func (c *Conn) close() { _ = c.nc.Close() }

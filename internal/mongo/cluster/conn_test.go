@@ -16,7 +16,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 
-	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -24,11 +23,13 @@ import (
 
 // canned is a connection on which each message is answered by the same bytes.
 type canned struct {
-	memnet.Conn
+	net.Conn
 	answer []byte
 	left   []byte
 	sizes  []int // of the buffers that it was read into
 }
+
+func (*canned) SetDeadline(time.Time) error { return nil }
 
 func (c *canned) Write(b []byte) (int, error) {
 	c.left = c.answer

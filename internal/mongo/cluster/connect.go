@@ -20,9 +20,6 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, e
 	c := newConn(nc, id, s.address)
 	start := time.Now()
 	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
-	if err == nil && c.broken {
-		err = context.Cause(ctx) // ctx ended while the reply arrived
-	}
 	if err != nil {
 		c.close()
 		return nil, 0, s.handshakeError(ctx, err)

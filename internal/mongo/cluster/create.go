@@ -91,7 +91,7 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	if pending.cancelled {
 		return false
 	}
-	c.generation, c.checkedOut = pending.generation, c.lastUsed
+	c.generation, c.checkedOut, c.lazy = pending.generation, c.lastUsed, isPlain(c.nc)
 	if c.service = c.Description.ServiceID; !c.service.IsZero() {
 		c.generation = p.generations.of(c.service)
 	}

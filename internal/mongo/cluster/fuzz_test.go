@@ -61,7 +61,7 @@ func FuzzReadMessage(f *testing.F) {
 		}
 		again := newConn(&pieces{data: data, size: int(size) + 1}, 1, addrA)
 		again.Description = conn.Description
-		if reply, err := again.read(7); err == nil && string(reply) != string(data[:stated(data)]) {
+		if reply, err := again.read(&watch{}, 7); err == nil && string(reply) != string(data[:stated(data)]) {
 			t.Fatalf("read returns %x of %x", reply, data)
 		}
 	})

@@ -55,7 +55,7 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 			s.pool.clear(errDown, false).run()
 			s.CheckIn(conn)
 		}},
-		{"one that broke", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
+		{"one whose reply does not arrive", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
 			conn := checkOut(t, s)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -64,6 +64,7 @@ func TestEveryConnectionIsClosedInTheEnd(t *testing.T) {
 				t.Error("it was answered")
 			}
 			s.CheckIn(conn)
+			pass(t, owedReplyLimit)
 		}},
 		{"one whose handshake is refused", event.ReasonError, func(t *testing.T, p *peer, s *Server) {
 			p.set(func(p *peer) { p.script = refusing(18, "denied") })

@@ -46,7 +46,7 @@ func lateServer(t *testing.T) (*late, *Server) {
 	return d, s
 }
 
-func TestAContextThatEndsWhenTheReplyArrivesClosesTheConnectionOnly(t *testing.T) {
+func TestAContextThatEndsWhenTheReplyArrivesDoesNotLoseTheReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := lateServer(t)
 		c := checkOut(t, s)
@@ -56,7 +56,10 @@ func TestAContextThatEndsWhenTheReplyArrivesClosesTheConnectionOnly(t *testing.T
 			t.Errorf("the reply is lost: %v", err)
 		}
 		s.CheckIn(c)
-		counters(t, s, 0, 0, 0)
+		counters(t, s, 1, 1, 0)
+		if err := operation(t.Context(), s); err != nil {
+			t.Errorf("the next operation on the connection: %v", err)
+		}
 	})
 }
 
@@ -73,7 +76,7 @@ func TestAContextThatEndsWhenHelloIsAnsweredFailsTheCheckoutOnly(t *testing.T) {
 	})
 }
 
-func TestATimeoutWhenACheckIsAnsweredClosesTheConnectionOnly(t *testing.T) {
+func TestATimeoutWhenACheckIsAnsweredChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &late{network: network{addrA: {hello: standalone()}}}
 		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
@@ -86,7 +89,7 @@ func TestATimeoutWhenACheckIsAnsweredClosesTheConnectionOnly(t *testing.T) {
 		d.next(func() { sleep(t.Context(), c.cfg.ConnectTimeout+1, nil) })
 		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
 		pass(t, c.cfg.HeartbeatInterval)
-		if kindOf(c, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 || d.network[addrA].dialed != 2 {
+		if kindOf(c, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 || d.network[addrA].dialed != 1 {
 			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
 		}
 	})

@@ -108,10 +108,8 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	defer cancel()
 	start := time.Now()
 	description, err := m.conn.sendHello(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
-	if err != nil || m.conn.broken {
-		m.drop()
-	}
 	if err != nil {
+		m.drop()
 		return nil, err
 	}
 	return m.measured(description, time.Since(start)), nil

@@ -103,10 +103,18 @@ func (p *pool) checkIn(c *Conn) {
 	if p.observed() {
 		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
 	}
-	if !c.Reusable() {
+	switch {
+	case !c.sound():
 		p.discard(c, event.ReasonError)
-		return
+	case c.owed != 0:
+		p.readOwed(c)
+	default:
+		p.makeAvailable(c)
 	}
+}
+
+// makeAvailable makes a connection available that was used.
+func (p *pool) makeAvailable(c *Conn) {
 	c.dropLargeBuffers()
 	c.lastUsed = time.Now()
 	p.put(c)

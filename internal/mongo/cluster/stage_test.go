@@ -64,15 +64,20 @@ func TestAWriteToAClosedConnectionIsNotInFlight(t *testing.T) {
 
 func wantBroken(t *testing.T, conn *Conn, err error, stage retry.Stage, cause error) {
 	t.Helper()
+	wantIOError(t, err, stage, cause)
+	if !conn.broken {
+		t.Error("the connection may be used again")
+	}
+}
+
+func wantIOError(t *testing.T, err error, stage retry.Stage, cause error) {
+	t.Helper()
 	var broken *IOError
 	if !errors.As(err, &broken) || !errors.Is(err, cause) {
 		t.Fatalf("error %v, want an IOError of %v", err, cause)
 	}
 	if broken.Stage != stage {
 		t.Errorf("stage %v, want %v: %v", broken.Stage, stage, err)
-	}
-	if !conn.broken {
-		t.Error("the connection may be used again")
 	}
 }
 

@@ -82,5 +82,6 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 		return
 	}
 	p.conn = nil
+	_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
 	target.Server.CheckIn(conn)
 }
