@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
@@ -44,6 +45,9 @@ func (c *clock) advance(document []byte) {
 
 // newer returns the cluster time of a $clusterTime document if it is greater than t, else t.
 func newer(t *clusterTime, document []byte) *clusterTime {
+	if t != nil && bytes.Equal(t.document, document) {
+		return t // most replies
+	}
 	timestamp, ok := timestampOf(document)
 	if !ok || t != nil && t.timestamp >= timestamp {
 		return t

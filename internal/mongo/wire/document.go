@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -64,41 +65,63 @@ func (it *Iterator) Next() bool {
 	if len(it.rest) == 0 || it.Err != nil {
 		return false
 	}
-	key := 1
-	for key < len(it.rest) && it.rest[key] != 0 {
-		key++
-	}
+	key := endOfKey(it.rest)
 	if key == len(it.rest) {
 		it.Err = malformed("a key without its final zero byte")
 		return false
 	}
-	size, err := valueLength(bson.Type(it.rest[0]), it.rest[key+1:])
-	if err != nil {
-		it.Err = err
-		return false
+	after := it.rest[key+1:]
+	size := int(fixedLength[it.rest[0]]) - 1
+	if size < 0 || size > len(after) {
+		n, err := valueLength(bson.Type(it.rest[0]), after)
+		if err != nil {
+			it.Err = err
+			return false
+		}
+		size = n
 	}
 	it.Type = bson.Type(it.rest[0])
 	it.Key = it.rest[1:key]
-	it.Value = it.rest[key+1 : key+1+size]
-	it.rest = it.rest[key+1+size:]
+	it.Value = after[:size]
+	it.rest = after[size:]
 	return true
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// endOfKey returns the index of the zero byte that ends the key of an element, or len(b). It looks at eight bytes at a time:
+// the lowest high bit that is set in zeros belongs to the first zero byte of word.
+func endOfKey(b []byte) int {
+	i := 1
+	for ; i+8 <= len(b); i += 8 {
+		word := binary.LittleEndian.Uint64(b[i:])
+		if zeros := (word - lowBits) &^ word & highBits; zeros != 0 {
+			return i + bits.TrailingZeros64(zeros)/8
+		}
+	}
+	for i < len(b) && b[i] != 0 {
+		i++
+	}
+	return i
+}
+
+// fixedLength has, by type, the length of values that all have the same, plus one. 0 means that the length differs.
+var fixedLength = [256]uint8{
+	bson.TypeNull: 1, bson.TypeUndefined: 1, bson.TypeMinKey: 1, bson.TypeMaxKey: 1,
+	bson.TypeBoolean: 1 + 1,
+	bson.TypeInt32:   1 + 4,
+	bson.TypeDouble:  1 + 8, bson.TypeDateTime: 1 + 8, bson.TypeTimestamp: 1 + 8, bson.TypeInt64: 1 + 8,
+	bson.TypeObjectID:   1 + 12,
+	bson.TypeDecimal128: 1 + 16,
 }
 
 // valueLength returns how many bytes of b a value of type t occupies.
 func valueLength(t bson.Type, b []byte) (int, error) {
-	n, err := 0, error(nil)
+	n, err := int(fixedLength[t])-1, error(nil)
 	switch t {
-	case bson.TypeNull, bson.TypeUndefined, bson.TypeMinKey, bson.TypeMaxKey:
-	case bson.TypeBoolean:
-		n = 1
-	case bson.TypeInt32:
-		n = 4
-	case bson.TypeDouble, bson.TypeDateTime, bson.TypeTimestamp, bson.TypeInt64:
-		n = 8
-	case bson.TypeObjectID:
-		n = 12
-	case bson.TypeDecimal128:
-		n = 16
 	case bson.TypeString, bson.TypeJavaScript, bson.TypeSymbol:
 		n, err = prefixedLength(b, 4, 1)
 	case bson.TypeDBPointer:
@@ -113,7 +136,9 @@ func valueLength(t bson.Type, b []byte) (int, error) {
 	case bson.TypeRegex:
 		n, err = twoCStrings(b)
 	default:
-		return 0, malformed("an element of unknown type 0x%02x", byte(t))
+		if n < 0 {
+			return 0, malformed("an element of unknown type 0x%02x", byte(t))
+		}
 	}
 	if err != nil {
 		return 0, err
