@@ -70,9 +70,7 @@ func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: pending.id, Duration: time.Since(start)})
 		if p.finish(pending, c) {
 			p.server.cluster.handshakeSucceeded(p.server, pending.generation, c.Description)
-			if p.leaveQueue(pending.waiter) {
-				pending.waiter.granted <- grant{conn: c}
-			} else {
+			if !p.giveTo(pending.waiter, c) {
 				p.put(c)
 			}
 			p.connectMore() // only now: a waiter that gets this connection needs no other
@@ -136,10 +134,26 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	}
 }
 
+// giveTo gives a connection to a waiter. It returns false if the waiter has left the queue.
+func (p *pool) giveTo(w *waiter, c *Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.removeWaiter(w) {
+		return false
+	}
+	w.granted <- grant{conn: c} // under the lock: a waiter that is not in the queue has its grant
+	return true
+}
+
 // leaveQueue removes a waiter from the wait queue. It returns false if the waiter was not there.
 func (p *pool) leaveQueue(w *waiter) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.removeWaiter(w)
+}
+
+// removeWaiter is leaveQueue, called with the lock held.
+func (p *pool) removeWaiter(w *waiter) bool {
 	i := slices.Index(p.waiters, w)
 	if i < 0 {
 		return false

@@ -154,9 +154,13 @@ func TestAGrantAtTheEndOfTheContextIsReturnedToThePool(t *testing.T) {
 		held := checkOut(t, s)
 		synctest.Wait() // the goroutine that made the connection has ended
 		w := &waiter{granted: make(chan grant, 1)}
-		for range 50 {
+		for i := range 50 {
 			p.waiters = append(p.waiters, w)
-			p.put(held)
+			if i%2 == 0 {
+				p.put(held)
+			} else if !p.giveTo(w, held) {
+				t.Error("the waiter is not in the queue")
+			}
 			if c, err := p.wait(ended, w, time.Now()); err == nil {
 				p.put(c)
 			}
