@@ -32,6 +32,12 @@ func TestTheFirstHelloHasTheFieldsOfTheHandshake(t *testing.T) {
 			bson.D{{Key: "compression", Value: bson.A{"zstd", "zlib"}}},
 		},
 		{
+			"one compressor is sent too",
+			Handshake{Compressors: []string{"zlib"}},
+			base,
+			bson.D{{Key: "compression", Value: bson.A{"zlib"}}},
+		},
+		{
 			"saslSupportedMechs names a user",
 			Handshake{Mechanisms: "admin.u"},
 			base,
