@@ -1,0 +1,101 @@
+package mongo_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// The end of the caller's context shows nothing about the server, so it is no overload.
+func TestACallerThatEndsWhileItsConnectionIsMadeGetsNoLabels(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(context.Context) (context.Context, context.CancelFunc)
+		want error
+	}{
+		{"cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(50*time.Millisecond, cancel)
+			return ctx, cancel
+		}, context.Canceled},
+		{"past its deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 50*time.Millisecond)
+		}, context.DeadlineExceeded},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.seed()
+				w.disconnected()
+				greeted := 0
+				w.greet(func(n int) mongotest.Fault {
+					greeted = n
+					return mongotest.Fault{LoseRequest: true, Silent: true}
+				})
+				ctx, cancel := c.end(w.ctx)
+				defer cancel()
+				began := time.Now()
+				err := writes[2].do(ctx, w.coll)
+				if !errors.Is(err, c.want) || time.Since(began) != 50*time.Millisecond || greeted != 1 {
+					t.Errorf("after %v and %d handshakes: %v", time.Since(began), greeted, err)
+				}
+				if got := labels(err, "NetworkError", "SystemOverloadedError", "RetryableError", "RetryableWriteError"); len(got) > 0 {
+					t.Errorf("the error has the labels %v", got)
+				}
+			})
+		})
+	}
+}
+
+// Client-Side Operations Timeout: the minimum of the recent round trips counts, not the average.
+func TestOneSlowHelloFailsNoOperation(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.pass(30 * time.Second)
+		primary, slow := w.set.Primary(), 0
+		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			if r.Member != primary || slow > 0 {
+				return mongotest.Fault{}
+			}
+			slow++
+			return mongotest.Fault{Delay: 5 * time.Second}
+		}))
+		for range 100 {
+			ctx, cancel := context.WithTimeout(w.ctx, 200*time.Millisecond)
+			if err := w.coll.FindOne(ctx, doc("_id", 1)).Err(); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			w.pass(time.Second)
+		}
+	})
+}
+
+// The backoff paces the retries of an overload. They do not wait for the topology too.
+func TestTheThirdAttemptOfAnOverloadWaitsForItsBackoffOnly(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.pass(2 * time.Second)
+		n := 0
+		w.heal = w.set.Use("find", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			if n++; n > 2 {
+				return next(r)
+			}
+			return mongotest.NewReply(doc(
+				"ok", 0, "code", 462, "errmsg", "overloaded", "baseBackoffMS", 1,
+				"errorLabels", bson.A{"SystemOverloadedError", "RetryableError"},
+			))
+		})
+		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		w.must(w.coll.FindOne(ctx, doc("_id", 1)).Err())
+		if took := time.Since(began); n != 3 || took > 10*time.Millisecond {
+			t.Errorf("%d attempts took %v", n, took)
+		}
+	})
+}
