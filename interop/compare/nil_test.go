@@ -42,7 +42,7 @@ var nilRows = []row{
 	{name: "findOneAndUpdate with a nil update", do: func(ctx context.Context, s *stage) (any, error) {
 		return nil, s.coll.FindOneAndUpdate(ctx, byID, nil).Err()
 	}},
-	{name: "a nil context", do: func(_ context.Context, s *stage) (any, error) { return findOne(byID)(nil, s) }}, //nolint:staticcheck // the case
+	{name: "a nil context", do: func(_ context.Context, s *stage) (any, error) { return findOne(byID)(nil, s) }},
 
 	{name: "a nil options builder of insertOne", do: func(ctx context.Context, s *stage) (any, error) {
 		_, err := s.coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}, (*options.InsertOneOptionsBuilder)(nil))
@@ -97,48 +97,3 @@ type (
 
 func (panicking) MarshalBSON() ([]byte, error) { panic("no document") }
 func (failing) MarshalBSON() ([]byte, error)   { return nil, context.Canceled }
-
-type call = func(context.Context, *stage) (any, error)
-
-func insertOne(document any) call {
-	return func(ctx context.Context, s *stage) (any, error) {
-		_, err := s.coll.InsertOne(ctx, document)
-		return nil, err
-	}
-}
-
-func insertMany(documents any) call {
-	return func(ctx context.Context, s *stage) (any, error) { return show2(s.coll.InsertMany(ctx, documents)) }
-}
-
-func findOne(filter any) call {
-	return func(ctx context.Context, s *stage) (any, error) {
-		var found bson.Raw
-		err := s.coll.FindOne(ctx, filter).Decode(&found)
-		return found, err
-	}
-}
-
-func updateOne(filter, update any) call {
-	return func(ctx context.Context, s *stage) (any, error) { return show2(s.coll.UpdateOne(ctx, filter, update)) }
-}
-
-func replaceOne(filter, document any) call {
-	return func(ctx context.Context, s *stage) (any, error) {
-		return show2(s.coll.ReplaceOne(ctx, filter, document))
-	}
-}
-
-func runCommand(command any) call {
-	return func(ctx context.Context, s *stage) (any, error) {
-		return nil, s.db.RunCommand(ctx, command).Err()
-	}
-}
-
-// show2 makes a result of a driver's typed result.
-func show2[T any](result *T, err error) (any, error) {
-	if result == nil {
-		return nil, err
-	}
-	return show(*result), err
-}

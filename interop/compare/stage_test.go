@@ -21,12 +21,10 @@ import (
 
 // row is one input that both drivers get.
 type row struct {
-	name string
-	// uri is added to the connection string.
-	uri    string
-	client func(*options.ClientOptions)
+	name   string
+	uri    string // is added to the connection string
 	server []mongotest.Option
-	// faults is called when the client is connected and has done an operation. Without warm it is called before.
+	// faults is called after a first command of the client. If cold is set, there is no such command.
 	faults func(*stage)
 	cold   bool
 	do     func(context.Context, *stage) (any, error)
@@ -68,6 +66,7 @@ func (o *outcome) part(name string) []string {
 	return lines
 }
 
+// play returns the outcome of a row with the named driver.
 func (r *row) play(t *testing.T, name string) outcome {
 	t.Helper()
 	var result outcome
@@ -86,9 +85,6 @@ func (r *row) playInBubble(t *testing.T, name string) outcome {
 	}
 	s := &stage{t: t, set: set}
 	o := options.Client().ApplyURI(set.URI() + "&serverMonitoringMode=poll" + r.uri).SetDialer(set.Dialer()).SetMonitor(s.monitor())
-	if r.client != nil {
-		r.client(o)
-	}
 	if s.client, err = driver.Connect(name, o); err != nil {
 		return outcome{lines: []string{"Connect: " + describe(err)}, err: err}
 	}
@@ -102,9 +98,6 @@ func (r *row) playInBubble(t *testing.T, name string) outcome {
 }
 
 func (s *stage) run(r *row) outcome {
-	if r.faults != nil && r.cold {
-		r.faults(s)
-	}
 	if !r.cold {
 		if err := s.client.Ping(context.Background()); err != nil {
 			s.t.Fatal(err)
@@ -114,7 +107,7 @@ func (s *stage) run(r *row) outcome {
 		s.note(q)
 		return mongotest.Fault{}
 	}))
-	if r.faults != nil && !r.cold {
+	if r.faults != nil {
 		r.faults(s)
 	}
 	began := time.Now()
