@@ -12,6 +12,10 @@ var sizeRows = []row{
 	tooLarge("unordered insertMany with a duplicate and a document", unordered([]any{huge("known", 1), huge(2, 16*mib), huge(3, 1)})),
 	tooLarge("unordered insertMany with only documents", unordered([]any{huge(1, 16*mib), huge(2, 16*mib)})),
 	tooLarge("updateOne with an update", updateOne(byID, bson.D{{Key: "$set", Value: text(17 * mib)}})),
+	{
+		name: "insertOne with w: 0 of a document over the limit", do: on(concern(0, nil), insertOne(huge(1, 16*mib))),
+		differ: []string{"error", "sent"}, why: "the server would refuse it, and nobody would know",
+	},
 	{name: "replaceOne with a document over the limit", do: replaceOne(byID, text(16*mib))},
 	{name: "findOne with a filter over the limit", do: findOne(text(17 * mib))},
 	{name: "insertMany with a duplicate", do: insertMany([]any{huge(1, 1), huge("known", 1), huge(3, 1)})},

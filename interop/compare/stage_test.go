@@ -24,7 +24,8 @@ type row struct {
 	name   string
 	uri    string // is added to the connection string
 	server []mongotest.Option
-	// faults is called after a first command of the client. If cold is set, there is no such command.
+	// faults is called after a first command of the client. If cold is set, there is no such command, and faults is
+	// called before the client exists.
 	faults func(*stage)
 	cold   bool
 	do     func(context.Context, *stage) (any, error)
@@ -84,6 +85,9 @@ func (r *row) playInBubble(t *testing.T, name string) outcome {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, set: set}
+	if r.cold {
+		r.faults(s)
+	}
 	o := options.Client().ApplyURI(set.URI() + "&serverMonitoringMode=poll" + r.uri).SetDialer(set.Dialer()).SetMonitor(s.monitor())
 	if s.client, err = driver.Connect(name, o); err != nil {
 		return outcome{lines: []string{"Connect: " + describe(err)}, err: err}
@@ -107,7 +111,7 @@ func (s *stage) run(r *row) outcome {
 		s.note(q)
 		return mongotest.Fault{}
 	}))
-	if r.faults != nil {
+	if r.faults != nil && !r.cold {
 		r.faults(s)
 	}
 	began := time.Now()
@@ -139,7 +143,10 @@ func (s *stage) note(q *mongotest.Request) {
 	if !q.Application {
 		return
 	}
-	text := short(show(s.lasting(q.Body)))
+	text := fmt.Sprintf("%s of %d MiB", q.Command, len(q.Body)/mib)
+	if len(q.Body) < mib {
+		text = short(show(s.lasting(q.Body)))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, text)
