@@ -37,6 +37,9 @@ type (
 	LabeledError = official.LabeledError
 	// MarshalError is the error of a value that cannot be encoded as BSON.
 	MarshalError = official.MarshalError
+	// ErrMapForOrderedArgument is the error of a map with several keys for an argument whose keys have an order: a sort,
+	// a hint, or a command.
+	ErrMapForOrderedArgument = official.ErrMapForOrderedArgument
 	// WriteModel is one write of a bulk write. It is the type of BulkWriteError.Request.
 	WriteModel = official.WriteModel
 	// InsertOneModel is the WriteModel of an insert.

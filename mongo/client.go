@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 // Client is a handle for a MongoDB deployment, with a connection pool and a monitor for each server. A program needs
@@ -18,7 +21,8 @@ import (
 type Client struct {
 	runner    *operation.Runner
 	scope     scope
-	timeout   time.Duration // limit of operations whose context has no deadline; 0 means none
+	writes    *topology.Selection // selects the primary, a mongos, or a standalone
+	timeout   time.Duration       // limit of operations whose context has no deadline; 0 means none
 	threshold time.Duration
 	heartbeat time.Duration
 	closed    atomic.Bool
@@ -29,6 +33,7 @@ type scope struct {
 	codec          codec
 	readConcern    operation.ReadConcern
 	writeConcern   *writeconcern.WriteConcern
+	writeRefused   error // the error of writes with this write concern
 	readPreference *readpref.ReadPref
 	// reads selects a server by readPreference. It is made once, so that operations do not allocate it.
 	reads *topology.Selection
@@ -43,14 +48,19 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 		threshold: valueOr(o.LocalThreshold, defaultLocalThreshold),
 		heartbeat: valueOr(o.HeartbeatInterval, defaultHeartbeat),
 	}
-	s := scope{
-		codec: codec{registry: o.Registry, options: o.BSONOptions}, writeConcern: o.WriteConcern,
-	}
+	c.writes = &topology.Selection{Write: true, LocalThreshold: c.threshold}
+	s := scope{codec: codec{registry: o.Registry, options: o.BSONOptions}}.confirm(o.WriteConcern)
 	if o.ReadConcern != nil {
 		s.readConcern.Level = o.ReadConcern.Level
 	}
 	c.scope = s.prefer(c, o.ReadPreference)
 	return c
+}
+
+// confirm returns the scope with another write concern.
+func (s scope) confirm(wc *writeconcern.WriteConcern) scope {
+	s.writeConcern, s.writeRefused = wc, checkWriteConcern(wc)
+	return s
 }
 
 // prefer returns the scope with another read preference. Nil means primary.
@@ -66,23 +76,38 @@ func (c *Client) selection(rp *readpref.ReadPref) *topology.Selection {
 	return &topology.Selection{ReadPref: rp, LocalThreshold: c.threshold, HeartbeatInterval: c.heartbeat}
 }
 
-// writable selects the primary, a mongos, or a standalone.
-var writable = &topology.Selection{Write: true, LocalThreshold: defaultLocalThreshold}
-
 // run runs one operation. If ctx has no deadline, the client's timeout applies.
 func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	if c.closed.Load() {
 		return ErrClientDisconnected
 	}
+	ctx, cancel := c.withTimeout(ctx)
+	defer cancel()
+	err := c.runner.Run(ctx, op)
+	if err != nil && c.closed.Load() && closedWhileSelecting(err) {
+		return ErrClientDisconnected
+	}
+	return err
+}
+
+// withTimeout returns ctx with the client's timeout, if there is one and ctx has no deadline.
+func (c *Client) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx = orBackground(ctx)
 	if c.timeout > 0 {
 		if _, ok := ctx.Deadline(); !ok {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, c.timeout)
-			defer cancel()
+			return context.WithTimeout(ctx, c.timeout)
 		}
 	}
-	return c.runner.Run(ctx, op)
+	return ctx, noCancel
+}
+
+func noCancel() {}
+
+// closedWhileSelecting reports whether Disconnect ended the selection of a server for the first attempt. After other
+// attempts the error is theirs.
+func closedWhileSelecting(err error) bool {
+	var history *retry.Error
+	return errors.Is(err, cluster.ErrPoolClosed) && !errors.As(err, &history)
 }
 
 // orBackground replaces a nil context, which the official driver accepts too.

@@ -35,11 +35,20 @@ func arguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, 
 	return o, err
 }
 
+// writeArguments returns the options of a write. It also returns an error if the collection's write concern is refused.
+func writeArguments[T any](coll *Collection, f fields, opts []options.Lister[T]) (T, error) {
+	o, err := arguments(coll, f, opts)
+	if err == nil {
+		err = coll.scope.writeRefused
+	}
+	return o, err
+}
+
 // write sets the fields of op, which must be empty, for a write. effect is the operation's Effect.
 func (coll *Collection) write(op *operation.Operation, name string, cmd operation.Command, effect retry.Effect) {
 	op.Name, op.Database, op.Command = name, coll.db.name, cmd
 	op.Kind, op.Effect, op.Retryable = operation.Write, effect, coll.scope.writeConcern.Acknowledged()
-	op.Selection, op.WriteConcern = writable, coll.scope.writeConcern
+	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
 
 // read sets the fields of op, which must be empty, for a read with the collection's read preference.
@@ -55,7 +64,7 @@ const codeNamespaceNotFound = 26
 
 // Drop drops the collection. If it does not exist, Drop returns nil. Drop is retried for overload only.
 func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options.DropCollectionOptions]) error {
-	if _, err := arguments(coll, dropFields, opts); err != nil {
+	if _, err := writeArguments(coll, dropFields, opts); err != nil {
 		return err
 	}
 	var op operation.Operation

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,6 +83,37 @@ var uriOptions = honoured(
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
 )
 
+// uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
+// such a value an option means what the client does without it, or what the official driver ignores too. An empty list
+// permits every value.
+var uriOptionsWithoutEffect = map[string][]string{
+	"authsource":                  nil, // used with credentials only, which are refused
+	"slaveok":                     nil, // the official driver ignores it
+	"sockettimeoutms":             {"0"},
+	"ssl":                         {"false"},
+	"tls":                         {"false"},
+	"tlsallowinvalidcertificates": {"false"},
+	"tlsallowinvalidhostnames":    {"false"},
+	"tlsinsecure":                 {"false"},
+	"uuidrepresentation":          {"standard", "unspecified"},
+}
+
+// checkURIOption returns an error if an option of the connection string is not honoured. The error has the value only
+// if it cannot be a password.
+func checkURIOption(name, value string) error {
+	lower := strings.ToLower(name)
+	values, known := uriOptionsWithoutEffect[lower]
+	switch {
+	case name == "" || uriOptions[lower]:
+		return nil
+	case !known:
+		return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
+	case values != nil && !slices.Contains(values, value):
+		return fmt.Errorf("mongo: the connection string's option %q with the value %q is not supported by Holdfast", name, value)
+	}
+	return nil
+}
+
 const streaming = "stream"
 
 // errStreaming is the error of an option and of a connection string. The official parser ignores the latter, so
@@ -123,8 +155,8 @@ func checkURI(uri string) error {
 		if decoded, err := url.QueryUnescape(name); err == nil {
 			name = decoded
 		}
-		if name != "" && !uriOptions[strings.ToLower(name)] {
-			return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
+		if err := checkURIOption(name, value); err != nil {
+			return err
 		}
 		if strings.EqualFold(name, "serverMonitoringMode") && value == streaming {
 			return errStreaming
@@ -155,9 +187,9 @@ func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
 		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
-		ConnectTimeout:         valueOr(o.ConnectTimeout, 0),
+		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
-		ServerSelectionTimeout: valueOr(o.ServerSelectionTimeout, 0),
+		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),
 		MaxPoolSize:            valueOr(o.MaxPoolSize, defaultMaxPoolSize),
 		MaxConnecting:          valueOr(o.MaxConnecting, 0),
 		MaxConnIdleTime:        valueOr(o.MaxConnIdleTime, 0),
@@ -182,6 +214,21 @@ func seeds(hosts []string) []string {
 		out[i] = canonical(h)
 	}
 	return out
+}
+
+// noTimeout is longer than any program runs.
+const noTimeout = 100 * 365 * 24 * time.Hour
+
+// timeoutOrDefault returns a timeout option as package cluster has it: 0 means the default.
+func timeoutOrDefault(option *time.Duration) time.Duration {
+	switch {
+	case option == nil:
+		return 0
+	case *option == 0:
+		return noTimeout
+	default:
+		return *option
+	}
 }
 
 func valueOr[T any](p *T, otherwise T) T {

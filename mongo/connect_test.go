@@ -34,6 +34,10 @@ func TestConnectRefuses(t *testing.T) {
 		{"load balancing", options.Client().ApplyURI(host + "?loadBalanced=true"), "LoadBalanced"},
 		{"a heartbeat under 500 ms", options.Client().ApplyURI(host).SetHeartbeatInterval(time.Millisecond), "heartbeatFrequencyMS"},
 		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},
+		{"TLS in the connection string", options.Client().ApplyURI(host + "?tls=true"), `"tls" with the value "true"`},
+		{"another representation of UUIDs", options.Client().ApplyURI(host + "?uuidRepresentation=javaLegacy"), `"javaLegacy"`},
+		{"the password of a proxy", options.Client().ApplyURI(host + "?proxyPassword=secret"), `"proxyPassword"`},
+		{"the password of a key", options.Client().ApplyURI(host + "?tlsCertificateKeyFilePassword=secret"), "tlsCertificateKeyFilePassword"},
 		{"a direct connection to two hosts", options.Client().ApplyURI("mongodb://a,b/?directConnection=true"), "direct"},
 		{"an app name that is too long", options.Client().ApplyURI(host).SetAppName(strings.Repeat("x", 129)), "AppName"},
 	} {
@@ -50,6 +54,24 @@ func TestConnectRefuses(t *testing.T) {
 				t.Errorf("the error shows the password: %v", err)
 			}
 		})
+	}
+}
+
+// The official driver accepts them, and they mean what the client does without them.
+func TestURIOptionsWithoutEffectAreAccepted(t *testing.T) {
+	for _, option := range []string{
+		"tls=false", "ssl=false", "TLS=false", "uuidRepresentation=standard", "uuidRepresentation=unspecified", "slaveOk=true",
+		"slaveOk=false", "tlsInsecure=false", "tlsAllowInvalidCertificates=false", "tlsAllowInvalidHostnames=false",
+		"socketTimeoutMS=0", "authSource=admin", "tls=false&slaveOk=true",
+	} {
+		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + option))
+		if err != nil {
+			t.Errorf("%s: %v", option, err)
+			continue
+		}
+		if err := client.Disconnect(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -46,8 +46,9 @@ var (
 )
 
 // RunCommand runs a command and returns the reply. The client adds no read concern, no write concern, no transaction
-// number and no maxTimeMS. The command goes to the primary, unless the options have a read preference. It is retried
-// for overload only.
+// number. It adds a maxTimeMS if there is a deadline and the command has none. The command goes to the primary, unless
+// the options have a read preference. It is retried for overload only. A reply with writeErrors or a writeConcernError
+// is a WriteException.
 func (db *Database) RunCommand(
 	ctx context.Context, command any, opts ...options.Lister[options.RunCmdOptions],
 ) *SingleResult {
@@ -66,19 +67,23 @@ func (db *Database) RunCommand(
 	}
 	result.err = db.client.run(ctx, &operation.Operation{
 		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
-		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference,
+		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference, OwnTimeLimit: cmd.timeLimited,
 	})
 	return result
 }
 
 // rawCommand is a command that the application wrote.
 type rawCommand struct {
-	name     string
-	elements []byte
-	result   *SingleResult
+	name        string
+	elements    []byte
+	timeLimited bool // it has a maxTimeMS
+	result      *SingleResult
 }
 
 func (c *rawCommand) set(codec codec, command any) error {
+	if unordered(command) {
+		return ErrMapForOrderedArgument{ParamName: "cmd"}
+	}
 	s := &scratch{}
 	doc, err := codec.document(s, command)
 	if err != nil {
@@ -93,6 +98,8 @@ func (c *rawCommand) set(codec codec, command any) error {
 		switch string(it.Key) {
 		case "$db", "lsid", "txnNumber", "$clusterTime":
 			return fmt.Errorf("mongo: the command has a field %q, which the client adds itself", it.Key)
+		case "maxTimeMS":
+			c.timeLimited = true
 		}
 	}
 	return nil
@@ -104,5 +111,5 @@ func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 
 func (c *rawCommand) Accept(reply *operation.Reply) error {
 	c.result.raw = append(bson.Raw(nil), reply.Body...)
-	return nil
+	return writeError(reply)
 }

@@ -16,7 +16,7 @@ var deleteOneFields = honoured("Collation", "Comment", "Hint", "Let")
 func (coll *Collection) DeleteOne(
 	ctx context.Context, filter any, opts ...options.Lister[options.DeleteOneOptions],
 ) (*DeleteResult, error) {
-	o, err := arguments(coll, deleteOneFields, opts)
+	o, err := writeArguments(coll, deleteOneFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (coll *Collection) DeleteOne(
 	defer s.release()
 	statement := extras{codec: coll.scope.codec}
 	statement.collation(o.Collation)
-	statement.value("hint", o.Hint)
+	statement.hint(o.Hint)
 	command := extras{codec: coll.scope.codec}
 	command.value("comment", o.Comment)
 	command.document("let", o.Let)
@@ -40,6 +40,7 @@ func (coll *Collection) DeleteOne(
 	s.b = wire.EndDocument(append(s.b, statement.b...), at)
 	cmd := &statementCommand{
 		name: "delete", identifier: "deletes", coll: coll, statement: s.b, extras: command.b,
+		hint: o.Hint, hintSince: hintWireVersion,
 	}
 	err = cmd.run(ctx, retry.EffectNotIdempotent)
 	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}

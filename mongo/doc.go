@@ -40,8 +40,10 @@
 // retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes. The page
 // docs/RETRIES.md of the repository has all rules.
 //
-// The option timeoutMS limits each operation whose context has no deadline. A deadline is sent to the server as maxTimeMS,
-// except by RunCommand and by the getMore of a cursor. A nil context means [context.Background].
+// The option timeoutMS limits each operation whose context has no deadline; for an InsertMany, all its commands together.
+// A deadline is sent to the server as maxTimeMS, except by the commands of a cursor that the program closes itself (Find
+// and getMore), by a RunCommand that has a maxTimeMS, and if it is further away than the servers accept (24.8 days). A nil
+// context means [context.Background]. connectTimeoutMS=0 and serverSelectionTimeoutMS=0 mean no timeout.
 //
 // # Options
 //
@@ -58,14 +60,21 @@
 //	loadBalanced (only false)     readConcernLevel        timeoutMS
 //	                              readPreference          w
 //
-// and these as setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect, because
-// it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
+// These options of the connection string are accepted too. They mean what the client does without them: tls=false,
+// ssl=false, tlsInsecure=false, tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
+// uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
+//
+// These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
+// because it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
 // OplogReplay of Find and FindOne, and EncryptedFields of Drop.
 //
 // # Errors
 //
 // Errors have the official types, for example [CommandError], [WriteException] and [BulkWriteException], with the official
-// codes and labels. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error.
+// codes and labels. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error. A server selection
+// timeout and the server's error MaxTimeMSExpired match [context.DeadlineExceeded]. Of a sort, a hint or a command that is
+// a map with several keys, the error is [ErrMapForOrderedArgument]. A document over the server's maxBsonObjectSize is not
+// sent; its error is a write error with code 10334.
 //
 // After more than one attempt the error contains the history. So does the error of a single attempt if the reason for not
 // retrying it is not obvious. The history has the stage, the reason and the server of each attempt, says why there was no
@@ -80,7 +89,8 @@
 //
 // A [Client], a [Database] and a [Collection] are safe for concurrent use. A [Cursor] and a [SingleResult] are not.
 // [Client.Disconnect] stops all goroutines of the client. A monitor of events is called by the goroutine that causes the
-// event, and must be safe for concurrent use.
+// event, and must be safe for concurrent use. The events of commands that may have credentials, such as createUser and
+// saslStart, show an empty command and an empty reply.
 //
 // # Limits
 //

@@ -19,7 +19,7 @@ type extras struct {
 
 // value writes v under key, unless it is nil.
 func (x *extras) value(key string, v any) {
-	if x.err != nil || isNil(v) {
+	if x.err != nil || v == nil {
 		return
 	}
 	rv, err := x.codec.value(v)
@@ -32,7 +32,7 @@ func (x *extras) value(key string, v any) {
 
 // document writes v, which must be a document, under key, unless it is nil.
 func (x *extras) document(key string, v any) {
-	if x.err != nil || isNil(v) {
+	if x.err != nil || v == nil {
 		return
 	}
 	s := newScratch()
@@ -43,6 +43,41 @@ func (x *extras) document(key string, v any) {
 		return
 	}
 	x.b = wire.AppendDocument(x.b, key, doc)
+}
+
+// hint writes a hint: the name of an index, or its keys, whose order has a meaning.
+func (x *extras) hint(v any) {
+	if x.refuseUnordered("hint", v) {
+		x.value("hint", v)
+	}
+}
+
+// orderedDocument is document for an argument in which the order of the keys has a meaning.
+func (x *extras) orderedDocument(key string, v any) {
+	if x.refuseUnordered(key, v) {
+		x.document(key, v)
+	}
+}
+
+// refuseUnordered sets the error if v is a map with several keys. It reports whether there is no error.
+func (x *extras) refuseUnordered(key string, v any) bool {
+	if x.err == nil && unordered(v) {
+		x.err = ErrMapForOrderedArgument{ParamName: key}
+	}
+	return x.err == nil
+}
+
+// unordered reports whether v is a map with several keys, or a pointer to one: its order differs from run to run.
+func unordered(v any) bool {
+	switch v.(type) {
+	case nil, bson.D, string:
+		return false
+	}
+	rv := reflect.ValueOf(v)
+	for rv.Kind() == reflect.Pointer {
+		rv = rv.Elem()
+	}
+	return rv.Kind() == reflect.Map && rv.Len() > 1
 }
 
 func (x *extras) boolean(key string, v *bool) {
@@ -93,16 +128,4 @@ func (x *extras) collation(c *options.Collation) {
 		}
 	}
 	x.b = wire.EndDocument(b, at)
-}
-
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch rv := reflect.ValueOf(v); rv.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
-		return rv.IsNil() && rv.Type() != reflect.TypeFor[bson.D]()
-	default:
-		return false
-	}
 }

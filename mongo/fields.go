@@ -41,10 +41,16 @@ func collect[T any](f fields, opts []options.Lister[T]) (T, error) {
 	return *all, err
 }
 
+// isNil reports whether v is nil or a nil pointer. A nil options builder is allowed, as in the official driver.
+func isNil(v any) bool {
+	rv := reflect.ValueOf(v)
+	return !rv.IsValid() || (rv.Kind() == reflect.Pointer && rv.IsNil())
+}
+
 func collectGiven[T any](f fields, opts []options.Lister[T]) (*T, error) {
 	all := new(T)
 	for _, lister := range opts {
-		if lister == nil {
+		if isNil(lister) {
 			continue
 		}
 		for _, set := range lister.List() {

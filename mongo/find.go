@@ -3,6 +3,7 @@ package mongo
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -94,14 +95,14 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	x.boolean("allowPartialResults", o.AllowPartialResults)
 	x.collation(o.Collation)
 	x.value("comment", o.Comment)
-	x.value("hint", o.Hint)
-	x.document("max", o.Max)
-	x.document("min", o.Min)
+	x.hint(o.Hint)
+	x.orderedDocument("max", o.Max)
+	x.orderedDocument("min", o.Min)
 	x.document("projection", o.Projection)
 	x.boolean("returnKey", o.ReturnKey)
 	x.boolean("showRecordId", o.ShowRecordID)
 	x.int64("skip", o.Skip)
-	x.document("sort", o.Sort)
+	x.orderedDocument("sort", o.Sort)
 	return x.b, x.err
 }
 
@@ -124,6 +125,7 @@ func (coll *Collection) Find(
 		return nil, err
 	}
 	coll.read(&cmd.op, "find", cmd)
+	cmd.op.OwnTimeLimit = true // the server would apply maxTimeMS to the whole life of the cursor
 	cmd.cursor = newCursor(coll.db, coll.name, coll.scope, nil)
 	cmd.cursor.batchSize, cmd.cursor.comment = valueOr(o.BatchSize, 0), o.Comment
 	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)
@@ -150,7 +152,7 @@ func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 		if *o.BatchSize < 0 {
 			return nil, fmt.Errorf("mongo: FindOptions.BatchSize is %d; it must not be negative", *o.BatchSize)
 		}
-		x.b = wire.AppendInt32(x.b, "batchSize", *o.BatchSize)
+		x.b = wire.AppendInt32(x.b, "batchSize", firstBatchSize(o))
 	}
 	if o.Limit != nil && *o.Limit != 0 {
 		limit := max(*o.Limit, -*o.Limit) // a negative limit means a single batch
@@ -160,4 +162,13 @@ func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 		}
 	}
 	return x.b, x.err
+}
+
+// firstBatchSize returns the batch size of a find command. If it is the limit, it is one more, so that the server closes
+// the cursor with the first batch (CRUD specification, "Combinations of limit and batchSize").
+func firstBatchSize(o *options.FindOptions) int32 {
+	if o.Limit != nil && *o.Limit == int64(*o.BatchSize) && *o.BatchSize > 0 && *o.BatchSize < math.MaxInt32 {
+		return *o.BatchSize + 1
+	}
+	return *o.BatchSize
 }

@@ -19,10 +19,14 @@ var findOneAndUpdateFields = honoured(
 type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
+	hint     any
 	result   *SingleResult
 }
 
-func (c *findAndModifyCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
+func (c *findAndModifyCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if err := c.coll.checkHint(c.hint, attempt, hintWireVersion); err != nil {
+		return nil, err
+	}
 	b = wire.AppendString(b, "findAndModify", c.coll.name)
 	return append(b, c.elements...), nil
 }
@@ -42,7 +46,7 @@ func (coll *Collection) FindOneAndUpdate(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
 ) *SingleResult {
 	result := &SingleResult{codec: coll.scope.codec}
-	o, err := arguments(coll, findOneAndUpdateFields, opts)
+	o, err := writeArguments(coll, findOneAndUpdateFields, opts)
 	if err != nil {
 		result.err = err
 		return result
@@ -52,7 +56,7 @@ func (coll *Collection) FindOneAndUpdate(
 	if result.err = coll.appendFindAndModify(s, filter, update, &o); result.err != nil {
 		return result
 	}
-	cmd := &findAndModifyCommand{coll: coll, elements: s.b, result: result}
+	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: o.Hint, result: result}
 	var op operation.Operation
 	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
@@ -74,9 +78,9 @@ func (coll *Collection) appendFindAndModify(
 	x.collation(o.Collation)
 	x.value("comment", o.Comment)
 	x.document("fields", o.Projection)
-	x.document("sort", o.Sort)
+	x.orderedDocument("sort", o.Sort)
 	x.boolean("upsert", o.Upsert)
-	x.value("hint", o.Hint)
+	x.hint(o.Hint)
 	x.document("let", o.Let)
 	if o.ReturnDocument != nil {
 		x.b = wire.AppendBool(x.b, "new", *o.ReturnDocument == options.After)

@@ -15,7 +15,7 @@ func TestAWriteErrorWithAnInvalidIndexIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.sent = 2
+		m.done = 2
 		refused := BulkWriteException{WriteErrors: []BulkWriteError{{WriteError: WriteError{Index: index, Code: 11000}}}}
 		if _, fatal := m.note(refused, 0, 2); fatal == nil {
 			t.Errorf("index %d is accepted", index)

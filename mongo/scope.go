@@ -29,7 +29,7 @@ func (s scope) narrow(c *Client, o scopeOptions) scope {
 		s.readConcern.Level = o.ReadConcern.Level
 	}
 	if o.WriteConcern != nil {
-		s.writeConcern = o.WriteConcern
+		s = s.confirm(o.WriteConcern)
 	}
 	if o.ReadPreference != nil {
 		s = s.prefer(c, o.ReadPreference)

@@ -27,6 +27,8 @@ type statementCommand struct {
 	coll       *Collection
 	statement  []byte
 	extras     []byte
+	hint       any
+	hintSince  int32 // the wire version from which servers know a hint
 
 	n, modified int64
 	upserted    any
@@ -43,8 +45,11 @@ func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
 
 func (c *statementCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
 	if limit := int(attempt.Server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
-		return nil, fmt.Errorf("mongo: the %s statement has %d bytes, over the server's maxBsonObjectSize of %d",
-			c.name, len(c.statement), limit)
+		refused := tooLarge{subject: "the " + c.name + " statement", size: len(c.statement), limit: limit}
+		return nil, WriteException{WriteErrors: WriteErrors{refused.writeError()}}
+	}
+	if err := c.coll.checkHint(c.hint, attempt, c.hintSince); err != nil {
+		return nil, err
 	}
 	b = wire.AppendString(b, c.name, c.coll.name)
 	b = wire.AppendBool(b, "ordered", true)
@@ -99,7 +104,7 @@ type updateArguments struct {
 func (coll *Collection) UpdateOne(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.UpdateOneOptions],
 ) (*UpdateResult, error) {
-	o, err := arguments(coll, updateOneFields, opts)
+	o, err := writeArguments(coll, updateOneFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +129,7 @@ func (coll *Collection) UpdateByID(
 func (coll *Collection) ReplaceOne(
 	ctx context.Context, filter, replacement any, opts ...options.Lister[options.ReplaceOptions],
 ) (*UpdateResult, error) {
-	o, err := arguments(coll, replaceFields, opts)
+	o, err := writeArguments(coll, replaceFields, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +145,9 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	if err := coll.appendUpdate(s, a); err != nil {
 		return nil, err
 	}
-	cmd := &statementCommand{name: "update", identifier: "updates", coll: coll, statement: s.b}
+	cmd := &statementCommand{
+		name: "update", identifier: "updates", coll: coll, statement: s.b, hint: a.hint, hintSince: updateHintWireVersion,
+	}
 	x := extras{codec: coll.scope.codec}
 	x.boolean("bypassDocumentValidation", a.bypass)
 	x.value("comment", a.comment)
@@ -172,9 +179,9 @@ func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	x := extras{codec: coll.scope.codec}
 	x.array("arrayFilters", a.arrayFilters)
 	x.collation(a.collation)
-	x.value("hint", a.hint)
+	x.hint(a.hint)
 	x.boolean("upsert", a.upsert)
-	x.document("sort", a.sort)
+	x.orderedDocument("sort", a.sort)
 	if x.err != nil {
 		return x.err
 	}
@@ -225,6 +232,11 @@ func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArgument
 	v, err := coll.scope.codec.value(a.update)
 	if err != nil {
 		return err
+	}
+	for it := wire.Elements(v.Value); it.Next(); {
+		if operator, exists := startsWithOperator(it.Value); it.Type == bson.TypeEmbeddedDocument && (!exists || !operator) {
+			return fmt.Errorf("mongo: stage %s of the update pipeline must begin with an operator, whose name starts with $", it.Key)
+		}
 	}
 	s.b = wire.AppendValue(s.b, key, v.Type, v.Value)
 	return nil

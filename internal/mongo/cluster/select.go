@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -10,8 +9,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// ErrSelectionTimeout matches the error of a server selection that reached the server selection timeout.
-var ErrSelectionTimeout = errors.New("server selection timeout")
+// ErrSelectionTimeout matches the error of a server selection that reached the server selection timeout. It matches
+// context.DeadlineExceeded too.
+var ErrSelectionTimeout error = selectionTimeout{}
+
+type selectionTimeout struct{}
+
+func (selectionTimeout) Error() string { return "server selection timeout" }
+func (selectionTimeout) Unwrap() error { return context.DeadlineExceeded }
 
 // SelectionError is the error of a server selection that found no server. Nothing was sent.
 type SelectionError struct {

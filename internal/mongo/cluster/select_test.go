@@ -56,6 +56,11 @@ func TestTheErrorOfASelectionWithoutAServer(t *testing.T) {
 			30 * time.Second, ErrSelectionTimeout,
 		},
 		{
+			"matches context.DeadlineExceeded after the server selection timeout",
+			func(ctx context.Context, _ *Cluster) context.Context { return ctx },
+			30 * time.Second, context.DeadlineExceeded,
+		},
+		{
 			"ends with its context, at its deadline",
 			func(ctx context.Context, _ *Cluster) context.Context {
 				ctx, cancel := context.WithTimeout(ctx, time.Second)

@@ -40,7 +40,7 @@ func (r *Runner) endSessions(ctx context.Context) {
 	for batch := range slices.Chunk(ids, endSessionsBatch) {
 		op := &Operation{
 			Name: "endSessions", Database: "admin", Kind: Generic, Selection: selection, Command: &endSessionsCommand{ids: batch},
-			Session: NoSession,
+			Session: NoSession, OwnTimeLimit: true,
 		}
 		_ = r.Run(ctx, op)
 	}

@@ -1,16 +1,18 @@
 package operation
 
 import (
+	"context"
 	"errors"
 	"slices"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
 // clientError returns an error without a reply as a CommandError with labels and without a code, like the official
-// driver. An error without a retry reason is returned unchanged.
+// driver. Its message is the text of err. An error without a retry reason is returned unchanged.
 func (r *run) clientError(err error, reason retry.Reason, labels ...string) error {
 	if reason == retry.ReasonUnknown {
 		return err
@@ -18,14 +20,33 @@ func (r *run) clientError(err error, reason retry.Reason, labels ...string) erro
 	if r.labelsWrites() {
 		labels = append(labels, labelRetryableWrite)
 	}
-	return official.CommandError{Name: labelNetworkError, Labels: labels, Wrapped: err}
+	return official.CommandError{Name: labelNetworkError, Message: err.Error(), Labels: labels, Wrapped: networkCause{err}}
 }
 
-// commandError returns an error reply as a CommandError.
+// networkCause is the cause inside a CommandError without a reply. The CommandError prints the cause's text as its
+// message, so that the text here only says how far the command came.
+type networkCause struct{ cause error }
+
+func (c networkCause) Error() string {
+	broken, ok := c.cause.(*cluster.IOError) //nolint:errorlint // the cause itself; a PoolClearedError wraps one of another command
+	if ok && broken.Stage != retry.StageDispatch {
+		return "the server may have executed the command"
+	}
+	return "the command was not sent"
+}
+
+func (c networkCause) Unwrap() error { return c.cause }
+
+const codeMaxTimeExpired = 50
+
+// commandError returns an error reply as a CommandError. The error of maxTimeMS matches context.DeadlineExceeded.
 func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	e := official.CommandError{
 		Code: reply.Code, Name: string(reply.CodeName), Message: string(reply.Message), Labels: reply.LabelTexts(),
 		Raw: slices.Clone(reply.Body), Wrapped: wrapped,
+	}
+	if e.Code == codeMaxTimeExpired && wrapped == nil {
+		e.Wrapped = context.DeadlineExceeded
 	}
 	if addLabel {
 		e.Labels = append(e.Labels, labelRetryableWrite)

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/retry"
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
@@ -43,13 +45,57 @@ func TestWhichErrorsOfTheClientAreLabelled(t *testing.T) {
 			r := on(c.kind, c.cfg)
 			r.refusal = c.refusal
 			err, ok := r.clientError(errCause, retry.ReasonNetworkError, labelNetworkError).(official.CommandError) //nolint:errorlint // it is the type itself
-			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "NetworkError" || err.Code != 0 {
+			if !ok || !slices.Equal(err.Labels, c.want) || !errors.Is(err, errCause) || err.Name != "NetworkError" || err.Code != 0 ||
+				err.Message != errCause.Error() {
 				t.Errorf("%+v", err)
 			}
 		})
 	}
 	if err := on(Write, both).clientError(errCause, retry.ReasonUnknown, labelNetworkError); err != errCause { //nolint:errorlint // it is the error itself
 		t.Errorf("an error that no rule retries became %v", err)
+	}
+}
+
+// The text of a network error has its cause once, and says whether the command was sent.
+func TestTheTextOfANetworkError(t *testing.T) {
+	inFlight := &cluster.IOError{Address: "a:1", Stage: retry.StageInFlight, Err: io.EOF}
+	for _, c := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"a broken connection", inFlight, "(NetworkError) connection to a:1 failed (in flight): EOF: the server may have executed the command"},
+		{
+			"a failed write", &cluster.IOError{Address: "a:1", Stage: retry.StageDispatch, Err: io.EOF},
+			"(NetworkError) connection to a:1 failed (before sending): EOF: the command was not sent",
+		},
+		{
+			"a failed handshake", &cluster.HandshakeError{Address: "a:1", Err: inFlight},
+			"(NetworkError) connecting to a:1 failed: connection to a:1 failed (in flight): EOF: the command was not sent",
+		},
+		{
+			"a pool that was cleared by another command", &cluster.PoolClearedError{Address: "a:1", Cause: inFlight},
+			"(NetworkError) connection pool for a:1 was cleared because another operation failed with: " +
+				"connection to a:1 failed (in flight): EOF: the command was not sent",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := on(Read, Config{}).clientError(c.err, retry.ReasonNetworkError, labelNetworkError)
+			if err.Error() != c.want || !errors.Is(err, io.EOF) {
+				t.Errorf("%q, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// The error of maxTimeMS is a timeout, as if the deadline had passed here.
+func TestTheErrorOfMaxTimeMatchesDeadlineExceeded(t *testing.T) {
+	for code, want := range map[int]bool{50: true, 51: false} {
+		reply := parsed(t, bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}, {Key: "errmsg", Value: "m"}})
+		err := on(Read, Config{}).commandError(reply, false, nil)
+		if errors.Is(err, context.DeadlineExceeded) != want || official.IsTimeout(err) != want {
+			t.Errorf("code %d: %v", code, err)
+		}
 	}
 }
 

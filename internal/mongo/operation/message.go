@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -67,18 +68,24 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	return wire.AppendString(b, "$db", r.op.Database), nil
 }
 
-// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time.
+// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time, rounded up. A value over the
+// largest one that servers accept is left out: the deadline then ends the operation here.
 func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
 	deadline, ok := ctx.Deadline()
-	if !ok || r.op.Kind == Generic || r.op.OwnTimeLimit {
+	if !ok || r.op.OwnTimeLimit {
 		return b, nil
 	}
-	left := time.Until(deadline) - s.MinRTT
+	roundTrip := s.MinRTT
+	left := time.Until(deadline) - roundTrip
 	if left <= 0 {
 		return nil, fmt.Errorf("%s: %v remain until the deadline, not more than a round trip to %s (%v): %w",
-			r.op.Name, left+s.MinRTT, s.Address, s.MinRTT, context.DeadlineExceeded)
+			r.op.Name, left+roundTrip, s.Address, roundTrip, context.DeadlineExceeded)
 	}
-	return wire.AppendInt64(b, "maxTimeMS", int64((left+time.Millisecond-1)/time.Millisecond)), nil
+	ms := int64((left-1)/time.Millisecond) + 1
+	if ms > math.MaxInt32 {
+		return b, nil
+	}
+	return wire.AppendInt64(b, "maxTimeMS", ms), nil
 }
 
 func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error) {

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +53,11 @@ func TestMaxTimeIsWhatIsLeftLessARoundTripRoundedUp(t *testing.T) {
 		{"a write has it too", Write, "insert", 2 * time.Second, 0, 2000, false},
 		{"a round trip is all that is left", Read, "find", 20 * time.Millisecond, 20 * time.Millisecond, 0, true},
 		{"less than a round trip is left", Read, "find", 5 * time.Millisecond, 20 * time.Millisecond, 0, true},
-		{"runCommand is sent as it is", Generic, "find", time.Second, 0, 0, false},
+		{"runCommand has it too", Generic, "find", time.Second, 0, 1000, false},
+		{"the largest one that servers accept", Read, "find", math.MaxInt32 * time.Millisecond, 0, math.MaxInt32, false},
+		{"a larger one is left out", Read, "find", (math.MaxInt32 + 1) * time.Millisecond, 0, 0, false},
+		{"one that would be rounded up to a larger one is left out", Read, "find", math.MaxInt32*time.Millisecond + 1, 0, 0, false},
+		{"a year", Write, "insert", 365 * 24 * time.Hour, 0, 0, false},
 		{"a command with its own time limit has none", Read, "getMore", time.Second, 0, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,9 +14,10 @@ import (
 
 // watched is a command for which the listener got the event CommandStarted.
 type watched struct {
-	monitor *event.CommandMonitor
-	common  event.CommandFinishedEvent
-	start   time.Time
+	monitor   *event.CommandMonitor
+	common    event.CommandFinishedEvent
+	start     time.Time
+	sensitive bool // the events have no command, no reply and no message of the server
 }
 
 // started calls the listener with CommandStarted. Without a listener it returns nil and costs nothing.
@@ -29,9 +30,13 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 		CommandName: r.op.Name, DatabaseName: r.op.Database, RequestID: int64(requestID), ConnectionID: conn.Name(),
 		ServerConnectionID: conn.Description.ServerConnectionID,
 	}}
+	command := shown(message)
+	if w.sensitive = sensitive(r.op.Name, command); w.sensitive {
+		command = emptyDocument()
+	}
 	if m.Started != nil {
 		m.Started(ctx, &event.CommandStartedEvent{
-			Command: shown(message), CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
+			Command: command, CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
 			RequestID: w.common.RequestID, ConnectionID: w.common.ConnectionID,
 			ServerConnectionID: w.common.ServerConnectionID,
 		})
@@ -44,11 +49,16 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	// A reply with "ok: 1" is a success, even with writeErrors.
 	if err == nil || reply.OK {
 		if w.monitor.Succeeded != nil {
-			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{
-				CommandFinishedEvent: w.common, Reply: append(bson.Raw(nil), reply.Body...),
-			})
+			shown := slices.Clone(reply.Body)
+			if w.sensitive {
+				shown = emptyDocument()
+			}
+			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{CommandFinishedEvent: w.common, Reply: shown})
 		}
 		return
+	}
+	if w.sensitive {
+		err = redacted(err)
 	}
 	if w.monitor.Failed != nil {
 		w.monitor.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})

@@ -120,8 +120,8 @@ var emptyRun run
 
 // Run runs one operation, with retries, and returns the error for the application.
 func (r *Runner) Run(ctx context.Context, op *Operation) error {
-	if op.Session != nil && op.Session.ended {
-		return ErrSessionEnded
+	if err := checkSession(op); err != nil {
+		return err
 	}
 	run := runs.Get().(*run)
 	run.begin(r, op)

@@ -39,6 +39,23 @@ var NoSession = &Session{explicit: true}
 // ErrSessionEnded is the error of an operation in a session that has ended.
 var ErrSessionEnded = errors.New("the session has ended")
 
+// ErrUnacknowledgedInSession is the error of an unacknowledged write in an explicit session (Driver Sessions, "Why do we
+// not allow unacknowledged writes").
+var ErrUnacknowledgedInSession = errors.New("an unacknowledged write cannot be in an explicit session")
+
+// checkSession returns an error if the operation cannot run in its session.
+func checkSession(op *Operation) error {
+	switch {
+	case op.Session == nil || op.Session == NoSession:
+		return nil
+	case op.Session.ended:
+		return ErrSessionEnded
+	case op.Session.explicit && op.unacknowledged():
+		return ErrUnacknowledgedInSession
+	}
+	return nil
+}
+
 // StartSession returns an explicit session. Its first operation gets the server session.
 func (r *Runner) StartSession(o SessionOptions) *Session {
 	return &Session{pool: &r.sessions, explicit: true, causal: o.Causal, snapshot: o.Snapshot}

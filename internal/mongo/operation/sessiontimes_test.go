@@ -2,6 +2,7 @@ package operation
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -111,16 +112,18 @@ func TestAReadConcernIsSentWithTheFieldsThatItHas(t *testing.T) {
 	}
 }
 
-func TestAnUnacknowledgedWriteInAnExplicitSessionHasItsLSID(t *testing.T) {
+// Driver Sessions: an unacknowledged write in an explicit session is an error, before anything is sent.
+func TestAnUnacknowledgedWriteInAnExplicitSessionIsRefused(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{})
 		defer s.End()
 		o := op(Write, constant("insert", "c", "documents", bson.A{doc("_id", 1)}))
 		o.ReadConcern, o.Retryable, o.Session, o.WriteConcern = nil, false, s, writeconcern.Unacknowledged()
-		w.must(w.runner.Run(w.Context(), o))
-		if _, err := w.sent[len(w.sent)-1].LookupErr("lsid"); err != nil {
-			t.Error("the command has no lsid")
+		if err := w.runner.Run(w.Context(), o); !errors.Is(err, ErrUnacknowledgedInSession) || len(w.sent) != 0 {
+			t.Errorf("%d commands were sent: %v", len(w.sent), err)
 		}
+		o.Session = w.runner.ImplicitSession()
+		w.must(w.runner.Run(w.Context(), o))
 	})
 }
 

@@ -23,6 +23,8 @@ type Client interface {
 	// Ping runs a ping on the primary as a plain command, which is never retried.
 	Ping(ctx context.Context) error
 	Collection(database, name string) Collection
+	// Database returns the driver's own database, with all options.
+	Database(name string) NativeDatabase
 	Disconnect(ctx context.Context) error
 }
 

@@ -22,6 +22,10 @@ func (c officialClient) Ping(ctx context.Context) error {
 	return c.Database("admin").RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err()
 }
 
+func (c officialClient) Database(name string) NativeDatabase {
+	return nativeDatabase[*mongo.SingleResult, *mongo.Cursor, *mongo.Collection]{c.Client.Database(name)}
+}
+
 func (c officialClient) Collection(database, name string) Collection {
-	return collection[*mongo.SingleResult, *mongo.Cursor]{c.Database(database).Collection(name)}
+	return collection{c.Database(database).Collection(name)}
 }

@@ -1,0 +1,40 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/interop/internal/driver"
+)
+
+// TestOurClientDoesWhatTheOfficialOneDoes plays every row with both drivers. The outcomes must be the same, unless the
+// row has a reason for a difference.
+func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
+	for _, part := range [][]row{
+		orderRows, nilRows, writeConcernRows, timeoutRows, sizeRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
+	} {
+		for _, r := range part {
+			t.Run(strings.ReplaceAll(r.name, "/", "|"), func(t *testing.T) { r.compare(t) })
+		}
+	}
+}
+
+func (r *row) compare(t *testing.T) {
+	official, ours := r.play(t, driver.NameOfficial), r.play(t, driver.NameOurs)
+	for _, part := range []string{"Connect", "result", "error", "took", "sent"} {
+		same := slices.Equal(official.part(part), ours.part(part))
+		if differ := slices.Contains(r.differ, part); same == differ {
+			t.Errorf("%s: the same: %t, want %t (%s)", part, same, !differ, r.why)
+		}
+	}
+	for _, err := range []error{official.err, ours.err} {
+		if r.text != "" && (err == nil || !strings.Contains(err.Error(), r.text)) {
+			t.Errorf("%q is not in the error's text: %v", r.text, err)
+		}
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("official:\n\t%s\n\ttext: %v\nours:\n\t%s\n\ttext: %v",
+			strings.Join(official.lines, "\n\t"), official.err, strings.Join(ours.lines, "\n\t"), ours.err)
+	}
+}
