@@ -90,7 +90,7 @@ func (coll *Collection) InsertOne(
 	if err := coll.scope.codec.append(s, document); err != nil {
 		return nil, err
 	}
-	id, err := s.withID(0)
+	id, err := coll.scope.codec.withID(s, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (coll *Collection) newInsertMany(documents any, o *options.InsertManyOption
 		if err := coll.scope.codec.append(m.scratch, v.Index(i).Interface()); err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}
-		id, err := m.scratch.withID(at)
+		id, err := coll.scope.codec.withID(m.scratch, at)
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}

@@ -1,0 +1,98 @@
+package bsoncodec
+
+import (
+	"reflect"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func rounds(t *testing.T, n int) int {
+	t.Helper()
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// Into an empty target, and into one that has values.
+func TestDocumentsAreDecodedAsByTheGeneralDecoder(t *testing.T) {
+	for _, typ := range targetTypes {
+		t.Run(typ.String(), func(t *testing.T) {
+			r := seeded(1)
+			for i := range rounds(t, 3000) {
+				doc := r.bytesFor(typ)
+				if diff := compareDecoding(doc, func() any { return reflect.New(typ).Interface() }); diff != "" {
+					t.Fatalf("empty target: %s", diff)
+				}
+				before := func() any { return seeded(uint64(i)).filled(typ, 3).Addr().Interface() }
+				if diff := compareDecoding(doc, before); diff != "" {
+					t.Fatalf("target with values: %s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestValuesAreEncodedAsByTheGeneralEncoder(t *testing.T) {
+	for _, typ := range targetTypes {
+		t.Run(typ.String(), func(t *testing.T) {
+			r := seeded(2)
+			for range rounds(t, 3000) {
+				v := r.filled(typ, 4)
+				for _, arg := range []any{v.Interface(), v.Addr().Interface()} {
+					if diff := compareEncoding(arg); diff != "" {
+						t.Fatal(diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestNewTypesAreEncodedAndDecodedAsByTheGeneralCodec(t *testing.T) {
+	r := seeded(3)
+	for i := range rounds(t, 4000) {
+		typ := r.structType(3)
+		for j := range 3 {
+			v := r.filled(typ, 4)
+			for _, arg := range []any{v.Interface(), v.Addr().Interface()} {
+				if diff := compareEncoding(arg); diff != "" {
+					t.Fatal(diff)
+				}
+			}
+			doc := r.bytesFor(typ)
+			if diff := compareDecoding(doc, func() any { return reflect.New(typ).Interface() }); diff != "" {
+				t.Fatalf("empty target: %s", diff)
+			}
+			before := func() any { return seeded(uint64(i*3+j)).filled(typ, 3).Addr().Interface() }
+			if diff := compareDecoding(doc, before); diff != "" {
+				t.Fatalf("target with values: %s", diff)
+			}
+		}
+	}
+}
+
+func TestElementsAreEncodedAsByTheGeneralEncoder(t *testing.T) {
+	r := seeded(4)
+	for range rounds(t, 3000) {
+		v := r.filled(pick(r, targetTypes...), 3).Interface()
+		want := observe(func() (any, error) {
+			doc, err := bson.Marshal(bson.D{{Key: "key", Value: v}})
+			if err != nil {
+				return nil, err
+			}
+			return doc[4 : len(doc)-1], nil
+		})
+		got := observe(func() (any, error) {
+			b, err := AppendElement(nil, "key", v)
+			if err != nil {
+				return nil, err
+			}
+			return b, nil
+		})
+		if !got.equal(want) {
+			t.Fatalf("%T %+v\ngot  %v\nwant %v", v, v, got, want)
+		}
+	}
+}
