@@ -25,7 +25,14 @@ func explodes(f func()) (did bool) {
 
 // After a panic of a marshaler, the next operations are as if it had not happened.
 func TestAPanickingMarshalerLeavesNothingBehind(t *testing.T) {
-	in(t, nil, func(w *world) {
+	t.Run("no options", func(t *testing.T) { panicEverywhere(t, nil) })
+	t.Run("an option", func(t *testing.T) {
+		panicEverywhere(t, func(o *options.ClientOptions) { o.SetBSONOptions(&options.BSONOptions{NilSliceAsEmpty: true}) })
+	})
+}
+
+func panicEverywhere(t *testing.T, configure func(*options.ClientOptions)) {
+	in(t, configure, func(w *world) {
 		ok, bad := d{}, doc("before", strings.Repeat("x", 100), "bomb", bomb{}, "after", 1)
 		badUpdate, update, array := doc("$set", bad), doc("$set", doc("a", 1)), []any{bad}
 		badMap := map[int]any{1: bomb{}} // the general encoder encodes it

@@ -53,6 +53,10 @@ func check(doc []byte) form {
 			return malformed
 		}
 		at++
+		if size := int(fixedSizes[t]); size >= 0 && size <= end-at {
+			at += size
+			continue
+		}
 		size, head := checkedSize(t, doc[at:end])
 		switch {
 		case size < 0:
@@ -68,14 +72,11 @@ func check(doc []byte) form {
 	}
 }
 
-// checkedSize returns the size of a value of type t at the start of b, or -1 if its lengths are wrong. If the value
-// ends with a document, head is the number of bytes before the first element of this document, else 0.
+// checkedSize returns the size of a value without a fixed size at the start of b, or -1 if its lengths or its type are
+// wrong. If the value ends with a document, head is the number of bytes before the first element of this document, else
+// 0.
 func checkedSize(t bson.Type, b []byte) (size, head int) {
-	size = int(fixedSizes[t])
-	switch {
-	case size >= 0 && size <= len(b):
-		return size, 0
-	case size != variable || len(b) < 2:
+	if fixedSizes[t] != variable || len(b) < 2 {
 		return -1, 0
 	}
 	if t == bson.TypeRegex {

@@ -8,8 +8,10 @@
 // general codec (an inline map, two fields with one name, truncate on a field that is not a number) takes it as a
 // whole.
 //
-// The results are those of package bson, errors included, with one exception: a document or a Go value that is nested
-// deeper than 10,000 levels is an error, because it could overflow the stack. Servers refuse more than 200 levels.
+// The results are those of package bson, errors included, except where package bson could overflow the stack: a document
+// with more than 10,000 levels, a Go value that contains itself or has more than 10,000 levels, and a malformed document
+// of more than a megabyte are errors. Servers refuse more than 200 levels. A Go value that the general codec encodes as a
+// whole is not protected.
 //
 // All functions are safe for concurrent use. A [Decoder] is not.
 package bsoncodec

@@ -30,12 +30,6 @@ func Append(dst []byte, v any) ([]byte, error) {
 	return appendGeneral(dst, v)
 }
 
-// AppendElement appends v as an element with that key to dst. The key must not contain a zero byte.
-func AppendElement(dst []byte, key string, v any) ([]byte, error) {
-	p, dst := begin(dst, key, place{})
-	return p.appendAny(dst, v)
-}
-
 // place is where an encoder writes a value: the type and the key of the element are already there.
 type place struct {
 	typeAt  int // where the type of the element is, which the encoder sets

@@ -41,7 +41,11 @@ func (r *reader) value(key int) value {
 	t := bson.Type(r.rest[0])
 	b := r.rest[key+2:]
 	n := int(fixedSizes[t])
-	if n < 0 {
+	switch {
+	case n >= 0:
+	case t == bson.TypeString: // the most frequent of the types without a fixed size
+		n = int(int32(binary.LittleEndian.Uint32(b))) + 4
+	default:
 		n = variableSize(t, b)
 	}
 	r.rest = b[n:]
