@@ -45,7 +45,11 @@ func decodeBool(_ *keyTexts, v value, target reflect.Value) error {
 
 func decodeInt(v value, target reflect.Value, truncate bool) error {
 	n, ok := v.integer(truncate)
-	if !ok || target.OverflowInt(n) {
+	overflows := target.OverflowInt(n)
+	if target.Kind() == reflect.Int {
+		overflows = n > math.MaxInt // where an int has 32 bits, the general decoder does not look at the lower bound
+	}
+	if !ok || overflows {
 		return errMismatch
 	}
 	target.SetInt(n)
