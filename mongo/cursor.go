@@ -20,6 +20,7 @@ type Cursor struct {
 
 	client         *Client
 	codec          codec
+	decode         func(doc []byte, v any) error // made by the first Decode
 	readPreference *readpref.ReadPref
 
 	id         int64
@@ -131,7 +132,12 @@ func (c *Cursor) advance() bool {
 }
 
 // Decode decodes the current document into v, which must be a non-nil pointer.
-func (c *Cursor) Decode(v any) error { return c.codec.unmarshal(c.Current, v) }
+func (c *Cursor) Decode(v any) error {
+	if c.decode == nil {
+		c.decode = c.codec.decoder()
+	}
+	return c.decode(c.Current, v)
+}
 
 // Err returns the error that ended the iteration, nil if there was none.
 func (c *Cursor) Err() error { return c.err }

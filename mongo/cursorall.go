@@ -23,9 +23,8 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 		return err
 	}
 	defer c.closeAfter(ctx)
-	decode := c.codec.decoder()
 	for c.Next(ctx) {
-		if err := decode(c.Current, to.next(c.unread+1)); err != nil {
+		if err := c.Decode(to.next(c.unread + 1)); err != nil {
 			return err
 		}
 	}
