@@ -61,6 +61,13 @@ func explain(err error, doc []byte, t reflect.Type) (explained error) {
 
 // DecodeValue decodes a value with the same result as [bson.UnmarshalValue] into a variable of type any.
 func DecodeValue(t bson.Type, data []byte) (any, error) {
+	if int(fixedSizes[t]) == len(data) {
+		return value{t, data}.any(nil)
+	}
+	return generalValue(t, data)
+}
+
+func generalValue(t bson.Type, data []byte) (any, error) {
 	var v any
 	err := bson.UnmarshalValue(t, data, &v)
 	return v, err

@@ -40,7 +40,7 @@ func (v value) any(keys *keyTexts) (any, error) {
 	case bson.TypeBinary:
 		return v.asBinary(), nil
 	}
-	return DecodeValue(v.typ, v.data)
+	return generalValue(v.typ, v.data)
 }
 
 // appendD reads a document into d, in place of d's elements.
