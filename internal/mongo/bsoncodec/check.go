@@ -29,7 +29,7 @@ const (
 )
 
 // check reports whether all lengths in a document are right, at all levels, so that a reader can follow them without
-// checks of its own. It calls no function for a nested document, so that it needs the same stack for each input.
+// checks of its own. It does not call itself for a nested document, so that no input can overflow the stack.
 func check(doc []byte) form {
 	if len(doc) < 5 || int(int32(binary.LittleEndian.Uint32(doc))) != len(doc) || doc[len(doc)-1] != 0 {
 		return malformed

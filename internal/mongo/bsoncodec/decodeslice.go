@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// special reports whether the elements of slices and arrays of this type need the general codec: bytes are a binary, and
-// elements of a document are a document.
+// special reports whether a slice or an array of such elements is not encoded as an array: bytes are a binary, and
+// elements of a document are a document. The general codec does it.
 func special(elem reflect.Type) bool {
 	return elem == reflect.TypeFor[byte]() || elem == reflect.TypeFor[bson.E]()
 }
@@ -24,14 +24,14 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 	if t == reflect.TypeFor[bson.A]() || t == reflect.TypeFor[[]any]() {
 		return decodeA
 	}
-	elem, empty, zero := m.decoder(t.Elem()), reflect.MakeSlice(t, 0, 0), t.Elem().Kind() == reflect.Interface
+	elem, empty, interfaces := m.decoder(t.Elem()), reflect.MakeSlice(t, 0, 0), t.Elem().Kind() == reflect.Interface
 	return func(keys *keyTexts, v value, target reflect.Value) error {
 		switch {
 		case v.isNull():
 			target.SetZero()
 			return nil
-		case v.typ != bson.TypeArray || zero && target.Len() > 0:
-			return decodeGeneral(nil, v, target) // it decodes into the values that are in the interfaces
+		case v.typ != bson.TypeArray, interfaces && target.Len() > 0: // the types of existing elements count
+			return decodeGeneral(nil, v, target)
 		}
 		n := count(v.data)
 		if target.IsNil() {
@@ -56,7 +56,7 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 }
 
 func decodeA(keys *keyTexts, v value, target reflect.Value) error {
-	if v.typ != bson.TypeArray || target.Len() > 0 {
+	if v.typ != bson.TypeArray || target.Len() > 0 { // the types of existing elements count
 		return decodeGeneral(nil, v, target)
 	}
 	var p *bson.A

@@ -60,7 +60,7 @@ func (s *structDecoder) decode(keys *keyTexts, v value, target reflect.Value) er
 		}
 		return errMismatch
 	}
-	next := 0 // the field that is expected, because most documents have the order of the struct
+	next := 0 // most documents have the order of the struct, so this field is expected next
 	for r := elements(v.data); r.more(); {
 		var n int
 		if next < len(s.fields) && r.at(s.fields[next].name) {

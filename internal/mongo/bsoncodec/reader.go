@@ -21,7 +21,7 @@ func elements(doc []byte) reader { return reader{doc[4 : len(doc)-1]} }
 // more reports whether there is another element.
 func (r *reader) more() bool { return len(r.rest) > 0 }
 
-// at reports whether the next element has this key. key must not be followed by more.
+// at reports whether the next element has this key.
 func (r *reader) at(key string) bool {
 	n := len(key) + 1
 	return len(r.rest) > n && r.rest[n] == 0 && string(r.rest[1:n]) == key
