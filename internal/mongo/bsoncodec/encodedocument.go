@@ -148,7 +148,7 @@ func encodeM(dst []byte, p place, v reflect.Value) ([]byte, error) {
 func (m encoderMaker) ofSlice(t reflect.Type) typeEncoder {
 	if t == reflect.TypeFor[bson.D]() {
 		document := func(dst []byte, p place, v reflect.Value) ([]byte, error) {
-			return p.appendD(dst, v.Interface().(bson.D))
+			return p.appendD(dst, as[bson.D](v))
 		}
 		return typeEncoder{element: nested(bson.TypeEmbeddedDocument, document), document: document}
 	}

@@ -158,11 +158,16 @@ func encodeGeneral(dst []byte, p place, v reflect.Value) ([]byte, error) {
 // encodeAs returns the encoder of exactly one type.
 func encodeAs[T any](put func(p place, dst []byte, v T) []byte) encodeFunc {
 	return func(dst []byte, p place, v reflect.Value) ([]byte, error) {
-		if v.CanAddr() {
-			return put(p, dst, *v.Addr().Interface().(*T)), nil
-		}
-		return put(p, dst, v.Interface().(T)), nil
+		return put(p, dst, as[T](v)), nil
 	}
+}
+
+// as returns v, which is a T. It allocates nothing if v has an address.
+func as[T any](v reflect.Value) T {
+	if v.CanAddr() {
+		return *v.Addr().Interface().(*T)
+	}
+	return v.Interface().(T)
 }
 
 // bsonEncoders has the encoders of the types that the default registry knows by name.
@@ -186,7 +191,7 @@ var bsonEncoders = map[reflect.Type]encodeFunc{
 }
 
 func encodeBinary(dst []byte, p place, v reflect.Value) ([]byte, error) {
-	b := v.Interface().(bson.Binary)
+	b := as[bson.Binary](v)
 	if b.Subtype != bson.TypeBinaryGeneric || b.Data == nil {
 		return encodeGeneral(dst, p, v)
 	}
@@ -194,7 +199,7 @@ func encodeBinary(dst []byte, p place, v reflect.Value) ([]byte, error) {
 }
 
 func encodeRaw(dst []byte, p place, v reflect.Value) ([]byte, error) {
-	doc := v.Interface().(bson.Raw)
+	doc := as[bson.Raw](v)
 	if check(doc) != wellFormed {
 		return encodeGeneral(dst, p, v)
 	}
@@ -202,7 +207,7 @@ func encodeRaw(dst []byte, p place, v reflect.Value) ([]byte, error) {
 }
 
 func encodeRawValue(dst []byte, p place, v reflect.Value) ([]byte, error) {
-	raw := v.Interface().(bson.RawValue)
+	raw := as[bson.RawValue](v)
 	if !raw.Type.IsValid() {
 		return encodeGeneral(dst, p, v)
 	}

@@ -84,12 +84,7 @@ func (f *fieldEncoder) in(v reflect.Value) (reflect.Value, bool) {
 func emptiness(t reflect.Type) func(v reflect.Value) bool {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
-		return func(v reflect.Value) bool {
-			if v.CanAddr() {
-				return v.Addr().Interface().(*time.Time).IsZero()
-			}
-			return v.Interface().(time.Time).IsZero()
-		}
+		return func(v reflect.Value) bool { return as[time.Time](v).IsZero() }
 	case t == reflect.TypeFor[bson.ObjectID]():
 		return reflect.Value.IsZero
 	case t.Kind() == reflect.Interface:
