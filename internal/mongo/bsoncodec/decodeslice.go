@@ -38,13 +38,13 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 			target.Set(empty)
 		}
 		target.SetLen(0)
-		reused := target.Cap() >= n
+		used := target.Cap() > 0 // Grow keeps the elements beyond the length too
 		target.Grow(n)
 		target.SetLen(n)
 		r := elements(v.data)
 		for i := range n {
 			slot := target.Index(i)
-			if reused {
+			if used {
 				slot.SetZero()
 			}
 			if err := elem.decode(keys, r.value(len(r.key())), slot); err != nil {

@@ -113,6 +113,12 @@ func allocates(t *testing.T, what string, most float64, f func() error) {
 	}
 }
 
+func TestAnUnknownFieldIsSkippedWithoutAnAllocation(t *testing.T) {
+	doc := must(t, d("unknown", d("a", bson.A{"x", bson.Regex{Pattern: "p"}}), "a", 1))
+	var v Inner
+	allocates(t, "decoding", 0, func() error { return Decode(doc, &v) })
+}
+
 func TestADecoderAllocatesRepeatedKeysOnce(t *testing.T) {
 	doc := must(t, d("a key of a document", true, "another key", bson.A{d("a key of a document", true)}))
 	var decoder Decoder

@@ -309,6 +309,11 @@ type (
 	channels struct {
 		A int
 		C chan int
+		M map[string]chan int
+		L []complex64
+		P [1]func()
+		S []fmt.Stringer
+		E map[string]error
 	}
 	functions struct {
 		F []func() `bson:"f,omitempty"`
@@ -328,6 +333,7 @@ type (
 	ownBytes struct{ Data []byte }
 	ownZero  struct{ N int }
 	ownKey   string
+	codeKey  string
 
 	owners struct {
 		Document  ownDocument
@@ -346,6 +352,7 @@ type (
 		Zero      ownZero  `bson:"zero,omitempty"`
 		PZero     *ownZero `bson:"pzero,omitempty"`
 		Keys      map[ownKey]int
+		Codes     map[codeKey]int
 		Hook      bson.Marshaler
 		Hooks     []bson.ValueMarshaler
 	}
@@ -389,6 +396,8 @@ func (o *ownBytes) UnmarshalBSON(data []byte) error {
 }
 
 func (o ownZero) IsZero() bool { return o.N == 7 }
+
+func (k *codeKey) UnmarshalKey(key string) error { *k = codeKey("code " + key); return nil }
 
 func (k *ownKey) UnmarshalText(b []byte) error { *k = ownKey("own " + string(b)); return nil }
 
