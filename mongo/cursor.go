@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -21,6 +20,7 @@ type Cursor struct {
 
 	client         *Client
 	codec          codec
+	decode         func(doc []byte, v any) error // made by the first Decode
 	readPreference *readpref.ReadPref
 
 	id         int64
@@ -31,8 +31,8 @@ type Cursor struct {
 	batch      wire.Iterator
 	unread     int // documents of the batch that Next has not returned yet
 	batchSize  int32
-	remaining  int64 // documents that the limit still allows; 0 means no limit
-	comment    any
+	remaining  int64  // documents that the limit still allows; 0 means no limit
+	comment    extras // of getMore commands
 	err        error
 	closed     bool
 }
@@ -132,7 +132,12 @@ func (c *Cursor) advance() bool {
 }
 
 // Decode decodes the current document into v, which must be a non-nil pointer.
-func (c *Cursor) Decode(v any) error { return c.codec.unmarshal(c.Current, v) }
+func (c *Cursor) Decode(v any) error {
+	if c.decode == nil {
+		c.decode = c.codec.decoder()
+	}
+	return c.decode(c.Current, v)
+}
 
 // Err returns the error that ended the iteration, nil if there was none.
 func (c *Cursor) Err() error { return c.err }
@@ -143,8 +148,11 @@ func (c *Cursor) RemainingBatchLength() int { return c.unread }
 // SetBatchSize sets the largest number of documents in each of the next batches. 0 means that the server chooses.
 func (c *Cursor) SetBatchSize(n int32) { c.batchSize = n }
 
-// SetComment sets the comment of the next getMore commands.
-func (c *Cursor) SetComment(comment any) { c.comment = comment }
+// SetComment sets the comment of the next getMore commands. If it cannot be encoded, they fail.
+func (c *Cursor) SetComment(comment any) {
+	c.comment = extras{codec: c.codec}
+	c.comment.value("comment", comment)
+}
 
 // Close closes the cursor here and on its server. It may be called more than once.
 func (c *Cursor) Close(ctx context.Context) error {
@@ -160,24 +168,4 @@ func (c *Cursor) Close(ctx context.Context) error {
 	err := c.client.run(ctx, c.operation("killCursors", &killCursorsCommand{cursor: c}))
 	c.id = 0
 	return err
-}
-
-// All decodes all remaining documents into results, which must be a pointer to a slice, and closes the cursor. It
-// overwrites the slice's previous elements.
-func (c *Cursor) All(ctx context.Context, results any) error {
-	pointer := reflect.ValueOf(results)
-	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Slice {
-		return fmt.Errorf("mongo: Cursor.All: results must be a pointer to a slice, it is a %T", results)
-	}
-	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	slice := pointer.Elem()
-	slice.SetLen(0)
-	for c.Next(ctx) {
-		element := reflect.New(slice.Type().Elem())
-		if err := c.Decode(element.Interface()); err != nil {
-			return err
-		}
-		slice.Set(reflect.Append(slice, element.Elem()))
-	}
-	return c.Err()
 }

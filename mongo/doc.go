@@ -106,6 +106,9 @@
 //   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
 //   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
 //
+// A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
+// stack.
+//
 // [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
 // (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), minPoolSize, server monitors, loggers, driver
 // information and automatic encryption. Servers must be MongoDB 3.6 or newer.

@@ -36,12 +36,10 @@ func (g *getMoreCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, 
 	if n := c.nextBatchSize(); n > 0 {
 		b = wire.AppendInt32(b, "batchSize", n)
 	}
-	if c.comment == nil || attempt.Server.MaxWireVersion < commentWireVersion {
+	if attempt.Server.MaxWireVersion < commentWireVersion {
 		return b, nil
 	}
-	x := extras{b: b, codec: c.codec}
-	x.value("comment", c.comment)
-	return x.b, x.err
+	return append(b, c.comment.b...), c.comment.err
 }
 
 func (g *getMoreCommand) Accept(reply *operation.Reply) error { return g.cursor.accept(reply) }

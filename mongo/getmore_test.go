@@ -30,7 +30,7 @@ func TestAGetMoreHasItsCommentSinceMongoDB44(t *testing.T) {
 		cmd := &getMoreCommand{cursor: &Cursor{}}
 		attempt := operation.Attempt{Server: &topology.Server{MaxWireVersion: version}}
 		without, _ := cmd.AppendTo(nil, attempt)
-		cmd.cursor.comment = "why"
+		cmd.cursor.SetComment("why")
 		with, err := cmd.AppendTo(nil, attempt)
 		if err != nil || (len(with) > len(without)) != want {
 			t.Errorf("wire version %d: %q (%v)", version, with, err)

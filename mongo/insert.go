@@ -92,7 +92,7 @@ func (coll *Collection) InsertOne(
 	if err := coll.scope.codec.append(s, document); err != nil {
 		return nil, err
 	}
-	id, err := s.withID(0)
+	id, err := coll.scope.codec.withID(s, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (coll *Collection) newInsertMany(documents any, o *options.InsertManyOption
 		if err := coll.scope.codec.append(m.scratch, v.Index(i).Interface()); err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}
-		id, err := m.scratch.withID(at)
+		id, err := coll.scope.codec.withID(m.scratch, at)
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/bsoncodec"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -31,11 +32,8 @@ func (c codec) with(registry *bson.Registry, o *options.BSONOptions) codec {
 
 func (c codec) plain() bool { return c.registry == nil && c.options == nil }
 
-// scratch is a buffer for one operation, with an encoder that writes into it.
-type scratch struct {
-	b     []byte
-	plain *bson.Encoder // for a codec without options; it is kept because it has buffers of its own
-}
+// scratch is a buffer for one operation.
+type scratch struct{ b []byte }
 
 var scratches = sync.Pool{New: func() any { return &scratch{b: make([]byte, 0, 1024)} }}
 
@@ -80,27 +78,22 @@ func (c codec) append(s *scratch, v any) error {
 	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
 		return ErrNilDocument
 	}
+	var err error
 	if c.plain() {
-		var done bool
-		if s.b, done = encodeByPlan(s.b, v); done {
+		var b []byte
+		if b, err = bsoncodec.Append(s.b, v); err == nil {
+			s.b = b
 			return nil
 		}
+	} else if err = c.encoder(s).Encode(v); err == nil {
+		return nil
 	}
-	if err := c.encoder(s).Encode(v); err != nil {
-		s.plain = nil // it stopped inside a document
-		return MarshalError{Value: v, Err: err}
-	}
-	return nil
+	return MarshalError{Value: v, Err: err}
 }
 
+// encoder returns an encoder with the options of c, which writes whole documents to s.
 func (c codec) encoder(s *scratch) *bson.Encoder {
-	if c.plain() && s.plain != nil {
-		return s.plain
-	}
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(s))
-	if c.plain() {
-		s.plain = encoder
-	}
 	c.configureEncoder(encoder)
 	return encoder
 }
@@ -150,11 +143,20 @@ func (c codec) configureEncoder(e *bson.Encoder) {
 // unmarshal decodes a document into v.
 func (c codec) unmarshal(doc bson.Raw, v any) error {
 	if c.plain() {
-		if decodeByPlan(doc, v) {
-			return nil
-		}
-		return bson.Unmarshal(doc, v)
+		return bsoncodec.Decode(doc, v)
 	}
+	return c.unmarshalWithOptions(doc, v)
+}
+
+// decoder returns a function that decodes documents with common keys.
+func (c codec) decoder() func(doc []byte, v any) error {
+	if c.plain() {
+		return new(bsoncodec.Decoder).Decode
+	}
+	return func(doc []byte, v any) error { return c.unmarshalWithOptions(doc, v) }
+}
+
+func (c codec) unmarshalWithOptions(doc bson.Raw, v any) error {
 	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(doc)))
 	if c.registry != nil {
 		d.SetRegistry(c.registry)
@@ -203,13 +205,11 @@ func (c codec) value(v any) (bson.RawValue, error) {
 
 // withID returns the _id of the last document of s, which begins at offset at. If it has none, withID inserts a new
 // ObjectID as the first field, as servers do.
-func (s *scratch) withID(at int) (any, error) {
+func (c codec) withID(s *scratch, at int) (any, error) {
 	it := wire.Elements(s.b[at:])
 	for it.Next() {
 		if string(it.Key) == "_id" {
-			var id any
-			err := bson.RawValue{Type: it.Type, Value: it.Value}.Unmarshal(&id)
-			return id, err
+			return c.unmarshalID(it.Element)
 		}
 	}
 	if it.Err != nil {
@@ -223,6 +223,20 @@ func (s *scratch) withID(at int) (any, error) {
 	copy(s.b[at+4:], element)
 	wire.SetDocumentLength(s.b[at:], len(s.b)-at)
 	return id, nil
+}
+
+// unmarshalID returns an _id as the type that the options of c choose for a variable of type any.
+func (c codec) unmarshalID(id wire.Element) (any, error) {
+	if c.plain() {
+		return bsoncodec.DecodeValue(id.Type, id.Value)
+	}
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.EndDocument(wire.AppendElement(doc, id), at)
+	var v struct {
+		ID any `bson:"_id"`
+	}
+	err := c.unmarshalWithOptions(doc, &v)
+	return v.ID, err
 }
 
 // startsWithOperator reports whether the first key of a document begins with a dollar sign, and whether there is a

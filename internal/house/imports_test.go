@@ -59,10 +59,11 @@ var ours = map[string][]string{
 	"internal/memnet":          {},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
+	"internal/mongo/bsoncodec": {},
 	"internal/mongo/topology":  {"internal/mongo/wire"},
 	"internal/mongo/cluster":   {"internal/mongo/topology", "internal/mongo/wire", "retry"},
 	"internal/mongo/operation": {"internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
-	"mongo":                    {"internal/mongo/operation", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
+	"mongo":                    {"internal/mongo/operation", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",

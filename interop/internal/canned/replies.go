@@ -16,6 +16,7 @@ const (
 // replies are one connection's: their responseTo is written into them.
 type replies struct {
 	hello, oldHello, find, insert, ok, unknown []byte
+	batches                                    map[string][]byte // by collection; made when they are asked for
 }
 
 func newReplies(address string) *replies {
@@ -23,7 +24,8 @@ func newReplies(address string) *replies {
 	return &replies{
 		hello:    message(hello),
 		oldHello: wire.AppendReply(nil, 1, 0, hello),
-		find:     message(findReply()),
+		find:     message(cursorReply(Collection, 1, Stored())),
+		batches:  make(map[string][]byte),
 		insert:   message(insertReply()),
 		ok:       message(document(func(b []byte) []byte { return appendTimes(wire.AppendDouble(b, "ok", 1)) })),
 		unknown:  message(document(appendUnknown)),
@@ -43,7 +45,7 @@ func (r *replies) choose(request []byte) []byte {
 	}
 	switch string(command(request)) {
 	case "find":
-		return r.find
+		return r.toFind(collection(request))
 	case "insert":
 		return r.insert
 	case "hello", "isMaster", "ismaster":
@@ -53,6 +55,21 @@ func (r *replies) choose(request []byte) []byte {
 	default:
 		return r.unknown
 	}
+}
+
+func (r *replies) toFind(collection string) []byte {
+	if collection == Collection {
+		return r.find
+	}
+	batch, made := r.batches[collection]
+	if !made {
+		batch = batchReply(collection)
+		r.batches[collection] = batch
+	}
+	if batch == nil {
+		return r.unknown
+	}
+	return batch
 }
 
 // command returns the first key of an OP_MSG whose first section is its body, as every driver sends it.
@@ -96,18 +113,6 @@ func helloDocument(address string) []byte {
 		b = wire.AppendInt32(b, "minWireVersion", 0)
 		b = wire.AppendInt32(b, "maxWireVersion", 21)
 		b = wire.AppendBool(b, "readOnly", false)
-		return appendTimes(wire.AppendDouble(b, "ok", 1))
-	})
-}
-
-func findReply() []byte {
-	return document(func(b []byte) []byte {
-		cursor, b := wire.BeginEmbedded(b, "cursor")
-		batch, b := wire.BeginArray(b, "firstBatch")
-		b = wire.EndDocument(wire.AppendDocument(b, "0", Stored()), batch)
-		b = wire.AppendInt64(b, "id", 0)
-		b = wire.AppendString(b, "ns", Database+"."+Collection)
-		b = wire.EndDocument(b, cursor)
 		return appendTimes(wire.AppendDouble(b, "ok", 1))
 	})
 }

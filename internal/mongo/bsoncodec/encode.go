@@ -1,0 +1,126 @@
+package bsoncodec
+
+import (
+	"reflect"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Append appends v as a document to dst, with the same result as [bson.Marshal]. After an error the contents of dst
+// beyond its length are undefined.
+func Append(dst []byte, v any) ([]byte, error) {
+	switch d := v.(type) {
+	case bson.D:
+		if d != nil {
+			return place{}.appendD(dst, d)
+		}
+	case bson.M:
+		return place{}.appendM(dst, d)
+	case nil, bson.Marshaler:
+	default:
+		rv := reflect.ValueOf(v)
+		if rv.Kind() == reflect.Pointer && !rv.IsNil() && encoderOf(rv.Type()).plainPointer {
+			rv = rv.Elem()
+		}
+		if e := encoderOf(rv.Type()); e.document != nil && !isNilSlice(rv) {
+			return e.document(dst, place{}, rv)
+		}
+	}
+	return appendGeneral(dst, v)
+}
+
+// place is where an encoder writes a value: the type and the key of the element are already there.
+type place struct {
+	typeAt  int // where the type of the element is, which the encoder sets
+	depth   int
+	minSize bool
+}
+
+// begin writes the head of an element. The value's encoder sets the type.
+func begin(dst []byte, key string, outer place) (place, []byte) {
+	p := place{typeAt: len(dst), depth: outer.depth, minSize: outer.minSize}
+	dst = append(dst, 0)
+	dst = append(dst, key...)
+	return p, append(dst, 0)
+}
+
+// encodeFunc appends a value to dst.
+type encodeFunc func(dst []byte, p place, v reflect.Value) ([]byte, error)
+
+// typeEncoder encodes values of one Go type.
+type typeEncoder struct {
+	element  encodeFunc // a value in a document or an array
+	document encodeFunc // a document without the head of an element; nil if the general encoder must do it
+	// plainPointer means a pointer type that is encoded as the type that it points to.
+	plainPointer bool
+}
+
+func isNilSlice(v reflect.Value) bool { return v.Kind() == reflect.Slice && v.IsNil() }
+
+var (
+	encoders     sync.Map // from reflect.Type to *typeEncoder
+	makeEncoders sync.Mutex
+)
+
+func encoderOf(t reflect.Type) *typeEncoder {
+	if e, ok := encoders.Load(t); ok {
+		return e.(*typeEncoder)
+	}
+	makeEncoders.Lock()
+	defer makeEncoders.Unlock()
+	made := encoderMaker{}
+	e := made.encoder(t)
+	for t, e := range made {
+		encoders.Store(t, e)
+	}
+	return e
+}
+
+// encoderMaker has the encoders that were made but not published: those of recursive types have each other.
+type encoderMaker map[reflect.Type]*typeEncoder
+
+func (m encoderMaker) encoder(t reflect.Type) *typeEncoder {
+	if e, ok := encoders.Load(t); ok {
+		return e.(*typeEncoder)
+	}
+	if e, ok := m[t]; ok {
+		return e
+	}
+	e := &typeEncoder{}
+	m[t] = e
+	*e = m.choose(t)
+	return e
+}
+
+// choose makes the encoder of a type. Its order is that of [bson.Registry]: a registered type, an interface that the
+// type implements, the kind.
+func (m encoderMaker) choose(t reflect.Type) typeEncoder {
+	if element, ok := bsonEncoders[t]; ok {
+		return typeEncoder{element: element}
+	}
+	if generalTypes[t] {
+		return typeEncoder{element: encodeGeneral}
+	}
+	if hook := m.hook(t); hook != nil {
+		return typeEncoder{element: hook}
+	}
+	return m.ofKind(t)
+}
+
+func (m encoderMaker) ofKind(t reflect.Type) typeEncoder {
+	switch t.Kind() {
+	case reflect.Struct:
+		return m.ofStruct(t)
+	case reflect.Map:
+		return m.ofMap(t)
+	case reflect.Pointer:
+		return typeEncoder{element: encodePointer(m.encoder(t.Elem())), plainPointer: true}
+	case reflect.Slice:
+		return m.ofSlice(t)
+	case reflect.Array:
+		return m.ofArray(t)
+	default:
+		return typeEncoder{element: encodeKind(t.Kind())}
+	}
+}
