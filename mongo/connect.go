@@ -68,7 +68,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 // Custom, Crypt and Deployment are internal to the official driver.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
-	"MaxConnIdleTime", "MaxPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
+	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
 	"LoadBalanced",
@@ -78,7 +78,7 @@ var clientFields = honoured(
 // unknown options; here they are errors.
 var uriOptions = honoured(
 	"appname", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "journal",
-	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize",
+	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
 	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
 )
@@ -191,6 +191,7 @@ func clusterConfig(o *options.ClientOptions) cluster.Config {
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),
 		MaxPoolSize:            valueOr(o.MaxPoolSize, defaultMaxPoolSize),
+		MinPoolSize:            valueOr(o.MinPoolSize, 0),
 		MaxConnecting:          valueOr(o.MaxConnecting, 0),
 		MaxConnIdleTime:        valueOr(o.MaxConnIdleTime, 0),
 		PoolMonitor:            o.PoolMonitor,

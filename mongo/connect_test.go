@@ -28,7 +28,7 @@ func TestConnectRefuses(t *testing.T) {
 		{"authentication", options.Client().ApplyURI("mongodb://u:secret@127.0.0.1:1/"), "Auth"},
 		{"a server monitor", options.Client().ApplyURI(host).SetServerMonitor(&event.ServerMonitor{}), "ServerMonitor"},
 		{"a logger", options.Client().ApplyURI(host).SetLoggerOptions(options.Logger()), "LoggerOptions"},
-		{"minPoolSize", options.Client().ApplyURI(host + "?minPoolSize=2"), "minPoolSize"},
+		{"minPoolSize over maxPoolSize", options.Client().ApplyURI(host + "?minPoolSize=3&maxPoolSize=2"), "minPoolSize"},
 		{"streaming monitors", options.Client().ApplyURI(host + "?serverMonitoringMode=stream"), "stream"},
 		{"streaming monitors, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("stream"), "stream"},
 		{"load balancing", options.Client().ApplyURI(host + "?loadBalanced=true"), "LoadBalanced"},

@@ -57,8 +57,9 @@
 //	enableOverloadRetargeting     maxIdleTimeMS           retryWrites
 //	heartbeatFrequencyMS          maxPoolSize             serverMonitoringMode (auto, poll)
 //	journal                       maxStalenessSeconds     serverSelectionTimeoutMS
-//	loadBalanced (only false)     readConcernLevel        timeoutMS
-//	                              readPreference          w
+//	loadBalanced (only false)     minPoolSize             timeoutMS
+//	                              readConcernLevel        w
+//	                              readPreference
 //
 // These options of the connection string are accepted too. They mean what the client does without them: tls=false,
 // ssl=false, tlsInsecure=false, tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
@@ -110,6 +111,6 @@
 // stack.
 //
 // [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), minPoolSize, server monitors, loggers, driver
+// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), server monitors, loggers, driver
 // information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

@@ -19,7 +19,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.ClientOptions](
 			clientFields,
 			"Auth", "AutoEncryptionOptions", "Compressors", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
-			"DriverInfo", "LoggerOptions", "MinPoolSize", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
+			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
 			"TLSConfig", "ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
 		),
 		row[options.DatabaseOptions](databaseFields),
