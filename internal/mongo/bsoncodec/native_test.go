@@ -119,6 +119,12 @@ func TestAnUnknownFieldIsSkippedWithoutAnAllocation(t *testing.T) {
 	allocates(t, "decoding", 0, func() error { return Decode(doc, &v) })
 }
 
+func TestTheGeneralEncoderIsUsedAgain(t *testing.T) {
+	v := map[int]string{}
+	buffer := make([]byte, 0, 100)
+	allocates(t, "encoding", 4, func() error { _, err := Append(buffer, v); return err })
+}
+
 func TestADecoderAllocatesRepeatedKeysOnce(t *testing.T) {
 	doc := must(t, d("a key of a document", true, "another key", bson.A{d("a key of a document", true)}))
 	var decoder Decoder

@@ -140,6 +140,7 @@ func TestATargetThatHasValues(t *testing.T) {
 			func() any { return &struct{ Maps []map[string]int }{[]map[string]int{{"old": 1}, {"old": 2}}} },
 		},
 		{"null for a pointer with a method", d("pdecoder", nil), func() any { return &owners{PDecoder: &ownDecoder{Type: 1}} }},
+		{"null for a pointer with a method for documents", d("pbytes", nil), func() any { return &owners{PBytes: &ownBytes{}} }},
 		{"a D is overwritten", d("d", d("a", 1)), func() any { return &bsonFields{D: d("x", 1, "y", 2)} }},
 		{"raw bytes are overwritten", d("raw", d()), func() any { return &bsonFields{Raw: make(bson.Raw, 30)} }},
 		{"a double key", append(d("any", 1), d("any", "x")...), func() any { return new(node) }},
@@ -214,6 +215,12 @@ func TestALargeMalformedDocumentIsRefused(t *testing.T) {
 	binary.LittleEndian.PutUint32(doc, uint32(len(doc)))
 	if err := Decode(doc, new(bson.D)); !errors.Is(err, errMalformed) {
 		t.Error(err)
+	}
+	for size, want := range map[int]bool{maxMalformed: false, maxMalformed + 1: true} {
+		doc := make([]byte, size) // its length is wrong
+		if err := Decode(doc, new(bson.D)); err == nil || errors.Is(err, errMalformed) != want {
+			t.Errorf("%d bytes: %v", size, err)
+		}
 	}
 }
 

@@ -388,7 +388,7 @@ func (o *ownDecoder) UnmarshalBSONValue(t byte, data []byte) error {
 }
 
 func (o *ownBytes) UnmarshalBSON(data []byte) error {
-	if len(data) == 1 {
+	if len(data) <= 1 {
 		return errRefused
 	}
 	o.Data = append(o.Data, data...)
@@ -405,8 +405,10 @@ func (k *ownKey) UnmarshalText(b []byte) error { *k = ownKey("own " + string(b))
 var wholeTag = reflect.StructOf([]reflect.StructField{
 	{Name: "A", Type: reflect.TypeFor[int](), Tag: "whole,omitempty"},
 	{Name: "B", Type: reflect.TypeFor[string](), Tag: `bson:"omitempty"`},
-	{Name: "C", Type: reflect.TypeFor[string](), Tag: "bson:\"zero\\x00byte\""},
 })
+
+// zeroTag is a struct with a zero byte in a name.
+var zeroTag = reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[string](), Tag: `bson:"zero\x00byte"`}})
 
 // targetTypes are the types that the tests decode into and encode from.
 var targetTypes = []reflect.Type{
@@ -418,5 +420,5 @@ var targetTypes = []reflect.Type{
 	reflect.TypeFor[any](), reflect.TypeFor[map[string]any](), reflect.TypeFor[map[string]string](), reflect.TypeFor[dict](),
 	reflect.TypeFor[bson.Raw](), reflect.TypeFor[bson.RawValue](), reflect.TypeFor[[]byte](), reflect.TypeFor[*flat](),
 	reflect.TypeFor[[]bson.E](), reflect.TypeFor[map[string]int](), reflect.TypeFor[map[string]node](), reflect.TypeFor[string](),
-	wholeTag, reflect.TypeFor[map[int]int](), reflect.TypeFor[error](), reflect.TypeFor[*bson.D](), reflect.TypeFor[ownPointer](),
+	wholeTag, zeroTag, reflect.TypeFor[map[int]int](), reflect.TypeFor[error](), reflect.TypeFor[*bson.D](), reflect.TypeFor[ownPointer](),
 }
