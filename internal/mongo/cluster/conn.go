@@ -33,8 +33,8 @@ type Conn struct {
 	owed        int32 // the requestID of a message whose reply was not read, because its context ended; 0: none
 	broken      bool
 	interrupted atomic.Bool
-	lazy        bool          // contexts are watched after watchDelay: on plain sockets, after the handshake
-	deadline    bool          // the socket may have a deadline
+	lazy        bool          // contexts are not watched at once: on plain sockets, after the handshake
+	deadline    time.Time     // of the socket; zero if it has none
 	abort       func()        // ends a running read or write
 	aborted     chan struct{} // gets a value when abort has ended
 	lastUsed    time.Time

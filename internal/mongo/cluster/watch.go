@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
-// watchDelay is how long an operation on a plain socket waits before it watches its context. Most replies arrive earlier,
-// and a deadline of the socket costs less than watching: five allocations and some thousand instructions. So the end of
-// a context is noticed at most this much later.
-const watchDelay = time.Millisecond
+// An operation on a plain socket watches its context only if its reply does not arrive soon: watching costs five
+// allocations and some thousand instructions. Until then the socket has a deadline, which the next operations leave as it
+// is while it is far enough away. So the end of a context is noticed at most watchDelay later.
+const (
+	watchDelay      = 4 * time.Millisecond // from setting the deadline until it passes
+	leastWatchDelay = time.Millisecond     // a deadline that is closer is set again
+)
 
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
@@ -24,17 +27,22 @@ type watch struct {
 	stop func() bool     // nil while the context is not watched
 }
 
-// watch begins to watch ctx, or arranges that it is watched after watchDelay. A context that cannot end costs nothing.
+// watch begins to watch ctx, or arranges that it is watched later. A context that cannot end costs nothing. One that ends
+// soon is watched at once, so that short deadlines are exact.
 func (c *Conn) watch(ctx context.Context) watch {
 	w := watch{conn: c, ctx: ctx}
-	switch {
-	case ctx.Done() == nil:
+	if ctx.Done() == nil {
 		c.clearDeadline()
-	case c.lazy:
-		w.lazy = true
-		c.setDeadline(time.Now().Add(watchDelay))
-	default:
+		return w
+	}
+	now := time.Now()
+	if deadline, ok := ctx.Deadline(); !c.lazy || ok && deadline.Sub(now) <= watchDelay {
 		w.begin()
+		return w
+	}
+	w.lazy = true
+	if c.deadline.Sub(now) < leastWatchDelay {
+		c.setDeadline(now.Add(watchDelay))
 	}
 	return w
 }
@@ -61,13 +69,13 @@ func (w *watch) end() bool {
 		return false
 	}
 	<-w.conn.aborted
-	w.conn.deadline = true
+	w.conn.deadline = past
 	return true
 }
 
 // setDeadline sets the deadline of reads and writes. It does not replace the deadline of an interruption.
 func (c *Conn) setDeadline(t time.Time) {
-	c.deadline = true
+	c.deadline = t
 	_ = c.nc.SetDeadline(t)
 	if c.interrupted.Load() {
 		_ = c.nc.SetDeadline(past)
@@ -76,9 +84,8 @@ func (c *Conn) setDeadline(t time.Time) {
 
 // clearDeadline removes the deadline of an earlier operation.
 func (c *Conn) clearDeadline() {
-	if c.deadline {
+	if !c.deadline.IsZero() {
 		c.setDeadline(time.Time{})
-		c.deadline = false
 	}
 }
 
