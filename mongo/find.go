@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -76,9 +77,12 @@ func (coll *Collection) findOne(
 	if err != nil {
 		return nil, err
 	}
-	cmd := &findCommand{coll: coll}
-	if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
-		return nil, err
+	cmd := findCommands.Get().(*findCommand)
+	cmd.coll = coll
+	if len(opts) > 0 {
+		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
+			return nil, err
+		}
 	}
 	s := newScratch()
 	defer s.release()
@@ -86,9 +90,17 @@ func (coll *Collection) findOne(
 		return nil, err
 	}
 	coll.read(&cmd.op, "find", cmd)
-	err = coll.db.client.run(ctx, &cmd.op)
-	return cmd.first, err
+	if err = coll.db.client.run(ctx, &cmd.op); err != nil {
+		return nil, err
+	}
+	first := cmd.first
+	*cmd = findCommand{}
+	findCommands.Put(cmd)
+	return first, nil
 }
+
+// findCommands recycles the commands of FindOne that succeeded. An error may still refer to its command.
+var findCommands = sync.Pool{New: func() any { return new(findCommand) }}
 
 func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	x := extras{codec: codec}

@@ -3,6 +3,7 @@ package mongo
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -96,15 +97,21 @@ func (coll *Collection) InsertOne(
 	if err != nil {
 		return nil, err
 	}
-	cmd := &insertCommand{coll: coll, documents: s.b, ordered: true}
+	cmd := insertCommands.Get().(*insertCommand)
+	cmd.coll, cmd.documents, cmd.ordered = coll, s.b, true
 	if cmd.extras, err = insertExtras(coll.scope.codec, o.BypassDocumentValidation, o.Comment); err != nil {
 		return nil, err
 	}
 	if err := cmd.run(ctx); err != nil {
 		return acknowledgedAnyway(&InsertOneResult{InsertedID: id, Acknowledged: true}, err)
 	}
+	*cmd = insertCommand{}
+	insertCommands.Put(cmd)
 	return &InsertOneResult{InsertedID: id, Acknowledged: coll.scope.writeConcern.Acknowledged()}, nil
 }
+
+// insertCommands recycles the commands of InsertOne that succeeded. An error may still refer to its command.
+var insertCommands = sync.Pool{New: func() any { return new(insertCommand) }}
 
 // acknowledgedAnyway returns the result with the error if the write was applied and only its write concern failed.
 func acknowledgedAnyway[T any](result *T, err error) (*T, error) {
