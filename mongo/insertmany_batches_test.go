@@ -1,7 +1,6 @@
 package mongo_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -27,8 +26,40 @@ func sized(n, size int) []any {
 	return documents
 }
 
-// fiveDocuments are sent in two batches, because a message has at most 48 MB.
-func fiveDocuments() []any { return sized(5, 15<<20) }
+// fiveDocuments are sent in two batches, of three and two, to the servers of smallMessages.
+func fiveDocuments() []any { return sized(5, 1000) }
+
+// smallMessages returns a replica set whose maxMessageSizeBytes has room for three documents.
+func smallMessages() (*mongotest.Deployment, error) {
+	set, err := replicaSet()
+	if err == nil {
+		set.Use("hello", showLimit("maxMessageSizeBytes", 16<<10+3500, 0))
+	}
+	return set, err
+}
+
+// showLimit makes the hellos of all connections except the first few show another limit.
+func showLimit(field string, limit int32, except int64) mongotest.Middleware {
+	var connections atomic.Int64
+	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		reply := next(r)
+		_, err := r.Body.LookupErr("client") // the first hello of a connection has this field
+		if except > 0 && (err != nil || connections.Add(1) <= except) {
+			return reply
+		}
+		var hello bson.D
+		if err := bson.Unmarshal(reply.Body, &hello); err != nil {
+			return &mongotest.Reply{Error: &mongotest.CommandError{Code: 1, Message: err.Error()}}
+		}
+		for i := range hello {
+			if hello[i].Key == field {
+				hello[i].Value = limit
+			}
+		}
+		reply.Body, _ = bson.Marshal(hello)
+		return reply
+	}
+}
 
 func bulk(t *testing.T, err error) mongo.BulkWriteException {
 	t.Helper()
@@ -49,7 +80,8 @@ func indexes(e mongo.BulkWriteException) []int {
 
 // Client Side Operations Timeout: timeoutMS is for the whole operation.
 func TestTheClientsTimeoutIsForAllBatches(t *testing.T) {
-	in(t, func(o *options.ClientOptions) { o.SetTimeout(time.Second) }, func(w *world) {
+	inside(t, smallMessages, func(o *options.ClientOptions) { o.SetTimeout(time.Second) }, func(w *world) {
+		w.must(w.client.Ping(w.ctx, nil)) // the limits of the servers are known
 		w.heal = w.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: 700 * time.Millisecond}))
 		began := time.Now()
 		r, err := w.coll.InsertMany(w.ctx, fiveDocuments())
@@ -97,31 +129,12 @@ func TestInsertManyWithDocumentsThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// smallerLimit makes the handshakes after the first show a smaller maxBsonObjectSize.
-func smallerLimit(limit int32) mongotest.Middleware {
-	var seen atomic.Int64
-	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-		_, err := r.Body.LookupErr("client")
-		reply := next(r)
-		if err != nil || seen.Add(1) == 1 {
-			return reply
-		}
-		i := bytes.Index(reply.Body, []byte("maxBsonObjectSize\x00"))
-		body := slices.Clone(reply.Body)
-		small := bson.D{{Key: "", Value: limit}}
-		value, _ := bson.Marshal(small)
-		copy(body[i+len("maxBsonObjectSize\x00"):], value[6:10])
-		reply.Body = body
-		return reply
-	}
-}
-
 // The documents are divided by the limit that is known. The connection may show that a server has a smaller one.
 func TestInsertManyOnAServerWithASmallerLimit(t *testing.T) {
 	inside(t, func() (*mongotest.Deployment, error) {
 		set, err := mongotest.RunReplicaSet(1, mongotest.InMemory())
 		if err == nil {
-			set.Use("hello", smallerLimit(1000))
+			set.Use("hello", showLimit("maxBsonObjectSize", 1000, 1))
 		}
 		return set, err
 	}, nil, func(w *world) {
@@ -152,7 +165,7 @@ func TestInsertManyWhoseRetryEndsWithWriteErrors(t *testing.T) {
 		{"unordered: the other documents are inserted", false, 3, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in(t, nil, func(w *world) {
+			inside(t, smallMessages, nil, func(w *world) {
 				_, err := w.coll.InsertOne(w.ctx, doc("_id", 0))
 				w.must(err)
 				w.forget()

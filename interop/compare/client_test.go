@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -14,12 +13,6 @@ var clientRows = []row{
 	{name: "Disconnect twice", faults: disconnect, do: func(ctx context.Context, s *stage) (any, error) {
 		return nil, s.client.Disconnect(ctx)
 	}},
-	{
-		name: "a timeout for the whole insertMany", uri: "&timeoutMS=1000", faults: func(s *stage) {
-			s.set.Use("insert", mongotest.Always(mongotest.Fault{Delay: 700 * time.Millisecond}))
-		}, do: unordered([]any{huge(1, 15*mib), huge(2, 15*mib), huge(3, 15*mib), huge(4, 15*mib), huge(5, 15*mib)}),
-		differ: []string{"result"}, why: "the documents of the first batch were inserted",
-	},
 	{name: "a write whose retry ends with write errors", faults: func(s *stage) {
 		s.set.Use("insert", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{
 			Code: 6, Name: "HostUnreachable", Message: "scripted", Labels: []string{"RetryableWriteError"},

@@ -11,9 +11,13 @@ import (
 // TestOurClientDoesWhatTheOfficialOneDoes plays every row with both drivers. The outcomes must be the same, unless the
 // row has a reason for a difference.
 func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
-	for _, part := range [][]row{
-		orderRows, nilRows, writeConcernRows, timeoutRows, sizeRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
-	} {
+	parts := [][]row{
+		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
+	}
+	if !testing.Short() {
+		parts = append(parts, sizeRows)
+	}
+	for _, part := range parts {
 		for _, r := range part {
 			t.Run(strings.ReplaceAll(r.name, "/", "|"), func(t *testing.T) { r.compare(t) })
 		}

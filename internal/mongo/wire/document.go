@@ -62,29 +62,31 @@ func DocumentLength(b []byte) (int, error) {
 
 // Next advances to the next element. It returns false at the end and on an error, which it sets as Err.
 func (it *Iterator) Next() bool {
-	if len(it.rest) == 0 || it.Err != nil {
+	b := it.rest
+	if len(b) == 0 {
 		return false
 	}
-	key := endOfKey(it.rest)
-	if key == len(it.rest) {
-		it.Err = malformed("a key without its final zero byte")
-		return false
+	key := endOfKey(b)
+	if key >= len(b) {
+		return it.fail(malformed("a key without its final zero byte"))
 	}
-	after := it.rest[key+1:]
-	size := int(fixedLength[it.rest[0]]) - 1
-	if size < 0 || size > len(after) {
-		n, err := valueLength(bson.Type(it.rest[0]), after)
+	after := b[key+1:]
+	size := int(fixedLength[b[0]]) - 1
+	if uint(size) > uint(len(after)) { // a size of -1 is a large unsigned number
+		n, err := valueLength(bson.Type(b[0]), after)
 		if err != nil {
-			it.Err = err
-			return false
+			return it.fail(err)
 		}
 		size = n
 	}
-	it.Type = bson.Type(it.rest[0])
-	it.Key = it.rest[1:key]
-	it.Value = after[:size]
-	it.rest = after[size:]
+	it.Type, it.Key, it.Value, it.rest = bson.Type(b[0]), b[1:key], after[:size], after[size:]
 	return true
+}
+
+// fail ends the iteration with an error.
+func (it *Iterator) fail(err error) bool {
+	it.Err, it.rest = err, nil
+	return false
 }
 
 const (
