@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Bars of our client's cost as a fraction of the official driver's.
-const (
-	instructionsBar = 0.16
-	allocationsBar  = 0.10 // where instructions cannot be counted
-)
+// bars are the most that our client's cost may be as a fraction of the official driver's. The zero bars judge nothing.
+type bars struct {
+	instructions float64
+	allocations  float64 // judged where instructions cannot be counted
+}
 
 // result is what a cell's operation cost each client in each round.
 type result struct {
@@ -57,10 +57,10 @@ func (r result) print(figure string) {
 }
 
 // judge returns an error if our client costs too much, or if the ratio shows that nothing was measured.
-func (r result) judge(figure string) error {
-	unit, of, bar := "instructions", executed, instructionsBar
+func (r result) judge(figure string, most bars) error {
+	unit, of, bar := "instructions", executed, most.instructions
 	if !r.counted {
-		unit, of, bar = "allocations", allocations, allocationsBar
+		unit, of, bar = "allocations", allocations, most.allocations
 	}
 	ratio := r.ratio(of, oursClient, officialClient)
 	if ratio > 0 && ratio <= bar {
@@ -91,7 +91,7 @@ func TestJudge(t *testing.T) {
 				r.costs[officialClient] = append(r.costs[officialClient], cost{time.Minute, 100, 100})
 			}
 			got := ""
-			if err := r.judge("x"); err != nil {
+			if err := r.judge("x", bars{0.16, 0.10}); err != nil {
 				got = err.Error()
 			}
 			if got != c.want {

@@ -14,12 +14,12 @@ const (
 	manyOnMany = 32
 )
 
-// cell is one measurement: an operation under a load. If it is not judged, it is printed only.
+// cell is one measurement: an operation under a load. Without bars it is printed only.
 type cell struct {
 	figure string
 	pick   func(client) operation
 	load   load
-	judged bool
+	bars   bars
 }
 
 func findOne(c client) operation   { return c.findOne }
@@ -40,10 +40,10 @@ func TestSpeed(t *testing.T) {
 	skipIfRace(t)
 	many, deadline := load{workers: manyOnMany}, load{workers: manyOnMany, deadline: true}
 	measureCells(t, []cell{
-		{"findone", findOne, many, true},
-		{"insertone", insertOne, many, true},
-		{"findone-deadline", findOne, deadline, false},
-		{"insertone-deadline", insertOne, deadline, false},
+		{"findone", findOne, many, bars{0.12, 0.08}},
+		{"insertone", insertOne, many, bars{0.12, 0.05}},
+		{"findone-deadline", findOne, deadline, bars{0.15, 0.12}},
+		{"insertone-deadline", insertOne, deadline, bars{}},
 	})
 }
 
@@ -55,10 +55,10 @@ func TestSpeedAlone(t *testing.T) {
 	}
 	one, deadline := load{workers: 1}, load{workers: 1, deadline: true}
 	measureCells(t, []cell{
-		{"findone-alone", findOne, one, false},
-		{"insertone-alone", insertOne, one, false},
-		{"findone-alone-deadline", findOne, deadline, false},
-		{"insertone-alone-deadline", insertOne, deadline, false},
+		{"findone-alone", findOne, one, bars{}},
+		{"insertone-alone", insertOne, one, bars{}},
+		{"findone-alone-deadline", findOne, deadline, bars{}},
+		{"insertone-alone-deadline", insertOne, deadline, bars{}},
 	})
 }
 
@@ -71,10 +71,10 @@ func measureCells(t *testing.T, cells []cell) {
 		t.Run(c.figure, func(t *testing.T) {
 			r := c.measure(t, counter, clients)
 			r.print(c.figure)
-			if !c.judged {
+			if c.bars == (bars{}) {
 				return
 			}
-			if err := r.judge(c.figure); err != nil {
+			if err := r.judge(c.figure, c.bars); err != nil {
 				t.Error(err)
 			}
 		})
