@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -18,29 +19,29 @@ type injector struct {
 	healing  sync.WaitGroup // the goroutines that heal the cluster
 
 	mu      sync.Mutex
-	seen    map[part]int // number of messages of each step
+	seen    map[part][]messageID // the messages of each step, in their order
 	refused map[OpID]*hit
 	hits    []*hit
-	failure error // the first error of a fault or of healing
-	armed   bool  // the next message begins the outage
-	dark    bool  // the outage has begun
-	over    bool  // the load has ended: no more faults of the cluster
+	failure error     // the first error of a fault or of healing
+	armed   bool      // the next message begins the outage
+	dark    time.Time // the begin of the outage
+	over    bool      // the load has ended: no more faults of the cluster
 }
 
 // hit is a fault of a message.
 type hit struct {
 	part
 	planned
-	connID    int64
-	requestID int32
-	done      bool // the fault happened
-	healed    bool // for a fault of the cluster: there was a primary again
+	message messageID
+	at      time.Time // the time at which the message arrived
+	done    bool      // the fault happened
+	healed  bool      // for a fault of the cluster: there was a primary again
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, database string, twoSteps bool) *injector {
 	return &injector{
 		ctx: ctx, plan: p, referee: r, site: s, database: database, twoSteps: twoSteps,
-		seen: make(map[part]int), refused: make(map[OpID]*hit),
+		seen: make(map[part][]messageID), refused: make(map[OpID]*hit),
 	}
 }
 
@@ -53,7 +54,7 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	if !ok {
 		return mongotest.Fault{}
 	}
-	attempt, armed := i.count(p)
+	attempt, armed := i.count(p, messageID{r.ConnID, r.RequestID})
 	if armed {
 		return i.blackout(i.newHit(r, p, planned{kind: Outage}))
 	}
@@ -71,16 +72,16 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 }
 
 func (i *injector) newHit(r *mongotest.Request, p part, f planned) *hit {
-	return &hit{part: p, planned: f, connID: r.ConnID, requestID: r.RequestID}
+	return &hit{part: p, planned: f, message: messageID{r.ConnID, r.RequestID}, at: time.Now()}
 }
 
 // count returns the number of earlier messages of the step, and reports whether this message begins the outage.
-func (i *injector) count(p part) (attempt int, armed bool) {
+func (i *injector) count(p part, id messageID) (attempt int, armed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	attempt = i.seen[p]
-	i.seen[p]++
-	return attempt, i.armed && !i.dark
+	attempt = len(i.seen[p])
+	i.seen[p] = append(i.seen[p], id)
+	return attempt, i.armed && i.dark.IsZero()
 }
 
 // oneMessage returns a fault that affects one message only.
@@ -225,7 +226,7 @@ func (i *injector) blackout(h *hit) mongotest.Fault {
 		return mongotest.Fault{}
 	}
 	i.mu.Lock()
-	i.dark = true
+	i.dark = time.Now()
 	i.mu.Unlock()
 	i.referee.finish()
 	return mongotest.Fault{LoseRequest: true, Before: func() {
@@ -234,7 +235,8 @@ func (i *injector) blackout(h *hit) mongotest.Fault {
 	}}
 }
 
-func (i *injector) isDark() bool {
+// darkSince returns the begin of the outage. It is zero if there is none yet.
+func (i *injector) darkSince() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.dark

@@ -26,6 +26,8 @@ type referee struct {
 	begun    []int
 	shown    []int // the stage of each writer's latest acknowledged operation, or gone
 	asking   bool  // everyWriter waits for the writers
+	// calm are the writers whose current operation has had no fault, and began and ran while the cluster was whole.
+	calm []bool
 }
 
 type refereeState uint8
@@ -47,6 +49,7 @@ func newReferee(writers int) *referee {
 		troubled: make(map[OpID]bool),
 		begun:    make([]int, writers),
 		shown:    make([]int, writers),
+		calm:     make([]bool, writers),
 	}
 }
 
@@ -83,12 +86,14 @@ func (r *referee) begin(ctx context.Context, id OpID) error {
 			return false
 		}
 		r.begun[id.Writer] = r.stage
+		r.calm[id.Writer] = r.state == whole || r.state == claimed
 		return true
 	})
 }
 
-// end is called when an operation has ended. Only an acknowledged one counts for everyWriter.
-func (r *referee) end(id OpID, acknowledged bool) {
+// end is called when an operation has ended. Only an acknowledged one counts for everyWriter. It reports whether the
+// operation was calm: it had no fault, and the cluster was whole from its begin to its end.
+func (r *referee) end(id OpID, acknowledged bool) (calm bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.troubled, id)
@@ -99,6 +104,7 @@ func (r *referee) end(id OpID, acknowledged bool) {
 		r.shown[id.Writer] = r.begun[id.Writer]
 	}
 	r.changeLocked()
+	return r.calm[id.Writer]
 }
 
 // leave is called when a writer has no more operations.
@@ -116,7 +122,7 @@ func (r *referee) permit(id OpID) bool {
 	if r.state != whole {
 		return false
 	}
-	r.troubled[id] = true
+	r.troubled[id], r.calm[id.Writer] = true, false
 	return true
 }
 
@@ -128,7 +134,7 @@ func (r *referee) claim(ctx context.Context, id OpID) bool {
 		r.mu.Unlock()
 		return false
 	}
-	r.state, r.claimant = claimed, id
+	r.state, r.claimant, r.calm[id.Writer] = claimed, id, false
 	r.mu.Unlock()
 	return r.until(ctx, func() bool { return len(r.troubled) == 0 }) == nil
 }
@@ -138,6 +144,7 @@ func (r *referee) broke() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = broken
+	clear(r.calm)
 	r.changeLocked()
 }
 
@@ -178,6 +185,7 @@ func (r *referee) finish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.state = over
+	clear(r.calm)
 	r.changeLocked()
 }
 
