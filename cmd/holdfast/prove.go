@@ -49,6 +49,8 @@ func (c *proveCommand) Run(s *session) error {
 		return err
 	case c.Check && odd > 0:
 		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
+	case c.Check && report.Shown() == 0:
+		return &failure{exitUnexpected, errors.New("--check: no cell has a verdict, because none of them is available on this deployment")}
 	}
 	return nil
 }

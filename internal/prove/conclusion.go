@@ -32,8 +32,7 @@ func (r *Report) Conclusion() string {
 // verdictOf returns the union of a strategy's verdicts. shown is false if there is none.
 func (r *Report) verdictOf(strategy int) (v Verdict, shown bool) {
 	for f := range r.Failures {
-		c := r.at(strategy, f)
-		if c.Unavailable == "" && c.Error == "" && !c.Interrupted && c.NotShown == "" {
+		if c := r.at(strategy, f); c.shown() {
 			v |= c.Verdict
 			shown = true
 		}

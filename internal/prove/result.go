@@ -48,7 +48,12 @@ func (r *Result) AsExpected() bool {
 	if r.Unavailable != "" {
 		return true
 	}
-	return r.Error == "" && !r.Interrupted && r.NotShown == "" && r.Expected.met(r.Verdict)
+	return r.shown() && r.Expected.met(r.Verdict)
+}
+
+// shown reports whether the cell has a verdict.
+func (r *Result) shown() bool {
+	return r.Unavailable == "" && r.Error == "" && !r.Interrupted && r.NotShown == ""
 }
 
 // verified returns the number of verified hits of all kinds.
