@@ -30,6 +30,8 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --duration soon", "--duration"},
 		{"prove --w 2", `--w is "2"; it must be majority or 1`},
 		{"prove --writers 0", "--writers is 0"},
+		{"prove --rollbacks --w 1", "--rollbacks excludes --w 1 and --failure"},
+		{"prove --rollbacks --failure mixed", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --seed x", "--seed"},
 		{"prove --nonsense", "unknown flag --nonsense"},
 		{"prove more", "unexpected argument more"},

@@ -90,7 +90,7 @@ func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) erro
 	defer h.attending.Done()
 	for _, p := range peers {
 		p.begin()
-		h.attending.Go(func() { h.keep(p) })
+		h.attending.Go(func() { h.keep(p) }) //nolint:contextcheck // it ends with the host, not with replSetInitiate
 	}
 	return nil
 }

@@ -115,7 +115,9 @@ func TestAGuestIsToldTheEndThoughTheHostEndsAtOnce(t *testing.T) {
 	h, end := trioHost(t)
 	guest := newStandIn(t)
 	joined := make(chan error, 1)
-	go func() { joined <- h.join(t.Context(), []mongotest.JoiningMember{{Member: 1, Address: guest.address()}}) }()
+	go func() {
+		joined <- h.join(t.Context(), []mongotest.JoiningMember{{Member: 1, Address: guest.address()}})
+	}()
 	if n, err := guest.accept(); err != nil || !n.Begin {
 		t.Fatalf("%+v, %v; want that the set begins", n, err)
 	}
@@ -136,7 +138,9 @@ func TestNoProcessJoinsAHostThatIsEnding(t *testing.T) {
 	h.close()
 	guest := newStandIn(t)
 	joined := make(chan error, 1)
-	go func() { joined <- h.join(t.Context(), []mongotest.JoiningMember{{Member: 1, Address: guest.address()}}) }()
+	go func() {
+		joined <- h.join(t.Context(), []mongotest.JoiningMember{{Member: 1, Address: guest.address()}})
+	}()
 	n, err := guest.accept()
 	if err != nil || n.Begin || n.End {
 		t.Errorf("the process is told %+v, %v; want that the set does not begin", n, err)

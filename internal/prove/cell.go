@@ -48,6 +48,9 @@ func (c *cell) name() string {
 // runCell runs one cell, from its first connection to its verdict. repeat is how often it was run before.
 func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Settings, dial Dial, d Deployment) Result {
 	began := time.Now()
+	if f.W != "" {
+		settings.W = f.W
+	}
 	c := &cell{strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
 	result := c.blank()
 	if why := d.unavailable(s, f); why != "" {

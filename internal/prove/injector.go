@@ -86,7 +86,7 @@ func (i *injector) count(p part, id messageID) (attempt int, armed bool) {
 
 // oneMessage returns a fault that affects one message only.
 func (i *injector) oneMessage(h *hit) mongotest.Fault {
-	if !i.referee.permit(h.op) {
+	if !i.referee.permit(h.op, h.kind) {
 		return mongotest.Fault{}
 	}
 	happened := func() { i.happened(h) }
@@ -136,7 +136,11 @@ func overload() *mongotest.CommandError {
 // breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
 // at its moment.
 func (i *injector) breakCluster(h *hit) mongotest.Fault {
-	if !i.referee.claim(i.ctx, h.op) {
+	claim := i.referee.claim
+	if h.follows {
+		claim = i.referee.claimAfterRetry
+	}
+	if !claim(i.ctx, h.op) {
 		return mongotest.Fault{}
 	}
 	strike := func() { i.strike(h) }

@@ -8,9 +8,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
-// lag is the replication lag that makes the defect acknowledge-before-majority visible.
-const lag = 5 * time.Millisecond
-
 // control is a negative control: the experiment must notice this defect.
 type control struct {
 	name string
@@ -26,12 +23,17 @@ type control struct {
 var controls = []control{
 	{name: "no-deduplication", shows: OverCounts, adjust: servers(mutant.Server{NoDeduplication: true})},
 	{name: "deduplication-lost-at-failover", shows: OverCounts, adjust: servers(mutant.Server{DeduplicationLostAtFailover: true})},
-	{name: "acknowledge-before-majority", shows: UnderCounts, adjust: func(tr *trial) {
-		servers(mutant.Server{AcknowledgeBeforeMajority: true})(tr)
-		tr.settings.ReplicationDelay = lag
-	}},
+	{name: "acknowledge-before-majority", shows: UnderCounts, adjust: servers(mutant.Server{AcknowledgeBeforeMajority: true})},
 	{name: "new-txn-number-on-retry", shows: OverCounts, adjust: func(tr *trial) {
 		tr.dial = Holdfast(mutant.Client{NewTxnNumberOnRetry: true})
+	}},
+	{name: "write-concern-lowered-on-retry", shows: UnderCounts, adjust: func(tr *trial) {
+		tr.dial = Holdfast(mutant.Client{LowerWriteConcernOnRetry: true})
+		tr.settings = commandSettings(tr.settings.Seed)
+	}},
+	{name: "rollback-keeps-data", failure: "primary-killed-w1", says: "by the server's journal", adjust: func(tr *trial) {
+		servers(mutant.Server{RollbackKeepsData: true})(tr)
+		tr.settings = commandSettings(tr.settings.Seed)
 	}},
 	{name: "first-error-returned", failure: "reply-lost", shows: Misreports, adjust: func(tr *trial) { tr.dial = returnsFirstError(tr.dial) }},
 	{name: "six-tries-in-an-outage", failure: "outage", shows: WastesTime, adjust: func(tr *trial) { tr.dial = triesSixTimes(tr.dial) }},
@@ -66,30 +68,24 @@ func (c control) caught(r Result) bool {
 
 func TestMutantsAreCaught(t *testing.T) {
 	for _, c := range controls {
-		caught := 0
-		for i, r := range overSeeds(t, c.name, c.trial) {
-			if c.caught(r) {
-				caught++
-				continue
+		t.Run(c.name, func(t *testing.T) {
+			caught := 0
+			for i, r := range overSeeds(t, "seeds", c.trial) {
+				if c.caught(r) {
+					caught++
+					continue
+				}
+				t.Errorf("seed %d: the mutant was not caught", i+1)
+				explain(t, i+1, r)
 			}
-			t.Errorf("seed %d: the mutant %s was not caught", i+1, c.name)
-			explain(t, i+1, r)
-		}
-		figure("prove-mutants-caught-"+c.name, caught)
+			figure("prove-mutants-caught-"+c.name, caught)
+		})
 	}
 }
 
-// The replication lag alone must not cause a bad verdict.
-func TestLagAloneIsHarmless(t *testing.T) {
-	results := overSeeds(t, "lag", func(seed int) trial {
-		tr := newTrial(RetryableWrites, seed)
-		tr.settings.ReplicationDelay = lag
-		return tr
-	})
-	for i, r := range results {
-		if !r.AsExpected() {
-			t.Errorf("seed %d: the lag alone causes a bad verdict", i+1)
-			explain(t, i+1, r)
-		}
-	}
+// commandSettings returns the settings of the command, on the fake clock.
+func commandSettings(seed uint64) Settings {
+	s := DefaultSettings()
+	s.Seed, s.LoadLimit = seed, time.Hour
+	return s
 }

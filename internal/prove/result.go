@@ -6,6 +6,7 @@ import "time"
 type Result struct {
 	Strategy string `json:"strategy"`
 	Failure  string `json:"failure"`
+	W        string `json:"w"` // the write concern
 
 	// Unavailable, if not empty, is the reason why this cell cannot run on the deployment. The fields below are empty
 	// then.
@@ -38,7 +39,7 @@ type Result struct {
 // blank returns the cell's result before the run.
 func (c *cell) blank() Result {
 	return Result{
-		Strategy: c.strategy.Name, Failure: c.failure.Name,
+		Strategy: c.strategy.Name, Failure: c.failure.Name, W: c.settings.W,
 		Hits: make(map[FaultKind]Hits), Expected: expect(c.strategy, c.failure, c.settings.W),
 	}
 }

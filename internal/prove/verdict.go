@@ -87,7 +87,7 @@ func (c *cell) notShown(r *Result) string {
 	}
 	for _, kind := range c.failure.faults {
 		if h, goal := r.Hits[kind], size.goal(c.failure, kind); !h.enough(kind, goal) {
-			return fmt.Sprintf("%s: %d of %d faults verified", kind, h.Verified, goal)
+			return fmt.Sprintf("%s: %d of %d faults verified, %d early and %d late", kind, h.Verified, goal, h.Early, h.Late)
 		}
 	}
 	return ""
