@@ -29,12 +29,11 @@ var controls = []control{
 	}},
 	{name: "write-concern-lowered-on-retry", shows: UnderCounts, adjust: func(tr *trial) {
 		tr.dial = Holdfast(mutant.Client{LowerWriteConcernOnRetry: true})
-		tr.settings = commandSettings(tr.settings.Seed)
 	}},
-	{name: "rollback-keeps-data", failure: "primary-killed-w1", says: "by the server's journal", adjust: func(tr *trial) {
-		servers(mutant.Server{RollbackKeepsData: true})(tr)
-		tr.settings = commandSettings(tr.settings.Seed)
-	}},
+	{
+		name: "rollback-keeps-data", failure: "primary-killed-w1", says: "by the server's journal",
+		adjust: servers(mutant.Server{RollbackKeepsData: true}),
+	},
 	{name: "first-error-returned", failure: "reply-lost", shows: Misreports, adjust: func(tr *trial) { tr.dial = returnsFirstError(tr.dial) }},
 	{name: "six-tries-in-an-outage", failure: "outage", shows: WastesTime, adjust: func(tr *trial) { tr.dial = triesSixTimes(tr.dial) }},
 	{name: "every-write-sent-twice", strategy: TwoStep, failure: "request-lost", shows: WastesTime, adjust: func(tr *trial) {
@@ -46,8 +45,11 @@ func servers(m mutant.Server) func(*trial) {
 	return func(tr *trial) { tr.deployment = Memory().WithMutant(m) }
 }
 
+// trial returns a cell of the command with the defect.
 func (c control) trial(seed int) trial {
 	tr := newTrial(RetryableWrites, seed)
+	tr.settings = DefaultSettings()
+	tr.settings.Seed, tr.settings.LoadLimit = uint64(seed), time.Hour // on the fake clock
 	if c.strategy != "" {
 		tr.strategy = c.strategy
 	}
@@ -81,11 +83,4 @@ func TestMutantsAreCaught(t *testing.T) {
 			figure("prove-mutants-caught-"+c.name, caught)
 		})
 	}
-}
-
-// commandSettings returns the settings of the command, on the fake clock.
-func commandSettings(seed uint64) Settings {
-	s := DefaultSettings()
-	s.Seed, s.LoadLimit = seed, time.Hour
-	return s
 }

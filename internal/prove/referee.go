@@ -138,11 +138,11 @@ func (r *referee) permit(id OpID, kind FaultKind) bool {
 	return true
 }
 
-// claim waits until a fault of the whole cluster may happen. It returns false if the cluster is not whole or the
-// operation has a fault already. A claim ends when broke is called or when the operation ends.
+// claim waits until a fault of the whole cluster may happen. It returns false if the cluster is not whole, if the
+// operation has a fault already, or if another fault waits in claimAfterRetry. A claim ends when broke is called or when the operation ends.
 func (r *referee) claim(ctx context.Context, id OpID) bool {
 	r.mu.Lock()
-	if r.isTroubled(id) || r.state != whole {
+	if r.isTroubled(id) || r.state != whole || r.following {
 		r.mu.Unlock()
 		return false
 	}
@@ -157,7 +157,7 @@ func (r *referee) isTroubled(id OpID) bool {
 }
 
 // claimAfterRetry is claim for a fault that follows the next operation that is sent again. It returns false if that does
-// not come: another fault of the cluster happens, or no other writer is left.
+// not come, because the load ends or no other writer is left.
 func (r *referee) claimAfterRetry(ctx context.Context, id OpID) bool {
 	r.mu.Lock()
 	if r.isTroubled(id) || r.state != whole || r.following {
@@ -167,7 +167,7 @@ func (r *referee) claimAfterRetry(ctx context.Context, id OpID) bool {
 	r.following, r.follower, r.calm[id.Writer] = true, id, false
 	r.mu.Unlock()
 	granted := func() bool { return r.state == claimed && r.claimant == id && len(r.troubled) == 0 }
-	err := r.until(ctx, func() bool { return granted() || r.state == broken || r.state == over || r.alone(id.Writer) })
+	err := r.until(ctx, func() bool { return granted() || r.state == over || r.alone(id.Writer) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.following = false
