@@ -111,6 +111,7 @@ func (c *cell) prepare(ctx context.Context) {
 	c.referee = newReferee(size.Writers)
 	p := newPlan(c.settings.Seed, c.failure, size.every(c.failure), size.Writers)
 	c.injector = newInjector(ctx, p, c.referee, c.site, Database, c.strategy.twoSteps)
+	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 
 // load runs the writers, and heals the cluster when they have ended.
@@ -176,6 +177,7 @@ func (c *cell) connect(retryWrites bool) (Client, error) {
 	t := c.base
 	t.Database, t.Collection = Database, c.name()
 	t.RetryWrites, t.W, t.Timing = retryWrites, c.settings.W, c.settings.Timing
+	t.AuditSecondary = c.settings.mutant.AuditReadsSecondary
 	client, err := c.dial(t)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)

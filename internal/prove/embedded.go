@@ -16,6 +16,7 @@ const members = 3
 type Embedded struct {
 	memory bool
 	mutant mutant.Server
+	more   []mongotest.Option // for tests
 }
 
 var _ Deployment = (*Embedded)(nil)
@@ -51,7 +52,7 @@ func (e *Embedded) open(s Settings) (site, error) {
 	if e.memory {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))
 	}
-	rs, err := mongotest.RunReplicaSet(members, opts...)
+	rs, err := mongotest.RunReplicaSet(members, append(opts, e.more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("starting a replica set: %w", err)
 	}

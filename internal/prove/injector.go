@@ -16,7 +16,9 @@ type injector struct {
 	site     site
 	database string
 	twoSteps bool
-	healing  sync.WaitGroup // the goroutines that heal the cluster
+	// countsPlanned is a defect: every planned fault counts as one that happened.
+	countsPlanned bool
+	healing       sync.WaitGroup // the goroutines that heal the cluster
 
 	mu      sync.Mutex
 	seen    map[part][]messageID // the messages of each step, in their order
@@ -62,13 +64,17 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	if !ok || !f.strikes(i.twoSteps, p.step, attempt) {
 		return mongotest.Fault{}
 	}
-	switch {
-	case f.kind == CommandRefused && attempt > 0:
+	if f.kind == CommandRefused && attempt > 0 {
 		return i.refuseAgain(p)
-	case f.kind.breaksCluster():
-		return i.breakCluster(i.newHit(r, p, f))
 	}
-	return i.oneMessage(i.newHit(r, p, f))
+	h := i.newHit(r, p, f)
+	if i.countsPlanned {
+		i.happened(h)
+	}
+	if f.kind.breaksCluster() {
+		return i.breakCluster(h)
+	}
+	return i.oneMessage(h)
 }
 
 func (i *injector) newHit(r *mongotest.Request, p part, f planned) *hit {
@@ -249,8 +255,10 @@ func (i *injector) darkSince() time.Time {
 func (i *injector) happened(h *hit) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	h.done = true
-	i.hits = append(i.hits, h)
+	if !h.done {
+		h.done = true
+		i.hits = append(i.hits, h)
+	}
 }
 
 func (i *injector) failed(err error) {

@@ -34,6 +34,10 @@ var controls = []control{
 		name: "rollback-keeps-data", failure: "primary-killed-w1", says: "by the server's journal",
 		adjust: servers(mutant.Server{RollbackKeepsData: true}),
 	},
+	{
+		name: "sessions-forgotten-on-rollback", failure: "partition", shows: OverCounts,
+		adjust: withReturningPrimary(mutant.Server{RollbackForgetsSessions: true}),
+	},
 	{name: "first-error-returned", failure: "reply-lost", shows: Misreports, adjust: func(tr *trial) { tr.dial = returnsFirstError(tr.dial) }},
 	{name: "six-tries-in-an-outage", failure: "outage", shows: WastesTime, adjust: func(tr *trial) { tr.dial = triesSixTimes(tr.dial) }},
 	{name: "every-write-sent-twice", strategy: TwoStep, failure: "request-lost", shows: WastesTime, adjust: func(tr *trial) {

@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 // Settings are the parameters of an experiment besides strategy, failure, client and deployment.
@@ -20,6 +22,8 @@ type Settings struct {
 	LoadLimit time.Duration
 	// Parallel is the number of cells that run at the same time.
 	Parallel int
+	// mutant is a deliberate defect of the experiment itself, for negative controls.
+	mutant mutant.Experiment
 }
 
 // Size has the goals of a cell. A cell's load ends when it has reached them all, or at MaxOperations.
