@@ -142,11 +142,7 @@ func overload() *mongotest.CommandError {
 // breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
 // at its moment.
 func (i *injector) breakCluster(h *hit) mongotest.Fault {
-	claim := i.referee.claim
-	if h.follows {
-		claim = i.referee.claimAfterRetry
-	}
-	if !claim(i.ctx, h.op) {
+	if !i.mayBreak(h) {
 		return mongotest.Fault{}
 	}
 	strike := func() { i.strike(h) }
@@ -158,6 +154,14 @@ func (i *injector) breakCluster(h *hit) mongotest.Fault {
 		return mongotest.Fault{After: strike, LoseReply: true}
 	}
 	return mongotest.Fault{Before: strike}
+}
+
+// mayBreak asks the referee.
+func (i *injector) mayBreak(h *hit) bool {
+	if h.follows {
+		return i.referee.claimAfterRetry(i.ctx, h.op)
+	}
+	return i.referee.claim(i.ctx, h.op, h.kind)
 }
 
 // strike breaks the cluster and starts the healing. If that fails, the fault does not count.
@@ -232,7 +236,7 @@ func (i *injector) endLoad() {
 // blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, it
 // does nothing: a later message begins the outage.
 func (i *injector) blackout(h *hit) mongotest.Fault {
-	if !i.referee.claim(i.ctx, h.op) {
+	if !i.mayBreak(h) {
 		return mongotest.Fault{}
 	}
 	i.mu.Lock()

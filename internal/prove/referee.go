@@ -139,10 +139,11 @@ func (r *referee) permit(id OpID, kind FaultKind) bool {
 }
 
 // claim waits until a fault of the whole cluster may happen. It returns false if the cluster is not whole, if the
-// operation has a fault already, or if another fault waits in claimAfterRetry. A claim ends when broke is called or when the operation ends.
-func (r *referee) claim(ctx context.Context, id OpID) bool {
+// operation has a fault already, or if another fault waits in claimAfterRetry; only the outage does not wait for that. A
+// claim ends when broke is called or when the operation ends.
+func (r *referee) claim(ctx context.Context, id OpID, kind FaultKind) bool {
 	r.mu.Lock()
-	if r.isTroubled(id) || r.state != whole || r.following {
+	if r.isTroubled(id) || r.state != whole || r.following && kind != Outage {
 		r.mu.Unlock()
 		return false
 	}

@@ -36,11 +36,11 @@ func TestAFaultOfTheClusterWaitsForOperationsWithFaults(t *testing.T) {
 		if !r.permit(a, RequestLost) {
 			t.Fatal("a fault of one message is not permitted although the cluster is whole")
 		}
-		if r.claim(t.Context(), a) {
+		if r.claim(t.Context(), a, PrimaryKilled) {
 			t.Error("an operation with a fault gets a second one")
 		}
 		claimed := false
-		go func() { claimed = r.claim(t.Context(), b) }()
+		go func() { claimed = r.claim(t.Context(), b, PrimaryKilled) }()
 		synctest.Wait()
 		if claimed || r.permit(OpID{1, 2}, RequestLost) {
 			t.Error("a fault is permitted while a fault of the cluster waits")
@@ -64,7 +64,7 @@ func TestAfterAFaultOfTheClusterFaultsWaitForEveryWriter(t *testing.T) {
 		before := OpID{1, 1}
 		_ = r.begin(t.Context(), before)
 		_ = r.begin(t.Context(), a)
-		if !r.claim(t.Context(), a) {
+		if !r.claim(t.Context(), a, PrimaryKilled) {
 			t.Fatal("no claim")
 		}
 		r.broke()
@@ -137,10 +137,16 @@ func TestAFaultThatFollowsARetry(t *testing.T) {
 			r.end(lost, true)
 		}, "granted"},
 		{"no other fault of the cluster happens before", func(r *referee) {
-			if r.claim(t.Context(), other) {
+			if r.claim(t.Context(), other, PrimaryKilled) {
 				t.Error("another fault of the cluster is granted")
 			}
 		}, "waits"},
+		{"it does not happen if the outage begins", func(r *referee) {
+			if !r.claim(t.Context(), other, Outage) {
+				t.Error("the outage is not granted")
+			}
+			r.finish()
+		}, "refused"},
 		{"it does not happen if no other writer is left", func(r *referee) {
 			r.leave(1)
 			r.leave(2)
@@ -193,9 +199,9 @@ func TestCalmOperations(t *testing.T) {
 		{"nothing happens", func(*testing.T, *referee, OpID) {}, true},
 		{"another operation has a fault", func(_ *testing.T, r *referee, _ OpID) { r.permit(OpID{1, 1}, RequestLost) }, true},
 		{"it has a fault", func(_ *testing.T, r *referee, id OpID) { r.permit(id, RequestLost) }, false},
-		{"it waits for a fault of the cluster", func(t *testing.T, r *referee, id OpID) { r.claim(t.Context(), id) }, false},
+		{"it waits for a fault of the cluster", func(t *testing.T, r *referee, id OpID) { r.claim(t.Context(), id, PrimaryKilled) }, false},
 		{"a fault of the cluster happens", func(t *testing.T, r *referee, _ OpID) {
-			r.claim(t.Context(), OpID{1, 1})
+			r.claim(t.Context(), OpID{1, 1}, PrimaryKilled)
 			r.broke()
 			r.mended()
 		}, false},
