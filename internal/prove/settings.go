@@ -63,7 +63,7 @@ const (
 
 // replicationLag is the replication lag of embedded replica sets. Real ones have one too. Without it no write would be
 // lost that was acknowledged before a majority had it.
-const replicationLag = 30 * time.Millisecond
+const replicationLag = 15 * time.Millisecond
 
 // Check returns an error that names the first invalid setting and its rule.
 func (s Settings) Check() error {
