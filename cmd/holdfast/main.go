@@ -102,7 +102,7 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 			code = int(e)
 		}
 	}()
-	parser, err := kong.New(target, append(opts, kong.Writers(s.stdout, s.stderr),
+	parser, err := kong.New(target, append(opts, kong.Writers(s.stdout, s.stderr), lists(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Exit(func(code int) { panic(exited(code)) }))...)
 	if err != nil {
@@ -110,6 +110,9 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 		return exitCannotRun
 	}
 	parsed, err := parser.Parse(args)
+	if err == nil {
+		err = checkEmpty(parsed.Path)
+	}
 	if err != nil {
 		fmt.Fprintf(s.stderr, "holdfast: %v\nTry: %s --help\n", err, parser.Model.Name)
 		return exitUsage

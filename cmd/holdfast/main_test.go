@@ -30,6 +30,8 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"prove --duration soon", "--duration"},
 		{"prove --w 2", `--w is "2"; it must be majority or 1`},
 		{"prove --writers 0", "--writers is 0"},
+		{"prove --rollbacks --w 1", "--rollbacks excludes --w 1 and --failure"},
+		{"prove --rollbacks --failure mixed", "--rollbacks excludes --w 1 and --failure"},
 		{"prove --seed x", "--seed"},
 		{"prove --nonsense", "unknown flag --nonsense"},
 		{"prove more", "unexpected argument more"},
@@ -53,7 +55,7 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		{"mock --networkMessageCompressors lzma", `holdfast: --networkMessageCompressors: there is no compressor "lzma"`},
 		{"mock --server-version 2.6", `holdfast: --server-version: "2.6" is not known`},
 		{"mock --user u:p --user u:q", "holdfast: --user: admin.u is there twice"},
-		{"mock --set=", "holdfast: --set: the name is empty"},
+		{"mock --set=", "holdfast: --set: the value is empty; it must be NAME"},
 		{"mock --standalone --members 5", "--members is 5; it must be 1 for a standalone, and with --replSet"},
 		{"mock --replSet rs0 --members 3", "--members is 3; it must be 1 for a standalone, and with --replSet"},
 		{"mock --members 0", "--members is 0; it must be 1 to 7"},
@@ -71,6 +73,60 @@ func TestTheErrorOfBadInputNamesTheFlag(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, c.says) || stdout != "" {
 			t.Errorf("holdfast %s: exit code %d, %q, %q", c.args, code, stderr, stdout)
 		}
+	}
+}
+
+// A flag that is given with an empty value, perhaps because a variable of the shell is not set, is not the same as one that
+// is not given.
+func TestAnEmptyValueIsAnErrorThatNamesTheFlag(t *testing.T) {
+	const name, list = "the value is empty; it must be NAME", "no-retry"
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"prove", "--uri", ""}, "--uri: the value is empty; it must be URI"},
+		{[]string{"prove", "--w", ""}, "--w: the value is empty; it must be majority|1"},
+		{[]string{"prove", "--strategy", ""}, "--strategy: " + name},
+		{[]string{"prove", "--strategy="}, "--strategy: " + name},
+		{[]string{"prove", "--strategy", list, "--strategy", ""}, "--strategy: " + name},
+		{[]string{"prove", "--strategy", "", "--strategy", list}, "--strategy: " + name},
+		{[]string{"prove", "--strategy", list + ","}, "--strategy: " + name},
+		{[]string{"prove", "--failure", "outage,,mixed"}, "--failure: " + name},
+		{[]string{"prove", "--seed", ""}, "--seed"},
+		{[]string{"prove", "--writers", ""}, "--writers"},
+		{[]string{"prove", "--duration", ""}, "--duration"},
+		{[]string{"mock", "--host", ""}, "--host: the value is empty; it must be HOST"},
+		{[]string{"mock", "--user", ""}, "--user: the value is empty; it must be NAME:PASSWORD"},
+		{[]string{"mock", "--bind_ip", ""}, "--bind_ip: the value is empty; it must be HOST"},
+		{[]string{"mock", "--bind_ip", "127.0.0.1,"}, "--bind_ip: the value is empty; it must be HOST"},
+		{[]string{"mock", "--setParameter", ""}, "--setParameter: the value is empty; it must be NAME=VALUE"},
+		{[]string{"mock", "--replSet", ""}, "--replSet: " + name},
+		{[]string{"mock", "--tlsMode", ""}, "--tlsMode: the value is empty; it must be MODE"},
+		{[]string{"mock", "--networkMessageCompressors", ""}, "--networkMessageCompressors: the value is empty; it must be NAMES"},
+	} {
+		code, stdout, stderr := holdfast(t.Context(), c.args...)
+		if code != exitUsage || !strings.HasPrefix(stderr, "holdfast: "+c.says) || stdout != "" {
+			t.Errorf("holdfast %q: exit code %d, %q, %q", c.args, code, stderr, stdout)
+		}
+	}
+}
+
+func TestAListFlagMayBeRepeatedAndMayHaveCommas(t *testing.T) {
+	code, stdout, stderr := holdfast(t.Context(), "prove", "--failure", "command-error,overload", "--strategy", "one-retry,two-step", "--strategy", "five-blind")
+	if code != exitOK || !strings.Contains(stdout, "6 of 6 cells as expected") {
+		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+func TestCheckFailsIfNoCellHasAVerdict(t *testing.T) {
+	server := mongotest.RunStandaloneT(t)
+	args := []string{"prove", "--uri", server.URI(), "--strategy", "retryable-writes", "--failure", "request-lost"}
+	if code, stdout, stderr := holdfast(t.Context(), args...); code != exitOK || !strings.Contains(stdout, "not supported: standalone") {
+		t.Errorf("without --check: exit code %d:\n%s\n%s", code, stdout, stderr)
+	}
+	code, stdout, stderr := holdfast(t.Context(), append(args, "--check")...)
+	if code != exitUnexpected || !strings.Contains(stderr, "--check: no cell has a verdict") {
+		t.Errorf("with --check: exit code %d:\n%s\n%s", code, stdout, stderr)
 	}
 }
 

@@ -43,11 +43,15 @@ const answerTimeout = 5 * time.Second
 
 // host is the process that hosts a set.
 type host struct {
-	set     *mongotest.Deployment
-	name    string
-	mu      sync.Mutex
-	peers   []*peer
-	changed chan struct{} // closed when the process of a peer has ended
+	ctx  context.Context //nolint:containedctx // it ends when the peers are to be told that the set ends
+	set  *mongotest.Deployment
+	name string
+
+	mu        sync.Mutex
+	peers     []*peer
+	changed   chan struct{}  // closed when the process of a peer has ended
+	ending    bool           // no process may join any more
+	attending sync.WaitGroup // the goroutines of the peers; it grows only while ending is false
 }
 
 // peer is another process and its member.
@@ -57,7 +61,8 @@ type peer struct {
 	answers *json.Decoder
 }
 
-// join invites the processes. If all accept, it tells them that the set begins.
+// join invites the processes. If all accept, it tells them that the set begins, and attends to them from then on: the
+// host may end at any moment.
 func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) error {
 	peers := make([]*peer, len(members))
 	refusals := make([]error, len(members))
@@ -73,20 +78,41 @@ func (h *host) join(ctx context.Context, members []mongotest.JoiningMember) erro
 			reasons = append(reasons, fmt.Sprintf("%s failed with %v", members[i].Address, err))
 		}
 	}
-	for _, p := range peers {
-		if reasons == nil {
-			p.begin()
-		} else {
-			p.leave()
-		}
+	if reasons == nil && !h.admit(peers) {
+		reasons = append(reasons, "the process that hosts the set is ending")
 	}
 	if reasons != nil {
+		for _, p := range peers {
+			p.leave()
+		}
 		return errors.New(strings.Join(reasons, ", "))
 	}
+	defer h.attending.Done()
+	for _, p := range peers {
+		p.begin()
+		h.attending.Go(func() { h.keep(p) }) //nolint:contextcheck // it ends with the host, not with replSetInitiate
+	}
+	return nil
+}
+
+// admit makes processes the host's peers, unless the host is ending. The caller calls attending.Done when it attends to
+// all of them.
+func (h *host) admit(peers []*peer) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.ending {
+		return false
+	}
 	h.peers = peers
-	return nil
+	h.attending.Add(1)
+	return true
+}
+
+// close lets no more processes join.
+func (h *host) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending = true
 }
 
 // invite connects to the process and sends an invitation.
@@ -149,31 +175,39 @@ func (p *peer) leave() {
 	_ = p.conn.Close()
 }
 
-// attend starts keep for each peer, until ctx ends.
-func (h *host) attend(ctx context.Context, all *sync.WaitGroup) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, p := range h.peers {
-		all.Go(func() { h.keep(ctx, p) })
+// keep kills the member when its process ends, and restarts it when the process runs again. It ends with the host.
+func (h *host) keep(p *peer) {
+	if !h.begun(p) {
+		p.dismiss()
+		h.lose(p)
+		return
 	}
-}
-
-// keep kills the member when its process ends, and restarts it when the process runs again.
-func (h *host) keep(ctx context.Context, p *peer) {
 	for {
-		h.follow(ctx, p)
+		h.follow(p)
 		h.set.Kill(p.Member)
 		h.lose(p)
-		if !h.await(ctx, p) {
+		if !h.await(p) {
 			return
 		}
 		h.set.Restart(p.Member)
 	}
 }
 
-// follow sends the states of the member to the process until the process or ctx ends.
-func (h *host) follow(ctx context.Context, p *peer) {
-	there, cancel := context.WithCancel(ctx)
+// begun waits until the set begins. It returns false if it never does, because the host has ended before.
+func (h *host) begun(p *peer) bool {
+	_, err := h.set.WaitState(h.ctx, 0, stateStartup)
+	return err == nil && p.Member < h.set.Members()
+}
+
+// dismiss tells the process that the set ends.
+func (p *peer) dismiss() {
+	p.tell(news{End: true})
+	_ = p.conn.Close()
+}
+
+// follow sends the states of the member to the process until the process or the host ends.
+func (h *host) follow(p *peer) {
+	there, cancel := context.WithCancel(h.ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		_, _ = io.Copy(io.Discard, p.conn) // the process sends nothing more: this waits for its end
@@ -186,10 +220,10 @@ func (h *host) follow(ctx context.Context, p *peer) {
 		}
 		p.tell(news{State: state})
 	}
-	if ctx.Err() != nil {
-		p.tell(news{End: true})
-	}
 	cancel()
+	if h.ctx.Err() != nil {
+		p.dismiss()
+	}
 	_ = p.conn.Close()
 	reading.Wait()
 }
@@ -205,18 +239,18 @@ func (h *host) lose(p *peer) {
 // again is the interval at which a process that has ended is invited again.
 const again = 500 * time.Millisecond
 
-// await waits until the process runs again and has accepted. It returns false if ctx ends first.
-func (h *host) await(ctx context.Context, p *peer) bool {
+// await waits until the process runs again and has accepted. It returns false if the host ends first.
+func (h *host) await(p *peer) bool {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-h.ctx.Done():
 			return false
 		case <-tick.C:
 		}
 		found := &peer{JoiningMember: p.JoiningMember}
-		if found.invite(ctx, h.name) == nil {
+		if found.invite(h.ctx, h.name) == nil {
 			found.begin()
 			h.mu.Lock()
 			p.conn = found.conn

@@ -17,6 +17,7 @@ type proveCommand struct {
 	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
 	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
 	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
+	Rollback bool          `name:"rollbacks" help:"Also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
 	Writers  int           `default:"4" help:"The number of writers of a cell."`
 	Figures  bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
 	NoColor  bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
@@ -49,19 +50,28 @@ func (c *proveCommand) Run(s *session) error {
 		return err
 	case c.Check && odd > 0:
 		return &failure{exitUnexpected, fmt.Errorf("%d cells are not as expected", odd)}
+	case c.Check && report.Shown() == 0:
+		return &failure{exitUnexpected, errors.New("--check: no cell has a verdict, because none of them is available on this deployment")}
 	}
 	return nil
 }
 
 // matrix returns the experiment of the flags, with embedded servers.
 func (c *proveCommand) matrix() (m prove.Matrix, err error) {
-	m = prove.Matrix{Settings: prove.DefaultSettings().WithW(c.W), Dial: prove.Default(), Deployment: prove.TCP()}
-	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
+	m = prove.Matrix{Settings: prove.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
+	m.Settings.W, m.Settings.Seed = c.W, c.Seed
+	m.Settings.LoadLimit, m.Settings.Size.Writers = c.Duration, c.Writers
 	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
 		return m, err
 	}
 	if m.Failures, err = prove.FailuresNamed(c.Failure); err != nil {
 		return m, err
+	}
+	if c.Rollback {
+		if c.W != prove.Majority || c.Failure != nil {
+			return m, errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
+		}
+		m.Failures = append(m.Failures, prove.Rollbacks()...)
 	}
 	return m, m.Settings.Check()
 }
@@ -80,7 +90,7 @@ func (c *proveCommand) deploy(s *session, m *prove.Matrix) (leave func() error, 
 	case err != nil:
 		return nil, cannotRun(fmt.Errorf("--uri: %w", err))
 	}
-	m.Deployment = server
+	m.Deployment, m.Settings.ReplicationDelay = server, 0 // its lag is its own
 	return server.Leave, nil
 }
 

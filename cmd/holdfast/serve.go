@@ -121,7 +121,7 @@ const guestsLimit = 2 * time.Second
 func (p *process) run(ctx context.Context, address string, opts []mongotest.Option) error {
 	hosting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	p.host = host{name: p.name, changed: make(chan struct{})}
+	p.host = host{ctx: hosting, name: p.name, changed: make(chan struct{})}
 	var err error
 	p.set, err = p.start(append(opts, mongotest.WithProcesses(mongotest.Processes{IsSelf: p.isSelf, Join: p.host.join})))
 	if err != nil {
@@ -135,11 +135,11 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	p.front.welcome = (&guest{name: p.name, front: p.front, log: p.files.log, free: p.free, begun: func() { _ = p.set.Close() }, ended: left}).welcome
 	p.front.open()
 	p.files.log.ready(p.front.clientURI("mongodb://"+address+"/?directConnection=true"), p.front.port())
-	var peers sync.WaitGroup
+	var watching sync.WaitGroup
 	own, forget := context.WithCancel(hosting)
 	defer forget()
-	peers.Go(func() {
-		if p.watch(own, func() { p.host.attend(hosting, &peers) }) {
+	watching.Go(func() {
+		if p.watch(own) {
 			close(down)
 		}
 	})
@@ -151,10 +151,12 @@ func (p *process) run(ctx context.Context, address string, opts []mongotest.Opti
 	}
 	p.files.log.ended(endReason(ctx))
 	forget()
+	watching.Wait()
+	p.host.close()
 	p.set.Kill(0)
 	p.host.alone(guestsLimit)
 	end()
-	peers.Wait()
+	p.host.attending.Wait()
 	return p.set.Close()
 }
 
@@ -166,9 +168,8 @@ func (p *process) state() string {
 	return state
 }
 
-// watch logs the states of the process's own member, and calls begun when the set begins. It returns true when the
-// member got the shutdown command.
-func (p *process) watch(ctx context.Context, begun func()) bool {
+// watch logs the states of the process's own member. It returns true when the member got the shutdown command.
+func (p *process) watch(ctx context.Context) bool {
 	before := stateStartup
 	for {
 		state, err := p.set.WaitState(ctx, 0, before)
@@ -177,8 +178,6 @@ func (p *process) watch(ctx context.Context, begun func()) bool {
 			return false
 		case state == stateDown:
 			return true
-		case before == stateStartup:
-			begun()
 		}
 		p.files.log.became(state, before)
 		before = state

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 // allSeeds is the number of seeds of the figures. With the race detector and with -short there are fewer.
@@ -20,12 +18,18 @@ func seeds() int {
 	return allSeeds
 }
 
-// trial is one cell of mixed failures, with the fake clock and a network in memory.
+// trial is one cell, with the fake clock and a network in memory.
 type trial struct {
-	strategy string
-	settings Settings
-	servers  mutant.Server
-	client   mutant.Client
+	strategy   string
+	failure    string
+	settings   Settings
+	dial       Dial
+	deployment Deployment
+}
+
+// newTrial returns a trial of mixed failures with a sound client and sound servers.
+func newTrial(strategy string, seed int) trial {
+	return trial{strategy: strategy, failure: Mixed, settings: figureSettings(seed), dial: Default(), deployment: Memory()}
 }
 
 func (tr trial) run(t *testing.T) (r Result) {
@@ -34,12 +38,12 @@ func (tr trial) run(t *testing.T) (r Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mixed, err := FailuresNamed([]string{Mixed})
+	failures, err := FailuresNamed([]string{tr.failure})
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		r = runCell(t.Context(), list[0], mixed[0], 0, tr.settings, Holdfast(tr.client), Memory().WithMutant(tr.servers))
+		r = runCell(t.Context(), list[0], failures[0], 0, tr.settings, tr.dial, tr.deployment)
 	})
 	return r
 }

@@ -48,6 +48,9 @@ func (c *cell) name() string {
 // runCell runs one cell, from its first connection to its verdict. repeat is how often it was run before.
 func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Settings, dial Dial, d Deployment) Result {
 	began := time.Now()
+	if f.W != "" {
+		settings.W = f.W
+	}
 	c := &cell{strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
 	result := c.blank()
 	if why := d.unavailable(s, f); why != "" {
@@ -108,6 +111,7 @@ func (c *cell) prepare(ctx context.Context) {
 	c.referee = newReferee(size.Writers)
 	p := newPlan(c.settings.Seed, c.failure, size.every(c.failure), size.Writers)
 	c.injector = newInjector(ctx, p, c.referee, c.site, Database, c.strategy.twoSteps)
+	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 
 // load runs the writers, and heals the cluster when they have ended.
@@ -173,6 +177,7 @@ func (c *cell) connect(retryWrites bool) (Client, error) {
 	t := c.base
 	t.Database, t.Collection = Database, c.name()
 	t.RetryWrites, t.W, t.Timing = retryWrites, c.settings.W, c.settings.Timing
+	t.AuditSecondary = c.settings.mutant.AuditReadsSecondary
 	client, err := c.dial(t)
 	if err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)

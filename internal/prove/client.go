@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 )
 
 // Client is the interface to a driver. Only one writer at a time uses a client.
@@ -41,6 +42,9 @@ type Target struct {
 	W           string // the write concern: "majority" or "1"
 	Standalone  bool   // the server is not a member of a replica set
 	Timing      Timing
+	// AuditSecondary makes Client.Read read from a secondary, for negative controls.
+	AuditSecondary bool
+	Monitor        *event.CommandMonitor // if not nil, it gets the client's command events
 }
 
 // Update is one update of one document.

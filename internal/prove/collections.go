@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // Cursor is the cursor type of a driver.
@@ -25,13 +26,18 @@ type Collection[C Cursor] interface {
 // client's options, Audit with AuditOptions.
 type Collections[C Cursor] struct{ Written, Audit Collection[C] }
 
-// AuditOptions returns the options of the collection for Read: read concern "majority", or "local" for a standalone.
+// AuditOptions returns the options of the collection for Read: read concern "majority", or "local" for a standalone, and
+// the client's read preference unless Target.AuditSecondary is set.
 func AuditOptions(t Target) *options.CollectionOptionsBuilder {
 	level := readconcern.Majority()
 	if t.Standalone {
 		level = readconcern.Local()
 	}
-	return options.Collection().SetReadConcern(level)
+	o := options.Collection().SetReadConcern(level)
+	if t.AuditSecondary {
+		o.SetReadPreference(readpref.Secondary())
+	}
+	return o
 }
 
 // Update implements [Client].

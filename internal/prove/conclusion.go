@@ -29,11 +29,11 @@ func (r *Report) Conclusion() string {
 	return strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 }
 
-// verdictOf returns the union of a strategy's verdicts. shown is false if there is none.
+// verdictOf returns the union of a strategy's verdicts, without those of failures that have a write concern of their own.
+// shown is false if there is none.
 func (r *Report) verdictOf(strategy int) (v Verdict, shown bool) {
-	for f := range r.Failures {
-		c := r.at(strategy, f)
-		if c.Unavailable == "" && c.Error == "" && !c.Interrupted && c.NotShown == "" {
+	for f, failure := range r.Failures {
+		if c := r.at(strategy, f); failure.W == "" && c.shown() {
 			v |= c.Verdict
 			shown = true
 		}

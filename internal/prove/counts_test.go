@@ -3,7 +3,6 @@ package prove
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -14,68 +13,40 @@ func TestCounts(t *testing.T) {
 	failed := errors.New("failed")
 	for _, c := range []struct {
 		name      string
-		err       error
-		claim     Claim
+		r         record
 		applied   int
 		permanent bool
+		learns    bool
 		want      Counts
+		flaw      Flaw
 	}{
-		{"acknowledged and applied", nil, Applied, 1, false, Counts{}},
-		{"acknowledged and not applied", nil, Applied, 0, false, Counts{Missing: 1, Misreported: 1}},
-		{"acknowledged and applied twice", nil, Applied, 2, false, Counts{Extra: 1}},
-		{"errored and not applied, after a transient fault", failed, Unknown, 0, false, Counts{Missing: 1}},
-		{"errored and not applied, after a permanent fault", failed, NotApplied, 0, true, Counts{}},
-		{"errored and applied", failed, Unknown, 1, false, Counts{FailedButApplied: 1}},
-		{"errored and applied, claimed not applied", failed, NotApplied, 1, true, Counts{FailedButApplied: 1, Misreported: 1}},
+		{"acknowledged and applied", record{claim: Applied}, 1, false, true, Counts{}, ""},
+		{"acknowledged and not applied", record{claim: Applied}, 0, false, false, Counts{Missing: 1, Misreported: 1}, FlawMissing},
+		{"acknowledged and applied twice", record{claim: Applied}, 2, false, false, Counts{Extra: 1}, FlawExtra},
+		{"errored and not applied, after a transient fault", record{err: failed}, 0, false, true, Counts{Missing: 1}, FlawMissing},
+		{"errored and not applied, after a permanent fault", record{err: failed, claim: NotApplied}, 0, true, true, Counts{}, ""},
+		{"errored and applied", record{err: failed}, 1, false, false, Counts{FailedButApplied: 1}, ""},
+		{"errored and applied, claimed not applied", record{err: failed, claim: NotApplied}, 1, true, false, Counts{FailedButApplied: 1, Misreported: 1}, FlawMisreported},
+		{"errored and applied, by a strategy that can know better", record{err: failed}, 1, false, true, Counts{FailedButApplied: 1, Misreported: 1}, FlawMisreported},
+		{"errored and applied, by a strategy that can know better, in an outage", record{err: failed, outage: true}, 1, true, true, Counts{FailedButApplied: 1}, ""},
+		{"errored and applied, claimed not applied, in an outage", record{err: failed, outage: true, claim: NotApplied}, 1, true, true, Counts{FailedButApplied: 1, Misreported: 1}, FlawMisreported},
 	} {
 		var got Counts
-		wrong := got.add(record{err: c.err, claim: c.claim}, c.applied, c.permanent)
+		flaw := got.add(c.r, c.applied, c.permanent, c.learns)
 		if got.Missing != c.want.Missing || got.Extra != c.want.Extra || got.Misreported != c.want.Misreported ||
 			got.FailedButApplied != c.want.FailedButApplied {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if wrong != (c.want.Missing+c.want.Extra+c.want.Misreported > 0) {
-			t.Errorf("%s: wrong is %t", c.name, wrong)
+		if flaw != c.flaw {
+			t.Errorf("%s: the flaw is %q, want %q", c.name, flaw, c.flaw)
 		}
 	}
 }
 
-func TestOverdoneAttempts(t *testing.T) {
-	id := OpID{0, 0}
-	began := time.Now()
-	tries := func(n int) (list []try) {
-		for i := range n {
-			list = append(list, try{step: FirstStep, ended: began.Add(time.Duration(i+1) * time.Second)})
-		}
-		return list
-	}
-	for _, c := range []struct {
-		name     string
-		outage   bool
-		refused  bool
-		tries    int
-		messages int
-		overdone int
-		wasted   float64
-	}{
-		{"two in an outage", true, false, 2, 1, 0, 0},
-		{"six in an outage", true, false, 6, 1, 1, 4},
-		{"one after a command error", false, true, 1, 1, 0, 0},
-		{"two after a command error", false, true, 2, 2, 1, 1},
-		{"a client that retries a command error itself", false, true, 1, 2, 1, 0},
-		{"six after a transient fault", false, false, 6, 6, 0, 0},
-	} {
-		cell := &cell{injector: &injector{seen: map[part]int{{id, FirstStep}: c.messages}, refused: map[OpID]*hit{}}}
-		if c.refused {
-			cell.injector.refused[id] = &hit{part: part{id, FirstStep}}
-		}
-		var got Counts
-		cell.attempts(&got, record{
-			id: id, outage: c.outage, err: errors.New("failed"), tries: tries(c.tries),
-			ended: began.Add(time.Duration(c.tries) * time.Second),
-		})
-		if got.Overdone != c.overdone || got.WastedSeconds != c.wasted || got.Messages != c.messages {
-			t.Errorf("%s: %+v", c.name, got)
+func TestStrategiesThatCanKnowWhetherAnOperationWasApplied(t *testing.T) {
+	for _, s := range Strategies() {
+		if want := s.Name == TwoStep || s.Name == RetryableWrites; s.learns() != want {
+			t.Errorf("%s: %t", s.Name, !want)
 		}
 	}
 }

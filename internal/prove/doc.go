@@ -8,7 +8,8 @@
 //	injector  applies the fault to a message, and records a hit only if it happened
 //	writers   run operations with the strategy under test, until there are enough hits
 //	audit     heals the cluster, reads all documents with a new client, and compares them with the servers' journal
-//	count     per operation: acknowledged or errored, and applied 0 times, once, twice or more; then the verdict
+//	count     per operation: acknowledged or errored, and applied 0 times, once, twice or more
+//	waste     per operation: its messages, tries and time, compared with the rule; then the verdict
 //
 // The experiment uses clients through [Client] only, so that the same matrix tests any driver. Nothing in it depends
 // on wall-clock time or on real sockets: with [Memory] it runs inside a testing/synctest bubble.

@@ -70,4 +70,6 @@ type record struct {
 	tries []try
 	// outage means that the operation ended during the outage.
 	outage bool
+	// calm means that the operation had no fault, and that the cluster was whole from its begin to its end.
+	calm bool
 }

@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
@@ -15,6 +16,7 @@ const members = 3
 type Embedded struct {
 	memory bool
 	mutant mutant.Server
+	more   []mongotest.Option // for tests
 }
 
 var _ Deployment = (*Embedded)(nil)
@@ -50,15 +52,19 @@ func (e *Embedded) open(s Settings) (site, error) {
 	if e.memory {
 		opts = append(opts, mongotest.InMemory(), mongotest.Latency(s.Latency/10, s.Latency))
 	}
-	rs, err := mongotest.RunReplicaSet(members, opts...)
+	rs, err := mongotest.RunReplicaSet(members, append(opts, e.more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("starting a replica set: %w", err)
 	}
-	return &replicaSet{rs}, nil
+	return &replicaSet{Deployment: rs, settings: s, memory: e.memory}, nil
 }
 
 // replicaSet is the site of an embedded replica set.
-type replicaSet struct{ *mongotest.Deployment }
+type replicaSet struct {
+	*mongotest.Deployment
+	settings Settings
+	memory   bool
+}
 
 func (r *replicaSet) target() Target { return Target{URI: r.URI(), Dialer: r.Dialer()} }
 
@@ -112,3 +118,11 @@ func (r *replicaSet) restore(ctx context.Context) error {
 
 func (r *replicaSet) journal() ([]mongotest.Entry, bool) { return r.Journal(), true }
 func (r *replicaSet) close() error                       { return r.Close() }
+
+// delay is exact in memory. On TCP a cell is run again only after a stall above stallLimit, so that much is possible.
+func (r *replicaSet) delay(attempts int) time.Duration {
+	if r.memory {
+		return time.Duration(attempts*roundTrips) * 2 * r.settings.Latency
+	}
+	return stallLimit(r.settings.Timing)
+}

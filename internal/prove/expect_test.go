@@ -3,6 +3,7 @@ package prove
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,28 @@ func TestExpectationIsMet(t *testing.T) {
 		if e.met(v) != want {
 			t.Errorf("%s: %t", v, !want)
 		}
+	}
+}
+
+// Failures with write concern 1 are not in the matrix unless they are asked for, and are no part of the conclusion.
+func TestRollbacksAreSeparate(t *testing.T) {
+	all, _ := FailuresNamed(nil)
+	for _, f := range Rollbacks() {
+		if slices.ContainsFunc(all, func(one Failure) bool { return one.Name == f.Name }) {
+			t.Errorf("%s is in the matrix", f.Name)
+		}
+		named, err := FailuresNamed([]string{f.Name})
+		if err != nil || len(named) != 1 || named[0].W != One {
+			t.Errorf("%s: %v, %v", f.Name, named, err)
+		}
+		if e := expect(Strategies()[4], f, One); e.Must != UnderCounts {
+			t.Errorf("%s: retryable writes are expected to be %s", f.Name, e)
+		}
+	}
+	r := &Report{Strategies: Strategies()[4:], Failures: append(Failures()[:1], Rollbacks()[0])}
+	r.Results = []Result{{}, {Verdict: UnderCounts, Expected: Expectation{Must: UnderCounts}}}
+	if got := r.Conclusion(); got != "Right: retryable writes; 2 of 2 cells as expected." {
+		t.Errorf("%s", got)
 	}
 }
 

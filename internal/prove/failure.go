@@ -1,9 +1,13 @@
 package prove
 
+import "slices"
+
 // Failure is the kinds of faults that a cell injects.
 type Failure struct {
 	Name  string
 	Title string
+	// W, if not "", is the write concern of the cell in place of the settings' one.
+	W string
 	// faults are the kinds of faults in a plan.
 	faults []FaultKind
 }
@@ -41,29 +45,45 @@ func (k FaultKind) breaksCluster() bool {
 	return k == SteppedDown || k == PrimaryKilled || k == Partitioned
 }
 
+// sentAgain reports whether an operation with the fault is applied by its second message.
+func (k FaultKind) sentAgain() bool { return k == RequestLost || k == ServerOverloaded }
+
 // Mixed is the failure of all faults together.
 const Mixed = "mixed"
 
 var failures = []Failure{
-	{"request-lost", "request lost", []FaultKind{RequestLost}},
-	{"reply-lost", "reply lost", []FaultKind{ReplyLost}},
-	{"step-down", "step-down", []FaultKind{SteppedDown}},
-	{"primary-killed", "primary killed", []FaultKind{PrimaryKilled}},
-	{"partition", "partition", []FaultKind{Partitioned}},
-	{"outage", "persistent outage", []FaultKind{Outage}},
-	{"command-error", "command error", []FaultKind{CommandRefused}},
-	{"overload", "overload", []FaultKind{ServerOverloaded}},
-	{Mixed, "all mixed", []FaultKind{
+	{Name: "request-lost", Title: "request lost", faults: []FaultKind{RequestLost}},
+	{Name: "reply-lost", Title: "reply lost", faults: []FaultKind{ReplyLost}},
+	{Name: "step-down", Title: "step-down", faults: []FaultKind{SteppedDown}},
+	{Name: "primary-killed", Title: "primary killed", faults: []FaultKind{PrimaryKilled}},
+	{Name: "partition", Title: "partition", faults: []FaultKind{Partitioned}},
+	{Name: "outage", Title: "persistent outage", faults: []FaultKind{Outage}},
+	{Name: "command-error", Title: "command error", faults: []FaultKind{CommandRefused}},
+	{Name: "overload", Title: "overload", faults: []FaultKind{ServerOverloaded}},
+	{Name: Mixed, Title: "all mixed", faults: []FaultKind{
 		RequestLost, ReplyLost, SteppedDown, PrimaryKilled, Partitioned, CommandRefused, ServerOverloaded, Outage,
 	}},
 }
 
-// Failures returns all failures.
-func Failures() []Failure { return append([]Failure(nil), failures...) }
+// rollbacks are the failures in which acknowledged writes are lost and must stay lost.
+var rollbacks = []Failure{
+	{Name: "primary-killed-w1", Title: "primary killed, w:1", W: One, faults: []FaultKind{PrimaryKilled}},
+	{Name: "partition-w1", Title: "partition, w:1", W: One, faults: []FaultKind{Partitioned}},
+}
 
-// FailuresNamed returns the failures with these names, or all if names is empty.
+// Failures returns all failures except Rollbacks.
+func Failures() []Failure { return slices.Clone(failures) }
+
+// Rollbacks returns the failures of the cluster with write concern 1. The members roll back acknowledged writes there: a
+// deployment that keeps them is not as expected.
+func Rollbacks() []Failure { return slices.Clone(rollbacks) }
+
+// FailuresNamed returns the failures with these names, or Failures if names is empty.
 func FailuresNamed(names []string) ([]Failure, error) {
-	return named("failure", Failures(), names, func(f Failure) string { return f.Name })
+	if len(names) == 0 {
+		return Failures(), nil
+	}
+	return named("failure", slices.Concat(failures, rollbacks), names, func(f Failure) string { return f.Name })
 }
 
 // has reports whether the failure includes a kind of fault.
@@ -76,10 +96,10 @@ func (f Failure) has(kind FaultKind) bool {
 	return false
 }
 
-// FailureNames returns the names of all failures.
+// FailureNames returns the names of Failures and Rollbacks.
 func FailureNames() []string {
 	var names []string
-	for _, f := range failures {
+	for _, f := range slices.Concat(failures, rollbacks) {
 		names = append(names, f.Name)
 	}
 	return names

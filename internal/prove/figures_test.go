@@ -40,9 +40,7 @@ func TestFigures(t *testing.T) {
 
 func mixed(t *testing.T, strategy string) []Result {
 	t.Helper()
-	return overSeeds(t, strategy, func(seed int) trial {
-		return trial{strategy: strategy, settings: figureSettings(seed)}
-	})
+	return overSeeds(t, strategy, func(seed int) trial { return newTrial(strategy, seed) })
 }
 
 func countTrue(list []bool) int {

@@ -60,7 +60,7 @@ type messageID struct {
 
 // confirmed reports whether the journal confirms the hit. With w1 the operation may have been rolled back later.
 func (h *hit) confirmed(journal map[messageID]mongotest.Entry, w1 bool) bool {
-	e, found := journal[messageID{h.connID, h.requestID}]
+	e, found := journal[h.message]
 	switch h.kind {
 	case RequestLost, Outage:
 		return found && e.RequestLost

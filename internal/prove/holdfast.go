@@ -56,6 +56,9 @@ func ClientOptions(t Target) *options.ClientOptions {
 	if t.Dialer != nil {
 		o.SetDialer(t.Dialer)
 	}
+	if t.Monitor != nil {
+		o.SetMonitor(t.Monitor)
+	}
 	return o
 }
 

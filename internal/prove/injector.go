@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -15,32 +16,34 @@ type injector struct {
 	site     site
 	database string
 	twoSteps bool
-	healing  sync.WaitGroup // the goroutines that heal the cluster
+	// countsPlanned is a defect: every planned fault counts as one that happened.
+	countsPlanned bool
+	healing       sync.WaitGroup // the goroutines that heal the cluster
 
 	mu      sync.Mutex
-	seen    map[part]int // number of messages of each step
+	seen    map[part][]messageID // the messages of each step, in their order
 	refused map[OpID]*hit
 	hits    []*hit
-	failure error // the first error of a fault or of healing
-	armed   bool  // the next message begins the outage
-	dark    bool  // the outage has begun
-	over    bool  // the load has ended: no more faults of the cluster
+	failure error     // the first error of a fault or of healing
+	armed   bool      // the next message begins the outage
+	dark    time.Time // the begin of the outage
+	over    bool      // the load has ended: no more faults of the cluster
 }
 
 // hit is a fault of a message.
 type hit struct {
 	part
 	planned
-	connID    int64
-	requestID int32
-	done      bool // the fault happened
-	healed    bool // for a fault of the cluster: there was a primary again
+	message messageID
+	at      time.Time // the time at which the message arrived
+	done    bool      // the fault happened
+	healed  bool      // for a fault of the cluster: there was a primary again
 }
 
 func newInjector(ctx context.Context, p plan, r *referee, s site, database string, twoSteps bool) *injector {
 	return &injector{
 		ctx: ctx, plan: p, referee: r, site: s, database: database, twoSteps: twoSteps,
-		seen: make(map[part]int), refused: make(map[OpID]*hit),
+		seen: make(map[part][]messageID), refused: make(map[OpID]*hit),
 	}
 }
 
@@ -53,7 +56,7 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	if !ok {
 		return mongotest.Fault{}
 	}
-	attempt, armed := i.count(p)
+	attempt, armed := i.count(p, messageID{r.ConnID, r.RequestID})
 	if armed {
 		return i.blackout(i.newHit(r, p, planned{kind: Outage}))
 	}
@@ -61,31 +64,35 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	if !ok || !f.strikes(i.twoSteps, p.step, attempt) {
 		return mongotest.Fault{}
 	}
-	switch {
-	case f.kind == CommandRefused && attempt > 0:
+	if f.kind == CommandRefused && attempt > 0 {
 		return i.refuseAgain(p)
-	case f.kind.breaksCluster():
-		return i.breakCluster(i.newHit(r, p, f))
 	}
-	return i.oneMessage(i.newHit(r, p, f))
+	h := i.newHit(r, p, f)
+	if i.countsPlanned {
+		i.happened(h)
+	}
+	if f.kind.breaksCluster() {
+		return i.breakCluster(h)
+	}
+	return i.oneMessage(h)
 }
 
 func (i *injector) newHit(r *mongotest.Request, p part, f planned) *hit {
-	return &hit{part: p, planned: f, connID: r.ConnID, requestID: r.RequestID}
+	return &hit{part: p, planned: f, message: messageID{r.ConnID, r.RequestID}, at: time.Now()}
 }
 
 // count returns the number of earlier messages of the step, and reports whether this message begins the outage.
-func (i *injector) count(p part) (attempt int, armed bool) {
+func (i *injector) count(p part, id messageID) (attempt int, armed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	attempt = i.seen[p]
-	i.seen[p]++
-	return attempt, i.armed && !i.dark
+	attempt = len(i.seen[p])
+	i.seen[p] = append(i.seen[p], id)
+	return attempt, i.armed && i.dark.IsZero()
 }
 
 // oneMessage returns a fault that affects one message only.
 func (i *injector) oneMessage(h *hit) mongotest.Fault {
-	if !i.referee.permit(h.op) {
+	if !i.referee.permit(h.op, h.kind) {
 		return mongotest.Fault{}
 	}
 	happened := func() { i.happened(h) }
@@ -135,7 +142,7 @@ func overload() *mongotest.CommandError {
 // breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
 // at its moment.
 func (i *injector) breakCluster(h *hit) mongotest.Fault {
-	if !i.referee.claim(i.ctx, h.op) {
+	if !i.mayBreak(h) {
 		return mongotest.Fault{}
 	}
 	strike := func() { i.strike(h) }
@@ -147,6 +154,14 @@ func (i *injector) breakCluster(h *hit) mongotest.Fault {
 		return mongotest.Fault{After: strike, LoseReply: true}
 	}
 	return mongotest.Fault{Before: strike}
+}
+
+// mayBreak asks the referee.
+func (i *injector) mayBreak(h *hit) bool {
+	if h.follows {
+		return i.referee.claimAfterRetry(i.ctx, h.op)
+	}
+	return i.referee.claim(i.ctx, h.op, h.kind)
 }
 
 // strike breaks the cluster and starts the healing. If that fails, the fault does not count.
@@ -221,11 +236,11 @@ func (i *injector) endLoad() {
 // blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, it
 // does nothing: a later message begins the outage.
 func (i *injector) blackout(h *hit) mongotest.Fault {
-	if !i.referee.claim(i.ctx, h.op) {
+	if !i.mayBreak(h) {
 		return mongotest.Fault{}
 	}
 	i.mu.Lock()
-	i.dark = true
+	i.dark = time.Now()
 	i.mu.Unlock()
 	i.referee.finish()
 	return mongotest.Fault{LoseRequest: true, Before: func() {
@@ -234,7 +249,8 @@ func (i *injector) blackout(h *hit) mongotest.Fault {
 	}}
 }
 
-func (i *injector) isDark() bool {
+// darkSince returns the begin of the outage. It is zero if there is none yet.
+func (i *injector) darkSince() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.dark
@@ -243,8 +259,10 @@ func (i *injector) isDark() bool {
 func (i *injector) happened(h *hit) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	h.done = true
-	i.hits = append(i.hits, h)
+	if !h.done {
+		h.done = true
+		i.hits = append(i.hits, h)
+	}
 }
 
 func (i *injector) failed(err error) {

@@ -135,6 +135,17 @@ func (r *Report) Unexpected() []Result {
 	return list
 }
 
+// Shown returns the number of cells that have a verdict.
+func (r *Report) Shown() int {
+	n := 0
+	for i := range r.Results {
+		if r.Results[i].shown() {
+			n++
+		}
+	}
+	return n
+}
+
 // at returns the cell of a strategy and a failure.
 func (r *Report) at(strategy, failure int) *Result {
 	return &r.Results[failure*len(r.Strategies)+strategy]

@@ -41,7 +41,7 @@ func TestWholeMatrix(t *testing.T) {
 		t.Run("w "+w, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := embeddedMatrix(t, Memory(), nil, nil)
-				m.Settings = m.Settings.WithW(w)
+				m.Settings.W = w
 				runMatrix(t, m)
 			})
 		})

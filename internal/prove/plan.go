@@ -25,6 +25,8 @@ type planned struct {
 	// second means that, in the two-step form, the fault is for the second step.
 	second bool
 	code   int32 // the error code of CommandRefused
+	// follows means that the fault happens at the end of another operation that is sent again.
+	follows bool
 }
 
 // moment is the time at which a fault happens to its message.
@@ -68,13 +70,29 @@ func (p plan) of(id OpID) (planned, bool) {
 		return planned{}, false
 	}
 	round := block / len(p.kinds)
-	kind := p.kinds[shuffled(len(p.kinds), mix(p.seed, 2, uint64(round)))[block%len(p.kinds)]]
+	kind := p.order(round)[block%len(p.kinds)]
 	phase := mix(p.seed, 3, uint64(kind))
 	bits := mix(p.seed, 4, uint64(block))
 	f := planned{kind: kind, second: bits&1 == 1, code: refusals[bits>>1%uint64(len(refusals))].code}
 	moments := kind.moments()
 	f.moment = moments[(uint64(round)+phase)%uint64(len(moments))]
+	f.follows = kind == PrimaryKilled && !f.late() && slices.Contains(p.kinds, RequestLost) && p.writers > 1
 	return f, true
+}
+
+// order returns the kinds of a round in the order of its blocks. The block of a lost request is after that of a killed
+// primary, which waits for such an operation.
+func (p plan) order(round int) []FaultKind {
+	var order []FaultKind
+	for _, i := range shuffled(len(p.kinds), mix(p.seed, 2, uint64(round))) {
+		order = append(order, p.kinds[i])
+	}
+	lost := slices.Index(order, RequestLost)
+	if lost < 0 || !slices.Contains(order, PrimaryKilled) {
+		return order
+	}
+	order = slices.Delete(order, lost, lost+1)
+	return slices.Insert(order, slices.Index(order, PrimaryKilled)+1, RequestLost)
 }
 
 // refusals are the errors of CommandRefused.

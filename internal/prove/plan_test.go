@@ -1,6 +1,9 @@
 package prove
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestThePlanIsAFunctionOfSeedFailureAndOperation(t *testing.T) {
 	for _, f := range Failures() {
@@ -58,6 +61,47 @@ func TestEachBlockHasOneFaultAndKindsAndMomentsAlternate(t *testing.T) {
 			t.Errorf("%s is planned %d times in %d rounds", kind, early+late, rounds)
 		case kind.breaksCluster() && early != late:
 			t.Errorf("%s is planned %d times early and %d times late", kind, early, late)
+		}
+	}
+}
+
+func TestAKilledPrimaryFollowsARetryOnlyIfThereAreOthersToFollow(t *testing.T) {
+	for _, c := range []struct {
+		failure string
+		writers int
+		want    bool
+	}{{Mixed, 4, true}, {Mixed, 1, false}, {"primary-killed", 4, false}} {
+		f, err := FailuresNamed([]string{c.failure})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPlan(5, f[0], 10, c.writers)
+		early := 0
+		for n := range 4000 {
+			one, ok := p.of(OpID{n % c.writers, n / c.writers})
+			if !ok || one.kind != PrimaryKilled || one.late() {
+				if one.follows {
+					t.Errorf("%s, %d writers: %s follows", c.failure, c.writers, one.kind)
+				}
+				continue
+			}
+			early++
+			if one.follows != c.want {
+				t.Errorf("%s, %d writers: an early death of the primary follows: %t", c.failure, c.writers, one.follows)
+			}
+		}
+		if early == 0 {
+			t.Errorf("%s: no primary dies early", c.failure)
+		}
+	}
+}
+
+func TestTheBlockOfALostRequestIsAfterThatOfAKilledPrimary(t *testing.T) {
+	p := newPlan(5, failures[len(failures)-1], 10, 4)
+	for round := range 100 {
+		order := p.order(round)
+		if at := slices.Index(order, PrimaryKilled); at+1 >= len(order) || order[at+1] != RequestLost {
+			t.Errorf("round %d: %v", round, order)
 		}
 	}
 }

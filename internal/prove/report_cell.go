@@ -94,7 +94,7 @@ func (p paint) counts(r *Result) []string {
 		lines = append(lines, fmt.Sprintf("%d misreported", c.Misreported))
 	}
 	if c.Overdone > 0 {
-		lines = append(lines, fmt.Sprintf("%.1f s wasted", c.WastedSeconds))
+		lines = append(lines, fmt.Sprintf("%d wasteful", c.Overdone), fmt.Sprintf("%.1f s wasted", c.WastedSeconds))
 	}
 	for i, l := range lines {
 		lines[i] = p.with(dim, l)

@@ -100,7 +100,10 @@ func (r *Report) legend(p paint, columns int) string {
 		tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong",
 		"-1 +2 of 3: of 3 operations 1 is missing and 2 were applied twice or more; hits: faults that happened, verified in the " +
 			"servers' journal where it is ours (in an outage: operations that failed in it)",
-		failedMark + " applied, but reported as failed: right in count",
+		failedMark + " applied, but reported as failed: right in count. Two-step and retryable writes can know better: except in an " +
+			"outage it is misreported there",
+		"wasteful: with more attempts or messages, or more time, than the rule allows: one message, two if there is a fault, one " +
+			"selection timeout in an outage",
 	}
 	for i, l := range lines {
 		lines[i] = p.with(dim, wrap(l, columns))
@@ -143,7 +146,7 @@ func (e Example) String() string {
 		}
 		tries = append(tries, fmt.Sprintf("after %.3f s %s", t.Seconds, answer))
 	}
-	return fmt.Sprintf("%s was applied %d times: %s", e.Operation, e.Applied, strings.Join(tries, "; "))
+	return fmt.Sprintf("%s (%s) was applied %d times, by %d messages: %s", e.Operation, e.Flaw, e.Applied, e.Messages, strings.Join(tries, "; "))
 }
 
 func (r *Report) settings(p paint, columns int) string {

@@ -6,6 +6,7 @@ import "time"
 type Result struct {
 	Strategy string `json:"strategy"`
 	Failure  string `json:"failure"`
+	W        string `json:"w"` // the write concern
 
 	// Unavailable, if not empty, is the reason why this cell cannot run on the deployment. The fields below are empty
 	// then.
@@ -21,7 +22,7 @@ type Result struct {
 	Hits   map[FaultKind]Hits `json:"hits"`
 	Counts Counts             `json:"counts"`
 
-	// Examples are some of the operations that were missing, extra or misreported.
+	// Examples are some of the operations that have a flaw.
 	Examples []Example `json:"examples,omitempty"`
 
 	Verdict  Verdict     `json:"verdict"`
@@ -38,7 +39,7 @@ type Result struct {
 // blank returns the cell's result before the run.
 func (c *cell) blank() Result {
 	return Result{
-		Strategy: c.strategy.Name, Failure: c.failure.Name,
+		Strategy: c.strategy.Name, Failure: c.failure.Name, W: c.settings.W,
 		Hits: make(map[FaultKind]Hits), Expected: expect(c.strategy, c.failure, c.settings.W),
 	}
 }
@@ -48,7 +49,12 @@ func (r *Result) AsExpected() bool {
 	if r.Unavailable != "" {
 		return true
 	}
-	return r.Error == "" && !r.Interrupted && r.NotShown == "" && r.Expected.met(r.Verdict)
+	return r.shown() && r.Expected.met(r.Verdict)
+}
+
+// shown reports whether the cell has a verdict.
+func (r *Result) shown() bool {
+	return r.Unavailable == "" && r.Error == "" && !r.Interrupted && r.NotShown == ""
 }
 
 // verified returns the number of verified hits of all kinds.
@@ -60,11 +66,24 @@ func (r *Result) verified() int {
 	return n
 }
 
-// Example is one operation that was missing, extra or misreported, with its tries.
+// Flaw is what is wrong with an operation, or "".
+type Flaw string
+
+// The flaws. An operation that is missing or extra is not called misreported too.
+const (
+	FlawMissing     Flaw = "missing"
+	FlawExtra       Flaw = "extra"
+	FlawMisreported Flaw = "misreported"
+	FlawWasteful    Flaw = "wasteful" // see Counts.Overdone
+)
+
+// Example is one operation that has a flaw, with its tries.
 type Example struct {
 	Operation string       `json:"operation"`
+	Flaw      Flaw         `json:"flaw"`
 	Applied   int          `json:"applied"`
 	Tries     []ExampleTry `json:"tries"`
+	Messages  int          `json:"messages"` // that the servers got
 	Began     time.Time    `json:"began"`
 }
 
@@ -75,26 +94,30 @@ type ExampleTry struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// maxExamples is the largest number of examples in each group: applied 0 times, once, more often.
+// maxExamples is the largest number of examples of each flaw.
 const maxExamples = 5
 
-func (r *Result) remember(o record, applied int) {
+// remember adds an operation to the examples of its flaw.
+func (c *cell) remember(result *Result, flaw Flaw, r record, applied int) {
 	same := 0
-	for _, e := range r.Examples {
-		if min(e.Applied, 2) == min(applied, 2) {
+	for _, e := range result.Examples {
+		if e.Flaw == flaw {
 			same++
 		}
 	}
-	if same == maxExamples {
+	if flaw == "" || same == maxExamples {
 		return
 	}
-	e := Example{Operation: o.id.String(), Applied: applied, Began: o.began}
-	for _, t := range o.tries {
+	e := Example{Operation: r.id.String(), Flaw: flaw, Applied: applied, Began: r.began}
+	for _, step := range []Step{FirstStep, SecondStep} {
+		e.Messages += len(c.injector.seen[part{r.id, step}])
+	}
+	for _, t := range r.tries {
 		one := ExampleTry{Step: t.step, Seconds: t.ended.Sub(t.began).Seconds()}
 		if t.err != nil {
 			one.Error = t.err.Error()
 		}
 		e.Tries = append(e.Tries, one)
 	}
-	r.Examples = append(r.Examples, e)
+	result.Examples = append(result.Examples, e)
 }

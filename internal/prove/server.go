@@ -20,6 +20,7 @@ type Server struct {
 	version    string
 	standalone bool
 	sessions   bool
+	roundTrip  time.Duration // of a command
 }
 
 var _ Deployment = (*Server)(nil)
@@ -66,9 +67,11 @@ func (s *Server) examine(ctx context.Context) error {
 	_, mongos := hello.Lookup("msg").StringValueOK()
 	_, s.sessions = hello.Lookup("logicalSessionTimeoutMinutes").AsInt64OK()
 	s.standalone = !set && !mongos
+	began := time.Now()
 	if info, err := s.control.Run(ctx, "admin", bson.D{{Key: "buildInfo", Value: 1}}); err == nil {
 		s.version, _ = info.Lookup("version").StringValueOK()
 	}
+	s.roundTrip = time.Since(began)
 	return nil
 }
 
@@ -172,12 +175,12 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; mixed failures are without faults of the cluster", s.version, kind)
 }
 
-func (s *Server) open(Settings) (site, error) {
+func (s *Server) open(settings Settings) (site, error) {
 	p, err := mongotest.RunProxy(s.uri)
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
-	f := &proxied{proxy: p, server: s}
+	f := &proxied{proxy: p, server: s, timing: settings.Timing}
 	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
 	p.Use("hello", dark)
 	p.Use(mongotest.AnyCommand, f.watch)
@@ -189,6 +192,7 @@ func (s *Server) open(Settings) (site, error) {
 type proxied struct {
 	proxy  *mongotest.Proxy
 	server *Server
+	timing Timing
 	dark   atomic.Bool
 	// sessions means that a command had an lsid, although the server does not support sessions.
 	sessions atomic.Bool
@@ -225,3 +229,7 @@ func (f *proxied) restore(context.Context) error {
 
 func (f *proxied) journal() ([]mongotest.Entry, bool) { return nil, false }
 func (f *proxied) close() error                       { return f.proxy.Close() }
+
+func (f *proxied) delay(attempts int) time.Duration {
+	return stallLimit(f.timing) + time.Duration(attempts*roundTrips)*f.server.roundTrip
+}

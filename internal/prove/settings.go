@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mutant"
 )
 
 // Settings are the parameters of an experiment besides strategy, failure, client and deployment.
@@ -20,6 +22,8 @@ type Settings struct {
 	LoadLimit time.Duration
 	// Parallel is the number of cells that run at the same time.
 	Parallel int
+	// mutant is a deliberate defect of the experiment itself, for negative controls.
+	mutant mutant.Experiment
 }
 
 // Size has the goals of a cell. A cell's load ends when it has reached them all, or at MaxOperations.
@@ -42,7 +46,8 @@ type Size struct {
 // enough faults for reliable verdicts.
 func DefaultSettings() Settings {
 	return Settings{
-		Seed: 1, W: Majority, Timing: DefaultTiming(), Latency: time.Millisecond, LoadLimit: 40 * time.Second, Parallel: 15,
+		Seed: 1, W: Majority, Timing: DefaultTiming(), ReplicationDelay: replicationLag, Latency: time.Millisecond,
+		LoadLimit: 40 * time.Second, Parallel: 15,
 		Size: Size{
 			Writers: 4, Operations: 200, MessageHits: 20, ClusterHits: 4, MixedHits: 4, OutageOperations: 2,
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,
@@ -56,18 +61,9 @@ const (
 	One      = "1"
 )
 
-// lagOfOne is the replication lag with write concern 1. It makes lost writes visible.
-const lagOfOne = 30 * time.Millisecond
-
-// WithW returns the settings with another write concern. With "1" the secondaries of embedded replica sets have a
-// replication lag, as in real ones, so that writes can be lost.
-func (s Settings) WithW(w string) Settings {
-	s.W = w
-	if w == One {
-		s.ReplicationDelay = lagOfOne
-	}
-	return s
-}
+// replicationLag is the replication lag of embedded replica sets. Real ones have one too. Without it no write would be
+// lost that was acknowledged before a majority had it.
+const replicationLag = 15 * time.Millisecond
 
 // Check returns an error that names the first invalid setting and its rule.
 func (s Settings) Check() error {

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -22,8 +23,13 @@ type site interface {
 	restore(ctx context.Context) error
 	// journal returns the servers' journal. It reports false if there is none.
 	journal() ([]mongotest.Entry, bool)
+	// delay returns the longest time that the network, and the machine without a stall, add to a number of attempts.
+	delay(attempts int) time.Duration
 	close() error
 }
+
+// roundTrips is the number of round trips of an attempt on a new connection: connecting, its handshake, the command.
+const roundTrips = 3
 
 // Deployment makes the sites of a matrix.
 type Deployment interface {

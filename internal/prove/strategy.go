@@ -18,6 +18,10 @@ type Strategy struct {
 	do       func(context.Context, *doing) error
 }
 
+// learns reports whether the strategy can know, after a transient fault, whether the operation was applied: it can repeat
+// the operation until the server answers.
+func (s Strategy) learns() bool { return s.RetryWrites || s.twoSteps }
+
 // The strategies' names.
 const (
 	NoRetry         = "no-retry"

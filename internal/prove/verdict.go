@@ -12,8 +12,8 @@ type Verdict uint8
 const (
 	UnderCounts Verdict = 1 << iota // operations are missing
 	OverCounts                      // operations were applied twice or more
-	WastesTime                      // more attempts than the rule allows in an outage or on a command error
-	Misreports                      // the client's claim "not applied" was wrong
+	WastesTime                      // more attempts, messages or time than the rule allows
+	Misreports                      // the client's report was wrong, or a strategy that can know better reported a failure
 
 	Right Verdict = 0
 )
@@ -87,7 +87,7 @@ func (c *cell) notShown(r *Result) string {
 	}
 	for _, kind := range c.failure.faults {
 		if h, goal := r.Hits[kind], size.goal(c.failure, kind); !h.enough(kind, goal) {
-			return fmt.Sprintf("%s: %d of %d faults verified", kind, h.Verified, goal)
+			return fmt.Sprintf("%s: %d of %d faults verified, %d early and %d late", kind, h.Verified, goal, h.Early, h.Late)
 		}
 	}
 	return ""

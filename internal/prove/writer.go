@@ -22,7 +22,7 @@ func (w *writer) run(ctx context.Context) {
 			return
 		}
 		r := w.do(ctx, id)
-		w.cell.referee.end(id, r.err == nil)
+		r.calm = w.cell.referee.end(id, r.err == nil)
 		if ctx.Err() != nil {
 			return
 		}
@@ -38,7 +38,7 @@ func (w *writer) goesOn() bool {
 	switch {
 	case w.outages >= c.settings.Size.OutageOperations:
 		return false
-	case c.injector.isDark():
+	case !c.injector.darkSince().IsZero():
 		return true
 	case c.exhausted():
 		return false
@@ -57,7 +57,7 @@ func (w *writer) do(ctx context.Context, id OpID) record {
 	err := w.cell.strategy.do(ctx, &d)
 	r := record{
 		id: id, began: began, ended: time.Now(), err: err, tries: d.tries,
-		claim: d.claim(w.cell.strategy.twoSteps, err), outage: w.cell.injector.isDark(),
+		claim: d.claim(w.cell.strategy.twoSteps, err), outage: !w.cell.injector.darkSince().IsZero(),
 	}
 	if r.outage && err != nil { // at its beginning operations may still be acknowledged
 		w.outages++

@@ -7,32 +7,40 @@ import (
 )
 
 func TestADefectExplainsOnlyWhatItCauses(t *testing.T) {
-	tried := func(applied int, text string) prove.Example {
-		return prove.Example{Applied: applied, Tries: []prove.ExampleTry{{Error: text}}}
+	tried := func(flaw prove.Flaw, text string) prove.Example {
+		return prove.Example{Flaw: flaw, Tries: []prove.ExampleTry{{Error: text}}}
 	}
 	const handshake = "connection() error occurred during connection handshake: EOF"
 	over := prove.Expectation{Must: prove.OverCounts}
+	missing := tried(prove.FlawMissing, handshake)
 	for _, c := range []struct {
 		name      string
 		cell      prove.Result
 		explained bool
 	}{
-		{"missing by the defect", prove.Result{Verdict: prove.UnderCounts, Examples: []prove.Example{tried(0, handshake)}}, true},
-		{"missing by something else", prove.Result{Verdict: prove.UnderCounts, Examples: []prove.Example{tried(0, "EOF")}}, false},
+		{"missing by the defect", prove.Result{Verdict: prove.UnderCounts, Examples: []prove.Example{missing}}, true},
+		{"missing by something else", prove.Result{Verdict: prove.UnderCounts, Examples: []prove.Example{tried(prove.FlawMissing, "EOF")}}, false},
 		{"one of two by something else", prove.Result{
-			Verdict: prove.UnderCounts, Examples: []prove.Example{tried(0, handshake), tried(0, "EOF")},
+			Verdict: prove.UnderCounts, Examples: []prove.Example{missing, tried(prove.FlawMissing, "EOF")},
 		}, false},
 		{"missing, without an example", prove.Result{Verdict: prove.UnderCounts}, false},
+		{"misreported by the defect", prove.Result{
+			Verdict: prove.Misreports, Examples: []prove.Example{tried(prove.FlawMisreported, handshake)},
+		}, true},
+		{"misreported by something else", prove.Result{
+			Verdict: prove.Misreports, Examples: []prove.Example{tried(prove.FlawMisreported, "EOF")},
+		}, false},
 		{"beside what is expected", prove.Result{
 			Verdict: prove.UnderCounts | prove.OverCounts, Expected: over,
-			Examples: []prove.Example{tried(2, "EOF"), tried(0, handshake)},
+			Examples: []prove.Example{tried(prove.FlawExtra, "EOF"), missing},
 		}, true},
 		{"in place of what is expected", prove.Result{
-			Verdict: prove.UnderCounts, Expected: over, Examples: []prove.Example{tried(0, handshake)},
+			Verdict: prove.UnderCounts, Expected: over, Examples: []prove.Example{missing},
 		}, false},
-		{"extra is never explained", prove.Result{Verdict: prove.OverCounts, Examples: []prove.Example{tried(2, handshake)}}, false},
+		{"extra is never explained", prove.Result{Verdict: prove.OverCounts, Examples: []prove.Example{tried(prove.FlawExtra, handshake)}}, false},
+		{"wasted time is never explained", prove.Result{Verdict: prove.WastesTime, Examples: []prove.Example{tried(prove.FlawWasteful, handshake)}}, false},
 		{"nor is too little load", prove.Result{
-			Verdict: prove.UnderCounts, NotShown: "x", Examples: []prove.Example{tried(0, handshake)},
+			Verdict: prove.UnderCounts, NotShown: "x", Examples: []prove.Example{missing},
 		}, false},
 	} {
 		if got := defectOf(&c.cell) != ""; got != c.explained {

@@ -180,11 +180,16 @@ func (m *member) feedLocked() {
 
 // rollBackLocked undoes the entries that from does not have.
 func (m *member) rollBackLocked(from *member) {
+	var undone []*store.Entry
 	for m.data.Log.Last() > m.data.Log.Base {
 		if last := m.data.Log.Last(); last <= from.data.Log.Base || m.data.Log.Tail() == from.data.Log.At(last) {
-			return
+			break
 		}
+		undone = append(undone, m.data.Log.Tail())
 		m.data.Undo()
+	}
+	if undone != nil {
+		m.rolledBackLocked(undone)
 	}
 }
 

@@ -51,7 +51,11 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	if r.op.ReadConcern != nil {
 		b = r.session.complete(*r.op.ReadConcern).append(b)
 	}
-	if b, err = appendWriteConcern(b, r.op.WriteConcern); err != nil {
+	wc := r.op.WriteConcern
+	if r.number > 0 && wc != nil && r.cfg.Mutant.LowerWriteConcernOnRetry {
+		wc = writeconcern.W1()
+	}
+	if b, err = appendWriteConcern(b, wc); err != nil {
 		return nil, err
 	}
 	if id := r.session.id(); id != nil {

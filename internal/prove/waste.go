@@ -1,0 +1,129 @@
+package prove
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// The rule of the resilience article: an error of the network is worth one more attempt, an error that the server
+// returns for the command itself is worth none. So one step of an operation needs
+//
+//   - one message, if nothing happens to it;
+//   - one message and one try, if the server returns a command error;
+//   - two messages, if there is a fault, and in an outage two tries.
+//
+// An operation without a fault, after a command error or in an outage has nothing to wait for except one server
+// selection, so it ends within its timeout.
+const (
+	attemptsInCalm       = 1
+	attemptsAfterRefusal = 1
+	attemptsWithFault    = 2
+)
+
+// waste compares an operation with the rule, counts it if it exceeded the rule, and returns its flaw.
+func (c *cell) waste(counts *Counts, r record, journal map[messageID]mongotest.Entry) (flaw Flaw) {
+	total, wasted := 0, time.Duration(0)
+	for _, step := range []Step{FirstStep, SecondStep} {
+		messages := c.injector.seen[part{r.id, step}]
+		total += len(messages)
+		if len(messages) > c.messagesAllowed(r, step, journal) {
+			flaw = FlawWasteful
+		}
+		if allowed := c.triesAllowed(r, step); allowed > 0 {
+			if tries, settled := triesOf(r, step, allowed); tries > allowed {
+				flaw, wasted = FlawWasteful, max(wasted, r.ended.Sub(settled))
+			}
+		}
+	}
+	if from, limited := c.waitsFrom(r); limited {
+		took := r.ended.Sub(from)
+		counts.SlowestSeconds = max(counts.SlowestSeconds, took.Seconds())
+		if late := took - c.settings.Timing.ServerSelection; late > c.site.delay(attemptsWithFault) {
+			flaw, wasted = FlawWasteful, max(wasted, late)
+		}
+	}
+	counts.Messages += total
+	counts.MostMessages = max(counts.MostMessages, total)
+	counts.WastedSeconds += wasted.Seconds()
+	if flaw != "" {
+		counts.Overdone++
+	}
+	return flaw
+}
+
+// messagesAllowed returns the number of messages of a step that the rule allows.
+func (c *cell) messagesAllowed(r record, step Step, journal map[messageID]mongotest.Entry) int {
+	switch {
+	case c.refused(r, step):
+		return attemptsAfterRefusal
+	case r.calm && !c.troubled(r, step, journal):
+		return attemptsInCalm
+	default:
+		return attemptsWithFault
+	}
+}
+
+// refused reports whether the injector has refused the step with a command error.
+func (c *cell) refused(r record, step Step) bool {
+	h := c.injector.refused[r.id]
+	return h != nil && h.step == step
+}
+
+// troubled reports whether a message of the step had a trouble that is not the injector's, by the servers' journal. A
+// machine under load may make a client's monitor break a connection.
+func (c *cell) troubled(r record, step Step, journal map[messageID]mongotest.Entry) bool {
+	if len(journal) == 0 {
+		return false
+	}
+	for _, id := range c.injector.seen[part{r.id, step}] {
+		if e := journal[id]; !e.Answered || e.ErrorCode != 0 || e.WriteConcernErrorCode != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// triesAllowed returns the number of tries of a step that the rule allows the strategy, 0 if there is no limit.
+func (c *cell) triesAllowed(r record, step Step) int {
+	switch {
+	case c.refused(r, step):
+		return attemptsAfterRefusal
+	case r.outage && r.err != nil:
+		return attemptsWithFault
+	default:
+		return 0
+	}
+}
+
+// waitsFrom returns the time from which an operation must end within the server selection timeout. limited is false if
+// the rule does not limit its time.
+func (c *cell) waitsFrom(r record) (from time.Time, limited bool) {
+	h := c.injector.refused[r.id]
+	switch {
+	case h != nil:
+		return h.at, true
+	case r.calm:
+		return r.began, true
+	case !r.outage || r.err == nil:
+		return from, false
+	}
+	if dark := c.injector.darkSince(); dark.After(r.began) {
+		return dark, true
+	}
+	return r.began, true
+}
+
+// triesOf returns the number of tries of a step, and the end of the last one that is allowed.
+func triesOf(r record, step Step, allowed int) (tries int, settled time.Time) {
+	for _, t := range r.tries {
+		if t.step != step {
+			continue
+		}
+		tries++
+		if tries == allowed {
+			settled = t.ended
+		}
+	}
+	return tries, settled
+}
