@@ -29,33 +29,6 @@ func TestAFailedDialMakesTheMonitorCheckImmediately(t *testing.T) {
 	})
 }
 
-// The peer closes its connections and accepts new ones, so only the idle check can notice it.
-func TestADeadIdleConnectionRequestsACheck(t *testing.T) {
-	heard := newListener()
-	address, accepted := tcpPeer(t)
-	s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}, PoolMonitor: heard.monitor()})
-	found(t, s, standalone())
-	if err := operation(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	conn := s.pool.idle[0]
-	(<-accepted).Close()
-	untilDisturbed(t, conn)
-	conn.lastUsed = time.Now().Add(-2 * time.Second)
-	if err := operation(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.check) != 1 {
-		t.Error("no check is requested")
-	}
-	events, _ := heard.all()
-	for _, e := range events {
-		if e.Type == event.ConnectionClosed && (e.ConnectionID != conn.id || e.Reason != event.ReasonError) {
-			t.Errorf("connection %d is closed because of %q", e.ConnectionID, e.Reason)
-		}
-	}
-}
-
 func TestTheEndOfARequestedCheck(t *testing.T) {
 	closed := func(done <-chan struct{}) bool {
 		synctest.Wait()
