@@ -41,7 +41,7 @@ func TestEachSuccessCountsOnce(t *testing.T) {
 	} {
 		t.Run("for the budget, "+c.name, func(t *testing.T) {
 			e := engine(t, retry.Options{
-				Strategy: retry.Once(), Budget: &retry.BudgetOptions{Ratio: 0.25, Burst: 1}, Breaker: c.breaker,
+				Strategy: retry.Once(), Budget: bucket(t, retry.BudgetOptions{Ratio: 0.25, Burst: 1}), Breaker: c.breaker,
 			})
 			var granted []bool
 			for range 9 {

@@ -28,6 +28,8 @@ type run struct {
 	refusal retry.Why
 	// failed are the deprioritized servers.
 	failed []string
+	// chosen is the error of the attempt that the application gets, or nil for the first one. See choose.
+	chosen error
 	// after is the topology after the last failure.
 	after *cluster.Snapshot
 	reply Reply
@@ -52,6 +54,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
+		r.choose(&failure)
 	}
 	return failure
 }
