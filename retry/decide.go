@@ -21,9 +21,9 @@ type state struct {
 	retries     int    // so far, since the latest progress
 	mode        DeadlineMode
 	ceiling     time.Duration // of Failure.RetryAfter
-	budgetEmpty bool      // the budget was asked for a token and had none
-	deadline    time.Time // zero: none
-	openUntil   time.Time // until when the breaker permits nothing; zero: it is closed
+	budgetEmpty bool          // the budget was asked for a token and had none
+	deadline    time.Time     // zero: none
+	openUntil   time.Time     // until when the breaker permits nothing; zero: it is closed
 }
 
 // decision says what follows a failure.
