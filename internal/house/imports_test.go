@@ -56,6 +56,7 @@ var ours = map[string][]string{
 	"retry":                    {},
 	"retry/mongoreason":        {"retry"},
 	"retry/couchbasereason":    {"retry"},
+	"retry/retryhttp":          {"retry"},
 	"internal/memnet":          {},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
