@@ -32,7 +32,7 @@ type Options struct {
 	// EndpointBreaker gives each endpoint a breaker of its own. It is used by operations with [Operation.Endpoint], instead of
 	// Breaker, and by attempts that ask for it with [Engine.Breaker]. Nil means none.
 	EndpointBreaker *BreakerOptions
-	// Observer receives the events of all operations. Nil means none. See [SlogObserver].
+	// Observer receives the events of all operations. Nil means none. Package retryslog has one that logs.
 	Observer Observer
 }
 
