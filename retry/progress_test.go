@@ -33,22 +33,26 @@ func TestAfterProgressRetriesAndDelaysCountFromZero(t *testing.T) {
 		{
 			"the delays", doubling,
 			[]retry.Failure{broken, broken, broken, stream, broken, broken},
-			[]time.Duration{1 * ms, 2 * ms, 4 * ms, 1 * ms, 2 * ms, 4 * ms}, retry.WhyRetried,
+			[]time.Duration{1 * ms, 2 * ms, 4 * ms, 1 * ms, 2 * ms, 4 * ms},
+			retry.WhyRetried,
 		},
 		{
 			"the limit of attempts", retry.Limited(3, doubling),
 			[]retry.Failure{broken, broken, stream, broken, broken},
-			[]time.Duration{1 * ms, 2 * ms, 1 * ms, 2 * ms, 0}, retry.WhyAttemptsUsed,
+			[]time.Duration{1 * ms, 2 * ms, 1 * ms, 2 * ms, 0},
+			retry.WhyAttemptsUsed,
 		},
 		{
 			"the limit of attempts, reached later", retry.Limited(3, doubling),
 			[]retry.Failure{broken, stream, broken, stream, stream, broken, broken},
-			[]time.Duration{1 * ms, 1 * ms, 2 * ms, 1 * ms, 1 * ms, 2 * ms, 0}, retry.WhyAttemptsUsed,
+			[]time.Duration{1 * ms, 1 * ms, 2 * ms, 1 * ms, 1 * ms, 2 * ms, 0},
+			retry.WhyAttemptsUsed,
 		},
 		{
 			"the controlled backoff of an always-retry reason", doubling,
 			[]retry.Failure{notAlways, notAlways, always, notAlways},
-			[]time.Duration{1 * ms, 10 * ms, 1 * ms, 10 * ms}, retry.WhyRetried,
+			[]time.Duration{1 * ms, 10 * ms, 1 * ms, 10 * ms},
+			retry.WhyRetried,
 		},
 		{
 			"the memory of an overload", retry.Overload(1, retry.Limited(4, retry.UntilDeadline())),
