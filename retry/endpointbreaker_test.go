@@ -103,7 +103,7 @@ func TestTheBreakersOfTheEndpointsUsedMostRecentlyAreKept(t *testing.T) {
 	kept := e.Breaker("used again and again")
 	once := e.Breaker("used once")
 	for i := range 10 * keptEndpoints {
-		if e.Breaker(fmt.Sprint(i)) != e.Breaker(fmt.Sprint(i)) {
+		if first := e.Breaker(fmt.Sprint(i)); e.Breaker(fmt.Sprint(i)) != first {
 			t.Fatal("two calls have two breakers for one endpoint")
 		}
 		if i%(keptEndpoints/2) == 0 && e.Breaker("used again and again") != kept {

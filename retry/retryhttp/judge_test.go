@@ -57,7 +57,7 @@ func TestWhichErrorsComeFromTheNetwork(t *testing.T) {
 }
 
 func TestTheTextOfAStatus(t *testing.T) {
-	f := Judge(&http.Response{StatusCode: 503})
+	f := Judge(&http.Response{StatusCode: http.StatusServiceUnavailable})
 	if got := f.Err.Error(); got != "the server answered 503 Service Unavailable" {
 		t.Error(got)
 	}

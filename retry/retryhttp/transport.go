@@ -98,7 +98,7 @@ func (r *roundTrip) attempt(ctx context.Context, _ int) retry.Failure {
 		limit.end()
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt}
 	}
-	response, err := r.base.RoundTrip(request) //nolint:bodyclose // by the caller, or by discard
+	response, err := r.base.RoundTrip(request)
 	if err == nil && limit != nil && !limit.release() {
 		_ = response.Body.Close()
 		err = context.Cause(ctx) // the attempt's time was over when the response came

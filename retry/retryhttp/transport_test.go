@@ -53,16 +53,27 @@ func engine(t *testing.T, o retry.Options) *retry.Engine {
 	return e
 }
 
-func transport(t *testing.T, o retry.Options, base http.RoundTripper) *retryhttp.Transport {
+func transport(t *testing.T, o retry.Options, base http.RoundTripper) tested {
 	t.Helper()
 	transport, err := retryhttp.NewTransport(retryhttp.Options{Engine: engine(t, o), Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport
+	return tested{transport}
 }
 
-func request(t *testing.T, ctx context.Context, method string, body io.Reader) *http.Request { //nolint:revive // t comes first in tests
+type tested struct{ *retryhttp.Transport }
+
+// answer is a response whose body is a test's own and need not be closed.
+type answer http.Response
+
+// send makes a round trip.
+func (t tested) send(r *http.Request) (*answer, error) {
+	response, err := t.RoundTrip(r) //nolint:bodyclose // see answer
+	return (*answer)(response), err
+}
+
+func request(t *testing.T, ctx context.Context, method string, body io.Reader) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, "http://a.example/path", body)
 	if err != nil {
@@ -136,7 +147,7 @@ func TestWhichRequestsAreSentAgainWhenTheAnswerIsLost(t *testing.T) {
 			}
 			_, err := transport(t, retry.Options{}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 				return nil, io.ErrUnexpectedEOF
-			})).RoundTrip(r)
+			})).send(r)
 			var failed *retry.Error
 			if !errors.As(err, &failed) || failed.Why() != c.why || attempts != c.attempts || !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("%d attempts, %v; want %d, %v", attempts, err, c.attempts, c.why)
@@ -169,7 +180,7 @@ func TestWhichStatusesAreRetried(t *testing.T) {
 			var all responses
 			response, err := transport(t, retry.Options{}, counting(&attempts, func(n int, _ *http.Request) (*http.Response, error) {
 				return all.make(c.code, fmt.Sprint("answer ", n)), nil
-			})).RoundTrip(request(t, t.Context(), method, nil))
+			})).send(request(t, t.Context(), method, nil))
 			if err != nil || attempts != want || response.StatusCode != c.code {
 				t.Errorf("%s %d: %d attempts, want %d; %v", method, c.code, attempts, want, err)
 				continue
@@ -180,7 +191,7 @@ func TestWhichStatusesAreRetried(t *testing.T) {
 }
 
 // The caller gets the last response with its body unread. Those before were drained and closed.
-func checkBodies(t *testing.T, all *responses, response *http.Response) {
+func checkBodies(t *testing.T, all *responses, response *answer) {
 	t.Helper()
 	last := len(all.bodies) - 1
 	for i, b := range all.bodies[:last] {
@@ -201,7 +212,7 @@ func TestTheResponseHasTheCallersRequest(t *testing.T) {
 	r := request(t, t.Context(), "GET", nil)
 	response, err := transport(t, retry.Options{}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 		return new(responses).make(200, ""), nil
-	})).RoundTrip(r)
+	})).send(r)
 	if err != nil || response.Request != r {
 		t.Errorf("%p, want %p; %v", response.Request, r, err)
 	}
@@ -218,8 +229,8 @@ func TestALargeBodyOfAnEarlierResponseIsNotReadToItsEnd(t *testing.T) {
 			response := all.make(503, strings.Repeat("x", 1<<20))
 			response.ContentLength = length
 			return response, nil
-		})).RoundTrip(request(t, t.Context(), "GET", nil))
-		if b := all.bodies[0]; err != nil || response.StatusCode != 200 || b.closed != 1 || b.read > 64<<10 {
+		})).send(request(t, t.Context(), "GET", nil))
+		if b := all.bodies[0]; err != nil || response.StatusCode != http.StatusOK || b.closed != 1 || b.read > 64<<10 {
 			t.Errorf("%s: %d bytes were read, closed %d times; %v", name, b.read, b.closed, err)
 		}
 	}
@@ -251,7 +262,7 @@ func TestRetryAfterIsWaitedFor(t *testing.T) {
 						return new(responses).make(200, ""), nil
 					}
 					return new(responses).make(429, "", c.header(start)...), nil
-				})).RoundTrip(request(t, t.Context(), "POST", nil))
+				})).send(request(t, t.Context(), "POST", nil))
 				if waited := time.Since(start); err != nil || waited != c.waited || attempts != c.attempts {
 					t.Errorf("%d attempts after %v, %v; want %d after %v", attempts, waited, err, c.attempts, c.waited)
 				}
@@ -281,7 +292,7 @@ func TestACancelledRequestEndsWithAnError(t *testing.T) {
 						return nil, r.Context().Err()
 					}
 					return all.make(429, "busy", "Retry-After", map[bool]string{true: "9", false: "1"}[name == "during a delay"]), nil
-				})).RoundTrip(withBody(request(t, ctx, "PUT", nil), body, true))
+				})).send(withBody(request(t, ctx, "PUT", nil), body, true))
 				if response != nil || !errors.Is(err, context.Canceled) {
 					t.Errorf("%v, %v", response, err)
 				}
@@ -340,7 +351,7 @@ func TestABodyIsSentWholeByEachAttempt(t *testing.T) {
 					return new(responses).make(200, ""), nil
 				}
 				return nil, refused
-			})).RoundTrip(withBody(request(t, t.Context(), "PUT", nil), body, c.replayable))
+			})).send(withBody(request(t, t.Context(), "PUT", nil), body, c.replayable))
 			why := retry.WhyRetried
 			var failed *retry.Error
 			if errors.As(err, &failed) {
@@ -363,7 +374,7 @@ func TestAGetBodyThatFailsEndsTheRequest(t *testing.T) {
 	attempts := 0
 	_, err := transport(t, retry.Options{}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 		return nil, io.ErrUnexpectedEOF
-	})).RoundTrip(r)
+	})).send(r)
 	var failed *retry.Error
 	if !errors.As(err, &failed) || !errors.Is(err, errGone) || failed.Why() != retry.WhyNotBuilt || attempts != 1 {
 		t.Errorf("%d attempts, %v", attempts, err)
@@ -376,7 +387,7 @@ func TestTheFailureOfABaseWithoutReportsIsInFlight(t *testing.T) {
 	_, err := transport(t, retry.Options{}, roundTripper(func(*http.Request) (*http.Response, error) {
 		attempts++
 		return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
-	})).RoundTrip(request(t, t.Context(), "POST", nil))
+	})).send(request(t, t.Context(), "POST", nil))
 	var failed *retry.Error
 	if !errors.As(err, &failed) || failed.OutcomeKnown() || attempts != 1 {
 		t.Errorf("%d attempts, %v", attempts, err)
@@ -396,7 +407,7 @@ func TestATimeLimitForAnAttemptEndsBeforeTheBody(t *testing.T) {
 			}
 			return new(responses).make(200, "hello"), nil
 		}))
-		response, err := tr.RoundTrip(request(t, t.Context(), "GET", nil))
+		response, err := tr.send(request(t, t.Context(), "GET", nil))
 		if err != nil || attempts != 2 || time.Since(start) != time.Second {
 			t.Fatalf("%d attempts after %v: %v", attempts, time.Since(start), err)
 		}
@@ -421,7 +432,7 @@ func TestAnAttemptThatReachedItsTimeLimitIsNamedSo(t *testing.T) {
 			<-r.Context().Done()
 			return nil, context.Cause(r.Context())
 		}))
-		_, err := tr.RoundTrip(request(t, t.Context(), "POST", nil))
+		_, err := tr.send(request(t, t.Context(), "POST", nil))
 		var failed *retry.Error
 		if !errors.As(err, &failed) || failed.Last().Reason != retry.ReasonAttemptTimeout || failed.Why() != retry.WhyNotIdempotent ||
 			!errors.Is(err, retry.ErrAttemptTimeout) || attempts != 1 {
@@ -438,7 +449,7 @@ func TestTheBodyOfAProtocolSwitchCanBeWrittenTo(t *testing.T) {
 	tr := transport(t, retry.Options{AttemptTimeout: time.Hour}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: one}, nil
 	}))
-	response, err := tr.RoundTrip(request(t, t.Context(), "GET", nil))
+	response, err := tr.send(request(t, t.Context(), "GET", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +469,7 @@ func TestAnObserverSeesMethodAndHost(t *testing.T) {
 	attempts := 0
 	_, _ = transport(t, retry.Options{Observer: &last}, counting(&attempts, func(int, *http.Request) (*http.Response, error) {
 		return nil, errors.New("a wrong certificate")
-	})).RoundTrip(request(t, t.Context(), "GET", nil))
+	})).send(request(t, t.Context(), "GET", nil))
 	if last.Name != "GET" || last.Endpoint != "a.example" || last.Why != retry.WhyNotRetryable {
 		t.Errorf("%+v", last.Event)
 	}
@@ -482,8 +493,8 @@ func TestAJudgeOfYourOwnDecidesWhatAResponseIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := tr.RoundTrip(request(t, t.Context(), "POST", nil))
-	if err != nil || response.StatusCode != 409 || attempts != 4 {
+	response, err := tested{tr}.send(request(t, t.Context(), "POST", nil))
+	if err != nil || response.StatusCode != http.StatusConflict || attempts != 4 {
 		t.Errorf("%d attempts, %v", attempts, err)
 	}
 }

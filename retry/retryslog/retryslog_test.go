@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -92,7 +91,7 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 }
 
 func TestNothingIsAllocatedForALevelThatIsOff(t *testing.T) {
-	logger := slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	logger := slog.New(slog.NewTextHandler(new(bytes.Buffer), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	observer := retryslog.New(logger)
 	event := retry.Event{Kind: retry.EventDecided, Record: retry.Record{Failure: retry.Failure{Err: errLost}, Why: retry.WhyRetried}}
 	if n := testing.AllocsPerRun(100, func() { observer.Observe(context.Background(), event) }); n != 0 {
