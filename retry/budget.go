@@ -32,9 +32,9 @@ func (o *BudgetOptions) validate() error {
 	switch {
 	case !(o.Ratio >= 0 && o.Ratio <= 1):
 		return fmt.Errorf("BudgetOptions.Ratio is %v; it must be from 0 to 1", o.Ratio)
-	case !(o.PerSecond >= 0) || math.IsInf(o.PerSecond, 1):
+	case !(o.PerSecond >= 0) || o.PerSecond > math.MaxFloat64:
 		return fmt.Errorf("BudgetOptions.PerSecond is %v; it must be a number that is not negative", o.PerSecond)
-	case !(o.Burst >= 1) || math.IsInf(o.Burst, 1):
+	case !(o.Burst >= 1) || o.Burst > math.MaxFloat64:
 		return fmt.Errorf("BudgetOptions.Burst is %v; it must be a number that is at least 1", o.Burst)
 	}
 	return nil

@@ -70,8 +70,6 @@ func checkStrategy(s Strategy) error {
 	switch s := s.(type) {
 	case nil:
 		return errNilStrategy
-	case *rule, *overload, *limited: // made by this package, never nil
-		return nil
 	case *invalid:
 		return s.err
 	}
