@@ -10,8 +10,8 @@ import (
 var errBroken = errors.New("broken")
 
 // generous returns a budget and a breaker that never refuse.
-func generous() (*BudgetOptions, *BreakerOptions) {
-	return &BudgetOptions{Ratio: 1, PerSecond: 1e9, Burst: 1e9},
+func generous() (*Budget, *BreakerOptions) {
+	return newBudget(BudgetOptions{Ratio: 1, PerSecond: 1e9, Burst: 1e9}, time.Now()),
 		&BreakerOptions{Volume: 1e9, Percent: 100, Window: time.Minute, Sleep: time.Second}
 }
 

@@ -75,7 +75,7 @@ func endingAt(ctx context.Context, deadline, cancelled time.Duration) (context.C
 // "Budget and breaker never refuse an always-retry reason." The budget refuses another reason first.
 func TestAnEmptyBudgetDoesNotStopAnAlwaysRetryReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: &retry.BudgetOptions{Burst: 1}})
+		e := engine(t, retry.Options{Strategy: retry.UntilDeadline(), Budget: bucket(t, retry.BudgetOptions{Burst: 1})})
 		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0, 0}, 0, retry.WhyBudgetEmpty)
 		do(t.Context(), e, retry.Operation{}, inFlight, 2).check(t, []time.Duration{0}, 0, retry.WhyBudgetEmpty)
 		do(t.Context(), e, retry.Operation{}, notMyVBucket, 2).check(t, []time.Duration{0, 1 * ms, 11 * ms}, 11*ms, retry.WhyRetried)

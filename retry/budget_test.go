@@ -61,11 +61,17 @@ func runs[T any](of *rapid.Generator[T], length int) *rapid.Generator[[]T] {
 	return rapid.OneOf(rapid.SliceOfN(of, 1, 10), rapid.SliceOfN(of, length, 2*length))
 }
 
+// counted returns a budget with one engine, and the successes of that engine.
+func counted(o BudgetOptions, now time.Time) (*Budget, *counter) {
+	b, e := newBudget(o, now), newEngine(Once())
+	b.join(e, e.successes)
+	return b, e.successes
+}
+
 // runBudget makes the steps. It calls check after each payment and other after each other step.
 func runBudget(t *rapid.T, o BudgetOptions, steps []step, check func(now time.Duration, paid bool), other func(what string)) []moment {
 	start := time.Unix(0, 0)
-	var successes atomic.Uint64
-	b := newBudget(o, &successes, start)
+	b, successes := counted(o, start)
 	var run []moment
 	var clock, seen time.Duration
 	outstanding := 0
@@ -156,11 +162,7 @@ func TestTheBudgetPaysAsABucketThatIsRefilledAtEachStep(t *testing.T) {
 
 func TestBudgetBoundaries(t *testing.T) {
 	start := time.Unix(0, 0)
-	full := func(o BudgetOptions) (*budget, *atomic.Uint64) {
-		successes := new(atomic.Uint64)
-		return newBudget(o, successes, start), successes
-	}
-	payAll := func(b *budget, at time.Duration) (n int) {
+	payAll := func(b *Budget, at time.Duration) (n int) {
 		for b.pay(start.Add(at)) {
 			n++
 		}
@@ -177,7 +179,7 @@ func TestBudgetBoundaries(t *testing.T) {
 		{"there are never more than Burst", BudgetOptions{Burst: 1, PerSecond: 9, Ratio: 1}, []int{1, 1, 1, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, successes := full(c.o)
+			b, successes := counted(c.o, start)
 			got := []int{payAll(b, 0), payAll(b, time.Second)}
 			successes.Add(4)
 			got = append(got, payAll(b, time.Second), payAll(b, time.Hour))
@@ -200,8 +202,8 @@ func TestTenthsOfATokenAddUp(t *testing.T) {
 		"of successes": {BudgetOptions{Burst: 1, Ratio: 0.1}, 0, 1},
 		"of seconds":   {BudgetOptions{Burst: 1, PerSecond: 0.1}, time.Second, 0},
 	} {
-		successes, now := new(atomic.Uint64), time.Unix(0, 0)
-		b := newBudget(c.o, successes, now)
+		now := time.Unix(0, 0)
+		b, successes := counted(c.o, now)
 		b.pay(now)
 		for round := range 50 {
 			steps := 0
@@ -220,9 +222,8 @@ func TestTenthsOfATokenAddUp(t *testing.T) {
 // Ratio is 1 and the bucket is never full, so the number of tokens at the end does not depend on the order of the steps.
 func TestConcurrencyLosesAndMakesNoToken(t *testing.T) {
 	const callers, rounds, burst = 8, 500, 8 * 500 * 4
-	successes := new(atomic.Uint64)
 	start := time.Unix(0, 0)
-	b := newBudget(BudgetOptions{Ratio: 1, Burst: burst}, successes, start)
+	b, successes := counted(BudgetOptions{Ratio: 1, Burst: burst}, start)
 	for range burst / 2 {
 		b.pay(start)
 	}

@@ -44,7 +44,7 @@ func after(d time.Duration) Strategy {
 }
 
 // bucket is a budget that is never refilled.
-func bucket(burst float64) *BudgetOptions { return &BudgetOptions{Burst: burst} }
+func bucket(burst float64) *Budget { return newBudget(BudgetOptions{Burst: burst}, time.Now()) }
 
 func TestManyCallersShareTheBudgetAndEachHasItsOwnError(t *testing.T) {
 	const callers, burst = 2000, 50
@@ -203,7 +203,7 @@ func TestTheBudgetLimitsOperationsThatRunTogether(t *testing.T) {
 		crowd := callers().Draw(t, "callers")
 		rapid.SyncTest(t, func(t *rapid.T) {
 			l := &ledger{start: time.Now()}
-			e := made(t, Options{Strategy: Once(), Budget: &o, Observer: l})
+			e := made(t, Options{Strategy: Once(), Budget: newBudget(o, l.start), Observer: l})
 			var all sync.WaitGroup
 			for _, c := range crowd {
 				all.Go(func() { c.run(context.Background(), e) })
@@ -300,7 +300,7 @@ func TestARefusedRetryCostsNoToken(t *testing.T) {
 					t.Fatalf("%d attempts, want %d: %v, want %v", attempts, c.attempts, err, c.why)
 				}
 				<-time.After(breaker.Sleep)
-				e.breaker.Done(e.permit(), HealthGood)
+				e.breaker.Done(e.breaker.permit(), HealthGood)
 				if n := payAllTokens(t, e); n != burst {
 					t.Errorf("%d tokens are left of %d", n, burst)
 				}

@@ -11,6 +11,26 @@ import (
 // refusedForGood is a failure that is not tried again.
 var refusedForGood = retry.Failure{Err: context.Canceled, Stage: retry.StageResponded}
 
+// A success that began before the breaker's latest change of state shows nothing about the new state: it counts for nobody.
+func TestASuccessFromBeforeTheBreakerOpenedIsNotCounted(t *testing.T) {
+	b := bucket(t, retry.BudgetOptions{Ratio: 1, Burst: 10})
+	opens := retry.BreakerOptions{Volume: 1, Percent: 100, Window: time.Minute, Sleep: time.Minute}
+	e := engine(t, retry.Options{Strategy: retry.Limited(1, retry.Once()), Budget: b, Breaker: &opens, EndpointBreaker: &opens})
+	for _, op := range []retry.Operation{{}, {Endpoint: "a:1"}} {
+		paid := engine(t, retry.Options{Strategy: retry.Once(), Budget: b})
+		failing, _ := script(inFlight, refusedForGood)
+		_ = paid.Do(t.Context(), retry.Operation{}, failing)
+		before := b.Tokens()
+		err := e.Do(t.Context(), op, func(ctx context.Context, _ int) retry.Failure {
+			_ = e.Do(ctx, op, func(context.Context, int) retry.Failure { return inFlight })
+			return retry.Failure{}
+		})
+		if err != nil || b.Tokens() != before {
+			t.Errorf("endpoint %q: %v tokens, want %v; %v", op.Endpoint, b.Tokens(), before, err)
+		}
+	}
+}
+
 // Each success counts once for budget and breaker, whether it came at once or after a retry.
 func TestEachSuccessCountsOnce(t *testing.T) {
 	atOnce := func(t *testing.T, e *retry.Engine) {
@@ -41,7 +61,7 @@ func TestEachSuccessCountsOnce(t *testing.T) {
 	} {
 		t.Run("for the budget, "+c.name, func(t *testing.T) {
 			e := engine(t, retry.Options{
-				Strategy: retry.Once(), Budget: &retry.BudgetOptions{Ratio: 0.25, Burst: 1}, Breaker: c.breaker,
+				Strategy: retry.Once(), Budget: bucket(t, retry.BudgetOptions{Ratio: 0.25, Burst: 1}), Breaker: c.breaker,
 			})
 			var granted []bool
 			for range 9 {

@@ -18,11 +18,12 @@ const (
 type state struct {
 	ended       Why    // why the context has ended; WhyUndecided: it has not
 	action      Action // the strategy's answer, if it was asked
-	retries     int    // so far
+	retries     int    // so far, since the latest progress
 	mode        DeadlineMode
-	budgetEmpty bool      // the budget was asked for a token and had none
-	deadline    time.Time // zero: none
-	openUntil   time.Time // until when the breaker permits nothing; zero: it is closed
+	ceiling     time.Duration // of Failure.RetryAfter
+	budgetEmpty bool          // the budget was asked for a token and had none
+	deadline    time.Time     // zero: none
+	openUntil   time.Time     // until when the breaker permits nothing; zero: it is closed
 }
 
 // decision says what follows a failure.
@@ -30,6 +31,7 @@ type decision struct {
 	why   Why
 	costs bool          // the retry costs a token of the budget
 	delay time.Duration // waited also where no attempt follows: until the deadline
+	err   error         // the strategy's
 }
 
 // decide makes the whole decision. It reads no clock and changes nothing. The order of its questions is that of RFC 0049's
@@ -47,6 +49,8 @@ func decide(s *state, f *Failure, now time.Time) decision {
 		return decision{why: s.action.why}
 	case !f.Safe():
 		return decision{why: WhyNotIdempotent}
+	case f.RetryAfter > s.ceiling:
+		return decision{why: WhyRetryAfterTooLong}
 	}
 	delay := s.action.delay
 	if always {

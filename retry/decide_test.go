@@ -359,14 +359,16 @@ func endedWhile(e *Engine, ended Why, f Failure) string {
 // situation is the state of deadline, breaker and budget beside a delay.
 type situation struct {
 	state
-	now   time.Time
-	delay time.Duration
+	now        time.Time
+	delay      time.Duration
+	retryAfter time.Duration
 }
 
 func (s *situation) left() time.Duration { return s.deadline.Sub(s.now) }
 
 // conditions are those of the first column of the table.
 var conditions = map[string]func(*situation) bool{
+	"the server asked for a longer delay than `Options.MaxRetryAfter`": func(s *situation) bool { return s.retryAfter > s.ceiling },
 	"the delay would end at the deadline or later, with `DeadlineGiveUp`": func(s *situation) bool {
 		return !s.deadline.IsZero() && s.mode == DeadlineGiveUp && s.left() <= s.delay
 	},
@@ -413,8 +415,10 @@ func situations(delay time.Duration) []situation {
 		for _, deadline := range []time.Time{{}, now.Add(-time.Second), now, now.Add(delay - 1), now.Add(delay), now.Add(delay + 1)} {
 			for _, open := range []time.Time{{}, now.Add(-time.Second), now.Add(delay - 1), now.Add(delay), now.Add(delay + 1)} {
 				for _, empty := range []bool{false, true} {
-					s := state{mode: mode, deadline: deadline, openUntil: open, budgetEmpty: empty}
-					all = append(all, situation{state: s, now: now, delay: delay})
+					for _, ceiling := range []time.Duration{delay - 1, delay, time.Hour} {
+						s := state{mode: mode, ceiling: ceiling, deadline: deadline, openUntil: open, budgetEmpty: empty}
+						all = append(all, situation{state: s, now: now, delay: delay})
+					}
 				}
 			}
 		}
@@ -437,7 +441,7 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 		for _, floor := range []time.Duration{0, delay / 2, 3 * delay} {
 			f.RetryAfter = floor
 			for _, s := range situations(max(delay, floor)) {
-				s.action, s.retries = action, 3
+				s.action, s.retries, s.retryAfter = action, 3, floor
 				want, waited := byTheTable(t, rows, &s, always)
 				d := decide(&s.state, &f, s.now)
 				if d.why.String() != want || d.delay != waited {
@@ -475,7 +479,7 @@ func TestTheDelayIsTheStrategysOrTheControlledBackoffAndAtLeastRetryAfter(t *tes
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := Failure{Err: io.EOF, Stage: StageDispatch, Reason: c.reason, RetryAfter: c.retryAfter}
-			d := decide(&state{action: After(c.strategys), retries: c.retries}, &f, time.Time{})
+			d := decide(&state{action: After(c.strategys), retries: c.retries, ceiling: time.Second}, &f, time.Time{})
 			if d.why != WhyRetried || d.delay != c.want {
 				t.Errorf("%v after %v, want %v", d.why, d.delay, c.want)
 			}

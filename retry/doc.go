@@ -36,24 +36,27 @@
 //     [Limited], [Overload], or a function of your own.
 //   - The deadline is that of the context. The engine does not begin a delay that would pass it, unless [DeadlineCapDelay] is
 //     set.
-//   - A budget ([BudgetOptions]) limits the retries of all operations together.
-//   - A [Breaker] stops attempts while most of them fail.
-//   - An [Observer] receives every failed attempt, every decision and every end.
+//   - [Options.AttemptTimeout] limits the time of each attempt, and [Options.MaxRetryAfter] the delay that a server can ask for.
+//   - A [Budget] limits the retries of all operations together, also of several engines.
+//   - A [Breaker] stops attempts while most of them fail: one for the engine, or one for each endpoint.
+//   - An [Observer] receives every failed attempt, every decision and every end. Package retryslog has one that logs.
 //
-// [Engine.Run] is Run with these. [Engine.Do] takes an [AttemptFunc], which describes its failures itself: the [Stage], the
-// [Reason], the endpoint, a delay that the server asked for. The packages mongoreason and couchbasereason hold the reasons of
-// these two databases.
+// [Engine.Run] is Run with these, and [ValueWith] is [Value] with them. [Engine.Do] takes an [AttemptFunc], which describes its failures itself: the [Stage], the
+// [Reason], the endpoint, a delay that the server asked for, whether it made progress. Package retryhttp does that for HTTP
+// requests. The packages mongoreason and couchbasereason hold the reasons of these two databases.
 //
 // # The error
 //
-// A failed operation returns an [*Error]: it holds every attempt, says [Why] there was no other, and whether the outcome is
-// known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last attempt in it.
+// A failed operation returns an [*Error]: it holds the first and the last attempts and the counts of those between, says [Why]
+// there was no other, and whether the outcome is known ([Error.OutcomeKnown]). errors.Is and errors.As find the error of the last
+// attempt in it.
 //
 // # Costs and limits
 //
 // A success costs a few nanoseconds and no memory. The engine reads the clock, locks and uses memory only after a failure or
-// while a breaker is not closed. The history of an operation grows with each failed attempt. The package starts no goroutines
-// and does no I/O: the caller's goroutine waits for the delays.
+// while a breaker is not closed; with an observer or a time limit for attempts it reads the clock for each operation. The memory of
+// an operation does not grow with its attempts. The package starts no goroutines and does no I/O: the caller's goroutine waits for
+// the delays.
 //
 // Nothing but the context's deadline or [Limited] ends the retries of [BestEffort] and [UntilDeadline]. There is no hedging,
 // no bulkhead and no rate limiting.

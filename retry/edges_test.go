@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,7 +155,10 @@ func TestTheEndsOfTheOptions(t *testing.T) {
 	} {
 		breaker, budget := DefaultBreakerOptions(), DefaultBudgetOptions()
 		c.change(breaker, budget)
-		_, err := New(Options{Strategy: Once(), Breaker: breaker, Budget: budget})
+		_, err := New(Options{Strategy: Once(), Breaker: breaker})
+		if err == nil {
+			_, err = NewBudget(*budget)
+		}
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -177,7 +179,7 @@ func TestTheEndsOfTheOptions(t *testing.T) {
 // A nanosecond counts: for the budget, and as a delay.
 func TestANanosecondCounts(t *testing.T) {
 	start := time.Unix(0, 0)
-	b := newBudget(BudgetOptions{PerSecond: 1e9, Burst: 1}, new(atomic.Uint64), start)
+	b := newBudget(BudgetOptions{PerSecond: 1e9, Burst: 1}, start)
 	if !b.pay(start) || b.pay(start) || !b.pay(start.Add(1)) || b.pay(start.Add(1)) {
 		t.Error("a nanosecond does not earn what it should")
 	}

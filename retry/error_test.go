@@ -152,7 +152,7 @@ func TestAnErrorMatchesTheLastAttemptsError(t *testing.T) {
 }
 
 func TestOnlyTheEndOfTheContextMatchesAnErrorOfThePackageContext(t *testing.T) {
-	for w := retry.WhyNotRetryable; w <= retry.WhyNotBuilt; w++ {
+	for w := retry.WhyNotRetryable; w <= retry.WhyNotReplayable; w++ {
 		if w == retry.WhyDeadlineWouldPass || w == retry.WhyCancelled {
 			continue
 		}
@@ -178,7 +178,7 @@ func TestADeadlineThatHasNotPassedHasNoCause(t *testing.T) {
 
 func TestEveryValueHasAName(t *testing.T) {
 	names := map[string][]string{}
-	for w := retry.WhyUndecided; w <= retry.WhyNotBuilt; w++ {
+	for w := retry.WhyUndecided; w <= retry.WhyNotReplayable; w++ {
 		names["why"] = append(names["why"], w.String())
 	}
 	for _, s := range []retry.Stage{retry.StageInFlight, retry.StageDispatch, retry.StageResponded} {
@@ -191,7 +191,7 @@ func TestEveryValueHasAName(t *testing.T) {
 		names["reason"] = append(names["reason"], r.String())
 	}
 	unknown := map[string]string{
-		"why": (retry.WhyNotBuilt + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
+		"why": (retry.WhyNotReplayable + 1).String(), "stage": retry.Stage(99).String(), "effect": retry.Effect(99).String(), "reason": "",
 	}
 	for kind, all := range names {
 		slices.Sort(all)

@@ -11,9 +11,6 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// serializationFailure is the reason of an answer that says that nothing of the transaction was applied.
-var serializationFailure = retry.NewReason("SERIALIZATION_FAILURE", retry.FlagAllowsNonIdempotent)
-
 // A transaction that met a conflict is done again. After any other error it is not: it may have been committed.
 func ExampleEngine_Do_sqlTransaction() {
 	db := sql.OpenDB(&conflictOnce{})
@@ -29,7 +26,7 @@ func ExampleEngine_Do_sqlTransaction() {
 		attempts = n + 1
 		err := withdraw(ctx, db, 10)
 		if errors.Is(err, errSerialization) {
-			return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: serializationFailure}
+			return retry.Failure{Err: err, Stage: retry.StageResponded, Reason: retry.ReasonConflict}
 		}
 		return retry.Failure{Err: err} // a success if err is nil; else in flight, for an unknown reason
 	})

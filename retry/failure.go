@@ -10,7 +10,8 @@ type Failure struct {
 
 	// BaseBackoff is the base that the server gave for a growing delay (MongoDB's baseBackoffMS). Zero: it gave none.
 	BaseBackoff time.Duration
-	// RetryAfter is how long the server asked not to be called (HTTP's Retry-After). No delay is shorter.
+	// RetryAfter is how long the server asked not to be called (HTTP's Retry-After). No delay is shorter. A longer one than
+	// [Options.MaxRetryAfter] ends the operation.
 	RetryAfter time.Duration
 
 	Stage Stage
@@ -19,6 +20,10 @@ type Failure struct {
 	// Unsettled: the server answered, but its answer does not say whether the operation is applied (for example a MongoDB
 	// writeConcernError).
 	Unsettled bool
+	// Progress: the attempt achieved something before it failed, for example a stream delivered messages. The retries and the
+	// delays count from zero again, as if this were the operation's first failure. The deadline, the budget and the history
+	// do not: each retry still costs a token.
+	Progress bool
 	// Refuse, if set, forbids another attempt whatever the strategy says, and says why. An attempt may not give [WhyRetried],
 	// [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyNotRetryable].
 	Refuse Why

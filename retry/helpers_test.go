@@ -24,6 +24,16 @@ func engine(t *testing.T, o retry.Options) *retry.Engine {
 	return e
 }
 
+// bucket returns a budget.
+func bucket(t *testing.T, o retry.BudgetOptions) *retry.Budget {
+	t.Helper()
+	b, err := retry.NewBudget(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // script returns an attempt that fails as listed and then succeeds, and the number of attempts made.
 func script(failures ...retry.Failure) (retry.AttemptFunc, *int) {
 	made := new(int)

@@ -9,44 +9,36 @@ import (
 // stoppedByBreaker is the failure of an attempt that the breaker did not permit.
 var stoppedByBreaker = Failure{Err: ErrBreakerOpen, Stage: StageDispatch, Reason: ReasonCircuitBreakerOpen}
 
-// history holds the failed attempts of an operation under way, without the latest.
-type history struct {
-	records []Record
-	reasons Reasons
-}
-
-func (h *history) add(f *Failure, d decision) {
-	h.records = append(h.records, Record{Failure: *f, Delay: d.delay, Why: d.why})
-	h.reasons.add(f.Reason)
-}
-
 // afterFailure continues an operation whose first attempt failed. It copies and allocates nothing unless another one fails.
-func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failure, permit Permit, attempt AttemptFunc) error {
+func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g guard, attempt AttemptFunc) error {
 	var earlier history
 	for n := 1; ; n++ {
-		failure.Effect = max(failure.Effect, op.Effect)
+		c.complete(failure)
 		var now time.Time // zero until the clock is read
-		if e.breaker != nil && permit.ok() {
+		if g.breaker != nil && g.permit.ok() {
 			now = time.Now()
-			e.breaker.done(permit, e.health(ctx, failure), now)
+			g.breaker.done(g.permit, g.health(ctx, failure), now)
 		}
 		if e.observer != nil {
-			e.observe(ctx, op, EventAttemptFailed, n-1, failure, decision{})
+			e.observe(ctx, c, EventAttemptFailed, n-1, failure, decision{})
 			now = time.Time{} // the observer may have been slow
 		}
-		d := e.decide(ctx, op, &earlier, failure, now)
+		if failure.Progress {
+			earlier.progressed()
+		}
+		d := e.decide(ctx, c.op, g.breaker, &earlier, failure, now)
 		if e.observer != nil {
-			e.observe(ctx, op, EventDecided, n-1, failure, d)
+			e.observe(ctx, c, EventDecided, n-1, failure, d)
 		}
 		if d.delay > 0 {
 			d.why = e.wait(ctx, d)
 		}
 		if d.why != WhyRetried {
 			earlier.add(failure, d)
-			return e.failed(ctx, op, &earlier)
+			return e.failed(ctx, c, earlier.err)
 		}
 		var next Failure
-		if permit = e.permit(); permit.ok() || !d.costs { // a retry for an always-retry reason needs no permit
+		if g.permit = g.ask(); g.permit.ok() || !d.costs { // a retry for an always-retry reason needs no permit
 			next = attempt(ctx, n)
 		} else {
 			e.payBack(d)
@@ -54,8 +46,8 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 		}
 		if next.Err == nil {
 			if e.watched {
-				e.countSuccess(permit)
-				e.succeeded(ctx, op, permit, n)
+				e.countSuccess(g)
+				e.succeeded(ctx, c, g, n)
 			}
 			return nil
 		}
@@ -65,22 +57,33 @@ func (e *Engine) afterFailure(ctx context.Context, op *Operation, failure *Failu
 }
 
 // stopped continues an operation whose first attempt the breaker did not permit.
-func (e *Engine) stopped(ctx context.Context, op *Operation, attempt AttemptFunc) error {
+func (e *Engine) stopped(ctx context.Context, c call, g guard, attempt AttemptFunc) error {
 	failure := stoppedByBreaker
-	return e.afterFailure(ctx, op, &failure, Permit{}, attempt)
+	return e.afterFailure(ctx, c, &failure, g, attempt)
+}
+
+// complete adds to a failure the facts that the operation knows.
+func (c call) complete(failure *Failure) {
+	failure.Effect = max(failure.Effect, c.op.Effect)
+	if failure.Endpoint == "" {
+		failure.Endpoint = c.op.Endpoint
+	}
 }
 
 // health returns what a failed attempt shows about the endpoint. The caller's cancellation shows nothing.
-func (e *Engine) health(ctx context.Context, failure *Failure) Health {
+func (g guard) health(ctx context.Context, failure *Failure) Health {
 	if ended(ctx) == WhyCancelled {
 		return HealthUnknown
 	}
-	return e.breaker.options.Judge(*failure)
+	return g.breaker.options.Judge(*failure)
 }
 
 // decide collects everything that the decision depends on, makes it, and pays for the retry. now may be zero.
-func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, failure *Failure, now time.Time) decision {
-	s := state{retries: len(earlier.records), mode: e.mode}
+func (e *Engine) decide(
+	ctx context.Context, op *Operation, breaker *Breaker, earlier *history, failure *Failure, now time.Time,
+) decision {
+	s := state{retries: earlier.retries, mode: e.mode, ceiling: e.maxRetryAfter}
+	var strategyErr error
 	if err := ctx.Err(); err != nil {
 		s.ended = whyEnded(err)
 	} else if asksStrategy(failure) {
@@ -95,7 +98,7 @@ func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, fa
 		case isRule:
 			s.action = Decline(WhyAttemptsUsed)
 		default:
-			s.action = ask(ctx, strategy, op, earlier, failure)
+			s.action, strategyErr = ask(ctx, strategy, op, earlier, failure)
 			s.ended, now = ended(ctx), time.Time{} // the strategy may have been slow
 		}
 	}
@@ -105,8 +108,8 @@ func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, fa
 			now = time.Now()
 		}
 		s.deadline = deadline
-		if e.breaker != nil {
-			s.openUntil = e.breaker.openUntil()
+		if breaker != nil {
+			s.openUntil = breaker.openUntil()
 		}
 	}
 	d := decide(&s, failure, now)
@@ -114,20 +117,21 @@ func (e *Engine) decide(ctx context.Context, op *Operation, earlier *history, fa
 		s.budgetEmpty = true
 		d = decide(&s, failure, now)
 	}
+	d.err = strategyErr
 	return d
 }
 
 // ask asks a strategy that needs the request and the failure.
-func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history, failure *Failure) Action {
-	request := Request{Operation: *op, Retries: len(earlier.records), Reasons: earlier.reasons}
+func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history, failure *Failure) (Action, error) {
+	request := Request{Operation: *op, Retries: earlier.retries, Reasons: earlier.reasons}
 	if request.Data == nil {
 		request.Data = Data(ctx)
 	}
 	action, err := strategy.RetryAfter(ctx, request, *failure)
 	if err != nil || action == (Action{}) {
-		return Decline(WhyStrategyDeclined)
+		action = Decline(WhyStrategyDeclined)
 	}
-	return action
+	return action, err
 }
 
 // lateness is how long after its deadline a context may end.
@@ -161,10 +165,10 @@ func (e *Engine) payBack(d decision) {
 }
 
 // failed ends an operation that failed.
-func (e *Engine) failed(ctx context.Context, op *Operation, all *history) error {
-	err := newError(ctx, op.Effect, all.records)
+func (e *Engine) failed(ctx context.Context, c call, err *Error) error {
+	err.end(ctx, c.op.Effect)
 	if e.observer != nil {
-		event := e.event(ctx, op, EventEnded, len(all.records)-1)
+		event := c.event(ctx, EventEnded, err.Total-1)
 		event.Record, event.Err = err.Last(), err
 		e.observer.Observe(ctx, event)
 	}
@@ -172,24 +176,24 @@ func (e *Engine) failed(ctx context.Context, op *Operation, all *history) error 
 }
 
 // succeeded ends an operation whose attempt n succeeded.
-func (e *Engine) succeeded(ctx context.Context, op *Operation, permit Permit, n int) {
-	if permit.state() != BreakerClosed {
-		e.breaker.done(permit, HealthGood, time.Now())
+func (e *Engine) succeeded(ctx context.Context, c call, g guard, n int) {
+	if g.permit.state() != BreakerClosed {
+		g.breaker.done(g.permit, HealthGood, time.Now())
 	}
 	if e.observer != nil {
-		e.observer.Observe(ctx, e.event(ctx, op, EventEnded, n))
+		e.observer.Observe(ctx, c.event(ctx, EventEnded, n))
 	}
 }
 
 // observe sends the event of attempt n's failure or, with a decision, of what follows.
-func (e *Engine) observe(ctx context.Context, op *Operation, kind EventKind, n int, failure *Failure, d decision) {
-	event := e.event(ctx, op, kind, n)
-	event.Record = Record{Failure: *failure, Delay: d.delay, Why: d.why}
+func (e *Engine) observe(ctx context.Context, c call, kind EventKind, n int, failure *Failure, d decision) {
+	event := c.event(ctx, kind, n)
+	event.Record = Record{Failure: *failure, Delay: d.delay, Why: d.why, StrategyErr: d.err}
 	e.observer.Observe(ctx, event)
 }
 
-func (e *Engine) event(ctx context.Context, op *Operation, kind EventKind, n int) Event {
-	event := Event{Kind: kind, Attempt: n, Data: op.Data}
+func (c call) event(ctx context.Context, kind EventKind, n int) Event {
+	event := Event{Kind: kind, Name: c.op.Name, Data: c.op.Data, Attempt: n, Elapsed: time.Since(c.began)}
 	if event.Data == nil {
 		event.Data = Data(ctx)
 	}

@@ -1,6 +1,9 @@
 package retry
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Observer receives the events of an engine. It must be safe for concurrent use. The operation waits for it.
 type Observer interface {
@@ -34,8 +37,10 @@ func (k EventKind) String() string {
 // Event is one step of an operation.
 type Event struct {
 	Kind    EventKind
-	Data    any // the operation's
-	Attempt int // the number of the latest attempt; the first is 0
-	Record      // the failure and the decision about it
+	Name    string        // the operation's
+	Data    any           // the operation's
+	Attempt int           // the number of the latest attempt; the first is 0
+	Elapsed time.Duration // since the operation began
+	Record                // the failure and the decision about it
 	Err     error
 }

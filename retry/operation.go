@@ -7,6 +7,11 @@ type Operation struct {
 	// Strategy decides about the retries of this operation. Nil means the engine's strategy. Make a strategy once, not for each
 	// operation: making one allocates memory.
 	Strategy Strategy
+	// Name is for observers, for example "orders.insert". It is best one of few: it labels logs and metrics.
+	Name string
+	// Endpoint is the server's address, if it is known before the attempts. It is the endpoint of every failure that names none.
+	// See also [Options.EndpointBreaker].
+	Endpoint string
 	// Data is the caller's own. Strategies and observers can read it. See also [WithData].
 	Data any
 	// Effect says whether doing the whole operation twice does harm to the caller (RFC 0049's idempotent flag). An attempt's
@@ -17,9 +22,10 @@ type Operation struct {
 // Request is the view that a [Strategy] has of an operation under way.
 type Request struct {
 	Operation
-	// Retries is the number of retries so far.
+	// Retries is the number of retries so far; after an attempt with [Failure.Progress], of those since then.
 	Retries int
-	// Reasons are the reasons of the earlier failures, without the one that is decided about.
+	// Reasons are the reasons of the earlier failures, without the one that is decided about; after an attempt with
+	// [Failure.Progress], of those since then.
 	Reasons Reasons
 }
 

@@ -130,7 +130,7 @@ func breaker(change func(*retry.BreakerOptions)) *retry.BreakerOptions {
 }
 
 func TestAWrongOptionIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
 	for _, c := range []struct {
 		name    string
 		options retry.Options
@@ -138,17 +138,10 @@ func TestAWrongOptionIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
 	}{
 		{"a mode that does not exist", retry.Options{DeadlineMode: retry.DeadlineCapDelay + 1}, []string{"retry: Options.DeadlineMode is 2", "DeadlineGiveUp or DeadlineCapDelay"}},
 		{"the last number of a mode", retry.Options{DeadlineMode: math.MaxUint8}, []string{"retry: Options.DeadlineMode is 255", "DeadlineGiveUp or DeadlineCapDelay"}},
-
-		{"a ratio above 1", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = 1.1 })}, []string{"retry: BudgetOptions.Ratio is 1.1", "from 0 to 1"}},
-		{"a ratio below 0", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = -0.1 })}, []string{"retry: BudgetOptions.Ratio is -0.1", "from 0 to 1"}},
-		{"a ratio that is not a number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Ratio = nan })}, []string{"retry: BudgetOptions.Ratio is NaN", "from 0 to 1"}},
-		{"a negative number a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = -1 })}, []string{"retry: BudgetOptions.PerSecond is -1", "not negative"}},
-		{"not a number a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = nan })}, []string{"retry: BudgetOptions.PerSecond is NaN", "a number"}},
-		{"infinitely many a second", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.PerSecond = inf })}, []string{"retry: BudgetOptions.PerSecond is +Inf", "a number"}},
-		{"a burst below 1", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = 0.5 })}, []string{"retry: BudgetOptions.Burst is 0.5", "at least 1"}},
-		{"a burst that is not a number", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = nan })}, []string{"retry: BudgetOptions.Burst is NaN", "a number"}},
-		{"an infinite burst", retry.Options{Budget: budget(func(o *retry.BudgetOptions) { o.Burst = inf })}, []string{"retry: BudgetOptions.Burst is +Inf", "a number"}},
-		{"the zero budget", retry.Options{Budget: &retry.BudgetOptions{}}, []string{"retry: BudgetOptions.Burst is 0", "at least 1"}},
+		{"a negative time to wait for a server", retry.Options{MaxRetryAfter: -1}, []string{"retry: Options.MaxRetryAfter is -1ns", "not be negative"}},
+		{"a negative time for an attempt", retry.Options{AttemptTimeout: -1}, []string{"retry: Options.AttemptTimeout is -1ns", "not be negative"}},
+		{"an observer that is nil inside", retry.Options{Observer: (*watcher)(nil)}, []string{"retry: Options.Observer is a nil *retry_test.watcher", "must be an observer"}},
+		{"no volume for an endpoint", retry.Options{EndpointBreaker: &retry.BreakerOptions{}}, []string{"retry: Options.EndpointBreaker: BreakerOptions.Volume is 0", "at least 1"}},
 
 		{"no volume", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Volume = 0 })}, []string{"retry: BreakerOptions.Volume is 0", "at least 1"}},
 		{"no percentage", retry.Options{Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 0 })}, []string{"retry: BreakerOptions.Percent is 0", "above 0"}},
@@ -185,11 +178,9 @@ func TestTheLastValidValueOfEachOptionIsAccepted(t *testing.T) {
 		"Min as the default Max":             {Strategy: retry.BestEffort(retry.BackoffOptions{Min: 500 * time.Millisecond})},
 		"a calculator":                       {Strategy: retry.BestEffort(retry.BackoffOptions{Calculator: calculator})},
 		"the last mode":                      {DeadlineMode: retry.DeadlineCapDelay},
-		"a budget that is never refilled":    {Budget: &retry.BudgetOptions{Burst: 1}},
-		"a retry for each success":           {Budget: &retry.BudgetOptions{Ratio: 1, Burst: 1}},
 		"the smallest breaker":               {Breaker: &retry.BreakerOptions{Volume: 1, Percent: math.SmallestNonzeroFloat64, Window: 10, Sleep: 1}},
 		"a breaker that opens if all failed": {Breaker: breaker(func(o *retry.BreakerOptions) { o.Percent = 100 })},
-		"the defaults":                       {Budget: retry.DefaultBudgetOptions(), Breaker: retry.DefaultBreakerOptions()},
+		"the defaults":                       {Breaker: retry.DefaultBreakerOptions()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if o.Strategy == nil {
@@ -210,5 +201,39 @@ func TestTheDefaultsAreAsDocumented(t *testing.T) {
 	b.Volume = 1
 	if retry.DefaultBreakerOptions().Volume != 20 {
 		t.Error("two callers share one BreakerOptions")
+	}
+}
+
+func TestAWrongOptionOfABudgetIsAnErrorThatNamesTheOptionAndItsRule(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name    string
+		options *retry.BudgetOptions
+		says    []string
+	}{
+		{"a ratio above 1", budget(func(o *retry.BudgetOptions) { o.Ratio = 1.1 }), []string{"retry: BudgetOptions.Ratio is 1.1", "from 0 to 1"}},
+		{"a ratio below 0", budget(func(o *retry.BudgetOptions) { o.Ratio = -0.1 }), []string{"retry: BudgetOptions.Ratio is -0.1", "from 0 to 1"}},
+		{"a ratio that is not a number", budget(func(o *retry.BudgetOptions) { o.Ratio = nan }), []string{"retry: BudgetOptions.Ratio is NaN", "from 0 to 1"}},
+		{"a negative number a second", budget(func(o *retry.BudgetOptions) { o.PerSecond = -1 }), []string{"retry: BudgetOptions.PerSecond is -1", "not negative"}},
+		{"not a number a second", budget(func(o *retry.BudgetOptions) { o.PerSecond = nan }), []string{"retry: BudgetOptions.PerSecond is NaN", "a number"}},
+		{"infinitely many a second", budget(func(o *retry.BudgetOptions) { o.PerSecond = inf }), []string{"retry: BudgetOptions.PerSecond is +Inf", "a number"}},
+		{"a burst below 1", budget(func(o *retry.BudgetOptions) { o.Burst = 0.5 }), []string{"retry: BudgetOptions.Burst is 0.5", "at least 1"}},
+		{"a burst that is not a number", budget(func(o *retry.BudgetOptions) { o.Burst = nan }), []string{"retry: BudgetOptions.Burst is NaN", "a number"}},
+		{"an infinite burst", budget(func(o *retry.BudgetOptions) { o.Burst = inf }), []string{"retry: BudgetOptions.Burst is +Inf", "a number"}},
+		{"the zero budget", &retry.BudgetOptions{}, []string{"retry: BudgetOptions.Burst is 0", "at least 1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := retry.NewBudget(*c.options)
+			mustSay(t, err, c.says...)
+		})
+	}
+	for name, o := range map[string]*retry.BudgetOptions{
+		"a budget that is never refilled": {Burst: 1},
+		"a retry for each success":        {Ratio: 1, Burst: 1},
+		"the defaults":                    retry.DefaultBudgetOptions(),
+	} {
+		if _, err := retry.NewBudget(*o); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -78,7 +78,8 @@ func TestTheReasonsOfADatabaseAreThoseOfItsSpecification(t *testing.T) {
 
 // general are the reasons that stand in this package, by name.
 var general = []string{
-	"UNKNOWN", "NETWORK_ERROR", "CONNECTION_FAILED", "SYSTEM_OVERLOADED", "SERVICE_RESPONSE_CODE_INDICATED", "CIRCUIT_BREAKER_OPEN",
+	"UNKNOWN", "NETWORK_ERROR", "CONNECTION_FAILED", "SYSTEM_OVERLOADED", "SERVICE_RESPONSE_CODE_INDICATED", "CONFLICT", "RATE_LIMITED",
+	"UNAVAILABLE", "ATTEMPT_TIMEOUT", "CIRCUIT_BREAKER_OPEN",
 }
 
 func TestTheGeneralReasonsAreThoseThatAnyProgramCanUse(t *testing.T) {
@@ -89,7 +90,15 @@ func TestTheGeneralReasonsAreThoseThatAnyProgramCanUse(t *testing.T) {
 	if !slices.Equal(got, general) {
 		t.Errorf("the general reasons are %q, want %q", got, general)
 	}
-	if all := len(rfc0049) + len(mongodb); len(KnownReasons()) != all {
+	neutral := []flags{
+		{"CONFLICT", true, false}, {"RATE_LIMITED", true, false}, {"UNAVAILABLE", false, false}, {"ATTEMPT_TIMEOUT", false, false},
+	}
+	for i, r := range []Reason{ReasonConflict, ReasonRateLimited, ReasonUnavailable, ReasonAttemptTimeout} {
+		if flagsOf(r) != neutral[i] {
+			t.Errorf("%+v, want %+v", flagsOf(r), neutral[i])
+		}
+	}
+	if all := len(rfc0049) + len(mongodb) + len(neutral); len(KnownReasons()) != all {
 		t.Errorf("there are %d reasons, want %d", len(KnownReasons()), all)
 	}
 }

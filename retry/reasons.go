@@ -15,13 +15,25 @@ var (
 	// ReasonServiceResponseCodeIndicated: the server's answer, for example an HTTP status, means that nothing was done and that
 	// the cause is temporary (RFC 0049).
 	ReasonServiceResponseCodeIndicated = NewReason("SERVICE_RESPONSE_CODE_INDICATED", FlagAllowsNonIdempotent)
+	// ReasonConflict: the server answered that another operation was in the way and that it did nothing, for example because a
+	// version had changed or two transactions waited for each other. An answer of a conflict means that nothing was applied.
+	ReasonConflict = NewReason("CONFLICT", FlagAllowsNonIdempotent)
+	// ReasonRateLimited: the server answered that this caller sends too much (HTTP's 429). A limit of that kind is checked before
+	// the operation is done, so nothing was applied.
+	ReasonRateLimited = NewReason("RATE_LIMITED", FlagAllowsNonIdempotent)
+	// ReasonUnavailable: the server, or a proxy before it, answered that the service is not available at the moment (HTTP's 503,
+	// gRPC's UNAVAILABLE). A proxy gives this answer also when it lost the server's own, so it does not mean that nothing was
+	// applied. If your server's answer means that, use [ReasonServiceResponseCodeIndicated].
+	ReasonUnavailable = NewReason("UNAVAILABLE")
+	// ReasonAttemptTimeout: the attempt reached [Options.AttemptTimeout]. It may have been applied, unless nothing was sent.
+	ReasonAttemptTimeout = NewReason("ATTEMPT_TIMEOUT")
 	// ReasonCircuitBreakerOpen: a circuit breaker stopped the attempt before it was made (RFC 0049). See [Breaker].
 	ReasonCircuitBreakerOpen = NewReason("CIRCUIT_BREAKER_OPEN", FlagAllowsNonIdempotent)
 )
 
 var generalReasons = [...]Reason{
 	ReasonUnknown, ReasonNetworkError, ReasonConnectionFailed, ReasonOverloaded, ReasonServiceResponseCodeIndicated,
-	ReasonCircuitBreakerOpen,
+	ReasonConflict, ReasonRateLimited, ReasonUnavailable, ReasonAttemptTimeout, ReasonCircuitBreakerOpen,
 }
 
 // GeneralReasons returns every reason that this package defines.

@@ -72,7 +72,7 @@ func TestWhatAValueIsCalled(t *testing.T) {
 			[]string{
 				"undecided", "retried", "not retryable", "not idempotent", "strategy declined", "attempts used up",
 				"deadline would pass", "budget empty", "breaker open", "no server", "unsupported server", "in transaction",
-				"disabled", "cancelled", "command not built", "unknown",
+				"disabled", "cancelled", "command not built", "retry-after too long", "not replayable", "unknown",
 			},
 		},
 	} {

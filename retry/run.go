@@ -33,26 +33,22 @@ func (c Class) failure(err error) Failure {
 	if int(c) < len(classFailures) {
 		f = classFailures[c]
 	}
-	if inner := within(err); inner != nil && !inner.OutcomeKnown() {
+	if f.Stage != StageInFlight && unknownWithin(err) {
 		f.Stage = StageInFlight // an earlier attempt within f may have been applied, whatever became of the last one
 	}
 	f.Err = err
 	return f
 }
 
-// within returns the [*Error] that err is or wraps, or nil. It allocates only if err wraps another error, because errors.As
-// does.
-func within(err error) *Error {
-	switch e := err.(type) { //nolint:errorlint // errors.As follows where the error is wrapped
-	case *Error:
-		return e
-	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(target any) bool }:
+// unknownWithin reports whether err holds an *Error whose outcome is unknown. It allocates nothing for an error that holds no
+// other one.
+func unknownWithin(err error) bool {
+	switch err.(type) { //nolint:errorlint // only asks whether errors.As can find anything
+	case *Error, interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ As(target any) bool }:
 		var inner *Error
-		errors.As(err, &inner)
-		return inner
-	default:
-		return nil
+		return errors.As(err, &inner) && !inner.OutcomeKnown()
 	}
+	return false
 }
 
 // The limits of [Run].
@@ -62,7 +58,7 @@ const (
 )
 
 // runEngine is the engine of [Run].
-var runEngine = &Engine{strategy: Limited(runAttempts, BestEffort(BackoffOptions{Min: runBackoffMin}))}
+var runEngine = newEngine(Limited(runAttempts, BestEffort(BackoffOptions{Min: runBackoffMin})))
 
 // Run calls f until it succeeds or may not be called again, at most 5 times. The delay after n retries is random, uniform
 // between 50 ms and 50 ms x 2^n, so all delays together are at most 0.75 s. Run sets no deadline: the one of ctx holds, also
@@ -73,19 +69,25 @@ var runEngine = &Engine{strategy: Limited(runAttempts, BestEffort(BackoffOptions
 // it returns, an operation whose context has ended is not retried, and one with [EffectNotIdempotent] is retried only when
 // nothing can have been applied. For that, f must do one thing: classify sees the error of its last step only.
 //
-// Run returns nil or an [*Error] with every attempt; if classify is nil it returns another error and does not call f. It is
-// safe for concurrent use if f and classify are. Both are called in the caller's goroutine.
+// Run returns nil or an [*Error]; if ctx, classify or f is nil it returns another error and does not call f. It is safe for
+// concurrent use if f and classify are. Both are called in the caller's goroutine.
 func Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
 	return runEngine.Run(ctx, effect, classify, f)
 }
 
-var errNilClassify = errors.New("retry: Run: classify is nil; it must be a function that says which errors may be retried")
+var (
+	errNilClassify = errors.New("retry: Run: classify is nil; it must be a function that says which errors may be retried")
+	errNilFunction = errors.New("retry: Run: f is nil; it must be the function to run")
+)
 
 // Run calls f like the function [Run], with the strategy, the deadline mode, the budget, the breaker and the observer of the
 // engine.
 func (e *Engine) Run(ctx context.Context, effect Effect, classify func(error) Class, f func(context.Context) error) error {
-	if classify == nil {
+	switch {
+	case classify == nil:
 		return errNilClassify
+	case f == nil:
+		return errNilFunction
 	}
 	return e.Do(ctx, Operation{Effect: effect}, func(ctx context.Context, _ int) Failure {
 		if err := f(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -31,7 +32,7 @@ func Decline(why Why) Action {
 // the budget.
 //
 // A strategy must be safe for concurrent use. It may block: the operation waits. If it returns an error, the operation ends
-// with its own error and [WhyStrategyDeclined].
+// with [WhyStrategyDeclined]. The strategy's error is then in the operation's error and events, beside the last attempt's.
 //
 // The functions [Once], [UntilDeadline], [BestEffort], [Limited], [Overload] and [StrategyFunc] return strategies. They
 // check their arguments; [New] and [Engine.Do] return the error of a strategy whose arguments were wrong.
@@ -66,19 +67,28 @@ var errNilStrategy = errors.New("it is nil; it must be a strategy, for example r
 
 // checkStrategy returns an error if no engine can use s. The error does not name the field that holds s.
 func checkStrategy(s Strategy) error {
-	if s == nil {
+	switch s := s.(type) {
+	case nil:
 		return errNilStrategy
-	}
-	if s, ok := s.(*invalid); ok {
+	case *invalid:
 		return s.err
+	}
+	if isNil(s) {
+		return fmt.Errorf("it is a nil %T; it must be a strategy, for example retry.Once()", s)
 	}
 	return nil
 }
 
+// isNil reports whether an interface holds a nil pointer or a nil function. (A nil map or slice can be of use.)
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
+}
+
 // checkOperation checks the strategy of an operation. It is not inlined, which keeps Engine.Do fast.
 func checkOperation(s Strategy) error {
-	if s, ok := s.(*invalid); ok {
-		return fmt.Errorf("retry: Operation.Strategy: %w", s.err)
+	if err := checkStrategy(s); err != nil {
+		return fmt.Errorf("retry: Operation.Strategy: %w", err)
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ const (
 	WhyDisabled                     // an option of the client forbids it
 	WhyCancelled                    // the caller cancelled the context
 	WhyNotBuilt                     // the message for the next server could not be built
+	WhyRetryAfterTooLong            // the server asked not to be called for longer than Options.MaxRetryAfter
+	WhyNotReplayable                // a part of the message, for example a body that was read, cannot be sent a second time
 )
 
 var whyTexts = [...]string{
@@ -27,7 +29,8 @@ var whyTexts = [...]string{
 	WhyStrategyDeclined: "strategy declined", WhyAttemptsUsed: "attempts used up", WhyDeadlineWouldPass: "deadline would pass",
 	WhyBudgetEmpty: "budget empty", WhyBreakerOpen: "breaker open", WhyNoServer: "no server",
 	WhyUnsupportedServer: "unsupported server", WhyInTransaction: "in transaction", WhyDisabled: "disabled",
-	WhyCancelled: "cancelled", WhyNotBuilt: "command not built",
+	WhyCancelled: "cancelled", WhyNotBuilt: "command not built", WhyRetryAfterTooLong: "retry-after too long",
+	WhyNotReplayable: "not replayable",
 }
 
 // refuses reports whether a strategy or an attempt may give w as its reason to refuse. Only the engine sets the others.
@@ -36,7 +39,7 @@ func (w Why) refuses() bool {
 	case WhyUndecided, WhyRetried, WhyCancelled, WhyDeadlineWouldPass:
 		return false
 	case WhyNotRetryable, WhyNotIdempotent, WhyStrategyDeclined, WhyAttemptsUsed, WhyBudgetEmpty, WhyBreakerOpen, WhyNoServer,
-		WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt:
+		WhyUnsupportedServer, WhyInTransaction, WhyDisabled, WhyNotBuilt, WhyRetryAfterTooLong, WhyNotReplayable:
 		return true
 	}
 	return false

@@ -10,7 +10,7 @@ const slots = 10
 type window struct {
 	slot    time.Duration
 	from    time.Time // the beginning of slot 0
-	current int       // the number of the latest slot; the ring holds it and those before it
+	current int64     // the number of the latest slot; the ring holds it and those before it. An int of 32 bits is too small.
 	at      time.Time // of the latest failure
 	counted uint64    // the successes until then
 	ring    [slots]struct{ succeeded, failed float64 }
@@ -39,7 +39,7 @@ func (w *window) add(h Health, successes uint64, now time.Time) {
 
 // advance moves the window to now and clears the slots that left it.
 func (w *window) advance(now time.Time) {
-	to := int(now.Sub(w.from) / w.slot)
+	to := int64(now.Sub(w.from) / w.slot)
 	if to-w.current >= slots {
 		clear(w.ring[:])
 	} else {

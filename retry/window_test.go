@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 	"time"
+	"unsafe"
 
 	"pgregory.net/rapid"
 )
@@ -159,6 +160,28 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// A slot's number is larger than an int of 32 bits can hold: with slots of a millisecond, after 25 days.
+func TestAWindowCountsAfterYears(t *testing.T) {
+	for _, length := range []time.Duration{slots, 10 * time.Millisecond, time.Minute} {
+		var w window
+		if n := unsafe.Sizeof(w.current); n != 8 {
+			t.Errorf("the number of a slot has %d bytes, want 8 on every machine", n)
+		}
+		start := time.Unix(1e9, 0)
+		w.start(length, 0, start)
+		successes := uint64(0)
+		for _, age := range []time.Duration{3 * time.Second, 24 * 24 * time.Hour, 25 * 24 * time.Hour, 26 * 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
+			now := start.Add(age)
+			w.add(HealthBad, successes, now)
+			successes += 3
+			w.add(HealthBad, successes, now.Add(length/2))
+			if succeeded, failed := w.counts(); math.Abs(succeeded-3) > 1e-6 || failed != 2 {
+				t.Errorf("a window of %v counts, after %v, %v succeeded and %v failed; want 3 and 2", length, age, succeeded, failed)
+			}
+		}
+	}
 }
 
 func TestWindowExamples(t *testing.T) {

@@ -80,18 +80,10 @@ func (c *holdfastClient) Judge(err error) Trouble {
 	t := Trouble{Kind: KindOf(err), Claim: ClaimOf(err)}
 	var history *retry.Error
 	if errors.As(err, &history) {
-		t.Claim = claimOfHistory(history)
-	}
-	return t
-}
-
-// claimOfHistory returns Unknown if any attempt may have been applied, else NotApplied.
-func claimOfHistory(e *retry.Error) Claim {
-	for i := range e.Attempts {
-		a := &e.Attempts[i]
-		if a.Stage == retry.StageInFlight || a.Stage == retry.StageResponded && a.Unsettled {
-			return Unknown
+		t.Claim = NotApplied
+		if history.MayHaveApplied() {
+			t.Claim = Unknown
 		}
 	}
-	return NotApplied
+	return t
 }

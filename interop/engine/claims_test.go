@@ -8,7 +8,7 @@ import (
 	"time"
 
 	retrygo "github.com/avast/retry-go/v5"
-	backoff "github.com/cenkalti/backoff/v5"
+	"github.com/cenkalti/backoff/v7"
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
@@ -26,7 +26,7 @@ const (
 var claimants = []claimant{
 	{"holdfast", holdfastWaits, true, true},
 	{"failsafe-go", failsafeWaits, false, false},
-	{"backoff", backoffWaits, false, false},
+	{"backoff", backoffWaits, false, true},
 	{"retry-go", retrygoWaits, false, true},
 }
 

@@ -26,7 +26,14 @@ type holdfast struct{ engine *retry.Engine }
 
 func newHoldfast(t *testing.T, budget *retry.BudgetOptions, breaker *retry.BreakerOptions) holdfast {
 	t.Helper()
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), Budget: budget, Breaker: breaker})
+	options := retry.Options{Strategy: retry.Once(), Breaker: breaker}
+	var err error
+	if budget != nil {
+		if options.Budget, err = retry.NewBudget(*budget); err != nil {
+			t.Fatal(err)
+		}
+	}
+	engine, err := retry.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

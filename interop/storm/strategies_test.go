@@ -43,7 +43,7 @@ var strategies = []strategy{
 
 var (
 	none      = strategy{"no retries", "none-", line{colour: "#777777", dashes: "2 3"}, func(*testing.T) do { return once }}
-	unlimited = strategy{"best effort, no limits", "unlimited-", line{colour: "#cc79a7"}, engineOf(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{})})}
+	unlimited = strategy{"best effort, no limits", "unlimited-", line{colour: "#cc79a7"}, engineOf(nil)}
 	blind     = strategy{"blind retries: five, at once", "blind-", line{colour: "#d55e00"}, func(*testing.T) do { return blindly }}
 	failsafes = strategy{"failsafe-go's defaults", "failsafe-", line{colour: "#e69f00"}, failsafeDefaults}
 	burst10   = strategy{"ours, 10 %, 1/s, burst 10", "burst10-", line{colour: "#56b4e9"}, engine(retry.BudgetOptions{Ratio: 0.1, PerSecond: 1, Burst: 10})}
@@ -71,13 +71,19 @@ func failsafeDefaults(*testing.T) do {
 }
 
 // engine makes best effort within a budget.
-func engine(budget retry.BudgetOptions) func(*testing.T) do {
-	return engineOf(retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{}), Budget: &budget})
-}
+func engine(budget retry.BudgetOptions) func(*testing.T) do { return engineOf(&budget) }
 
-// engineOf makes an engine for each client.
-func engineOf(options retry.Options) func(*testing.T) do {
+// engineOf makes an engine for each client, with a budget of its own if there is one.
+func engineOf(budget *retry.BudgetOptions) func(*testing.T) do {
 	return func(t *testing.T) do {
+		options := retry.Options{Strategy: retry.BestEffort(retry.BackoffOptions{})}
+		var err error
+		if budget != nil {
+			if options.Budget, err = retry.NewBudget(*budget); err != nil {
+				t.Error(err)
+				return once
+			}
+		}
 		e, err := retry.New(options)
 		if err != nil {
 			t.Error(err)

@@ -28,6 +28,8 @@ type run struct {
 	refusal retry.Why
 	// failed are the deprioritized servers.
 	failed []string
+	// chosen is the error of the attempt that the application gets, or nil for the first one. See choose.
+	chosen error
 	// after is the topology after the last failure, if the next attempt must be paced by its changes.
 	after *cluster.Snapshot
 	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
@@ -55,6 +57,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
+		r.choose(&failure)
 	}
 	return failure
 }

@@ -74,29 +74,29 @@ func addLabel(err error, label string) error {
 	}
 }
 
-// final returns the error for the application: the error of one attempt, with the history of all attempts.
-func final(err error, kind Kind) error {
+// choose remembers the error of the attempt that the application gets: of the most recent one that was sent and, except for
+// reads, does not have the label NoWritesPerformed. It is called after each failed attempt, because the history of a long
+// operation does not keep them all. If no attempt is chosen, the application gets the first attempt's error.
+func (r *run) choose(f *retry.Failure) {
+	if f.Stage != retry.StageDispatch && (r.op.Kind == Read || !labelled(f.Err, labelNoWritesPerformed)) {
+		r.chosen = f.Err
+	}
+}
+
+// final returns the error for the application: the error of one attempt, with the history of the attempts.
+func final(err, chosen error) error {
 	var history *retry.Error
 	if !errors.As(err, &history) {
 		return err
 	}
-	chosen := choose(history.Attempts, kind).Err
-	only := history.Attempts[0]
-	if len(history.Attempts) == 1 && (needsNoHistory(only.Why) || only.Refuse == retry.WhyNoServer) {
+	first := history.Attempts[0]
+	if chosen == nil {
+		chosen = first.Err
+	}
+	if history.Total == 1 && (needsNoHistory(first.Why) || first.Refuse == retry.WhyNoServer) {
 		return chosen // with WhyNoServer no server was selected, so there was no attempt
 	}
 	return withHistory(chosen, history)
-}
-
-// choose returns the most recent attempt that was sent and, except for reads, does not have the label
-// NoWritesPerformed. If there is none, it returns the first attempt.
-func choose(attempts []retry.Record, kind Kind) retry.Record {
-	for _, a := range slices.Backward(attempts) {
-		if a.Stage != retry.StageDispatch && (kind == Read || !labelled(a.Err, labelNoWritesPerformed)) {
-			return a
-		}
-	}
-	return attempts[0]
 }
 
 func labelled(err error, label string) bool {
@@ -111,7 +111,8 @@ func needsNoHistory(why retry.Why) bool {
 	case retry.WhyNotRetryable, retry.WhyNoServer, retry.WhyNotBuilt, retry.WhyDisabled, retry.WhyUndecided, retry.WhyRetried:
 		return true
 	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
-		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled:
+		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled,
+		retry.WhyRetryAfterTooLong, retry.WhyNotReplayable:
 		return false
 	}
 	return false

@@ -168,14 +168,17 @@ func TestALabelIsAddedToTheErrorsOfWrites(t *testing.T) {
 	}
 }
 
-// attempts that fail with the given attempts' failures, by an engine that allows them all.
-func failing(t *testing.T, failures ...retry.Failure) error {
+// failing returns the error of the attempts of a run that fail as given. The engine allows that many attempts.
+func failing(t *testing.T, r *run, failures ...retry.Failure) error {
 	t.Helper()
-	engine, err := retry.New(retry.Options{Strategy: retry.UntilDeadline()})
+	engine, err := retry.New(retry.Options{Strategy: retry.Limited(len(failures), retry.UntilDeadline())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.Do(context.Background(), retry.Operation{}, func(_ context.Context, n int) retry.Failure { return failures[n] })
+	return engine.Do(context.Background(), retry.Operation{}, func(_ context.Context, n int) retry.Failure {
+		r.choose(&failures[n])
+		return failures[n]
+	})
 }
 
 // An error after one attempt, whose refusal adds nothing, keeps its type and has no history.
@@ -201,7 +204,8 @@ func TestWhichErrorsHaveAHistory(t *testing.T) {
 		{"two", []retry.Failure{again, {Err: plain, Stage: retry.StageResponded}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := final(failing(t, c.failures...), Write)
+			r := on(Write, Config{})
+			got := final(failing(t, r, c.failures...), r.chosen)
 			var history *retry.Error
 			if errors.As(got, &history) != c.want {
 				t.Errorf("%v", got)
@@ -214,14 +218,14 @@ func TestWhichErrorsHaveAHistory(t *testing.T) {
 			}
 		})
 	}
-	if err := final(errCause, Write); err != errCause { //nolint:errorlint // it is the error itself
+	if err := final(errCause, nil); err != errCause { //nolint:errorlint // it is the error itself
 		t.Errorf("an error without attempts became %v", err)
 	}
 }
 
 func TestTheTextOfAnErrorWithAHistory(t *testing.T) {
 	history := new(retry.Error)
-	if !errors.As(failing(t, retry.Failure{Err: errCause, Stage: retry.StageResponded, Refuse: retry.WhyNotBuilt}), &history) {
+	if !errors.As(failing(t, on(Write, Config{}), retry.Failure{Err: errCause, Stage: retry.StageResponded, Refuse: retry.WhyNotBuilt}), &history) {
 		t.Fatal("no history")
 	}
 	held := withHistory(official.ErrNoDocuments, history)

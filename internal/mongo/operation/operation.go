@@ -127,12 +127,13 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
 	run.implicit.End()
+	chosen := run.chosen
 	*run = emptyRun
 	runs.Put(run)
 	if err == nil {
 		return nil
 	}
-	return final(err, op.Kind)
+	return final(err, chosen)
 }
 
 // begin sets the operation's session and pin.

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -113,30 +114,43 @@ func TestTheClientAddsRetryableWriteErrorForOldServers(t *testing.T) {
 
 // Sources: Retryable Writes, "Executing Retryable Write Commands", and Retryable Reads, 3c.
 func TestTheErrorOfWhichAttemptIsReturned(t *testing.T) {
-	attempt := func(stage retry.Stage, message string, labels ...string) retry.Record {
-		return retry.Record{Failure: retry.Failure{Stage: stage, Err: official.CommandError{Message: message, Labels: labels}}}
+	attempt := func(stage retry.Stage, message string, labels ...string) retry.Failure {
+		return retry.Failure{
+			Stage: stage, Reason: retry.ReasonConnectionFailed, Effect: retry.EffectIdempotent,
+			Err: official.CommandError{Message: message, Labels: labels},
+		}
 	}
+	// Of 30 attempts the history keeps the first 4 and the last 4.
+	long := slices.Concat(
+		slices.Repeat([]retry.Failure{attempt(retry.StageDispatch, "not sent")}, 9),
+		[]retry.Failure{attempt(retry.StageInFlight, "lost")},
+		slices.Repeat([]retry.Failure{attempt(retry.StageResponded, "not written", labelNoWritesPerformed)}, 20),
+	)
 	const none = "NoWritesPerformed"
 	for _, c := range []struct {
 		name     string
 		kind     Kind
-		attempts []retry.Record
+		attempts []retry.Failure
 		want     string
 	}{
-		{"a single one", Write, []retry.Record{attempt(retry.StageInFlight, "a")}, "a"},
-		{"the most recent that was sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
-		{"not one that was not sent", Write, []retry.Record{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
-		{"not one with NoWritesPerformed", Write, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
-		{"the only one that was sent and wrote", Write, []retry.Record{
+		{"a single one", Write, []retry.Failure{attempt(retry.StageInFlight, "a")}, "a"},
+		{"the most recent that was sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageResponded, "b")}, "b"},
+		{"not one that was not sent", Write, []retry.Failure{attempt(retry.StageInFlight, "a"), attempt(retry.StageDispatch, "b")}, "a"},
+		{"not one with NoWritesPerformed", Write, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"the only one that was sent and wrote", Write, []retry.Failure{
 			attempt(retry.StageDispatch, "a"), attempt(retry.StageResponded, "b"), attempt(retry.StageResponded, "c", none),
 		}, "b"},
-		{"the first if there is none", Write, []retry.Record{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
-		{"runCommand counts as a write", Generic, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
-		{"NoWritesPerformed is ignored for a read", Read, []retry.Record{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
+		{"the first if there is none", Write, []retry.Failure{attempt(retry.StageResponded, "a", none), attempt(retry.StageDispatch, "b")}, "a"},
+		{"runCommand counts as a write", Generic, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "a"},
+		{"NoWritesPerformed is ignored for a read", Read, []retry.Failure{attempt(retry.StageResponded, "a"), attempt(retry.StageResponded, "b", none)}, "b"},
+		{"the only one that was sent and wrote, of which the history keeps only the count", Write, long, "lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := choose(c.attempts, c.kind).Err.(official.CommandError).Message; got != c.want { //nolint:errorlint // made above
-				t.Errorf("got %s, want %s", got, c.want)
+			r := on(c.kind, Config{})
+			err := failing(t, r, c.attempts...)
+			var got official.CommandError
+			if err = final(err, r.chosen); !errors.As(err, &got) || got.Message != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
