@@ -550,10 +550,10 @@ func TestWhichRefusalsTheTopologyIsTold(t *testing.T) {
 				w.heal = w.set.Use("find", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
 					return mongotest.NewReply(c.reply)
 				})
+				w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: time.Millisecond}))
 				if err := findOne(w); err == nil {
 					t.Error("it succeeded")
 				}
-				w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: time.Millisecond}))
 				start := time.Now()
 				w.must(updateOne(w)) // waits for a check if the primary is not known any more
 				if told := time.Since(start) > 0; told != c.told {
