@@ -62,8 +62,8 @@
 //	                              readConcernLevel        w
 //	                              readPreference
 //
-// These options of the connection string are accepted too. They mean what the client does without them: tls=false,
-// ssl=false, tlsInsecure=false, tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
+// These options of the connection string are accepted too. They change nothing: tls=false, ssl=false, tlsInsecure=false,
+// tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
 // These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
