@@ -33,9 +33,9 @@
 //   - [Deployment] is a standalone, a replica set or a sharded cluster that runs. [RunStandaloneT], [RunReplicaSetT] and
 //     [RunShardedT] run one for a test and close it at the test's end; the functions without T are for programs and return an
 //     error. It has methods for data ([Deployment.Insert], [Deployment.Find], [Deployment.Command]), for checks
-//     ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for
-//     members and their network ([Deployment.Kill], [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for
-//     the record of the events ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
+//     ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for members and their network ([Deployment.Kill],
+//     [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for the record of the events
+//     ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
 //   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [Once], [Times], [While], [Always]
 //     and [Decide] make it from a [Fault].
 //   - [FailPoint] is a fail point, as the command configureFailPoint sets it at a real server.
