@@ -43,7 +43,8 @@
 // The option timeoutMS limits each operation whose context has no deadline; for an InsertMany, all its commands together.
 // A deadline is sent to the server as maxTimeMS, except by the commands of a cursor that the program closes itself (Find
 // and getMore), by a RunCommand that has a maxTimeMS, and if it is further away than the servers accept (24.8 days). A nil
-// context means [context.Background]. connectTimeoutMS=0 and serverSelectionTimeoutMS=0 mean no timeout.
+// context means [context.Background]. An operation ends at most 5 ms after its context. connectTimeoutMS=0 and
+// serverSelectionTimeoutMS=0 mean no timeout.
 //
 // # Options
 //
@@ -61,8 +62,8 @@
 //	                              readConcernLevel        w
 //	                              readPreference
 //
-// These options of the connection string are accepted too. They mean what the client does without them: tls=false,
-// ssl=false, tlsInsecure=false, tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
+// These options of the connection string are accepted too. They change nothing: tls=false, ssl=false, tlsInsecure=false,
+// tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
 // These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
@@ -73,8 +74,8 @@
 //
 // Errors have the official types, for example [CommandError], [WriteException] and [BulkWriteException], with the official
 // codes and labels. [IsTimeout], [IsNetworkError] and [IsDuplicateKeyError] report the kind of an error. A server selection
-// timeout and the server's error MaxTimeMSExpired match [context.DeadlineExceeded]. Of a sort, a hint or a command that is
-// a map with several keys, the error is [ErrMapForOrderedArgument]. A document over the server's maxBsonObjectSize is not
+// timeout and the server's error MaxTimeMSExpired match [context.DeadlineExceeded]. A sort, a hint or a command that is a
+// map with several keys is refused with [ErrMapForOrderedArgument]. A document over the server's maxBsonObjectSize is not
 // sent; its error is a write error with code 10334.
 //
 // After more than one attempt the error contains the history. So does the error of a single attempt if the reason for not
@@ -106,6 +107,7 @@
 //   - GridFS, and client-side encryption
 //   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
 //   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
+//   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
 //
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.

@@ -1,3 +1,3 @@
-// Package storm simulates many clients of one server that loses half its capacity for a while, on the fake clock: what load
-// they offer it, and how soon all is well again, depending on how they retry. It has only tests.
+// Package storm simulates many clients of one server that loses half its capacity for a while, on the fake clock. It
+// measures, for each way to retry, the load that they offer the server and the time until it has recovered. It has only tests.
 package storm

@@ -1,8 +1,8 @@
 // Package mongotest runs MongoDB servers inside a Go test: a standalone, a replica set or a sharded cluster, with real data
-// behind the real wire protocol, which can be told to fail. Any driver can be its client. Nothing has to be installed.
+// behind the real wire protocol. A test can make them fail. Any driver can be its client. Nothing has to be installed.
 //
-// Members elect a primary, replicate, acknowledge by write concern, roll back what only a lost primary had, and deduplicate
-// retryable writes, as those of the real server do. A replica set of three starts in less than a millisecond.
+// Members elect a primary, replicate, acknowledge by write concern, roll back the writes that only a lost primary had, and
+// deduplicate retryable writes, as those of the real server do. A replica set of three starts in less than a millisecond.
 //
 // # An example
 //
@@ -30,15 +30,16 @@
 //
 // # The main types
 //
-//   - [Deployment] is what runs. [RunStandaloneT], [RunReplicaSetT] and [RunShardedT] run one for a test and close it at the
-//     test's end; the functions without T are for programs and return an error. It has methods for data ([Deployment.Insert],
-//     [Deployment.Find], [Deployment.Command]), for checks ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for
-//     members and their network ([Deployment.Kill], [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for
-//     what happened ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
+//   - [Deployment] is a standalone, a replica set or a sharded cluster that runs. [RunStandaloneT], [RunReplicaSetT] and
+//     [RunShardedT] run one for a test and close it at the test's end; the functions without T are for programs and return an
+//     error. It has methods for data ([Deployment.Insert], [Deployment.Find], [Deployment.Command]), for checks
+//     ([Deployment.CheckDocuments], [Deployment.CheckCommands]), for members and their network ([Deployment.Kill],
+//     [Deployment.StepDown], [Deployment.Isolate], [Deployment.Partition]), and for the record of the events
+//     ([Deployment.Journal], [Deployment.Counters], [Deployment.Dump]).
 //   - [Middleware] stands between a client's message and the server, see [Deployment.Use]. [Once], [Times], [While], [Always]
 //     and [Decide] make it from a [Fault].
-//   - [FailPoint] is what the command configureFailPoint sets at a real server.
-//   - [BlackPipe] is a server that executes nothing: the test says which messages it expects and how they are answered.
+//   - [FailPoint] is a fail point, as the command configureFailPoint sets it at a real server.
+//   - [BlackPipe] is a server that executes nothing: the test names the messages that it expects, and the answer to each.
 //   - [Proxy] puts middleware in front of a server that is not in this process.
 //
 // The page docs/FAULTS.md of the repository says which fault to use when, with an example for each.

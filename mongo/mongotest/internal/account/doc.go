@@ -1,2 +1,3 @@
-// Package account is the users that a server knows: what it keeps of a name and a password, and how it shows them.
+// Package account has the users that a server knows: the stored keys of their passwords, and the form in which commands show
+// them.
 package account

@@ -1,2 +1,3 @@
-// Package failpoint is what configureFailPoint says: on which commands a fail point acts, how often, and what it does to them.
+// Package failpoint reads the content of configureFailPoint: the commands on which a fail point acts, how often it acts, and
+// its effects on them.
 package failpoint

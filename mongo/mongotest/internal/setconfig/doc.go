@@ -1,2 +1,2 @@
-// Package setconfig is what the configuration of a replica set has for each member, and its rules.
+// Package setconfig has the settings of each member in the configuration of a replica set, and their rules.
 package setconfig

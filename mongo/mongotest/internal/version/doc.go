@@ -1,2 +1,2 @@
-// Package version is the versions of the real server that a test server can behave like, and what each has.
+// Package version has the versions of the real server that a test server can behave like, and the differences between them.
 package version
