@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
@@ -98,4 +99,26 @@ func TestTheThirdAttemptOfAnOverloadWaitsForItsBackoffOnly(t *testing.T) {
 			t.Errorf("%d attempts took %v", n, took)
 		}
 	})
+}
+
+// The check that a refused dial requests may end before the operation hears of the refused dial. The retry does not wait
+// for another one.
+func TestARetryAfterARefusedDialWaitsForOneCheck(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.disconnected()
+		old := w.set.Primary()
+		w.onPool = func(ev *event.PoolEvent) {
+			if ev.Type == event.ConnectionClosed && ev.Address == w.set.Addr(old) {
+				w.pass(100 * time.Millisecond)
+			}
+		}
+		w.set.Kill(old)
+		w.pass(3 * time.Second) // a new primary is elected, and the monitors may check at once
+		began := time.Now()
+		_, err := w.coll.InsertOne(w.ctx, doc("_id", 2))
+		if took := time.Since(began); err != nil || took > 150*time.Millisecond {
+			t.Errorf("after %v: %v", took, err)
+		}
+	}, mongotest.ElectionTimeout(time.Second))
 }
