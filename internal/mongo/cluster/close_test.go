@@ -174,3 +174,23 @@ func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// An operation that gets ErrPoolClosed asks whether the client is closed, and is retried if not.
+func TestWhatDrainInterruptsFindsAClosedClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		p.hang()
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the operation", connecting)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.cluster.Drain(ended)
+		if err := settled(t, "the operation", connecting); !errors.Is(err, ErrPoolClosed) || !s.cluster.Closed() {
+			t.Errorf("closed: %v, %v", s.cluster.Closed(), err)
+		}
+		s.cluster.Close()
+		counters(t, s, 0, 0, 0)
+	})
+}

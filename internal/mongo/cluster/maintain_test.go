@@ -55,6 +55,21 @@ func TestAPoolThatNobodyUsesShrinks(t *testing.T) {
 	}
 }
 
+// The maintenance is not a busy loop.
+func TestAMaxIdleTimeOfANanosecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.MaxConnIdleTime = 1 })
+		s := selected(t, c)
+		for range 3 {
+			if err := operation(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			pass(t, time.Second)
+			counters(t, s, 0, 0, 0)
+		}
+	})
+}
+
 func TestAConnectionInUseIsNotTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.MaxConnIdleTime = time.Second })
