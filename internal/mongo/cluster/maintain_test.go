@@ -105,6 +105,24 @@ func TestAPoolIsFilledUpToMinPoolSize(t *testing.T) {
 	})
 }
 
+func TestAPoolIsFilledWithinItsLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		p := &peer{hello: standalone()}
+		s := bare(t, p, func(cfg *Config) { cfg.MinPoolSize, cfg.MaxPoolSize = 5, 3 })
+		p.set(func(p *peer) { p.dial = func(context.Context) error { <-proceed; return nil } })
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		pass(t, time.Minute)
+		counters(t, s, 0, 0, 0) // the pool is paused
+		found(t, s, standalone())
+		synctest.Wait()
+		counters(t, s, 2, 0, 2) // maxConnecting
+		close(proceed)
+		pass(t, time.Minute)
+		counters(t, s, 3, 3, 0)
+	})
+}
+
 func TestAPoolIsNotFilledInALoopWhileConnectionsFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials := 0
