@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -97,6 +98,26 @@ func TestTheThirdAttemptOfAnOverloadWaitsForItsBackoffOnly(t *testing.T) {
 		w.must(w.coll.FindOne(ctx, doc("_id", 1)).Err())
 		if took := time.Since(began); n != 3 || took > 10*time.Millisecond {
 			t.Errorf("%d attempts took %v", n, took)
+		}
+	})
+}
+
+// The monitor's check hangs, so its result cannot be awaited.
+func TestARetryDoesNotWaitForACheckThatHangs(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.pass(time.Second) // the monitors have found the servers
+		handshakes := 0
+		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			if _, err := r.Body.LookupErr("backpressure"); err != nil {
+				return mongotest.Fault{LoseRequest: true, Silent: true}
+			}
+			handshakes++
+			return mongotest.Fault{LoseRequest: true}
+		}))
+		began := time.Now()
+		err := w.coll.FindOne(w.ctx, doc("_id", 1)).Err()
+		if took := time.Since(began); !mongo.IsNetworkError(err) || handshakes < 2 || took > time.Duration(handshakes)*1500*time.Millisecond {
+			t.Errorf("after %v and %d handshakes: %v", took, handshakes, err)
 		}
 	})
 }

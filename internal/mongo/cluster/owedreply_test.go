@@ -116,6 +116,16 @@ func TestTheEndOfTheClientDoesNotWaitForALateReply(t *testing.T) {
 	})
 }
 
+func TestALateReplyIsNotAwaitedFromAServerThatIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := timedOut(t, func(*question) {})
+		s.pool.clear(errDown, true).run()
+		synctest.Wait()
+		counters(t, s, 0, 0, 0)
+		p.wantEnded(t, 0)
+	})
+}
+
 func TestALateReplyOfAStaleConnectionDoesNotKeepIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, s := timedOut(t, func(q *question) {
