@@ -139,6 +139,27 @@ func TestAConnectionThatCannotBeLookedAtIsNotUsed(t *testing.T) {
 	}
 }
 
+// layer is a connection that shows the one below, as TLS does.
+type layer struct{ below net.Conn }
+
+func (l layer) NetConn() net.Conn { return l.below }
+
+func TestAConnectionIsCheckedBelowAllItsLayers(t *testing.T) {
+	type layered struct {
+		net.Conn
+		layer
+	}
+	client, server := memnet.Pipe()
+	nc := layered{client, layer{layered{client, layer{client}}}}
+	if !openAndSilent(nc) {
+		t.Error("an open connection is said to be closed")
+	}
+	server.Close()
+	if openAndSilent(nc) {
+		t.Error("a closed connection is said to be open")
+	}
+}
+
 // A connection that rested for a second is looked at; one that rested for less is taken as it is.
 func TestWhenAConnectionIsLookedAt(t *testing.T) {
 	now := time.Now()
