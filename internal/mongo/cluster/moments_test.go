@@ -95,6 +95,25 @@ func TestATimeoutWhenACheckIsAnsweredChangesNothing(t *testing.T) {
 	})
 }
 
+// Server Monitoring: cancelling a check closes its connection.
+func TestACheckThatIsCancelledWhenItIsAnsweredLosesItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &late{network: network{addrA: {hello: standalone()}}}
+		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		s := selected(t, c)
+		d.next(s.cancelCheck)
+		pass(t, c.cfg.HeartbeatInterval)
+		pass(t, c.cfg.HeartbeatInterval)
+		if kindOf(c, addrA) != topology.Standalone || d.network[addrA].dialed != 2 {
+			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
+		}
+	})
+}
+
 func TestAnInterruptedConnectionIsClosedAtCheckIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, &peer{hello: standalone()}, nil)
