@@ -150,7 +150,7 @@ func checkURI(uri string) error {
 		return errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI")
 	}
 	_, query, _ := strings.Cut(uri, "?")
-	for pair := range strings.SplitSeq(query, "&") {
+	for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
 		name, value, _ := strings.Cut(pair, "=")
 		if decoded, err := url.QueryUnescape(name); err == nil {
 			name = decoded
@@ -164,6 +164,9 @@ func checkURI(uri string) error {
 	}
 	return nil
 }
+
+// isOptionSeparator reports whether r separates the options of a connection string, as for the official parser.
+func isOptionSeparator(r rune) bool { return r == '&' || r == ';' }
 
 func notNegative(o *options.ClientOptions) error {
 	for _, d := range []struct {

@@ -23,6 +23,8 @@ func TestConnectRefuses(t *testing.T) {
 	}{
 		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
 		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
+		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeoutMS=5"), `"socketTimeoutMS"`},
+		{"streaming monitors after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;serverMonitoringMode=stream"), "stream"},
 		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
 		{"TLS", options.Client().ApplyURI(host).SetTLSConfig(&tls.Config{}), "TLSConfig"},
 		{"authentication", options.Client().ApplyURI("mongodb://u:secret@127.0.0.1:1/"), "Auth"},
@@ -62,7 +64,7 @@ func TestURIOptionsWithoutEffectAreAccepted(t *testing.T) {
 	for _, option := range []string{
 		"tls=false", "ssl=false", "TLS=false", "uuidRepresentation=standard", "uuidRepresentation=unspecified", "slaveOk=true",
 		"slaveOk=false", "tlsInsecure=false", "tlsAllowInvalidCertificates=false", "tlsAllowInvalidHostnames=false",
-		"socketTimeoutMS=0", "authSource=admin", "tls=false&slaveOk=true",
+		"socketTimeoutMS=0", "authSource=admin", "tls=false&slaveOk=true", "tls=false;retryReads=true",
 	} {
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + option))
 		if err != nil {

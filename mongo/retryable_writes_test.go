@@ -317,6 +317,9 @@ func TestTheErrorOfTheFirstServerSelectionIsReturnedUnchanged(t *testing.T) {
 		if err == nil || errors.As(err, &history) || !strings.Contains(err.Error(), "server selection timeout") {
 			t.Errorf("error: %v", err)
 		}
+		if !mongo.IsTimeout(err) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it is no timeout: %v", err)
+		}
 		if !strings.Contains(err.Error(), "No replica set primary available for query with ReadPreference PRIMARY") {
 			t.Errorf("the text of the Read Preferences document is missing: %v", err)
 		}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -98,4 +100,46 @@ func TestTheThirdAttemptOfAnOverloadWaitsForItsBackoffOnly(t *testing.T) {
 			t.Errorf("%d attempts took %v", n, took)
 		}
 	})
+}
+
+// The monitor's check hangs, so its result cannot be awaited.
+func TestARetryDoesNotWaitForACheckThatHangs(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.pass(time.Second) // the monitors have found the servers
+		handshakes := 0
+		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			if _, err := r.Body.LookupErr("backpressure"); err != nil {
+				return mongotest.Fault{LoseRequest: true, Silent: true}
+			}
+			handshakes++
+			return mongotest.Fault{LoseRequest: true}
+		}))
+		began := time.Now()
+		err := w.coll.FindOne(w.ctx, doc("_id", 1)).Err()
+		if took := time.Since(began); !mongo.IsNetworkError(err) || handshakes < 2 || took > time.Duration(handshakes)*1500*time.Millisecond {
+			t.Errorf("after %v and %d handshakes: %v", took, handshakes, err)
+		}
+	})
+}
+
+// The check that a refused dial requests may end before the operation hears of the refused dial. The retry does not wait
+// for another one.
+func TestARetryAfterARefusedDialWaitsForOneCheck(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		w.disconnected()
+		old := w.set.Primary()
+		w.onPool = func(ev *event.PoolEvent) {
+			if ev.Type == event.ConnectionClosed && ev.Address == w.set.Addr(old) {
+				w.pass(100 * time.Millisecond)
+			}
+		}
+		w.set.Kill(old)
+		w.pass(3 * time.Second) // a new primary is elected, and the monitors may check at once
+		began := time.Now()
+		_, err := w.coll.InsertOne(w.ctx, doc("_id", 2))
+		if took := time.Since(began); err != nil || took > 150*time.Millisecond {
+			t.Errorf("after %v: %v", took, err)
+		}
+	}, mongotest.ElectionTimeout(time.Second))
 }

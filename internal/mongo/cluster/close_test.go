@@ -174,3 +174,44 @@ func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 		}
 	})
 }
+
+func TestACheckoutEndsWhenItsServerLeavesTheTopology(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: mongos()}
+		c := start(t, network{addrA: p, addrB: {hello: mongos()}}, func(cfg *Config) { cfg.MaxPoolSize = 1 })
+		s := selected(t, c)
+		p.set(func(p *peer) { p.dial = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() } })
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the operation that connects", connecting)
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the operation that waits", waiting)
+		c.ReplaceSeeds([]string{addrB})
+		if err := settled(t, "the operation that connects", connecting); !errors.Is(err, ErrPoolClosed) {
+			t.Error(err)
+		}
+		if err := settled(t, "the operation that waits", waiting); !errors.Is(err, ErrPoolClosed) {
+			t.Error(err)
+		}
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+// An operation that gets ErrPoolClosed asks whether the client is closed, and is retried if not.
+func TestWhatDrainInterruptsFindsAClosedClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		s := bare(t, p, nil)
+		found(t, s, standalone())
+		p.hang()
+		connecting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the operation", connecting)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.cluster.Drain(ended)
+		if err := settled(t, "the operation", connecting); !errors.Is(err, ErrPoolClosed) || !s.cluster.Closed() {
+			t.Errorf("closed: %v, %v", s.cluster.Closed(), err)
+		}
+		s.cluster.Close()
+		counters(t, s, 0, 0, 0)
+	})
+}

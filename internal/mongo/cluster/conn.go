@@ -106,7 +106,7 @@ func (c *Conn) done(w *watch, err error) error {
 	}
 	ioErr, ok := err.(*IOError) //nolint:errorlint // made by write and read, never wrapped
 	if !ok || !ended || c.owed == 0 || !ioErr.Timeout() {
-		c.owed, c.broken = 0, true
+		c.broken = true
 	}
 	switch {
 	case !ok:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
 )
 
 // slow makes every dial and every hello take 10 ms.
@@ -115,6 +117,36 @@ func TestACheckoutTakesAConnectionThatIsFreeBeforeItsOwn(t *testing.T) {
 		synctest.Wait()
 		counters(t, s, 2, 1, 0)
 		s.CheckIn(held)
+	})
+}
+
+// A listener delays the interruption of a pending connection, which is made in the meantime.
+func TestAConnectionThatIsMadeWhileThePoolIsClearedIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{hello: standalone()}
+		dialled, cleared := make(chan struct{}), make(chan struct{})
+		s := bare(t, p, func(cfg *Config) {
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				if e.Type == event.ConnectionPoolCleared {
+					<-cleared
+				}
+			}}
+		})
+		found(t, s, standalone())
+		p.set(func(p *peer) { p.dial = func(context.Context) error { <-dialled; return nil } })
+		waiting := async(func() error { return operation(t.Context(), s) })
+		unsettled(t, "the checkout", waiting)
+		go s.pool.clear(errDown, true).run()
+		synctest.Wait()
+		close(dialled)
+		unsettled(t, "the checkout", waiting) // the event comes first
+		close(cleared)
+		var want *PoolClearedError
+		if err := settled(t, "the checkout", waiting); !errors.As(err, &want) {
+			t.Error(err)
+		}
+		counters(t, s, 0, 0, 0)
+		p.wantEnded(t, 0)
 	})
 }
 

@@ -98,6 +98,27 @@ func TestAnIdleConnectionIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 	}
 }
 
+// A socket whose deadline has passed cannot be checked.
+func TestTheDeadlineOfTheLastOperationDoesNotCloseAnIdleConnection(t *testing.T) {
+	address, _ := tcpPeer(t)
+	s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}})
+	found(t, s, standalone())
+	if err := operation(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	conn := s.pool.idle[0]
+	if conn.deadline.IsZero() {
+		t.Fatal("the operation has set no deadline")
+	}
+	<-time.After(time.Until(conn.deadline) + time.Millisecond)
+	conn.lastUsed = time.Now().Add(-2 * idleProbeAfter)
+	next := checkOut(t, s)
+	if next != conn {
+		t.Errorf("connection %d is used", next.ID())
+	}
+	s.CheckIn(next)
+}
+
 // untilDisturbed waits until the check of an idle connection notices the peer's action.
 func untilDisturbed(t *testing.T, c *Conn) {
 	t.Helper()
@@ -164,6 +185,27 @@ func TestAConnectionThatCannotBeLookedAtIsNotUsed(t *testing.T) {
 	defer server.Close()
 	if !openAndSilent(client) {
 		t.Error("a connection that is no socket is not quiet")
+	}
+}
+
+// layer is a connection that shows the one below, as TLS does.
+type layer struct{ below net.Conn }
+
+func (l layer) NetConn() net.Conn { return l.below }
+
+func TestAConnectionIsCheckedBelowAllItsLayers(t *testing.T) {
+	type layered struct {
+		net.Conn
+		layer
+	}
+	client, server := memnet.Pipe()
+	nc := layered{client, layer{layered{client, layer{client}}}}
+	if !openAndSilent(nc) {
+		t.Error("an open connection is said to be closed")
+	}
+	server.Close()
+	if openAndSilent(nc) {
+		t.Error("a closed connection is said to be open")
 	}
 }
 

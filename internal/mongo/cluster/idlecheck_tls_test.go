@@ -28,8 +28,8 @@ func (d *tlsDialer) DialContext(ctx context.Context, network, address string) (n
 	return tls.Client(nc, &tls.Config{InsecureSkipVerify: true}), nil // the server is the test's own
 }
 
-// tlsPeer is tcpPeer under TLS.
-func tlsPeer(t *testing.T) (string, <-chan *tls.Conn) {
+// tlsConfig returns the configuration of a server with a certificate of its own.
+func tlsConfig(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -40,9 +40,13 @@ func tlsPeer(t *testing.T) (string, <-chan *tls.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}},
-	})
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
+}
+
+// tlsPeer is tcpPeer under TLS.
+func tlsPeer(t *testing.T) (string, <-chan *tls.Conn) {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", tlsConfig(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,21 @@ func TestAPoolThatNobodyUsesShrinks(t *testing.T) {
 	}
 }
 
+// The maintenance is not a busy loop.
+func TestAMaxIdleTimeOfANanosecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.MaxConnIdleTime = 1 })
+		s := selected(t, c)
+		for range 3 {
+			if err := operation(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			pass(t, time.Second)
+			counters(t, s, 0, 0, 0)
+		}
+	})
+}
+
 func TestAConnectionInUseIsNotTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) { cfg.MaxConnIdleTime = time.Second })
@@ -87,6 +102,24 @@ func TestAPoolIsFilledUpToMinPoolSize(t *testing.T) {
 		counters(t, s, 0, 0, 0)
 		pass(t, c.cfg.HeartbeatInterval)
 		counters(t, s, 4, 4, 0)
+	})
+}
+
+func TestAPoolIsFilledWithinItsLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		p := &peer{hello: standalone()}
+		s := bare(t, p, func(cfg *Config) { cfg.MinPoolSize, cfg.MaxPoolSize = 5, 3 })
+		p.set(func(p *peer) { p.dial = func(context.Context) error { <-proceed; return nil } })
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		pass(t, time.Minute)
+		counters(t, s, 0, 0, 0) // the pool is paused
+		found(t, s, standalone())
+		synctest.Wait()
+		counters(t, s, 2, 0, 2) // maxConnecting
+		close(proceed)
+		pass(t, time.Minute)
+		counters(t, s, 3, 3, 0)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -90,6 +91,51 @@ func TestATimeoutWhenACheckIsAnsweredChangesNothing(t *testing.T) {
 		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
 		pass(t, c.cfg.HeartbeatInterval)
 		if kindOf(c, addrA) != topology.Standalone || s.pool.generation(bson.NilObjectID) != 0 || d.network[addrA].dialed != 1 {
+			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
+		}
+	})
+}
+
+// A reply that breaks the protocol is no late one.
+func TestAContextThatEndsWhenAWrongReplyArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, s := lateServer(t)
+		c := checkOut(t, s)
+		d.network[addrA].set(func(p *peer) {
+			p.script = func(q *question) bool {
+				right := q.reply(bson.D{{Key: "ok", Value: 1}})
+				q.header.RequestID++
+				q.answer(bson.D{{Key: "ok", Value: 1}})
+				sleep(t.Context(), time.Millisecond, nil)
+				q.conn.Write(right)
+				return true
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		d.next(cancel)
+		if ping(ctx, c) == nil {
+			t.Error("the reply to another request was accepted")
+		}
+		s.CheckIn(c)
+		pass(t, time.Second)
+		counters(t, s, 0, 0, 0)
+	})
+}
+
+// Server Monitoring: cancelling a check closes its connection.
+func TestACheckThatIsCancelledWhenItIsAnsweredLosesItsConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &late{network: network{addrA: {hello: standalone()}}}
+		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		s := selected(t, c)
+		d.next(s.cancelCheck)
+		pass(t, c.cfg.HeartbeatInterval)
+		pass(t, c.cfg.HeartbeatInterval)
+		if kindOf(c, addrA) != topology.Standalone || d.network[addrA].dialed != 2 {
 			t.Errorf("the server is %v, after %d connections", kindOf(c, addrA), d.network[addrA].dialed)
 		}
 	})

@@ -18,6 +18,7 @@ type monitor struct {
 
 func (m *monitor) run(ctx context.Context) {
 	defer m.drop()
+	defer m.endWaits()
 	for ctx.Err() == nil {
 		m.forgetRequest()
 		check := m.server.beginCheck()
@@ -28,6 +29,9 @@ func (m *monitor) run(ctx context.Context) {
 		}
 	}
 }
+
+// endWaits ends the waits for a check that will not begin, because the monitor stops.
+func (m *monitor) endWaits() { close(m.server.next.Load().done) }
 
 // forgetRequest drops a pending request for a check, because a check begins now.
 func (m *monitor) forgetRequest() {

@@ -71,6 +71,9 @@ func TestAConnectionIsUsedAgainWhenItsLateReplyWasRead(t *testing.T) {
 				pass(t, owedReplyLimit+20*time.Millisecond)
 				if c.kept {
 					counters(t, s, 1, 1, 0)
+					if !s.pool.idle[0].Reusable() {
+						t.Error("a reply is owed still")
+					}
 				} else {
 					counters(t, s, 0, 0, 0)
 				}
@@ -111,6 +114,16 @@ func TestTheEndOfTheClientDoesNotWaitForALateReply(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("Close took %v", took)
 		}
+		counters(t, s, 0, 0, 0)
+		p.wantEnded(t, 0)
+	})
+}
+
+func TestALateReplyIsNotAwaitedFromAServerThatIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := timedOut(t, func(*question) {})
+		s.pool.clear(errDown, true).run()
+		synctest.Wait()
 		counters(t, s, 0, 0, 0)
 		p.wantEnded(t, 0)
 	})

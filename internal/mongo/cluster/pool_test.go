@@ -180,7 +180,8 @@ func TestAnEndedContextGetsNoConnection(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := operation(ended, s); !errors.Is(err, context.Canceled) {
+		var exhausted *CheckOutError
+		if err := operation(ended, s); !errors.Is(err, context.Canceled) || !errors.As(err, &exhausted) || exhausted.Out != 0 {
 			t.Errorf("error %v", err)
 		}
 		counters(t, s, 1, 1, 0)

@@ -44,7 +44,9 @@ func (c *Cluster) handshakeFailed(s *Server, generation uint64, err error) {
 	e := topology.ErrorInfo{Err: err, Kind: topology.NetworkError, Generation: generation}
 	var failed *HandshakeError
 	if errors.As(err, &failed) {
-		e.Overloaded = failed.Connecting && failed.Network
+		if e.Overloaded = failed.Connecting && failed.Network; e.Overloaded {
+			failed.Checked = s.nextCheck() // before the report, which requests the check
+		}
 		if failed.Timeout {
 			e.Kind = topology.NetworkTimeout
 		}

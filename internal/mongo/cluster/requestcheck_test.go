@@ -45,11 +45,13 @@ func TestTheEndOfARequestedCheck(t *testing.T) {
 		s := selected(t, c)
 		pass(t, time.Second)
 		p.hang()
-		during := s.RequestCheck()
+		during := s.nextCheck()
+		s.requestCheck()
 		if closed(during) {
 			t.Error("the check has ended although the server is silent")
 		}
-		later := s.RequestCheck() // a check is under way
+		later := s.nextCheck() // a check is under way
+		s.requestCheck()
 		p.down(syscall.ECONNREFUSED)
 		if !closed(during) || closed(later) {
 			t.Errorf("after the first check has ended: %v, %v", closed(during), closed(later))
@@ -99,7 +101,7 @@ func TestTheWaitForACheckEnds(t *testing.T) {
 func TestALoadBalancerIsNotChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, network{addrA: {}}, func(cfg *Config) { cfg.Topology.LoadBalanced = true })
-		if selectedNow(t, c).RequestCheck() != nil {
+		if selectedNow(t, c).nextCheck() != nil {
 			t.Error("the caller would wait for a check")
 		}
 	})
@@ -119,4 +121,32 @@ func TestAShutdownErrorIsReportedBeforeItsCheck(t *testing.T) {
 		}
 		s.CheckIn(c)
 	})
+}
+
+// A monitor that has stopped checks nothing, so nobody may wait for it.
+func TestARequestedCheckEndsWithItsMonitor(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		stop func(*Cluster)
+	}{
+		{"when the server leaves the topology", func(c *Cluster) { c.ReplaceSeeds([]string{addrB}) }},
+		{"when the client is closed", func(c *Cluster) { c.Close() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &peer{hello: mongos()}
+				cluster := start(t, network{addrA: p, addrB: {hello: mongos()}}, nil)
+				s := selected(t, cluster)
+				pass(t, MinHeartbeatInterval/2)
+				before := s.nextCheck()
+				began := time.Now()
+				c.stop(cluster)
+				cluster.WaitForCheck(t.Context(), before)
+				cluster.WaitForCheck(t.Context(), s.nextCheck())
+				if took := time.Since(began); took != 0 {
+					t.Errorf("the waits took %v", took)
+				}
+			})
+		})
+	}
 }

@@ -66,8 +66,11 @@ func TestAServersDescriptionHasItsMinimumRoundTripTime(t *testing.T) {
 		}
 		p.down(errDown)
 		pass(t, c.cfg.HeartbeatInterval)
-		p.set(func(p *peer) { p.dial = nil })
-		pass(t, c.cfg.HeartbeatInterval)
+		p.set(func(p *peer) {
+			p.dial = nil
+			p.script = func(*question) bool { sleep(t.Context(), 60*time.Millisecond, nil); return false }
+		})
+		pass(t, c.cfg.HeartbeatInterval+time.Second)
 		if got := c.Snapshot().Description.Servers[0]; !got.HasRTT || got.MinRTT != 0 {
 			t.Errorf("after the server was Unknown: %v", got.MinRTT)
 		}

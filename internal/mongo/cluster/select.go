@@ -91,7 +91,7 @@ func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 	sleep(ctx, d, s.changed)
 }
 
-// WaitForCheck waits until done, the result of [Server.RequestCheck], is closed, but not longer than a check that begins
+// WaitForCheck waits until done, [HandshakeError.Checked], is closed, but not longer than a check that begins
 // and ends in time needs, and not after ctx ends.
 func (c *Cluster) WaitForCheck(ctx context.Context, done <-chan struct{}) {
 	sleep(ctx, 2*MinHeartbeatInterval, done)

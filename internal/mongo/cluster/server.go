@@ -83,20 +83,19 @@ func (s *Server) beginCheck() *pendingCheck {
 	return s.next.Swap(&pendingCheck{done: make(chan struct{})})
 }
 
-// RequestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows. The returned channel is closed when a
-// check that began after this call has ended and its result is applied. It is nil for a load balancer, which is never
-// checked.
-func (s *Server) RequestCheck() <-chan struct{} {
+// nextCheck returns a channel that is closed when a check that began after this call has ended and its result is applied,
+// or when the monitor has stopped. It is nil for a load balancer, which is never checked.
+func (s *Server) nextCheck() <-chan struct{} {
 	if s.cluster.cfg.Topology.LoadBalanced {
 		return nil
 	}
-	done := s.next.Load().done
+	return s.next.Load().done
+}
+
+// requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.
+func (s *Server) requestCheck() {
 	select {
 	case s.check <- struct{}{}:
 	default: // a request is already pending
 	}
-	return done
 }
-
-// requestCheck is RequestCheck for callers that do not wait.
-func (s *Server) requestCheck() { s.RequestCheck() }

@@ -248,13 +248,19 @@ func TestWhichConnectionsGoOnAfterTheirDeadline(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsNotPlainIsWatchedAtOnce(t *testing.T) {
+func TestOnlyAPlainConnectionIsWatchedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &peer{hello: standalone()}
-		c, s := connected(t, p)
+		c, s := connected(t, &peer{hello: standalone()})
 		defer s.CheckIn(c)
-		c.lazy = false
-		p.hang()
+		if !c.lazy {
+			t.Error("a plain connection is watched at once")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		d, s := lateServer(t) // its connections are the application's own
+		c := checkOut(t, s)
+		defer s.CheckIn(c)
+		d.network[addrA].hang()
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(watchDelay/2, cancel)
 		began := time.Now()

@@ -26,9 +26,7 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared
 	case errors.As(err, &handshake):
-		if handshake.Connecting && handshake.Network {
-			r.checked = s.RequestCheck()
-		}
+		r.checked = handshake.Checked
 		return r.handshakeFailed(f, handshake)
 	}
 	f.Err = r.clientError(err, f.Reason, labelNetworkError)

@@ -72,12 +72,14 @@ type Reaction struct {
 func OnError(d *Description, addr string, e ErrorInfo) (*Description, Reaction) {
 	s := d.Server(addr)
 	switch {
-	case s == nil || e.stale(s):
+	case s == nil:
+		return d, Reaction{}
+	case e.Overloaded:
+		return d, Reaction{CheckNow: true} // an overload does not make the server Unknown, but perhaps it has died
+	case e.stale(s):
 		return d, Reaction{}
 	case e.stateChange():
 		return onStateChange(d, addr, e)
-	case e.Overloaded:
-		return d, Reaction{CheckNow: true} // an overload does not make the server Unknown, but perhaps it has died
 	case e.HandshakeDone && e.Kind != NetworkError:
 		return d, Reaction{} // a slow operation does not make the server Unknown
 	case d.Kind == LoadBalanced:
