@@ -43,6 +43,9 @@ func showLimit(field string, limit int32, except int64) mongotest.Middleware {
 	var connections atomic.Int64
 	return func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 		reply := next(r)
+		if reply == nil {
+			return nil
+		}
 		_, err := r.Body.LookupErr("client") // the first hello of a connection has this field
 		if except > 0 && (err != nil || connections.Add(1) <= except) {
 			return reply

@@ -82,6 +82,11 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 			18,
 		},
 		{
+			"hello took longer than its maxTimeMS", false, &cluster.HandshakeError{Reply: refusal(50), Err: errCause}, retry.ReasonUnknown,
+			[]string{},
+			50,
+		},
+		{
 			"hello was answered by no document", false, &cluster.HandshakeError{Reply: []byte{1}, Err: errCause}, retry.ReasonUnknown,
 			[]string{},
 			0,

@@ -119,6 +119,27 @@ func TestAPinIsLostWhenItsConnectionBreaks(t *testing.T) {
 	})
 }
 
+// Its end also ends the cursor or transaction on the server.
+func TestAPinnedConnectionIsClosedWhenTheContextOfItsOperationEnds(t *testing.T) {
+	in(t, func(w *world) {
+		pin := &Pin{KeepConnection: true}
+		first := w.connection(pin, nil)
+		w.set.Use("ping", mongotest.Once(mongotest.Fault{Delay: 500 * time.Millisecond}))
+		o := op(Generic, constant("ping", 1))
+		o.Pin = pin
+		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Millisecond)
+		defer cancel()
+		if err := w.runner.Run(ctx, o); !errors.Is(err, context.DeadlineExceeded) || !pin.Lost() {
+			t.Errorf("error %v, lost: %v", err, pin.Lost())
+		}
+		<-time.After(time.Second) // the reply has come
+		if next := w.connection(nil, nil); next == first {
+			t.Error("the connection is used again")
+		}
+		pin.Release()
+	})
+}
+
 func TestAFailedAttemptDoesNotPin(t *testing.T) {
 	in(t, func(w *world) {
 		w.set.Use("find", mongotest.Once(mongotest.Fault{Error: &mongotest.CommandError{Code: 2, Message: "no"}}))

@@ -68,6 +68,10 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 			return errors.As(err, &kept) && kept.Code == 18 && kept.Name == "AuthenticationFailed" && kept.HasErrorLabel("l") &&
 				kept.Raw == nil && kept.Wrapped == nil
 		}},
+		{"network error", official.CommandError{Message: "EOF", Labels: []string{"NetworkError"}}, 0, func(err error) bool {
+			var kept official.CommandError
+			return errors.As(err, &kept) && kept.Message == "EOF" && kept.HasErrorLabel("NetworkError")
+		}},
 		{"broken connection", broken, 0, func(err error) bool { return errors.Is(err, io.EOF) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
