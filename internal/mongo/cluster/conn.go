@@ -37,6 +37,7 @@ type Conn struct {
 	deadline    time.Time     // of the socket; zero if it has none
 	abort       func()        // ends a running read or write
 	aborted     chan struct{} // gets a value when abort has ended
+	firstRTT    time.Duration // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
 }

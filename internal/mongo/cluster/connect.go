@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// connect dials the server and makes the handshake, until the connect timeout or the end of ctx. It also returns the
-// round trip time of the hello. Its errors are *HandshakeError.
-func (s *Server) connect(ctx context.Context, id int64) (*Conn, time.Duration, error) {
+// connect dials the server and makes the handshake, until the connect timeout or the end of ctx. Its errors are
+// *HandshakeError.
+func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	nc, err := cfg.Dialer.DialContext(ctx, "tcp", s.address)
 	if err != nil {
-		return nil, 0, s.handshakeError(ctx, err)
+		return nil, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
 	start := time.Now()
 	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
 	if err != nil {
 		c.close()
-		return nil, 0, s.handshakeError(ctx, err)
+		return nil, s.handshakeError(ctx, err)
 	}
 	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
 		c.close()
-		return nil, 0, &HandshakeError{Address: s.address, Err: errNoService}
+		return nil, &HandshakeError{Address: s.address, Err: errNoService}
 	}
 	c.Description = description
 	c.lastUsed = time.Now()
-	return c, c.lastUsed.Sub(start), nil
+	c.firstRTT = c.lastUsed.Sub(start)
+	return c, nil
 }
 
 // errNoService is the Load Balancer specification's error.

@@ -101,12 +101,12 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
 	if m.conn == nil {
-		c, rtt, err := m.server.connect(ctx, 0)
+		c, err := m.server.connect(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
 		m.conn = c
-		return m.measured(c.Description, rtt), nil
+		return m.measured(c.Description, c.firstRTT), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.server.cluster.cfg.ConnectTimeout)
 	defer cancel()

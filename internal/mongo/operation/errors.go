@@ -113,7 +113,6 @@ func needsNoHistory(why retry.Why) bool {
 	case retry.WhyNotIdempotent, retry.WhyStrategyDeclined, retry.WhyAttemptsUsed, retry.WhyDeadlineWouldPass,
 		retry.WhyBudgetEmpty, retry.WhyBreakerOpen, retry.WhyUnsupportedServer, retry.WhyInTransaction, retry.WhyCancelled,
 		retry.WhyRetryAfterTooLong, retry.WhyNotReplayable:
-		return false
 	}
 	return false
 }

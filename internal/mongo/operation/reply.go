@@ -95,9 +95,6 @@ func (r *Reply) parseRareElement(e *wire.Element) {
 
 // LabelTexts returns the reply's error labels as strings.
 func (r *Reply) LabelTexts() []string {
-	if r.Labels == nil {
-		return nil
-	}
 	var labels []string
 	it := wire.Elements(r.Labels)
 	for it.Next() {
