@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,17 +36,17 @@ func TestACallerThatEndsWhileItsConnectionIsMadeGetsNoLabels(t *testing.T) {
 			in(t, nil, func(w *world) {
 				w.seed()
 				w.disconnected()
-				greeted := 0
-				w.greet(func(n int) mongotest.Fault {
-					greeted = n
+				var greeted atomic.Int64
+				w.greet(func(int) mongotest.Fault {
+					greeted.Add(1)
 					return mongotest.Fault{LoseRequest: true, Silent: true}
 				})
 				ctx, cancel := c.end(w.ctx)
 				defer cancel()
 				began := time.Now()
 				err := writes[2].do(ctx, w.coll)
-				if !errors.Is(err, c.want) || time.Since(began) != 50*time.Millisecond || greeted != 1 {
-					t.Errorf("after %v and %d handshakes: %v", time.Since(began), greeted, err)
+				if !errors.Is(err, c.want) || time.Since(began) != 50*time.Millisecond || greeted.Load() != 1 {
+					t.Errorf("after %v and %d handshakes: %v", time.Since(began), greeted.Load(), err)
 				}
 				if got := labels(err, "NetworkError", "SystemOverloadedError", "RetryableError", "RetryableWriteError"); len(got) > 0 {
 					t.Errorf("the error has the labels %v", got)
@@ -60,12 +61,12 @@ func TestOneSlowHelloFailsNoOperation(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
 		w.pass(30 * time.Second)
-		primary, slow := w.set.Primary(), 0
+		var slow atomic.Bool
+		primary := w.set.Primary()
 		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-			if r.Member != primary || slow > 0 {
+			if r.Member != primary || slow.Swap(true) {
 				return mongotest.Fault{}
 			}
-			slow++
 			return mongotest.Fault{Delay: 5 * time.Second}
 		}))
 		for range 100 {

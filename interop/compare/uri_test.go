@@ -17,7 +17,7 @@ var uriRows = func() []row {
 		rows = append(rows, row{name: "connection string with " + o, uri: "&" + o, do: insertOne(one)})
 	}
 	for _, o := range []string{
-		"uuidRepresentation=pythonLegacy", "minPoolSize=0", "waitQueueTimeoutMS=10", "socketTimeoutMS=5", "compressors=",
+		"uuidRepresentation=pythonLegacy", "waitQueueTimeoutMS=10", "socketTimeoutMS=5", "compressors=",
 		"nonsense=1", "wtimeoutMS=5", "zlibCompressionLevel=1", "proxyHost=x",
 	} {
 		rows = append(rows, row{
