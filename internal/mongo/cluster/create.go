@@ -73,7 +73,8 @@ func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 			if !p.giveTo(pending.waiter, c) {
 				p.put(c)
 			}
-			p.connectMore() // only now: a waiter that gets this connection needs no other
+			p.done(pending) // only now: a waiter that gets this connection needs no other
+			p.connectMore()
 			return
 		}
 		<-ctx.Done() // the event of the cleared or closed pool comes first
@@ -93,16 +94,17 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	if c.service = c.Description.ServiceID; !c.service.IsZero() {
 		c.generation = p.generations.of(c.service)
 	}
-	p.forget(pending)
+	delete(p.pending, pending)
 	p.open[c] = struct{}{}
 	return true
 }
 
-// forget removes a connection that is no longer pending. It is called with the lock held.
-func (p *pool) forget(pending *pendingConn) {
-	delete(p.pending, pending)
+// done counts a connection that was begun for minPoolSize no longer: the pool has it, or it has failed.
+func (p *pool) done(pending *pendingConn) {
 	if pending.waiter == nil {
+		p.mu.Lock()
 		p.filling--
+		p.mu.Unlock()
 	}
 }
 
@@ -124,8 +126,9 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
 	}
 	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: pending.id, Reason: event.ReasonError, Error: err})
+	p.done(pending)
 	p.mu.Lock()
-	p.forget(pending)
+	delete(p.pending, pending)
 	p.total--
 	p.connectForWaiters()
 	p.mu.Unlock()
