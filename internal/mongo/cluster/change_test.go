@@ -161,3 +161,23 @@ func TestAnOperationOnAPinnedConnectionOfARemovedServerCanBeInterrupted(t *testi
 		a.wantEnded(t, 0)
 	})
 }
+
+func TestAServerThatLeftAndCameBackHasANewPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, network{addrA: {hello: mongos()}, addrB: {hello: mongos()}}, func(cfg *Config) {
+			cfg.Topology.Seeds = []string{addrA, addrB}
+		})
+		synctest.Wait()
+		before := c.servers[addrB]
+		c.ReplaceSeeds([]string{addrA})
+		c.ReplaceSeeds([]string{addrA, addrB})
+		synctest.Wait()
+		after := c.servers[addrB]
+		if after == before {
+			t.Error("the server has its closed pool again")
+		}
+		if err := operation(t.Context(), after); err != nil {
+			t.Error(err)
+		}
+	})
+}
