@@ -66,7 +66,7 @@ func (r *Result) verified() int {
 	return n
 }
 
-// Flaw is what is wrong with an operation, or "".
+// Flaw names the rule that an operation breaks, or is "".
 type Flaw string
 
 // The flaws. An operation that is missing or extra is not called misreported too.

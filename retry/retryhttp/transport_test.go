@@ -82,7 +82,7 @@ func request(t *testing.T, ctx context.Context, method string, body io.Reader) *
 	return r
 }
 
-// watchedBody is a body that counts what is read of it, and how often it was closed.
+// watchedBody is a body that counts the bytes that are read, and how often it was closed.
 type watchedBody struct {
 	io.Reader
 	read, closed int

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -85,39 +84,15 @@ type typeDecoder struct {
 	documents bool // it also decodes top-level documents as the general decoder does
 }
 
-var (
-	decoders     sync.Map // from reflect.Type to *typeDecoder
-	makeDecoders sync.Mutex
-)
+var decoders cache[typeDecoder, decoderMaker]
 
-func decoderOf(t reflect.Type) *typeDecoder {
-	if d, ok := decoders.Load(t); ok {
-		return d.(*typeDecoder)
-	}
-	makeDecoders.Lock()
-	defer makeDecoders.Unlock()
-	made := decoderMaker{}
-	d := made.decoder(t)
-	for t, d := range made {
-		decoders.Store(t, d)
-	}
-	return d
-}
+func decoderOf(t reflect.Type) *typeDecoder { return decoders.of(t, decoderMaker.choose) }
 
-// decoderMaker has the decoders that were made but not published: those of recursive types have each other.
+// decoderMaker has the decoders that were made but not published.
 type decoderMaker map[reflect.Type]*typeDecoder
 
 func (m decoderMaker) decoder(t reflect.Type) *typeDecoder {
-	if d, ok := decoders.Load(t); ok {
-		return d.(*typeDecoder)
-	}
-	if d, ok := m[t]; ok {
-		return d
-	}
-	d := &typeDecoder{}
-	m[t] = d
-	*d = m.choose(t)
-	return d
+	return decoders.within(m, t, decoderMaker.choose)
 }
 
 // choose makes the decoder of a type. Its order is that of [bson.Registry]: a registered type, an interface that the

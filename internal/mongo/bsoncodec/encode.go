@@ -2,7 +2,6 @@ package bsoncodec
 
 import (
 	"reflect"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -58,39 +57,15 @@ type typeEncoder struct {
 
 func isNilSlice(v reflect.Value) bool { return v.Kind() == reflect.Slice && v.IsNil() }
 
-var (
-	encoders     sync.Map // from reflect.Type to *typeEncoder
-	makeEncoders sync.Mutex
-)
+var encoders cache[typeEncoder, encoderMaker]
 
-func encoderOf(t reflect.Type) *typeEncoder {
-	if e, ok := encoders.Load(t); ok {
-		return e.(*typeEncoder)
-	}
-	makeEncoders.Lock()
-	defer makeEncoders.Unlock()
-	made := encoderMaker{}
-	e := made.encoder(t)
-	for t, e := range made {
-		encoders.Store(t, e)
-	}
-	return e
-}
+func encoderOf(t reflect.Type) *typeEncoder { return encoders.of(t, encoderMaker.choose) }
 
-// encoderMaker has the encoders that were made but not published: those of recursive types have each other.
+// encoderMaker has the encoders that were made but not published.
 type encoderMaker map[reflect.Type]*typeEncoder
 
 func (m encoderMaker) encoder(t reflect.Type) *typeEncoder {
-	if e, ok := encoders.Load(t); ok {
-		return e.(*typeEncoder)
-	}
-	if e, ok := m[t]; ok {
-		return e
-	}
-	e := &typeEncoder{}
-	m[t] = e
-	*e = m.choose(t)
-	return e
+	return encoders.within(m, t, encoderMaker.choose)
 }
 
 // choose makes the encoder of a type. Its order is that of [bson.Registry]: a registered type, an interface that the

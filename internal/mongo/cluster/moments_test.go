@@ -47,6 +47,17 @@ func lateServer(t *testing.T) (*late, *Server) {
 	return d, s
 }
 
+// lateCluster is lateServer with a monitor.
+func lateCluster(t *testing.T) (*late, *Cluster, *Server) {
+	t.Helper()
+	d := &late{network: network{addrA: {hello: standalone()}}}
+	c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, c, selected(t, c)
+}
+
 func TestAContextThatEndsWhenTheReplyArrivesDoesNotLoseTheReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, s := lateServer(t)
@@ -79,13 +90,8 @@ func TestAContextThatEndsWhenHelloIsAnsweredFailsTheCheckoutOnly(t *testing.T) {
 
 func TestATimeoutWhenACheckIsAnsweredChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &late{network: network{addrA: {hello: standalone()}}}
-		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, c, s := lateCluster(t)
 		defer c.Close()
-		s := selected(t, c)
 		synctest.Wait()
 		d.next(func() { sleep(t.Context(), c.cfg.ConnectTimeout+1, nil) })
 		pass(t, c.cfg.HeartbeatInterval+c.cfg.ConnectTimeout+1)
@@ -125,13 +131,8 @@ func TestAContextThatEndsWhenAWrongReplyArrives(t *testing.T) {
 // Server Monitoring: cancelling a check closes its connection.
 func TestACheckThatIsCancelledWhenItIsAnsweredLosesItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &late{network: network{addrA: {hello: standalone()}}}
-		c, err := New(Config{Dialer: d, Topology: topology.Config{Seeds: []string{addrA}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d, c, s := lateCluster(t)
 		defer c.Close()
-		s := selected(t, c)
 		d.next(s.cancelCheck)
 		pass(t, c.cfg.HeartbeatInterval)
 		pass(t, c.cfg.HeartbeatInterval)
