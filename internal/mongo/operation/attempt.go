@@ -225,7 +225,7 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 // after the checkout, because the connection's hello shows whether the server supports sessions.
 func (r *run) useSession(conn *cluster.Conn) {
 	timeout := conn.Description.SessionTimeoutMinutes
-	if timeout == nil || r.session == nil || r.op.unacknowledged() && !r.session.explicit {
+	if timeout == nil || r.session == nil || r.op.unacknowledged() {
 		return
 	}
 	now := conn.CheckedOut() // saves a call of time.Now
