@@ -83,6 +83,7 @@ func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	}
 	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
+	op.Request = requestOf(ctx, c)
 	err := c.runner.Run(ctx, op)
 	if err != nil && c.closed.Load() && closedWhileSelecting(err) {
 		return ErrClientDisconnected

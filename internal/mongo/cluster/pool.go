@@ -164,6 +164,14 @@ func (p *pool) unusable(c *Conn, now time.Time) string {
 	}
 }
 
+// stillUsable reports whether a connection that stayed checked out may be used again.
+func (p *pool) stillUsable(c *Conn, now time.Time) bool {
+	p.mu.Lock()
+	reason := p.stale(c)
+	p.mu.Unlock()
+	return reason == "" && c.Reusable() && c.usable(now)
+}
+
 // discard closes a connection that is checked out. Only after that may another one be made in its place.
 func (p *pool) discard(c *Conn, reason string) {
 	p.closeConn(c, reason)

@@ -45,8 +45,7 @@ const selectionRoom = 8 // the number of suitable servers that need no allocatio
 // fewer operations in flight (Server Selection, "Choosing between servers"). While there is none, it requests checks
 // from the monitors and waits until the server selection timeout or the end of ctx.
 func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target, error) {
-	s := c.snapshot.Load()
-	t, err := s.pick(want)
+	t, err := c.snapshot.Load().Select(want)
 	if err != nil || t.Server != nil {
 		return t, err
 	}
@@ -58,7 +57,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 	defer timer.Stop()
 	for {
 		s := c.snapshot.Load()
-		t, err := s.pick(want)
+		t, err := s.Select(want)
 		if err != nil || t.Server != nil {
 			return t, err
 		}
@@ -67,7 +66,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 		case <-s.changed:
 		case <-timer.C:
 			// If the process was suspended, a server may have become suitable in the meantime.
-			if t, err := c.snapshot.Load().pick(want); err != nil || t.Server != nil {
+			if t, err := c.snapshot.Load().Select(want); err != nil || t.Server != nil {
 				return t, err
 			}
 			return Target{}, c.noServer(want, ErrSelectionTimeout)
@@ -101,7 +100,8 @@ func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}
 }
 
-func (s *Snapshot) pick(want *topology.Selection) (Target, error) {
+// Select returns a suitable server of the snapshot without waiting. The Target is empty if there is none.
+func (s *Snapshot) Select(want *topology.Selection) (Target, error) {
 	if err := s.Description.CompatibilityError; err != nil {
 		return Target{}, &SelectionError{Explanation: "no server can be used", Err: err}
 	}

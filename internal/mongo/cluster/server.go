@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // Server is one server of the topology, with its pool and the requests to its monitor. Its methods are safe for
@@ -50,6 +51,10 @@ func (s *Server) EndUse() { s.inFlight.Add(-1) }
 
 // BeginUse counts one operation more in flight, on a pinned connection.
 func (s *Server) BeginUse() { s.inFlight.Add(1) }
+
+// StillUsable reports whether the next operation may use a connection that was kept since an operation: the pool was not
+// cleared, and the server has not closed it.
+func (s *Server) StillUsable(c *Conn, now time.Time) bool { return s.pool.stillUsable(c, now) }
 
 // CheckIn returns a connection to the pool.
 func (s *Server) CheckIn(c *Conn) {

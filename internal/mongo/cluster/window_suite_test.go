@@ -36,7 +36,7 @@ func TestPublishedChoiceInTheLatencyWindow(t *testing.T) {
 		s := spec.snapshot(t)
 		counts := make(map[string]int)
 		for range spec.Iterations {
-			target, err := s.pick(&topology.Selection{ReadPref: readpref.Nearest(), LocalThreshold: 15 * time.Millisecond})
+			target, err := s.Select(&topology.Selection{ReadPref: readpref.Nearest(), LocalThreshold: 15 * time.Millisecond})
 			if err != nil || target.Server == nil {
 				t.Fatalf("nothing was selected: %v", err)
 			}

@@ -34,7 +34,11 @@ type run struct {
 	after *cluster.Snapshot
 	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
 	checked <-chan struct{}
-	reply   Reply
+	// requested means that the request of the operation chose the server of this attempt.
+	requested bool
+	// otherFailures is the number of failures after which a request does not move to another member.
+	otherFailures int
+	reply         Reply
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
@@ -55,14 +59,20 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	}
 	r.after, r.checked = nil, nil
 	failure := r.onServer(ctx, target)
-	if failure.Err != nil {
-		r.avoid(target, failure)
+	switch {
+	case failure.Err != nil:
+		r.avoid(target, &failure)
 		r.choose(&failure)
+	case r.requested:
+		r.op.Request.succeeded(target, r.op.Selection.ReadPref)
 	}
 	return failure
 }
 
 func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
+	if r.sharesConnection(target) {
+		return r.onShared(ctx, target)
+	}
 	conn, err := r.pin.checkOut(ctx, target.Server)
 	if err != nil {
 		return r.checkOutFailed(target.Server, err)
@@ -82,6 +92,9 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
 	if server := r.pin.Server(); server != nil {
 		return c.TargetOf(server), nil
+	}
+	if r.requested = r.inRequest(); r.requested {
+		return r.op.Request.target(ctx, r.op.Selection, r.failed)
 	}
 	switch {
 	case r.checked != nil:
@@ -133,7 +146,10 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 	if r.refusal != retry.WhyUndecided {
 		rule = never(r.refusal)
 	}
-	if !r.overloadRetries() {
+	if r.requested && r.refusal == retry.WhyUndecided {
+		rule = r.requestRule(&failure)
+	}
+	if !r.overloadRetries() || r.requested && movesOn(&failure) {
 		return rule.RetryAfter(ctx, request, failure)
 	}
 	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
@@ -159,11 +175,20 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 	return retry.Decline(retry.Why(w)), nil
 }
 
-// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set.
-func (r *run) avoid(t cluster.Target, f retry.Failure) {
-	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) {
-		r.failed = append(r.failed, t.Server.Address())
+// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set. A
+// read in a request does not use it again.
+func (r *run) avoid(t cluster.Target, f *retry.Failure) {
+	switch {
+	case r.requested && movesOn(f):
+		r.cfg.Cluster.RequestChecks()
+	case r.requested:
+		r.otherFailures++
+		return
+	case t.Topology.Kind == topology.Sharded, r.cfg.Retarget && f.Reason == retry.ReasonOverloaded:
+	default:
+		return
 	}
+	r.failed = append(r.failed, t.Server.Address())
 }
 
 // onConnection sends the command and reads its reply.
@@ -229,7 +254,7 @@ func (r *run) useSession(conn *cluster.Conn) {
 		return
 	}
 	now := conn.CheckedOut() // saves a call of time.Now
-	if r.pin.keeps(conn) {
+	if r.pin.keeps(conn) || r.op.Request != nil {
 		now = time.Now() // an earlier operation checked it out
 	}
 	r.session.begin(now, time.Duration(*timeout)*time.Minute)

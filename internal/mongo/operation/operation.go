@@ -76,6 +76,8 @@ type Operation struct {
 	Session *Session
 	// Pin pins the operation to a server. Nil means the session's pin, if it has one.
 	Pin *Pin
+	// Request is the request that the operation belongs to, or nil.
+	Request *Request
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }

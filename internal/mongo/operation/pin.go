@@ -60,6 +60,13 @@ func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Co
 	}
 }
 
+// keepServer pins to the server of the first operation that succeeds.
+func (p *Pin) keepServer(target cluster.Target) {
+	if p != nil && p.server == nil {
+		p.server = target.Server
+	}
+}
+
 // keeps reports whether the pin is pinned to this connection.
 func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn }
 
@@ -67,7 +74,7 @@ func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn
 // stays checked out, unless it broke.
 func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 	if p != nil && p.server == nil && success {
-		p.server = target.Server
+		p.keepServer(target)
 		p.pinnedConn = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
 		if p.pinnedConn {
 			p.conn = conn

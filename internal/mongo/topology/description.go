@@ -78,6 +78,16 @@ func (cfg Config) check(direct bool) error {
 	return nil
 }
 
+// Discovering reports whether there is a server that has not been checked yet.
+func (d *Description) Discovering() bool {
+	for _, s := range d.Servers {
+		if s.Kind == Unknown && s.Error == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Server returns the description of the server at addr, or nil if it is not in the topology.
 func (d *Description) Server(addr string) *Server {
 	if i := d.index(addr); i >= 0 {

@@ -1,0 +1,60 @@
+package operation
+
+import (
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/tag"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// Read Preferences, "Requests": the sentences about the end of a pin.
+func TestAPinOfARequestIsValid(t *testing.T) {
+	term := func(n byte) bson.ObjectID { return bson.ObjectID{11: n} }
+	first := primaryID{address: "p:1", election: term(1)}
+	tagged := func(name string) *readpref.ReadPref {
+		return readpref.Nearest(readpref.WithTagSets(tag.Set{{Name: "dc", Value: name}}))
+	}
+	for name, c := range map[string]struct {
+		pinned, now *readpref.ReadPref
+		kind        topology.ServerKind
+		primary     primaryID
+		want        bool
+	}{
+		"nothing changed":                       {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, first, true},
+		"nil is primary":                        {nil, readpref.Primary(), topology.RSPrimary, first, true},
+		"primary is nil":                        {readpref.Primary(), nil, topology.RSPrimary, first, true},
+		"another mode":                          {readpref.Nearest(), readpref.Secondary(), topology.RSSecondary, first, false},
+		"a mode instead of nil":                 {nil, readpref.Nearest(), topology.RSPrimary, first, false},
+		"the same tags":                         {tagged("east"), tagged("east"), topology.RSSecondary, first, true},
+		"other tags":                            {tagged("east"), tagged("west"), topology.RSSecondary, first, false},
+		"another limit of staleness":            {readpref.Nearest(readpref.WithMaxStaleness(90 * time.Second)), readpref.Nearest(), topology.RSSecondary, first, false},
+		"the member is down":                    {readpref.Nearest(), readpref.Nearest(), topology.Unknown, first, false},
+		"the member is an arbiter":              {readpref.Nearest(), readpref.Nearest(), topology.RSArbiter, first, false},
+		"a secondary became the primary":        {readpref.Secondary(), readpref.Secondary(), topology.RSPrimary, first, false},
+		"the primary became a secondary":        {nil, nil, topology.RSSecondary, first, false},
+		"secondaryPreferred stays at a primary": {readpref.SecondaryPreferred(), readpref.SecondaryPreferred(), topology.RSPrimary, first, true},
+		"primaryPreferred stays at a secondary": {readpref.PrimaryPreferred(), readpref.PrimaryPreferred(), topology.RSSecondary, first, true},
+		"another primary":                       {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, primaryID{"q:1", term(2)}, false},
+		"the same primary in another term":      {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, primaryID{"p:1", term(2)}, false},
+		"no primary at the moment":              {readpref.Nearest(), readpref.Nearest(), topology.RSSecondary, primaryID{}, true},
+	} {
+		member := &topology.Server{Address: "m:1", Kind: c.kind}
+		topo := &topology.Description{Kind: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{member}}
+		if c.primary != (primaryID{}) && c.kind != topology.RSPrimary {
+			topo.Servers = append(topo.Servers, &topology.Server{
+				Address: c.primary.address, Kind: topology.RSPrimary, ElectionID: c.primary.election,
+			})
+		}
+		pin := memberPin{address: "m:1", preference: c.pinned, primary: first}
+		if c.kind == topology.RSPrimary { // the member itself
+			pin.primary = primaryOf(topo)
+		}
+		if got := pin.valid(topo, member, c.now); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,501 @@
+package mongo_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/tag"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// The tests of this file check the sentences of "Requests", "Auto-retry" and "Errors" in the Read Preferences document.
+
+// discovered waits until the client knows all members.
+func (w *world) discovered() {
+	w.seed()
+	w.pass(time.Second)
+	w.forget()
+}
+
+// with returns the collection with a read preference.
+func (w *world) with(rp *readpref.ReadPref) *mongo.Collection {
+	return w.client.Database("test").Collection("c", options.Collection().SetReadPreference(rp))
+}
+
+// read reads once and returns the error.
+func read(ctx context.Context, coll *mongo.Collection) error {
+	return coll.FindOne(ctx, doc("_id", 1)).Err()
+}
+
+// servers returns the member of each attempt of a command so far, in order.
+func (w *world) servers(command string) []int {
+	var members []int
+	for _, j := range w.set.Journal() {
+		if j.Command == command {
+			members = append(members, j.Member)
+		}
+	}
+	return members
+}
+
+// last returns the member of the latest attempt of a find.
+func (w *world) last() int {
+	all := w.servers("find")
+	return all[len(all)-1]
+}
+
+func distinctOf(members []int) int {
+	return len(slices.Compact(slices.Sorted(slices.Values(members))))
+}
+
+// request begins a request that ends with the test's world.
+func (w *world) request() context.Context {
+	ctx, cancel := mongo.WithRequest(w.ctx)
+	w.Cleanup(cancel)
+	return ctx
+}
+
+func inDC(name string) *readpref.ReadPref {
+	return readpref.Nearest(readpref.WithTagSets(tag.Set{{Name: "dc", Value: name}}))
+}
+
+func memberInDC(i int, name string) mongotest.Option {
+	return mongotest.Member(i, mongotest.Tags(map[string]string{"dc": name}))
+}
+
+func TestARequestReadsFromOneMember(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		coll, before := w.with(readpref.Nearest()), len(w.servers("find"))
+		for range 50 {
+			w.must(read(w.ctx, coll))
+		}
+		if distinctOf(w.servers("find")[before:]) < 2 {
+			t.Fatal("without a request all reads went to one member")
+		}
+		before = len(w.servers("find"))
+		ctx := w.request()
+		for i := range 50 {
+			rp := readpref.Nearest() // another pointer, the same preference
+			if i%2 == 0 {
+				coll = w.with(rp)
+			}
+			w.must(read(ctx, coll))
+		}
+		if got := w.servers("find")[before:]; distinctOf(got) != 1 {
+			t.Errorf("the reads went to the members %v", got)
+		}
+	})
+}
+
+func TestAnotherReadPreferenceUnpinsARequest(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		for _, step := range []struct {
+			preference *readpref.ReadPref
+			want       int
+		}{
+			{inDC("east"), 1}, {inDC("west"), 2}, {inDC("east"), 1}, {readpref.Primary(), w.set.Primary()}, {inDC("west"), 2},
+		} {
+			w.must(read(ctx, w.with(step.preference)))
+			if got := w.last(); got != step.want {
+				t.Errorf("%v: member %d, want %d", step.preference, got, step.want)
+			}
+		}
+		moved := false
+		for range 30 {
+			w.must(read(ctx, w.with(readpref.Nearest())))
+			first := w.last()
+			w.must(read(ctx, w.with(readpref.Primary())))
+			w.must(read(ctx, w.with(readpref.Nearest())))
+			moved = moved || w.last() != first
+		}
+		if !moved {
+			t.Error("after another preference the selection did not begin afresh")
+		}
+	}, memberInDC(1, "east"), memberInDC(2, "west"))
+}
+
+func TestAMemberThatGoesDownUnpinsARequest(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx, coll := w.request(), w.with(readpref.Secondary())
+		w.must(read(ctx, coll))
+		down := w.last()
+		w.set.Kill(down)
+		w.must(read(ctx, coll))
+		next := w.last()
+		if next == down || next == w.set.Primary() {
+			t.Fatalf("after member %d: member %d", down, next)
+		}
+		w.set.Restart(down)
+		w.pass(30 * time.Second)
+		for range 20 {
+			w.must(read(ctx, coll))
+			if got := w.last(); got != next {
+				t.Fatalf("the request is pinned to member %d and read from member %d", next, got)
+			}
+		}
+	})
+}
+
+func TestANewPrimaryUnpinsAllRequests(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		happens func(w *world)
+		moves   bool
+	}{
+		{"a new primary", func(w *world) { w.must(w.set.StepDown()) }, true},
+		{"nothing", func(*world) {}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.discovered()
+				coll := w.with(readpref.Secondary())
+				var requests []context.Context
+				var pins []int
+				for range 60 {
+					ctx := w.request()
+					w.must(read(ctx, coll))
+					requests, pins = append(requests, ctx), append(pins, w.last())
+				}
+				c.happens(w)
+				w.pass(30 * time.Second)
+				moved := 0
+				for i, ctx := range requests {
+					w.must(read(ctx, coll))
+					if pins[i] != w.set.Primary() && w.last() != pins[i] {
+						moved++
+					}
+				}
+				if (moved > 0) != c.moves {
+					t.Errorf("%d requests read from another member", moved)
+				}
+			})
+		})
+	}
+}
+
+// The pinned member leaves the latency window, so that no new request would choose it.
+func TestAChangeOfRoundTripTimesDoesNotUnpinARequest(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx, coll := w.request(), w.with(readpref.Nearest())
+		w.must(read(ctx, coll))
+		pinned := w.last()
+		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			if r.Member != pinned {
+				return mongotest.Fault{}
+			}
+			return mongotest.Fault{Delay: 400 * time.Millisecond}
+		}))
+		w.pass(2 * time.Minute)
+		for range 20 {
+			w.must(read(w.ctx, coll))
+			if w.last() == pinned {
+				t.Fatal("the pinned member is still in the latency window")
+			}
+		}
+		w.must(read(ctx, coll))
+		if got := w.last(); got != pinned {
+			t.Errorf("the request is pinned to member %d and read from member %d", pinned, got)
+		}
+	})
+}
+
+func TestAReadInARequestTriesThreeMembers(t *testing.T) {
+	off := func(o *options.ClientOptions) { o.SetRetryReads(false) }
+	for _, c := range []struct {
+		name      string
+		configure func(*options.ClientOptions)
+		rp        *readpref.ReadPref
+		faults    []mongotest.Fault
+		attempts  int
+		members   int
+		fails     bool
+	}{
+		{"the first fails", nil, readpref.Nearest(), []mongotest.Fault{loseRequest}, 2, 2, false},
+		{"two fail", nil, readpref.Nearest(), []mongotest.Fault{loseRequest, loseReply}, 3, 3, false},
+		{"three fail", nil, readpref.Nearest(), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 3, 3, true},
+		{"only members that match", nil, readpref.Secondary(), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 2, 2, true},
+		{"only members with the tags", nil, inDC("east"), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 1, 1, true},
+		{"without retryReads", off, readpref.Nearest(), []mongotest.Fault{loseRequest}, 1, 1, true},
+		{"another retryable error", nil, inDC("east"), []mongotest.Fault{refuse(89)}, 2, 1, false},
+		{"two other retryable errors", nil, inDC("east"), []mongotest.Fault{refuse(89), refuse(89)}, 2, 1, true},
+		{"another retryable error, and the member is down", nil, readpref.Nearest(), []mongotest.Fault{refuse(91)}, 2, 2, false},
+		{"two other retryable errors after a socket error", nil, readpref.Secondary(), []mongotest.Fault{loseRequest, refuse(89), refuse(89)}, 3, 2, true},
+		{"another retryable error without retryReads", off, inDC("east"), []mongotest.Fault{refuse(89)}, 1, 1, true},
+		{"an error that is not retryable", nil, readpref.Nearest(), []mongotest.Fault{refuse(2)}, 1, 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, deadline := range []bool{false, true} {
+				in(t, c.configure, func(w *world) {
+					w.discovered()
+					ctx := w.request()
+					if deadline {
+						limited, cancel := context.WithTimeout(ctx, time.Minute)
+						defer cancel()
+						ctx = limited
+					}
+					before := len(w.servers("find"))
+					w.script("find", c.faults...)
+					began := time.Now()
+					err := read(ctx, w.with(c.rp))
+					got := w.servers("find")[before:]
+					if (err != nil) != c.fails || len(got) != c.attempts || distinctOf(got) != c.members {
+						t.Errorf("deadline %v: the members %v, then %v", deadline, got, err)
+					}
+					if c.members == c.attempts && time.Since(began) != 0 {
+						t.Errorf("deadline %v: it took %v", deadline, time.Since(began))
+					}
+					w.heal()
+					w.pass(time.Second)
+					w.must(read(ctx, w.with(c.rp))) // the next read begins afresh
+				}, memberInDC(1, "east"), mongotest.ElectionTimeout(100*time.Millisecond))
+			}
+		})
+	}
+}
+
+// A member to which no connection can be made counts as one that was tried.
+func TestAReadInARequestGoesOnWhenNoConnectionCanBeMade(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		w.set.Kill(1)
+		for range 20 {
+			began := time.Now()
+			ctx, cancel := mongo.WithRequest(w.ctx)
+			w.must(read(ctx, w.with(readpref.Secondary())))
+			cancel()
+			if w.last() != 2 || time.Since(began) != 0 {
+				t.Fatalf("member %d after %v", w.last(), time.Since(began))
+			}
+		}
+	}, mongotest.Member(0, mongotest.Priority(2)))
+}
+
+func TestAGetMoreInARequestIsNotRetried(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		w.must(w.set.Insert("test.c", doc("_id", 2), doc("_id", 3)))
+		w.pass(time.Second)
+		ctx := w.request()
+		cursor, err := w.with(readpref.Nearest()).Find(ctx, doc(), options.Find().SetBatchSize(1))
+		w.must(err)
+		w.script("getMore", loseReply)
+		for cursor.Next(ctx) {
+		}
+		if got := len(w.servers("getMore")); cursor.Err() == nil || got != 1 {
+			t.Errorf("%d attempts, then %v", got, cursor.Err())
+		}
+		_ = cursor.Close(ctx) // it cannot reach the server
+	})
+}
+
+func TestAWriteDoesNotUnpinASecondary(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx, coll := w.request(), w.with(readpref.Secondary())
+		w.must(read(ctx, coll))
+		pinned := w.last()
+		for i := range 20 {
+			_, err := coll.InsertOne(ctx, doc("n", i))
+			w.must(err)
+			w.must(read(ctx, coll))
+			if got := w.last(); got != pinned {
+				t.Fatalf("the request is pinned to member %d and read from member %d", pinned, got)
+			}
+		}
+	})
+}
+
+func TestAllPrimaryOperationsOfARequestUseOneConnection(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx, primary := w.request(), w.set.Primary()
+		var inside sync.WaitGroup
+		for i := range 20 { // operations without a request change the order of the pool
+			inside.Go(func() { w.must(read(w.ctx, w.coll)) })
+			inside.Go(func() {
+				_, err := w.coll.InsertOne(ctx, doc("n", i))
+				w.must(err)
+				w.must(read(ctx, w.with(readpref.Secondary())))
+				w.must(read(ctx, w.coll))
+				cursor, err := w.coll.Find(ctx, doc(), options.Find().SetBatchSize(1))
+				w.must(err)
+				cursor.Next(ctx)
+				w.must(cursor.Close(ctx))
+			})
+		}
+		inside.Wait()
+		conns := make(map[int64]bool)
+		for _, j := range w.set.Journal() {
+			if j.Member == primary && (j.Command == "insert" || j.Command == "getMore") && j.Seq > 1 {
+				conns[j.ConnID] = true
+			}
+		}
+		if len(conns) != 1 {
+			t.Errorf("the request used %d connections", len(conns))
+		}
+	})
+}
+
+func TestAConnectionOfARequestThatBrokeIsReplaced(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		_, err := w.coll.InsertOne(ctx, doc("_id", "before"))
+		w.must(err)
+		w.script("insert", loseReply)
+		_, err = w.coll.InsertOne(ctx, doc("_id", "lost"))
+		w.must(err)
+		w.must(w.set.StepDown())
+		_, err = w.coll.InsertOne(ctx, doc("_id", "after"))
+		w.must(err)
+		w.set.CheckCount(t, "test.c", 4)
+	})
+}
+
+func TestTheEndOfARequestReturnsItsConnection(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(parent, request context.CancelFunc)
+	}{
+		{"by cancel", func(_, request context.CancelFunc) { request() }},
+		{"by its parent", func(parent, _ context.CancelFunc) { parent() }},
+		{"twice", func(_, request context.CancelFunc) { request(); request() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
+				w.discovered()
+				parent, endParent := context.WithCancel(w.ctx)
+				defer endParent()
+				ctx, end := mongo.WithRequest(parent)
+				defer end()
+				_, err := w.coll.InsertOne(ctx, doc("n", 1))
+				w.must(err)
+				c.end(endParent, end)
+				synctest.Wait()
+				w.must(read(w.ctx, w.coll))
+				if err := read(ctx, w.coll); err == nil {
+					t.Error("an operation with the context of an ended request succeeded")
+				}
+				out := 0
+				for _, ev := range w.pool {
+					switch ev.Type {
+					case event.ConnectionCheckedOut:
+						out++
+					case event.ConnectionCheckedIn:
+						out--
+					}
+				}
+				if out != 0 {
+					t.Errorf("%d connections are checked out", out)
+				}
+			})
+		})
+	}
+}
+
+func TestWithoutAMatchingMemberARequestFailsAtOnce(t *testing.T) {
+	staleTags := tag.Set{{Name: "dc", Value: "east"}, {Name: "rack", Value: "1"}}
+	for want, c := range map[string]struct {
+		rp   *readpref.ReadPref
+		kill []int
+	}{
+		"No replica set primary available for query with ReadPreference PRIMARY":     {readpref.Primary(), []int{0, 1}},
+		"No replica set secondary available for query with ReadPreference SECONDARY": {readpref.Secondary(), []int{1, 2}},
+		"No replica set members available for query":                                 {readpref.Nearest(), []int{0, 1, 2}},
+		"No replica set member available for query with ReadPreference SECONDARY_PREFERRED and tags [{dc: east, rack: 1}]": {
+			readpref.SecondaryPreferred(readpref.WithTagSets(staleTags)), []int{0, 1},
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.discovered()
+				for _, member := range c.kill {
+					w.set.Kill(member)
+				}
+				w.pass(time.Minute)
+				commands, began := w.set.Counters(), time.Now()
+				err := read(w.request(), w.with(c.rp))
+				if err == nil || err.Error() != want || !mongo.IsNetworkError(err) {
+					t.Errorf("%q", err)
+				}
+				synctest.Wait()
+				if now := w.set.Counters(); time.Since(began) != 0 || !sameCommands(now, commands) {
+					t.Errorf("after %v: %v, before: %v", time.Since(began), now, commands)
+				}
+			}, mongotest.ElectionTimeout(time.Hour), mongotest.Member(0, mongotest.Priority(2)))
+		})
+	}
+}
+
+func sameCommands(a, b mongotest.Counters) bool {
+	return len(a.Commands) == len(b.Commands) && a.Commands["hello"] == b.Commands["hello"]
+}
+
+func TestBeforeTheFirstDiscoveryARequestWaits(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.set.Insert("test.c", doc("_id", 1)))
+		w.heal = w.set.Use("isMaster", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+			return mongotest.Fault{Delay: 3 * time.Second}
+		}))
+		began := time.Now()
+		w.must(read(w.request(), w.with(readpref.Nearest())))
+		if time.Since(began) < 3*time.Second {
+			t.Errorf("the read took %v", time.Since(began))
+		}
+	})
+}
+
+func TestAfterASocketErrorInARequestAllMembersAreChecked(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		var mu sync.Mutex
+		checked := make(map[int]bool)
+		remove := w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			mu.Lock()
+			checked[r.Member] = true
+			mu.Unlock()
+			return next(r)
+		})
+		defer remove()
+		w.script("find", loseRequest)
+		w.must(read(w.request(), w.with(readpref.Nearest())))
+		w.pass(500 * time.Millisecond)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(checked) < 2 { // the third member's monitor makes a new connection, with isMaster
+			t.Errorf("the members %v were checked", checked)
+		}
+	})
+}
+
+func TestARequestChangesNothingElsewhere(t *testing.T) {
+	for name, run := range map[string]func() (*mongotest.Deployment, error){"standalone": standalone, "sharded": sharded(2)} {
+		t.Run(name, func(t *testing.T) {
+			inside(t, run, nil, func(w *world) {
+				ctx := w.request()
+				_, err := w.coll.InsertOne(ctx, doc("_id", 1))
+				w.must(err)
+				w.script("find", loseRequest)
+				w.must(read(ctx, w.coll))
+				w.must(read(ctx, w.with(readpref.Nearest())))
+				var found bson.M
+				w.must(w.coll.FindOne(ctx, doc("_id", 1)).Decode(&found))
+			})
+		})
+	}
+}
