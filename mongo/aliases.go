@@ -9,9 +9,11 @@ type (
 	InsertOneResult = official.InsertOneResult
 	// InsertManyResult is the result of InsertMany.
 	InsertManyResult = official.InsertManyResult
-	// UpdateResult is the result of UpdateOne, UpdateByID and ReplaceOne.
+	// BulkWriteResult is the result of Collection.BulkWrite.
+	BulkWriteResult = official.BulkWriteResult
+	// UpdateResult is the result of UpdateOne, UpdateMany, UpdateByID and ReplaceOne.
 	UpdateResult = official.UpdateResult
-	// DeleteResult is the result of DeleteOne.
+	// DeleteResult is the result of DeleteOne and DeleteMany.
 	DeleteResult = official.DeleteResult
 	// Pipeline is an aggregation or update pipeline.
 	Pipeline = official.Pipeline
@@ -44,6 +46,16 @@ type (
 	WriteModel = official.WriteModel
 	// InsertOneModel is the WriteModel of an insert.
 	InsertOneModel = official.InsertOneModel
+	// UpdateOneModel is the WriteModel of an update of one document.
+	UpdateOneModel = official.UpdateOneModel
+	// UpdateManyModel is the WriteModel of an update of all documents that match.
+	UpdateManyModel = official.UpdateManyModel
+	// ReplaceOneModel is the WriteModel of a replacement.
+	ReplaceOneModel = official.ReplaceOneModel
+	// DeleteOneModel is the WriteModel of a delete of one document.
+	DeleteOneModel = official.DeleteOneModel
+	// DeleteManyModel is the WriteModel of a delete of all documents that match.
+	DeleteManyModel = official.DeleteManyModel
 )
 
 // The official driver's error values.
@@ -56,6 +68,24 @@ var (
 	ErrNotSlice           = official.ErrNotSlice
 	ErrNilCursor          = official.ErrNilCursor
 )
+
+// NewInsertOneModel returns a model without a document.
+func NewInsertOneModel() *InsertOneModel { return official.NewInsertOneModel() }
+
+// NewUpdateOneModel returns a model without arguments.
+func NewUpdateOneModel() *UpdateOneModel { return official.NewUpdateOneModel() }
+
+// NewUpdateManyModel returns a model without arguments.
+func NewUpdateManyModel() *UpdateManyModel { return official.NewUpdateManyModel() }
+
+// NewReplaceOneModel returns a model without arguments.
+func NewReplaceOneModel() *ReplaceOneModel { return official.NewReplaceOneModel() }
+
+// NewDeleteOneModel returns a model without a filter.
+func NewDeleteOneModel() *DeleteOneModel { return official.NewDeleteOneModel() }
+
+// NewDeleteManyModel returns a model without a filter.
+func NewDeleteManyModel() *DeleteManyModel { return official.NewDeleteManyModel() }
 
 // IsDuplicateKeyError reports whether err is a server's error about a duplicate key.
 func IsDuplicateKeyError(err error) bool { return official.IsDuplicateKeyError(err) }

@@ -84,16 +84,8 @@ func (missingFromCollection) Aggregate(...any) (*mongoCursor, error) {
 	return nil, notThereYet("Collection.Aggregate")
 }
 
-func (missingFromCollection) BulkWrite(...any) (*mongoBulkResult, error) {
-	return nil, notThereYet("Collection.BulkWrite")
-}
-
 func (missingFromCollection) CountDocuments(...any) (int64, error) {
 	return 0, notThereYet("Collection.CountDocuments")
-}
-
-func (missingFromCollection) DeleteMany(...any) (*mongoDeleteResult, error) {
-	return nil, notThereYet("Collection.DeleteMany")
 }
 
 func (missingFromCollection) Distinct(...any) missingResult {
@@ -115,10 +107,6 @@ func (missingFromCollection) FindOneAndReplace(...any) missingResult {
 func (missingFromCollection) Indexes() missingIndexes { return missingIndexes{} }
 
 func (missingFromCollection) SearchIndexes() missingSearchIndexes { return missingSearchIndexes{} }
-
-func (missingFromCollection) UpdateMany(...any) (*mongoUpdateResult, error) {
-	return nil, notThereYet("Collection.UpdateMany")
-}
 
 func (missingFromCollection) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Collection.Watch")
