@@ -39,7 +39,7 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		for _, c := range []operation.Command{
-			&insertCommand{}, &insertCommand{many: true}, &statementCommand{}, &findCommand{}, &findCommand{cursor: new(Cursor)},
+			&insertCommand{}, &batchCommand{batches: &batches{statements: make([]statement, 2)}, end: 2}, &statementCommand{}, &findCommand{}, &findCommand{cursor: new(Cursor)},
 			&findAndModifyCommand{result: new(SingleResult)}, &getMoreCommand{cursor: new(Cursor)}, &killCursorsCommand{}, dropCommand("c"),
 			&rawCommand{result: new(SingleResult)},
 		} {

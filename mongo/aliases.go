@@ -9,12 +9,40 @@ type (
 	InsertOneResult = official.InsertOneResult
 	// InsertManyResult is the result of InsertMany.
 	InsertManyResult = official.InsertManyResult
-	// UpdateResult is the result of UpdateOne, UpdateByID and ReplaceOne.
+	// BulkWriteResult is the result of Collection.BulkWrite.
+	BulkWriteResult = official.BulkWriteResult
+	// UpdateResult is the result of UpdateOne, UpdateMany, UpdateByID and ReplaceOne.
 	UpdateResult = official.UpdateResult
-	// DeleteResult is the result of DeleteOne.
+	// DeleteResult is the result of DeleteOne and DeleteMany.
 	DeleteResult = official.DeleteResult
+	// ClientBulkWriteResult is the result of Client.BulkWrite.
+	ClientBulkWriteResult = official.ClientBulkWriteResult
+	// ClientBulkWriteInsertResult is the result of one insert of Client.BulkWrite.
+	ClientBulkWriteInsertResult = official.ClientBulkWriteInsertResult
+	// ClientBulkWriteUpdateResult is the result of one update or replacement of Client.BulkWrite.
+	ClientBulkWriteUpdateResult = official.ClientBulkWriteUpdateResult
+	// ClientBulkWriteDeleteResult is the result of one delete of Client.BulkWrite.
+	ClientBulkWriteDeleteResult = official.ClientBulkWriteDeleteResult
+	// ListDatabasesResult is the result of Client.ListDatabases.
+	ListDatabasesResult = official.ListDatabasesResult
+	// DatabaseSpecification describes a database.
+	DatabaseSpecification = official.DatabaseSpecification
+	// CollectionSpecification describes a collection.
+	CollectionSpecification = official.CollectionSpecification
+	// IndexSpecification describes an index.
+	IndexSpecification = official.IndexSpecification
+	// IndexModel is an index to create.
+	IndexModel = official.IndexModel
+	// SearchIndexModel is a search index to create.
+	SearchIndexModel = official.SearchIndexModel
 	// Pipeline is an aggregation or update pipeline.
 	Pipeline = official.Pipeline
+	// Dialer makes connections. It is the type of options.ClientOptions.Dialer.
+	Dialer = official.Dialer
+	// StreamType is what a change stream watches: a collection, a database or a whole deployment.
+	StreamType = official.StreamType
+	// RewrapManyDataKeyResult is the result of ClientEncryption.RewrapManyDataKey.
+	RewrapManyDataKeyResult = official.RewrapManyDataKeyResult
 
 	// CommandError is the error of a command: an error reply of a server, or a network error (label "NetworkError").
 	CommandError = official.CommandError
@@ -27,10 +55,12 @@ type (
 	WriteConcernError = official.WriteConcernError
 	// WriteException is the error of a write with one statement.
 	WriteException = official.WriteException
-	// BulkWriteError is the error of one document of an InsertMany.
+	// BulkWriteError is the error of one document of InsertMany or of one model of Collection.BulkWrite.
 	BulkWriteError = official.BulkWriteError
-	// BulkWriteException is the error of an InsertMany. Some of its documents may have been inserted.
+	// BulkWriteException is the error of InsertMany or Collection.BulkWrite. Some of the writes may have been made.
 	BulkWriteException = official.BulkWriteException
+	// ClientBulkWriteException is the error of Client.BulkWrite. Some of the writes may have been made.
+	ClientBulkWriteException = official.ClientBulkWriteException
 	// ServerError is implemented by all errors that a server returned.
 	ServerError = official.ServerError
 	// LabeledError is implemented by all errors with error labels.
@@ -40,10 +70,23 @@ type (
 	// ErrMapForOrderedArgument is the error of a map with several keys for an argument whose keys have an order: a sort,
 	// a hint, or a command.
 	ErrMapForOrderedArgument = official.ErrMapForOrderedArgument
-	// WriteModel is one write of a bulk write. It is the type of BulkWriteError.Request.
+	// InvalidArgumentError is the type of ErrNilDocument, ErrEmptySlice and other errors of arguments.
+	InvalidArgumentError = official.InvalidArgumentError
+	// EncryptionKeyVaultError is an error of the official driver's client-side encryption. Holdfast never returns it.
+	EncryptionKeyVaultError = official.EncryptionKeyVaultError
+	// MongocryptError is an error of the official driver's client-side encryption. Holdfast never returns it.
+	MongocryptError = official.MongocryptError
+	// MongocryptdError is an error of the official driver's client-side encryption. Holdfast never returns it.
+	MongocryptdError = official.MongocryptdError
+	// WriteModel is one write of Collection.BulkWrite. It is the type of BulkWriteError.Request.
 	WriteModel = official.WriteModel
-	// InsertOneModel is the WriteModel of an insert.
-	InsertOneModel = official.InsertOneModel
+)
+
+// What a change stream can watch.
+const (
+	CollectionStream = official.CollectionStream
+	DatabaseStream   = official.DatabaseStream
+	ClientStream     = official.ClientStream
 )
 
 // The official driver's error values.
@@ -55,6 +98,11 @@ var (
 	ErrEmptySlice         = official.ErrEmptySlice
 	ErrNotSlice           = official.ErrNotSlice
 	ErrNilCursor          = official.ErrNilCursor
+	ErrMissingResumeToken = official.ErrMissingResumeToken
+	ErrInvalidIndexValue  = official.ErrInvalidIndexValue
+	ErrNonStringIndexName = official.ErrNonStringIndexName //nolint:staticcheck // the official package still exports it
+	ErrMultipleIndexDrop  = official.ErrMultipleIndexDrop
+	ErrWrongClient        = official.ErrWrongClient
 )
 
 // IsDuplicateKeyError reports whether err is a server's error about a duplicate key.

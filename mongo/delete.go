@@ -6,10 +6,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/retry"
 )
 
-var deleteOneFields = honoured("Collation", "Comment", "Hint", "Let")
+var (
+	deleteOneFields  = honoured("Collation", "Comment", "Hint", "Let", "Internal")
+	deleteManyFields = deleteOneFields
+)
+
+// deleteArguments are the arguments of one delete.
+type deleteArguments struct {
+	filter    any
+	multi     bool
+	collation *options.Collation
+	comment   any
+	hint      any
+	let       any
+	rawData   *bool
+}
 
 // DeleteOne deletes one document that matches the filter. It is a retryable write. After a WriteConcernError it
 // returns the result and the error.
@@ -20,41 +33,65 @@ func (coll *Collection) DeleteOne(
 	if err != nil {
 		return nil, err
 	}
+	return coll.delete(ctx, &deleteArguments{
+		filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, rawData: rawDataOf(opts, o),
+	})
+}
+
+// DeleteMany deletes all documents that match the filter. It is retried for overload only, because some of the documents
+// may have been deleted (Retryable Writes specification). After a WriteConcernError it returns the result and the error.
+func (coll *Collection) DeleteMany(
+	ctx context.Context, filter any, opts ...options.Lister[options.DeleteManyOptions],
+) (*DeleteResult, error) {
+	o, err := writeArguments(coll, deleteManyFields, opts)
+	if err != nil {
+		return nil, err
+	}
+	return coll.delete(ctx, &deleteArguments{
+		filter: filter, multi: true, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let,
+		rawData: rawDataOf(opts, o),
+	})
+}
+
+func (coll *Collection) delete(ctx context.Context, a *deleteArguments) (*DeleteResult, error) {
 	s := newScratch()
 	defer s.release()
-	statement := extras{codec: coll.scope.codec}
-	statement.collation(o.Collation)
-	statement.hint(o.Hint)
-	command := extras{codec: coll.scope.codec}
-	command.value("comment", o.Comment)
-	command.document("let", o.Let)
-	if err := firstError(statement.err, command.err); err != nil {
+	if err := coll.appendDelete(s, a); err != nil {
 		return nil, err
+	}
+	kind := deleteOneKind
+	if a.multi {
+		kind = deleteManyKind
+	}
+	cmd := &statementCommand{writeCommand: writeCommand{
+		coll: coll, kind: kind, statements: s.b, hint: a.hint, rawData: a.rawData,
+	}}
+	given := writeExtras{comment: a.comment, let: a.let}
+	var err error
+	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
+		return nil, err
+	}
+	return cmd.deleteResult(ctx)
+}
+
+// appendDelete writes the statement of a delete command.
+func (coll *Collection) appendDelete(s *scratch, a *deleteArguments) error {
+	x := extras{codec: coll.scope.codec}
+	x.collation(a.collation)
+	x.hint(a.hint)
+	if x.err != nil {
+		return x.err
 	}
 	var at int
 	at, s.b = wire.BeginDocument(s.b)
-	if err := coll.appendNamed(s, "q", filter); err != nil {
-		return nil, err
+	if err := coll.appendNamed(s, "q", a.filter); err != nil {
+		return err
 	}
-	s.b = wire.AppendInt32(s.b, "limit", 1)
-	s.b = wire.EndDocument(append(s.b, statement.b...), at)
-	cmd := &statementCommand{
-		name: "delete", identifier: "deletes", coll: coll, statement: s.b, extras: command.b,
-		hint: o.Hint, hintSince: hintWireVersion,
+	limit := int32(1)
+	if a.multi {
+		limit = 0
 	}
-	err = cmd.run(ctx, retry.EffectNotIdempotent)
-	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}
-	if err != nil {
-		return acknowledgedAnyway(r, err)
-	}
-	return r, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
+	s.b = wire.AppendInt32(s.b, "limit", limit)
+	s.b = wire.EndDocument(append(s.b, x.b...), at)
 	return nil
 }

@@ -24,8 +24,18 @@ func (f fields) check(name string, options any) error {
 	v := reflect.ValueOf(options).Elem()
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
-		if field.IsExported() && !f[field.Name] && !v.Field(i).IsZero() {
-			return fmt.Errorf("mongo: option %s.%s is not supported by Holdfast", name, field.Name)
+		if !field.IsExported() || v.Field(i).IsZero() {
+			continue
+		}
+		refused := ""
+		switch {
+		case !f[field.Name]:
+			refused = field.Name
+		case field.Name == internalField:
+			refused = refusedInternal(v.Field(i))
+		}
+		if refused != "" {
+			return fmt.Errorf("mongo: option %s.%s is not supported by Holdfast", name, refused)
 		}
 	}
 	return nil

@@ -9,85 +9,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
 var (
 	updateOneFields = honoured(
-		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort")
-	replaceFields = honoured("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort")
+		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort", "Internal")
+	replaceFields = honoured("BypassDocumentValidation", "Collation", "Comment", "Hint", "Upsert", "Let", "Sort", "Internal")
 )
 
-// statementCommand is an update or delete command with one statement.
-type statementCommand struct {
-	name       string // "update" or "delete"
-	identifier string
-	coll       *Collection
-	statement  []byte
-	extras     []byte
-	hint       any
-	hintSince  int32 // the wire version from which servers know a hint
-
-	n, modified int64
-	upserted    any
-	hasUpserted bool
-
-	op operation.Operation
-}
-
-// run runs the statement. effect is the operation's Effect.
-func (c *statementCommand) run(ctx context.Context, effect retry.Effect) error {
-	c.coll.write(&c.op, c.name, c, effect)
-	return c.coll.db.client.run(ctx, &c.op)
-}
-
-func (c *statementCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
-	if limit := int(attempt.Server.MaxDocumentSize); limit > 0 && len(c.statement) > limit+messageMargin {
-		refused := tooLarge{subject: "the " + c.name + " statement", size: len(c.statement), limit: limit}
-		return nil, WriteException{WriteErrors: WriteErrors{refused.writeError()}}
-	}
-	if err := c.coll.checkHint(c.hint, attempt, c.hintSince); err != nil {
-		return nil, err
-	}
-	b = wire.AppendString(b, c.name, c.coll.name)
-	b = wire.AppendBool(b, "ordered", true)
-	return append(b, c.extras...), nil
-}
-
-func (c *statementCommand) AppendSequences(b []byte) []byte {
-	return wire.AppendSequence(b, c.identifier, c.statement)
-}
-
-func (c *statementCommand) Accept(reply *operation.Reply) error {
-	c.n, c.modified, c.upserted, c.hasUpserted = reply.N, reply.NModified, nil, false
-	if reply.Upserted != nil {
-		if err := c.readUpserted(reply.Upserted); err != nil {
-			return err
-		}
-	}
-	return writeError(reply)
-}
-
-func (c *statementCommand) readUpserted(array []byte) error {
-	first := wire.Elements(array)
-	if !first.Next() {
-		return first.Err
-	}
-	for it := wire.Elements(first.Value); it.Next(); {
-		if string(it.Key) == "_id" {
-			c.hasUpserted = true
-			return bson.RawValue{Type: it.Type, Value: it.Value}.Unmarshal(&c.upserted)
-		}
-	}
-	return nil
-}
-
-// updateArguments are the arguments of UpdateOne, ReplaceOne and FindOneAndUpdate.
+// updateArguments are the arguments of one update or replacement.
 type updateArguments struct {
 	filter, update any
 	replace        bool
+	multi          bool
 
 	arrayFilters []any
 	bypass       *bool
@@ -97,6 +33,7 @@ type updateArguments struct {
 	upsert       *bool
 	let          any
 	sort         any
+	rawData      *bool
 }
 
 // UpdateOne updates one document that matches the filter. update is a document of update operators or a pipeline. It
@@ -110,7 +47,7 @@ func (coll *Collection) UpdateOne(
 	}
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
-		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+		collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
 	})
 }
 
@@ -135,7 +72,7 @@ func (coll *Collection) ReplaceOne(
 	}
 	return coll.update(ctx, &updateArguments{
 		filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
-		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+		comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort, rawData: rawDataOf(opts, o),
 	})
 }
 
@@ -145,33 +82,23 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	if err := coll.appendUpdate(s, a); err != nil {
 		return nil, err
 	}
-	cmd := &statementCommand{
-		name: "update", identifier: "updates", coll: coll, statement: s.b, hint: a.hint, hintSince: updateHintWireVersion,
+	kind := updateOneKind
+	if a.multi {
+		kind = updateManyKind
 	}
-	x := extras{codec: coll.scope.codec}
-	x.boolean("bypassDocumentValidation", a.bypass)
-	x.value("comment", a.comment)
-	x.document("let", a.let)
-	if x.err != nil {
-		return nil, x.err
+	cmd := &statementCommand{writeCommand: writeCommand{
+		coll: coll, kind: kind, statements: s.b, hint: a.hint, rawData: a.rawData,
+	}}
+	given := writeExtras{bypass: a.bypass, comment: a.comment, let: a.let}
+	var err error
+	if cmd.extras, err = given.encode(coll.scope.codec, kind.command); err != nil {
+		return nil, err
 	}
-	cmd.extras = x.b
 	effect := retry.EffectNotIdempotent
 	if a.replace {
 		effect = retry.EffectIdempotent
 	}
-	err := cmd.run(ctx, effect)
-	r := &UpdateResult{
-		MatchedCount: cmd.n, ModifiedCount: cmd.modified, UpsertedID: cmd.upserted,
-		Acknowledged: coll.scope.writeConcern.Acknowledged(),
-	}
-	if cmd.hasUpserted {
-		r.MatchedCount, r.UpsertedCount = r.MatchedCount-1, 1
-	}
-	if err != nil {
-		return acknowledgedAnyway(r, err)
-	}
-	return r, nil
+	return cmd.updateResult(ctx, effect)
 }
 
 // appendUpdate writes the statement of an update command.
@@ -192,6 +119,9 @@ func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	}
 	if err := coll.appendChange(s, "u", a); err != nil {
 		return err
+	}
+	if a.multi {
+		s.b = wire.AppendBool(s.b, "multi", true)
 	}
 	s.b = wire.EndDocument(append(s.b, x.b...), at)
 	return nil

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"regexp"
 
-	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -16,6 +15,13 @@ import (
 
 type (
 	mongoBulkError         = mongo.BulkWriteException
+	mongoBulkResult        = mongo.BulkWriteResult
+	mongoClientBulkError   = mongo.ClientBulkWriteException
+	mongoClientBulkResult  = mongo.ClientBulkWriteResult
+	mongoClientBulkWrite   = mongo.ClientBulkWrite
+	mongoClientWriteModel  = mongo.ClientWriteModel
+	mongoIndexModel        = mongo.IndexModel
+	mongoSearchIndexModel  = mongo.SearchIndexModel
 	mongoCommandError      = mongo.CommandError
 	mongoCursor            = mongo.Cursor
 	mongoDeleteResult      = mongo.DeleteResult
@@ -27,38 +33,25 @@ type (
 	mongoWriteError        = mongo.WriteError
 	mongoWriteException    = mongo.WriteException
 	mongoWriteModel        = mongo.WriteModel
-)
-
-// Holdfast has no names for these types yet. They are plain data, for which it uses the official types.
-type (
-	mongoBulkResult       = official.BulkWriteResult
-	mongoClientBulkError  = official.ClientBulkWriteException
-	mongoClientBulkResult = official.ClientBulkWriteResult
-	mongoClientBulkWrite  = official.ClientBulkWrite
-	mongoClientWriteModel = official.ClientWriteModel
-	mongoIndexModel       = official.IndexModel
-	mongoSearchIndexModel = official.SearchIndexModel
+	mongoBucket            = mongo.GridFSBucket
 )
 
 var (
 	mongoErrNoDocuments = mongo.ErrNoDocuments
 	mongoIsTimeout      = mongo.IsTimeout
-)
 
-// Holdfast has no names for these functions yet. The models that they make are plain data.
-var (
-	mongoNewInsertOne        = official.NewInsertOneModel
-	mongoNewUpdateOne        = official.NewUpdateOneModel
-	mongoNewUpdateMany       = official.NewUpdateManyModel
-	mongoNewReplaceOne       = official.NewReplaceOneModel
-	mongoNewDeleteOne        = official.NewDeleteOneModel
-	mongoNewDeleteMany       = official.NewDeleteManyModel
-	mongoNewClientInsertOne  = official.NewClientInsertOneModel
-	mongoNewClientUpdateOne  = official.NewClientUpdateOneModel
-	mongoNewClientUpdateMany = official.NewClientUpdateManyModel
-	mongoNewClientReplaceOne = official.NewClientReplaceOneModel
-	mongoNewClientDeleteOne  = official.NewClientDeleteOneModel
-	mongoNewClientDeleteMany = official.NewClientDeleteManyModel
+	mongoNewInsertOne        = mongo.NewInsertOneModel
+	mongoNewUpdateOne        = mongo.NewUpdateOneModel
+	mongoNewUpdateMany       = mongo.NewUpdateManyModel
+	mongoNewReplaceOne       = mongo.NewReplaceOneModel
+	mongoNewDeleteOne        = mongo.NewDeleteOneModel
+	mongoNewDeleteMany       = mongo.NewDeleteManyModel
+	mongoNewClientInsertOne  = mongo.NewClientInsertOneModel
+	mongoNewClientUpdateOne  = mongo.NewClientUpdateOneModel
+	mongoNewClientUpdateMany = mongo.NewClientUpdateManyModel
+	mongoNewClientReplaceOne = mongo.NewClientReplaceOneModel
+	mongoNewClientDeleteOne  = mongo.NewClientDeleteOneModel
+	mongoNewClientDeleteMany = mongo.NewClientDeleteManyModel
 )
 
 // Each handle has the methods of the client's handle and, one level deeper, the missing ones. Of two methods with the same name
@@ -109,8 +102,9 @@ func (db *mongoDatabase) Collection(name string, opts ...options.Lister[options.
 // Database returns the handle that c was made with.
 func (c *mongoCollection) Database() *mongoDatabase { return c.database }
 
-// refusedOption is the whole text by which the client refuses an option that it does not honour.
+// refusedOption is the whole text by which the client refuses an option that it does not honour, or GridFS.
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
+	`|(GridFSBucket\.\w+) is not supported by Holdfast` +
 	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast` +
 	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI` +
 	`|(serverMonitoringMode "stream") is not supported by Holdfast, which polls: use "auto" or "poll")$`)

@@ -55,8 +55,6 @@ func (missingFromDatabase) CreateCollection(...any) error {
 
 func (missingFromDatabase) CreateView(...any) error { return notThereYet("Database.CreateView") }
 
-func (missingFromDatabase) GridFSBucket(...any) *mongoBucket { return new(mongoBucket) }
-
 func (missingFromDatabase) ListCollectionNames(...any) ([]string, error) {
 	return nil, notThereYet("Database.ListCollectionNames")
 }
@@ -84,16 +82,8 @@ func (missingFromCollection) Aggregate(...any) (*mongoCursor, error) {
 	return nil, notThereYet("Collection.Aggregate")
 }
 
-func (missingFromCollection) BulkWrite(...any) (*mongoBulkResult, error) {
-	return nil, notThereYet("Collection.BulkWrite")
-}
-
 func (missingFromCollection) CountDocuments(...any) (int64, error) {
 	return 0, notThereYet("Collection.CountDocuments")
-}
-
-func (missingFromCollection) DeleteMany(...any) (*mongoDeleteResult, error) {
-	return nil, notThereYet("Collection.DeleteMany")
 }
 
 func (missingFromCollection) Distinct(...any) missingResult {
@@ -115,10 +105,6 @@ func (missingFromCollection) FindOneAndReplace(...any) missingResult {
 func (missingFromCollection) Indexes() missingIndexes { return missingIndexes{} }
 
 func (missingFromCollection) SearchIndexes() missingSearchIndexes { return missingSearchIndexes{} }
-
-func (missingFromCollection) UpdateMany(...any) (*mongoUpdateResult, error) {
-	return nil, notThereYet("Collection.UpdateMany")
-}
 
 func (missingFromCollection) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Collection.Watch")
@@ -160,28 +146,6 @@ func (missingSearchIndexes) List(...any) (*mongoCursor, error) {
 }
 
 func (missingSearchIndexes) UpdateOne(...any) error { return notThereYet("SearchIndexView.UpdateOne") }
-
-// mongoBucket stands for the official GridFSBucket.
-type mongoBucket struct{}
-
-func (*mongoBucket) Delete(...any) error { return notThereYet("GridFSBucket.Delete") }
-func (*mongoBucket) DownloadToStream(...any) (int64, error) {
-	return 0, notThereYet("GridFSBucket.DownloadToStream")
-}
-
-func (*mongoBucket) DownloadToStreamByName(...any) (int64, error) {
-	return 0, notThereYet("GridFSBucket.DownloadToStreamByName")
-}
-func (*mongoBucket) Drop(...any) error                 { return notThereYet("GridFSBucket.Drop") }
-func (*mongoBucket) Find(...any) (*mongoCursor, error) { return nil, notThereYet("GridFSBucket.Find") }
-func (*mongoBucket) Rename(...any) error               { return notThereYet("GridFSBucket.Rename") }
-func (*mongoBucket) UploadFromStream(...any) (bson.ObjectID, error) {
-	return bson.NilObjectID, notThereYet("GridFSBucket.UploadFromStream")
-}
-
-func (*mongoBucket) UploadFromStreamWithID(...any) error {
-	return notThereYet("GridFSBucket.UploadFromStreamWithID")
-}
 
 // mongoChangeStream stands for the official ChangeStream. Nothing makes one.
 type mongoChangeStream struct{}

@@ -15,7 +15,7 @@ import (
 func TestAMissingMethodReturnsItsOwnName(t *testing.T) {
 	for receiver, missing := range map[string]any{
 		"Client": missingFromClient{}, "Database": missingFromDatabase{}, "Collection": missingFromCollection{},
-		"IndexView": missingIndexes{}, "SearchIndexView": missingSearchIndexes{}, "GridFSBucket": new(mongoBucket),
+		"IndexView": missingIndexes{}, "SearchIndexView": missingSearchIndexes{},
 		"ChangeStream": new(mongoChangeStream), "Session": new(mongoSession),
 	} {
 		v := reflect.ValueOf(missing)
@@ -66,6 +66,7 @@ func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeoutMS=1")), "socketTimeoutMS"},
 		{"a scheme", errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI"), "mongodb+srv"},
 		{"streamed checks", refused(options.Client().SetServerMonitoringMode("stream")), `serverMonitoringMode "stream"`},
+		{"GridFS", new(mongoBucket).Drop(t.Context()), "GridFSBucket.Drop"},
 		{"a method", notThereYet("Client.Watch"), "Client.Watch"},
 		{"a method, around which others have put their text", fmt.Errorf("so: %w", notThereYet("Client.Watch")), "Client.Watch"},
 		{"no error", nil, ""},

@@ -1,0 +1,87 @@
+package mongo
+
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// writeKind is a kind of statement. The statements of one command are of one kind.
+type writeKind struct {
+	command    string // insert, update or delete
+	identifier string // of the document sequence
+	multi      bool   // a statement may change several documents, so that its command is not retryable
+	effect     retry.Effect
+	// margin is by how many bytes a statement may exceed the server's maxBsonObjectSize: a document must not, but an update
+	// and a delete also have fields that are not stored.
+	margin    int
+	hintSince int32 // the wire version from which servers know or refuse a hint
+}
+
+// The kinds of statements. An unordered bulk write sends them in this order, as the official driver does.
+var (
+	insertKind     = &writeKind{command: "insert", identifier: "documents", effect: retry.EffectIdempotent}
+	updateOneKind  = &writeKind{command: "update", identifier: "updates", margin: messageMargin, hintSince: updateHintWireVersion}
+	updateManyKind = &writeKind{command: "update", identifier: "updates", margin: messageMargin, hintSince: updateHintWireVersion, multi: true}
+	deleteOneKind  = &writeKind{command: "delete", identifier: "deletes", margin: messageMargin, hintSince: hintWireVersion}
+	deleteManyKind = &writeKind{command: "delete", identifier: "deletes", margin: messageMargin, hintSince: hintWireVersion, multi: true}
+
+	writeKinds = []*writeKind{insertKind, updateOneKind, updateManyKind, deleteOneKind, deleteManyKind}
+)
+
+// writeCommand is an insert, update or delete command with encoded statements. Other types embed it and add Accept.
+type writeCommand struct {
+	coll       *Collection
+	kind       *writeKind
+	statements []byte
+	unordered  bool
+	hint       any    // of one of the statements, nil if none has a hint
+	extras     []byte // the optional fields of the command
+	rawData    *bool
+
+	op operation.Operation
+}
+
+// run runs the command. cmd is the type that embeds c.
+func (c *writeCommand) run(ctx context.Context, cmd operation.Command, effect retry.Effect) error {
+	c.coll.write(&c.op, c.kind.command, cmd, effect)
+	c.op.Retryable = c.op.Retryable && !c.kind.multi
+	return c.coll.db.client.run(ctx, &c.op)
+}
+
+// appendTo writes the elements of the command.
+func (c *writeCommand) appendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if err := c.coll.checkHint(c.hint, attempt, c.kind.hintSince); err != nil {
+		return nil, err
+	}
+	b = wire.AppendString(b, c.kind.command, c.coll.name)
+	b = wire.AppendBool(b, "ordered", !c.unordered)
+	return appendRawData(append(b, c.extras...), c.rawData, attempt), nil
+}
+
+// AppendSequences implements [operation.Sequencer].
+func (c *writeCommand) AppendSequences(b []byte) []byte {
+	return wire.AppendSequence(b, c.kind.identifier, c.statements)
+}
+
+// writeExtras are the optional fields of insert, update and delete commands.
+type writeExtras struct {
+	bypass  *bool
+	comment any
+	let     any
+}
+
+// encode returns the fields that a command has: an insert has no let, a delete no bypassDocumentValidation.
+func (e *writeExtras) encode(codec codec, command string) ([]byte, error) {
+	x := extras{codec: codec}
+	if command != deleteOneKind.command {
+		x.boolean("bypassDocumentValidation", e.bypass)
+	}
+	x.value("comment", e.comment)
+	if command != insertKind.command {
+		x.document("let", e.let)
+	}
+	return x.b, x.err
+}
