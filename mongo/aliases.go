@@ -55,6 +55,7 @@ var (
 	ErrEmptySlice         = official.ErrEmptySlice
 	ErrNotSlice           = official.ErrNotSlice
 	ErrNilCursor          = official.ErrNilCursor
+	ErrWrongClient        = official.ErrWrongClient
 )
 
 // IsDuplicateKeyError reports whether err is a server's error about a duplicate key.

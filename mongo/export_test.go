@@ -33,6 +33,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.ReplaceOptions](replaceFields, "Internal"),
 		row[options.DeleteOneOptions](deleteOneFields, "Internal"),
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
+		row[options.SessionOptions](sessionFields, "DefaultTransactionOptions"),
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 	}
 }
