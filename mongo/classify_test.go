@@ -579,14 +579,19 @@ func without(t *testing.T, raw bson.Raw, field string) bson.Raw {
 	return b
 }
 
+// noSessions makes all servers say that they have no sessions.
+func (w *world) noSessions() {
+	w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		reply := next(r)
+		reply.Body = without(w.T, reply.Body, "logicalSessionTimeoutMinutes")
+		return reply
+	})
+}
+
 // A first server that does not support retryable writes: no transaction number, one attempt, and no label.
 func TestAServerWithoutRetryableWritesIsAskedOnce(t *testing.T) {
 	inside(t, sharded(1), nil, func(w *world) {
-		w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-			reply := next(r)
-			reply.Body = without(t, reply.Body, "logicalSessionTimeoutMinutes")
-			return reply
-		})
+		w.noSessions()
 		w.seed()
 		w.script("update", loseRequest)
 		err := updateOne(w)

@@ -76,10 +76,16 @@ func (c *Client) selection(rp *readpref.ReadPref) *topology.Selection {
 	return &topology.Selection{ReadPref: rp, LocalThreshold: c.threshold, HeartbeatInterval: c.heartbeat}
 }
 
-// run runs one operation. If ctx has no deadline, the client's timeout applies.
+// run runs one operation, in the session of ctx if op has none. If ctx has no deadline, the client's timeout applies.
 func (c *Client) run(ctx context.Context, op *operation.Operation) error {
 	if c.closed.Load() {
 		return ErrClientDisconnected
+	}
+	if op.Session == nil {
+		var err error
+		if op.Session, err = c.sessionOf(ctx); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()

@@ -38,20 +38,25 @@ type Cursor struct {
 	closed     bool
 }
 
-// newCursor returns a cursor for the result of a command on a database or on one of its collections. A nil session
-// means an implicit one, which ends with the cursor. An explicit session does not end with the cursor.
-func newCursor(db *Database, collection string, s scope, session *operation.Session) *Cursor {
+// newCursor returns a cursor for the result of a command on a database or on one of its collections. Its session is that
+// of ctx or, without one, an implicit one, which ends with the cursor. open returns the error of a session that cannot be
+// used.
+func newCursor(ctx context.Context, db *Database, collection string, s scope) *Cursor {
+	session, err := db.client.sessionOf(ctx)
 	if session == nil {
 		session = db.client.runner.ImplicitSession()
 	}
 	return &Cursor{
 		client: db.client, codec: s.codec, readPreference: s.readPreference, database: db.name, collection: collection,
-		session: session,
+		session: session, err: err,
 	}
 }
 
 // open runs the command whose reply has the cursor. The Accept of the command calls accept.
 func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
+	if c.err != nil {
+		return c.err
+	}
 	op.Session, op.Pin = c.session, &c.pin
 	err := c.client.run(ctx, op)
 	if err != nil {

@@ -61,7 +61,7 @@ func onDatabase(t *testing.T, f func(*fiveDocuments)) {
 }
 
 // open opens a cursor in a session. Nil means an implicit one.
-func (f *fiveDocuments) open(s *operation.Session) (*Cursor, error) {
+func (f *fiveDocuments) open(s *Session) (*Cursor, error) {
 	f.Helper()
 	documents := bson.A{}
 	for i := range 5 {
@@ -75,15 +75,16 @@ func (f *fiveDocuments) open(s *operation.Session) (*Cursor, error) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	cursor := newCursor(f.db, "", f.db.scope, s)
+	ctx := NewSessionContext(f.Context(), s)
+	cursor := newCursor(ctx, f.db, "", f.db.scope)
 	cursor.batchSize, cursor.pin.KeepConnection = 2, f.keep
-	return cursor, cursor.open(f.Context(), &operation.Operation{
+	return cursor, cursor.open(ctx, &operation.Operation{
 		Name: "aggregate", Database: f.db.name, Command: &databaseCommand{elements: command, cursor: cursor},
 		Kind: operation.Read, Effect: retry.EffectReadOnly, Retryable: true, Selection: f.db.scope.reads,
 	})
 }
 
-func (f *fiveDocuments) mustOpen(s *operation.Session) *Cursor {
+func (f *fiveDocuments) mustOpen(s *Session) *Cursor {
 	f.Helper()
 	c, err := f.open(s)
 	if err != nil {
@@ -132,13 +133,16 @@ func TestACursorOfADatabaseIsClosedOnItsServer(t *testing.T) {
 
 func TestACursorEndsOnlyAnImplicitSession(t *testing.T) {
 	onDatabase(t, func(f *fiveDocuments) {
-		explicit := f.db.client.runner.StartSession(operation.SessionOptions{})
+		explicit, err := f.db.client.StartSession()
+		if err != nil {
+			f.Fatal(err)
+		}
 		first := f.mustOpen(explicit)
 		if err := first.Close(f.Context()); err != nil {
 			f.Fatal(err)
 		}
 		second := f.mustOpen(explicit)
-		explicit.End()
+		explicit.EndSession(f.Context())
 		for range 2 { // from the first batch
 			second.Next(f.Context())
 		}
@@ -146,11 +150,10 @@ func TestACursorEndsOnlyAnImplicitSession(t *testing.T) {
 			f.Errorf("after the session's end: %v", second.Err())
 		}
 		implicit := f.mustOpen(nil)
-		session := implicit.session
 		if err := implicit.Close(f.Context()); err != nil {
 			f.Fatal(err)
 		}
-		if _, err := f.open(session); !errors.Is(err, operation.ErrSessionEnded) {
+		if err := implicit.getMore(f.Context()); !errors.Is(err, operation.ErrSessionEnded) {
 			f.Errorf("the implicit session of a closed cursor: %v", err)
 		}
 	})

@@ -36,6 +36,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.DeleteManyOptions](deleteManyFields),
 		row[options.BulkWriteOptions](bulkWriteFields),
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
+		row[options.SessionOptions](sessionFields, "DefaultTransactionOptions"),
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 	}
 }

@@ -138,7 +138,7 @@ func (coll *Collection) Find(
 	}
 	coll.read(&cmd.op, "find", cmd)
 	cmd.op.OwnTimeLimit = true // the server would apply maxTimeMS to the whole life of the cursor
-	cmd.cursor = newCursor(coll.db, coll.name, coll.scope, nil)
+	cmd.cursor = newCursor(ctx, coll.db, coll.name, coll.scope)
 	cmd.cursor.batchSize = valueOr(o.BatchSize, 0)
 	cmd.cursor.SetComment(o.Comment)
 	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)

@@ -194,7 +194,9 @@ func (r *run) avoid(t cluster.Target, f *retry.Failure) {
 // onConnection sends the command and reads its reply.
 func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
 	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
-	r.useSession(conn)
+	if err := r.useSession(conn); err != nil {
+		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
+	}
 	requestID := requestIDs.Add(1)
 	message, err := r.build(ctx, target, conn, requestID)
 	if err != nil {
@@ -247,11 +249,18 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 }
 
 // useSession gives the operation a server session and, for a retryable write, a transaction number. This happens
-// after the checkout, because the connection's hello shows whether the server supports sessions.
-func (r *run) useSession(conn *cluster.Conn) {
+// after the checkout, because the connection's hello shows whether the server supports sessions. Without them an
+// operation in an explicit session is an error.
+func (r *run) useSession(conn *cluster.Conn) error {
 	timeout := conn.Description.SessionTimeoutMinutes
-	if timeout == nil || r.session == nil || r.op.unacknowledged() {
-		return
+	if r.session == nil || r.op.unacknowledged() {
+		return nil
+	}
+	if timeout == nil {
+		if r.session.explicit {
+			return errNoSessions
+		}
+		return nil
 	}
 	now := conn.CheckedOut() // saves a call of time.Now
 	if r.pin.keeps(conn) || r.op.Request != nil {
@@ -261,6 +270,7 @@ func (r *run) useSession(conn *cluster.Conn) {
 	if r.op.Kind == Write && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}
+	return nil
 }
 
 // effect returns the effect of the attempt. A write with a transaction number is idempotent.

@@ -13,6 +13,7 @@ type ServerSession struct {
 	id        []byte // the lsid document
 	txnNumber int64
 	lastUsed  time.Time // the start of the latest operation
+	used      bool      // it was sent to a server, which therefore knows it
 	dirty     bool      // there was a network error: the server may still run the operation
 }
 
@@ -44,19 +45,20 @@ func (s *ServerSession) expired(now time.Time, timeout time.Duration) bool {
 // Session Pool"). A session keeps its transaction number. The zero value is ready for use. It is safe for concurrent
 // use.
 type SessionPool struct {
-	mu   sync.Mutex
-	free []*ServerSession
+	mu    sync.Mutex
+	free  []*ServerSession
+	inUse int // the number of sessions that get returned and put did not get back
 }
 
 // get returns a pooled session that does not expire soon, or a new one. timeout is logicalSessionTimeoutMinutes.
 func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.inUse++
 	for n := len(p.free); n > 0; n-- {
 		s := p.free[n-1]
 		p.free = p.free[:n-1]
 		if !s.expired(now, timeout) {
-			s.lastUsed = now
 			return s
 		}
 	}
@@ -67,22 +69,32 @@ func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 
 // put returns a session to the pool. A dirty one is discarded; the server ends it after its timeout.
 func (p *SessionPool) put(s *ServerSession) {
-	if s.dirty {
-		return
-	}
 	p.mu.Lock()
-	p.free = append(p.free, s)
+	p.inUse--
+	if !s.dirty {
+		p.free = append(p.free, s)
+	}
 	p.mu.Unlock()
 }
 
-// drain removes all sessions from the pool and returns their ids.
+// drain removes all sessions from the pool and returns the ids of those that a server knows.
 func (p *SessionPool) drain() [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ids := make([][]byte, len(p.free))
-	for i, s := range p.free {
-		ids[i] = s.id
+	ids := make([][]byte, 0, len(p.free))
+	for _, s := range p.free {
+		if s.used {
+			ids = append(ids, s.id)
+		}
 	}
 	p.free = nil
 	return ids
+}
+
+// SessionsInUse returns the number of sessions that hold a server session: explicit ones that have not ended, and those
+// of operations and cursors.
+func (r *Runner) SessionsInUse() int {
+	r.sessions.mu.Lock()
+	defer r.sessions.mu.Unlock()
+	return r.sessions.inUse
 }

@@ -17,7 +17,9 @@ type Session struct {
 	ended    bool
 	causal   bool
 	snapshot bool
-	server   *ServerSession // nil before the first checkout, because the connection shows whether the server supports sessions
+	// server is the server session. An explicit session always has one, because the application can ask for its id. An
+	// implicit one has none before the first checkout, because the connection shows whether the server supports sessions.
+	server *ServerSession
 
 	operationTime Timestamp    // the greatest one in a reply; a causally consistent read must include it
 	snapshotTime  Timestamp    // the atClusterTime of a snapshot session, 0 before its first read
@@ -31,13 +33,19 @@ type SessionOptions struct {
 	Causal bool
 	// Snapshot makes all reads of the session read one snapshot of the data.
 	Snapshot bool
+	// SnapshotTime is the time of that snapshot. 0 means that the first read determines it.
+	SnapshotTime Timestamp
 }
 
 // NoSession makes an operation run without a session. Commands that manage sessions need it.
 var NoSession = &Session{explicit: true}
 
-// ErrSessionEnded is the error of an operation in a session that has ended.
-var ErrSessionEnded = errors.New("the session has ended")
+// ErrSessionEnded is the error of an operation in a session that has ended. Its text is the official driver's.
+var ErrSessionEnded = errors.New("ended session was used")
+
+// errNoSessions is the error of an operation in an explicit session on a server without sessions (Driver Sessions, "How to
+// Tell Whether a Connection Supports Sessions"). Its text is the official driver's.
+var errNoSessions = errors.New("current topology does not support sessions")
 
 // ErrUnacknowledgedInSession is the error of an unacknowledged write in an explicit session (Driver Sessions, "Why do we
 // not allow unacknowledged writes").
@@ -56,9 +64,20 @@ func checkSession(op *Operation) error {
 	return nil
 }
 
-// StartSession returns an explicit session. Its first operation gets the server session.
+// defaultSessionTimeout is the logicalSessionTimeoutMinutes of a server that is not configured otherwise. It is used while
+// no server's own value is known.
+const defaultSessionTimeout = 30 * time.Minute
+
+// StartSession returns an explicit session.
 func (r *Runner) StartSession(o SessionOptions) *Session {
-	return &Session{pool: &r.sessions, explicit: true, causal: o.Causal, snapshot: o.Snapshot}
+	timeout := defaultSessionTimeout
+	if minutes := r.cfg.Cluster.Snapshot().Description.SessionTimeoutMinutes; minutes != nil {
+		timeout = time.Duration(*minutes) * time.Minute
+	}
+	return &Session{
+		pool: &r.sessions, server: r.sessions.get(time.Now(), timeout), explicit: true, causal: o.Causal, snapshot: o.Snapshot,
+		snapshotTime: o.SnapshotTime,
+	}
 }
 
 // ImplicitSession returns an implicit session for several operations, such as those of one cursor.
@@ -67,13 +86,15 @@ func (r *Runner) ImplicitSession() *Session { return &Session{pool: &r.sessions}
 // End ends the session: it returns the server session to the pool and releases the pin. It may be called more than
 // once.
 func (s *Session) End() {
+	if s.ended {
+		return
+	}
 	s.ended = true
 	if s.Pin != nil {
 		s.Pin.Release()
 	}
 	if s.server != nil {
 		s.pool.put(s.server)
-		s.server = nil
 	}
 }
 
@@ -89,10 +110,49 @@ func (s *Session) Release() {
 func (s *Session) begin(now time.Time, timeout time.Duration) {
 	if s.server == nil {
 		s.server = s.pool.get(now, timeout)
-		return
 	}
-	s.server.lastUsed = now
+	s.server.lastUsed, s.server.used = now, true
 }
+
+// ID returns the lsid document of an explicit session, also after its end.
+func (s *Session) ID() []byte { return s.id() }
+
+// OperationTime returns the greatest operation time that the session knows, 0 if it knows none.
+func (s *Session) OperationTime() Timestamp { return s.operationTime }
+
+// AdvanceOperationTime makes the session's reads include t, the operation time of another session.
+func (s *Session) AdvanceOperationTime(t Timestamp) error {
+	if s.ended {
+		return ErrSessionEnded
+	}
+	s.operationTime = max(s.operationTime, t)
+	return nil
+}
+
+// ClusterTime returns the greatest $clusterTime document that the session knows, nil if it knows none.
+func (s *Session) ClusterTime() []byte {
+	if s.clusterTime == nil {
+		return nil
+	}
+	return s.clusterTime.document
+}
+
+// AdvanceClusterTime makes the session send document, the $clusterTime of another session, if it is greater than its own.
+func (s *Session) AdvanceClusterTime(document []byte) error {
+	if s.ended {
+		return ErrSessionEnded
+	}
+	if _, ok := timestampOf(document); !ok {
+		return errNoClusterTime
+	}
+	s.clusterTime = newer(s.clusterTime, document)
+	return nil
+}
+
+var errNoClusterTime = errors.New("the $clusterTime has no field clusterTime of type timestamp")
+
+// SnapshotTime returns the time of the snapshot that the session reads, 0 if it is not known yet.
+func (s *Session) SnapshotTime() Timestamp { return s.snapshotTime }
 
 // id returns the lsid document, nil if there is no server session.
 func (s *Session) id() []byte {

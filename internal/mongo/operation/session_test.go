@@ -173,7 +173,7 @@ func TestACancelledOperationGetsNoServerSession(t *testing.T) {
 		w.server()
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
-		s := w.runner.StartSession(SessionOptions{})
+		s := w.runner.ImplicitSession()
 		if err := w.runner.Run(ctx, withSession(op(Read, constant("find", "c")), s)); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"reflect"
 	"regexp"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -76,6 +77,12 @@ type (
 		database *mongoDatabase
 	}
 	collectionGaps struct{ missingFromCollection }
+
+	mongoSession struct {
+		*mongo.Session
+		sessionGaps
+	}
+	sessionGaps struct{ missingFromSession }
 )
 
 func mongoConnect(opts ...*options.ClientOptions) (*mongoClient, error) {
@@ -84,6 +91,15 @@ func mongoConnect(opts ...*options.ClientOptions) (*mongoClient, error) {
 		return nil, err
 	}
 	return &mongoClient{Client: c}, nil
+}
+
+// StartSession returns the client's own session with the methods that it lacks.
+func (c *mongoClient) StartSession(opts ...options.Lister[options.SessionOptions]) (*mongoSession, error) {
+	s, err := c.Client.StartSession(opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &mongoSession{Session: s}, nil
 }
 
 // Database returns the client's own handle with the methods that it lacks.
@@ -129,6 +145,12 @@ func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
 	return c.AppendDriverInfo(info)
 }
 
-func mongoNewSessionContext(ctx context.Context, _ *mongoSession) context.Context { return ctx }
+func mongoNewSessionContext(ctx context.Context, s *mongoSession) context.Context {
+	return mongo.NewSessionContext(ctx, s.Session)
+}
 
-func mongoSessionState(*mongoSession) sessionState { return sessionState{} }
+// mongoSessionState returns the private state of a client's session, whose fields are read by name.
+func mongoSessionState(s *mongoSession) sessionState {
+	inner := reflect.ValueOf(s.Session).Elem().FieldByName("session").Elem()
+	return sessionState{transaction: "none", dirty: inner.FieldByName("server").Elem().FieldByName("dirty").Bool()}
+}

@@ -34,10 +34,6 @@ func (missingFromClient) ListDatabases(...any) (official.ListDatabasesResult, er
 	return official.ListDatabasesResult{}, notThereYet("Client.ListDatabases")
 }
 
-func (missingFromClient) StartSession(...any) (*mongoSession, error) {
-	return nil, notThereYet("Client.StartSession")
-}
-
 func (missingFromClient) Watch(...any) (*mongoChangeStream, error) {
 	return nil, notThereYet("Client.Watch")
 }
@@ -156,17 +152,21 @@ func (*mongoChangeStream) Err() error                   { return notThereYet("Ch
 func (*mongoChangeStream) Next(context.Context) bool    { return false }
 func (*mongoChangeStream) TryNext(context.Context) bool { return false }
 
-// mongoSession stands for the official Session. Nothing makes one.
-type mongoSession struct{}
+// missingFromSession has the methods of the official Session that ours lacks.
+type missingFromSession struct{}
 
-func (*mongoSession) AbortTransaction(...any) error { return notThereYet("Session.AbortTransaction") }
+func (missingFromSession) AbortTransaction(...any) error {
+	return notThereYet("Session.AbortTransaction")
+}
 
-func (*mongoSession) CommitTransaction(...any) error { return notThereYet("Session.CommitTransaction") }
-func (*mongoSession) EndSession(context.Context)     {}
-func (*mongoSession) ID() bson.Raw                   { return nil }
-func (*mongoSession) SnapshotTime() bson.Timestamp   { return bson.Timestamp{} }
-func (*mongoSession) StartTransaction(...any) error  { return notThereYet("Session.StartTransaction") }
+func (missingFromSession) CommitTransaction(...any) error {
+	return notThereYet("Session.CommitTransaction")
+}
 
-func (*mongoSession) WithTransaction(context.Context, func(context.Context) (any, error), ...any) (any, error) {
+func (missingFromSession) StartTransaction(...any) error {
+	return notThereYet("Session.StartTransaction")
+}
+
+func (missingFromSession) WithTransaction(context.Context, func(context.Context) (any, error), ...any) (any, error) {
 	return nil, notThereYet("Session.WithTransaction")
 }

@@ -16,7 +16,7 @@ func TestAMissingMethodReturnsItsOwnName(t *testing.T) {
 	for receiver, missing := range map[string]any{
 		"Client": missingFromClient{}, "Database": missingFromDatabase{}, "Collection": missingFromCollection{},
 		"IndexView": missingIndexes{}, "SearchIndexView": missingSearchIndexes{},
-		"ChangeStream": new(mongoChangeStream), "Session": new(mongoSession),
+		"ChangeStream": new(mongoChangeStream), "Session": missingFromSession{},
 	} {
 		v := reflect.ValueOf(missing)
 		for i := range v.NumMethod() {
