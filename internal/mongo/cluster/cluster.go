@@ -22,6 +22,7 @@ type Cluster struct {
 	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of OnChange
+	metadata metadata
 
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
@@ -66,6 +67,8 @@ func New(cfg Config) (*Cluster, error) {
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
 	c.notices.lock = &c.mu
+	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment
+	c.metadata.add(cfg.Handshake.Library)
 	c.backgroundCtx, c.stopBackground = context.WithCancelCause(context.Background())
 	return c
 }
@@ -264,3 +267,6 @@ func (c *Cluster) Closed() bool { return c.backgroundCtx.Err() != nil }
 func (c *Cluster) Busy() bool {
 	return slices.ContainsFunc(c.all(), func(s *Server) bool { return !s.idle() })
 }
+
+// AppendDriverInfo adds a library that wraps the client to the metadata of connections that begin from now on.
+func (c *Cluster) AppendDriverInfo(info DriverInfo) { c.metadata.add(info) }

@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -25,9 +27,14 @@ type Dialer interface {
 // Config is the configuration of a Cluster. A zero duration or size means the default in its comment.
 type Config struct {
 	Topology topology.Config
-	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
+	Dialer   Dialer      // default: TCP with keepalive and TCP_USER_TIMEOUT
+	TLS      *tls.Config // nil: without TLS. An empty ServerName means the host of the address.
+	// Auth logs in every connection but those of monitors; nil if there are no credentials.
+	Auth *auth.Authenticator
 	// Handshake describes the first hello of every new connection.
 	Handshake Handshake
+	// Environment is what the client's metadata says about the system; default: that of the process.
+	Environment Environment
 
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s
@@ -53,6 +60,7 @@ func (c *Config) setDefaults() {
 	if c.Dialer == nil {
 		c.Dialer = tcpDialer()
 	}
+	c.Environment.setDefaults()
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -185,7 +185,7 @@ func TestTheHellosOfAConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := firstHello(t, &Handshake{AppName: "app"}); string(got) != string(want) {
+	if got := firstHello(t, &Handshake{AppName: "app"}, nil); string(got) != string(want) {
 		t.Errorf("the first hello is %v, want %v", got, bson.Raw(want))
 	}
 	for _, c := range []struct {
@@ -471,10 +471,12 @@ func TestTheStageOfABrokenHello(t *testing.T) {
 	garbage := func() *Conn { return newConn(&canned{answer: msg(1, []byte{200, 0, 0, 0, 0})}, 1, addrA) }
 	for name, f := range map[string]func() (*topology.Server, error){
 		"the first, without an answer": func() (*topology.Server, error) {
-			return newConn(&canned{}, 1, addrA).handshake(t.Context(), addrA, &Handshake{})
+			d, _, err := newConn(&canned{}, 1, addrA).handshake(t.Context(), addrA, &initialHello{Handshake: &Handshake{}})
+			return d, err
 		},
 		"the first, with an answer of another kind": func() (*topology.Server, error) {
-			return garbage().handshake(t.Context(), addrA, &Handshake{})
+			d, _, err := garbage().handshake(t.Context(), addrA, &initialHello{Handshake: &Handshake{}})
+			return d, err
 		},
 		"a later one, with a body that is no document": func() (*topology.Server, error) {
 			c := newConn(&canned{answer: msg(2, []byte{200, 0, 0, 0, 0})}, 1, addrA)

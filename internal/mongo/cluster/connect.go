@@ -2,58 +2,143 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// connect dials the server and makes the handshake, until the connect timeout or the end of ctx. Its errors are
-// *HandshakeError.
+// connect makes a connection: dial, TLS, hello, login. It ends at the connect timeout or with ctx. A connection with the
+// id 0 is a monitor's, which does not log in. Errors are *HandshakeError.
 func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	nc, err := cfg.Dialer.DialContext(ctx, "tcp", s.address)
+	if err == nil && cfg.TLS != nil {
+		nc, err = secured(ctx, nc, s.address, cfg.TLS)
+	}
 	if err != nil {
 		return nil, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
-	start := time.Now()
-	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
-	if err != nil {
+	if err := s.greet(ctx, c); err != nil {
 		c.close()
 		return nil, s.handshakeError(ctx, err)
 	}
-	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
-		c.close()
-		return nil, &HandshakeError{Address: s.address, Err: errNoService}
-	}
-	c.Description = description
 	c.lastUsed = time.Now()
-	c.firstRTT = c.lastUsed.Sub(start)
 	return c, nil
 }
 
-// errNoService is the Load Balancer specification's error.
-var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
+// secured makes the TLS handshake on a new connection. It closes the connection if that fails.
+func secured(ctx context.Context, nc net.Conn, address string, cfg *tls.Config) (net.Conn, error) {
+	if cfg.ServerName == "" {
+		cfg = cfg.Clone()
+		cfg.ServerName = address
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			cfg.ServerName = host
+		}
+	}
+	secure := tls.Client(nc, cfg)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = nc.Close()
+		return nil, err
+	}
+	return secure, nil
+}
 
+// greet sends hello and logs in.
+func (s *Server) greet(ctx context.Context, c *Conn) error {
+	cfg := &s.cluster.cfg
+	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
+	if c.id != 0 && cfg.Auth != nil {
+		hello.login = cfg.Auth.Begin()
+	}
+	start := time.Now()
+	description, speculative, err := c.handshake(ctx, s.address, &hello)
+	if err != nil {
+		return err
+	}
+	c.firstRTT = time.Since(start)
+	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
+		return errNoService
+	}
+	c.Description = description
+	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
+		return nil
+	}
+	return s.login(ctx, c, hello.login, speculative)
+}
+
+// login logs in after hello. speculative is hello's speculativeAuthenticate, nil if there is none.
+func (s *Server) login(ctx context.Context, c *Conn, login *auth.Login, speculative []byte) error {
+	service := c.Description.ServiceID
+	generation := s.pool.generation(service)
+	requestID := int32(1) // that of hello
+	err := login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
+		func(ctx context.Context, database string, command []byte) ([]byte, error) {
+			requestID++
+			return c.handshakeCommand(ctx, database, command, requestID, s.cluster.cfg.Handshake.ServerAPI)
+		})
+	if err != nil && !service.IsZero() {
+		return &serviceError{service: service, generation: generation, err: err}
+	}
+	return err
+}
+
+// handshakeError classifies the error of a connection that could not be made.
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
-	var refused *refusedHello
+	var login *auth.Error
+	if errors.As(err, &login) {
+		e.Connecting = false // an overloaded server is recognised before the login
+		var broken *IOError
+		e.Network = errors.As(err, &broken)
+	}
 	var unwritten *unwrittenHello
+	var refused *refusedHello
+	var denied *refusedLogin
+	var certificate *tls.CertificateVerificationError
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
 	case errors.As(err, &refused):
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
-	case errors.As(err, &unwritten):
+	case errors.As(err, &denied):
+		e.Network, e.Connecting, e.Reply = false, false, denied.reply
+	case errors.As(err, &unwritten), errors.As(err, &certificate), errors.Is(err, errNoService):
 		e.Network, e.Connecting = false, false
+	case !e.Network: // the server has not proved that it knows the user
 	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
-	case errors.As(err, &dns):
-		e.Connecting = false // a failed DNS lookup is not an overload of the server
+	case errors.As(err, &dns), refusesTLS(err):
+		e.Connecting = false // this does not show that the server is overloaded
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Timeout = true
 	}
 	return e
 }
+
+// refusesTLS reports whether the server has answered with a TLS alert, perhaps because of the client's certificate.
+func refusesTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// errNoService is the Load Balancer specification's error.
+var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
+
+// serviceError is a login that failed behind a load balancer, with the service and its generation at that time.
+type serviceError struct {
+	service    bson.ObjectID
+	generation uint64
+	err        error
+}
+
+func (e *serviceError) Error() string { return e.err.Error() }
+func (e *serviceError) Unwrap() error { return e.err }

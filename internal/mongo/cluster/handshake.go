@@ -1,8 +1,9 @@
 package cluster
 
 import (
-	"runtime"
+	"context"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -15,11 +16,8 @@ type Handshake struct {
 	AppName string
 	// Compressors are the names of the compressors that the client supports, the preferred first.
 	Compressors []string
-	// Mechanisms is saslSupportedMechs: a user, "database.name", whose authentication mechanisms the reply lists.
-	Mechanisms string
-	// Speculative returns speculativeAuthenticate, the first message of an authentication. It saves a round trip. It
-	// is called once for each connection.
-	Speculative func() ([]byte, error)
+	// Library names a library that wraps the client.
+	Library DriverInfo
 	// LoadBalanced means that the client is configured for a load balancer.
 	LoadBalanced bool
 	ServerAPI    *ServerAPI
@@ -36,8 +34,15 @@ type ServerAPI struct {
 // version or a load balancer the specifications require hello in an OP_MSG.
 func (h *Handshake) legacy() bool { return h.ServerAPI == nil && !h.LoadBalanced }
 
-// appendFirst writes the elements of the first hello on a connection.
-func (h *Handshake) appendFirst(b []byte) ([]byte, error) {
+// initialHello is the first hello of one connection.
+type initialHello struct {
+	*Handshake
+	metadata []byte      // the document "client"
+	login    *auth.Login // nil if the connection does not log in
+}
+
+// append writes the elements of the hello.
+func (h *initialHello) append(ctx context.Context, b []byte) ([]byte, error) {
 	command := "hello"
 	if h.legacy() {
 		command = "isMaster"
@@ -48,25 +53,27 @@ func (h *Handshake) appendFirst(b []byte) ([]byte, error) {
 		b = wire.AppendBool(b, "loadBalanced", true)
 	}
 	b = wire.AppendString(b, "backpressure", "2")
-	b = appendMetadata(b, h.AppName)
+	b = wire.AppendDocument(b, "client", h.metadata)
 	if len(h.Compressors) > 0 {
-		at, rest := wire.BeginArray(b, "compression")
-		for i, name := range h.Compressors {
-			rest = wire.AppendString(rest, wire.ArrayKey(i), name)
-		}
-		b = wire.EndDocument(rest, at)
+		b = wire.AppendStrings(b, "compression", h.Compressors)
 	}
-	if h.Mechanisms != "" {
-		b = wire.AppendString(b, "saslSupportedMechs", h.Mechanisms)
+	b, err := h.appendLogin(ctx, b)
+	return h.ServerAPI.append(b), err
+}
+
+// appendLogin writes the elements of a connection that logs in.
+func (h *initialHello) appendLogin(ctx context.Context, b []byte) ([]byte, error) {
+	if h.login == nil {
+		return b, nil
 	}
-	if h.Speculative != nil {
-		message, err := h.Speculative()
-		if err != nil {
-			return nil, err
-		}
+	if user := h.login.User(); user != "" {
+		b = wire.AppendString(b, "saslSupportedMechs", user)
+	}
+	message, err := h.login.Speculative(ctx)
+	if err == nil && message != nil {
 		b = wire.AppendDocument(b, "speculativeAuthenticate", message)
 	}
-	return h.ServerAPI.append(b), nil
+	return b, err
 }
 
 // appendLater writes the elements of a later hello on a connection.
@@ -93,23 +100,4 @@ func (a *ServerAPI) append(b []byte) []byte {
 		b = wire.AppendBool(b, "apiDeprecationErrors", *a.DeprecationErrors)
 	}
 	return b
-}
-
-// appendMetadata writes the client metadata. The specification limits it to 512 bytes.
-func appendMetadata(b []byte, appName string) []byte {
-	client, b := wire.BeginEmbedded(b, "client")
-	if appName != "" {
-		app, rest := wire.BeginEmbedded(b, "application")
-		b = wire.EndDocument(wire.AppendString(rest, "name", appName), app)
-	}
-	driver, b := wire.BeginEmbedded(b, "driver")
-	b = wire.AppendString(b, "name", "holdfast")
-	b = wire.AppendString(b, "version", Version)
-	b = wire.EndDocument(b, driver)
-	system, b := wire.BeginEmbedded(b, "os")
-	b = wire.AppendString(b, "type", runtime.GOOS)
-	b = wire.AppendString(b, "architecture", runtime.GOARCH)
-	b = wire.EndDocument(b, system)
-	b = wire.AppendString(b, "platform", runtime.Version())
-	return wire.EndDocument(b, client)
 }

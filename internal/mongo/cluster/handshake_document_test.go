@@ -1,13 +1,13 @@
 package cluster
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -16,7 +16,6 @@ func TestTheFirstHelloHasTheFieldsOfTheHandshake(t *testing.T) {
 	strict, deprecation := true, false
 	base := []string{"isMaster", "helloOk", "backpressure", "client"}
 	modern := []string{"hello", "helloOk", "backpressure", "client"}
-	speculative := bson.D{{Key: "saslStart", Value: int32(1)}}
 	for _, c := range []struct {
 		name      string
 		handshake Handshake
@@ -38,18 +37,6 @@ func TestTheFirstHelloHasTheFieldsOfTheHandshake(t *testing.T) {
 			bson.D{{Key: "compression", Value: bson.A{"zlib"}}},
 		},
 		{
-			"saslSupportedMechs names a user",
-			Handshake{Mechanisms: "admin.u"},
-			base,
-			bson.D{{Key: "saslSupportedMechs", Value: "admin.u"}},
-		},
-		{
-			"speculative authentication is sent with hello",
-			Handshake{Speculative: func() ([]byte, error) { return bson.Marshal(speculative) }},
-			base,
-			bson.D{{Key: "speculativeAuthenticate", Value: speculative}},
-		},
-		{
 			"with a load balancer the command is hello",
 			Handshake{LoadBalanced: true},
 			modern,
@@ -69,7 +56,7 @@ func TestTheFirstHelloHasTheFieldsOfTheHandshake(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			sent := firstHello(t, &c.handshake)
+			sent := firstHello(t, &c.handshake, nil)
 			var keys []string
 			elements, err := sent.Elements()
 			if err != nil {
@@ -124,22 +111,35 @@ func TestEveryHelloOfAConnectionDeclaresTheAPIVersion(t *testing.T) {
 	})
 }
 
-func TestAnErrorOfSpeculativeFailsTheHandshake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failed := errors.New("no credentials")
-		p := &peer{hello: standalone()}
-		s := bare(t, p, func(cfg *Config) {
-			cfg.Handshake.Speculative = func() ([]byte, error) { return nil, failed }
+// Source: Driver Authentication, "Defaults"; MongoDB Handshake, "speculativeAuthenticate".
+func TestTheFirstHelloOfAConnectionThatLogsIn(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		credential auth.Credential
+		user       string // saslSupportedMechs
+		command    string // the first field of speculativeAuthenticate
+	}{
+		{"the default asks for the user's mechanisms and tries SCRAM-SHA-256", auth.Credential{Username: "u", Password: "p"}, "admin.u", "saslStart"},
+		{"a given mechanism does not ask", auth.Credential{Mechanism: auth.SCRAMSHA1, Username: "u", Password: "p"}, "", "saslStart"},
+		{"MONGODB-X509 tries too", auth.Credential{Mechanism: auth.X509}, "", "authenticate"},
+		{"PLAIN does not show its password in a hello", auth.Credential{Mechanism: auth.Plain, Username: "u", Password: "p"}, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := auth.New(c.credential)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := firstHello(t, &Handshake{}, a)
+			if user, _ := sent.Lookup("saslSupportedMechs").StringValueOK(); user != c.user {
+				t.Errorf("saslSupportedMechs is %q, want %q", user, c.user)
+			}
+			var command string
+			if tried, ok := sent.Lookup("speculativeAuthenticate").DocumentOK(); ok {
+				command = tried.Index(0).Key()
+			}
+			if command != c.command {
+				t.Errorf("speculativeAuthenticate begins with %q, want %q", command, c.command)
+			}
 		})
-		found(t, s, standalone())
-		_, err := s.CheckOut(t.Context())
-		var handshake *HandshakeError
-		if !errors.As(err, &handshake) || !errors.Is(err, failed) || handshake.Network || handshake.Connecting {
-			t.Errorf("error %+v, want a HandshakeError without Network and Connecting", err)
-		}
-		if len(p.asked) != 0 {
-			t.Error("a hello was sent")
-		}
-		counters(t, s, 0, 0, 0)
-	})
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
@@ -158,27 +159,16 @@ func TestAHandshakeOlderThanThePoolClearDoesNotUpdateTheTopology(t *testing.T) {
 	})
 }
 
-func TestTheMetadataOfTheHandshakeFitsItsLimit(t *testing.T) {
-	doc := firstHello(t, &Handshake{AppName: string(make([]byte, 128))})
-	client, ok := doc.Lookup("client").DocumentOK()
-	if !ok || len(client) > 512 {
-		t.Errorf("the client's metadata has %d bytes, at most 512 are allowed", len(client))
-	}
-	if v, _ := doc.Lookup("backpressure").StringValueOK(); v != "2" {
-		t.Errorf("backpressure is %q", v)
-	}
-	if name, _ := doc.Lookup("client", "driver", "name").StringValueOK(); name != "holdfast" {
-		t.Errorf("the driver is %q", name)
-	}
-	if _, err := firstHello(t, &Handshake{}).LookupErr("client", "application"); err == nil {
-		t.Error("the metadata has an application without a name")
-	}
-}
-
-func firstHello(t *testing.T, h *Handshake) bson.Raw {
+// firstHello returns the first hello of a connection in an empty environment. The connection logs in if a is not nil.
+func firstHello(t *testing.T, h *Handshake, a *auth.Authenticator) bson.Raw {
 	t.Helper()
+	cfg := Config{Handshake: *h, Environment: emptyEnvironment(), Topology: topology.Config{Seeds: []string{addrA}}}
+	hello := initialHello{Handshake: h, metadata: bareOn(t, cfg).cluster.metadata.document()}
+	if a != nil {
+		hello.login = a.Begin()
+	}
 	at, b := wire.BeginDocument(nil)
-	b, err := h.appendFirst(b)
+	b, err := hello.append(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // HandshakeError is the error of a connection that could not be established. Nothing of an operation was sent on it.
@@ -45,3 +47,15 @@ type refusedHello struct {
 
 func (r *refusedHello) Error() string { return r.err.Error() }
 func (r *refusedHello) Unwrap() error { return r.err }
+
+// refusedLogin is an error reply to a command of the login.
+type refusedLogin struct {
+	reply bson.Raw
+	err   *topology.HelloError
+}
+
+// Error returns the name of the code and the message.
+func (r *refusedLogin) Error() string { return fmt.Sprintf("(%s) %s", r.err.CodeName, r.err.Message) }
+
+// Unwrap returns the fields of the reply.
+func (r *refusedLogin) Unwrap() error { return r.err }

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -9,19 +11,61 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// handshake sends the first hello on a new connection and returns the server description.
-func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
-	const requestID = 1
-	if !h.legacy() {
-		return c.roundTripHello(ctx, address, requestID, h.appendFirst)
-	}
-	at, doc := wire.BeginDocument(nil)
-	doc, err := h.appendFirst(doc)
+// handshake sends the first hello on a new connection. It returns the server description and hello's
+// speculativeAuthenticate, nil if there is none.
+func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (*topology.Server, []byte, error) {
+	elements, err := h.append(ctx, nil)
 	if err != nil {
-		return nil, &unwrittenHello{err}
+		return nil, nil, &unwrittenHello{err}
 	}
-	message := wire.AppendQuery(nil, requestID, wire.SecondaryOk, "admin.$cmd", wire.EndDocument(doc, at))
-	reply, err := c.RoundTrip(ctx, message, requestID)
+	send := c.roundTripMsg
+	if h.legacy() {
+		send = c.roundTripQuery
+	}
+	reply, err := send(ctx, 1, "admin", elements)
+	if err != nil {
+		return nil, nil, err
+	}
+	description, err := described(address, reply)
+	return description, speculativeReply(reply), err
+}
+
+// speculativeReply returns a copy of the speculativeAuthenticate of a reply to hello, nil if there is none.
+func speculativeReply(reply []byte) []byte {
+	for it := wire.Elements(reply); it.Next(); {
+		if string(it.Key) == "speculativeAuthenticate" {
+			return slices.Clone(it.Document())
+		}
+	}
+	return nil
+}
+
+// handshakeCommand sends a command of the handshake. It returns a copy of the reply, which says "ok: 1"; another reply is
+// an error.
+func (c *Conn) handshakeCommand(
+	ctx context.Context, database string, elements []byte, requestID int32, api *ServerAPI,
+) ([]byte, error) {
+	body, err := c.roundTripMsg(ctx, requestID, database, api.append(elements))
+	if err != nil {
+		return nil, err
+	}
+	body = slices.Clone(body)
+	err = topology.ParseFailure(body)
+	var failure *topology.HelloError
+	switch {
+	case errors.As(err, &failure):
+		return nil, &refusedLogin{reply: body, err: failure}
+	case err != nil:
+		return nil, c.ioError(retry.StageInFlight, err)
+	}
+	return body, nil
+}
+
+// roundTripQuery sends a command as an OP_QUERY and returns the body of the reply, which aliases the connection's buffer.
+func (c *Conn) roundTripQuery(ctx context.Context, requestID int32, database string, elements []byte) ([]byte, error) {
+	at, doc := wire.BeginDocument(nil)
+	doc = wire.EndDocument(append(doc, elements...), at)
+	reply, err := c.RoundTrip(ctx, wire.AppendQuery(nil, requestID, wire.SecondaryOk, database+".$cmd", doc), requestID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,35 +73,33 @@ func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*to
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
-	return described(address, body)
+	return body, nil
 }
 
-// sendHello sends a later hello on a connection and returns the server description.
-func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
-	const requestID = 2
-	return c.roundTripHello(ctx, address, requestID, func(b []byte) ([]byte, error) {
-		return h.appendLater(b, c.Description.HelloOK), nil
-	})
-}
-
-// roundTripHello sends a hello in an OP_MSG, with the elements that write appends, and returns the server
-// description.
-func (c *Conn) roundTripHello(
-	ctx context.Context, address string, requestID int32, write func([]byte) ([]byte, error),
-) (*topology.Server, error) {
+// roundTripMsg sends a command as an OP_MSG and returns the body of the reply, which aliases the connection's buffer.
+func (c *Conn) roundTripMsg(ctx context.Context, requestID int32, database string, elements []byte) ([]byte, error) {
 	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, 0)
 	doc, b := wire.BeginDocument(b)
-	b, err := write(b)
-	if err != nil {
-		return nil, &unwrittenHello{err}
-	}
-	b = wire.AppendString(b, "$db", "admin")
+	b = wire.AppendString(append(b, elements...), "$db", database)
 	c.Out = wire.EndMessage(wire.EndDocument(b, doc), at)
 	reply, err := c.RoundTrip(ctx, c.Out, requestID)
 	if err != nil {
 		return nil, err
 	}
-	return c.describedBy(address, reply)
+	m, err := wire.ParseMsg(reply)
+	if err != nil {
+		return nil, c.ioError(retry.StageInFlight, err)
+	}
+	return m.Body, nil
+}
+
+// sendHello sends a later hello on a connection and returns the server description.
+func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
+	reply, err := c.roundTripMsg(ctx, 2, "admin", h.appendLater(nil, c.Description.HelloOK))
+	if err != nil {
+		return nil, err
+	}
+	return described(address, reply)
 }
 
 // describedBy returns the server description of a reply to hello in an OP_MSG.

@@ -41,6 +41,7 @@ type question struct {
 	handshake bool // an OP_QUERY, which is always the first message on a connection
 	hello     bool // a hello of either kind
 	header    wire.Header
+	document  bson.Raw // the body
 }
 
 func (p *peer) accept(ctx context.Context) (net.Conn, error) {
@@ -72,6 +73,9 @@ func (p *peer) serve(nc *memnet.Conn, dialed int) {
 		q.header, _ = wire.ParseHeader(message)
 		q.handshake = q.header.OpCode == wire.OpQuery
 		q.hello = q.handshake || isHello(message)
+		if r, err := wire.ParseRequest(message); err == nil {
+			q.document = r.Body
+		}
 		p.mu.Lock()
 		p.asked = append(p.asked, q)
 		script, hello := p.script, p.hello

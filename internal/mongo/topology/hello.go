@@ -59,6 +59,13 @@ func ParseHello(addr string, doc bson.Raw) (*Server, error) {
 	return h.server, nil
 }
 
+// ParseFailure returns the *HelloError of a reply to any command of the handshake that has no "ok: 1". Otherwise it returns nil,
+// or an error that matches wire.ErrMalformed.
+func ParseFailure(doc bson.Raw) error {
+	h := helloReply{server: &Server{}}
+	return h.read(doc)
+}
+
 // helloReply is a reply that is being read: the description, and the fields that determine its kind.
 type helloReply struct {
 	server  *Server

@@ -1,0 +1,59 @@
+package auth
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// FuzzReply gives arbitrary replies to a conversation of every mechanism: no reply but an honest one may complete SCRAM.
+func FuzzReply(f *testing.F) {
+	f.Add(reply{payload: "r=x,s=c2FsdA==,i=4096"}.document(), reply{done: true, payload: "v=AAAA"}.document())
+	f.Add(reply{done: true}.document(), reply{done: true}.document())
+	f.Add(document(bson.D{{Key: "payload", Value: "text"}, {Key: "done", Value: 1}}), []byte{})
+	f.Add(document(bson.D{{Key: "code", Value: 18}, {Key: "payload", Value: []byte{}}}), []byte{5, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		for _, mechanism := range []string{SCRAMSHA1, SCRAMSHA256, X509, Plain} {
+			conversation := authenticator(t, mechanism).first.Begin()
+			if _, err := conversation.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			done := false
+			for _, reply := range [][]byte{first, second} {
+				command, err := conversation.Next(t.Context(), reply)
+				if err != nil || command == nil {
+					done = err == nil
+					break
+				}
+			}
+			if done && (mechanism == SCRAMSHA1 || mechanism == SCRAMSHA256) {
+				t.Fatalf("%s accepts %x, %x", mechanism, first, second)
+			}
+		}
+	})
+}
+
+// FuzzServerFirst gives arbitrary first messages of a server, after the client's own nonce, to SCRAM.
+func FuzzServerFirst(f *testing.F) {
+	f.Add("more,s=c2FsdA==,i=4096", "v=AAAA")
+	f.Add(",s=,i=4096", "e=other-error")
+	f.Add("more,s=c2FsdA==,i=-1,i=4096", "")
+	a := authenticator(f, SCRAMSHA1)
+	f.Fuzz(func(t *testing.T, rest, final string) {
+		if checkIterations(rest) != nil {
+			return
+		}
+		m := a.first.(*scramMechanism)
+		m.keyring.WithNonceGenerator(func() string { return "nonce" })
+		e := &scramExchange{mechanism: m}
+		if _, err := e.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.next(t.Context(), []byte("r=nonce"+rest)); err != nil {
+			return
+		}
+		if _, err := e.next(t.Context(), []byte(final)); err == nil {
+			t.Fatalf("accepts %q, %q", rest, final)
+		}
+	})
+}
