@@ -76,22 +76,30 @@ func (coll *Collection) delete(ctx context.Context, a *deleteArguments) (*Delete
 
 // appendDelete writes the statement of a delete command.
 func (coll *Collection) appendDelete(s *scratch, a *deleteArguments) error {
-	x := extras{codec: coll.scope.codec}
-	x.collation(a.collation)
-	x.hint(a.hint)
-	if x.err != nil {
-		return x.err
-	}
 	var at int
 	at, s.b = wire.BeginDocument(s.b)
-	if err := coll.appendNamed(s, "q", a.filter); err != nil {
+	if err := coll.appendDeleteFields(s, "q", a); err != nil {
 		return err
 	}
 	limit := int32(1)
 	if a.multi {
 		limit = 0
 	}
-	s.b = wire.AppendInt32(s.b, "limit", limit)
-	s.b = wire.EndDocument(append(s.b, x.b...), at)
+	s.b = wire.EndDocument(wire.AppendInt32(s.b, "limit", limit), at)
+	return nil
+}
+
+// appendDeleteFields writes the fields of a statement. The filter has another key in the command bulkWrite.
+func (coll *Collection) appendDeleteFields(s *scratch, filterKey string, a *deleteArguments) error {
+	x := extras{codec: coll.scope.codec}
+	x.collation(a.collation)
+	x.hint(a.hint)
+	if x.err != nil {
+		return x.err
+	}
+	if err := coll.appendNamed(s, filterKey, a.filter); err != nil {
+		return err
+	}
+	s.b = append(s.b, x.b...)
 	return nil
 }

@@ -103,6 +103,21 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 
 // appendUpdate writes the statement of an update command.
 func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
+	var at int
+	at, s.b = wire.BeginDocument(s.b)
+	if err := coll.appendUpdateFields(s, "q", "u", a); err != nil {
+		return err
+	}
+	if a.multi {
+		s.b = wire.AppendBool(s.b, "multi", true)
+	}
+	s.b = wire.EndDocument(s.b, at)
+	return nil
+}
+
+// appendUpdateFields writes the fields of a statement. The filter and the update have other keys in the command
+// bulkWrite.
+func (coll *Collection) appendUpdateFields(s *scratch, filterKey, updateKey string, a *updateArguments) error {
 	x := extras{codec: coll.scope.codec}
 	x.array("arrayFilters", a.arrayFilters)
 	x.collation(a.collation)
@@ -112,18 +127,13 @@ func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	if x.err != nil {
 		return x.err
 	}
-	var at int
-	at, s.b = wire.BeginDocument(s.b)
-	if err := coll.appendNamed(s, "q", a.filter); err != nil {
+	if err := coll.appendNamed(s, filterKey, a.filter); err != nil {
 		return err
 	}
-	if err := coll.appendChange(s, "u", a); err != nil {
+	if err := coll.appendChange(s, updateKey, a); err != nil {
 		return err
 	}
-	if a.multi {
-		s.b = wire.AppendBool(s.b, "multi", true)
-	}
-	s.b = wire.EndDocument(append(s.b, x.b...), at)
+	s.b = append(s.b, x.b...)
 	return nil
 }
 

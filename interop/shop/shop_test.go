@@ -191,7 +191,7 @@ func (s *shop) feed(after string, began func(), stop func(Change) bool) {
 }
 
 func (s *shop) feedOnce(after string, began func(), stop func(Change) bool) (token string, done bool) {
-	request, err := http.NewRequestWithContext(s.Context(), "GET", s.server.URL+"/feed?after="+after, nil)
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.server.URL+"/feed?after="+after, nil)
 	if err != nil {
 		s.Error(err)
 		return after, true

@@ -38,7 +38,10 @@ type run struct {
 	requested bool
 	// otherFailures is the number of failures after which a request does not move to another member.
 	otherFailures int
-	reply         Reply
+	// pinnedByFailure means that an attempt failed whose reply has "ok: 1", and that the pin is of this attempt. If there is
+	// another one, it may go to another server.
+	pinnedByFailure bool
+	reply           Reply
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
@@ -77,10 +80,12 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 	if err != nil {
 		return r.checkOutFailed(target.Server, err)
 	}
-	success := false // stays false if the command or a listener panics
-	defer func() { r.pin.checkIn(target, conn, success) }()
+	executed := false // stays false if the command or a listener panics
+	defer func() { r.pin.checkIn(target, conn, executed) }()
+	unpinned := r.pin != nil && r.pin.server == nil
 	failure := r.onConnection(ctx, target, conn)
-	success = failure.Err == nil
+	executed = failure.Err == nil || r.reply.OK // the reply of a failed write may have a cursor
+	r.pinnedByFailure = unpinned && failure.Err != nil && executed
 	return failure
 }
 
@@ -90,6 +95,10 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 // returns an error would get thousands of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
+	if r.pinnedByFailure {
+		r.pin.Release()
+		r.pinnedByFailure = false
+	}
 	if server := r.pin.Server(); server != nil {
 		return c.TargetOf(server), nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// Pin pins operations to a server: that of the first operation that succeeds. Behind a load balancer, or if
+// Pin pins operations to a server: that of the first operation that the server executed. Behind a load balancer, or if
 // KeepConnection is set, it pins to the connection too. It is for the operations of a cursor, for those of a
 // transaction in a sharded cluster, and for the "requests" of the Read Preferences document. The code that makes a
 // pin must release it. Only one operation at a time may use it.
@@ -24,7 +24,7 @@ type Pin struct {
 // errConnectionLost is the error of an operation after the pin's connection broke.
 var errConnectionLost = errors.New("the connection to which the cursor or transaction is pinned is closed")
 
-// Server returns the pinned server, nil before the first success and after Release.
+// Server returns the pinned server, nil before the first reply without an error and after Release.
 func (p *Pin) Server() *cluster.Server {
 	if p == nil {
 		return nil
@@ -60,7 +60,7 @@ func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Co
 	}
 }
 
-// keepServer pins to the server of the first operation that succeeds.
+// keepServer pins to the server of the first operation that the server executed.
 func (p *Pin) keepServer(target cluster.Target) {
 	if p != nil && p.server == nil {
 		p.server = target.Server
@@ -70,10 +70,10 @@ func (p *Pin) keepServer(target cluster.Target) {
 // keeps reports whether the pin is pinned to this connection.
 func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn }
 
-// checkIn is called with the connection after an operation. The first success pins to the target. A pinned connection
-// stays checked out, unless it broke.
-func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
-	if p != nil && p.server == nil && success {
+// checkIn is called with the connection after an operation. The first one that the server executed pins to the target.
+// A pinned connection stays checked out, unless it broke.
+func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, executed bool) {
+	if p != nil && p.server == nil && executed {
 		p.keepServer(target)
 		p.pinnedConn = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
 		if p.pinnedConn {

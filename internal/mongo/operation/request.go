@@ -216,7 +216,8 @@ func (r *run) onShared(ctx context.Context, target cluster.Target) retry.Failure
 	}
 	defer r.op.Request.checkIn(held) // also if the command or a listener panics
 	failure := r.onConnection(ctx, target, held.conn)
-	if failure.Err == nil {
+	if failure.Err == nil || r.reply.OK { // the reply of a failed write may have a cursor
+		r.pinnedByFailure = failure.Err != nil && r.pin != nil && r.pin.server == nil
 		r.pin.keepServer(target)
 	}
 	return failure

@@ -22,10 +22,6 @@ func (missingFromClient) AppendDriverInfo(...any) error {
 	return notThereYet("Client.AppendDriverInfo")
 }
 
-func (missingFromClient) BulkWrite(...any) (*mongoClientBulkResult, error) {
-	return nil, notThereYet("Client.BulkWrite")
-}
-
 func (missingFromClient) ListDatabaseNames(...any) ([]string, error) {
 	return nil, notThereYet("Client.ListDatabaseNames")
 }
