@@ -16,12 +16,15 @@ import (
 
 type (
 	mongoBulkError         = mongo.BulkWriteException
+	mongoChangeStream      = mongo.ChangeStream
 	mongoCommandError      = mongo.CommandError
 	mongoCursor            = mongo.Cursor
 	mongoDeleteResult      = mongo.DeleteResult
+	mongoIndexModel        = mongo.IndexModel
 	mongoInsertManyResult  = mongo.InsertManyResult
 	mongoInsertOneResult   = mongo.InsertOneResult
 	mongoLabeledError      = mongo.LabeledError
+	mongoSearchIndexModel  = mongo.SearchIndexModel
 	mongoUpdateResult      = mongo.UpdateResult
 	mongoWriteConcernError = mongo.WriteConcernError
 	mongoWriteError        = mongo.WriteError
@@ -36,8 +39,6 @@ type (
 	mongoClientBulkResult = official.ClientBulkWriteResult
 	mongoClientBulkWrite  = official.ClientBulkWrite
 	mongoClientWriteModel = official.ClientWriteModel
-	mongoIndexModel       = official.IndexModel
-	mongoSearchIndexModel = official.SearchIndexModel
 )
 
 var (
