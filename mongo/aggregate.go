@@ -123,9 +123,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	}
 	x := extras{codec: a.scope.codec}
 	x.boolean("allowDiskUse", o.AllowDiskUse)
-	if valueOr(o.BypassDocumentValidation, false) {
-		x.boolean("bypassDocumentValidation", o.BypassDocumentValidation)
-	}
+	x.boolean("bypassDocumentValidation", o.BypassDocumentValidation)
 	x.collation(o.Collation)
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
