@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"context"
-	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -24,6 +23,19 @@ func (coll *Collection) Name() string { return coll.name }
 
 // Database returns the database that the collection belongs to.
 func (coll *Collection) Database() *Database { return coll.db }
+
+// Clone returns a handle for the same collection. Options that are not given come from coll. An option that is not
+// honoured is an error of the handle's operations.
+func (coll *Collection) Clone(opts ...options.Lister[options.CollectionOptions]) *Collection {
+	o, err := collect(collectionFields, opts)
+	if err == nil {
+		err = coll.err
+	}
+	if err != nil {
+		return &Collection{db: coll.db, name: coll.name, err: err}
+	}
+	return &Collection{db: coll.db, name: coll.name, scope: coll.scope.narrow(coll.db.client, scopeOptions(o))}
+}
 
 // arguments returns the options of a call. It returns an error if they, or the options of the collection, are
 // refused.
@@ -51,13 +63,6 @@ func (coll *Collection) write(op *operation.Operation, name string, cmd operatio
 	op.Selection, op.WriteConcern = coll.db.client.writes, coll.scope.writeConcern
 }
 
-// read sets the fields of op, which must be empty, for a read with the collection's read preference.
-func (coll *Collection) read(op *operation.Operation, name string, cmd operation.Command) {
-	op.Name, op.Database, op.Command = name, coll.db.name, cmd
-	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
-	op.Selection, op.ReadPreference, op.ReadConcern = coll.scope.reads, coll.scope.readPreference, &coll.scope.readConcern
-}
-
 var dropFields = honoured()
 
 const codeNamespaceNotFound = 26
@@ -67,21 +72,10 @@ func (coll *Collection) Drop(ctx context.Context, opts ...options.Lister[options
 	if _, err := writeArguments(coll, dropFields, opts); err != nil {
 		return err
 	}
-	var op operation.Operation
-	coll.write(&op, "drop", dropCommand(coll.name), retry.EffectIdempotent)
-	op.Retryable = false
-	err := coll.db.client.run(ctx, &op)
-	var refused CommandError
-	if errors.As(err, &refused) && refused.Code == codeNamespaceNotFound {
+	cmd := &plainCommand{elements: wire.AppendString(nil, "drop", coll.name)}
+	err := coll.db.define(ctx, "drop", coll.scope.writeConcern, cmd)
+	if isNamespaceNotFound(err) {
 		return nil
 	}
 	return err
 }
-
-type dropCommand string
-
-func (c dropCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
-	return wire.AppendString(b, "drop", string(c)), nil
-}
-
-func (c dropCommand) Accept(reply *operation.Reply) error { return writeError(reply) }

@@ -100,8 +100,8 @@ func TestEveryListedURIOptionIsHonoured(t *testing.T) {
 
 func TestTheErrorOfAnOptionThatIsNotHonouredNamesIt(t *testing.T) {
 	in(t, nil, func(w *world) {
-		_, err := w.coll.Find(w.ctx, d{}, options.Find().SetCursorType(options.Tailable))
-		if err == nil || !strings.Contains(err.Error(), "FindOptions.CursorType") {
+		err := w.client.Database("test").CreateCollection(w.ctx, "c", options.CreateCollection().SetEncryptedFields(d{}))
+		if err == nil || !strings.Contains(err.Error(), "CreateCollectionOptions.EncryptedFields") {
 			t.Errorf("error: %v", err)
 		}
 		if n := len(w.started("")); n != 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -31,11 +32,18 @@ type Cursor struct {
 	batch      wire.Iterator
 	unread     int // documents of the batch that Next has not returned yet
 	batchSize  int32
-	remaining  int64  // documents that the limit still allows; 0 means no limit
-	comment    extras // of getMore commands
-	err        error
-	preloaded  error // see NewCursorFromDocuments
-	closed     bool
+	remaining  int64         // documents that the limit still allows; 0 means no limit
+	comment    extras        // of getMore commands
+	awaitTime  time.Duration // maxTimeMS of getMore commands; 0 means none
+	// wireVersion is the largest wire version of the connection that the latest command for a batch was sent on.
+	wireVersion int32
+	tailable    bool
+	token       bson.Raw // the postBatchResumeToken of the batch, of a change stream
+	// keepsSession means that the session lives longer than the cursor: that of a change stream.
+	keepsSession bool
+	err          error
+	preloaded    error // see NewCursorFromDocuments
+	closed       bool
 }
 
 // newCursor returns a cursor for the result of a command on a database or on one of its collections. Its session is that
@@ -78,6 +86,7 @@ func (c *Cursor) accept(reply *operation.Reply) error {
 			c.database, c.collection = string(database), string(collection)
 		}
 	}
+	c.token = append(bson.Raw(nil), r.ResumeToken...)
 	c.setBatch(append([]byte(nil), r.Batch...))
 	return nil
 }
@@ -95,19 +104,33 @@ func (c *Cursor) setBatch(batch []byte) {
 
 // releaseIfDone releases the session and the pin if the server has closed the cursor.
 func (c *Cursor) releaseIfDone() {
-	if c.id == 0 {
+	if c.id != 0 {
+		return
+	}
+	c.pin.Release()
+	if c.session != nil && !c.keepsSession {
 		c.session.Release()
-		c.pin.Release()
 	}
 }
 
 // ID returns the cursor's id on its server, 0 if the server has closed the cursor.
 func (c *Cursor) ID() int64 { return c.id }
 
-// Next moves to the next document, which is Current then. It requests the next batch if necessary. It returns false
-// at the end and after an error, which Err returns. A batch that could not be read is not requested again (Retryable
-// Reads: getMore is not retryable).
-func (c *Cursor) Next(ctx context.Context) bool {
+// Next moves to the next document, which is Current then. It requests the next batch if necessary; on a tailable cursor
+// it requests batches until one has a document, or ctx ends. It returns false at the end and after an error, which Err
+// returns. A batch that could not be read is not requested again (Retryable Reads: getMore is not retryable).
+func (c *Cursor) Next(ctx context.Context) bool { return c.next(ctx, false) }
+
+// TryNext is Next with at most one request. If it returns false and Err returns nil, a tailable cursor can have documents
+// later, as long as its ID is not 0.
+func (c *Cursor) TryNext(ctx context.Context) bool { return c.next(ctx, true) }
+
+func (c *Cursor) next(ctx context.Context, once bool) bool {
+	if c.tailable {
+		var cancel context.CancelFunc
+		ctx, cancel = c.client.withTimeout(ctx) // one timeout for all requests of this call
+		defer cancel()
+	}
 	for !c.closed && c.err == nil {
 		if c.advance() {
 			return true
@@ -115,13 +138,12 @@ func (c *Cursor) Next(ctx context.Context) bool {
 		if c.err != nil || c.id == 0 {
 			return false
 		}
-		c.err = c.getMore(ctx)
+		if c.err = c.getMore(ctx); once && c.unread == 0 {
+			return false
+		}
 	}
 	return false
 }
-
-// TryNext is the same as Next: they differ only for tailable cursors, which are not supported.
-func (c *Cursor) TryNext(ctx context.Context) bool { return c.Next(ctx) }
 
 func (c *Cursor) advance() bool {
 	if !c.batch.Next() {
@@ -159,6 +181,10 @@ func (c *Cursor) RemainingBatchLength() int { return c.unread }
 // SetBatchSize sets the largest number of documents in each of the next batches. 0 means that the server chooses.
 func (c *Cursor) SetBatchSize(n int32) { c.batchSize = n }
 
+// SetMaxAwaitTime sets how long the server waits for new documents before it returns an empty batch. It is for tailable
+// cursors that await data; servers refuse it for others. 0 means that the server chooses. A negative time counts as 0.
+func (c *Cursor) SetMaxAwaitTime(d time.Duration) { c.awaitTime = max(d, 0) }
+
 // SetComment sets the comment of the next getMore commands. If it cannot be encoded, they fail.
 func (c *Cursor) SetComment(comment any) {
 	c.comment = extras{codec: c.codec}
@@ -176,7 +202,7 @@ func (c *Cursor) Close(ctx context.Context) error {
 		c.id = 0
 		return nil
 	}
-	err := c.client.run(ctx, c.operation("killCursors", &killCursorsCommand{cursor: c}))
+	err := c.kill(ctx)
 	c.id = 0
 	return err
 }

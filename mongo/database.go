@@ -27,6 +27,19 @@ func (db *Database) Client() *Client { return db.client }
 // Name returns the database's name.
 func (db *Database) Name() string { return db.name }
 
+// databaseArguments returns the options of a call. It returns an error if they, or the options of the database, are
+// refused.
+func databaseArguments[T any](db *Database, f fields, opts []options.Lister[T]) (T, error) {
+	o, err := collect(f, opts)
+	return o, firstError(err, db.err)
+}
+
+// databaseWriteArguments also returns an error if the database's write concern is refused.
+func databaseWriteArguments[T any](db *Database, f fields, opts []options.Lister[T]) (T, error) {
+	o, err := databaseArguments(db, f, opts)
+	return o, firstError(err, db.scope.writeRefused)
+}
+
 // Collection returns a handle for a collection. Options that are not given come from the database. An option that is
 // not honoured is an error of the handle's operations.
 func (db *Database) Collection(name string, opts ...options.Lister[options.CollectionOptions]) *Collection {
@@ -53,23 +66,59 @@ func (db *Database) RunCommand(
 	ctx context.Context, command any, opts ...options.Lister[options.RunCmdOptions],
 ) *SingleResult {
 	result := &SingleResult{codec: db.scope.codec}
-	o, err := collect(runCmdFields, opts)
+	op, err := db.rawOperation(command, opts, func(reply *operation.Reply) error {
+		result.raw = append(bson.Raw(nil), reply.Body...)
+		return nil
+	})
 	if err == nil {
-		err = db.err
+		err = db.client.run(ctx, op)
 	}
+	result.err = err
+	return result
+}
+
+// RunCommandCursor runs a command whose reply has a cursor, as RunCommand does. The caller must close the cursor, or
+// iterate to its end. The batch size, the comment and the maximum await time of its further batches are those that are
+// set on the cursor.
+func (db *Database) RunCommandCursor(
+	ctx context.Context, command any, opts ...options.Lister[options.RunCmdOptions],
+) (*Cursor, error) {
+	var cursor *Cursor
+	op, err := db.rawOperation(command, opts, func(reply *operation.Reply) error {
+		if reply.Cursor == nil {
+			return errNoCursor
+		}
+		return cursor.accept(reply)
+	})
 	if err != nil {
-		result.err = err
-		return result
+		return nil, err
 	}
-	cmd := &rawCommand{result: result}
-	if result.err = cmd.set(db.scope.codec, command); result.err != nil {
-		return result
+	cursor = newCursor(ctx, db, "", db.scope)
+	cursor.readPreference = op.ReadPreference
+	if err := cursor.open(ctx, op); err != nil {
+		return nil, err
 	}
-	result.err = db.client.run(ctx, &operation.Operation{
+	return cursor, nil
+}
+
+var errNoCursor = errors.New("mongo: database response does not contain a cursor; try using RunCommand instead")
+
+// rawOperation returns the operation of a command that the application wrote. accept reads its result.
+func (db *Database) rawOperation(
+	command any, opts []options.Lister[options.RunCmdOptions], accept func(*operation.Reply) error,
+) (*operation.Operation, error) {
+	o, err := databaseArguments(db, runCmdFields, opts)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &rawCommand{accept: accept}
+	if err := cmd.set(db.scope.codec, command); err != nil {
+		return nil, err
+	}
+	return &operation.Operation{
 		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference, OwnTimeLimit: cmd.timeLimited,
-	})
-	return result
+	}, nil
 }
 
 // rawCommand is a command that the application wrote.
@@ -77,7 +126,7 @@ type rawCommand struct {
 	name        string
 	elements    []byte
 	timeLimited bool // it has a maxTimeMS
-	result      *SingleResult
+	accept      func(*operation.Reply) error
 }
 
 func (c *rawCommand) set(codec codec, command any) error {
@@ -110,6 +159,5 @@ func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 }
 
 func (c *rawCommand) Accept(reply *operation.Reply) error {
-	c.result.raw = append(bson.Raw(nil), reply.Body...)
-	return writeError(reply)
+	return firstError(c.accept(reply), writeError(reply))
 }

@@ -45,6 +45,21 @@ func (x *extras) document(key string, v any) {
 	x.b = wire.AppendDocument(x.b, key, doc)
 }
 
+// required is document for an argument of a method: its error is returned as it is, and nil is ErrNilDocument.
+func (x *extras) required(key string, v any) {
+	if x.err != nil {
+		return
+	}
+	s := newScratch()
+	defer s.release()
+	doc, err := x.codec.document(s, v)
+	if err != nil {
+		x.err = err
+		return
+	}
+	x.b = wire.AppendDocument(x.b, key, doc)
+}
+
 // hint writes a hint: the name of an index, or its keys, whose order has a meaning.
 func (x *extras) hint(v any) {
 	if x.refuseUnordered("hint", v) {

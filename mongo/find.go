@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Tailable cursors (CursorType, MaxAwaitTime) are not supported yet. OplogReplay is obsolete.
 var (
 	findFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
-		"Skip", "Sort", "AllowDiskUse", "BatchSize", "Let", "Limit", "NoCursorTimeout")
+		"Skip", "Sort", "OplogReplay", "AllowDiskUse", "BatchSize", "CursorType", "Let", "Limit", "MaxAwaitTime",
+		"NoCursorTimeout")
 	findOneFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
-		"Skip", "Sort")
+		"Skip", "Sort", "OplogReplay")
 )
 
 // findCommand is a find command. Its result is one document or the first batch of a cursor.
@@ -89,7 +89,7 @@ func (coll *Collection) findOne(
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}
-	coll.read(&cmd.op, "find", cmd)
+	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
 	if err = coll.db.client.run(ctx, &cmd.op); err != nil {
 		return nil, err
 	}
@@ -111,6 +111,7 @@ func findOneExtras(codec codec, o *options.FindOneOptions) ([]byte, error) {
 	x.orderedDocument("max", o.Max)
 	x.orderedDocument("min", o.Min)
 	x.document("projection", o.Projection)
+	x.boolean("oplogReplay", o.OplogReplay)
 	x.boolean("returnKey", o.ReturnKey)
 	x.boolean("showRecordId", o.ShowRecordID)
 	x.int64("skip", o.Skip)
@@ -136,23 +137,32 @@ func (coll *Collection) Find(
 	if cmd.extras, err = findExtras(coll.scope.codec, &o); err != nil {
 		return nil, err
 	}
-	coll.read(&cmd.op, "find", cmd)
+	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
 	cmd.op.OwnTimeLimit = true // the server would apply maxTimeMS to the whole life of the cursor
 	cmd.cursor = newCursor(ctx, coll.db, coll.name, coll.scope)
 	cmd.cursor.batchSize = valueOr(o.BatchSize, 0)
 	cmd.cursor.SetComment(o.Comment)
 	cmd.cursor.remaining = max(valueOr(o.Limit, 0), 0)
+	cmd.cursor.tail(&o)
 	if err := cmd.cursor.open(ctx, &cmd.op); err != nil {
 		return nil, err
 	}
 	return cmd.cursor, nil
 }
 
+// tail sets the fields of a tailable cursor. Only one that awaits data has a maximum await time (CRUD specification).
+func (c *Cursor) tail(o *options.FindOptions) {
+	kind := valueOr(o.CursorType, options.NonTailable)
+	if c.tailable = kind != options.NonTailable; kind == options.TailableAwait {
+		c.SetMaxAwaitTime(valueOr(o.MaxAwaitTime, 0))
+	}
+}
+
 func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 	b, err := findOneExtras(codec, &options.FindOneOptions{
 		AllowPartialResults: o.AllowPartialResults, Collation: o.Collation, Comment: o.Comment, Hint: o.Hint, Max: o.Max,
 		Min: o.Min, Projection: o.Projection, ReturnKey: o.ReturnKey, ShowRecordID: o.ShowRecordID, Skip: o.Skip,
-		Sort: o.Sort,
+		Sort: o.Sort, OplogReplay: o.OplogReplay,
 	})
 	if err != nil {
 		return nil, err
@@ -163,10 +173,11 @@ func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 	x.boolean("noCursorTimeout", o.NoCursorTimeout)
 	if o.BatchSize != nil {
 		if *o.BatchSize < 0 {
-			return nil, fmt.Errorf("mongo: FindOptions.BatchSize is %d; it must not be negative", *o.BatchSize)
+			return nil, negativeBatchSize("FindOptions", *o.BatchSize)
 		}
 		x.b = wire.AppendInt32(x.b, "batchSize", firstBatchSize(o))
 	}
+	x.cursorType(o)
 	if o.Limit != nil && *o.Limit != 0 {
 		limit := max(*o.Limit, -*o.Limit) // a negative limit means a single batch
 		x.int64("limit", &limit)
@@ -175,6 +186,21 @@ func findExtras(codec codec, o *options.FindOptions) ([]byte, error) {
 		}
 	}
 	return x.b, x.err
+}
+
+// cursorType writes the fields that make a cursor tailable.
+func (x *extras) cursorType(o *options.FindOptions) {
+	switch valueOr(o.CursorType, options.NonTailable) {
+	case options.TailableAwait:
+		x.b = wire.AppendBool(x.b, "awaitData", true)
+		fallthrough
+	case options.Tailable:
+		x.b = wire.AppendBool(x.b, "tailable", true)
+	case options.NonTailable:
+	default:
+		x.err = firstError(x.err, fmt.Errorf("mongo: FindOptions.CursorType is %d, which is not a cursor type", *o.CursorType))
+	}
+	x.err = firstError(x.err, checkAwaitTime("FindOptions", o.MaxAwaitTime))
 }
 
 // firstBatchSize returns the batch size of a find command. If it is the limit, it is one more, so that the server closes

@@ -11,11 +11,16 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-var findOneAndUpdateFields = honoured(
-	"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
-	"Hint", "Let")
+var (
+	findOneAndUpdateFields = honoured(
+		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
+		"Hint", "Let")
+	findOneAndReplaceFields = honoured(
+		"BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert", "Hint", "Let")
+	findOneAndDeleteFields = honoured("Collation", "Comment", "Projection", "Sort", "Hint", "Let")
+)
 
-// findAndModifyCommand is a findAndModify command. Its result is the document before or after the update.
+// findAndModifyCommand is a findAndModify command. Its result is the document before or after the change.
 type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
@@ -39,51 +44,99 @@ func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
 	return writeError(reply)
 }
 
+// findAndModifyArguments are the arguments of the methods that change one document and return it.
+type findAndModifyArguments struct {
+	updateArguments // without an update if remove is set
+	remove          bool
+	projection      any
+	returns         *options.ReturnDocument
+}
+
 // FindOneAndUpdate updates one document that matches the filter and returns it: the document before the update or,
 // with ReturnDocument(options.After), after it. If no document matches, the result's error is ErrNoDocuments. It is a
 // retryable write.
 func (coll *Collection) FindOneAndUpdate(
 	ctx context.Context, filter, update any, opts ...options.Lister[options.FindOneAndUpdateOptions],
 ) *SingleResult {
-	result := &SingleResult{codec: coll.scope.codec}
 	o, err := writeArguments(coll, findOneAndUpdateFields, opts)
-	if err != nil {
-		result.err = err
+	return coll.findAndModify(ctx, err, &findAndModifyArguments{
+		updateArguments: updateArguments{
+			filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
+			collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+		},
+		projection: o.Projection, returns: o.ReturnDocument,
+	})
+}
+
+// FindOneAndReplace replaces one document that matches the filter and returns it: the document before the replacement or,
+// with ReturnDocument(options.After), after it. If no document matches, the result's error is ErrNoDocuments. It is a
+// retryable write.
+func (coll *Collection) FindOneAndReplace(
+	ctx context.Context, filter, replacement any, opts ...options.Lister[options.FindOneAndReplaceOptions],
+) *SingleResult {
+	o, err := writeArguments(coll, findOneAndReplaceFields, opts)
+	return coll.findAndModify(ctx, err, &findAndModifyArguments{
+		updateArguments: updateArguments{
+			filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
+			comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+		},
+		projection: o.Projection, returns: o.ReturnDocument,
+	})
+}
+
+// FindOneAndDelete deletes one document that matches the filter and returns it. If no document matches, the result's error
+// is ErrNoDocuments. It is a retryable write.
+func (coll *Collection) FindOneAndDelete(
+	ctx context.Context, filter any, opts ...options.Lister[options.FindOneAndDeleteOptions],
+) *SingleResult {
+	o, err := writeArguments(coll, findOneAndDeleteFields, opts)
+	return coll.findAndModify(ctx, err, &findAndModifyArguments{
+		updateArguments: updateArguments{
+			filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, sort: o.Sort,
+		},
+		remove: true, projection: o.Projection,
+	})
+}
+
+// findAndModify runs the command. refused is the error of the method's options.
+func (coll *Collection) findAndModify(ctx context.Context, refused error, a *findAndModifyArguments) *SingleResult {
+	result := &SingleResult{codec: coll.scope.codec, err: refused}
+	if refused != nil {
 		return result
 	}
 	s := newScratch()
 	defer s.release()
-	if result.err = coll.appendFindAndModify(s, filter, update, &o); result.err != nil {
+	if result.err = coll.appendFindAndModify(s, a); result.err != nil {
 		return result
 	}
-	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: o.Hint, result: result}
+	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: a.hint, result: result}
 	var op operation.Operation
 	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)
 	return result
 }
 
-func (coll *Collection) appendFindAndModify(
-	s *scratch, filter, update any, o *options.FindOneAndUpdateOptions,
-) error {
-	if err := coll.appendNamed(s, "query", filter); err != nil {
+func (coll *Collection) appendFindAndModify(s *scratch, a *findAndModifyArguments) error {
+	if err := coll.appendNamed(s, "query", a.filter); err != nil {
 		return err
 	}
-	if err := coll.appendChange(s, "update", &updateArguments{update: update}); err != nil {
+	if a.remove {
+		s.b = wire.AppendBool(s.b, "remove", true)
+	} else if err := coll.appendChange(s, "update", &a.updateArguments); err != nil {
 		return err
 	}
 	x := extras{b: s.b, codec: coll.scope.codec}
-	x.array("arrayFilters", o.ArrayFilters)
-	x.boolean("bypassDocumentValidation", o.BypassDocumentValidation)
-	x.collation(o.Collation)
-	x.value("comment", o.Comment)
-	x.document("fields", o.Projection)
-	x.orderedDocument("sort", o.Sort)
-	x.boolean("upsert", o.Upsert)
-	x.hint(o.Hint)
-	x.document("let", o.Let)
-	if o.ReturnDocument != nil {
-		x.b = wire.AppendBool(x.b, "new", *o.ReturnDocument == options.After)
+	x.array("arrayFilters", a.arrayFilters)
+	x.boolean("bypassDocumentValidation", a.bypass)
+	x.collation(a.collation)
+	x.value("comment", a.comment)
+	x.document("fields", a.projection)
+	x.orderedDocument("sort", a.sort)
+	x.boolean("upsert", a.upsert)
+	x.hint(a.hint)
+	x.document("let", a.let)
+	if a.returns != nil {
+		x.b = wire.AppendBool(x.b, "new", *a.returns == options.After)
 	}
 	s.b = x.b
 	return x.err

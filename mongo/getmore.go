@@ -19,7 +19,7 @@ func (c *Cursor) operation(name string, cmd operation.Command) *operation.Operat
 
 func (c *Cursor) getMore(ctx context.Context) error {
 	op := c.operation("getMore", &getMoreCommand{cursor: c})
-	op.OwnTimeLimit = true
+	op.OwnTimeLimit, op.AwaitTime = true, c.awaitTime
 	if err := c.client.run(ctx, op); err != nil {
 		return err
 	}
@@ -31,6 +31,7 @@ type getMoreCommand struct{ cursor *Cursor }
 
 func (g *getMoreCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
 	c := g.cursor
+	c.wireVersion = attempt.Server.MaxWireVersion
 	b = wire.AppendInt64(b, "getMore", c.id)
 	b = wire.AppendString(b, "collection", c.collection)
 	if n := c.nextBatchSize(); n > 0 {
@@ -52,6 +53,11 @@ func (c *Cursor) nextBatchSize() int32 {
 		return int32(min(c.remaining, 1<<31-1))
 	}
 	return c.batchSize
+}
+
+// kill closes the cursor on its server.
+func (c *Cursor) kill(ctx context.Context) error {
+	return c.client.run(ctx, c.operation("killCursors", &killCursorsCommand{cursor: c}))
 }
 
 type killCursorsCommand struct{ cursor *Cursor }

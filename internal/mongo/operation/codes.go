@@ -2,6 +2,9 @@ package operation
 
 import (
 	"bytes"
+	"errors"
+
+	official "go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -37,6 +40,13 @@ func reasonOf(code int32) retry.Reason {
 	default:
 		return retry.ReasonUnknown
 	}
+}
+
+// RetryableRead reports whether an error is one after which a read is retried: a network error, or one of the codes of the
+// Retryable Reads specification.
+func RetryableRead(err error) bool {
+	var e official.CommandError
+	return errors.As(err, &e) && (e.HasErrorLabel(labelNetworkError) || reasonOf(e.Code) != retry.ReasonUnknown)
 }
 
 // labelledByClient reports whether the client adds RetryableWriteError to an error with this code, for servers before

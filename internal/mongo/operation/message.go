@@ -72,18 +72,24 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	return wire.AppendString(b, "$db", r.op.Database), nil
 }
 
-// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time, rounded up. A value over the
-// largest one that servers accept is left out: the deadline then ends the operation here.
+// appendMaxTime writes maxTimeMS: the time until the deadline, minus one round trip time, rounded up, but at most
+// AwaitTime. A value over the largest one that servers accept is left out: the deadline then ends the operation here.
 func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) ([]byte, error) {
+	await := r.op.AwaitTime
 	deadline, ok := ctx.Deadline()
-	if !ok || r.op.OwnTimeLimit {
+	if await == 0 && (!ok || r.op.OwnTimeLimit) {
 		return b, nil
 	}
-	roundTrip := s.MinRTT
-	left := time.Until(deadline) - roundTrip
-	if left <= 0 {
-		return nil, fmt.Errorf("%s: %v remain until the deadline, not more than a round trip to %s (%v): %w",
-			r.op.Name, left+roundTrip, s.Address, roundTrip, context.DeadlineExceeded)
+	left := await
+	if ok {
+		roundTrip := s.MinRTT
+		if left = time.Until(deadline) - roundTrip; left <= 0 {
+			return nil, fmt.Errorf("%s: %v remain until the deadline, not more than a round trip to %s (%v): %w",
+				r.op.Name, left+roundTrip, s.Address, roundTrip, context.DeadlineExceeded)
+		}
+		if await > 0 {
+			left = min(left, await)
+		}
 	}
 	ms := int64((left-1)/time.Millisecond) + 1
 	if ms > math.MaxInt32 {
@@ -116,12 +122,16 @@ var primaryPreferred = readpref.PrimaryPreferred()
 
 // appendReadPreference writes $readPreference: Server Selection, "Passing read preference to mongos and load
 // balancers". A standalone gets none. On a direct connection to a member, primary becomes primaryPreferred. Otherwise
-// every mode except primary is sent unchanged.
+// every mode except primary is sent unchanged. A write has one only if it is an aggregation.
 func appendReadPreference(b []byte, op *Operation, t cluster.Target) []byte {
-	if op.Kind == Write || t.Description.Kind == topology.Standalone {
+	writesOutput := op.Selection != nil && op.Selection.WritesOutput
+	if (op.Kind == Write && !writesOutput) || t.Description.Kind == topology.Standalone {
 		return b
 	}
 	rp := op.ReadPreference
+	if writesOutput && op.Selection.ForcesPrimary(t.Topology) {
+		rp = nil
+	}
 	if rp == nil || rp.Mode() == readpref.PrimaryMode {
 		if t.Topology.Kind != topology.Single || t.Description.Kind == topology.Mongos {
 			return b

@@ -72,6 +72,9 @@ type Operation struct {
 	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
 	// it.
 	OwnTimeLimit bool
+	// AwaitTime is the maxTimeMS of the getMore of a cursor that awaits data, or less if the deadline is nearer. 0 means
+	// that the server chooses how long it waits.
+	AwaitTime time.Duration
 	// Session is the client session of the operation. Nil means an implicit one that ends with the operation.
 	Session *Session
 	// Pin pins the operation to a server. Nil means the session's pin, if it has one.

@@ -12,6 +12,8 @@ import (
 type Selection struct {
 	Write    bool               // the operation writes; ReadPref is ignored
 	ReadPref *readpref.ReadPref // nil means primary
+	// WritesOutput means that the operation is an aggregation with $out or $merge: see ForcesPrimary.
+	WritesOutput bool
 
 	// LocalThreshold is the width of the latency window, localThresholdMS.
 	LocalThreshold time.Duration
@@ -19,6 +21,20 @@ type Selection struct {
 	HeartbeatInterval time.Duration
 	// Deprioritized are the addresses of servers that are selected only if no other server is suitable.
 	Deprioritized []string
+}
+
+const outputWireVersion = 13 // MongoDB 5.0
+
+// ForcesPrimary reports whether the operation must run on a primary in spite of its read preference: it is an aggregation
+// with $out or $merge, and a known server is older than MongoDB 5.0 (CRUD specification, "Read preferences and server
+// selection").
+func (s *Selection) ForcesPrimary(d *Description) bool {
+	if !s.WritesOutput || d.Kind == LoadBalanced {
+		return false
+	}
+	return slices.ContainsFunc(d.Servers, func(server *Server) bool {
+		return server.Known() && server.MaxWireVersion < outputWireVersion
+	})
 }
 
 func (s *Selection) mode() readpref.Mode {
@@ -35,6 +51,11 @@ func (s *Selection) mode() readpref.Mode {
 func Select(d *Description, s *Selection, dst []*Server) ([]*Server, error) {
 	if d.CompatibilityError != nil {
 		return dst, d.CompatibilityError
+	}
+	if s.ForcesPrimary(d) {
+		primary := *s
+		primary.ReadPref = nil
+		s = &primary
 	}
 	if err := s.check(d); err != nil {
 		return dst, err

@@ -21,14 +21,15 @@ type (
 	mongoClientBulkResult  = mongo.ClientBulkWriteResult
 	mongoClientBulkWrite   = mongo.ClientBulkWrite
 	mongoClientWriteModel  = mongo.ClientWriteModel
-	mongoIndexModel        = mongo.IndexModel
-	mongoSearchIndexModel  = mongo.SearchIndexModel
+	mongoChangeStream      = mongo.ChangeStream
 	mongoCommandError      = mongo.CommandError
 	mongoCursor            = mongo.Cursor
 	mongoDeleteResult      = mongo.DeleteResult
+	mongoIndexModel        = mongo.IndexModel
 	mongoInsertManyResult  = mongo.InsertManyResult
 	mongoInsertOneResult   = mongo.InsertOneResult
 	mongoLabeledError      = mongo.LabeledError
+	mongoSearchIndexModel  = mongo.SearchIndexModel
 	mongoUpdateResult      = mongo.UpdateResult
 	mongoWriteConcernError = mongo.WriteConcernError
 	mongoWriteError        = mongo.WriteError

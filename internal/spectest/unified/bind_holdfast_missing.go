@@ -4,9 +4,6 @@ package unified
 
 import (
 	"context"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	official "go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // notThereYet is the error of a missing method: its name. When the client has gained a method of this file, a test fails until
@@ -22,131 +19,11 @@ func (missingFromClient) AppendDriverInfo(...any) error {
 	return notThereYet("Client.AppendDriverInfo")
 }
 
-func (missingFromClient) ListDatabaseNames(...any) ([]string, error) {
-	return nil, notThereYet("Client.ListDatabaseNames")
-}
-
-func (missingFromClient) ListDatabases(...any) (official.ListDatabasesResult, error) {
-	return official.ListDatabasesResult{}, notThereYet("Client.ListDatabases")
-}
-
-func (missingFromClient) Watch(...any) (*mongoChangeStream, error) {
-	return nil, notThereYet("Client.Watch")
-}
-
 // missingFromDatabase has the methods of the official Database that ours lacks.
 type missingFromDatabase struct{}
 
-func (missingFromDatabase) Aggregate(...any) (*mongoCursor, error) {
-	return nil, notThereYet("Database.Aggregate")
-}
-
-func (missingFromDatabase) CreateCollection(...any) error {
-	return notThereYet("Database.CreateCollection")
-}
-
-func (missingFromDatabase) CreateView(...any) error { return notThereYet("Database.CreateView") }
-
-func (missingFromDatabase) ListCollectionNames(...any) ([]string, error) {
-	return nil, notThereYet("Database.ListCollectionNames")
-}
-
-func (missingFromDatabase) ListCollectionSpecifications(...any) ([]official.CollectionSpecification, error) {
-	return nil, notThereYet("Database.ListCollectionSpecifications")
-}
-
-func (missingFromDatabase) ListCollections(...any) (*mongoCursor, error) {
-	return nil, notThereYet("Database.ListCollections")
-}
-
-func (missingFromDatabase) RunCommandCursor(...any) (*mongoCursor, error) {
-	return nil, notThereYet("Database.RunCommandCursor")
-}
-
-func (missingFromDatabase) Watch(...any) (*mongoChangeStream, error) {
-	return nil, notThereYet("Database.Watch")
-}
-
 // missingFromCollection has the methods of the official Collection that ours lacks.
 type missingFromCollection struct{}
-
-func (missingFromCollection) Aggregate(...any) (*mongoCursor, error) {
-	return nil, notThereYet("Collection.Aggregate")
-}
-
-func (missingFromCollection) CountDocuments(...any) (int64, error) {
-	return 0, notThereYet("Collection.CountDocuments")
-}
-
-func (missingFromCollection) Distinct(...any) missingResult {
-	return missingResult{notThereYet("Collection.Distinct")}
-}
-
-func (missingFromCollection) EstimatedDocumentCount(...any) (int64, error) {
-	return 0, notThereYet("Collection.EstimatedDocumentCount")
-}
-
-func (missingFromCollection) FindOneAndDelete(...any) missingResult {
-	return missingResult{notThereYet("Collection.FindOneAndDelete")}
-}
-
-func (missingFromCollection) FindOneAndReplace(...any) missingResult {
-	return missingResult{notThereYet("Collection.FindOneAndReplace")}
-}
-
-func (missingFromCollection) Indexes() missingIndexes { return missingIndexes{} }
-
-func (missingFromCollection) SearchIndexes() missingSearchIndexes { return missingSearchIndexes{} }
-
-func (missingFromCollection) Watch(...any) (*mongoChangeStream, error) {
-	return nil, notThereYet("Collection.Watch")
-}
-
-// missingResult is the result of a missing method that returns its error inside a result.
-type missingResult struct{ err error }
-
-func (r missingResult) Err() error             { return r.err }
-func (r missingResult) Raw() (bson.Raw, error) { return nil, r.err }
-
-type missingIndexes struct{}
-
-func (missingIndexes) CreateOne(...any) (string, error) {
-	return "", notThereYet("IndexView.CreateOne")
-}
-func (missingIndexes) DropAll(...any) error { return notThereYet("IndexView.DropAll") }
-func (missingIndexes) DropOne(...any) error { return notThereYet("IndexView.DropOne") }
-func (missingIndexes) List(...any) (*mongoCursor, error) {
-	return nil, notThereYet("IndexView.List")
-}
-
-func (missingIndexes) ListSpecifications(...any) ([]official.IndexSpecification, error) {
-	return nil, notThereYet("IndexView.ListSpecifications")
-}
-
-type missingSearchIndexes struct{}
-
-func (missingSearchIndexes) CreateMany(...any) ([]string, error) {
-	return nil, notThereYet("SearchIndexView.CreateMany")
-}
-
-func (missingSearchIndexes) CreateOne(...any) (string, error) {
-	return "", notThereYet("SearchIndexView.CreateOne")
-}
-func (missingSearchIndexes) DropOne(...any) error { return notThereYet("SearchIndexView.DropOne") }
-func (missingSearchIndexes) List(...any) (*mongoCursor, error) {
-	return nil, notThereYet("SearchIndexView.List")
-}
-
-func (missingSearchIndexes) UpdateOne(...any) error { return notThereYet("SearchIndexView.UpdateOne") }
-
-// mongoChangeStream stands for the official ChangeStream. Nothing makes one.
-type mongoChangeStream struct{}
-
-func (*mongoChangeStream) Close(context.Context) error  { return notThereYet("ChangeStream.Close") }
-func (*mongoChangeStream) Decode(any) error             { return notThereYet("ChangeStream.Decode") }
-func (*mongoChangeStream) Err() error                   { return notThereYet("ChangeStream.Err") }
-func (*mongoChangeStream) Next(context.Context) bool    { return false }
-func (*mongoChangeStream) TryNext(context.Context) bool { return false }
 
 // missingFromSession has the methods of the official Session that ours lacks.
 type missingFromSession struct{}

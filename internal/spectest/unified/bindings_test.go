@@ -12,32 +12,10 @@ import (
 	"github.com/holdfast-db/holdfast/mongo"
 )
 
-// These tests read the sources and need no build tag, so that `go test ./...` fails when our client has gained a name or a
-// method that bind_holdfast*.go calls missing.
+// These tests read the sources and need no build tag, so that `go test ./...` fails when our client has gained a method
+// that bind_holdfast*.go calls missing.
 
-const (
-	ourBindings = "bind_holdfast*.go"
-	ourClient   = "../../../mongo/*.go"
-)
-
-func TestAMissingNameIsNoNameOfOurClient(t *testing.T) {
-	official, ours, client := declarations(t, "bind_official.go"), declarations(t, ourBindings), declarations(t, ourClient)
-	missing := 0
-	for local, declaration := range official {
-		for name := range namesOfClient(declaration) {
-			switch {
-			case ours[local] != nil && namesOfClient(ours[local])[name]:
-			case client[name] != nil:
-				t.Errorf("our client has %s now: bind %s to it", name, local)
-			default:
-				missing++
-			}
-		}
-	}
-	if missing == 0 {
-		t.Error("no name is missing: this test has nothing more to do")
-	}
-}
+const ourBindings = "bind_holdfast*.go"
 
 func TestAMissingMethodIsNoMethodOfOurClient(t *testing.T) {
 	clients := map[string]reflect.Type{
@@ -61,20 +39,6 @@ func TestAMissingMethodIsNoMethodOfOurClient(t *testing.T) {
 	if missing == 0 {
 		t.Error("no method is missing: this test has nothing more to do")
 	}
-}
-
-// namesOfClient returns the names of a package "mongo" that a declaration uses.
-func namesOfClient(declaration ast.Node) map[string]bool {
-	names := make(map[string]bool)
-	ast.Inspect(declaration, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if from, ok := s.X.(*ast.Ident); ok && from.Name == "mongo" {
-				names[s.Sel.Name] = true
-			}
-		}
-		return true
-	})
-	return names
 }
 
 // declarations returns what files declare, but for their tests; a method is named "Type.Method".

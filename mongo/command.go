@@ -1,0 +1,71 @@
+package mongo
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// plainCommand is a command whose elements are the same on every server.
+type plainCommand struct {
+	elements []byte                             // the name first
+	accept   func(reply *operation.Reply) error // nil if the reply has no result
+	// needs is the name of an option that needs a server of wire version since. Empty means that there is none.
+	needs string
+	since int32
+}
+
+func (c *plainCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
+	if c.needs != "" && attempt.Server.MaxWireVersion < c.since {
+		return nil, fmt.Errorf("mongo: %s needs a server of wire version %d, this one has %d",
+			c.needs, c.since, attempt.Server.MaxWireVersion)
+	}
+	return append(b, c.elements...), nil
+}
+
+func (c *plainCommand) Accept(reply *operation.Reply) error {
+	if c.accept != nil {
+		if err := c.accept(reply); err != nil {
+			return err
+		}
+	}
+	return writeError(reply)
+}
+
+// read sets the fields of op, which must be empty, for a read with the read preference of s.
+func (s *scope) read(op *operation.Operation, database, name string, cmd operation.Command) {
+	op.Name, op.Database, op.Command = name, database, cmd
+	op.Kind, op.Effect, op.Retryable = operation.Read, retry.EffectReadOnly, true
+	op.Selection, op.ReadPreference, op.ReadConcern = s.reads, s.readPreference, &s.readConcern
+}
+
+// readPrimary sets the fields of op, which must be empty, for a read on the primary, without a read concern: the
+// commands that list databases, collections and indexes.
+func (c *Client) readPrimary(op *operation.Operation, database, name string, cmd operation.Command) {
+	op.Name, op.Database, op.Command = name, database, cmd
+	op.Kind, op.Effect, op.Retryable, op.Selection = operation.Read, retry.EffectReadOnly, true, c.writes
+}
+
+// define runs a command that creates or drops a database, a collection, a view or an index. It is retried for overload
+// only.
+func (db *Database) define(ctx context.Context, name string, wc *writeconcern.WriteConcern, cmd *plainCommand) error {
+	return db.client.run(ctx, &operation.Operation{
+		Name: name, Database: db.name, Command: cmd, Kind: operation.Write, Effect: retry.EffectIdempotent,
+		Selection: db.client.writes, WriteConcern: wc,
+	})
+}
+
+// element returns the top-level element of a document with that key.
+func element(doc []byte, key string) (wire.Element, bool) {
+	for it := wire.Elements(doc); it.Next(); {
+		if string(it.Key) == key {
+			return it.Element, true
+		}
+	}
+	return wire.Element{}, false
+}

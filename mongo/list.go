@@ -1,0 +1,34 @@
+package mongo
+
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+)
+
+// cursor writes the document "cursor" of a command that returns one.
+func (x *extras) cursor(options string, batchSize *int32) {
+	at, b := wire.BeginEmbedded(x.b, "cursor")
+	if batchSize != nil {
+		if *batchSize < 0 {
+			x.err = firstError(x.err, negativeBatchSize(options, *batchSize))
+		}
+		b = wire.AppendInt32(b, "batchSize", *batchSize)
+	}
+	x.b = wire.EndDocument(b, at)
+}
+
+// openList runs a command on the primary that lists collections or indexes.
+func (db *Database) openList(
+	ctx context.Context, name string, s scope, elements []byte, batchSize *int32,
+) (*Cursor, error) {
+	cursor := newCursor(ctx, db, "", s)
+	cursor.batchSize, cursor.readPreference = valueOr(batchSize, 0), nil
+	var op operation.Operation
+	db.client.readPrimary(&op, db.name, name, &plainCommand{elements: elements, accept: cursor.accept})
+	if err := cursor.open(ctx, &op); err != nil {
+		return nil, err
+	}
+	return cursor, nil
+}
