@@ -3,6 +3,7 @@ package mongo
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"net"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -45,7 +47,11 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err := validate(o); err != nil {
 		return nil, err
 	}
-	c, err := cluster.New(clusterConfig(o))
+	login, err := authenticator(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := cluster.New(clusterConfig(o, login))
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
@@ -71,7 +77,7 @@ var clientFields = honoured(
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
-	"LoadBalanced",
+	"LoadBalanced", "Auth", "TLSConfig", "DriverInfo", "DisableOCSPEndpointCheck", "DisableCertificateRevocationCheck",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -81,21 +87,19 @@ var uriOptions = honoured(
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
 	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
+	"authmechanism", "authmechanismproperties", "authsource", "tls", "ssl", "tlscafile", "sslcertificateauthorityfile",
+	"tlscertificatekeyfile", "sslclientcertificatekeyfile", "tlscertificatekeyfilepassword", "sslclientcertificatekeypassword",
+	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
+	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
 )
 
 // uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
 // such a value an option means what the client does without it, or what the official driver ignores too. An empty list
 // permits every value.
 var uriOptionsWithoutEffect = map[string][]string{
-	"authsource":                  nil, // used with credentials only, which are refused
-	"slaveok":                     nil, // the official driver ignores it
-	"sockettimeoutms":             {"0"},
-	"ssl":                         {"false"},
-	"tls":                         {"false"},
-	"tlsallowinvalidcertificates": {"false"},
-	"tlsallowinvalidhostnames":    {"false"},
-	"tlsinsecure":                 {"false"},
-	"uuidrepresentation":          {"standard", "unspecified"},
+	"slaveok":            nil, // the official driver ignores it
+	"sockettimeoutms":    {"0"},
+	"uuidrepresentation": {"standard", "unspecified"},
 }
 
 // checkURIOption returns an error if an option of the connection string is not honoured. The error has the value only
@@ -127,7 +131,7 @@ func validate(o *options.ClientOptions) error {
 		return err
 	}
 	if err := o.Validate(); err != nil {
-		return fmt.Errorf("mongo: %w", err)
+		return withoutSecrets(err)
 	}
 	if err := clientFields.check("ClientOptions", o); err != nil {
 		return err
@@ -149,12 +153,7 @@ func checkURI(uri string) error {
 	if strings.HasPrefix(uri, "mongodb+srv://") {
 		return errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI")
 	}
-	_, query, _ := strings.Cut(uri, "?")
-	for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
-		name, value, _ := strings.Cut(pair, "=")
-		if decoded, err := url.QueryUnescape(name); err == nil {
-			name = decoded
-		}
+	for name, value := range optionsOf(uri) {
 		if err := checkURIOption(name, value); err != nil {
 			return err
 		}
@@ -162,7 +161,27 @@ func checkURI(uri string) error {
 			return errStreaming
 		}
 	}
-	return nil
+	return checkTLSOptions(tlsGiven(uri))
+}
+
+// optionsOf returns the names and the values of the options of a connection string. A "?" before the "@" belongs to the
+// password.
+func optionsOf(uri string) iter.Seq2[string, string] {
+	if _, after, ok := strings.Cut(uri, "@"); ok {
+		uri = after
+	}
+	_, query, _ := strings.Cut(uri, "?")
+	return func(yield func(string, string) bool) {
+		for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
+			name, value, _ := strings.Cut(pair, "=")
+			if decoded, err := url.QueryUnescape(name); err == nil {
+				name = decoded
+			}
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
 }
 
 // isOptionSeparator reports whether r separates the options of a connection string, as for the official parser.
@@ -186,10 +205,13 @@ func notNegative(o *options.ClientOptions) error {
 	return nil
 }
 
-func clusterConfig(o *options.ClientOptions) cluster.Config {
+func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
+		TLS:                    o.TLSConfig,
+		Leniency:               leniency(tlsGiven(o.GetURI())),
+		Auth:                   login,
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{}))},
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),

@@ -45,6 +45,7 @@ func TestTheOfficialDriverAuthenticates(t *testing.T) {
 		{"not with a wrong password", "alice", "secret", "", 18},
 		{"not with a mechanism that the user has not", "old", "s3cret", "SCRAM-SHA-256", 18},
 		{"not an unknown user", "bob", "s3cret", "", 18},
+		{"not by PLAIN, which no user has", "alice", "s3cret", "PLAIN", 334},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := ping(t, connect(t, rs, as(c.user, c.password, c.mechanism)))
@@ -53,6 +54,45 @@ func TestTheOfficialDriverAuthenticates(t *testing.T) {
 				t.Errorf("%v, want code %d", err, c.code)
 			}
 		})
+	}
+}
+
+// The password goes over the wire as it is, to users of $external only.
+func TestThePlainMechanism(t *testing.T) {
+	rs := mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.Users(
+		mongotest.User{Name: "bob", Password: "s3cret", Database: "$external", Mechanisms: []string{"PLAIN"}},
+		mongotest.User{Name: "alice", Password: "s3cret"},
+		mongotest.User{Name: "CN=carol", Database: "$external"},
+	))
+	for _, c := range []struct {
+		name, user, password string
+		code                 int32 // 0: gets in
+	}{
+		{"the right password", "bob", "s3cret", 0},
+		{"a wrong password", "bob", "secret", 18},
+		{"an unknown user", "dora", "s3cret", 18},
+		{"a user of SCRAM", "alice", "s3cret", 18},
+		{"a user of X.509", "CN=carol", "s3cret", 18},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := ping(t, connect(t, rs, options.Client().SetAuth(options.Credential{
+				Username: c.user, Password: c.password, AuthMechanism: "PLAIN", AuthSource: "$external",
+			})))
+			var refused mongo.CommandError
+			if c.code == 0 && err != nil || c.code != 0 && (!errors.As(err, &refused) || refused.Code != c.code) {
+				t.Errorf("%v, want code %d", err, c.code)
+			}
+		})
+	}
+	c := dial(t, rs, 0)
+	for name, payload := range map[string]string{
+		"another identity": "alice\x00bob\x00s3cret", "no password": "\x00bob", "four parts": "\x00bob\x00s3cret\x00", "nothing": "",
+	} {
+		encoded := base64.StdEncoding.EncodeToString([]byte(payload))
+		reply := c.run(`{"saslStart": 1, "mechanism": "PLAIN", "payload": {"$binary": {"base64": "%s", "subType": "00"}}, "$db": "$external"}`, encoded)
+		if code, _ := reply.Lookup("code").AsInt64OK(); code != 18 {
+			t.Errorf("%s: %v", name, reply)
+		}
 	}
 }
 
@@ -71,11 +111,13 @@ func TestWhoHasNotAuthenticatedIsRefused(t *testing.T) {
 
 func TestTheOptionUsersIsChecked(t *testing.T) {
 	for name, u := range map[string][]mongotest.User{
-		"name is empty":  {{Password: "x"}},
-		"has no pass":    {{Name: "a"}},
-		"is unknown":     {{Name: "a", Password: "x", Mechanisms: []string{"PLAIN"}}},
-		"is there twice": {{Name: "a", Password: "x"}, {Name: "a", Password: "y"}},
-		"has a password": {{Name: "CN=a", Password: "x", Database: "$external"}},
+		"name is empty":   {{Password: "x"}},
+		"has no pass":     {{Name: "a"}},
+		"is unknown":      {{Name: "a", Password: "x", Mechanisms: []string{"SCRAM"}}},
+		"of $external":    {{Name: "a", Password: "x", Mechanisms: []string{"PLAIN"}}},
+		`"b" has no pass`: {{Name: "b", Database: "$external", Mechanisms: []string{"PLAIN"}}},
+		"is there twice":  {{Name: "a", Password: "x"}, {Name: "a", Password: "y"}},
+		"has a password":  {{Name: "CN=a", Password: "x", Database: "$external"}},
 	} {
 		if _, err := mongotest.RunReplicaSet(1, mongotest.InMemory(), mongotest.Users(u...)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

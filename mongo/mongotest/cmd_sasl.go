@@ -27,6 +27,9 @@ type dialogue struct {
 var errAuthentication = mongoerr.Errorf(mongoerr.AuthenticationFailed, "Authentication failed.")
 
 func cmdSaslStart(x *exec) error {
+	if mechanism := query.Lookup(x.command.raw, "mechanism"); string(mechanism.Text()) == account.Plain && x.conn.set.enablesPlain() {
+		return x.plain()
+	}
 	d, payload, err := x.saslStart(x.command.raw, x.command.db)
 	if err != nil {
 		return err
@@ -68,6 +71,22 @@ func (x *exec) saslStart(doc []byte, db string) (*dialogue, string, error) {
 	}
 	d.scram = server.NewConversation()
 	return d, string(binaryData(payload)), nil
+}
+
+// plain is PLAIN (RFC 4616): one message with the name and the password. The identity to act as, before them, must be empty or
+// the same name.
+func (x *exec) plain() error {
+	parts := strings.Split(string(binaryData(query.Lookup(x.command.raw, "payload"))), "\x00")
+	if len(parts) != 3 || parts[0] != "" && parts[0] != parts[1] {
+		return errAuthentication
+	}
+	a := x.conn.set.user(x.command.db, parts[1])
+	if a == nil || !a.AcceptsPlain(parts[2]) {
+		return errAuthentication
+	}
+	x.conn.login(x.command.db, parts[1])
+	x.appendSasl(true, "")
+	return nil
 }
 
 // plainName undoes what RFC 5802 does to a name in a message; the library does not.

@@ -1,16 +1,21 @@
 package mongotest
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
+import (
+	"slices"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
+)
 
 // User is someone who may authenticate. An authenticated user may do anything.
 type User struct {
 	// Name is the user's name; for MONGODB-X509 the subject of the certificate, as RFC 2253 writes it.
 	Name string
-	// Password is in the clear. A user of $external has none.
+	// Password is in the clear. A user of $external has one only for PLAIN.
 	Password string
 	// Database is the one that the user belongs to ("authSource"); "admin" if it is empty.
 	Database string
-	// Mechanisms are SCRAM-SHA-1 and SCRAM-SHA-256; both if it is empty.
+	// Mechanisms are SCRAM-SHA-1 and SCRAM-SHA-256; both if it is empty. A user of $external has PLAIN, or MONGODB-X509 if it is
+	// empty.
 	Mechanisms []string
 }
 
@@ -39,4 +44,11 @@ func (rs *Deployment) user(db, name string) *account.Account {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.userLocked(db, name)
+}
+
+// enablesPlain reports whether a user has PLAIN. A real server has the mechanism only if it is configured.
+func (rs *Deployment) enablesPlain() bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return slices.ContainsFunc(rs.users, (*account.Account).HasPlain)
 }

@@ -29,6 +29,7 @@ type Config struct {
 	Topology topology.Config
 	Dialer   Dialer      // default: TCP with keepalive and TCP_USER_TIMEOUT
 	TLS      *tls.Config // nil: without TLS. An empty ServerName means the host of the address.
+	Leniency Leniency    // checks of TLS that are left out
 	// Auth logs in every connection but those of monitors; nil if there are no credentials.
 	Auth *auth.Authenticator
 	// Handshake describes the first hello of every new connection.

@@ -21,7 +21,7 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	defer cancel()
 	nc, err := cfg.Dialer.DialContext(ctx, "tcp", s.address)
 	if err == nil && cfg.TLS != nil {
-		nc, err = secured(ctx, nc, s.address, cfg.TLS)
+		nc, err = secured(ctx, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
 	}
 	if err != nil {
 		return nil, s.handshakeError(ctx, err)
@@ -33,23 +33,6 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	}
 	c.lastUsed = time.Now()
 	return c, nil
-}
-
-// secured makes the TLS handshake on a new connection. It closes the connection if that fails.
-func secured(ctx context.Context, nc net.Conn, address string, cfg *tls.Config) (net.Conn, error) {
-	if cfg.ServerName == "" {
-		cfg = cfg.Clone()
-		cfg.ServerName = address
-		if host, _, err := net.SplitHostPort(address); err == nil {
-			cfg.ServerName = host
-		}
-	}
-	secure := tls.Client(nc, cfg)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = nc.Close()
-		return nil, err
-	}
-	return secure, nil
 }
 
 // greet sends hello and logs in.

@@ -19,6 +19,7 @@ const (
 	SCRAMSHA1   = "SCRAM-SHA-1"
 	SCRAMSHA256 = "SCRAM-SHA-256"
 	X509        = "MONGODB-X509"
+	Plain       = "PLAIN"
 )
 
 // External is the database of users that something outside the server vouches for.
@@ -30,6 +31,7 @@ type Account struct {
 	id       [16]byte
 	Roles    []byte // as createUser was given them; nil: root
 	Scram    map[string]scram.StoredCredentials
+	plain    string // the password of PLAIN; empty: the user has not that mechanism
 }
 
 // iterations are what the real server asks for by default.
@@ -48,10 +50,7 @@ func New(db, name, password string, mechanisms []string) (*Account, error) {
 		return nil, errors.New("mongotest: a user's name is empty")
 	}
 	if db == External {
-		if password != "" {
-			return nil, fmt.Errorf("mongotest: user %q of $external has a password", name)
-		}
-		return a, nil
+		return a, a.setExternal(password, mechanisms)
 	}
 	if password == "" {
 		return nil, fmt.Errorf("mongotest: user %q has no password", name)
@@ -69,6 +68,25 @@ func New(db, name, password string, mechanisms []string) (*Account, error) {
 	return a, nil
 }
 
+// setExternal makes the account one for PLAIN, which has a password, or for X.509, which has none.
+func (a *Account) setExternal(password string, mechanisms []string) error {
+	switch {
+	case slices.Equal(mechanisms, []string{Plain}) && password == "":
+		return fmt.Errorf("mongotest: user %q has no password", a.Name)
+	case slices.Equal(mechanisms, []string{Plain}):
+		a.plain = password
+	case password != "":
+		return fmt.Errorf("mongotest: user %q of $external has a password, but its mechanism is not PLAIN", a.Name)
+	}
+	return nil
+}
+
+// HasPlain reports whether the user has PLAIN.
+func (a *Account) HasPlain() bool { return a.plain != "" }
+
+// AcceptsPlain reports whether the user has PLAIN and this password.
+func (a *Account) AcceptsPlain(password string) bool { return a.HasPlain() && a.plain == password }
+
 func credentialsOf(mechanism, name, password string) (scram.StoredCredentials, error) {
 	var client *scram.Client
 	var err error
@@ -80,6 +98,8 @@ func credentialsOf(mechanism, name, password string) (scram.StoredCredentials, e
 	case SCRAMSHA256:
 		client, err = scram.SHA256.NewClient(name, password, "")
 		salt = make([]byte, 28)
+	case Plain:
+		err = errors.New("PLAIN is for users of $external")
 	default:
 		err = fmt.Errorf("the mechanism %q is unknown; there are SCRAM-SHA-1 and SCRAM-SHA-256", mechanism)
 	}
@@ -92,7 +112,10 @@ func credentialsOf(mechanism, name, password string) (scram.StoredCredentials, e
 
 // Mechanisms returns the names that a hello lists for the user.
 func (a *Account) Mechanisms() []string {
-	if a.DB == External {
+	switch {
+	case a.HasPlain():
+		return []string{Plain}
+	case a.DB == External:
 		return []string{X509}
 	}
 	var names []string

@@ -1,0 +1,68 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+)
+
+// Leniency says which checks of a server's certificate are left out. With InsecureSkipVerify all are.
+type Leniency struct {
+	Chain bool // tlsAllowInvalidCertificates: who signed it, and its dates
+	Host  bool // tlsAllowInvalidHostnames
+}
+
+// tlsFor returns the TLS configuration for a server. A server name that is not given is the host of the address.
+func tlsFor(address string, cfg *tls.Config, allowed Leniency) *tls.Config {
+	cfg = cfg.Clone()
+	if cfg.ServerName == "" {
+		cfg.ServerName = address
+		if host, _, err := net.SplitHostPort(address); err == nil {
+			cfg.ServerName = host
+		}
+	}
+	if allowed != (Leniency{}) && !cfg.InsecureSkipVerify {
+		own := certificateCheck(cfg, allowed)
+		cfg.InsecureSkipVerify, cfg.VerifyConnection = true, own
+	}
+	return cfg
+}
+
+// certificateCheck returns the checks that are not left out.
+func certificateCheck(cfg *tls.Config, allowed Leniency) func(tls.ConnectionState) error {
+	host, roots, now, more := cfg.ServerName, cfg.RootCAs, cfg.Time, cfg.VerifyConnection
+	return func(state tls.ConnectionState) error {
+		var err error
+		if !allowed.Host {
+			err = state.PeerCertificates[0].VerifyHostname(host)
+		}
+		if err == nil && !allowed.Chain {
+			opts := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+			if now != nil {
+				opts.CurrentTime = now()
+			}
+			for _, c := range state.PeerCertificates[1:] {
+				opts.Intermediates.AddCert(c)
+			}
+			_, err = state.PeerCertificates[0].Verify(opts)
+		}
+		switch {
+		case err != nil:
+			return &tls.CertificateVerificationError{UnverifiedCertificates: state.PeerCertificates, Err: err}
+		case more != nil:
+			return more(state)
+		}
+		return nil
+	}
+}
+
+// secured makes the TLS handshake on a new connection. It closes the connection if that fails.
+func secured(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
+	secure := tls.Client(nc, cfg)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = nc.Close()
+		return nil, err
+	}
+	return secure, nil
+}

@@ -1,0 +1,106 @@
+package mongo_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+)
+
+// unused is a dialer that fails the test.
+type unused struct{ *testing.T }
+
+func (u unused) DialContext(context.Context, string, string) (net.Conn, error) {
+	u.Error("the network is used")
+	return nil, net.ErrClosed
+}
+
+const closedPort = "mongodb://127.0.0.1:1/"
+
+// Wrong credentials and contradictory options get an error that names the field, before any network use.
+func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
+	credential := func(c options.Credential) *options.ClientOptions {
+		return options.Client().ApplyURI(closedPort).SetAuth(c)
+	}
+	uri := func(query string) *options.ClientOptions { return options.Client().ApplyURI(closedPort + "?" + query) }
+	for _, c := range []struct {
+		name string
+		o    *options.ClientOptions
+		want string
+	}{
+		{"no username", credential(options.Credential{Password: "secret"}), "Username"},
+		{"MONGODB-AWS", credential(options.Credential{AuthMechanism: "MONGODB-AWS", Username: "u", Password: "secret"}), "MONGODB-AWS is not supported"},
+		{"MONGODB-AWS in a connection string", uri("authMechanism=MONGODB-AWS"), "MONGODB-AWS is not supported"},
+		{
+			"a session token of MONGODB-AWS",
+			options.Client().ApplyURI("mongodb://u:secret@127.0.0.1:1/?authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:secret"),
+			"MONGODB-AWS is not supported",
+		},
+		{"MONGODB-OIDC", uri("authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:test"), "MONGODB-OIDC is not supported"},
+		{"GSSAPI", options.Client().ApplyURI("mongodb://u@127.0.0.1:1/?authMechanism=GSSAPI"), "GSSAPI is not supported"},
+		{"an unknown mechanism", credential(options.Credential{AuthMechanism: "MONGODB-CR", Username: "u", Password: "secret"}), `"MONGODB-CR"`},
+		{"properties", credential(options.Credential{Username: "u", Password: "secret", AuthMechanismProperties: map[string]string{"A": "secret"}}), "AuthMechanismProperties"},
+		{
+			"a callback of another mechanism", credential(options.Credential{
+				Username: "u", Password: "secret",
+				OIDCMachineCallback: func(context.Context, *options.OIDCArgs) (*options.OIDCCredential, error) { return nil, nil },
+			}), "OIDC callback",
+		},
+		{"MONGODB-X509 without TLS", uri("authMechanism=MONGODB-X509"), "needs TLS"},
+		{
+			"MONGODB-X509 without a certificate",
+			uri("authMechanism=MONGODB-X509").SetTLSConfig(&tls.Config{}), "needs a client's certificate",
+		},
+		{"MONGODB-X509 with another source", credential(options.Credential{AuthMechanism: "MONGODB-X509", AuthSource: "app"}), "AuthSource"},
+		{"an invalid percent-encoding in the password", options.Client().ApplyURI("mongodb://u:secret%zz@127.0.0.1:1/"), "password"},
+		{"a forgotten @", options.Client().ApplyURI("mongodb://u:secret/"), `is there an "@"`},
+		{"a forgotten @ with a host", options.Client().ApplyURI("mongodb://u:secret:127.0.0.1:1/"), `is there an "@"`},
+		{"a forgotten @ with a percent sign", options.Client().ApplyURI("mongodb://u:secret%zz/"), `is there an "@"`},
+		{"a question mark in the password", options.Client().ApplyURI("mongodb://u:pass?secret@127.0.0.1:1/?nonsense=1"), "nonsense"},
+		{"an invalid percent-encoding in an option", uri("authMechanismProperties=AWS_SESSION_TOKEN:secret%zz"), "option"},
+		{"tls and ssl that differ", uri("tls=true&ssl=false"), "tls and ssl"},
+		{"tls without a boolean", uri("tls=yes"), "tls"},
+		{"a file of authorities without TLS", uri("tls=false&tlsCAFile=ca.pem"), "tlsCAFile"},
+		{"a file of authorities without TLS, in another order", uri("tlsCAFile=connectauth_test.go&tls=false"), "CA"},
+		{"a file that is not there", uri("tlsCAFile=nothing.pem"), "nothing.pem"},
+		{"a password without a key", uri("tls=true&tlsCertificateKeyFilePassword=secret"), "tlsCertificateKeyFilePassword"},
+		{"tlsInsecure and tlsAllowInvalidHostnames", uri("tls=true&tlsInsecure=false&tlsAllowInvalidHostnames=true"), "tlsAllowInvalidHostnames"},
+		{"sslInsecure and tlsAllowInvalidCertificates", uri("sslInsecure=true&tlsAllowInvalidCertificates=true"), "tlsInsecure"},
+		{"tlsAllowInvalidHostnames without a boolean", uri("tlsAllowInvalidHostnames=yes"), "true or false"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.o.Auth == nil || c.o.Auth.AuthMechanism != "MONGODB-X509" { // its dialer may make TLS
+				c.o.SetDialer(unused{t})
+			}
+			client, err := mongo.Connect(c.o)
+			if err == nil {
+				_ = client.Disconnect(t.Context())
+				t.Fatal("Connect accepts it")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q is not in: %v", c.want, err)
+			}
+			if text := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(text, "secret") {
+				t.Errorf("the error shows the password: %s", text)
+			}
+		})
+	}
+}
+
+// An application whose own dialer makes TLS may show a certificate in it.
+func TestMONGODBX509WithADialerOfTheApplication(t *testing.T) {
+	o := options.Client().ApplyURI(closedPort + "?authMechanism=MONGODB-X509").SetDialer(&net.Dialer{})
+	client, err := mongo.Connect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Disconnect(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package mongo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+)
+
+// tlsAliases has the older names of TLS options in a connection string, in lower case.
+var tlsAliases = map[string]string{
+	"ssl":                             "tls",
+	"sslinsecure":                     "tlsInsecure",
+	"sslcertificateauthorityfile":     "tlsCAFile",
+	"sslclientcertificatekeyfile":     "tlsCertificateKeyFile",
+	"sslclientcertificatekeypassword": "tlsCertificateKeyFilePassword",
+}
+
+// tlsOptions are the TLS options of a connection string.
+var tlsOptions = []string{
+	"tls", "tlsInsecure", "tlsCAFile", "tlsCertificateKeyFile", "tlsCertificateKeyFilePassword", "tlsCertificateFile", "tlsPrivateKeyFile",
+	"tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames", "tlsDisableOCSPEndpointCheck", "tlsDisableCertificateRevocationCheck",
+}
+
+// tlsConflicts are options that exclude each other, whatever their values (URI Options, "tlsInsecure", and the official
+// parser for the files).
+var tlsConflicts = [][2]string{
+	{"tlsInsecure", "tlsAllowInvalidCertificates"},
+	{"tlsInsecure", "tlsAllowInvalidHostnames"},
+	{"tlsInsecure", "tlsDisableOCSPEndpointCheck"},
+	{"tlsInsecure", "tlsDisableCertificateRevocationCheck"},
+	{"tlsAllowInvalidCertificates", "tlsDisableOCSPEndpointCheck"},
+	{"tlsAllowInvalidCertificates", "tlsDisableCertificateRevocationCheck"},
+	{"tlsDisableOCSPEndpointCheck", "tlsDisableCertificateRevocationCheck"},
+	{"tlsCertificateKeyFile", "tlsCertificateFile"},
+	{"tlsCertificateKeyFile", "tlsPrivateKeyFile"},
+}
+
+// tlsImplied are the options with which the official parser switches TLS on.
+var tlsImplied = []string{
+	"tlsCAFile", "tlsCertificateKeyFile", "tlsCertificateFile", "tlsPrivateKeyFile", "tlsDisableOCSPEndpointCheck",
+	"tlsDisableCertificateRevocationCheck",
+}
+
+// tlsGiven returns the TLS options of a connection string with their values, by their names in tlsOptions.
+func tlsGiven(uri string) map[string]string {
+	given := make(map[string]string)
+	for name, value := range optionsOf(uri) {
+		lower := strings.ToLower(name)
+		if newer, ok := tlsAliases[lower]; ok {
+			lower = strings.ToLower(newer)
+		}
+		if i := slices.IndexFunc(tlsOptions, func(o string) bool { return strings.EqualFold(o, lower) }); i >= 0 {
+			given[tlsOptions[i]] = value
+		}
+	}
+	return given
+}
+
+// checkTLSOptions returns an error for TLS options of a connection string that contradict each other. The official parser
+// checks some of them, and ignores tlsAllowInvalidCertificates and tlsAllowInvalidHostnames.
+func checkTLSOptions(given map[string]string) error {
+	has := func(name string) bool { _, ok := given[name]; return ok }
+	for _, pair := range tlsConflicts {
+		if has(pair[0]) && has(pair[1]) {
+			return fmt.Errorf("mongo: the connection string's options %q and %q exclude each other", pair[0], pair[1])
+		}
+	}
+	for _, name := range tlsImplied {
+		if given["tls"] == "false" && has(name) {
+			return fmt.Errorf("mongo: the connection string's option %q needs TLS, but %q is false", name, "tls")
+		}
+	}
+	if has("tlsCertificateKeyFilePassword") && !has("tlsCertificateKeyFile") && !has("tlsPrivateKeyFile") {
+		return fmt.Errorf("mongo: the connection string's option %q needs %q", "tlsCertificateKeyFilePassword", "tlsCertificateKeyFile")
+	}
+	for _, name := range []string{"tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"} {
+		if value := given[name]; has(name) && value != "true" && value != "false" {
+			return fmt.Errorf("mongo: the connection string's option %q is %q; it must be true or false", name, value)
+		}
+	}
+	return nil
+}
+
+// leniency returns the checks of the server's certificate that a connection string switches off, which the official parser
+// does not know.
+func leniency(given map[string]string) cluster.Leniency {
+	return cluster.Leniency{
+		Chain: given["tlsAllowInvalidCertificates"] == "true",
+		Host:  given["tlsAllowInvalidHostnames"] == "true",
+	}
+}
