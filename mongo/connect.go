@@ -114,13 +114,6 @@ func checkURIOption(name, value string) error {
 	return nil
 }
 
-const streaming = "stream"
-
-// errStreaming is the error of an option and of a connection string. The official parser ignores the latter, so
-// checkURI reads it.
-var errStreaming = errors.New(
-	`mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
-
 // validate checks the options before any network use.
 func validate(o *options.ClientOptions) error {
 	if err := checkURI(o.GetURI()); err != nil {
@@ -135,8 +128,6 @@ func validate(o *options.ClientOptions) error {
 	switch {
 	case valueOr(o.LoadBalanced, false):
 		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
-	case valueOr(o.ServerMonitoringMode, "") == streaming:
-		return errStreaming
 	case len(valueOr(o.AppName, "")) > maxAppName:
 		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
@@ -157,9 +148,6 @@ func checkURI(uri string) error {
 		}
 		if err := checkURIOption(name, value); err != nil {
 			return err
-		}
-		if strings.EqualFold(name, "serverMonitoringMode") && value == streaming {
-			return errStreaming
 		}
 	}
 	return nil
@@ -189,6 +177,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
+		Streaming:              streams(o),
 		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),

@@ -138,7 +138,7 @@ func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 	var after effects
 	for _, change := range topology.Changes(old, next, nil) {
 		if change.CheckNow() {
-			after = append(after, c.servers[change.New.Address].requestCheck)
+			after = append(after, c.servers[change.New.Address].recheck)
 		}
 	}
 	return after

@@ -26,6 +26,8 @@ type Dialer interface {
 type Config struct {
 	Topology topology.Config
 	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
+	// Streaming permits that servers stream their hellos to the monitors, if they can (serverMonitoringMode).
+	Streaming bool
 	// Handshake describes the first hello of every new connection.
 	Handshake Handshake
 

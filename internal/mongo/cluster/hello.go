@@ -13,7 +13,7 @@ import (
 func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
 	const requestID = 1
 	if !h.legacy() {
-		return c.roundTripHello(ctx, address, requestID, h.appendFirst)
+		return c.roundTripHello(ctx, address, requestID, 0, h.appendFirst)
 	}
 	at, doc := wire.BeginDocument(nil)
 	doc, err := h.appendFirst(doc)
@@ -34,8 +34,7 @@ func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*to
 
 // sendHello sends a later hello on a connection and returns the server description.
 func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
-	const requestID = 2
-	return c.roundTripHello(ctx, address, requestID, func(b []byte) ([]byte, error) {
+	return c.roundTripHello(ctx, address, laterHello, 0, func(b []byte) ([]byte, error) {
 		return h.appendLater(b, c.Description.HelloOK), nil
 	})
 }
@@ -43,9 +42,9 @@ func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*to
 // roundTripHello sends a hello in an OP_MSG, with the elements that write appends, and returns the server
 // description.
 func (c *Conn) roundTripHello(
-	ctx context.Context, address string, requestID int32, write func([]byte) ([]byte, error),
+	ctx context.Context, address string, requestID int32, flags wire.MsgFlags, write func([]byte) ([]byte, error),
 ) (*topology.Server, error) {
-	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, 0)
+	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, flags)
 	doc, b := wire.BeginDocument(b)
 	b, err := write(b)
 	if err != nil {

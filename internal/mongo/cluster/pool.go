@@ -179,6 +179,13 @@ func (p *pool) closeConn(c *Conn, reason string) {
 	c.close()
 }
 
+// readyGeneration returns the current generation, and whether the pool is ready.
+func (p *pool) readyGeneration() (uint64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.generations.pool, p.state == ready
+}
+
 // generation returns the current generation of a service, or that of the pool if service is zero.
 func (p *pool) generation(service bson.ObjectID) uint64 {
 	p.mu.Lock()

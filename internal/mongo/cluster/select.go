@@ -54,8 +54,9 @@ func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target,
 }
 
 func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (Target, error) {
-	timer := time.NewTimer(c.cfg.ServerSelectionTimeout)
+	timer, probes := time.NewTimer(c.cfg.ServerSelectionTimeout), time.NewTicker(probeInterval)
 	defer timer.Stop()
+	defer probes.Stop()
 	for {
 		s := c.snapshot.Load()
 		t, err := s.pick(want)
@@ -63,8 +64,10 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 			return t, err
 		}
 		c.RequestChecks()
+		c.probe(s)
 		select {
 		case <-s.changed:
+		case <-probes.C:
 		case <-timer.C:
 			// If the process was suspended, a server may have become suitable in the meantime.
 			if t, err := c.snapshot.Load().pick(want); err != nil || t.Server != nil {
@@ -91,11 +94,11 @@ func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 	sleep(ctx, d, s.changed)
 }
 
-// WaitForCheck waits until done, [HandshakeError.Checked], is closed, but not longer than a check that begins
-// and ends in time needs, and not after ctx ends.
-func (c *Cluster) WaitForCheck(ctx context.Context, done <-chan struct{}) {
-	sleep(ctx, 2*MinHeartbeatInterval, done)
-}
+// streamEnds is how long after its server's death a stream ends: all its connections are reset at the same time.
+const streamEnds = 50 * time.Millisecond
+
+// Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
+func (p *PendingCheck) Wait(ctx context.Context) { sleep(ctx, p.limit, p.done) }
 
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}

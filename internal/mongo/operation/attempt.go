@@ -32,8 +32,8 @@ type run struct {
 	chosen error
 	// after is the topology after the last failure, if the next attempt must be paced by its changes.
 	after *cluster.Snapshot
-	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
-	checked <-chan struct{}
+	// check is the check of the server to which no connection could be made. It is nil after other failures.
+	check *cluster.PendingCheck
 	reply   Reply
 }
 
@@ -53,7 +53,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
-	r.after, r.checked = nil, nil
+	r.after, r.check = nil, nil
 	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
@@ -84,8 +84,8 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 		return c.TargetOf(server), nil
 	}
 	switch {
-	case r.checked != nil:
-		c.WaitForCheck(ctx, r.checked)
+	case r.check != nil:
+		r.check.Wait(ctx)
 	case n > 1 && r.after != nil && r.after == c.Snapshot():
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
