@@ -34,7 +34,7 @@ type run struct {
 	after *cluster.Snapshot
 	// check is the check of the server to which no connection could be made. It is nil after other failures.
 	check *cluster.PendingCheck
-	reply   Reply
+	reply Reply
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
