@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mutant"
@@ -45,13 +47,21 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err := validate(o); err != nil {
 		return nil, err
 	}
-	c, err := cluster.New(clusterConfig(o))
+	log, err := logging.New(o.LoggerOptions, os.Getenv)
 	if err != nil {
+		return nil, fmt.Errorf("mongo: %w", err)
+	}
+	cfg := clusterConfig(o)
+	cfg.Log = log
+	c, err := cluster.New(cfg)
+	if err != nil {
+		log.Close()
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
 	runner, err := operation.NewRunner(operation.Config{
 		Cluster:            c,
 		Monitor:            o.Monitor,
+		Log:                log,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
@@ -71,7 +81,7 @@ var clientFields = honoured(
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
-	"LoadBalanced",
+	"LoadBalanced", "ServerMonitor", "LoggerOptions",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -187,6 +197,7 @@ func clusterConfig(o *options.ClientOptions) cluster.Config {
 		MaxConnecting:          valueOr(o.MaxConnecting, 0),
 		MaxConnIdleTime:        valueOr(o.MaxConnIdleTime, 0),
 		PoolMonitor:            o.PoolMonitor,
+		ServerMonitor:          o.ServerMonitor,
 	}
 	if cfg.MaxPoolSize == 0 {
 		cfg.MaxPoolSize = math.MaxInt64 // 0 means no limit

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -27,8 +26,10 @@ func TestConnectRefuses(t *testing.T) {
 		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
 		{"TLS", options.Client().ApplyURI(host).SetTLSConfig(&tls.Config{}), "TLSConfig"},
 		{"authentication", options.Client().ApplyURI("mongodb://u:secret@127.0.0.1:1/"), "Auth"},
-		{"a server monitor", options.Client().ApplyURI(host).SetServerMonitor(&event.ServerMonitor{}), "ServerMonitor"},
-		{"a logger", options.Client().ApplyURI(host).SetLoggerOptions(options.Logger()), "LoggerOptions"},
+		{"a log level that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
+			options.Logger().SetComponentLevel(options.LogComponentCommand, 3)), "the log level 3"},
+		{"a log component that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
+			options.Logger().SetComponentLevel(17, options.LogLevelInfo)), "the log component 17"},
 		{"minPoolSize over maxPoolSize", options.Client().ApplyURI(host + "?minPoolSize=3&maxPoolSize=2"), "minPoolSize"},
 		{"an unknown serverMonitoringMode", options.Client().ApplyURI(host + "?serverMonitoringMode=push"), "push"},
 		{"an unknown serverMonitoringMode, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("push"), "push"},

@@ -16,12 +16,13 @@ import (
 // load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
 	cfg Config
+	id  bson.ObjectID // of the topology, for events
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
 	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
-	notices  notices // calls of OnChange
+	notices  notices // calls of listeners
 
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
@@ -64,7 +65,7 @@ func New(cfg Config) (*Cluster, error) {
 }
 
 func newCluster(cfg Config) *Cluster {
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
 	c.notices.lock = &c.mu
 	c.backgroundCtx, c.stopBackground = context.WithCancelCause(context.Background())
 	return c
@@ -78,6 +79,7 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 func (c *Cluster) Close() {
 	var after effects
 	c.mu.Lock()
+	first := c.servers != nil
 	c.stopBackground(ErrPoolClosed)
 	for _, s := range c.servers {
 		c.removed = append(c.removed, s)
@@ -87,6 +89,9 @@ func (c *Cluster) Close() {
 	c.mu.Unlock()
 	after.run()
 	c.background.Wait()
+	if first && c.observed() {
+		c.notify(func() { c.announceClosed(c.snapshot.Load().Description) })
+	}
 }
 
 // Interrupt interrupts the connections in use and the pending connections of every server.
@@ -112,7 +117,7 @@ func (e effects) run() {
 	}
 }
 
-// change makes next the current topology and reports it to OnChange. Every change of the topology goes through this
+// change makes next the current topology and reports it to the listeners. Every change of the topology goes through this
 // function. It is called with the lock held.
 func (c *Cluster) change(next *topology.Description) effects {
 	var old *topology.Description
@@ -126,8 +131,8 @@ func (c *Cluster) change(next *topology.Description) effects {
 	if old != nil {
 		after = append(after, c.checkStalePrimaries(old, next)...)
 	}
-	if c.cfg.OnChange != nil {
-		c.notices.add(func() { c.cfg.OnChange(old, next) })
+	if c.observed() {
+		c.notices.add(func() { c.announce(old, next) })
 		after = append(after, c.notices.deliver)
 	}
 	return after

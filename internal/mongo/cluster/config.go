@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -42,9 +43,10 @@ type Config struct {
 	MaxConnIdleTime time.Duration
 
 	PoolMonitor *event.PoolMonitor
-	// OnChange is called for every change of the topology, in order and without a lock held. old is nil in the first
-	// call. It must not call Close, which waits for the monitors: a monitor may be the caller.
-	OnChange func(old, next *topology.Description)
+	// ServerMonitor gets the events of the topology and of the checks, in order, one at a time and without a lock held. It
+	// must not call Close, which waits for the monitors: a monitor may be the caller.
+	ServerMonitor *event.ServerMonitor
+	Log           *logging.Logger // nil: nothing is logged
 }
 
 func (c *Config) setDefaults() {

@@ -29,6 +29,7 @@ func (c *Conn) handshake(ctx context.Context, address string, h *Handshake) (*to
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
+	c.hello = body
 	return described(address, body)
 }
 
@@ -65,6 +66,7 @@ func (c *Conn) describedBy(address string, reply []byte) (*topology.Server, erro
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
+	c.hello = m.Body
 	return described(address, m.Body)
 }
 

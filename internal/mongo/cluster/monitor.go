@@ -106,8 +106,14 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 		m.drop()
 		m.cancelled = m.server.cancellable(parent)
 	}
+	h := m.beginHeartbeat()
 	ctx, before, began := m.cancelled, m.version, time.Now()
-	description, err := m.check(ctx)
+	description, took, err := m.check(ctx)
+	if err != nil {
+		h.failed(time.Since(began), err)
+	} else {
+		h.succeeded(took, description, m.conn.hello)
+	}
 	switch {
 	case ctx.Err() != nil:
 		m.drop()
@@ -151,8 +157,9 @@ func isTimeout(err error) bool {
 	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout()
 }
 
-// check gets a hello on the monitor's own connection. A new connection's is that of its handshake.
-func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
+// check gets a hello on the monitor's own connection. A new connection's is that of its handshake. It returns how long the
+// hello took too; without a stream that is the sample of the round trip time.
+func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, error) {
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
 		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
@@ -168,29 +175,31 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
 	start := time.Now()
 	description, err := m.conn.sendHello(ctx, m.server.address, &cfg.Handshake)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return m.measured(description, time.Since(start)), nil
+	took := time.Since(start)
+	return m.measured(description, took), took, nil
 }
 
-func (m *monitor) connect(ctx context.Context) (*topology.Server, error) {
+func (m *monitor) connect(ctx context.Context) (*topology.Server, time.Duration, error) {
 	m.connections++
 	c, err := m.server.connect(ctx, m.connections)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	m.conn = c
-	return m.measured(c.Description, c.firstRTT), nil
+	return m.measured(c.Description, c.firstRTT), c.firstRTT, nil
 }
 
 // awaits reports whether the next check waits for a hello of a stream.
 func (m *monitor) awaits() bool { return m.conn != nil && (m.conn.Continues() || m.version != nil) }
 
 // await returns the next hello of the stream, or begins one. Its time says nothing about the round trip time.
-func (m *monitor) await(ctx context.Context) (*topology.Server, error) {
+func (m *monitor) await(ctx context.Context) (*topology.Server, time.Duration, error) {
 	cfg := &m.server.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout+cfg.HeartbeatInterval)
 	defer cancel()
+	start := time.Now()
 	var description *topology.Server
 	var err error
 	if m.conn.Continues() {
@@ -199,9 +208,9 @@ func (m *monitor) await(ctx context.Context) (*topology.Server, error) {
 		description, err = m.conn.awaitHello(ctx, m.server.address, &cfg.Handshake, m.version, cfg.HeartbeatInterval)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return m.server.rtts.describe(description), nil
+	return m.server.rtts.describe(description), time.Since(start), nil
 }
 
 // measured returns s with the average and the minimum of the round trip times after this sample. Both start again after

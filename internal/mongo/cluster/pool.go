@@ -175,7 +175,7 @@ func (p *pool) discard(c *Conn, reason string) {
 }
 
 func (p *pool) closeConn(c *Conn, reason string) {
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason})
+	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.whyClosed(reason)})
 	c.close()
 }
 

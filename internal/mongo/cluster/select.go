@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -45,10 +46,32 @@ const selectionRoom = 8 // the number of suitable servers that need no allocatio
 // fewer operations in flight (Server Selection, "Choosing between servers"). While there is none, it requests checks
 // from the monitors and waits until the server selection timeout or the end of ctx.
 func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target, error) {
+	return c.SelectFor(ctx, want, Purpose{})
+}
+
+// Purpose is the operation for which a server is selected, as the log has it.
+type Purpose struct {
+	Operation string // the command's name
+	ID        int64
+}
+
+// SelectFor is [Cluster.Select] with an operation for the log.
+func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Purpose) (Target, error) {
+	if c.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
+		return c.loggedSelect(ctx, want, p)
+	}
+	return c.selectServer(ctx, want, nil)
+}
+
+// selectServer calls waits, if it is not nil, once if there is no suitable server yet.
+func (c *Cluster) selectServer(ctx context.Context, want *topology.Selection, waits func()) (Target, error) {
 	s := c.snapshot.Load()
 	t, err := s.pick(want)
 	if err != nil || t.Server != nil {
 		return t, err
+	}
+	if waits != nil {
+		waits()
 	}
 	return c.waitAndSelect(ctx, want)
 }

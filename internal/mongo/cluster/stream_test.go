@@ -264,7 +264,10 @@ func TestABrokenStreamIsReplacedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreamer(t)
 		var got changes
-		c := start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming, cfg.OnChange = true, got.add })
+		c := start(t, network{addrA: &s.peer}, func(cfg *Config) {
+			streaming(cfg)
+			got.listen(cfg)
+		})
 		pass(t, 4*time.Second)
 		s.set(func(p *peer) { p.conns[0].CloseWrite() })
 		synctest.Wait()

@@ -35,12 +35,18 @@ type run struct {
 	// check is the check of the server to which no connection could be made. It is nil after other failures.
 	check *cluster.PendingCheck
 	reply Reply
+	// operationID and lastFailure are for the log, 0 and empty without one.
+	operationID int64
+	lastFailure retry.Failure
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
 // classify the outcome.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	r.number = n
+	if n > 0 {
+		r.logRetry()
+	}
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
@@ -57,6 +63,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	failure := r.onServer(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
+		r.lastFailure = failure
 		r.choose(&failure)
 	}
 	return failure
@@ -90,11 +97,11 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
 	if len(r.failed) == 0 {
-		return c.Select(ctx, r.op.Selection)
+		return c.SelectFor(ctx, r.op.Selection, r.purpose())
 	}
 	selection := *r.op.Selection
 	selection.Deprioritized = r.failed
-	return c.Select(ctx, &selection)
+	return c.SelectFor(ctx, &selection, r.purpose())
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
