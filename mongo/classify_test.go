@@ -59,11 +59,11 @@ func labels(err error, of ...string) []string {
 	})
 }
 
-// greet does a fault to the hellos of application connections, not to the monitors'.
+// greet does a fault to the first hello of each connection to a mongos, a standalone or the member that is the first primary.
 func (w *world) greet(f func(n int) mongotest.Fault) {
 	n := 0
 	w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-		if _, err := r.Body.LookupErr("backpressure"); err != nil {
+		if _, err := r.Body.LookupErr("backpressure"); err != nil || r.Member > 0 {
 			return mongotest.Fault{}
 		}
 		n++
@@ -77,7 +77,7 @@ func (w *world) disconnected() {
 	w.script("ping", loseReply)
 	_ = w.client.Ping(w.ctx, nil)
 	w.heal()
-	w.pass(time.Second)
+	w.pass(11 * time.Second)
 	w.forget()
 }
 
@@ -336,6 +336,7 @@ func TestWhichFailuresOfAConnectionAreOverload(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, func(o *options.ClientOptions) {
+				poll(o)
 				o.SetConnectTimeout(2 * time.Second).SetServerSelectionTimeout(time.Minute)
 			}, func(w *world) {
 				w.seed()
@@ -445,7 +446,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 		{"a read does not", findOne, "find", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inside(t, sharded(2), nil, func(w *world) {
+			inside(t, sharded(2), poll, func(w *world) {
 				var old atomic.Int64 // the mongos that tells of no sessions
 				old.Store(-1)
 				w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
@@ -590,7 +591,7 @@ func (w *world) noSessions() {
 
 // A first server that does not support retryable writes: no transaction number, one attempt, and no label.
 func TestAServerWithoutRetryableWritesIsAskedOnce(t *testing.T) {
-	inside(t, sharded(1), nil, func(w *world) {
+	inside(t, sharded(1), poll, func(w *world) {
 		w.noSessions()
 		w.seed()
 		w.script("update", loseRequest)

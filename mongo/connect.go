@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mutant"
@@ -51,13 +53,21 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := cluster.New(clusterConfig(o, login))
+	log, err := logging.New(o.LoggerOptions, os.Getenv)
 	if err != nil {
+		return nil, fmt.Errorf("mongo: %w", err)
+	}
+	cfg := clusterConfig(o, login)
+	cfg.Log = log
+	c, err := cluster.New(cfg)
+	if err != nil {
+		log.Close()
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
 	runner, err := operation.NewRunner(operation.Config{
 		Cluster:            c,
 		Monitor:            o.Monitor,
+		Log:                log,
 		RetryReads:         valueOr(o.RetryReads, true),
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
@@ -78,6 +88,7 @@ var clientFields = honoured(
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
 	"LoadBalanced", "Auth", "TLSConfig", "DriverInfo", "DisableOCSPEndpointCheck", "DisableCertificateRevocationCheck",
+	"ServerMonitor", "LoggerOptions",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -118,13 +129,6 @@ func checkURIOption(name, value string) error {
 	return nil
 }
 
-const streaming = "stream"
-
-// errStreaming is the error of an option and of a connection string. The official parser ignores the latter, so
-// checkURI reads it.
-var errStreaming = errors.New(
-	`mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
-
 // validate checks the options before any network use.
 func validate(o *options.ClientOptions) error {
 	if err := checkURI(o.GetURI()); err != nil {
@@ -139,8 +143,6 @@ func validate(o *options.ClientOptions) error {
 	switch {
 	case valueOr(o.LoadBalanced, false):
 		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
-	case valueOr(o.ServerMonitoringMode, "") == streaming:
-		return errStreaming
 	case len(valueOr(o.AppName, "")) > maxAppName:
 		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
@@ -156,9 +158,6 @@ func checkURI(uri string) error {
 	for name, value := range optionsOf(uri) {
 		if err := checkURIOption(name, value); err != nil {
 			return err
-		}
-		if strings.EqualFold(name, "serverMonitoringMode") && value == streaming {
-			return errStreaming
 		}
 	}
 	return checkTLSOptions(tlsGiven(uri))
@@ -208,6 +207,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
+		Streaming:              streams(o),
 		TLS:                    o.TLSConfig,
 		Leniency:               leniency(tlsGiven(o.GetURI())),
 		Auth:                   login,
@@ -220,6 +220,7 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 		MaxConnecting:          valueOr(o.MaxConnecting, 0),
 		MaxConnIdleTime:        valueOr(o.MaxConnIdleTime, 0),
 		PoolMonitor:            o.PoolMonitor,
+		ServerMonitor:          o.ServerMonitor,
 	}
 	if cfg.MaxPoolSize == 0 {
 		cfg.MaxPoolSize = math.MaxInt64 // 0 means no limit

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -23,13 +22,14 @@ func TestConnectRefuses(t *testing.T) {
 		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
 		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
 		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeoutMS=5"), `"socketTimeoutMS"`},
-		{"streaming monitors after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;serverMonitoringMode=stream"), "stream"},
 		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
-		{"a server monitor", options.Client().ApplyURI(host).SetServerMonitor(&event.ServerMonitor{}), "ServerMonitor"},
-		{"a logger", options.Client().ApplyURI(host).SetLoggerOptions(options.Logger()), "LoggerOptions"},
+		{"a log level that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
+			options.Logger().SetComponentLevel(options.LogComponentCommand, 3)), "the log level 3"},
+		{"a log component that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
+			options.Logger().SetComponentLevel(17, options.LogLevelInfo)), "the log component 17"},
 		{"minPoolSize over maxPoolSize", options.Client().ApplyURI(host + "?minPoolSize=3&maxPoolSize=2"), "minPoolSize"},
-		{"streaming monitors", options.Client().ApplyURI(host + "?serverMonitoringMode=stream"), "stream"},
-		{"streaming monitors, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("stream"), "stream"},
+		{"an unknown serverMonitoringMode", options.Client().ApplyURI(host + "?serverMonitoringMode=push"), "push"},
+		{"an unknown serverMonitoringMode, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("push"), "push"},
 		{"load balancing", options.Client().ApplyURI(host + "?loadBalanced=true"), "LoadBalanced"},
 		{"a heartbeat under 500 ms", options.Client().ApplyURI(host).SetHeartbeatInterval(time.Millisecond), "heartbeatFrequencyMS"},
 		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},

@@ -56,7 +56,7 @@
 //	connectTimeoutMS              maxAdaptiveRetries      replicaSet
 //	directConnection              maxConnecting           retryReads
 //	enableOverloadRetargeting     maxIdleTimeMS           retryWrites
-//	heartbeatFrequencyMS          maxPoolSize             serverMonitoringMode (auto, poll)
+//	heartbeatFrequencyMS          maxPoolSize             serverMonitoringMode
 //	journal                       maxStalenessSeconds     serverSelectionTimeoutMS
 //	loadBalanced (only false)     minPoolSize             timeoutMS
 //	                              readConcernLevel        w
@@ -113,6 +113,6 @@
 // stack.
 //
 // [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), server monitors, loggers, driver
+// (ServerAPIOptions), server monitors, loggers, driver
 // information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

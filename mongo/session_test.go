@@ -115,7 +115,7 @@ func TestAnOperationInASessionThatHasEndedIsRefused(t *testing.T) {
 func TestAnExplicitSessionOnAServerWithoutSessionsIsAnError(t *testing.T) {
 	for name, operation := range operations {
 		t.Run(name, func(t *testing.T) {
-			in(t, nil, func(w *world) {
+			in(t, poll, func(w *world) {
 				w.noSessions()
 				s, ctx := w.session()
 				defer s.EndSession(w.ctx)

@@ -55,6 +55,10 @@ func in(t *testing.T, configure func(*options.ClientOptions), f func(w *world), 
 	}, configure, f)
 }
 
+// poll configures monitors that poll, for tests whose script is about the hellos of an operation's connections, or changes
+// each hello: a stream sends the server's own.
+func poll(o *options.ClientOptions) { o.SetServerMonitoringMode(options.ServerMonitoringModePoll) }
+
 func replicaSet() (*mongotest.Deployment, error) {
 	return mongotest.RunReplicaSet(3, mongotest.InMemory())
 }

@@ -17,9 +17,9 @@ import (
 
 // suites are the folders whose every file is run.
 var suites = []string{
-	"causal-consistency", "change-streams", "client-backpressure", "collection-management", "command-logging-and-monitoring/tests/monitoring",
-	"crud", "gridfs", "index-management", "read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
-	"sessions", "transactions", "transactions-convenient-api", "unified-test-format/tests/valid-pass", "versioned-api",
+	"causal-consistency", "change-streams", "client-backpressure", "collection-management", "command-logging-and-monitoring",
+	"connection-monitoring-and-pooling/tests/logging", "crud", "gridfs", "index-management", "read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
+	"server-discovery-and-monitoring/tests/unified", "server-selection/tests/logging", "sessions", "transactions", "transactions-convenient-api", "unified-test-format/tests/valid-pass", "versioned-api",
 }
 
 // filesIn returns the files of the format below a suite's folder, relative to the root.

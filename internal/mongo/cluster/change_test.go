@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"go.mongodb.org/mongo-driver/v2/event"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -17,17 +19,19 @@ import (
 // changes records each change of a topology as text: the servers and their kinds before and after.
 type changes []string
 
-func (c *changes) add(old, next *topology.Description) {
-	*c = append(*c, fmt.Sprintf("%s -> %s", shown(old), shown(next)))
+func (c *changes) listen(cfg *Config) {
+	cfg.ServerMonitor = &event.ServerMonitor{TopologyDescriptionChanged: func(e *event.TopologyDescriptionChangedEvent) {
+		*c = append(*c, fmt.Sprintf("%s -> %s", shown(e.PreviousDescription), shown(e.NewDescription)))
+	}}
 }
 
-func shown(d *topology.Description) string {
-	if d == nil {
+func shown(d event.TopologyDescription) string {
+	if len(d.Servers) == 0 {
 		return "nothing"
 	}
 	var servers []string
 	for _, s := range d.Servers {
-		servers = append(servers, fmt.Sprintf("%s %v", strings.TrimSuffix(s.Address, ":27017"), s.Kind))
+		servers = append(servers, fmt.Sprintf("%s %v", strings.TrimSuffix(string(s.Addr), ":27017"), s.Kind))
 	}
 	return strings.Join(servers, ", ")
 }
@@ -36,7 +40,7 @@ func TestEveryChangeOfTheTopologyIsReportedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got changes
 		one, two := &peer{hello: member(true, addrA, addrB)}, &peer{hello: member(false, addrA, addrB)}
-		c := start(t, network{addrA: one, addrB: two}, func(cfg *Config) { cfg.OnChange = got.add })
+		c := start(t, network{addrA: one, addrB: two}, got.listen)
 		s := selected(t, c)
 		conn := checkOut(t, s) // its handshake changes the topology too
 		c.ConnectionFailed(s, conn, &IOError{Stage: retry.StageInFlight, Err: syscall.ECONNRESET})
@@ -46,7 +50,6 @@ func TestEveryChangeOfTheTopologyIsReportedInOrder(t *testing.T) {
 			"nothing -> a Unknown",
 			"a Unknown -> a RSPrimary, b Unknown",
 			"a RSPrimary, b Unknown -> a RSPrimary, b RSSecondary",
-			"a RSPrimary, b RSSecondary -> a RSPrimary, b RSSecondary",
 			"a RSPrimary, b RSSecondary -> a Unknown, b RSSecondary",
 		}
 		if !slices.Equal(got, want) {
@@ -59,7 +62,7 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got changes
 		p := &peer{hello: standalone()}
-		c := start(t, network{addrA: p}, func(cfg *Config) { cfg.OnChange = got.add })
+		c := start(t, network{addrA: p}, got.listen)
 		selected(t, c)
 		p.down(errDown)
 		pass(t, c.cfg.HeartbeatInterval)
@@ -72,18 +75,18 @@ func TestAFailedCheckIsReported(t *testing.T) {
 	})
 }
 
-func TestOnChangeMayUseTheCluster(t *testing.T) {
+func TestAListenerMayUseTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c *Cluster
 		started := make(chan struct{})
 		c = start(t, network{addrA: {hello: standalone()}}, func(cfg *Config) {
-			cfg.OnChange = func(_, next *topology.Description) {
-				if next.Servers[0].Known() {
+			cfg.ServerMonitor = &event.ServerMonitor{ServerDescriptionChanged: func(e *event.ServerDescriptionChangedEvent) {
+				if e.NewDescription.Kind == topology.Standalone.String() {
 					<-started
 					c.RequestChecks()
 					c.ReplaceSeeds([]string{addrA})
 				}
-			}
+			}}
 		})
 		close(started)
 		if err := operation(t.Context(), selected(t, c)); err != nil {
@@ -97,7 +100,7 @@ func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got changes
 		a, b := &peer{hello: mongos()}, &peer{hello: mongos()}
-		c := start(t, network{addrA: a, addrB: b}, func(cfg *Config) { cfg.OnChange = got.add })
+		c := start(t, network{addrA: a, addrB: b}, got.listen)
 		old := selected(t, c)
 		conn := checkOut(t, old)
 		c.ReplaceSeeds([]string{addrB})
@@ -123,13 +126,13 @@ func TestSeedsAreReplacedWhileOperationsRun(t *testing.T) {
 func TestSeedsAreNotReplacedAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got changes
-		c := start(t, network{addrA: {hello: mongos()}, addrB: {hello: mongos()}}, func(cfg *Config) { cfg.OnChange = got.add })
+		c := start(t, network{addrA: {hello: mongos()}, addrB: {hello: mongos()}}, got.listen)
 		selected(t, c)
 		c.Close()
 		reported := len(got)
 		c.ReplaceSeeds([]string{addrB})
 		if len(got) != reported || c.Snapshot().Description.Server(addrA) == nil {
-			t.Errorf("the topology is %s now", shown(c.Snapshot().Description))
+			t.Errorf("the topology is %s now", c.Snapshot().Description)
 		}
 	})
 }

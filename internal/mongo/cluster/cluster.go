@@ -16,12 +16,13 @@ import (
 // load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
 	cfg Config
+	id  bson.ObjectID // of the topology, for events
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
 	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
-	notices  notices // calls of OnChange
+	notices  notices // calls of listeners
 	metadata metadata
 
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
@@ -65,7 +66,7 @@ func New(cfg Config) (*Cluster, error) {
 }
 
 func newCluster(cfg Config) *Cluster {
-	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
 	c.notices.lock = &c.mu
 	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment
 	c.metadata.add(cfg.Handshake.Library)
@@ -81,6 +82,7 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 func (c *Cluster) Close() {
 	var after effects
 	c.mu.Lock()
+	first := c.servers != nil
 	c.stopBackground(ErrPoolClosed)
 	for _, s := range c.servers {
 		c.removed = append(c.removed, s)
@@ -90,6 +92,9 @@ func (c *Cluster) Close() {
 	c.mu.Unlock()
 	after.run()
 	c.background.Wait()
+	if first && c.observed() {
+		c.notify(func() { c.announceClosed(c.snapshot.Load().Description) })
+	}
 }
 
 // Interrupt interrupts the connections in use and the pending connections of every server.
@@ -115,7 +120,7 @@ func (e effects) run() {
 	}
 }
 
-// change makes next the current topology and reports it to OnChange. Every change of the topology goes through this
+// change makes next the current topology and reports it to the listeners. Every change of the topology goes through this
 // function. It is called with the lock held.
 func (c *Cluster) change(next *topology.Description) effects {
 	var old *topology.Description
@@ -129,8 +134,8 @@ func (c *Cluster) change(next *topology.Description) effects {
 	if old != nil {
 		after = append(after, c.checkStalePrimaries(old, next)...)
 	}
-	if c.cfg.OnChange != nil {
-		c.notices.add(func() { c.cfg.OnChange(old, next) })
+	if c.observed() {
+		c.notices.add(func() { c.announce(old, next) })
 		after = append(after, c.notices.deliver)
 	}
 	return after
@@ -141,7 +146,7 @@ func (c *Cluster) checkStalePrimaries(old, next *topology.Description) effects {
 	var after effects
 	for _, change := range topology.Changes(old, next, nil) {
 		if change.CheckNow() {
-			after = append(after, c.servers[change.New.Address].requestCheck)
+			after = append(after, c.servers[change.New.Address].recheck)
 		}
 	}
 	return after

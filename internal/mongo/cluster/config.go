@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	Leniency Leniency    // checks of TLS that are left out
 	// Auth logs in every connection but those of monitors; nil if there are no credentials.
 	Auth *auth.Authenticator
+	// Streaming permits that servers stream their hellos to the monitors, if they can (serverMonitoringMode).
+	Streaming bool
 	// Handshake describes the first hello of every new connection.
 	Handshake Handshake
 	// Environment is what the client's metadata says about the system; default: that of the process.
@@ -48,9 +51,10 @@ type Config struct {
 	MaxConnIdleTime time.Duration
 
 	PoolMonitor *event.PoolMonitor
-	// OnChange is called for every change of the topology, in order and without a lock held. old is nil in the first
-	// call. It must not call Close, which waits for the monitors: a monitor may be the caller.
-	OnChange func(old, next *topology.Description)
+	// ServerMonitor gets the events of the topology and of the checks, in order, one at a time and without a lock held. It
+	// must not call Close, which waits for the monitors: a monitor may be the caller.
+	ServerMonitor *event.ServerMonitor
+	Log           *logging.Logger // nil: nothing is logged
 }
 
 func (c *Config) setDefaults() {

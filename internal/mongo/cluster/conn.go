@@ -28,10 +28,12 @@ type Conn struct {
 	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
 	in          messageBuffer
-	continues   bool  // the last message had the flag moreToCome
-	lastMessage int32 // its requestID; the next message of the reply answers it
-	owed        int32 // the requestID of a message whose reply was not read, because its context ended; 0: none
+	hello       bson.Raw // the last reply to hello; valid until the next use of the connection
+	continues   bool     // the last message had the flag moreToCome
+	lastMessage int32    // its requestID; the next message of the reply answers it
+	owed        int32    // the requestID of a message whose reply was not read, because its context ended; 0: none
 	broken      bool
+	failure     error // why it is broken
 	interrupted atomic.Bool
 	lazy        bool          // contexts are not watched at once: on plain sockets, after the handshake
 	deadline    time.Time     // of the socket; zero if it has none
@@ -107,7 +109,7 @@ func (c *Conn) done(w *watch, err error) error {
 	}
 	ioErr, ok := err.(*IOError) //nolint:errorlint // made by write and read, never wrapped
 	if !ok || !ended || c.owed == 0 || !ioErr.Timeout() {
-		c.broken = true
+		c.broken, c.failure = true, err
 	}
 	switch {
 	case !ok:
@@ -214,6 +216,6 @@ func (c *Conn) close() { _ = c.nc.Close() }
 
 // Broken marks the connection as unusable, because its server broke the protocol, and returns err as an *IOError.
 func (c *Conn) Broken(err error) error {
-	c.broken = true
-	return c.ioError(retry.StageInFlight, err)
+	c.broken, c.failure = true, c.ioError(retry.StageInFlight, err)
+	return c.failure
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// connect makes a connection: dial, TLS, hello, login. It ends at the connect timeout or with ctx. A connection with the
-// id 0 is a monitor's, which does not log in. Errors are *HandshakeError.
-func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
+// connect makes a connection: dial, TLS, hello, login. It ends at the connect timeout or with ctx. Without an
+// authenticator it does not log in: monitors do not. Errors are *HandshakeError.
+func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Authenticator) (*Conn, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
@@ -27,7 +27,7 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 		return nil, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
-	if err := s.greet(ctx, c); err != nil {
+	if err := s.greet(ctx, c, authenticator); err != nil {
 		c.close()
 		return nil, s.handshakeError(ctx, err)
 	}
@@ -35,12 +35,12 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	return c, nil
 }
 
-// greet sends hello and logs in.
-func (s *Server) greet(ctx context.Context, c *Conn) error {
+// greet sends hello and, with an authenticator, logs in.
+func (s *Server) greet(ctx context.Context, c *Conn, authenticator *auth.Authenticator) error {
 	cfg := &s.cluster.cfg
 	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
-	if c.id != 0 && cfg.Auth != nil {
-		hello.login = cfg.Auth.Begin()
+	if authenticator != nil {
+		hello.login = authenticator.Begin()
 	}
 	start := time.Now()
 	description, speculative, err := c.handshake(ctx, s.address, &hello)

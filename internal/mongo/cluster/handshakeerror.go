@@ -20,9 +20,9 @@ type HandshakeError struct {
 	// Reply is the server's error reply, nil if there was none.
 	Reply bson.Raw
 	Err   error
-	// Checked is closed when the monitor has checked the server since: the server is perhaps dead. It is nil if no check
-	// was requested, because the failure is not one of the dial or hello of an application's connection.
-	Checked <-chan struct{}
+	// Check is the monitor's check of the server since: the server is perhaps dead. It is nil if no check was requested,
+	// because the failure is not one of the dial or hello of an application's connection.
+	Check *PendingCheck
 }
 
 // Error returns the address and the cause.

@@ -18,14 +18,17 @@ func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (
 	if err != nil {
 		return nil, nil, &unwrittenHello{err}
 	}
-	send := c.roundTripMsg
-	if h.legacy() {
-		send = c.roundTripQuery
+	send := c.roundTripQuery
+	if !h.legacy() {
+		send = func(ctx context.Context, database string, elements []byte) ([]byte, error) {
+			return c.roundTripMsg(ctx, firstHelloID, 0, database, elements)
+		}
 	}
-	reply, err := send(ctx, 1, "admin", elements)
+	reply, err := send(ctx, "admin", elements)
 	if err != nil {
 		return nil, nil, err
 	}
+	c.hello = reply
 	description, err := described(address, reply)
 	return description, speculativeReply(reply), err
 }
@@ -45,7 +48,7 @@ func speculativeReply(reply []byte) []byte {
 func (c *Conn) handshakeCommand(
 	ctx context.Context, database string, elements []byte, requestID int32, api *ServerAPI,
 ) ([]byte, error) {
-	body, err := c.roundTripMsg(ctx, requestID, database, api.append(elements))
+	body, err := c.roundTripMsg(ctx, requestID, 0, database, api.append(elements))
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +65,10 @@ func (c *Conn) handshakeCommand(
 }
 
 // roundTripQuery sends a command as an OP_QUERY and returns the body of the reply, which aliases the connection's buffer.
-func (c *Conn) roundTripQuery(ctx context.Context, requestID int32, database string, elements []byte) ([]byte, error) {
+func (c *Conn) roundTripQuery(ctx context.Context, database string, elements []byte) ([]byte, error) {
 	at, doc := wire.BeginDocument(nil)
 	doc = wire.EndDocument(append(doc, elements...), at)
-	reply, err := c.RoundTrip(ctx, wire.AppendQuery(nil, requestID, wire.SecondaryOk, database+".$cmd", doc), requestID)
+	reply, err := c.RoundTrip(ctx, wire.AppendQuery(nil, firstHelloID, wire.SecondaryOk, database+".$cmd", doc), firstHelloID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +80,10 @@ func (c *Conn) roundTripQuery(ctx context.Context, requestID int32, database str
 }
 
 // roundTripMsg sends a command as an OP_MSG and returns the body of the reply, which aliases the connection's buffer.
-func (c *Conn) roundTripMsg(ctx context.Context, requestID int32, database string, elements []byte) ([]byte, error) {
-	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, 0)
+func (c *Conn) roundTripMsg(
+	ctx context.Context, requestID int32, flags wire.MsgFlags, database string, elements []byte,
+) ([]byte, error) {
+	at, b := wire.BeginMsg(c.Out[:0], requestID, 0, flags)
 	doc, b := wire.BeginDocument(b)
 	b = wire.AppendString(append(b, elements...), "$db", database)
 	c.Out = wire.EndMessage(wire.EndDocument(b, doc), at)
@@ -95,10 +100,11 @@ func (c *Conn) roundTripMsg(ctx context.Context, requestID int32, database strin
 
 // sendHello sends a later hello on a connection and returns the server description.
 func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
-	reply, err := c.roundTripMsg(ctx, 2, "admin", h.appendLater(nil, c.Description.HelloOK))
+	reply, err := c.roundTripMsg(ctx, laterHelloID, 0, "admin", h.appendLater(nil, c.Description.HelloOK))
 	if err != nil {
 		return nil, err
 	}
+	c.hello = reply
 	return described(address, reply)
 }
 
@@ -108,9 +114,12 @@ func (c *Conn) describedBy(address string, reply []byte) (*topology.Server, erro
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
 	}
+	c.hello = m.Body
+	c.hello = m.Body
 	return described(address, m.Body)
 }
 
+// described returns the server description of the body of a reply to hello.
 func described(address string, doc []byte) (*topology.Server, error) {
 	doc = append([]byte(nil), doc...) // the description outlives the connection's buffer
 	s, err := topology.ParseHello(address, doc)

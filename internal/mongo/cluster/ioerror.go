@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 
+	"go.mongodb.org/mongo-driver/v2/event"
+
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -28,5 +30,23 @@ func (e *IOError) Timeout() bool {
 	var ne net.Error
 	return errors.As(e.Err, &ne) && ne.Timeout()
 }
+
+// whyClosed returns the error of the event ConnectionClosed, nil if the reason is no error.
+func (c *Conn) whyClosed(reason string) error {
+	switch {
+	case reason != event.ReasonError:
+		return nil
+	case c.failure != nil:
+		return c.failure
+	case c.interrupted.Load():
+		return errInterrupted
+	default:
+		return errUnusable
+	}
+}
+
+// errUnusable is why an idle connection is closed that its peer has closed, or on which unexpected bytes arrived, and one
+// that is checked in before the whole reply was read.
+var errUnusable = errors.New("the connection cannot be used again: it was closed by the server, or a reply was not read")
 
 var errInterrupted = errors.New("interrupted: the server did not answer its monitor, or the client was disconnected")

@@ -324,21 +324,19 @@ func TestTheTextOfACheckoutWithoutAConnection(t *testing.T) {
 	}
 }
 
-// A check that has ended cannot be cancelled any more, and one that is under way can.
-func TestOnlyACheckThatIsUnderWayCanBeCancelled(t *testing.T) {
+// The connection of the monitor is perhaps broken too, also while no check is under way (Server Monitoring, "hello or
+// legacy hello Cancellation").
+func TestANetworkErrorOfAnOperationEndsTheConnectionOfTheMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := make(chan struct{})
-		p := &peer{hello: standalone(), script: func(*question) bool { <-answer; return false }}
+		p := &peer{hello: standalone()}
 		c := start(t, network{addrA: p}, nil)
-		synctest.Wait()
-		s := c.servers[addrA]
-		if s.checking.Load() == nil {
-			t.Error("the check that is under way cannot be cancelled")
-		}
-		close(answer)
-		synctest.Wait()
-		if s.checking.Load() != nil {
-			t.Error("a check is said to be under way")
+		s := selected(t, c)
+		pass(t, time.Second)
+		s.cancelCheck()
+		pass(t, c.cfg.HeartbeatInterval)
+		p.wantHellos(t, 2)
+		if p.dialed != 2 || kindOf(c, addrA) != topology.Standalone {
+			t.Errorf("%d connections were made, the server is %v", p.dialed, kindOf(c, addrA))
 		}
 	})
 }

@@ -92,8 +92,8 @@ func TestAFailedLogin(t *testing.T) {
 				if !c.timeout && !errors.As(err, &login) {
 					t.Errorf("%v is not an error of the login", err)
 				}
-				if failed.Connecting || failed.Network != c.network || failed.Timeout != c.timeout || failed.Checked != nil {
-					t.Errorf("connecting %v, network %v, timeout %v, checked %v", failed.Connecting, failed.Network, failed.Timeout, failed.Checked)
+				if failed.Connecting || failed.Network != c.network || failed.Timeout != c.timeout || failed.Check != nil {
+					t.Errorf("connecting %v, network %v, timeout %v, checked %v", failed.Connecting, failed.Network, failed.Timeout, failed.Check)
 				}
 				if (failed.Reply != nil) != c.reply {
 					t.Errorf("the reply is %v", failed.Reply)

@@ -9,29 +9,50 @@ import (
 )
 
 // monitor checks one server until ctx ends: at every heartbeat, and earlier on request, but at most once in each
-// MinHeartbeatInterval. It polls (Server Monitoring's serverMonitoringMode "poll").
+// MinHeartbeatInterval. If the server can stream its hellos and Config.Streaming is set, each check waits for the next
+// hello of the stream instead (Server Monitoring, "Streaming Protocol").
 type monitor struct {
-	server *Server
-	conn   *Conn
-	rtts   recentRTTs
+	server      *Server
+	conn        *Conn
+	connections int64                     // the number of connections so far
+	version     *topology.TopologyVersion // from the last hello on conn; nil if the server cannot stream
+	answered    time.Time                 // when the server answered last
+	cancelled   context.Context           //nolint:containedctx // ended by the server's cancelCheck; it lives as long as conn
+	stopRTT     context.CancelFunc        // stops the rttMonitor; nil if there is none
 }
 
+// pause says how long the monitor waits for its next check.
+type pause uint8
+
+const (
+	untilHeartbeat pause = iota // MinHeartbeatInterval, then until a request or the heartbeat
+	untilAllowed                // until MinHeartbeatInterval has passed since the last answer
+	noPause
+)
+
+// errRestart is why a check of a stream is cancelled that must begin again soon: the server is Unknown, and the stream
+// tells nothing as long as the server does not change.
+var errRestart = errors.New("the server must be checked anew")
+
 func (m *monitor) run(ctx context.Context) {
-	defer m.drop()
-	defer m.endWaits()
+	defer m.stop()
 	for ctx.Err() == nil {
 		m.forgetRequest()
 		check := m.server.beginCheck()
-		m.checkAndApply(ctx)
+		next := m.checkAndApply(ctx)
 		close(check.done)
-		if !m.wait(ctx) {
+		if !m.wait(ctx, next) {
 			return
 		}
 	}
 }
 
-// endWaits ends the waits for a check that will not begin, because the monitor stops.
-func (m *monitor) endWaits() { close(m.server.next.Load().done) }
+// stop closes the connections and ends the waits for a check that will not begin.
+func (m *monitor) stop() {
+	m.streams(false)
+	m.drop()
+	close(m.server.next.Load().done)
+}
 
 // forgetRequest drops a pending request for a check, because a check begins now.
 func (m *monitor) forgetRequest() {
@@ -42,7 +63,14 @@ func (m *monitor) forgetRequest() {
 }
 
 // wait waits for the time of the next check. It returns false if ctx has ended.
-func (m *monitor) wait(ctx context.Context) bool {
+func (m *monitor) wait(ctx context.Context, p pause) bool {
+	switch p {
+	case noPause:
+		return true
+	case untilAllowed:
+		return sleep(ctx, MinHeartbeatInterval-time.Since(m.answered), nil)
+	case untilHeartbeat:
+	}
 	if !sleep(ctx, MinHeartbeatInterval, nil) {
 		return false
 	}
@@ -64,29 +92,63 @@ func sleep(ctx context.Context, d time.Duration, early <-chan struct{}) bool {
 
 // checkAndApply checks the server and applies the result. After a network error a known server is checked a second
 // time immediately, because perhaps only the connection was lost. The result of a cancelled check is ignored.
-func (m *monitor) checkAndApply(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	m.server.checking.Store(&cancel)
-	defer m.server.checking.Store(nil)
-	if m.checkOnce(ctx) {
-		m.checkOnce(ctx)
+func (m *monitor) checkAndApply(ctx context.Context) pause {
+	next, again := m.checkOnce(ctx)
+	if again {
+		next, _ = m.checkOnce(ctx)
 	}
+	return next
 }
 
-// checkOnce reports whether the server must be checked again immediately.
-func (m *monitor) checkOnce(ctx context.Context) bool {
-	description, err := m.check(ctx)
+// checkOnce makes one check. It also reports whether the server must be checked again immediately.
+func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
+	if m.cancelled == nil || m.cancelled.Err() != nil {
+		m.drop()
+		m.cancelled = m.server.cancellable(parent)
+	}
+	h := m.beginHeartbeat()
+	ctx, before, began := m.cancelled, m.version, time.Now()
+	description, took, err := m.check(ctx)
+	if err != nil {
+		h.failed(time.Since(began), err)
+	} else {
+		h.succeeded(took, description, m.conn.hello)
+	}
 	switch {
 	case ctx.Err() != nil:
 		m.drop()
-		return false
+		return m.afterCancel(ctx), false
 	case err != nil:
-		return m.server.cluster.checkFailed(m.server, err)
-	default:
-		m.server.cluster.checkSucceeded(m.server, description)
-		return false
+		m.drop()
+		return untilHeartbeat, m.server.cluster.checkFailed(m.server, err)
 	}
+	m.answered = time.Now()
+	m.version = nil
+	if m.server.cluster.cfg.Streaming && description.Known() {
+		m.version = description.TopologyVersion
+	}
+	m.streams(m.version != nil)
+	m.server.cluster.checkSucceeded(m.server, description)
+	if m.conn.Continues() || m.version != nil && m.waited(before, began) {
+		return noPause, false
+	}
+	return untilHeartbeat, false
+}
+
+// afterCancel returns the pause after a cancelled check. A server that was cancelled because of an operation's network
+// error is Unknown, so selections request its next check. If it is known again, nobody would.
+func (m *monitor) afterCancel(ctx context.Context) pause {
+	d := m.server.cluster.Snapshot().Description.Server(m.server.address)
+	if errors.Is(context.Cause(ctx), errRestart) || d != nil && d.Known() {
+		return untilAllowed
+	}
+	return untilHeartbeat
+}
+
+// waited reports whether the next check may begin at once: the reply brought a change, or the server has waited for one.
+// A server that answers an awaitable hello at once, without a change, is polled.
+func (m *monitor) waited(before *topology.TopologyVersion, began time.Time) bool {
+	return before == nil || *before != *m.version || m.answered.Sub(began) >= m.server.cluster.cfg.HeartbeatInterval/2
 }
 
 func isTimeout(err error) bool {
@@ -95,44 +157,88 @@ func isTimeout(err error) bool {
 	return errors.As(err, &handshake) && handshake.Timeout || errors.As(err, &io) && io.Timeout()
 }
 
-// check sends hello on the monitor's own connection.
-func (m *monitor) check(ctx context.Context) (*topology.Server, error) {
+// check gets a hello on the monitor's own connection. A new connection's is that of its handshake. It returns how long the
+// hello took too; without a stream that is the sample of the round trip time.
+func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, error) {
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
 		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
 	if m.conn == nil {
-		c, err := m.server.connect(ctx, 0)
-		if err != nil {
-			return nil, err
-		}
-		m.conn = c
-		return m.measured(c.Description, c.firstRTT), nil
+		return m.connect(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, m.server.cluster.cfg.ConnectTimeout)
+	cfg := &m.server.cluster.cfg
+	if m.awaits() {
+		return m.await(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	start := time.Now()
-	description, err := m.conn.sendHello(ctx, m.server.address, &m.server.cluster.cfg.Handshake)
+	description, err := m.conn.sendHello(ctx, m.server.address, &cfg.Handshake)
 	if err != nil {
-		m.drop()
-		return nil, err
+		return nil, 0, err
 	}
-	return m.measured(description, time.Since(start)), nil
+	took := time.Since(start)
+	return m.measured(description, took), took, nil
+}
+
+func (m *monitor) connect(ctx context.Context) (*topology.Server, time.Duration, error) {
+	m.connections++
+	c, err := m.server.connect(ctx, m.connections, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	m.conn = c
+	return m.measured(c.Description, c.firstRTT), c.firstRTT, nil
+}
+
+// awaits reports whether the next check waits for a hello of a stream.
+func (m *monitor) awaits() bool { return m.conn != nil && (m.conn.Continues() || m.version != nil) }
+
+// await returns the next hello of the stream, or begins one. Its time says nothing about the round trip time.
+func (m *monitor) await(ctx context.Context) (*topology.Server, time.Duration, error) {
+	cfg := &m.server.cluster.cfg
+	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout+cfg.HeartbeatInterval)
+	defer cancel()
+	start := time.Now()
+	var description *topology.Server
+	var err error
+	if m.conn.Continues() {
+		description, err = m.conn.nextHello(ctx, m.server.address)
+	} else {
+		description, err = m.conn.awaitHello(ctx, m.server.address, &cfg.Handshake, m.version, cfg.HeartbeatInterval)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.server.rtts.describe(description), time.Since(start), nil
 }
 
 // measured returns s with the average and the minimum of the round trip times after this sample. Both start again after
 // the server was Unknown.
 func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.Server {
-	next := *s
 	known := m.server.cluster.Snapshot().Description.Server(s.Address)
 	if known == nil || !known.HasRTT {
-		m.rtts = recentRTTs{}
+		m.server.rtts.reset()
 	}
-	m.rtts.add(sample)
-	next.RTT, next.HasRTT, next.MinRTT = topology.NextRTT(known, sample), true, m.rtts.min()
-	return &next
+	m.server.rtts.add(sample)
+	return m.server.rtts.describe(s)
+}
+
+// streams starts the measuring of round trip times when a stream begins, and stops it when there is none.
+func (m *monitor) streams(on bool) {
+	switch {
+	case on == (m.stopRTT != nil):
+	case on:
+		m.stopRTT = m.server.cluster.startRTT(m.server)
+	default:
+		m.stopRTT()
+		m.stopRTT = nil
+	}
+	m.server.streaming.Store(on)
 }
 
 func (m *monitor) drop() {
+	m.version = nil
 	if m.conn != nil {
 		m.conn.close()
 		m.conn = nil

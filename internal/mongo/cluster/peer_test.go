@@ -31,6 +31,7 @@ type peer struct {
 	script func(*question) bool        // returns false if the question is to be answered as without a script
 	asked  []*question
 	dialed int
+	open   int // connections
 	conns  []*memnet.Conn
 }
 
@@ -42,6 +43,7 @@ type question struct {
 	hello     bool // a hello of either kind
 	header    wire.Header
 	document  bson.Raw // the body
+	message   []byte
 }
 
 func (p *peer) accept(ctx context.Context) (net.Conn, error) {
@@ -57,19 +59,21 @@ func (p *peer) accept(ctx context.Context) (net.Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dialed++
+	p.open++
 	p.conns = append(p.conns, server)
 	go p.serve(server, p.dialed)
 	return client, nil
 }
 
 func (p *peer) serve(nc *memnet.Conn, dialed int) {
+	defer p.set(func(p *peer) { p.open-- })
 	defer nc.Close()
 	for {
 		message, err := wire.ReadMessage(nc, nil, wire.MaxMessageLength)
 		if err != nil {
 			return
 		}
-		q := &question{conn: nc, dialed: dialed}
+		q := &question{conn: nc, dialed: dialed, message: message}
 		q.header, _ = wire.ParseHeader(message)
 		q.handshake = q.header.OpCode == wire.OpQuery
 		q.hello = q.handshake || isHello(message)

@@ -183,8 +183,15 @@ func (p *pool) discard(c *Conn, reason string) {
 }
 
 func (p *pool) closeConn(c *Conn, reason string) {
-	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason})
+	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.whyClosed(reason)})
 	c.close()
+}
+
+// readyGeneration returns the current generation, and whether the pool is ready.
+func (p *pool) readyGeneration() (uint64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.generations.pool, p.state == ready
 }
 
 // generation returns the current generation of a service, or that of the pool if service is zero.

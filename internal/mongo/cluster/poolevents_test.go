@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
@@ -212,7 +211,7 @@ func TestEachPoolOfSeveralNewServersIsReportedAtOnce(t *testing.T) {
 		start(t, network{addrA: silent, addrB: silent, addrC: silent}, func(cfg *Config) {
 			cfg.Topology.Seeds = []string{addrA, addrB, addrC}
 			cfg.PoolMonitor = l.monitor()
-			cfg.OnChange = func(_, _ *topology.Description) {}
+			cfg.ServerMonitor = &event.ServerMonitor{}
 		})
 		synctest.Wait()
 		created := []string{event.ConnectionPoolCreated, event.ConnectionPoolCreated, event.ConnectionPoolCreated}

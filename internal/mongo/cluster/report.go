@@ -45,7 +45,7 @@ func (c *Cluster) handshakeFailed(s *Server, generation uint64, err error) {
 	var failed *HandshakeError
 	if errors.As(err, &failed) {
 		if e.Overloaded = failed.Connecting && failed.Network; e.Overloaded {
-			failed.Checked = s.nextCheck() // before the report, which requests the check
+			failed.Check = s.nextCheck() // before the report, which requests the check
 		}
 		if failed.Timeout {
 			e.Kind = topology.NetworkTimeout
@@ -112,7 +112,11 @@ func (c *Cluster) react(
 	if r.CancelCheck {
 		after = append(after, s.cancelCheck)
 	}
-	if r.CheckNow {
+	switch {
+	case !r.CheckNow:
+	case cause.Kind == topology.CommandError && cause.TopologyVersion == nil:
+		after = append(after, s.recheck)
+	default: // if the server streams, the hello with the topologyVersion of the error is on its way
 		after = append(after, s.requestCheck)
 	}
 	return after

@@ -45,12 +45,12 @@ func TestTheEndOfARequestedCheck(t *testing.T) {
 		s := selected(t, c)
 		pass(t, time.Second)
 		p.hang()
-		during := s.nextCheck()
+		during := s.nextCheck().done
 		s.requestCheck()
 		if closed(during) {
 			t.Error("the check has ended although the server is silent")
 		}
-		later := s.nextCheck() // a check is under way
+		later := s.nextCheck().done // a check is under way
 		s.requestCheck()
 		p.down(syscall.ECONNREFUSED)
 		if !closed(during) || closed(later) {
@@ -89,7 +89,7 @@ func TestTheWaitForACheckEnds(t *testing.T) {
 					ctx = t.Context()
 				}
 				began := time.Now()
-				(&Cluster{}).WaitForCheck(ctx, c.done)
+				(&PendingCheck{done: c.done, limit: 2 * MinHeartbeatInterval}).Wait(ctx)
 				if took := time.Since(began); took != c.want {
 					t.Errorf("it took %v, want %v", took, c.want)
 				}
@@ -141,8 +141,8 @@ func TestARequestedCheckEndsWithItsMonitor(t *testing.T) {
 				before := s.nextCheck()
 				began := time.Now()
 				c.stop(cluster)
-				cluster.WaitForCheck(t.Context(), before)
-				cluster.WaitForCheck(t.Context(), s.nextCheck())
+				before.Wait(t.Context())
+				s.nextCheck().Wait(t.Context())
 				if took := time.Since(began); took != 0 {
 					t.Errorf("the waits took %v", took)
 				}

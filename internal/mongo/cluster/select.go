@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -45,16 +46,39 @@ const selectionRoom = 8 // the number of suitable servers that need no allocatio
 // fewer operations in flight (Server Selection, "Choosing between servers"). While there is none, it requests checks
 // from the monitors and waits until the server selection timeout or the end of ctx.
 func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target, error) {
+	return c.SelectFor(ctx, want, Purpose{})
+}
+
+// Purpose is the operation for which a server is selected, as the log has it.
+type Purpose struct {
+	Operation string // the command's name
+	ID        int64
+}
+
+// SelectFor is [Cluster.Select] with an operation for the log.
+func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Purpose) (Target, error) {
+	if c.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
+		return c.loggedSelect(ctx, want, p)
+	}
+	return c.selectServer(ctx, want, nil)
+}
+
+// selectServer calls waits, if it is not nil, once if there is no suitable server yet.
+func (c *Cluster) selectServer(ctx context.Context, want *topology.Selection, waits func()) (Target, error) {
 	t, err := c.snapshot.Load().Select(want)
 	if err != nil || t.Server != nil {
 		return t, err
+	}
+	if waits != nil {
+		waits()
 	}
 	return c.waitAndSelect(ctx, want)
 }
 
 func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (Target, error) {
-	timer := time.NewTimer(c.cfg.ServerSelectionTimeout)
+	timer, probes := time.NewTimer(c.cfg.ServerSelectionTimeout), time.NewTicker(probeInterval)
 	defer timer.Stop()
+	defer probes.Stop()
 	for {
 		s := c.snapshot.Load()
 		t, err := s.Select(want)
@@ -62,8 +86,10 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 			return t, err
 		}
 		c.RequestChecks()
+		c.probe(s)
 		select {
 		case <-s.changed:
+		case <-probes.C:
 		case <-timer.C:
 			// If the process was suspended, a server may have become suitable in the meantime.
 			if t, err := c.snapshot.Load().Select(want); err != nil || t.Server != nil {
@@ -90,11 +116,11 @@ func (s *Snapshot) WaitForChange(ctx context.Context, d time.Duration) {
 	sleep(ctx, d, s.changed)
 }
 
-// WaitForCheck waits until done, [HandshakeError.Checked], is closed, but not longer than a check that begins
-// and ends in time needs, and not after ctx ends.
-func (c *Cluster) WaitForCheck(ctx context.Context, done <-chan struct{}) {
-	sleep(ctx, 2*MinHeartbeatInterval, done)
-}
+// streamEnds is how long after its server's death a stream ends: all its connections are reset at the same time.
+const streamEnds = 50 * time.Millisecond
+
+// Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
+func (p *PendingCheck) Wait(ctx context.Context) { sleep(ctx, p.limit, p.done) }
 
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}

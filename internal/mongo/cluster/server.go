@@ -15,8 +15,13 @@ type Server struct {
 	inFlight atomic.Int64                 // number of operations, for server selection
 	check    chan struct{}                // requests for a check
 	next     atomic.Pointer[pendingCheck] // the check that begins next
+	running  atomic.Pointer[pendingCheck] // the check that began last
 	stop     context.CancelFunc
-	checking atomic.Pointer[context.CancelFunc] // cancels the running check, nil if there is none
+	cancel   atomic.Pointer[context.CancelCauseFunc] // cancels the running check and ends the monitor's connection
+
+	streaming atomic.Bool  // the monitor's checks wait for the hellos of a stream
+	probed    atomic.Int64 // when the last probing handshake began, in nanoseconds of the clock
+	rtts      roundTrips
 }
 
 func newServer(c *Cluster, address string) *Server {
@@ -73,28 +78,62 @@ func (s *Server) unused() bool {
 	return s.idle() && len(s.pool.open) == 0
 }
 
-// cancelCheck cancels a running check, because its connection is probably broken too.
-func (s *Server) cancelCheck() {
-	if cancel := s.checking.Load(); cancel != nil {
-		(*cancel)()
+// cancellable returns a context for the checks on one connection of the monitor, which cancelCheck ends.
+func (s *Server) cancellable(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	if old := s.cancel.Swap(&cancel); old != nil {
+		(*old)(nil)
+	}
+	return ctx
+}
+
+// cancelCheck cancels a running check and ends the monitor's connection, because it is probably broken too.
+func (s *Server) cancelCheck() { s.cancelCheckFor(nil) }
+
+func (s *Server) cancelCheckFor(cause error) {
+	if cancel := s.cancel.Load(); cancel != nil {
+		(*cancel)(cause)
 	}
 }
 
-// pendingCheck is a check that has not begun yet.
+// recheck requests a check of a server that the topology made Unknown. A stream would tell nothing until the server
+// changes, so it begins again.
+func (s *Server) recheck() {
+	if s.streaming.Load() {
+		s.cancelCheckFor(errRestart)
+		return
+	}
+	s.requestCheck()
+}
+
+// pendingCheck is a check that has not ended yet.
 type pendingCheck struct{ done chan struct{} }
 
 // beginCheck returns the check that begins now, for the monitor, which closes done when it has ended.
 func (s *Server) beginCheck() *pendingCheck {
-	return s.next.Swap(&pendingCheck{done: make(chan struct{})})
+	now := s.next.Swap(&pendingCheck{done: make(chan struct{})})
+	s.running.Store(now)
+	return now
 }
 
-// nextCheck returns a channel that is closed when a check that began after this call has ended and its result is applied,
-// or when the monitor has stopped. It is nil for a load balancer, which is never checked.
-func (s *Server) nextCheck() <-chan struct{} {
-	if s.cluster.cfg.Topology.LoadBalanced {
+// PendingCheck is a check of a server whose result is awaited.
+type PendingCheck struct {
+	done  <-chan struct{}
+	limit time.Duration
+}
+
+// nextCheck returns the check that shows whether the server has died. Without a stream that is the next one to begin: it is
+// done when its result is applied, or when the monitor has stopped. A stream ends as soon as its server dies, so it is
+// awaited for a short time only. A load balancer is never checked; nextCheck returns nil then.
+func (s *Server) nextCheck() *PendingCheck {
+	switch {
+	case s.cluster.cfg.Topology.LoadBalanced:
 		return nil
+	case s.streaming.Load():
+		return &PendingCheck{done: s.running.Load().done, limit: streamEnds}
+	default:
+		return &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
 	}
-	return s.next.Load().done
 }
 
 // requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.

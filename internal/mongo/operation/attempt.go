@@ -32,8 +32,8 @@ type run struct {
 	chosen error
 	// after is the topology after the last failure, if the next attempt must be paced by its changes.
 	after *cluster.Snapshot
-	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
-	checked <-chan struct{}
+	// check is the check of the server to which no connection could be made. It is nil after other failures.
+	check *cluster.PendingCheck
 	// requested means that the request of the operation chose the server of this attempt.
 	requested bool
 	// otherFailures is the number of failures after which a request does not move to another member.
@@ -42,12 +42,18 @@ type run struct {
 	// another one, it may go to another server.
 	pinnedByFailure bool
 	reply           Reply
+	// operationID and lastFailure are for the log, 0 and empty without one.
+	operationID int64
+	lastFailure retry.Failure
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
 // classify the outcome.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	r.number = n
+	if n > 0 {
+		r.logRetry()
+	}
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
@@ -60,11 +66,12 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
-	r.after, r.checked = nil, nil
+	r.after, r.check = nil, nil
 	failure := r.onServer(ctx, target)
 	switch {
 	case failure.Err != nil:
 		r.avoid(target, &failure)
+		r.lastFailure = failure
 		r.choose(&failure)
 	case r.requested:
 		r.op.Request.succeeded(target, r.op.Selection.ReadPref)
@@ -106,17 +113,17 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 		return r.op.Request.target(ctx, r.op.Selection, r.failed)
 	}
 	switch {
-	case r.checked != nil:
-		c.WaitForCheck(ctx, r.checked)
+	case r.check != nil:
+		r.check.Wait(ctx)
 	case n > 1 && r.after != nil && r.after == c.Snapshot():
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
 	if len(r.failed) == 0 {
-		return c.Select(ctx, r.op.Selection)
+		return c.SelectFor(ctx, r.op.Selection, r.purpose())
 	}
 	selection := *r.op.Selection
 	selection.Deprioritized = r.failed
-	return c.Select(ctx, &selection)
+	return c.SelectFor(ctx, &selection, r.purpose())
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.

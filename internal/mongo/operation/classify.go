@@ -26,7 +26,7 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared
 	case errors.As(err, &handshake):
-		r.checked = handshake.Checked
+		r.check = handshake.Check
 		return r.handshakeFailed(f, handshake)
 	}
 	f.Err = r.clientError(err, f.Reason, labelNetworkError)

@@ -9,60 +9,106 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// watched is a command for which the listener got the event CommandStarted.
+// watched is a command whose start was told to the listener and to the log, if there are any.
 type watched struct {
-	monitor   *event.CommandMonitor
+	run       *run
+	conn      *cluster.Conn
 	common    event.CommandFinishedEvent
 	start     time.Time
 	sensitive bool // the events have no command, no reply and no message of the server
 }
 
-// started calls the listener with CommandStarted. Without a listener it returns nil and costs nothing.
+// started publishes the event CommandStarted. If nobody listens, it returns nil and costs nothing.
 func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, requestID int32) *watched {
 	m := r.cfg.Monitor
-	if m == nil {
+	if m == nil && !r.cfg.Log.Enabled(logging.Command, logging.Debug) {
 		return nil
 	}
-	w := &watched{monitor: m, start: time.Now(), common: event.CommandFinishedEvent{
+	w := &watched{run: r, conn: conn, start: time.Now(), common: event.CommandFinishedEvent{
 		CommandName: r.op.Name, DatabaseName: r.op.Database, RequestID: int64(requestID), ConnectionID: conn.Name(),
-		ServerConnectionID: conn.Description.ServerConnectionID,
+		ServerConnectionID: conn.Description.ServerConnectionID, ServiceID: serviceID(conn),
 	}}
 	command := shown(message)
 	if w.sensitive = sensitive(r.op.Name, command); w.sensitive {
 		command = emptyDocument()
 	}
-	if m.Started != nil {
+	if m != nil && m.Started != nil {
 		m.Started(ctx, &event.CommandStartedEvent{
 			Command: command, CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
 			RequestID: w.common.RequestID, ConnectionID: w.common.ConnectionID,
-			ServerConnectionID: w.common.ServerConnectionID,
+			ServerConnectionID: w.common.ServerConnectionID, ServiceID: w.common.ServiceID,
 		})
+	}
+	if r.cfg.Log.Enabled(logging.Command, logging.Debug) {
+		w.log("Command started", "command", r.cfg.Log.Document(command))
 	}
 	return w
 }
 
+// serviceID returns the connection's serviceId behind a load balancer, else nil.
+func serviceID(conn *cluster.Conn) *bson.ObjectID {
+	if id := conn.Description.ServiceID; !id.IsZero() {
+		return &id
+	}
+	return nil
+}
+
+// finished publishes the event CommandSucceeded or CommandFailed.
 func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	w.common.Duration = time.Since(w.start)
 	// A reply with "ok: 1" is a success, even with writeErrors.
 	if err == nil || reply.OK {
-		if w.monitor.Succeeded != nil {
-			shown := slices.Clone(reply.Body)
-			if w.sensitive {
-				shown = emptyDocument()
-			}
-			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{CommandFinishedEvent: w.common, Reply: shown})
-		}
+		w.succeeded(ctx, reply)
 		return
 	}
 	if w.sensitive {
 		err = redacted(err)
 	}
-	if w.monitor.Failed != nil {
-		w.monitor.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})
+	if m := w.run.cfg.Monitor; m != nil && m.Failed != nil {
+		m.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})
 	}
+	if w.run.cfg.Log.Enabled(logging.Command, logging.Debug) {
+		w.log("Command failed", "durationMS", logging.Milliseconds(w.common.Duration), "failure", err.Error())
+	}
+}
+
+func (w *watched) succeeded(ctx context.Context, reply *Reply) {
+	body := bson.Raw(reply.Body)
+	switch {
+	case w.sensitive:
+		body = emptyDocument()
+	case w.run.op.unacknowledged():
+		body = unacknowledgedReply()
+	}
+	if m := w.run.cfg.Monitor; m != nil && m.Succeeded != nil {
+		m.Succeeded(ctx, &event.CommandSucceededEvent{CommandFinishedEvent: w.common, Reply: slices.Clone(body)})
+	}
+	if log := w.run.cfg.Log; log.Enabled(logging.Command, logging.Debug) {
+		w.log("Command succeeded", "durationMS", logging.Milliseconds(w.common.Duration), "reply", log.Document(body))
+	}
+}
+
+// unacknowledgedReply returns the reply that the events of an unacknowledged write show (Command Logging and Monitoring).
+func unacknowledgedReply() bson.Raw {
+	at, doc := wire.BeginDocument(nil)
+	return wire.EndDocument(wire.AppendInt32(doc, "ok", 1), at)
+}
+
+// log writes a message with the fields that all messages about a command have.
+func (w *watched) log(message string, fields ...any) {
+	fields = append(fields, "commandName", w.common.CommandName, "databaseName", w.common.DatabaseName, "requestId", w.common.RequestID,
+		"operationId", w.run.logID(), "driverConnectionId", w.conn.ID())
+	if id := w.common.ServerConnectionID; id != nil {
+		fields = append(fields, "serverConnectionId", *id)
+	}
+	if id := w.common.ServiceID; id != nil {
+		fields = append(fields, "serviceId", id.Hex())
+	}
+	w.run.cfg.Log.Log(logging.Command, logging.Debug, message, logging.Endpoint(fields, w.conn.Description.Address)...)
 }
 
 // shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging

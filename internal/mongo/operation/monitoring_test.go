@@ -15,9 +15,10 @@ import (
 func TestEventsHaveCopiesOfTheCommandAndTheReply(t *testing.T) {
 	document := marshal(t, bson.D{{Key: "ok", Value: 1}})
 	var got bson.Raw
-	w := &watched{monitor: &event.CommandMonitor{
+	runner := &Runner{cfg: Config{Monitor: &event.CommandMonitor{
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { got = e.Reply },
-	}}
+	}}}
+	w := &watched{run: &run{Runner: runner, op: &Operation{}}}
 	reply := parsed(t, bson.D{{Key: "ok", Value: 1}})
 	w.finished(t.Context(), nil, reply)
 	clear(reply.Body)

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/internal/mutant"
 	"github.com/holdfast-db/holdfast/retry"
@@ -89,6 +90,7 @@ func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteCo
 type Config struct {
 	Cluster            *cluster.Cluster
 	Monitor            *event.CommandMonitor
+	Log                *logging.Logger // nil: nothing is logged
 	RetryReads         bool
 	RetryWrites        bool
 	MaxAdaptiveRetries int
@@ -132,13 +134,13 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
 	run.implicit.End()
-	chosen := run.chosen
+	if err != nil {
+		err = final(err, run.chosen)
+		run.logRefusal(err)
+	}
 	*run = emptyRun
 	runs.Put(run)
-	if err == nil {
-		return nil
-	}
-	return final(err, chosen)
+	return err
 }
 
 // begin sets the operation's session and pin.
@@ -169,4 +171,5 @@ func (r *Runner) Close(ctx context.Context) {
 	defer cancel()
 	r.endSessions(ctx)
 	r.cfg.Cluster.Close()
+	r.cfg.Log.Close()
 }

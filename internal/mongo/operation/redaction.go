@@ -20,9 +20,8 @@ var sensitiveCommands = map[string]bool{
 // sensitive reports whether the events of a command must not show the command and the reply. The case of the name does
 // not matter: a server refuses a misspelt name, but the password is in the command.
 func sensitive(name string, command []byte) bool {
-	name = strings.ToLower(name)
-	if name != "hello" && name != "ismaster" {
-		return sensitiveCommands[name]
+	if lower := strings.ToLower(name); lower != "hello" && lower != "ismaster" {
+		return sensitiveCommand(name)
 	}
 	for it := wire.Elements(command); it.Next(); {
 		if string(it.Key) == "speculativeAuthenticate" {
@@ -31,6 +30,9 @@ func sensitive(name string, command []byte) bool {
 	}
 	return false
 }
+
+// sensitiveCommand reports whether a command with this name may have credentials.
+func sensitiveCommand(name string) bool { return sensitiveCommands[strings.ToLower(name)] }
 
 // emptyDocument returns the document that the events of a sensitive command show.
 func emptyDocument() bson.Raw { return bson.Raw{5, 0, 0, 0, 0} }

@@ -76,7 +76,7 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ended := 0
-			w := &watched{sensitive: true, monitor: &event.CommandMonitor{
+			listener := &event.CommandMonitor{
 				Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
 					ended++
 					if e.Reply.Validate() != nil || e.Reply.String() != "{}" {
@@ -89,7 +89,8 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 						t.Errorf("the error is %+v", e.Failure)
 					}
 				},
-			}}
+			}
+			w := &watched{sensitive: true, run: &run{Runner: &Runner{cfg: Config{Monitor: listener}}, op: &Operation{}}}
 			w.finished(t.Context(), c.err, parsed(t, bson.D{{Key: "ok", Value: c.ok}, {Key: "payload", Value: "secret"}}))
 			if ended != 1 {
 				t.Errorf("%d events", ended)

@@ -11,7 +11,7 @@ import (
 // Explain returns in one line why Select finds no server in d or fails: the server that was wanted, and the
 // description of each known server. Server selection errors contain it.
 func Explain(d *Description, s *Selection) string {
-	return missing(d, s) + " (" + summary(d) + ")"
+	return missing(d, s) + " (" + d.String() + ")"
 }
 
 func missing(d *Description, s *Selection) string {
@@ -81,8 +81,9 @@ func tagsText(sets []tag.Set) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// summary returns one line: line breaks in errors become spaces.
-func summary(d *Description) string {
+// String returns the topology in one line: its type, its set, and the address, type and error of each server.
+// Line breaks in errors become spaces.
+func (d *Description) String() string {
 	var b strings.Builder
 	b.WriteString("topology " + d.Kind.String())
 	if d.SetName != "" {

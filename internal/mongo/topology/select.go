@@ -37,6 +37,18 @@ func (s *Selection) ForcesPrimary(d *Description) bool {
 	})
 }
 
+// String returns the criteria for the log: "write", or the read preference with all its parts.
+func (s *Selection) String() string {
+	switch {
+	case s.Write:
+		return "write"
+	case s.ReadPref == nil:
+		return readpref.Primary().String()
+	default:
+		return s.ReadPref.String()
+	}
+}
+
 func (s *Selection) mode() readpref.Mode {
 	if s.Write || s.ReadPref == nil {
 		return readpref.PrimaryMode

@@ -123,8 +123,7 @@ func (c *mongoCollection) Database() *mongoDatabase { return c.database }
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
 	`|(GridFSBucket\.\w+) is not supported by Holdfast` +
 	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast` +
-	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI` +
-	`|(serverMonitoringMode "stream") is not supported by Holdfast, which polls: use "auto" or "poll")$`)
+	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI)$`)
 
 // mongoMissing returns the name of the missing method or option that err is about, "" if it is about something else.
 func mongoMissing(err error) string {
@@ -143,7 +142,8 @@ func mongoMissing(err error) string {
 }
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
-	return c.AppendDriverInfo(info)
+	c.AppendDriverInfo(info)
+	return nil
 }
 
 func mongoNewSessionContext(ctx context.Context, s *mongoSession) context.Context {

@@ -61,7 +61,6 @@ func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 		{"an option of the connection string", refused(options.Client().ApplyURI("mongodb://a/?zlibCompressionLevel=1")), "zlibCompressionLevel"},
 		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeoutMS=1")), "socketTimeoutMS"},
 		{"a scheme", errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI"), "mongodb+srv"},
-		{"streamed checks", refused(options.Client().SetServerMonitoringMode("stream")), `serverMonitoringMode "stream"`},
 		{"a method", notThereYet("Session.StartTransaction"), "Session.StartTransaction"},
 		{"a method, around which others have put their text", fmt.Errorf("so: %w", notThereYet("Session.StartTransaction")), "Session.StartTransaction"},
 		{"no error", nil, ""},

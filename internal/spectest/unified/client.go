@@ -47,6 +47,9 @@ func (c *run) connect(ctx context.Context, d *clientDescription) (*clientEntity,
 	}
 	e := &clientEntity{recorder: newRecorder(d.ObserveEvents, d.IgnoreCommandMonitoringEvents, d.ObserveSensitiveCommands)}
 	e.recorder.attach(opts, c.readsServerEvents(d))
+	if err := e.recorder.attachLog(opts, d.ObserveLogMessages); err != nil {
+		return nil, err
+	}
 	if e.mongoClient, err = mongoConnect(opts); err != nil {
 		return nil, err
 	}
@@ -74,8 +77,6 @@ func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, er
 		return nil, errors.New("autoEncryptOpts is not supported by this runner")
 	case d.ObserveTracingMessages.Type != 0:
 		return nil, errors.New("observeTracingMessages is not supported by this runner")
-	case d.ObserveLogMessages.Type != 0:
-		return nil, errors.New("observeLogMessages is not supported by this runner")
 	}
 	base := r.Deployment.URI()
 	if d.UseMultipleMongoses != nil && !*d.UseMultipleMongoses {

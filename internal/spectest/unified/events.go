@@ -25,6 +25,7 @@ type recorder struct {
 	mu       sync.Mutex
 	stopped  bool
 	events   []observed
+	logs     []logged
 	changed  chan struct{} // closed at the next event
 	topology event.TopologyDescription
 	out      int            // connections checked out

@@ -25,7 +25,7 @@ type Test struct {
 	SkipReason            string           `bson:"skipReason"`
 	Operations            []bson.Raw       `bson:"operations"`
 	ExpectEvents          []expectedEvents `bson:"expectEvents"`
-	ExpectLogMessages     bson.RawValue    `bson:"expectLogMessages"`
+	ExpectLogMessages     []expectedLogs   `bson:"expectLogMessages"`
 	ExpectTracingMessages bson.RawValue    `bson:"expectTracingMessages"`
 	Outcome               []collectionData `bson:"outcome"`
 }

@@ -72,10 +72,7 @@ func (r *Runner) admit(f *File, t *Test) error {
 	if err := r.Deployment.Facts().Admit(f, t); err != nil {
 		return err
 	}
-	switch {
-	case t.ExpectLogMessages.Type != 0:
-		return refuse("expectLogMessages is not supported by this runner")
-	case t.ExpectTracingMessages.Type != 0:
+	if t.ExpectTracingMessages.Type != 0 {
 		return refuse("expectTracingMessages is not supported by this runner")
 	}
 	return nil
@@ -105,6 +102,9 @@ func (c *run) execute(ctx context.Context) (err error) {
 	}
 	if err := c.checkEvents(); err != nil {
 		return fmt.Errorf("expectEvents: %w", err)
+	}
+	if err := c.checkLogs(); err != nil {
+		return fmt.Errorf("expectLogMessages: %w", err)
 	}
 	if err := c.checkOutcome(ctx); err != nil {
 		return fmt.Errorf("outcome: %w", err)

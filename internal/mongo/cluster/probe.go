@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// probeInterval is the shortest time between two probing handshakes with a server.
+const probeInterval = 250 * time.Millisecond
+
+// probe makes one handshake with each member of a replica set that has no primary, because a selection waits for one. Its
+// hello updates the topology, like that of every application's connection (SDAM, "Clients update the topology from each
+// handshake"), so that an election is found between two checks. A member whose monitor streams tells it by itself, and one
+// whose pool is paused is left to its monitor, which alone may make the pool ready.
+func (c *Cluster) probe(s *Snapshot) {
+	if s.Description.Kind != topology.ReplicaSetNoPrimary {
+		return
+	}
+	now := time.Now().UnixNano()
+	for _, server := range s.servers {
+		last := server.probed.Load()
+		if server.streaming.Load() || now-last < int64(probeInterval) || !server.probed.CompareAndSwap(last, now) {
+			continue
+		}
+		if generation, ready := server.pool.readyGeneration(); ready {
+			c.inBackground(func() { server.probeOnce(generation) })
+		}
+	}
+}
+
+// probeOnce makes a handshake. Its failure shows nothing that the next check does not find.
+func (s *Server) probeOnce(generation uint64) {
+	conn, err := s.connect(s.cluster.backgroundCtx, 0, nil)
+	if err != nil {
+		return
+	}
+	conn.close()
+	s.cluster.handshakeSucceeded(s, generation, conn.Description)
+}
+
+// inBackground starts f unless the cluster is closed, which waits for what runs in the background.
+func (c *Cluster) inBackground(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.Closed() {
+		c.background.Go(f)
+	}
+}

@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"context"
+	"time"
+)
+
+// rttMonitor measures the round trip time of a server at every heartbeat, on a connection of its own, while the monitor's
+// connection waits for the hellos of a stream (Server Monitoring, "Measuring RTT"). Its errors show nothing: the stream
+// finds them too.
+type rttMonitor struct {
+	server      *Server
+	conn        *Conn
+	connections int64
+}
+
+// startRTT starts the measuring of a server's round trip times. The returned function stops it.
+func (c *Cluster) startRTT(s *Server) context.CancelFunc {
+	ctx, cancel := context.WithCancel(c.backgroundCtx)
+	c.background.Go(func() { (&rttMonitor{server: s}).run(ctx) })
+	return cancel
+}
+
+func (m *rttMonitor) run(ctx context.Context) {
+	defer m.drop()
+	for {
+		if sample, err := m.measure(ctx); err == nil {
+			m.server.rtts.add(sample)
+		} else {
+			m.drop()
+		}
+		if !sleep(ctx, m.server.cluster.cfg.HeartbeatInterval, nil) {
+			return
+		}
+	}
+}
+
+func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
+	cfg := &m.server.cluster.cfg
+	if m.conn == nil {
+		m.connections++
+		c, err := m.server.connect(ctx, m.connections, nil)
+		if err != nil {
+			return 0, err
+		}
+		m.conn = c
+		return c.firstRTT, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
+	defer cancel()
+	start := time.Now()
+	_, err := m.conn.sendHello(ctx, m.server.address, &cfg.Handshake)
+	return time.Since(start), err
+}
+
+func (m *rttMonitor) drop() {
+	if m.conn != nil {
+		m.conn.close()
+		m.conn = nil
+	}
+}

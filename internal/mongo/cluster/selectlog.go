@@ -1,0 +1,43 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// loggedSelect selects a server and writes the messages of Server Selection, "Logging".
+func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p Purpose) (Target, error) {
+	began := time.Now()
+	c.logSelection(logging.Debug, "Server selection started", want, p)
+	t, err := c.selectServer(ctx, want, func() {
+		c.logSelection(logging.Info, "Waiting for suitable server to become available", want, p,
+			"remainingTimeMS", logging.Milliseconds(c.cfg.ServerSelectionTimeout-time.Since(began)))
+	})
+	var failed *SelectionError
+	switch {
+	case err == nil:
+		c.logSelection(logging.Debug, "Server selection succeeded", want, p, logging.Endpoint(nil, t.Server.address)...)
+	case errors.As(err, &failed): // without its explanation, which is in the other fields
+		c.logSelection(logging.Debug, "Server selection failed", want, p, "failure", failed.Err.Error())
+	default:
+		c.logSelection(logging.Debug, "Server selection failed", want, p, "failure", err.Error())
+	}
+	return t, err
+}
+
+func (c *Cluster) logSelection(level options.LogLevel, message string, want *topology.Selection, p Purpose, fields ...any) {
+	if !c.cfg.Log.Enabled(logging.ServerSelection, level) {
+		return
+	}
+	fields = append(fields, "selector", want.String(), "operation", p.Operation, "topologyDescription", c.snapshot.Load().Description.String())
+	if p.ID != 0 {
+		fields = append(fields, "operationId", p.ID)
+	}
+	c.cfg.Log.Log(logging.ServerSelection, level, message, fields...)
+}
