@@ -71,7 +71,7 @@ var clientFields = honoured(
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
-	"LoadBalanced",
+	"LoadBalanced", "Compressors", "ZlibLevel", "ZstdLevel",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -81,6 +81,7 @@ var uriOptions = honoured(
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
 	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
+	"compressors", "zlibcompressionlevel", "zstdcompressionlevel",
 )
 
 // uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
@@ -142,6 +143,9 @@ func validate(o *options.ClientOptions) error {
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
 		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
+	if err := checkLevels(o); err != nil {
+		return err
+	}
 	return notNegative(o)
 }
 
@@ -189,7 +193,9 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), Compressors: compressors(o)},
+		ZlibLevel:              o.ZlibLevel,
+		ZstdLevel:              o.ZstdLevel,
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),

@@ -18,9 +18,9 @@ func HonouredOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](
 			clientFields,
-			"Auth", "AutoEncryptionOptions", "Compressors", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
+			"Auth", "AutoEncryptionOptions", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
 			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
-			"TLSConfig", "ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
+			"TLSConfig", "Crypt", "Deployment", "Custom",
 		),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),

@@ -15,7 +15,8 @@ import (
 // Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
 // load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
-	cfg Config
+	cfg    Config
+	codecs *codecs
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
@@ -65,6 +66,7 @@ func New(cfg Config) (*Cluster, error) {
 
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, servers: make(map[string]*Server)}
+	c.codecs = newCodecs(&c.cfg)
 	c.notices.lock = &c.mu
 	c.backgroundCtx, c.stopBackground = context.WithCancelCause(context.Background())
 	return c

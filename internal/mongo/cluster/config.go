@@ -28,6 +28,8 @@ type Config struct {
 	Dialer   Dialer // default: TCP with keepalive and TCP_USER_TIMEOUT
 	// Handshake describes the first hello of every new connection.
 	Handshake Handshake
+	ZlibLevel *int // the level of zlib, see wire.Codec
+	ZstdLevel *int // the level of zstd, see wire.Codec
 
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s

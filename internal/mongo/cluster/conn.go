@@ -28,6 +28,7 @@ type Conn struct {
 	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
 	in          messageBuffer
+	compression compression
 	continues   bool  // the last message had the flag moreToCome
 	lastMessage int32 // its requestID; the next message of the reply answers it
 	owed        int32 // the requestID of a message whose reply was not read, because its context ended; 0: none
@@ -131,6 +132,10 @@ func (c *Conn) address() string {
 }
 
 func (c *Conn) write(w *watch, message []byte) error {
+	message, err := c.compression.compress(message)
+	if err != nil {
+		return c.ioError(retry.StageDispatch, err)
+	}
 	sent := 0
 	for {
 		n, err := c.nc.Write(message[sent:])
@@ -153,6 +158,9 @@ func (c *Conn) read(w *watch, responseTo int32) ([]byte, error) {
 	message, err := c.in.next(c.nc, c.maxMessage())
 	for err != nil && w.goOn(err) {
 		message, err = c.in.next(c.nc, c.maxMessage())
+	}
+	if err == nil {
+		message, err = c.compression.decompress(message, c.maxMessage())
 	}
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
@@ -203,6 +211,7 @@ func (c *Conn) dropLargeBuffers() {
 		c.Out = nil
 	}
 	c.in.shrink()
+	c.compression.dropLargeBuffers()
 }
 
 func (c *Conn) interrupt() {

@@ -18,6 +18,7 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 		return nil, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
+	c.compression.codecs = s.cluster.codecs
 	start := time.Now()
 	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
 	if err != nil {
@@ -29,6 +30,7 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 		return nil, &HandshakeError{Address: s.address, Err: errNoService}
 	}
 	c.Description = description
+	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
 	c.lastUsed = time.Now()
 	c.firstRTT = c.lastUsed.Sub(start)
 	return c, nil

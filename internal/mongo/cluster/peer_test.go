@@ -41,6 +41,7 @@ type question struct {
 	handshake bool // an OP_QUERY, which is always the first message on a connection
 	hello     bool // a hello of either kind
 	header    wire.Header
+	message   []byte // as it came
 }
 
 func (p *peer) accept(ctx context.Context) (net.Conn, error) {
@@ -68,7 +69,7 @@ func (p *peer) serve(nc *memnet.Conn, dialed int) {
 		if err != nil {
 			return
 		}
-		q := &question{conn: nc, dialed: dialed}
+		q := &question{conn: nc, dialed: dialed, message: message}
 		q.header, _ = wire.ParseHeader(message)
 		q.handshake = q.header.OpCode == wire.OpQuery
 		q.hello = q.handshake || isHello(message)
