@@ -31,21 +31,29 @@ func init() { mutant.RegisterClient(connector) }
 // operation does. It returns an error for options that contradict each other and for an option that is not honoured:
 // the error names the option. If several options are given, they are merged, and later ones take precedence.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return connect(mutant.Client{}, options.MergeClientOptions(opts...))
+	return connector(mutant.Client{})(opts...)
 }
 
 // connector returns a Connect whose clients have a deliberate defect, for tests.
 func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
 	return func(opts ...*options.ClientOptions) (*Client, error) {
-		return connect(m, options.MergeClientOptions(opts...))
+		o := options.MergeClientOptions(opts...)
+		srv, err := srvOf(o)
+		if err != nil {
+			return nil, err
+		}
+		return connect(m, Config{}, o, srv)
 	}
 }
 
-func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
-	if err := validate(o); err != nil {
+// connect starts a client. srv are the SRV records from which the hosts came, nil if there are none.
+func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, error) {
+	if err := validate(o, srv); err != nil {
 		return nil, err
 	}
-	c, err := cluster.New(clusterConfig(o))
+	clusterCfg := clusterConfig(o)
+	clusterCfg.SRV = srv.polling(cfg)
+	c, err := cluster.New(clusterCfg)
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
@@ -56,6 +64,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
+		Limits:             cfg.limits(),
 		Mutant:             m,
 	})
 	if err != nil {
@@ -71,7 +80,7 @@ var clientFields = honoured(
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
-	"LoadBalanced", "Compressors", "ZlibLevel", "ZstdLevel",
+	"LoadBalanced", "Compressors", "ZlibLevel", "ZstdLevel", "SRVMaxHosts", "SRVServiceName",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -81,7 +90,7 @@ var uriOptions = honoured(
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
 	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
 	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
-	"compressors", "zlibcompressionlevel", "zstdcompressionlevel",
+	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
 )
 
 // uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
@@ -123,7 +132,7 @@ var errStreaming = errors.New(
 	`mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"`)
 
 // validate checks the options before any network use.
-func validate(o *options.ClientOptions) error {
+func validate(o *options.ClientOptions, srv *srvRecords) error {
 	if err := checkURI(o.GetURI()); err != nil {
 		return err
 	}
@@ -143,16 +152,15 @@ func validate(o *options.ClientOptions) error {
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
 		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
-	if err := checkLevels(o); err != nil {
-		return err
+	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv)} {
+		if err != nil {
+			return err
+		}
 	}
 	return notNegative(o)
 }
 
 func checkURI(uri string) error {
-	if strings.HasPrefix(uri, "mongodb+srv://") {
-		return errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI")
-	}
 	_, query, _ := strings.Cut(uri, "?")
 	for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
 		name, value, _ := strings.Cut(pair, "=")

@@ -19,8 +19,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.ClientOptions](
 			clientFields,
 			"Auth", "AutoEncryptionOptions", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
-			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
-			"TLSConfig", "Crypt", "Deployment", "Custom",
+			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", 			"TLSConfig", "Crypt", "Deployment", "Custom",
 		),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),

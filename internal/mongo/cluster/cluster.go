@@ -60,6 +60,8 @@ func New(cfg Config) (*Cluster, error) {
 	after.run()
 	if cfg.Topology.LoadBalanced {
 		c.checkSucceeded(c.snapshot.Load().servers[0], topology.NewLoadBalancer(description.Servers[0].Address))
+	} else if cfg.SRV != nil {
+		c.background.Go(func() { c.pollSRV(c.backgroundCtx, cfg.SRV) })
 	}
 	return c, nil
 }

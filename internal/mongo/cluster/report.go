@@ -45,7 +45,7 @@ func (c *Cluster) handshakeFailed(s *Server, generation uint64, err error) {
 	var failed *HandshakeError
 	if errors.As(err, &failed) {
 		if e.Overloaded = failed.Connecting && failed.Network; e.Overloaded {
-			failed.Checked = s.nextCheck() // before the report, which requests the check
+			failed.Checked = s.NextCheck() // before the report, which requests the check
 		}
 		if failed.Timeout {
 			e.Kind = topology.NetworkTimeout

@@ -45,12 +45,12 @@ func TestTheEndOfARequestedCheck(t *testing.T) {
 		s := selected(t, c)
 		pass(t, time.Second)
 		p.hang()
-		during := s.nextCheck()
+		during := s.NextCheck()
 		s.requestCheck()
 		if closed(during) {
 			t.Error("the check has ended although the server is silent")
 		}
-		later := s.nextCheck() // a check is under way
+		later := s.NextCheck() // a check is under way
 		s.requestCheck()
 		p.down(syscall.ECONNREFUSED)
 		if !closed(during) || closed(later) {
@@ -101,7 +101,7 @@ func TestTheWaitForACheckEnds(t *testing.T) {
 func TestALoadBalancerIsNotChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, network{addrA: {}}, func(cfg *Config) { cfg.Topology.LoadBalanced = true })
-		if selectedNow(t, c).nextCheck() != nil {
+		if selectedNow(t, c).NextCheck() != nil {
 			t.Error("the caller would wait for a check")
 		}
 	})
@@ -138,11 +138,11 @@ func TestARequestedCheckEndsWithItsMonitor(t *testing.T) {
 				cluster := start(t, network{addrA: p, addrB: {hello: mongos()}}, nil)
 				s := selected(t, cluster)
 				pass(t, MinHeartbeatInterval/2)
-				before := s.nextCheck()
+				before := s.NextCheck()
 				began := time.Now()
 				c.stop(cluster)
 				cluster.WaitForCheck(t.Context(), before)
-				cluster.WaitForCheck(t.Context(), s.nextCheck())
+				cluster.WaitForCheck(t.Context(), s.NextCheck())
 				if took := time.Since(began); took != 0 {
 					t.Errorf("the waits took %v", took)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -50,21 +51,25 @@ func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target,
 	if err != nil || t.Server != nil {
 		return t, err
 	}
-	return c.waitAndSelect(ctx, want)
+	return c.SelectOther(ctx, want, nil)
 }
 
-func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (Target, error) {
+// SelectOther is [Cluster.Select], but until checked is closed it returns no deprioritized server: it waits for another one. If
+// checked is nil, it is Select.
+func (c *Cluster) SelectOther(ctx context.Context, want *topology.Selection, checked <-chan struct{}) (Target, error) {
 	timer := time.NewTimer(c.cfg.ServerSelectionTimeout)
 	defer timer.Stop()
 	for {
 		s := c.snapshot.Load()
 		t, err := s.pick(want)
-		if err != nil || t.Server != nil {
+		if err != nil || t.Server != nil && (checked == nil || !slices.Contains(want.Deprioritized, t.Server.address)) {
 			return t, err
 		}
 		c.RequestChecks()
 		select {
 		case <-s.changed:
+		case <-checked:
+			checked = nil
 		case <-timer.C:
 			// If the process was suspended, a server may have become suitable in the meantime.
 			if t, err := c.snapshot.Load().pick(want); err != nil || t.Server != nil {

@@ -83,9 +83,9 @@ func (s *Server) beginCheck() *pendingCheck {
 	return s.next.Swap(&pendingCheck{done: make(chan struct{})})
 }
 
-// nextCheck returns a channel that is closed when a check that began after this call has ended and its result is applied,
+// NextCheck returns a channel that is closed when a check that began after this call has ended and its result is applied,
 // or when the monitor has stopped. It is nil for a load balancer, which is never checked.
-func (s *Server) nextCheck() <-chan struct{} {
+func (s *Server) NextCheck() <-chan struct{} {
 	if s.cluster.cfg.Topology.LoadBalanced {
 		return nil
 	}

@@ -34,7 +34,10 @@ type run struct {
 	after *cluster.Snapshot
 	// checked is closed when the server to which no connection could be made was checked. It is nil after other failures.
 	checked <-chan struct{}
-	reply   Reply
+	// unanswered is closed when the server that did not answer within the time limit of an attempt was checked. It is nil
+	// after other failures.
+	unanswered <-chan struct{}
+	reply      Reply
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
@@ -53,8 +56,8 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
-	r.after, r.checked = nil, nil
-	failure := r.onServer(ctx, target)
+	r.after, r.checked, r.unanswered = nil, nil, nil
+	failure := r.permitted(ctx, target)
 	if failure.Err != nil {
 		r.avoid(target, failure)
 		r.choose(&failure)
@@ -63,13 +66,15 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 }
 
 func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
-	conn, err := r.pin.checkOut(ctx, target.Server)
+	limited, cancel := r.cfg.Limits.limited(ctx)
+	defer cancel()
+	conn, err := r.pin.checkOut(limited, target.Server)
 	if err != nil {
-		return r.checkOutFailed(target.Server, err)
+		return r.checkOutFailed(ctx, target.Server, err)
 	}
 	success := false // stays false if the command or a listener panics
 	defer func() { r.pin.checkIn(target, conn, success) }()
-	failure := r.onConnection(ctx, target, conn)
+	failure := r.onConnection(ctx, limited, target, conn)
 	success = failure.Err == nil
 	return failure
 }
@@ -94,7 +99,7 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	}
 	selection := *r.op.Selection
 	selection.Deprioritized = r.failed
-	return c.Select(ctx, &selection)
+	return c.SelectOther(ctx, &selection, r.unanswered)
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
@@ -134,9 +139,20 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 		rule = never(r.refusal)
 	}
 	if !r.overloadRetries() {
-		return rule.RetryAfter(ctx, request, failure)
+		return r.restricted(ctx, request, failure, rule)
 	}
-	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
+	return r.restricted(ctx, request, failure, retry.Overload(r.cfg.MaxAdaptiveRetries, rule))
+}
+
+// restricted follows the client's own rule and, if that allows a retry, the application's strategy.
+func (r *run) restricted(
+	ctx context.Context, request retry.Request, failure retry.Failure, rule retry.Strategy,
+) (retry.Action, error) {
+	action, err := rule.RetryAfter(ctx, request, failure)
+	if err != nil {
+		return action, err
+	}
+	return r.cfg.Limits.restrict(ctx, request, failure, action)
 }
 
 // overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
@@ -159,15 +175,17 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 	return retry.Decline(retry.Why(w)), nil
 }
 
-// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set.
+// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set, and after
+// the failures that only an application's limits cause.
 func (r *run) avoid(t cluster.Target, f retry.Failure) {
-	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) {
+	if t.Topology.Kind == topology.Sharded || (r.cfg.Retarget && f.Reason == retry.ReasonOverloaded) ||
+		f.Reason == retry.ReasonAttemptTimeout || f.Reason == retry.ReasonCircuitBreakerOpen {
 		r.failed = append(r.failed, t.Server.Address())
 	}
 }
 
-// onConnection sends the command and reads its reply.
-func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
+// onConnection sends the command and reads its reply within the context limited, which ends when ctx does or earlier.
+func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
 	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
 	r.useSession(conn)
 	requestID := requestIDs.Add(1)
@@ -177,9 +195,9 @@ func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *clu
 	}
 	watched := r.started(ctx, conn, message, requestID)
 	if r.op.unacknowledged() {
-		err = conn.Send(ctx, message)
+		err = conn.Send(limited, message)
 	} else {
-		err = r.roundTrip(ctx, conn, message, requestID)
+		err = r.roundTrip(limited, conn, message, requestID)
 	}
 	failure := r.outcome(ctx, target, conn, err)
 	if watched != nil {
