@@ -112,7 +112,6 @@ func (c *mongoCollection) Database() *mongoDatabase { return c.database }
 // refusedOption is the whole text by which the client refuses an option that it does not honour.
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
 	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast` +
-	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI` +
 	`|(serverMonitoringMode "stream") is not supported by Holdfast, which polls: use "auto" or "poll")$`)
 
 // mongoMissing returns the name of the missing method or option that err is about, "" if it is about something else.

@@ -64,7 +64,6 @@ func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 		{"a client's option", refused(options.Client().SetAutoEncryptionOptions(options.AutoEncryption())), "ClientOptions.AutoEncryptionOptions"},
 		{"an option of the connection string", refused(options.Client().ApplyURI("mongodb://a/?proxyHost=b")), "proxyHost"},
 		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeoutMS=1")), "socketTimeoutMS"},
-		{"a scheme", errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI"), "mongodb+srv"},
 		{"streamed checks", refused(options.Client().SetServerMonitoringMode("stream")), `serverMonitoringMode "stream"`},
 		{"a method", notThereYet("Client.Watch"), "Client.Watch"},
 		{"a method, around which others have put their text", fmt.Errorf("so: %w", notThereYet("Client.Watch")), "Client.Watch"},
