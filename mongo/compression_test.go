@@ -109,8 +109,10 @@ func (w *world) insert(id int, text string) error {
 func (w *world) hellos() []string {
 	var out []string
 	for _, m := range w.set.Transcript() {
-		if elements, err := m.Body.Elements(); err == nil && !m.Reply && len(elements) > 0 && strings.Contains(" isMaster hello ", " "+elements[0].Key()+" ") {
-			out = append(out, m.Body.String())
+		if elements, err := m.Body.Elements(); err == nil && !m.Reply && len(elements) > 0 {
+			if name := elements[0].Key(); name == "isMaster" || name == "hello" {
+				out = append(out, m.Body.String())
+			}
 		}
 	}
 	if len(out) == 0 {

@@ -19,7 +19,8 @@ func HonouredOptions() []OptionsRow {
 		row[options.ClientOptions](
 			clientFields,
 			"Auth", "AutoEncryptionOptions", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
-			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", 			"TLSConfig", "Crypt", "Deployment", "Custom",
+			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions",
+			"TLSConfig", "Crypt", "Deployment", "Custom",
 		),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),

@@ -21,7 +21,9 @@ import (
 // opened is in for a client that mongo.Open makes.
 func opened(t *testing.T, cfg mongo.Config, configure func(*options.ClientOptions), f func(w *world), opts ...mongotest.Option) {
 	t.Helper()
-	run := func() (*mongotest.Deployment, error) { return mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...) }
+	run := func() (*mongotest.Deployment, error) {
+		return mongotest.RunReplicaSet(3, append(opts, mongotest.InMemory())...)
+	}
 	insideWith(t, run, func(o *options.ClientOptions) (*mongo.Client, error) {
 		given := options.Client().SetDialer(o.Dialer).SetMonitor(o.Monitor).SetPoolMonitor(o.PoolMonitor)
 		if configure != nil {
