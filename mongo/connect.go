@@ -35,18 +35,24 @@ func init() { mutant.RegisterClient(connector) }
 // operation does. It returns an error for options that contradict each other and for an option that is not honoured:
 // the error names the option. If several options are given, they are merged, and later ones take precedence.
 func Connect(opts ...*options.ClientOptions) (*Client, error) {
-	return connect(mutant.Client{}, options.MergeClientOptions(opts...))
+	return connector(mutant.Client{})(opts...)
 }
 
 // connector returns a Connect whose clients have a deliberate defect, for tests.
 func connector(m mutant.Client) func(...*options.ClientOptions) (*Client, error) {
 	return func(opts ...*options.ClientOptions) (*Client, error) {
-		return connect(m, options.MergeClientOptions(opts...))
+		o := options.MergeClientOptions(opts...)
+		srv, err := srvOf(o)
+		if err != nil {
+			return nil, err
+		}
+		return connect(m, Config{}, o, srv)
 	}
 }
 
-func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
-	if err := validate(o); err != nil {
+// connect starts a client. srv are the SRV records from which the hosts came, nil if there are none.
+func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvRecords) (*Client, error) {
+	if err := validate(o, srv); err != nil {
 		return nil, err
 	}
 	login, err := authenticator(o)
@@ -57,9 +63,9 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	cfg := clusterConfig(o, login)
-	cfg.Log = log
-	c, err := cluster.New(cfg)
+	clusterCfg := clusterConfig(o, login)
+	clusterCfg.SRV, clusterCfg.Log = srv.polling(cfg), log
+	c, err := cluster.New(clusterCfg)
 	if err != nil {
 		log.Close()
 		return nil, fmt.Errorf("mongo: %w", err)
@@ -72,6 +78,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
+		Limits:             cfg.limits(),
 		Mutant:             m,
 	})
 	if err != nil {
@@ -88,7 +95,7 @@ var clientFields = honoured(
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
 	"LoadBalanced", "Auth", "TLSConfig", "DriverInfo", "DisableOCSPEndpointCheck", "DisableCertificateRevocationCheck",
-	"ServerMonitor", "LoggerOptions",
+	"ServerMonitor", "LoggerOptions", "Compressors", "ZlibLevel", "ZstdLevel", "SRVMaxHosts", "SRVServiceName",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -102,6 +109,7 @@ var uriOptions = honoured(
 	"tlscertificatekeyfile", "sslclientcertificatekeyfile", "tlscertificatekeyfilepassword", "sslclientcertificatekeypassword",
 	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
 	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
+	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
 )
 
 // uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
@@ -130,7 +138,7 @@ func checkURIOption(name, value string) error {
 }
 
 // validate checks the options before any network use.
-func validate(o *options.ClientOptions) error {
+func validate(o *options.ClientOptions, srv *srvRecords) error {
 	if err := checkURI(o.GetURI()); err != nil {
 		return err
 	}
@@ -148,13 +156,15 @@ func validate(o *options.ClientOptions) error {
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
 		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
+	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv)} {
+		if err != nil {
+			return err
+		}
+	}
 	return notNegative(o)
 }
 
 func checkURI(uri string) error {
-	if strings.HasPrefix(uri, "mongodb+srv://") {
-		return errors.New("mongo: the scheme mongodb+srv is not supported by Holdfast yet: list the hosts in a mongodb:// URI")
-	}
 	for name, value := range optionsOf(uri) {
 		if err := checkURIOption(name, value); err != nil {
 			return err
@@ -206,12 +216,16 @@ func notNegative(o *options.ClientOptions) error {
 
 func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.Config {
 	cfg := cluster.Config{
-		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		Streaming:              streams(o),
-		TLS:                    o.TLSConfig,
-		Leniency:               leniency(tlsGiven(o.GetURI())),
-		Auth:                   login,
-		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{}))},
+		Topology:  topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
+		Streaming: streams(o),
+		TLS:       o.TLSConfig,
+		Leniency:  leniency(tlsGiven(o.GetURI())),
+		Auth:      login,
+		Handshake: cluster.Handshake{
+			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
+		},
+		ZlibLevel:              o.ZlibLevel,
+		ZstdLevel:              o.ZstdLevel,
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),

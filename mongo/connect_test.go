@@ -22,11 +22,15 @@ func TestConnectRefuses(t *testing.T) {
 		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
 		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
 		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeoutMS=5"), `"socketTimeoutMS"`},
-		{"compression", options.Client().ApplyURI(host + "?compressors=zlib"), `"compressors"`},
 		{"a log level that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
 			options.Logger().SetComponentLevel(options.LogComponentCommand, 3)), "the log level 3"},
 		{"a log component that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
 			options.Logger().SetComponentLevel(17, options.LogLevelInfo)), "the log component 17"},
+		{"a level of zlib that does not exist", options.Client().ApplyURI(host).SetZlibLevel(10), "ZlibLevel is 10; it must be from -1 to 9"},
+		{"a level of zlib below the least", options.Client().ApplyURI(host).SetZlibLevel(-2), "ZlibLevel is -2"},
+		{"a level of zlib in the connection string", options.Client().ApplyURI(host + "?zlibCompressionLevel=10"), "zlibCompressionLevel"},
+		{"a level of zstd that does not exist", options.Client().ApplyURI(host).SetZstdLevel(23), "ZstdLevel is 23; it must be from -1 to 22"},
+		{"a level of zstd in the connection string", options.Client().ApplyURI(host + "?zstdCompressionLevel=23"), "zstdCompressionLevel"},
 		{"minPoolSize over maxPoolSize", options.Client().ApplyURI(host + "?minPoolSize=3&maxPoolSize=2"), "minPoolSize"},
 		{"an unknown serverMonitoringMode", options.Client().ApplyURI(host + "?serverMonitoringMode=push"), "push"},
 		{"an unknown serverMonitoringMode, as an option", options.Client().ApplyURI(host).SetServerMonitoringMode("push"), "push"},

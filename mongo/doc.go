@@ -112,7 +112,6 @@
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.
 //
-// [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), server monitors, loggers, driver
-// information and automatic encryption. Servers must be MongoDB 3.6 or newer.
+// [Connect] refuses these options: loadBalanced=true, the Stable API (ServerAPIOptions)
+// and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

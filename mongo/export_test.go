@@ -18,8 +18,7 @@ func HonouredOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](
 			clientFields,
-			"AutoEncryptionOptions", "Compressors", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
-			"ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
+			"AutoEncryptionOptions", "ServerAPIOptions", "Crypt", "Deployment", "Custom",
 		),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),
@@ -69,4 +68,23 @@ func row[T any](f fields, refused ...string) OptionsRow {
 	}
 	slices.Sort(r.Honoured)
 	return r
+}
+
+// Resolve returns the options with which [Open] starts a client.
+func Resolve(uri string, cfg Config, opts ...*options.ClientOptions) (*options.ClientOptions, error) {
+	o, srv, err := cfg.resolve(uri, options.MergeClientOptions(opts...))
+	if err != nil {
+		return nil, err
+	}
+	return o, validate(o, srv)
+}
+
+// Hosts returns the addresses of the servers in the client's topology, sorted.
+func (c *Client) Hosts() []string {
+	var hosts []string
+	for _, s := range c.runner.Cluster().Snapshot().Description.Servers {
+		hosts = append(hosts, s.Address)
+	}
+	slices.Sort(hosts)
+	return hosts
 }

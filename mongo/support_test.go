@@ -76,6 +76,19 @@ func inside(
 	t *testing.T, run func() (*mongotest.Deployment, error), configure func(*options.ClientOptions), f func(w *world),
 ) {
 	t.Helper()
+	insideWith(t, run, func(o *options.ClientOptions) (*mongo.Client, error) {
+		if configure != nil {
+			configure(o)
+		}
+		return mongo.Connect(o)
+	}, f)
+}
+
+// insideWith is inside for a client that connect makes.
+func insideWith(
+	t *testing.T, run func() (*mongotest.Deployment, error), connect func(*options.ClientOptions) (*mongo.Client, error), f func(w *world),
+) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rs, err := run()
 		if err != nil {
@@ -84,10 +97,7 @@ func inside(
 		w := &world{T: t, ctx: context.Background(), set: rs, heal: func() {}}
 		o := options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetMonitor(w.monitor()).
 			SetPoolMonitor(&event.PoolMonitor{Event: w.pooled})
-		if configure != nil {
-			configure(o)
-		}
-		if w.client, err = mongo.Connect(o); err != nil {
+		if w.client, err = connect(o); err != nil {
 			t.Fatal(err)
 		}
 		w.coll = w.client.Database("test").Collection("c")

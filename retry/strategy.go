@@ -18,6 +18,9 @@ type Action struct {
 // After returns the action to make another attempt after delay. A delay that is not positive means at once.
 func After(delay time.Duration) Action { return Action{retry: true, delay: max(delay, 0)} }
 
+// Delay returns the delay before the next attempt, and reports whether the action is to make one.
+func (a Action) Delay() (delay time.Duration, retry bool) { return a.delay, a.retry }
+
 // Decline returns the action to make no other attempt, and why. A strategy may not give [WhyUndecided], [WhyRetried],
 // [WhyCancelled] or [WhyDeadlineWouldPass]: they become [WhyStrategyDeclined].
 func Decline(why Why) Action {

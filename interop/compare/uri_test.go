@@ -12,13 +12,14 @@ var uriRows = func() []row {
 		"authSource=admin", "loadBalanced=false", "directConnection=false", "appName=", "w=0", "w=2",
 		"retryWrites=maybe", "w=0&journal=true", "w=-3", "heartbeatFrequencyMS=0", "localThresholdMS=0", "localThresholdMS=-1",
 		"maxIdleTimeMS=0", "maxPoolSize=0", "readConcernLevel=", "readPreference=nonsense", "maxStalenessSeconds=-1",
-		"srvMaxHosts=0", "timeoutMS=-1", "tls=maybe",
+		"srvMaxHosts=0", "timeoutMS=-1", "tls=maybe", "compressors=", "compressors=zlib", "zlibCompressionLevel=1", "compressors=zlib&zlibCompressionLevel=10",
+		"compressors=zstd&zstdCompressionLevel=23",
 	} {
 		rows = append(rows, row{name: "connection string with " + o, uri: "&" + o, do: insertOne(one)})
 	}
 	for _, o := range []string{
-		"uuidRepresentation=pythonLegacy", "waitQueueTimeoutMS=10", "socketTimeoutMS=5", "compressors=",
-		"nonsense=1", "wtimeoutMS=5", "zlibCompressionLevel=1", "proxyHost=x",
+		"uuidRepresentation=pythonLegacy", "waitQueueTimeoutMS=10", "socketTimeoutMS=5",
+		"nonsense=1", "wtimeoutMS=5", "proxyHost=x",
 	} {
 		rows = append(rows, row{
 			name: "connection string with " + o, uri: "&" + o, do: insertOne(one),

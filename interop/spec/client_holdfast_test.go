@@ -32,7 +32,7 @@ func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
 			"encryptedFields": {}}, "expectError": {"isClientError": true}}`,
 		"a method, on a thread": runner("runOnThread", `"thread": "thread", "operation": {"object": "c", "name": "deleteMany", "arguments": {"filter": {}}}`) + "," +
 			runner("waitForThread", `"thread": "thread"`),
-		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"compressors": ["zlib"]}}}]`),
+		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"proxyHost": "host"}}}]`),
 	} {
 		f := framed(t, operation)
 		r := result{err: runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0])}

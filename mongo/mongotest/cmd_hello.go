@@ -24,9 +24,10 @@ type helloArgs struct {
 	counter   int64
 	hasKnown  bool
 
-	compression []string     // what both sides have
-	mechanisms  wire.Element // the user whose mechanisms are asked for
-	speculative wire.Element // an attempt to authenticate
+	loadBalanced bool         // the client knows of a load balancer
+	compression  []string     // what both sides have
+	mechanisms   wire.Element // the user whose mechanisms are asked for
+	speculative  wire.Element // an attempt to authenticate
 }
 
 // shown is the state that the last hello on a connection told of.
@@ -38,6 +39,9 @@ type shown struct {
 func cmdHello(x *exec) error {
 	a, err := x.helloArgs()
 	if err != nil {
+		return err
+	}
+	if err := x.checkBalancing(&a); err != nil {
 		return err
 	}
 	if a.hasAwait != a.hasKnown {
@@ -53,6 +57,7 @@ func cmdHello(x *exec) error {
 		}
 	}
 	x.appendHello()
+	x.appendService(&a)
 	if len(a.compression) > 0 {
 		x.result.out = wire.AppendStrings(x.result.out, "compression", a.compression)
 	}
@@ -85,6 +90,8 @@ func (x *exec) helloArgs() (helloArgs, error) {
 			a.mechanisms = *e
 		case "speculativeAuthenticate":
 			a.speculative = *e
+		case "loadBalanced":
+			a.loadBalanced = e.True()
 		case "compression":
 			var err error
 			if a.compression, err = x.conn.negotiate(e); err != nil {

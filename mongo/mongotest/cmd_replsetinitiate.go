@@ -376,6 +376,6 @@ func (rs *Deployment) admitLocked(joining []*member) {
 	}
 	for _, m := range joining {
 		rs.wg.Go(m.replicate)
-		rs.wg.Go(func() { rs.acceptAll(&m.server, m.listener) })
+		rs.wg.Go(func() { rs.acceptAll(m.listener, func(nc net.Conn) bool { return rs.accept(&m.server, nc) }) })
 	}
 }

@@ -68,7 +68,7 @@ func Latency(least, most time.Duration) CommonOption {
 func Seed(seed int64) CommonOption { return commonOption(func(c *commonConfig) { c.seed = seed }) }
 
 // Listen sets the TCP addresses ("host:port") at which the servers listen and by which their hello names them: first the
-// members', then the mongos'. Without it they are free ports of 127.0.0.1.
+// members', then the mongos', then the load balancers'. Without it they are free ports of 127.0.0.1.
 func Listen(addresses ...string) CommonOption {
 	return commonOption(func(c *commonConfig) { c.addresses = addresses })
 }

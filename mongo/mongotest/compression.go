@@ -17,7 +17,7 @@ var compressors = []string{"snappy", "zstd", "zlib"}
 // decompress takes the wrapping off a message, and remembers how to wrap the answer. A compressor that the server has not
 // got ends the connection.
 func (c *conn) decompress(message []byte) ([]byte, error) {
-	inner, with, err := c.codec.Decompress(message, wire.MaxMessageLength)
+	inner, with, err := c.codec.Decompress(nil, message, wire.MaxMessageLength)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func ask(t *testing.T, conn io.ReadWriter, codec *wire.Codec, with wire.Compress
 	}
 	inner := reply
 	if h, _ := wire.ParseHeader(reply); h.OpCode == wire.OpCompressed {
-		if inner, _, err = codec.Decompress(reply, wire.MaxMessageLength); err != nil {
+		if inner, _, err = codec.Decompress(nil, reply, wire.MaxMessageLength); err != nil {
 			t.Fatal(err)
 		}
 	}

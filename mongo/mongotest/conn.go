@@ -36,6 +36,9 @@ type conn struct {
 	dealing  bool  // with a message
 	direct   bool  // it is no client's but the test's own: see Command
 
+	balanced bool // it came through a load balancer
+	greeted  bool // by a hello that knows of the load balancer
+
 	codec      wire.Codec
 	compressor wire.Compressor // of the message in hand, if it came compressed
 	compressed bool

@@ -29,6 +29,7 @@ type Deployment struct {
 	network    *memnet.Network // nil on TCP
 	members    []*member
 	mongos     []*mongos
+	balancers  []*balancer
 	servers    []*server // the members, then the mongos
 	journal    journal
 	tls        *authority // nil without TLS
@@ -94,30 +95,43 @@ func (rs *Deployment) beginLocked(p *member) {
 
 func (rs *Deployment) listen() error {
 	for i, s := range rs.servers {
-		if err := s.listen(i); err != nil {
-			return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
+		if err := s.listen(rs, i); err != nil {
+			return err
 		}
-		rs.wg.Go(func() { rs.acceptAll(s, s.listener) })
+		rs.wg.Go(func() { rs.acceptAll(s.listener, func(nc net.Conn) bool { return rs.accept(s, nc) }) })
+	}
+	for i, b := range rs.balancers {
+		if err := b.listen(rs, len(rs.servers)+i); err != nil {
+			return err
+		}
+		rs.wg.Go(func() { rs.acceptAll(b.listener, func(nc net.Conn) bool { return b.accept(rs, nc) }) })
 	}
 	return nil
 }
 
-// virtualAddr returns the server's address in memory. Characters of the set's name that a host name cannot have become "-".
-func (s *server) virtualAddr() string {
+// virtualAddr returns the address in memory. Characters of the set's name that a host name cannot have become "-".
+func (s *listening) virtualAddr(rs *Deployment) string {
 	domain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '_' || r == '.' {
 			return r
 		}
 		return '-'
-	}, strings.ToLower(s.set.config.setName))
+	}, strings.ToLower(rs.config.setName))
 	return fmt.Sprintf("%s.%s.mongotest:27017", s.host, domain)
 }
 
-// listen makes the listener of the i-th server and sets its address.
-func (s *server) listen(i int) error {
-	c := &s.set.config
-	if n := s.set.network; n != nil {
-		l, err := n.Listen(s.virtualAddr())
+// listen makes the listener for the i-th address of the option Listen, and sets the address.
+func (s *listening) listen(rs *Deployment, i int) error {
+	if err := s.bind(rs, i); err != nil {
+		return fmt.Errorf("mongotest: listening for %s: %w", s.name, err)
+	}
+	return nil
+}
+
+func (s *listening) bind(rs *Deployment, i int) error {
+	c := &rs.config
+	if n := rs.network; n != nil {
+		l, err := n.Listen(s.virtualAddr(rs))
 		if err != nil {
 			return err
 		}
@@ -152,9 +166,9 @@ func named(addr string, l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// acceptAll serves the connections of one server. The port of a killed server stays bound, so that no other process can take
+// acceptAll serves the connections of one server or load balancer. The port of a killed server stays bound, so that no other process can take
 // it before Restart; connections that come meanwhile are reset.
-func (rs *Deployment) acceptAll(s *server, l net.Listener) {
+func (rs *Deployment) acceptAll(l net.Listener, accept func(net.Conn) bool) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -165,7 +179,7 @@ func (rs *Deployment) acceptAll(s *server, l net.Listener) {
 				continue
 			}
 		}
-		if !rs.accept(s, c) {
+		if !accept(c) {
 			abort(c)
 		}
 	}
@@ -190,12 +204,17 @@ func (rs *Deployment) accept(s *server, nc net.Conn) bool {
 	if rs.closed || !s.up {
 		return false
 	}
+	rs.wg.Go(rs.addLocked(s, nc).serve)
+	return true
+}
+
+// addLocked adds a connection to those of a server that runs. The caller begins to serve it.
+func (rs *Deployment) addLocked(s *server, nc net.Conn) *conn {
 	c := newConn(s, nc, rs.nextID.Add(1))
 	s.conns[c] = struct{}{}
 	s.accepted++
 	s.opened++
-	rs.wg.Go(c.serve)
-	return true
+	return c
 }
 
 // Close ends every goroutine and connection of the deployment, and waits until they have ended. It must not be called from
@@ -224,6 +243,11 @@ func (rs *Deployment) Close() error {
 			errs = append(errs, s.listener.Close())
 		}
 	}
+	for _, b := range rs.balancers {
+		if first && b.listener != nil {
+			errs = append(errs, b.listener.Close())
+		}
+	}
 	for _, c := range conns {
 		c.close()
 	}
@@ -232,7 +256,8 @@ func (rs *Deployment) Close() error {
 }
 
 // URI returns the connection string. That of a replica set has its name and the members that are neither hidden nor arbiters,
-// or all members before replSetInitiate; that of a sharded cluster has the mongos. With TLS it has the option tls=true. It has
+// or all members before replSetInitiate; that of a sharded cluster has the mongos, or the first load balancer and the option
+// loadBalanced=true. With TLS it has the option tls=true. It has
 // no users and no certificates.
 func (rs *Deployment) URI() string {
 	rs.mu.Lock()
@@ -250,6 +275,9 @@ func (rs *Deployment) URI() string {
 		hosts = append(hosts, r.addr)
 	}
 	var opts []string
+	if len(rs.balancers) > 0 {
+		hosts, opts = []string{rs.balancers[0].addr}, []string{"loadBalanced=true"}
+	}
 	if !rs.config.standalone && !rs.config.sharded {
 		opts = append(opts, "replicaSet="+escape(rs.config.setName))
 	}

@@ -66,7 +66,10 @@ type view struct {
 
 func newMember(set *Deployment, index int) *member {
 	m := &member{index: index, wake: make(chan struct{}, 1)}
-	m.server = server{set: set, member: m, name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index), conns: make(map[*conn]struct{}), tally: newTally()}
+	m.server = server{
+		set: set, member: m, conns: make(map[*conn]struct{}), tally: newTally(),
+		listening: listening{name: fmt.Sprintf("member %d", index), host: fmt.Sprintf("m%d", index)},
+	}
 	m.random = rand.New(rand.NewPCG(uint64(set.config.seed), uint64(index)+1))
 	m.data = store.New()
 	m.transactions = make(map[string]*transaction)

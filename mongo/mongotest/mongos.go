@@ -23,7 +23,7 @@ type mongos struct {
 
 func newMongos(set *Deployment, index int) *mongos {
 	r := &mongos{index: index}
-	r.server = server{set: set, mongos: r, name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}
+	r.server = server{set: set, mongos: r, listening: listening{name: fmt.Sprintf("mongos %d", index), host: fmt.Sprintf("mongos%d", index)}}
 	r.conns, r.tally = make(map[*conn]struct{}), newTally()
 	r.startLocked()
 	return r

@@ -52,6 +52,7 @@ type config struct {
 	journalLimit    int
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
+	balancers       [][]int // the mongos behind each load balancer; none means all
 	users           []User
 	requireAuth     bool
 	startParameters map[string]string
@@ -79,7 +80,7 @@ func newConfig(servers topology, opts []Option) (config, error) {
 		o.setDeployment(&c)
 	}
 	for _, check := range []func() error{
-		c.checkSize, c.checkCommon, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkListening, c.checkLimits,
+		c.checkSize, c.checkCommon, c.checkParameters, c.setUpMembers, c.checkCompressors, c.checkServers, c.checkBalancers, c.checkListening, c.checkLimits,
 	} {
 		if err := check(); err != nil {
 			return c, err
@@ -122,8 +123,10 @@ func (c *config) checkServers() error {
 
 func (c *config) checkListening() error {
 	switch n := len(c.addresses); {
-	case n > 0 && n != c.members+c.mongos:
+	case n > 0 && len(c.balancers) == 0 && n != c.members+c.mongos:
 		return fmt.Errorf("mongotest: Listen: %d addresses for %d members and %d mongos", n, c.members, c.mongos)
+	case n > 0 && n != c.members+c.mongos+len(c.balancers):
+		return fmt.Errorf("mongotest: Listen: %d addresses for %d members, %d mongos and %d load balancers", n, c.members, c.mongos, len(c.balancers))
 	case c.listeners != nil && len(c.listeners) != n:
 		return fmt.Errorf("mongotest: Accept: %d listeners for the %d addresses of Listen", len(c.listeners), n)
 	}

@@ -91,6 +91,9 @@ func run(servers topology, opts []Option) (*Deployment, error) {
 		r := newMongos(rs, i)
 		rs.mongos, rs.servers = append(rs.mongos, r), append(rs.servers, &r.server)
 	}
+	for i, before := range c.balancers {
+		rs.balancers = append(rs.balancers, newBalancer(rs, i, before))
+	}
 	if err := rs.secure(); err != nil {
 		return nil, err
 	}

@@ -13,14 +13,11 @@ import (
 // server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
 // shows. Its fields are guarded by the set's mutex but for those that never change.
 type server struct {
-	set      *Deployment
-	member   *member // what it is, nil if it is a mongos
-	mongos   *mongos // nil if it is a member
-	name     string  // for errors
-	host     string  // in memory
-	addr     string
-	listener net.Listener
-	gate     gate
+	listening
+	set    *Deployment
+	member *member // what it is, nil if it is a mongos
+	mongos *mongos // nil if it is a member
+	gate   gate
 
 	up         bool
 	epoch      int64                // counts its starts and ends
@@ -34,6 +31,14 @@ type server struct {
 	processID bson.ObjectID
 	counter   int64         // of what its hello shows
 	changed   chan struct{} // closed when that changes
+}
+
+// listening is what has an address.
+type listening struct {
+	name     string // for errors
+	host     string // in memory
+	addr     string
+	listener net.Listener
 }
 
 // startLocked makes the server run.

@@ -111,7 +111,10 @@ func (rs *Deployment) hosts() []string {
 	if rs.network != nil {
 		hosts = nil
 		for _, s := range rs.servers {
-			addresses = append(addresses, s.virtualAddr())
+			addresses = append(addresses, s.virtualAddr(rs))
+		}
+		for _, b := range rs.balancers {
+			addresses = append(addresses, b.virtualAddr(rs))
 		}
 	}
 	for _, a := range addresses {

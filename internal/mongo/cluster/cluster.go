@@ -15,8 +15,9 @@ import (
 // Cluster is a client's view of a deployment: the topology description, and a pool and a monitor for each server. A
 // load balancer has no monitor. Its methods are safe for concurrent use.
 type Cluster struct {
-	cfg Config
-	id  bson.ObjectID // of the topology, for events
+	cfg    Config
+	id     bson.ObjectID // of the topology, for events
+	codecs *codecs
 
 	mu       sync.Mutex // serialises changes of the topology
 	servers  map[string]*Server
@@ -61,12 +62,15 @@ func New(cfg Config) (*Cluster, error) {
 	after.run()
 	if cfg.Topology.LoadBalanced {
 		c.checkSucceeded(c.snapshot.Load().servers[0], topology.NewLoadBalancer(description.Servers[0].Address))
+	} else if cfg.SRV != nil {
+		c.background.Go(func() { c.pollSRV(c.backgroundCtx, cfg.SRV) })
 	}
 	return c, nil
 }
 
 func newCluster(cfg Config) *Cluster {
 	c := &Cluster{cfg: cfg, id: bson.NewObjectID(), servers: make(map[string]*Server)}
+	c.codecs = newCodecs(&c.cfg)
 	c.notices.lock = &c.mu
 	c.metadata.appName, c.metadata.environment = cfg.Handshake.AppName, cfg.Environment
 	c.metadata.add(cfg.Handshake.Library)

@@ -39,6 +39,11 @@ type Config struct {
 	Handshake Handshake
 	// Environment is what the client's metadata says about the system; default: that of the process.
 	Environment Environment
+	ZlibLevel   *int // the level of zlib, see wire.Codec
+	ZstdLevel   *int // the level of zstd, see wire.Codec
+
+	// SRV is how the hosts are looked up again. Nil means that they did not come from SRV records.
+	SRV *SRVPolling
 
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s

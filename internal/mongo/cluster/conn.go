@@ -28,6 +28,7 @@ type Conn struct {
 	service     bson.ObjectID // its serviceId behind a load balancer, else zero
 	nc          net.Conn
 	in          messageBuffer
+	compression compression
 	hello       bson.Raw // the last reply to hello; valid until the next use of the connection
 	continues   bool     // the last message had the flag moreToCome
 	lastMessage int32    // its requestID; the next message of the reply answers it
@@ -133,6 +134,10 @@ func (c *Conn) address() string {
 }
 
 func (c *Conn) write(w *watch, message []byte) error {
+	message, err := c.compression.compress(message)
+	if err != nil {
+		return c.ioError(retry.StageDispatch, err)
+	}
 	sent := 0
 	for {
 		n, err := c.nc.Write(message[sent:])
@@ -155,6 +160,9 @@ func (c *Conn) read(w *watch, responseTo int32) ([]byte, error) {
 	message, err := c.in.next(c.nc, c.maxMessage())
 	for err != nil && w.goOn(err) {
 		message, err = c.in.next(c.nc, c.maxMessage())
+	}
+	if err == nil {
+		message, err = c.compression.decompress(message, c.maxMessage())
 	}
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
@@ -205,6 +213,7 @@ func (c *Conn) dropLargeBuffers() {
 		c.Out = nil
 	}
 	c.in.shrink()
+	c.compression.dropLargeBuffers()
 }
 
 func (c *Conn) interrupt() {

@@ -27,6 +27,7 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 		return nil, s.handshakeError(ctx, err)
 	}
 	c := newConn(nc, id, s.address)
+	c.compression.codecs = s.cluster.codecs
 	if err := s.greet(ctx, c, authenticator); err != nil {
 		c.close()
 		return nil, s.handshakeError(ctx, err)
@@ -52,6 +53,7 @@ func (s *Server) greet(ctx context.Context, c *Conn, authenticator *auth.Authent
 		return errNoService
 	}
 	c.Description = description
+	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
 	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
 		return nil
 	}

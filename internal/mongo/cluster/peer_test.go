@@ -43,7 +43,7 @@ type question struct {
 	hello     bool // a hello of either kind
 	header    wire.Header
 	document  bson.Raw // the body
-	message   []byte
+	message   []byte   // as it came
 }
 
 func (p *peer) accept(ctx context.Context) (net.Conn, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
@@ -46,7 +47,7 @@ const selectionRoom = 8 // the number of suitable servers that need no allocatio
 // fewer operations in flight (Server Selection, "Choosing between servers"). While there is none, it requests checks
 // from the monitors and waits until the server selection timeout or the end of ctx.
 func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target, error) {
-	return c.SelectFor(ctx, want, Purpose{})
+	return c.SelectFor(ctx, want, Purpose{}, nil)
 }
 
 // Purpose is the operation for which a server is selected, as the log has it.
@@ -55,34 +56,38 @@ type Purpose struct {
 	ID        int64
 }
 
-// SelectFor is [Cluster.Select] with an operation for the log.
-func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Purpose) (Target, error) {
+// SelectFor is [Cluster.Select] with an operation for the log. Until the check other has ended, if it is not nil, it
+// returns no deprioritized server: it waits for another one.
+func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Purpose, other *PendingCheck) (Target, error) {
 	if c.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
-		return c.loggedSelect(ctx, want, p)
+		return c.loggedSelect(ctx, want, p, other)
 	}
-	return c.selectServer(ctx, want, nil)
+	return c.selectServer(ctx, want, other, nil)
 }
 
 // selectServer calls waits, if it is not nil, once if there is no suitable server yet.
-func (c *Cluster) selectServer(ctx context.Context, want *topology.Selection, waits func()) (Target, error) {
-	t, err := c.snapshot.Load().Select(want)
-	if err != nil || t.Server != nil {
-		return t, err
+func (c *Cluster) selectServer(
+	ctx context.Context, want *topology.Selection, other *PendingCheck, waits func(),
+) (Target, error) {
+	if other == nil {
+		if t, err := c.snapshot.Load().Select(want); err != nil || t.Server != nil {
+			return t, err
+		}
 	}
 	if waits != nil {
 		waits()
 	}
-	return c.waitAndSelect(ctx, want)
+	return c.waitAndSelect(ctx, want, other)
 }
 
-func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (Target, error) {
+func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection, other *PendingCheck) (Target, error) {
 	timer, probes := time.NewTimer(c.cfg.ServerSelectionTimeout), time.NewTicker(probeInterval)
 	defer timer.Stop()
 	defer probes.Stop()
 	for {
 		s := c.snapshot.Load()
 		t, err := s.Select(want)
-		if err != nil || t.Server != nil {
+		if err != nil || t.Server != nil && (other == nil || !slices.Contains(want.Deprioritized, t.Server.address)) {
 			return t, err
 		}
 		c.RequestChecks()
@@ -90,6 +95,8 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection) (
 		select {
 		case <-s.changed:
 		case <-probes.C:
+		case <-other.ended():
+			other = nil
 		case <-timer.C:
 			// If the process was suspended, a server may have become suitable in the meantime.
 			if t, err := c.snapshot.Load().Select(want); err != nil || t.Server != nil {
@@ -121,6 +128,14 @@ const streamEnds = 50 * time.Millisecond
 
 // Wait waits until the check has ended, but not longer than one that begins and ends in time needs, and not after ctx ends.
 func (p *PendingCheck) Wait(ctx context.Context) { sleep(ctx, p.limit, p.done) }
+
+// ended returns a channel that is closed when the check has ended. It is nil for a nil check.
+func (p *PendingCheck) ended() <-chan struct{} {
+	if p == nil {
+		return nil
+	}
+	return p.done
+}
 
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}

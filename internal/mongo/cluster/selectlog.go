@@ -12,10 +12,10 @@ import (
 )
 
 // loggedSelect selects a server and writes the messages of Server Selection, "Logging".
-func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p Purpose) (Target, error) {
+func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p Purpose, other *PendingCheck) (Target, error) {
 	began := time.Now()
 	c.logSelection(logging.Debug, "Server selection started", want, p)
-	t, err := c.selectServer(ctx, want, func() {
+	t, err := c.selectServer(ctx, want, other, func() {
 		c.logSelection(logging.Info, "Waiting for suitable server to become available", want, p,
 			"remainingTimeMS", logging.Milliseconds(c.cfg.ServerSelectionTimeout-time.Since(began)))
 	})

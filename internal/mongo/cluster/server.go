@@ -136,6 +136,17 @@ func (s *Server) nextCheck() *PendingCheck {
 	}
 }
 
+// Suspect returns a check of the server that begins as soon as MinHeartbeatInterval allows, because the server did not answer.
+// It returns nil for a load balancer.
+func (s *Server) Suspect() *PendingCheck {
+	if s.cluster.cfg.Topology.LoadBalanced {
+		return nil
+	}
+	check := &PendingCheck{done: s.next.Load().done, limit: 2 * MinHeartbeatInterval}
+	s.recheck()
+	return check
+}
+
 // requestCheck asks the monitor for a check as soon as MinHeartbeatInterval allows.
 func (s *Server) requestCheck() {
 	select {

@@ -34,6 +34,9 @@ type run struct {
 	after *cluster.Snapshot
 	// check is the check of the server to which no connection could be made. It is nil after other failures.
 	check *cluster.PendingCheck
+	// unanswered is the check of the server that did not answer within the time limit of an attempt. It is nil after other
+	// failures.
+	unanswered *cluster.PendingCheck
 	// requested means that the request of the operation chose the server of this attempt.
 	requested bool
 	// otherFailures is the number of failures after which a request does not move to another member.
@@ -66,8 +69,8 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 			Err: errUnsupported, Stage: retry.StageDispatch, Refuse: retry.WhyUnsupportedServer, Endpoint: target.Server.Address(),
 		}
 	}
-	r.after, r.check = nil, nil
-	failure := r.onServer(ctx, target)
+	r.after, r.check, r.unanswered = nil, nil, nil
+	failure := r.permitted(ctx, target)
 	switch {
 	case failure.Err != nil:
 		r.avoid(target, &failure)
@@ -80,17 +83,19 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 }
 
 func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure {
+	limited, cancel := r.cfg.Limits.limited(ctx)
+	defer cancel()
 	if r.sharesConnection(target) {
-		return r.onShared(ctx, target)
+		return r.onShared(ctx, limited, target)
 	}
-	conn, err := r.pin.checkOut(ctx, target.Server)
+	conn, err := r.pin.checkOut(limited, target.Server)
 	if err != nil {
-		return r.checkOutFailed(target.Server, err)
+		return r.checkOutFailed(ctx, target.Server, err)
 	}
 	executed := false // stays false if the command or a listener panics
 	defer func() { r.pin.checkIn(target, conn, executed) }()
 	unpinned := r.pin != nil && r.pin.server == nil
-	failure := r.onConnection(ctx, target, conn)
+	failure := r.onConnection(ctx, limited, target, conn)
 	executed = failure.Err == nil || r.reply.OK // the reply of a failed write may have a cursor
 	r.pinnedByFailure = unpinned && failure.Err != nil && executed
 	return failure
@@ -119,11 +124,11 @@ func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 		r.after.WaitForChange(ctx, cluster.MinHeartbeatInterval)
 	}
 	if len(r.failed) == 0 {
-		return c.SelectFor(ctx, r.op.Selection, r.purpose())
+		return c.SelectFor(ctx, r.op.Selection, r.purpose(), nil)
 	}
 	selection := *r.op.Selection
 	selection.Deprioritized = r.failed
-	return c.SelectFor(ctx, &selection, r.purpose())
+	return c.SelectFor(ctx, &selection, r.purpose(), r.unanswered)
 }
 
 // refuse returns the reason why an operation with this first server may not be retried, or retry.WhyUndecided.
@@ -166,9 +171,20 @@ func (r *run) RetryAfter(ctx context.Context, request retry.Request, failure ret
 		rule = r.requestRule(&failure)
 	}
 	if !r.overloadRetries() || r.requested && movesOn(&failure) {
-		return rule.RetryAfter(ctx, request, failure)
+		return r.restricted(ctx, request, failure, rule)
 	}
-	return retry.Overload(r.cfg.MaxAdaptiveRetries, rule).RetryAfter(ctx, request, failure)
+	return r.restricted(ctx, request, failure, retry.Overload(r.cfg.MaxAdaptiveRetries, rule))
+}
+
+// restricted follows the client's own rule and, if that allows a retry, the application's strategy.
+func (r *run) restricted(
+	ctx context.Context, request retry.Request, failure retry.Failure, rule retry.Strategy,
+) (retry.Action, error) {
+	action, err := rule.RetryAfter(ctx, request, failure)
+	if err != nil {
+		return action, err
+	}
+	return r.cfg.Limits.restrict(ctx, request, failure, action)
 }
 
 // overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
@@ -191,8 +207,8 @@ func (w never) RetryAfter(context.Context, retry.Request, retry.Failure) (retry.
 	return retry.Decline(retry.Why(w)), nil
 }
 
-// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set. A
-// read in a request does not use it again.
+// avoid deprioritizes a failed server: in a sharded cluster always, else after an overload error if Retarget is set, and after
+// the failures that only an application's limits cause. A read in a request does not use it again.
 func (r *run) avoid(t cluster.Target, f *retry.Failure) {
 	switch {
 	case r.requested && movesOn(f):
@@ -200,15 +216,16 @@ func (r *run) avoid(t cluster.Target, f *retry.Failure) {
 	case r.requested:
 		r.otherFailures++
 		return
-	case t.Topology.Kind == topology.Sharded, r.cfg.Retarget && f.Reason == retry.ReasonOverloaded:
+	case t.Topology.Kind == topology.Sharded, r.cfg.Retarget && f.Reason == retry.ReasonOverloaded,
+		f.Reason == retry.ReasonAttemptTimeout, f.Reason == retry.ReasonCircuitBreakerOpen:
 	default:
 		return
 	}
 	r.failed = append(r.failed, t.Server.Address())
 }
 
-// onConnection sends the command and reads its reply.
-func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
+// onConnection sends the command and reads its reply within the context limited, which ends when ctx does or earlier.
+func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
 	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
 	if err := r.useSession(conn); err != nil {
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
@@ -220,9 +237,9 @@ func (r *run) onConnection(ctx context.Context, target cluster.Target, conn *clu
 	}
 	watched := r.started(ctx, conn, message, requestID)
 	if r.op.unacknowledged() {
-		err = conn.Send(ctx, message)
+		err = conn.Send(limited, message)
 	} else {
-		err = r.roundTrip(ctx, conn, message, requestID)
+		err = r.roundTrip(limited, conn, message, requestID)
 	}
 	failure := r.outcome(ctx, target, conn, err)
 	if watched != nil {

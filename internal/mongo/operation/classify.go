@@ -15,7 +15,7 @@ import (
 var errUnsupported = errors.New("the server selected for the retry does not support retrying this operation")
 
 // checkOutFailed classifies a failed checkout. Nothing was sent.
-func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
+func (r *run) checkOutFailed(ctx context.Context, s *cluster.Server, err error) retry.Failure {
 	f := retry.Failure{Stage: retry.StageDispatch, Endpoint: s.Address(), Effect: r.effect()}
 	var cleared *cluster.PoolClearedError
 	var handshake *cluster.HandshakeError
@@ -25,6 +25,9 @@ func (r *run) checkOutFailed(s *cluster.Server, err error) retry.Failure {
 		return f
 	case errors.As(err, &cleared), errors.Is(err, cluster.ErrPoolClosed):
 		f.Reason = mongoreason.PoolCleared
+	case timedOut(ctx, err):
+		f.Reason = retry.ReasonAttemptTimeout
+		r.suspect(s)
 	case errors.As(err, &handshake):
 		r.check = handshake.Check
 		return r.handshakeFailed(f, handshake)
@@ -63,6 +66,10 @@ func (r *run) ioFailed(ctx context.Context, s *cluster.Server, conn *cluster.Con
 		f.Stage = broken.Stage
 	}
 	r.session.networkFailed()
+	if timedOut(ctx, err) {
+		f.Reason = retry.ReasonAttemptTimeout
+		r.suspect(s)
+	}
 	if ctx.Err() == nil {
 		r.cfg.Cluster.ConnectionFailed(s, conn, err)
 		r.after = r.cfg.Cluster.Snapshot()

@@ -101,7 +101,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 				r.cfg.Cluster.Close()
 			}
 			r.txnNumber = 1
-			f := r.checkOutFailed(server, c.err)
+			f := r.checkOutFailed(t.Context(), server, c.err)
 			if !errors.Is(f.Err, c.err) || f.Stage != retry.StageDispatch || f.Reason != c.reason || f.Endpoint != "a:1" || f.Effect != retry.EffectIdempotent ||
 				f.Refuse != retry.WhyUndecided {
 				t.Errorf("%+v", f)
@@ -119,7 +119,7 @@ func TestWhatACheckoutThatFailedMeans(t *testing.T) {
 		r := on(Read, Config{Cluster: deployment(t)})
 		server := serverOf(r.cfg.Cluster)
 		r.cfg.Cluster.Close()
-		f := r.checkOutFailed(server, cluster.ErrPoolClosed)
+		f := r.checkOutFailed(t.Context(), server, cluster.ErrPoolClosed)
 		if f.Err != official.ErrClientDisconnected || f.Refuse != retry.WhyNoServer || f.Stage != retry.StageDispatch || f.Effect != retry.EffectReadOnly { //nolint:errorlint // never wrapped
 			t.Errorf("%+v", f)
 		}

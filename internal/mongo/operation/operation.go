@@ -95,6 +95,7 @@ type Config struct {
 	RetryWrites        bool
 	MaxAdaptiveRetries int
 	Retarget           bool // enableOverloadRetargeting
+	Limits             Limits
 	Mutant             mutant.Client
 }
 
@@ -108,7 +109,7 @@ type Runner struct {
 
 // NewRunner returns a runner for the cluster in cfg.
 func NewRunner(cfg Config) (*Runner, error) {
-	engine, err := retry.New(retry.Options{Strategy: retry.Once(), DeadlineMode: retry.DeadlineGiveUp})
+	engine, err := cfg.Limits.newEngine()
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	}
 	run := runs.Get().(*run)
 	run.begin(r, op)
-	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
+	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Name: op.Name, Effect: op.Effect}, run.attempt)
 	run.implicit.End()
 	if err != nil {
 		err = final(err, run.chosen)

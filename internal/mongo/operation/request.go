@@ -209,13 +209,13 @@ func (r *run) sharesConnection(t cluster.Target) bool {
 }
 
 // onShared makes the attempt on the connection that the request keeps.
-func (r *run) onShared(ctx context.Context, target cluster.Target) retry.Failure {
-	held, err := r.op.Request.checkOut(ctx, target.Server)
+func (r *run) onShared(ctx, limited context.Context, target cluster.Target) retry.Failure {
+	held, err := r.op.Request.checkOut(limited, target.Server)
 	if err != nil {
-		return r.checkOutFailed(target.Server, err)
+		return r.checkOutFailed(ctx, target.Server, err)
 	}
 	defer r.op.Request.checkIn(held) // also if the command or a listener panics
-	failure := r.onConnection(ctx, target, held.conn)
+	failure := r.onConnection(ctx, limited, target, held.conn)
 	if failure.Err == nil || r.reply.OK { // the reply of a failed write may have a cursor
 		r.pinnedByFailure = failure.Err != nil && r.pin != nil && r.pin.server == nil
 		r.pin.keepServer(target)
@@ -237,7 +237,7 @@ func (r *run) inRequest() bool {
 // the pool was cleared.
 func movesOn(f *retry.Failure) bool {
 	switch f.Reason {
-	case retry.ReasonNetworkError, retry.ReasonConnectionFailed, mongoreason.PoolCleared:
+	case retry.ReasonNetworkError, retry.ReasonConnectionFailed, retry.ReasonAttemptTimeout, mongoreason.PoolCleared:
 		return true
 	case retry.ReasonOverloaded:
 		var e *cluster.HandshakeError

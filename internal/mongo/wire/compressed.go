@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zlib"
@@ -39,8 +40,8 @@ func CompressorNamed(name string) (Compressor, bool) {
 
 // MayCompress reports whether a command and its reply may be compressed. Commands of the handshake and commands that
 // carry a secret may not (wire compression specification).
-func MayCompress(command string) bool {
-	switch command {
+func MayCompress[T string | []byte](command T) bool {
+	switch string(command) {
 	case "hello", "isMaster", "ismaster", "saslStart", "saslContinue", "getnonce", "authenticate", "createUser", "updateUser",
 		"copydbSaslStart", "copydbgetnonce", "copydb":
 		return false
@@ -51,14 +52,18 @@ func MayCompress(command string) bool {
 // compressedHead is the number of bytes in an OP_COMPRESSED before the compressed bytes.
 const compressedHead = HeaderLength + 9
 
-// Codec compresses and decompresses the messages of one connection. It keeps its encoder and its decoder for the next
-// message. It starts no goroutines and is not safe for concurrent use. The zero Codec is ready for use.
+// Codec compresses and decompresses messages. It keeps its encoders and decoders for the next message. It starts no
+// goroutines and is not safe for concurrent use. The zero Codec is ready for use.
 type Codec struct {
-	// ZlibLevel is zlib's compression level, 1 to 9. 0 means zlib's default.
-	ZlibLevel int
+	// ZlibLevel is zlib's compression level, -1 (zlib's default) to 9. Nil means -1.
+	ZlibLevel *int
+	// ZstdLevel is zstd's compression level, 1 to 22. Nil or -1 means zstd's default, and so does 0.
+	ZstdLevel *int
 
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
+	deflate *zlib.Writer
+	inflate io.ReadCloser
 }
 
 // Compress appends a whole message, header included, to dst as an OP_COMPRESSED with the same ids.
@@ -83,43 +88,59 @@ func (c *Codec) compress(dst, body []byte, with Compressor) ([]byte, error) {
 	case NoCompressor:
 		return append(dst, body...), nil
 	case Snappy:
-		return append(dst, snappy.Encode(nil, body)...), nil
+		dst = slices.Grow(dst, snappy.MaxEncodedLen(len(body)))
+		return dst[:len(dst)+len(snappy.Encode(dst[len(dst):cap(dst)], body))], nil
 	case Zlib:
-		return c.deflate(dst, body)
+		return c.encodeZlib(dst, body)
 	case Zstd:
-		if c.encoder == nil {
-			// With concurrency 1 the encoder runs in this goroutine: it needs no Close, and keeps no channel of a
-			// synctest bubble.
-			encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-			if err != nil {
-				return nil, err
-			}
-			c.encoder = encoder
-		}
-		return c.encoder.EncodeAll(body, dst), nil
+		return c.encodeZstd(dst, body)
 	}
 	return nil, malformed("compressor %d is unknown", with)
 }
 
-func (c *Codec) deflate(dst, body []byte) ([]byte, error) {
-	level := c.ZlibLevel
-	if level == 0 {
-		level = zlib.DefaultCompression
-	}
+func (c *Codec) encodeZlib(dst, body []byte) ([]byte, error) {
 	out := bytes.NewBuffer(dst)
-	w, err := zlib.NewWriterLevel(out, level)
-	if err == nil {
-		_, err = w.Write(body)
+	if c.deflate == nil {
+		level := zlib.DefaultCompression
+		if c.ZlibLevel != nil {
+			level = *c.ZlibLevel
+		}
+		w, err := zlib.NewWriterLevel(out, level)
+		if err != nil {
+			return nil, err
+		}
+		c.deflate = w
+	} else {
+		c.deflate.Reset(out)
 	}
+	_, err := c.deflate.Write(body)
 	if err == nil {
-		err = w.Close()
+		err = c.deflate.Close()
 	}
 	return out.Bytes(), err
 }
 
-// Decompress returns the message inside an OP_COMPRESSED, with a header of its own, and the compressor that was used.
-// A message longer than limit bytes, or of another length than the stated one, is an error that matches ErrMalformed.
-func (c *Codec) Decompress(b []byte, limit int) ([]byte, Compressor, error) {
+// encodeZstd keeps the encoder. With concurrency 1 it runs in this goroutine and needs no Close, but it has a channel: a codec
+// that was used in a synctest bubble must not be used outside.
+func (c *Codec) encodeZstd(dst, body []byte) ([]byte, error) {
+	if c.encoder == nil {
+		level := zstd.SpeedDefault
+		if c.ZstdLevel != nil && *c.ZstdLevel > 0 {
+			level = zstd.EncoderLevelFromZstd(*c.ZstdLevel)
+		}
+		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(level))
+		if err != nil {
+			return nil, err
+		}
+		c.encoder = encoder
+	}
+	return c.encoder.EncodeAll(body, dst), nil
+}
+
+// Decompress appends the message inside an OP_COMPRESSED, with a header of its own, to dst, and returns the compressor that
+// was used. A message longer than limit bytes, or of another length than the stated one, is an error that matches
+// ErrMalformed.
+func (c *Codec) Decompress(dst, b []byte, limit int) ([]byte, Compressor, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
 		return nil, 0, err
@@ -136,13 +157,14 @@ func (c *Codec) Decompress(b []byte, limit int) ([]byte, Compressor, error) {
 	if size < 0 || size > limit-HeaderLength {
 		return nil, 0, malformed("a compressed message of %d bytes, over the limit of %d", size, limit)
 	}
-	at, message := beginMessage(nil, h.RequestID, h.ResponseTo, opCode)
+	at, message := beginMessage(dst, h.RequestID, h.ResponseTo, opCode)
+	body := len(message)
 	message, err = c.decompress(message, b[compressedHead:], with, size)
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(message) != HeaderLength+size {
-		return nil, 0, malformed("a compressed message states a length of %d bytes and has %d", size, len(message)-HeaderLength)
+	if len(message)-body != size {
+		return nil, 0, malformed("a compressed message states a length of %d bytes and has %d", size, len(message)-body)
 	}
 	return EndMessage(message, at), with, nil
 }
@@ -156,7 +178,7 @@ func (c *Codec) decompress(dst, b []byte, with Compressor, size int) ([]byte, er
 	case Snappy:
 		return decodeSnappy(dst, b, size)
 	case Zlib:
-		return inflate(dst, b, size)
+		return c.decodeZlib(dst, b, size)
 	case Zstd:
 		return c.decodeZstd(dst, b, size)
 	}
@@ -167,21 +189,26 @@ func decodeSnappy(dst, b []byte, size int) ([]byte, error) {
 	if n, err := snappy.DecodedLen(b); err != nil || n != size {
 		return nil, malformed("snappy states %d bytes (%v), the message states %d", n, err, size)
 	}
-	body, err := snappy.Decode(nil, b)
+	dst = slices.Grow(dst, size)
+	body, err := snappy.Decode(dst[len(dst):cap(dst)], b)
 	if err != nil {
 		return nil, malformed("snappy: %v", err)
 	}
-	return append(dst, body...), nil
+	return dst[:len(dst)+len(body)], nil
 }
 
-func inflate(dst, b []byte, size int) ([]byte, error) {
-	r, err := zlib.NewReader(bytes.NewReader(b))
+func (c *Codec) decodeZlib(dst, b []byte, size int) ([]byte, error) {
+	var err error
+	if reader, ok := c.inflate.(zlib.Resetter); ok {
+		err = reader.Reset(bytes.NewReader(b), nil)
+	} else {
+		c.inflate, err = zlib.NewReader(bytes.NewReader(b))
+	}
 	if err != nil {
 		return nil, malformed("zlib: %v", err)
 	}
-	defer func() { _ = r.Close() }()
 	out := bytes.NewBuffer(dst)
-	if _, err := io.Copy(out, io.LimitReader(r, int64(size)+1)); err != nil {
+	if _, err := io.Copy(out, io.LimitReader(c.inflate, int64(size)+1)); err != nil {
 		return nil, malformed("zlib: %v", err)
 	}
 	return out.Bytes(), nil

@@ -22,7 +22,7 @@ func TestDecompressRestoresTheMessage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, by, err := c.Decompress(wrapped, MaxMessageLength)
+				got, by, err := c.Decompress(nil, wrapped, MaxMessageLength)
 				if err != nil || by != with || !bytes.Equal(got, message) {
 					t.Errorf("compressor %d, %d words: %d bytes came back of %d, by %d (%v)", with, n, len(got), len(message), by, err)
 				}
@@ -44,7 +44,7 @@ func TestAHandWrittenSnappyMessageIsDecompressed(t *testing.T) {
 	wrapped = append(wrapped, byte(len(ping)-HeaderLength), byte(len(ping)-HeaderLength-1)<<2) // one literal
 	wrapped = EndMessage(append(wrapped, ping[HeaderLength:]...), at)
 	var c Codec
-	got, _, err := c.Decompress(wrapped, MaxMessageLength)
+	got, _, err := c.Decompress(nil, wrapped, MaxMessageLength)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestMalformedCompressionIsRefused(t *testing.T) {
 			"inside another":             append(append(bytes.Clone(wrapped[:HeaderLength]), 0xdc, 7, 0, 0), wrapped[HeaderLength+4:]...),
 			"an unknown compressor":      append(append(bytes.Clone(wrapped[:HeaderLength+8]), 9), wrapped[compressedHead:]...),
 		} {
-			if _, _, err := c.Decompress(b, MaxMessageLength); !errors.Is(err, ErrMalformed) {
+			if _, _, err := c.Decompress(nil, b, MaxMessageLength); !errors.Is(err, ErrMalformed) {
 				t.Errorf("compressor %d, %s: %v", with, name, err)
 			}
 		}
@@ -97,7 +97,7 @@ func FuzzDecompress(f *testing.F) {
 	}
 	const limit = 1 << 20
 	f.Fuzz(func(t *testing.T, b []byte) {
-		message, with, err := c.Decompress(b, limit)
+		message, with, err := c.Decompress(nil, b, limit)
 		if err != nil {
 			return
 		}
@@ -108,8 +108,31 @@ func FuzzDecompress(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, _, err := c.Decompress(again, limit); err != nil || !bytes.Equal(back, message) {
+		if back, _, err := c.Decompress(nil, again, limit); err != nil || !bytes.Equal(back, message) {
 			t.Fatal(fmt.Errorf("the message differs after compression and decompression: %w", err))
 		}
 	})
+}
+
+func TestTheNameOfACommandIsTheFirstKeyOfItsBody(t *testing.T) {
+	ping := golden(t, opMsgPing)
+	query := AppendQuery(nil, 1, 0, "admin.$cmd", []byte{5, 0, 0, 0, 0})
+	sequenceFirst := bytes.Clone(ping)
+	sequenceFirst[HeaderLength+4] = 1
+	for name, c := range map[string]struct {
+		message []byte
+		want    string
+	}{
+		"a command":                    {ping, "ping"},
+		"an OP_QUERY":                  {query, ""},
+		"a message without a body":     {ping[:HeaderLength+4], ""},
+		"a body that is cut":           {ping[:HeaderLength+5+5+3], ""},
+		"a sequence is first":          {sequenceFirst, ""},
+		"less than a header":           {ping[:HeaderLength-1], ""},
+		"a body without its first key": {ping[:HeaderLength+5+4], ""},
+	} {
+		if got := string(CommandName(c.message)); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 )
@@ -99,6 +100,22 @@ func MoreFollow(message []byte) bool {
 		return false
 	}
 	return MsgFlags(binary.LittleEndian.Uint32(message[HeaderLength:]))&MoreToCome != 0
+}
+
+// CommandName returns the name of the command in an OP_MSG that begins with its body, as [BeginMsg] writes it. It returns nil
+// for any other message.
+func CommandName(message []byte) []byte {
+	const body = HeaderLength + 5 // after the flags and the kind of the section
+	const name = body + 5         // after the document's length and the element's type
+	h, err := ParseHeader(message)
+	if err != nil || h.OpCode != OpMsg || len(message) < name || message[body-1] != 0 {
+		return nil
+	}
+	end := bytes.IndexByte(message[name:], 0)
+	if end < 0 {
+		return nil
+	}
+	return message[name : name+end]
 }
 
 // verifyChecksum verifies the CRC-32C at the end of the message and returns the sections.

@@ -122,8 +122,7 @@ func (c *mongoCollection) Database() *mongoDatabase { return c.database }
 // refusedOption is the whole text by which the client refuses an option that it does not honour, or GridFS.
 var refusedOption = regexp.MustCompile(`^mongo: (?:option (\w+\.\w+) is not supported by Holdfast` +
 	`|(GridFSBucket\.\w+) is not supported by Holdfast` +
-	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast` +
-	`|the scheme (mongodb\+srv) is not supported by Holdfast yet: list the hosts in a mongodb:// URI)$`)
+	`|the connection string's option "(\w+)"(?: with the value "[^"]*")? is not supported by Holdfast)$`)
 
 // mongoMissing returns the name of the missing method or option that err is about, "" if it is about something else.
 func mongoMissing(err error) string {

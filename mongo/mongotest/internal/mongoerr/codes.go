@@ -114,6 +114,7 @@ const (
 	APIStrictError                          Code = 323
 	MechanismUnavailable                    Code = 334
 	UnsupportedOpQueryCommand               Code = 352
+	LoadBalancerSupportMismatch             Code = 354
 	CannotConvertIndexToUnique              Code = 359
 	ReauthenticationRequired                Code = 391
 	IngressRequestRateLimitExceeded         Code = 462
@@ -260,6 +261,7 @@ var table = [...]row{
 	{code: APIStrictError, name: "APIStrictError"},
 	{code: MechanismUnavailable, name: "MechanismUnavailable"},
 	{code: UnsupportedOpQueryCommand, name: "UnsupportedOpQueryCommand"},
+	{code: LoadBalancerSupportMismatch, name: "LoadBalancerSupportMismatch"},
 	{code: CannotConvertIndexToUnique, name: "CannotConvertIndexToUnique"},
 	{code: ReauthenticationRequired, name: "ReauthenticationRequired"},
 	{code: IngressRequestRateLimitExceeded, name: "IngressRequestRateLimitExceeded"},

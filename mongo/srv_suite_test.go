@@ -1,0 +1,194 @@
+package mongo_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/spectest"
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// seedlistCase is a file of the suite initial-dns-seedlist-discovery.
+type seedlistCase struct {
+	URI      string
+	Seeds    []string
+	NumSeeds *int `bson:"numSeeds"`
+	Hosts    []string
+	NumHosts *int `bson:"numHosts"`
+	Options  struct {
+		ReplicaSet       *string `bson:"replicaSet"`
+		AuthSource       *string `bson:"authSource"`
+		LoadBalanced     *bool   `bson:"loadBalanced"`
+		DirectConnection *bool   `bson:"directConnection"`
+		SRVMaxHosts      *int    `bson:"srvMaxHosts"`
+		SRVServiceName   *string `bson:"srvServiceName"`
+		SSL              *bool   `bson:"ssl"`
+	}
+	ParsedOptions struct{ User, Password *string } `bson:"parsed_options"`
+	Error         bool
+	Ping          *bool
+}
+
+// refusal is a part of the error of an option that the client does not have yet.
+const refusal = "is not supported by Holdfast"
+
+// tlsRefused reports whether the client has no TLS yet. Then the cases run with tls=false.
+func tlsRefused() bool {
+	_, err := mongo.Resolve("mongodb://a/?tls=true", mongo.Config{})
+	return err != nil && strings.Contains(err.Error(), refusal)
+}
+
+// The published cases of Initial DNS Seedlist Discovery, with the records that its README lists.
+func TestInitialDNSSeedlistDiscovery(t *testing.T) {
+	passed, listed := 0, 0
+	for folder, run := range map[string]func() (*mongotest.Deployment, error){
+		"replica-set": func() (*mongotest.Deployment, error) {
+			return mongotest.RunReplicaSet(3, mongotest.InMemory(), mongotest.SetName("repl0"))
+		},
+		"sharded": sharded(2),
+	} {
+		files, err := filepath.Glob(filepath.Join(spectest.Folder(t), "initial-dns-seedlist-discovery", "tests", folder, "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("the folder %s has %d files (%v)", folder, len(files), err)
+		}
+		for _, file := range files {
+			t.Run(folder+"/"+strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+				var c seedlistCase
+				spectest.Load(t, file, &c)
+				if reason := c.run(t, run); reason != "" {
+					listed++
+					t.Log(reason)
+					return
+				}
+				passed++
+			})
+		}
+	}
+	t.Logf("initial-dns-seedlist-discovery: %d passed, %d listed", passed, listed)
+	if listed > 3 {
+		t.Errorf("%d cases are listed, at most 3 need something that is not there yet", listed)
+	}
+}
+
+// run returns why a case cannot be run yet, or "".
+func (c *seedlistCase) run(t *testing.T, run func() (*mongotest.Deployment, error)) string {
+	uri := c.URI
+	withoutTLS := tlsRefused()
+	if withoutTLS && !strings.Contains(uri, "ssl=") && !strings.Contains(uri, "tls=") {
+		uri = withOption(uri, "tls=false")
+	}
+	o, err := mongo.Resolve(uri, mongo.Config{Resolver: published()})
+	switch {
+	case c.Error && err == nil:
+		t.Error("the connection string is accepted")
+		return ""
+	case c.Error:
+		return ""
+	case err != nil && strings.Contains(err.Error(), refusal):
+		return err.Error()
+	case err != nil:
+		t.Fatal(err)
+	}
+	c.checkOptions(t, o, withoutTLS)
+	if c.Ping == nil || *c.Ping {
+		c.ping(t, uri, run)
+	}
+	return ""
+}
+
+// withOption adds an option to a connection string.
+func withOption(uri, option string) string {
+	_, rest, _ := strings.Cut(uri, "://")
+	switch {
+	case strings.Contains(rest, "?"):
+		return uri + "&" + option
+	case strings.Contains(rest, "/"):
+		return uri + "?" + option
+	default:
+		return uri + "/?" + option
+	}
+}
+
+func (c *seedlistCase) checkOptions(t *testing.T, o *options.ClientOptions, withoutTLS bool) {
+	if c.NumSeeds != nil && len(o.Hosts) != *c.NumSeeds {
+		t.Errorf("the seeds are %v, want %d", o.Hosts, *c.NumSeeds)
+	}
+	if want := slices.Sorted(slices.Values(c.Seeds)); c.Seeds != nil && !slices.Equal(slices.Sorted(slices.Values(o.Hosts)), want) {
+		t.Errorf("the seeds are %v, want %v", o.Hosts, want)
+	}
+	equal(t, "replicaSet", o.ReplicaSet, c.Options.ReplicaSet)
+	equal(t, "loadBalanced", o.LoadBalanced, c.Options.LoadBalanced)
+	equal(t, "directConnection", o.Direct, c.Options.DirectConnection)
+	equal(t, "srvMaxHosts", o.SRVMaxHosts, c.Options.SRVMaxHosts)
+	equal(t, "srvServiceName", o.SRVServiceName, c.Options.SRVServiceName)
+	if want := c.Options.SSL; want != nil && !withoutTLS && (o.TLSConfig != nil) != *want {
+		t.Errorf("TLS is %v, want %v", o.TLSConfig != nil, *want)
+	}
+	if o.Auth != nil {
+		equal(t, "authSource", &o.Auth.AuthSource, c.Options.AuthSource)
+		equal(t, "user", &o.Auth.Username, c.ParsedOptions.User)
+		equal(t, "password", &o.Auth.Password, c.ParsedOptions.Password)
+	}
+}
+
+func equal[T comparable](t *testing.T, name string, got, want *T) {
+	t.Helper()
+	switch {
+	case want == nil:
+	case got == nil:
+		t.Errorf("%s is not set, want %v", name, *want)
+	case *got != *want:
+		t.Errorf("%s is %v, want %v", name, *got, *want)
+	}
+}
+
+// ping runs a ping and compares the servers that the client has found. Those of the deployment have names of their own.
+func (c *seedlistCase) ping(t *testing.T, uri string, run func() (*mongotest.Deployment, error)) {
+	synctest.Test(t, func(t *testing.T) {
+		set, err := run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		dialer := mongosAt(set)
+		names := map[string]string{} // those of the suite, by address
+		if set.Mongos() == 0 {
+			for i := range 3 {
+				port := strconv.Itoa(27017 + i)
+				dialer.addresses["localhost.test.build.10gen.cc:"+port] = set.Addr(i)
+				dialer.addresses["localhost.sub.test.build.10gen.cc:"+port] = set.Addr(i)
+				names[set.Addr(i)] = "localhost:" + port
+			}
+		}
+		client, err := mongo.Open(uri, mongo.Config{Resolver: published()}, options.Client().SetDialer(dialer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Disconnect(context.Background()) }()
+		if err := client.Ping(context.Background(), nil); err != nil {
+			t.Error(err)
+		}
+		wait(rescan / 2)
+		hosts := client.Hosts()
+		for i, h := range hosts {
+			if names[h] != "" {
+				hosts[i] = names[h]
+			}
+		}
+		slices.Sort(hosts)
+		if want := slices.Sorted(slices.Values(c.Hosts)); c.Hosts != nil && !slices.Equal(hosts, want) {
+			t.Errorf("the hosts are %v, want %v", hosts, want)
+		}
+		if c.NumHosts != nil && len(hosts) != *c.NumHosts {
+			t.Errorf("the hosts are %v, want %d", hosts, *c.NumHosts)
+		}
+	})
+}
