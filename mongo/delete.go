@@ -43,7 +43,7 @@ func (coll *Collection) DeleteOne(
 		hint: o.Hint, hintSince: hintWireVersion,
 	}
 	err = cmd.run(ctx, retry.EffectNotIdempotent)
-	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: coll.scope.writeConcern.Acknowledged()}
+	r := &DeleteResult{DeletedCount: cmd.n, Acknowledged: acknowledged(ctx, coll.scope.writeConcern)}
 	if err != nil {
 		return acknowledgedAnyway(r, err)
 	}

@@ -33,7 +33,8 @@ func HonouredOptions() []OptionsRow {
 		row[options.ReplaceOptions](replaceFields, "Internal"),
 		row[options.DeleteOneOptions](deleteOneFields, "Internal"),
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
-		row[options.SessionOptions](sessionFields, "DefaultTransactionOptions"),
+		row[options.SessionOptions](sessionFields),
+		row[options.TransactionOptions](transactionFields),
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 	}
 }

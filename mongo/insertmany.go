@@ -88,7 +88,7 @@ func (m *insertMany) run(ctx context.Context) (*InsertManyResult, error) {
 	for goOn && m.done < len(m.ends) {
 		goOn, fatal = m.step(ctx)
 	}
-	return m.result(fatal)
+	return m.result(ctx, fatal)
 }
 
 // step runs the next batch, or refuses the next document if it is too large. It reports whether InsertMany goes on. If
@@ -194,8 +194,8 @@ func (m *insertMany) document(i int) bson.Raw {
 	return append(bson.Raw(nil), m.scratch.b[m.start(i):m.ends[i]]...)
 }
 
-func (m *insertMany) result(fatal error) (*InsertManyResult, error) {
-	r := &InsertManyResult{Acknowledged: m.coll.scope.writeConcern.Acknowledged(), InsertedIDs: []any{}}
+func (m *insertMany) result(ctx context.Context, fatal error) (*InsertManyResult, error) {
+	r := &InsertManyResult{Acknowledged: acknowledged(ctx, m.coll.scope.writeConcern), InsertedIDs: []any{}}
 	for i, id := range m.ids[:m.done] {
 		if !m.failed[i] {
 			r.InsertedIDs = append(r.InsertedIDs, id)

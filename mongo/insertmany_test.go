@@ -20,7 +20,7 @@ func TestAWriteErrorWithAnInvalidIndexIsRefused(t *testing.T) {
 		if _, fatal := m.note(refused, 0, 2); fatal == nil {
 			t.Errorf("index %d is accepted", index)
 		}
-		_, err = m.result(m.problems)
+		_, err = m.result(t.Context(), m.problems)
 		var bulk BulkWriteException
 		if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Request != nil {
 			t.Errorf("index %d: %v", index, err)

@@ -163,7 +163,7 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 	err := cmd.run(ctx, effect)
 	r := &UpdateResult{
 		MatchedCount: cmd.n, ModifiedCount: cmd.modified, UpsertedID: cmd.upserted,
-		Acknowledged: coll.scope.writeConcern.Acknowledged(),
+		Acknowledged: acknowledged(ctx, coll.scope.writeConcern),
 	}
 	if cmd.hasUpserted {
 		r.MatchedCount, r.UpsertedCount = r.MatchedCount-1, 1

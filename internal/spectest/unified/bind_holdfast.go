@@ -4,7 +4,6 @@ package unified
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"reflect"
 	"regexp"
@@ -23,6 +22,7 @@ type (
 	mongoInsertManyResult  = mongo.InsertManyResult
 	mongoInsertOneResult   = mongo.InsertOneResult
 	mongoLabeledError      = mongo.LabeledError
+	mongoSession           = mongo.Session
 	mongoUpdateResult      = mongo.UpdateResult
 	mongoWriteConcernError = mongo.WriteConcernError
 	mongoWriteError        = mongo.WriteError
@@ -42,8 +42,9 @@ type (
 )
 
 var (
-	mongoErrNoDocuments = mongo.ErrNoDocuments
-	mongoIsTimeout      = mongo.IsTimeout
+	mongoErrNoDocuments    = mongo.ErrNoDocuments
+	mongoIsTimeout         = mongo.IsTimeout
+	mongoNewSessionContext = mongo.NewSessionContext
 )
 
 // Holdfast has no names for these functions yet. The models that they make are plain data.
@@ -84,12 +85,6 @@ type (
 		database *mongoDatabase
 	}
 	collectionGaps struct{ missingFromCollection }
-
-	mongoSession struct {
-		*mongo.Session
-		sessionGaps
-	}
-	sessionGaps struct{ missingFromSession }
 )
 
 func mongoConnect(opts ...*options.ClientOptions) (*mongoClient, error) {
@@ -98,15 +93,6 @@ func mongoConnect(opts ...*options.ClientOptions) (*mongoClient, error) {
 		return nil, err
 	}
 	return &mongoClient{Client: c}, nil
-}
-
-// StartSession returns the client's own session with the methods that it lacks.
-func (c *mongoClient) StartSession(opts ...options.Lister[options.SessionOptions]) (*mongoSession, error) {
-	s, err := c.Client.StartSession(opts...)
-	if err != nil {
-		return nil, err
-	}
-	return &mongoSession{Session: s}, nil
 }
 
 // Database returns the client's own handle with the methods that it lacks.
@@ -151,12 +137,17 @@ func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
 	return c.AppendDriverInfo(info)
 }
 
-func mongoNewSessionContext(ctx context.Context, s *mongoSession) context.Context {
-	return mongo.NewSessionContext(ctx, s.Session)
-}
-
 // mongoSessionState returns the private state of a client's session, whose fields are read by name.
 func mongoSessionState(s *mongoSession) sessionState {
-	inner := reflect.ValueOf(s.Session).Elem().FieldByName("session").Elem()
-	return sessionState{transaction: "none", dirty: inner.FieldByName("server").Elem().FieldByName("dirty").Bool()}
+	inner := reflect.ValueOf(s).Elem().FieldByName("session").Elem()
+	transaction := inner.FieldByName("transaction")
+	states := []string{"none", "starting", "in_progress", "committed", "aborted"}
+	state := sessionState{
+		transaction: states[transaction.FieldByName("state").Uint()],
+		dirty:       inner.FieldByName("server").Elem().FieldByName("dirty").Bool(),
+	}
+	if server := transaction.FieldByName("pin").FieldByName("server"); !server.IsNil() {
+		state.pinned = server.Elem().FieldByName("address").String()
+	}
+	return state
 }

@@ -51,6 +51,8 @@ func (missingFromDatabase) CreateCollection(...any) error {
 
 func (missingFromDatabase) CreateView(...any) error { return notThereYet("Database.CreateView") }
 
+func (missingFromDatabase) Drop(...any) error { return notThereYet("Database.Drop") }
+
 func (missingFromDatabase) GridFSBucket(...any) *mongoBucket { return new(mongoBucket) }
 
 func (missingFromDatabase) ListCollectionNames(...any) ([]string, error) {
@@ -187,22 +189,3 @@ func (*mongoChangeStream) Decode(any) error             { return notThereYet("Ch
 func (*mongoChangeStream) Err() error                   { return notThereYet("ChangeStream.Err") }
 func (*mongoChangeStream) Next(context.Context) bool    { return false }
 func (*mongoChangeStream) TryNext(context.Context) bool { return false }
-
-// missingFromSession has the methods of the official Session that ours lacks.
-type missingFromSession struct{}
-
-func (missingFromSession) AbortTransaction(...any) error {
-	return notThereYet("Session.AbortTransaction")
-}
-
-func (missingFromSession) CommitTransaction(...any) error {
-	return notThereYet("Session.CommitTransaction")
-}
-
-func (missingFromSession) StartTransaction(...any) error {
-	return notThereYet("Session.StartTransaction")
-}
-
-func (missingFromSession) WithTransaction(context.Context, func(context.Context) (any, error), ...any) (any, error) {
-	return nil, notThereYet("Session.WithTransaction")
-}

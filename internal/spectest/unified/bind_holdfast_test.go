@@ -16,7 +16,7 @@ func TestAMissingMethodReturnsItsOwnName(t *testing.T) {
 	for receiver, missing := range map[string]any{
 		"Client": missingFromClient{}, "Database": missingFromDatabase{}, "Collection": missingFromCollection{},
 		"IndexView": missingIndexes{}, "SearchIndexView": missingSearchIndexes{}, "GridFSBucket": new(mongoBucket),
-		"ChangeStream": new(mongoChangeStream), "Session": missingFromSession{},
+		"ChangeStream": new(mongoChangeStream),
 	} {
 		v := reflect.ValueOf(missing)
 		for i := range v.NumMethod() {

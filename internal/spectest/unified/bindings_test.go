@@ -44,7 +44,6 @@ func TestAMissingMethodIsNoMethodOfOurClient(t *testing.T) {
 		"missingFromClient":     reflect.TypeFor[*mongo.Client](),
 		"missingFromDatabase":   reflect.TypeFor[*mongo.Database](),
 		"missingFromCollection": reflect.TypeFor[*mongo.Collection](),
-		"missingFromSession":    reflect.TypeFor[*mongo.Session](),
 	}
 	missing := 0
 	for name := range declarations(t, ourBindings) {
