@@ -47,3 +47,6 @@ func row[T any](f fields, refused ...string) OptionsRow {
 	slices.Sort(r.Honoured)
 	return r
 }
+
+// SetJitter replaces the random numbers of WithTransaction's backoff.
+func (s *Session) SetJitter(f func() float64) { s.jitter = f }
