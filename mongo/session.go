@@ -37,9 +37,9 @@ func (c *Client) StartSession(opts ...options.Lister[options.SessionOptions]) (*
 	causal := valueOr(o.CausalConsistency, !snapshot)
 	switch {
 	case causal && snapshot:
-		return nil, errors.New("mongo: causal consistency and snapshot cannot both be set for a session")
+		return nil, errors.New("causal consistency and snapshot cannot both be set for a session")
 	case o.SnapshotTime != nil && !snapshot:
-		return nil, errors.New("mongo: snapshotTime cannot be set when snapshot is false")
+		return nil, errors.New("snapshotTime cannot be set when snapshot is false")
 	}
 	defaults := transactionDefaults{
 		ReadConcern: c.scope.readConcern, ReadPreference: c.scope.readPreference, WriteConcern: c.scope.writeConcern,
