@@ -38,10 +38,10 @@ type batches struct {
 	documentLimit int
 }
 
-func newBatches(coll *Collection, ordered bool) *batches {
+func newBatches(ctx context.Context, coll *Collection, ordered bool) *batches {
 	return &batches{
 		coll: coll, scratch: newScratch(), ordered: ordered, extras: map[string][]byte{}, failed: map[int]bool{},
-		total: BulkWriteResult{UpsertedIDs: map[int64]any{}, Acknowledged: coll.scope.writeConcern.Acknowledged()},
+		total: BulkWriteResult{UpsertedIDs: map[int64]any{}, Acknowledged: acknowledged(ctx, coll.scope.writeConcern)},
 	}
 }
 

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -9,8 +10,8 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 )
 
-func twoStatements() *batches {
-	b := newBatches(&Collection{}, true)
+func twoStatements(ctx context.Context) *batches {
+	b := newBatches(ctx, &Collection{}, true)
 	b.statements = []statement{{kind: updateOneKind, model: 0}, {kind: updateOneKind, model: 1}}
 	b.request = func(int) WriteModel { return &UpdateOneModel{} }
 	return b
@@ -19,7 +20,7 @@ func twoStatements() *batches {
 // The index of a write error comes from a reply, so it may have any value.
 func TestAWriteErrorWithAnInvalidIndexIsRefused(t *testing.T) {
 	for _, index := range []int{-1, 2, 1 << 30} {
-		b := twoStatements()
+		b := twoStatements(t.Context())
 		refused := BulkWriteException{WriteErrors: []BulkWriteError{{WriteError: WriteError{Index: index, Code: 11000}}}}
 		goOn, err := b.note(refused, 0, 2)
 		var e BulkWriteException
@@ -41,7 +42,7 @@ func TestAnUpsertedIDWithAnInvalidIndexIsRefused(t *testing.T) {
 		if err := reply.Parse(body); err != nil {
 			t.Fatal(err)
 		}
-		if err := twoStatements().command(0, 2).Accept(&reply); (err == nil) != valid {
+		if err := twoStatements(t.Context()).command(0, 2).Accept(&reply); (err == nil) != valid {
 			t.Errorf("index %d: %v", index, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (coll *Collection) BulkWrite(
 	if len(models) == 0 {
 		return nil, fmt.Errorf("invalid models: %w", ErrEmptySlice)
 	}
-	b := newBatches(coll, valueOr(o.Ordered, true))
+	b := newBatches(ctx, coll, valueOr(o.Ordered, true))
 	defer b.scratch.release()
 	if err := b.addModels(models); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (c *Client) BulkWrite(
 	if err := checkWrites(writes); err != nil {
 		return nil, err
 	}
-	b, err := c.newClientBulk(&o)
+	b, err := c.newClientBulk(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ type clientBulk struct {
 // resultsCollection is the collection in the namespace of the cursor that the command bulkWrite returns.
 const resultsCollection = "$cmd.bulkWrite"
 
-func (c *Client) newClientBulk(o *options.ClientBulkWriteOptions) (*clientBulk, error) {
+func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOptions) (*clientBulk, error) {
 	coll := c.Database("admin").Collection(resultsCollection)
 	if o.WriteConcern != nil {
 		coll.scope = coll.scope.confirm(o.WriteConcern)
@@ -92,7 +92,7 @@ func (c *Client) newClientBulk(o *options.ClientBulkWriteOptions) (*clientBulk, 
 	b := &clientBulk{
 		coll: coll, scratch: newScratch(), ordered: valueOr(o.Ordered, true),
 		result: ClientBulkWriteResult{
-			Acknowledged: coll.scope.writeConcern.Acknowledged(), HasVerboseResults: valueOr(o.VerboseResults, false),
+			Acknowledged: acknowledged(ctx, coll.scope.writeConcern), HasVerboseResults: valueOr(o.VerboseResults, false),
 		},
 	}
 	switch {

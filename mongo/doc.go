@@ -11,6 +11,7 @@
 //   - [Database] and [Collection] are handles for a database and a collection.
 //   - [Cursor] iterates over the documents that [Collection.Find] found.
 //   - [SingleResult] is the result of an operation that returns one document.
+//   - [Session] is a session: operations in it see each other's effects, read one snapshot, or are a transaction.
 //
 // # Example
 //
@@ -45,6 +46,26 @@
 // and getMore), by a RunCommand that has a maxTimeMS, and if it is further away than the servers accept (24.8 days). A nil
 // context means [context.Background]. An operation ends at most 5 ms after its context. connectTimeoutMS=0 and
 // serverSelectionTimeoutMS=0 mean no timeout.
+//
+// # Sessions and transactions
+//
+// [Client.StartSession] starts a session. An operation runs in it if its context has it ([NewSessionContext]). In a causally
+// consistent session, which is the default, each operation sees the session's earlier ones. With the option Snapshot all reads
+// read one snapshot. [Session.WithTransaction] runs a function in a transaction, and does it again after a transient error:
+//
+//	err := client.UseSession(ctx, func(ctx context.Context) error {
+//		_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
+//			if _, err := orders.InsertOne(ctx, order); err != nil {
+//				return nil, err
+//			}
+//			return stock.UpdateOne(ctx, item, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: -1}}}})
+//		})
+//		return err
+//	})
+//
+// In a transaction the read and write concerns of clients, databases and collections do not count, and reads must have read
+// preference primary. An unacknowledged write (w: 0) in a session is refused, except in a transaction, where it is
+// acknowledged. An operation in a session on a server without sessions is refused before it is sent.
 //
 // # Options
 //
@@ -89,7 +110,8 @@
 //
 // # Concurrency
 //
-// A [Client], a [Database] and a [Collection] are safe for concurrent use. A [Cursor] and a [SingleResult] are not.
+// A [Client], a [Database] and a [Collection] are safe for concurrent use. A [Session], a [Cursor] and a [SingleResult] are
+// not.
 // [Client.Disconnect] stops all goroutines of the client. A monitor of events is called by the goroutine that causes the
 // event, and must be safe for concurrent use. The events of commands that may have credentials, such as createUser and
 // saslStart, show an empty command and an empty reply.
@@ -98,14 +120,13 @@
 //
 // These parts of the official API do not exist yet; a program that uses one of them does not compile:
 //
-//   - client sessions, and therefore transactions, causal consistency and snapshot reads
 //   - change streams (Watch) and aggregations (Aggregate)
 //   - CountDocuments, EstimatedDocumentCount, Distinct, UpdateMany, DeleteMany, FindOneAndDelete, FindOneAndReplace,
 //     BulkWrite and Clone
 //   - Indexes and SearchIndexes
 //   - Database.Drop, CreateCollection, CreateView, RunCommandCursor, and the lists of databases and collections
 //   - GridFS, and client-side encryption
-//   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
+//   - Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
 //   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
 //   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
 //

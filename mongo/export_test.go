@@ -36,7 +36,8 @@ func HonouredOptions() []OptionsRow {
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
 		row[options.FindOneAndReplaceOptions](findOneAndReplaceFields, "Internal"),
 		row[options.FindOneAndDeleteOptions](findOneAndDeleteFields, "Internal"),
-		row[options.SessionOptions](sessionFields, "DefaultTransactionOptions"),
+		row[options.SessionOptions](sessionFields),
+		row[options.TransactionOptions](transactionFields),
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 		row[options.AggregateOptions](aggregateFields, "Internal"),
 		row[options.CountOptions](countFields, "Internal"),
@@ -88,3 +89,6 @@ func (c *Client) Hosts() []string {
 	slices.Sort(hosts)
 	return hosts
 }
+
+// SetJitter replaces the random numbers of WithTransaction's backoff.
+func (s *Session) SetJitter(f func() float64) { s.jitter = f }

@@ -56,7 +56,7 @@ func (coll *Collection) InsertOne(
 	}
 	*cmd = insertCommand{}
 	insertCommands.Put(cmd)
-	return &InsertOneResult{InsertedID: id, Acknowledged: coll.scope.writeConcern.Acknowledged()}, nil
+	return &InsertOneResult{InsertedID: id, Acknowledged: acknowledged(ctx, coll.scope.writeConcern)}, nil
 }
 
 // insertCommands recycles the commands of InsertOne that succeeded. An error may still refer to its command.

@@ -32,7 +32,7 @@ func (coll *Collection) InsertMany(
 	case v.Len() == 0:
 		return nil, ErrEmptySlice
 	}
-	many := newBatches(coll, valueOr(o.Ordered, true))
+	many := newBatches(ctx, coll, valueOr(o.Ordered, true))
 	defer many.scratch.release()
 	ids, err := many.addDocuments(v)
 	if err != nil {
@@ -46,7 +46,7 @@ func (coll *Collection) InsertMany(
 		return &InsertOneModel{Document: bson.Raw(slices.Clone(many.scratch.b[many.start(i):many.statements[i].end]))}
 	}
 	err = many.run(ctx)
-	r := &InsertManyResult{Acknowledged: coll.scope.writeConcern.Acknowledged(), InsertedIDs: make([]any, 0, many.done)}
+	r := &InsertManyResult{Acknowledged: acknowledged(ctx, coll.scope.writeConcern), InsertedIDs: make([]any, 0, many.done)}
 	for i, id := range ids[:many.done] {
 		if !many.failed[i] {
 			r.InsertedIDs = append(r.InsertedIDs, id)

@@ -37,8 +37,8 @@ func read(ctx context.Context, coll *mongo.Collection) error {
 	return coll.FindOne(ctx, doc("_id", 1)).Err()
 }
 
-// servers returns the member of each attempt of a command so far, in order.
-func (w *world) servers(command string) []int {
+// members returns the member of each attempt of a command so far, in order.
+func (w *world) members(command string) []int {
 	var members []int
 	for _, j := range w.set.Journal() {
 		if j.Command == command {
@@ -50,7 +50,7 @@ func (w *world) servers(command string) []int {
 
 // last returns the member of the latest attempt of a find.
 func (w *world) last() int {
-	all := w.servers("find")
+	all := w.members("find")
 	return all[len(all)-1]
 }
 
@@ -76,14 +76,14 @@ func memberInDC(i int, name string) mongotest.Option {
 func TestARequestReadsFromOneMember(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.discovered()
-		coll, before := w.with(readpref.Nearest()), len(w.servers("find"))
+		coll, before := w.with(readpref.Nearest()), len(w.members("find"))
 		for range 50 {
 			w.must(read(w.ctx, coll))
 		}
-		if distinctOf(w.servers("find")[before:]) < 2 {
+		if distinctOf(w.members("find")[before:]) < 2 {
 			t.Fatal("without a request all reads went to one member")
 		}
-		before = len(w.servers("find"))
+		before = len(w.members("find"))
 		ctx := w.request()
 		for i := range 50 {
 			rp := readpref.Nearest() // another pointer, the same preference
@@ -92,7 +92,7 @@ func TestARequestReadsFromOneMember(t *testing.T) {
 			}
 			w.must(read(ctx, coll))
 		}
-		if got := w.servers("find")[before:]; distinctOf(got) != 1 {
+		if got := w.members("find")[before:]; distinctOf(got) != 1 {
 			t.Errorf("the reads went to the members %v", got)
 		}
 	})
@@ -248,11 +248,11 @@ func TestAReadInARequestTriesThreeMembers(t *testing.T) {
 						defer cancel()
 						ctx = limited
 					}
-					before := len(w.servers("find"))
+					before := len(w.members("find"))
 					w.script("find", c.faults...)
 					began := time.Now()
 					err := read(ctx, w.with(c.rp))
-					got := w.servers("find")[before:]
+					got := w.members("find")[before:]
 					if (err != nil) != c.fails || len(got) != c.attempts || distinctOf(got) != c.members {
 						t.Errorf("deadline %v: the members %v, then %v", deadline, got, err)
 					}
@@ -296,7 +296,7 @@ func TestAGetMoreInARequestIsNotRetried(t *testing.T) {
 		w.script("getMore", loseReply)
 		for cursor.Next(ctx) {
 		}
-		if got := len(w.servers("getMore")); cursor.Err() == nil || got != 1 {
+		if got := len(w.members("getMore")); cursor.Err() == nil || got != 1 {
 			t.Errorf("%d attempts, then %v", got, cursor.Err())
 		}
 		_ = cursor.Close(ctx) // it cannot reach the server

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -16,11 +17,13 @@ import (
 // it if their context has it: see NewSessionContext. Use it with the client that started it, and end it with EndSession. It
 // is not safe for concurrent use.
 type Session struct {
-	client  *Client
-	session *operation.Session
+	client   *Client
+	session  *operation.Session
+	defaults transactionDefaults
+	jitter   func() float64 // of the backoff of WithTransaction, at least 0 and less than 1
 }
 
-var sessionFields = honoured("CausalConsistency", "Snapshot", "SnapshotTime")
+var sessionFields = honoured("CausalConsistency", "DefaultTransactionOptions", "Snapshot", "SnapshotTime")
 
 // StartSession starts a session. It uses no network. A session is causally consistent, unless an option says otherwise: each
 // read sees the session's earlier operations. With Snapshot all its reads read one snapshot of the data (MongoDB 5.0 or
@@ -34,21 +37,38 @@ func (c *Client) StartSession(opts ...options.Lister[options.SessionOptions]) (*
 	causal := valueOr(o.CausalConsistency, !snapshot)
 	switch {
 	case causal && snapshot:
-		return nil, errors.New("mongo: causal consistency and snapshot cannot both be set for a session")
+		return nil, errors.New("causal consistency and snapshot cannot both be set for a session")
 	case o.SnapshotTime != nil && !snapshot:
-		return nil, errors.New("mongo: snapshotTime cannot be set when snapshot is false")
+		return nil, errors.New("snapshotTime cannot be set when snapshot is false")
 	}
-	return &Session{client: c, session: c.runner.StartSession(operation.SessionOptions{
+	defaults := transactionDefaults{
+		ReadConcern: c.scope.readConcern, ReadPreference: c.scope.readPreference, WriteConcern: c.scope.writeConcern,
+	}
+	if o.DefaultTransactionOptions != nil {
+		t, err := collect(transactionFields, []options.Lister[options.TransactionOptions]{o.DefaultTransactionOptions})
+		if err != nil {
+			return nil, err
+		}
+		defaults = transactionDefaults(defaults.with(t))
+	}
+	session := c.runner.StartSession(operation.SessionOptions{
 		Causal: causal, Snapshot: snapshot, SnapshotTime: numberOf(valueOr(o.SnapshotTime, bson.Timestamp{})),
-	})}, nil
+	})
+	return &Session{client: c, session: session, defaults: defaults, jitter: rand.Float64}, nil
 }
 
 // NumberSessionsInProgress returns the number of sessions that have not ended: those that the application started, and
 // those of operations and cursors.
 func (c *Client) NumberSessionsInProgress() int { return c.runner.SessionsInUse() }
 
-// EndSession ends the session. It may be called more than once.
-func (s *Session) EndSession(context.Context) { s.session.End() }
+// EndSession aborts a transaction that is running, and ends the session. If ctx has ended, it tries to abort for at most a
+// second. It may be called more than once.
+func (s *Session) EndSession(ctx context.Context) {
+	if s.TransactionRunning() {
+		s.abort(ctx)
+	}
+	s.session.End()
+}
 
 // Client returns the client that started the session.
 func (s *Session) Client() *Client { return s.client }

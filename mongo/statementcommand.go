@@ -69,7 +69,7 @@ func (c *statementCommand) updateResult(ctx context.Context, effect retry.Effect
 	err := c.run(ctx, c, effect)
 	r := &UpdateResult{
 		MatchedCount: c.n, ModifiedCount: c.modified, UpsertedID: c.upserted,
-		Acknowledged: c.coll.scope.writeConcern.Acknowledged(),
+		Acknowledged: acknowledged(ctx, c.coll.scope.writeConcern),
 	}
 	if c.hasUpserted {
 		r.MatchedCount, r.UpsertedCount = r.MatchedCount-1, 1
@@ -83,7 +83,7 @@ func (c *statementCommand) updateResult(ctx context.Context, effect retry.Effect
 // deleteResult runs the command and returns the result of a delete.
 func (c *statementCommand) deleteResult(ctx context.Context) (*DeleteResult, error) {
 	err := c.run(ctx, c, retry.EffectNotIdempotent)
-	r := &DeleteResult{DeletedCount: c.n, Acknowledged: c.coll.scope.writeConcern.Acknowledged()}
+	r := &DeleteResult{DeletedCount: c.n, Acknowledged: acknowledged(ctx, c.coll.scope.writeConcern)}
 	if err != nil {
 		return acknowledgedAnyway(r, err)
 	}

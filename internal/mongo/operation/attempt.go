@@ -22,8 +22,13 @@ type run struct {
 	implicit Session  // the session of an operation that was given none
 	pin      *Pin     // nil if the operation is not pinned
 	number   int      // the number of the attempt, from 0
-	// txnNumber is the same on every attempt; 0 means none.
+	// txnNumber is the number of a retryable write. It is the same on every attempt; 0 means none.
 	txnNumber int64
+	// transactional means that the operation is one of the session's running transaction. (Its end is not.)
+	transactional bool
+	// startAgain means that the next attempt starts the transaction, because an overloaded server refused the command that
+	// was to start it.
+	startAgain bool
 	// refusal is the reason why the operation is not retried except for overload, or retry.WhyUndecided.
 	refusal retry.Why
 	// failed are the deprioritized servers.
@@ -53,13 +58,19 @@ type run struct {
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
 // classify the outcome.
 func (r *run) attempt(ctx context.Context, n int) retry.Failure {
-	r.number = n
+	if r.pinnedByFailure {
+		r.op.Pin.Release()
+		r.pinnedByFailure = false
+	}
+	r.number, r.pin = n, r.currentPin()
 	if n > 0 {
 		r.logRetry()
 	}
 	target, err := r.selectServer(ctx, n)
 	if err != nil {
-		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
+		failure := retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNoServer}
+		r.failedInTransaction(&failure)
+		return failure
 	}
 	switch supported := r.supported(target.Description); {
 	case n == 0:
@@ -74,6 +85,7 @@ func (r *run) attempt(ctx context.Context, n int) retry.Failure {
 	switch {
 	case failure.Err != nil:
 		r.avoid(target, &failure)
+		r.failedInTransaction(&failure)
 		r.lastFailure = failure
 		r.choose(&failure)
 	case r.requested:
@@ -93,8 +105,13 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 		return r.checkOutFailed(ctx, target.Server, err)
 	}
 	executed := false // stays false if the command or a listener panics
-	defer func() { r.pin.checkIn(target, conn, executed) }()
-	unpinned := r.pin != nil && r.pin.server == nil
+	defer func() {
+		r.pin.checkIn(target, conn, executed)
+		if executed && r.pin != r.op.Pin && r.op.Pin != nil {
+			r.op.Pin.share(r.pin) // a cursor keeps the pin that it has from its transaction
+		}
+	}()
+	unpinned := r.op.Pin != nil && r.op.Pin.server == nil
 	failure := r.onConnection(ctx, limited, target, conn)
 	executed = failure.Err == nil || r.reply.OK // the reply of a failed write may have a cursor
 	r.pinnedByFailure = unpinned && failure.Err != nil && executed
@@ -107,10 +124,6 @@ func (r *run) onServer(ctx context.Context, target cluster.Target) retry.Failure
 // returns an error would get thousands of attempts a second.
 func (r *run) selectServer(ctx context.Context, n int) (cluster.Target, error) {
 	c := r.cfg.Cluster
-	if r.pinnedByFailure {
-		r.pin.Release()
-		r.pinnedByFailure = false
-	}
 	if server := r.pin.Server(); server != nil {
 		return c.TargetOf(server), nil
 	}
@@ -136,6 +149,10 @@ func (r *run) refuse(supported bool) retry.Why {
 	switch {
 	case !r.op.Retryable:
 		return retry.WhyNotRetryable
+	case r.transactional:
+		return retry.WhyInTransaction
+	case r.op.ends != endsNothing:
+		return retry.WhyUndecided
 	case r.op.Kind == Read && !r.cfg.RetryReads, r.op.Kind == Write && !r.cfg.RetryWrites:
 		return retry.WhyDisabled
 	case !supported:
@@ -153,6 +170,9 @@ func (r *run) supported(s *topology.Server) bool {
 	}
 	if s.MaxWireVersion < retryableWireVersion {
 		return false
+	}
+	if r.op.ends != endsNothing {
+		return true
 	}
 	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
 }
@@ -188,8 +208,11 @@ func (r *run) restricted(
 }
 
 // overloadRetries reports whether the options allow retries of overload errors. These are allowed for every command
-// (Client Backpressure specification).
+// (Client Backpressure specification), and the end of a transaction is always retried.
 func (r *run) overloadRetries() bool {
+	if r.op.ends != endsNothing {
+		return true
+	}
 	switch r.op.Kind {
 	case Read:
 		return r.cfg.RetryReads
@@ -235,6 +258,7 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	if err != nil {
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
 	}
+	r.joined(target, conn)
 	watched := r.started(ctx, conn, message, requestID)
 	if r.op.unacknowledged() {
 		err = conn.Send(limited, message)
@@ -300,18 +324,19 @@ func (r *run) useSession(conn *cluster.Conn) error {
 		now = time.Now() // an earlier operation checked it out
 	}
 	r.session.begin(now, time.Duration(*timeout)*time.Minute)
-	if r.op.Kind == Write && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
+	if r.op.Kind == Write && r.op.ends == endsNothing && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}
 	return nil
 }
 
-// effect returns the effect of the attempt. A write with a transaction number is idempotent.
+// effect returns the effect of the attempt. A write with a transaction number is idempotent, and so is the end of a
+// transaction. What an operation does in a transaction depends on the transaction.
 func (r *run) effect() retry.Effect {
 	switch {
 	case r.op.Kind == Read:
 		return retry.EffectReadOnly
-	case r.txnNumber != 0:
+	case r.txnNumber != 0, r.transactional, r.op.ends != endsNothing:
 		return retry.EffectIdempotent
 	default:
 		return retry.EffectNotIdempotent // the engine uses the operation's own effect if that is better

@@ -125,8 +125,12 @@ func (r *run) writeReason(conn *cluster.Conn, code int32) (retry.Reason, bool) {
 	return mongoreason.RetryableWriteLabel, add
 }
 
-// labelsWrites reports whether the client adds RetryableWriteError to this operation's errors.
+// labelsWrites reports whether the client adds RetryableWriteError to this operation's errors. In a transaction it adds it
+// only to those of the end (Transactions specification, "Interaction with Retryable Writes").
 func (r *run) labelsWrites() bool {
+	if r.transactional || r.op.ends != endsNothing {
+		return !r.transactional
+	}
 	return r.op.Kind == Write && r.cfg.RetryWrites && r.refusal != retry.WhyUnsupportedServer
 }
 

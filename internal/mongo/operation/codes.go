@@ -19,6 +19,8 @@ const (
 	labelNoWritesPerformed  = "NoWritesPerformed"
 	labelSystemOverloaded   = "SystemOverloadedError"
 	labelRetryable          = "RetryableError"
+	labelTransient          = "TransientTransactionError"
+	labelUnknownCommit      = "UnknownTransactionCommitResult"
 	codeIllegalOperation    = 20
 	labellingWireVersion    = 9 // MongoDB 4.4: since then the servers add RetryableWriteError
 	unsupportedByDeployment = "This MongoDB deployment does not support retryable writes. " +

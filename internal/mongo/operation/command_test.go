@@ -100,7 +100,7 @@ func TestAReplyKeepsTheTimesAndTokensForLaterOperations(t *testing.T) {
 	s := &Session{explicit: true}
 	s.advance(r)
 	s.advance(parsed(t, doc("ok", 1, "operationTime", bson.Timestamp{T: 2})))
-	if s.operationTime != 3<<32|4 || bson.Raw(s.RecoveryToken()).String() != `{"recoveryShardId": "s"}` {
+	if s.operationTime != 3<<32|4 || bson.Raw(s.transaction.recoveryToken).String() != `{"recoveryShardId": "s"}` {
 		t.Errorf("the session is %+v", s)
 	}
 }

@@ -54,7 +54,7 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 	if e.Message == "" {
 		e.Message = "command failed"
 	}
-	if reply.noTransactionNumbers() {
+	if r.txnNumber != 0 && reply.noTransactionNumbers() {
 		e.Message = unsupportedByDeployment
 	}
 	return e
@@ -62,7 +62,10 @@ func (r *run) commandError(reply *Reply, addLabel bool, wrapped error) error {
 
 // addLabel adds a label to an error of a type that has labels.
 func addLabel(err error, label string) error {
-	switch e := err.(type) { //nolint:errorlint // these errors come from package mongo and are not wrapped here
+	switch e := err.(type) { //nolint:errorlint // these errors come from a command's Accept and are not wrapped here
+	case official.CommandError:
+		e.Labels = append(e.Labels, label)
+		return e
 	case official.WriteException:
 		e.Labels = append(e.Labels, label)
 		return e

@@ -48,22 +48,19 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	if err != nil {
 		return nil, err
 	}
-	if r.op.ReadConcern != nil {
-		b = r.session.complete(*r.op.ReadConcern).append(b)
+	concern, err := r.readConcern(conn.Description)
+	if err != nil {
+		return nil, err
 	}
+	b = concern.append(b)
 	wc := r.op.WriteConcern
 	if r.number > 0 && wc != nil && r.cfg.Mutant.LowerWriteConcernOnRetry {
 		wc = writeconcern.W1()
 	}
-	if b, err = appendWriteConcern(b, wc); err != nil {
+	if b, err = appendWriteConcern(b, wc, 0); err != nil {
 		return nil, err
 	}
-	if id := r.session.id(); id != nil {
-		b = wire.AppendDocument(b, "lsid", id)
-	}
-	if r.txnNumber != 0 {
-		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
-	}
+	b = r.appendSession(b)
 	if now := r.clock.document(r.session); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
 		conn.Description.Kind != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
@@ -98,7 +95,28 @@ func (r *run) appendMaxTime(ctx context.Context, b []byte, s *topology.Server) (
 	return wire.AppendInt64(b, "maxTimeMS", ms), nil
 }
 
-func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error) {
+// appendSession writes the session, and the transaction or the number of a retryable write.
+func (r *run) appendSession(b []byte) []byte {
+	id := r.session.id()
+	if id == nil {
+		return b
+	}
+	b = wire.AppendDocument(b, "lsid", id)
+	switch {
+	case r.transactional || r.op.ends != endsNothing:
+		b = wire.AppendInt64(b, "txnNumber", r.session.server.txnNumber)
+		if r.startsTransaction() {
+			b = wire.AppendBool(b, "startTransaction", true)
+		}
+		b = wire.AppendBool(b, "autocommit", false)
+	case r.txnNumber != 0:
+		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
+	}
+	return b
+}
+
+// appendWriteConcern writes a write concern. timeout is its wtimeout, 0 for none.
+func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern, timeout time.Duration) ([]byte, error) {
 	if wc == nil || (wc.W == nil && wc.Journal == nil) {
 		return b, nil
 	}
@@ -114,6 +132,9 @@ func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern) ([]byte, error)
 	}
 	if wc.Journal != nil {
 		b = wire.AppendBool(b, "j", *wc.Journal)
+	}
+	if timeout != 0 {
+		b = wire.AppendInt64(b, "wtimeout", timeout.Milliseconds())
 	}
 	return wire.EndDocument(b, at), nil
 }

@@ -78,10 +78,12 @@ type Operation struct {
 	AwaitTime time.Duration
 	// Session is the client session of the operation. Nil means an implicit one that ends with the operation.
 	Session *Session
-	// Pin pins the operation to a server. Nil means the session's pin, if it has one.
+	// Pin pins the operation to a server. An operation of a transaction also has the pin of the transaction.
 	Pin *Pin
 	// Request is the request that the operation belongs to, or nil.
 	Request *Request
+
+	ends ending
 }
 
 func (o *Operation) unacknowledged() bool { return o.Kind == Write && !o.WriteConcern.Acknowledged() }
@@ -135,29 +137,35 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Name: op.Name, Effect: op.Effect}, run.attempt)
 	run.implicit.End()
-	if err != nil {
+	switch {
+	case err != nil:
 		err = final(err, run.chosen)
 		run.logRefusal(err)
+		if run.transactional && labelled(err, labelTransient) {
+			op.Session.Unpin() // the transaction is lost, or its mongos cannot be reached
+		}
+	case op.ends == commits:
+		op.Session.transaction.majority = true
 	}
 	*run = emptyRun
 	runs.Put(run)
 	return err
 }
 
-// begin sets the operation's session and pin.
+// begin sets the operation's session.
 func (r *run) begin(runner *Runner, op *Operation) {
-	r.Runner, r.op, r.pin = runner, op, op.Pin
+	r.Runner, r.op = runner, op
 	switch op.Session {
 	case NoSession:
-		return
 	case nil:
 		r.implicit.pool = &runner.sessions
 		r.session = &r.implicit
 	default:
 		r.session = op.Session
-	}
-	if r.pin == nil {
-		r.pin = r.session.Pin
+		r.transactional = r.session.participates(op)
+		if !r.transactional && op.ends == endsNothing {
+			r.session.Unpin()
+		}
 	}
 }
 

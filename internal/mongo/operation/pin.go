@@ -16,9 +16,14 @@ type Pin struct {
 	// KeepConnection pins to the connection, which stays checked out until Release.
 	KeepConnection bool
 
-	server     *cluster.Server
-	conn       *cluster.Conn
-	pinnedConn bool // pinned to a connection, which is nil if it broke
+	server *cluster.Server
+	kept   *keptConn // nil if it is pinned to a server only
+}
+
+// keptConn is a connection that stays checked out for a pin, or for two: a transaction's and that of a cursor in it.
+type keptConn struct {
+	conn *cluster.Conn // nil if it broke
+	pins int
 }
 
 // errConnectionLost is the error of an operation after the pin's connection broke.
@@ -33,30 +38,53 @@ func (p *Pin) Server() *cluster.Server {
 }
 
 // Lost reports whether the pinned connection broke. The server ends a cursor or transaction with its connection.
-func (p *Pin) Lost() bool { return p.pinnedConn && p.conn == nil }
+func (p *Pin) Lost() bool { return p.kept != nil && p.kept.conn == nil }
 
-// Release checks in the pinned connection and removes the pin. The next operation selects a server again.
+// Release removes the pin, and checks in its connection unless another pin has it too. The next operation selects a server
+// again.
 func (p *Pin) Release() {
-	if p.conn != nil {
-		p.server.BeginUse()
-		p.server.CheckIn(p.conn)
+	if p.kept != nil {
+		p.kept.pins--
+		if p.kept.pins == 0 && p.kept.conn != nil {
+			p.server.BeginUse()
+			p.server.CheckIn(p.kept.conn)
+		}
 	}
-	p.server, p.conn, p.pinnedConn = nil, nil, false
+	p.server, p.kept = nil, nil
 }
 
 // checkOut returns the pinned connection or, without one, checks out a connection of the server. It returns an error if
 // ctx has ended, because ctx would only break the connection.
 func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Conn, error) {
 	switch {
-	case p == nil || !p.pinnedConn:
+	case p == nil || p.kept == nil:
 		return server.CheckOut(ctx)
-	case p.conn == nil:
+	case p.kept.conn == nil:
 		return nil, errConnectionLost
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	default:
 		server.BeginUse()
-		return p.conn, nil
+		return p.kept.conn, nil
+	}
+}
+
+// keeps reports whether the pin is pinned to this connection.
+func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.kept != nil && p.kept.conn == conn }
+
+// pinTo pins to the target, and to the connection if it must be kept.
+func (p *Pin) pinTo(target cluster.Target, conn *cluster.Conn) {
+	p.server = target.Server
+	if p.KeepConnection || target.Topology.Kind == topology.LoadBalanced {
+		p.kept = &keptConn{conn: conn, pins: 1}
+	}
+}
+
+// share pins to the server and the connection of another pin.
+func (p *Pin) share(other *Pin) {
+	p.server, p.kept = other.server, other.kept
+	if p.kept != nil {
+		p.kept.pins++
 	}
 }
 
@@ -67,18 +95,11 @@ func (p *Pin) keepServer(target cluster.Target) {
 	}
 }
 
-// keeps reports whether the pin is pinned to this connection.
-func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn }
-
 // checkIn is called with the connection after an operation. The first one that the server executed pins to the target.
 // A pinned connection stays checked out, unless it broke.
 func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, executed bool) {
 	if p != nil && p.server == nil && executed {
-		p.keepServer(target)
-		p.pinnedConn = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
-		if p.pinnedConn {
-			p.conn = conn
-		}
+		p.pinTo(target, conn)
 	}
 	if !p.keeps(conn) {
 		target.Server.CheckIn(conn)
@@ -88,7 +109,7 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, executed bool) 
 		target.Server.EndUse()
 		return
 	}
-	p.conn = nil
+	p.kept.conn = nil
 	_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
 	target.Server.CheckIn(conn)
 }

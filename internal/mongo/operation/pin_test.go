@@ -80,20 +80,40 @@ func TestAPinnedConnectionStaysCheckedOutUntilRelease(t *testing.T) {
 	})
 }
 
-// The Transactions specification pins a session; its operations have no pin of their own.
-func TestASessionsPinPinsItsOperations(t *testing.T) {
-	in(t, func(w *world) {
-		s := w.runner.StartSession(SessionOptions{})
-		s.Pin = &Pin{KeepConnection: true}
-		first := w.connection(nil, s)
-		if again := w.connection(nil, s); again != first || w.connection(nil, nil) == first {
-			t.Error("the session's operations do not have a connection of their own")
-		}
-		s.End()
-		if s.Pin.Server() != nil {
-			t.Error("the session's end does not release its pin")
-		}
-	})
+// Load Balancers specification: a transaction and a cursor in it have one connection. It is checked in when both have ended,
+// in either order.
+func TestATransactionAndItsCursorShareAConnection(t *testing.T) {
+	for name, release := range map[string][]string{
+		"the cursor ends first": {"cursor", "transaction"}, "the transaction ends first": {"transaction", "cursor"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(w *world) {
+				s := w.runner.StartSession(SessionOptions{})
+				w.must(s.StartTransaction(TransactionOptions{}))
+				s.transaction.pin.KeepConnection = true // as behind a load balancer
+				pins := map[string]*Pin{"transaction": &s.transaction.pin, "cursor": {}}
+				first := w.connection(pins["transaction"], nil)
+				o := withSession(op(Read, constant("find", "c")), s)
+				o.Pin = pins["cursor"]
+				w.must(w.runner.Run(w.Context(), o))
+				if o.Pin.kept != s.transaction.pin.kept || w.last("startTransaction").IsZero() {
+					t.Error("the cursor's command does not run on the connection of the transaction")
+				}
+				pins[release[0]].Release()
+				if next := w.connection(nil, nil); next == first {
+					t.Error("the connection was checked in before both had ended")
+				}
+				if again := w.connection(pins[release[1]], nil); again != first {
+					t.Errorf("the next command runs on connection %d, want %d", again, first)
+				}
+				pins[release[1]].Release()
+				if next := w.connection(nil, nil); next != first {
+					t.Errorf("the next operation runs on connection %d, want %d", next, first)
+				}
+				s.End()
+			})
+		})
+	}
 }
 
 func TestAPinIsLostWhenItsConnectionBreaks(t *testing.T) {

@@ -205,7 +205,7 @@ func (h *heldConn) release() {
 
 // sharesConnection reports whether the attempt uses the connection to the primary that its request keeps.
 func (r *run) sharesConnection(t cluster.Target) bool {
-	return r.op.Request != nil && t.Description.Kind == topology.RSPrimary && (r.pin == nil || !r.pin.pinnedConn)
+	return r.op.Request != nil && t.Description.Kind == topology.RSPrimary && (r.pin == nil || r.pin.kept == nil)
 }
 
 // onShared makes the attempt on the connection that the request keeps.
@@ -226,7 +226,7 @@ func (r *run) onShared(ctx, limited context.Context, target cluster.Target) retr
 // inRequest reports whether the request chooses the member of the operation: it is a read on a replica set that no
 // cursor or transaction is pinned to.
 func (r *run) inRequest() bool {
-	if r.op.Request == nil || r.op.Kind == Write || r.pin.Server() != nil {
+	if r.op.Request == nil || r.op.Kind == Write || r.pin.Server() != nil || r.transactional {
 		return false
 	}
 	kind := r.cfg.Cluster.Snapshot().Description.Kind

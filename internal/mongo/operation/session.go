@@ -9,9 +9,6 @@ import (
 // application starts and ends an explicit one. An implicit one is for one operation or one cursor, and ends with it.
 // Only one operation at a time may use a session.
 type Session struct {
-	// Pin pins the session's operations to a server, for a transaction in a sharded cluster. Nil means no pin.
-	Pin *Pin
-
 	pool     *SessionPool
 	explicit bool
 	ended    bool
@@ -24,7 +21,8 @@ type Session struct {
 	operationTime Timestamp    // the greatest one in a reply; a causally consistent read must include it
 	snapshotTime  Timestamp    // the atClusterTime of a snapshot session, 0 before its first read
 	clusterTime   *clusterTime // the greatest one in a reply
-	recoveryToken []byte       // from the latest reply of a mongos that has one
+
+	transaction transaction
 }
 
 // SessionOptions are the options of an explicit session.
@@ -58,6 +56,8 @@ func checkSession(op *Operation) error {
 		return nil
 	case op.Session.ended:
 		return ErrSessionEnded
+	case op.Session.participates(op):
+		return op.Session.join(op)
 	case op.Session.explicit && op.unacknowledged():
 		return ErrUnacknowledgedInSession
 	}
@@ -90,9 +90,7 @@ func (s *Session) End() {
 		return
 	}
 	s.ended = true
-	if s.Pin != nil {
-		s.Pin.Release()
-	}
+	s.Unpin()
 	if s.server != nil {
 		s.pool.put(s.server)
 	}
@@ -178,28 +176,9 @@ func (s *Session) advance(reply *Reply) {
 	s.operationTime = max(s.operationTime, reply.OperationTime)
 	s.clusterTime = newer(s.clusterTime, reply.clusterTime)
 	if reply.RecoveryToken != nil {
-		s.recoveryToken = append(s.recoveryToken[:0], reply.RecoveryToken...)
+		s.transaction.recoveryToken = append(s.transaction.recoveryToken[:0], reply.RecoveryToken...)
 	}
 	if s.snapshot && s.snapshotTime == 0 {
 		s.snapshotTime = reply.snapshotTime()
 	}
-}
-
-// RecoveryToken returns the latest recovery token, with which any mongos can finish the session's transaction. It is
-// nil if no reply had one.
-func (s *Session) RecoveryToken() []byte { return s.recoveryToken }
-
-// complete adds the session's operation time or snapshot time to a read concern.
-func (s *Session) complete(c ReadConcern) ReadConcern {
-	switch {
-	case s == nil:
-	case s.snapshot:
-		c.Level = "snapshot"
-		if c.AtClusterTime == 0 {
-			c.AtClusterTime = s.snapshotTime
-		}
-	case s.causal && c.AfterClusterTime == 0:
-		c.AfterClusterTime = s.operationTime
-	}
-	return c
 }

@@ -90,7 +90,7 @@ func TestASessionIsDiscardedAfterANetworkError(t *testing.T) {
 }
 
 // Source: Causal Consistency specification.
-func TestACausallyConsistentReadSendsTheOperationTime(t *testing.T) {
+func TestACausallyConsistentOperationSendsTheOperationTime(t *testing.T) {
 	in(t, func(w *world) {
 		s := w.runner.StartSession(SessionOptions{Causal: true})
 		defer s.End()
@@ -98,9 +98,10 @@ func TestACausallyConsistentReadSendsTheOperationTime(t *testing.T) {
 		if v := w.last("readConcern"); !v.IsZero() {
 			t.Errorf("the first operation has the read concern %v", v)
 		}
+		read := s.operationTime
 		w.insert(1, s)
-		if v := w.last("readConcern"); !v.IsZero() {
-			t.Errorf("a write has the read concern %v", v)
+		if seconds, counter := w.last("readConcern", "afterClusterTime").Timestamp(); Timestamp(seconds)<<32|Timestamp(counter) != read {
+			t.Errorf("a write has the read concern %v", w.last("readConcern"))
 		}
 		wrote := s.operationTime
 		o := withSession(op(Read, constant("find", "c")), s)

@@ -37,11 +37,11 @@ func TestARecoveryTokenIsCopiedAndReplaced(t *testing.T) {
 		reply := parsed(t, bson.D{{Key: "ok", Value: 1}, {Key: "recoveryToken", Value: token}})
 		s.advance(reply)
 		clear(reply.Body) // the buffer is used again
-		if want := marshal(t, token); !bytes.Equal(s.RecoveryToken(), want) {
-			t.Errorf("the token is %v, want %v", s.RecoveryToken(), want)
+		if want := marshal(t, token); !bytes.Equal(s.transaction.recoveryToken, want) {
+			t.Errorf("the token is %v, want %v", s.transaction.recoveryToken, want)
 		}
 		s.advance(parsed(t, bson.D{{Key: "ok", Value: 1}}))
-		if s.RecoveryToken() == nil {
+		if s.transaction.recoveryToken == nil {
 			t.Error("a reply without a token removed it")
 		}
 	}
@@ -71,25 +71,66 @@ func TestWhichTimesOfAReplyASessionKeeps(t *testing.T) {
 	}
 }
 
-// The session's time does not replace that of the read concern.
-func TestASessionCompletesAReadConcern(t *testing.T) {
-	causal := &Session{explicit: true, causal: true, operationTime: 5}
-	snapshot := &Session{explicit: true, snapshot: true, snapshotTime: 5}
+// Causal Consistency, Snapshot Reads and Transactions specifications.
+func TestTheReadConcernOfACommandInASession(t *testing.T) {
+	local, none := &ReadConcern{Level: "local"}, new(ReadConcern)
+	session := func(change func(*Session)) *Session {
+		s := &Session{explicit: true, causal: true, operationTime: 5}
+		change(s)
+		return s
+	}
+	causal := session(func(*Session) {})
+	neither := session(func(s *Session) { s.causal = false })
+	snapshot := session(func(s *Session) { s.causal, s.snapshot, s.snapshotTime = false, true, 7 })
+	inside := func(state transactionState) *Session {
+		return session(func(s *Session) {
+			s.transaction = transaction{state: state, options: TransactionOptions{ReadConcern: ReadConcern{Level: "majority"}}}
+		})
+	}
+	starting, running := inside(transactionStarting), inside(transactionInProgress)
 	for _, c := range []struct {
-		name        string
-		session     *Session
-		given, want ReadConcern
+		name    string
+		session *Session
+		kind    Kind
+		command string
+		given   *ReadConcern
+		want    ReadConcern
 	}{
-		{"no session", nil, ReadConcern{Level: "local"}, ReadConcern{Level: "local"}},
-		{"neither causal nor snapshot", &Session{operationTime: 5}, ReadConcern{}, ReadConcern{}},
-		{"the operation time", causal, ReadConcern{}, ReadConcern{AfterClusterTime: 5}},
-		{"an operation time that was given", causal, ReadConcern{AfterClusterTime: 3}, ReadConcern{AfterClusterTime: 3}},
-		{"the snapshot time", snapshot, ReadConcern{Level: "local"}, ReadConcern{Level: "snapshot", AtClusterTime: 5}},
-		{"a snapshot time that was given", snapshot, ReadConcern{AtClusterTime: 3}, ReadConcern{Level: "snapshot", AtClusterTime: 3}},
+		{"no session", nil, Read, "find", local, ReadConcern{Level: "local"}},
+		{"an implicit session", &Session{operationTime: 5, causal: true}, Read, "find", local, ReadConcern{Level: "local"}},
+		{"a session that is not causal", neither, Read, "find", none, ReadConcern{}},
+		{"a causal read", causal, Read, "find", local, ReadConcern{Level: "local", AfterClusterTime: 5}},
+		{"a causal read with the server's default", causal, Read, "find", none, ReadConcern{AfterClusterTime: 5}},
+		{"a read that has no read concern", causal, Read, "getMore", nil, ReadConcern{}},
+		{"a causal write", causal, Write, "insert", nil, ReadConcern{AfterClusterTime: 5}},
+		{"a write that cannot have it", causal, Write, "createSearchIndexes", nil, ReadConcern{}},
+		{"a command of the application", causal, Generic, "insert", nil, ReadConcern{}},
+		{"a snapshot read", snapshot, Read, "find", local, ReadConcern{Level: "snapshot", AtClusterTime: 7}},
+		{"a write in a snapshot session", snapshot, Write, "insert", nil, ReadConcern{Level: "snapshot", AtClusterTime: 7}},
+		{"a command in a snapshot session", snapshot, Generic, "listCollections", nil, ReadConcern{Level: "snapshot", AtClusterTime: 7}},
+		{"a later command of a snapshot's cursor", snapshot, Read, "getMore", nil, ReadConcern{}},
+		{"the first read of a transaction", starting, Read, "find", local, ReadConcern{Level: "majority", AfterClusterTime: 5}},
+		{"the first write of a transaction", starting, Write, "insert", nil, ReadConcern{Level: "majority", AfterClusterTime: 5}},
+		{"the first command of a transaction", starting, Generic, "insert", nil, ReadConcern{Level: "majority", AfterClusterTime: 5}},
+		{"a later read of a transaction", running, Read, "find", local, ReadConcern{}},
+		{"a later write of a transaction", running, Write, "insert", nil, ReadConcern{}},
 	} {
-		if got := c.session.complete(c.given); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		op := &Operation{Name: c.command, Kind: c.kind, ReadConcern: c.given, Session: c.session}
+		if err := checkSession(op); err != nil {
+			t.Fatal(err)
 		}
+		r := &run{op: op, session: c.session, transactional: c.session.participates(op)}
+		if got, err := r.readConcern(&topology.Server{MaxWireVersion: snapshotWireVersion}); got != c.want || err != nil {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
+		}
+	}
+	standalone := &run{op: &Operation{ReadConcern: none}, session: causal}
+	if got, _ := standalone.readConcern(&topology.Server{Kind: topology.Standalone}); got != (ReadConcern{}) {
+		t.Errorf("on a standalone: %+v", got)
+	}
+	old := &run{op: new(Operation), session: snapshot}
+	if _, err := old.readConcern(&topology.Server{MaxWireVersion: snapshotWireVersion - 1}); !errors.Is(err, errSnapshotVersion) {
+		t.Errorf("a snapshot read of an old server: %v", err)
 	}
 }
 
@@ -198,7 +239,7 @@ func TestACommandIsWrittenForTheServerOfItsConnection(t *testing.T) {
 			return doc("ping", 1)
 		}}
 		w.must(w.runner.Run(w.Context(), o))
-		if len(described) != 1 || described[0] != pin.conn.Description {
+		if len(described) != 1 || described[0] != pin.kept.conn.Description {
 			t.Errorf("written for %+v", described)
 		}
 		pin.Release()

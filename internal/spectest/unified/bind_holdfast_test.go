@@ -4,48 +4,11 @@ package unified
 
 import (
 	"errors"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
-
-func TestAMissingMethodReturnsItsOwnName(t *testing.T) {
-	for receiver, missing := range map[string]any{
-		"Client": missingFromClient{}, "Database": missingFromDatabase{}, "Collection": missingFromCollection{},
-		"Session": missingFromSession{},
-	} {
-		v := reflect.ValueOf(missing)
-		for i := range v.NumMethod() {
-			name := receiver + "." + v.Type().Method(i).Name
-			for _, err := range errorsOf(v.Method(i)) {
-				if got := mongoMissing(err); got != name {
-					t.Errorf("%s returns the error %v, which names %q", name, err, got)
-				}
-			}
-		}
-	}
-}
-
-// errorsOf calls a method with nothing, and returns its error, or those that are in its result.
-func errorsOf(method reflect.Value) []error {
-	var in []reflect.Value
-	for i := range method.Type().NumIn() {
-		if !method.Type().IsVariadic() || i < method.Type().NumIn()-1 {
-			in = append(in, reflect.Zero(method.Type().In(i)))
-		}
-	}
-	var errs []error
-	for _, out := range method.Call(in) {
-		switch result := out.Interface().(type) {
-		case error:
-			errs = append(errs, result)
-		}
-	}
-	return errs
-}
 
 func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 	refused := func(opts *options.ClientOptions) error {
@@ -60,8 +23,6 @@ func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 		{"a client's option", refused(options.Client().SetAutoEncryptionOptions(options.AutoEncryption())), "ClientOptions.AutoEncryptionOptions"},
 		{"an option of the connection string", refused(options.Client().ApplyURI("mongodb://a/?proxyHost=b")), "proxyHost"},
 		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeoutMS=1")), "socketTimeoutMS"},
-		{"a method", notThereYet("Session.StartTransaction"), "Session.StartTransaction"},
-		{"a method, around which others have put their text", fmt.Errorf("so: %w", notThereYet("Session.StartTransaction")), "Session.StartTransaction"},
 		{"no error", nil, ""},
 		{"another error", errors.New("mongo: no"), ""},
 		{"a text that goes on", errors.New("mongo: option A.B is not supported by Holdfast here"), ""},

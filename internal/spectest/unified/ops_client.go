@@ -13,6 +13,7 @@ var clientOperations = map[string]function[*clientEntity]{
 	"clientBulkWrite":    clientBulkWrite,
 	"close":              closeClient,
 	"createChangeStream": watchClient,
+	"dropDatabase":       dropDatabase,
 	"listDatabases":      listDatabases,
 	"listDatabaseNames":  listDatabaseNames,
 }
@@ -22,6 +23,14 @@ func closeClient(ctx context.Context, c *clientEntity, a *arguments) (any, error
 		return nil, err
 	}
 	return nil, c.Disconnect(ctx)
+}
+
+func dropDatabase(ctx context.Context, c *clientEntity, a *arguments) (any, error) {
+	name := a.text("database")
+	if err := a.rest(nil); err != nil {
+		return nil, err
+	}
+	return nil, c.Database(name).Drop(ctx)
 }
 
 func appendMetadata(_ context.Context, c *clientEntity, a *arguments) (any, error) {

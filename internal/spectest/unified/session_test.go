@@ -1,5 +1,3 @@
-//go:build !spec_holdfast
-
 package unified
 
 import (

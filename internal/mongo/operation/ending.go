@@ -1,0 +1,81 @@
+package operation
+
+import (
+	"slices"
+	"time"
+
+	official "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// ending is what an operation does to the transaction of its session.
+type ending uint8
+
+const (
+	endsNothing ending = iota
+	commits
+	aborts
+)
+
+// commitTimeout is the wtimeout of the retries of a commit (Transactions specification, "writeConcern for
+// commitTransaction attempts").
+const commitTimeout = 10 * time.Second
+
+// ending returns the operation that ends the transaction, nil if the server does not know the transaction. It is a
+// retryable write, also with retryWrites=false.
+func (s *Session) ending(name string, ends ending) *Operation {
+	if s.transaction.unused {
+		return nil
+	}
+	return &Operation{
+		Name: name, Database: "admin", Command: endingCommand{name, s}, Kind: Write, Retryable: true,
+		Effect: retry.EffectIdempotent, Session: s, ends: ends,
+	}
+}
+
+// endingCommand is commitTransaction or abortTransaction.
+type endingCommand struct {
+	name    string
+	session *Session
+}
+
+func (c endingCommand) AppendTo(b []byte, _ Attempt) ([]byte, error) {
+	t := &c.session.transaction
+	b = wire.AppendInt32(b, c.name, 1)
+	wc, timeout := t.options.WriteConcern, time.Duration(0)
+	if t.majority {
+		majority := writeconcern.WriteConcern{W: writeconcern.WCMajority}
+		if wc != nil {
+			majority.Journal = wc.Journal
+		}
+		wc, timeout = &majority, commitTimeout
+	}
+	b, err := appendWriteConcern(b, wc, timeout)
+	if err == nil && t.recoveryToken != nil {
+		b = wire.AppendDocument(b, "recoveryToken", t.recoveryToken)
+	}
+	return b, err
+}
+
+// Accept returns a write concern error as a CommandError, like the official driver.
+func (c endingCommand) Accept(reply *Reply) error {
+	if reply.WriteConcernError == nil {
+		return nil
+	}
+	e := official.CommandError{Labels: reply.LabelTexts(), Raw: slices.Clone(reply.Body)}
+	for it := wire.Elements(reply.WriteConcernError); it.Next(); {
+		switch string(it.Key) {
+		case "code":
+			code, _ := it.Int64()
+			e.Code = int32(code)
+		case "codeName":
+			e.Name = string(it.Text())
+		case "errmsg":
+			e.Message = string(it.Text())
+		}
+	}
+	return e
+}
