@@ -135,6 +135,9 @@ func TestTransactions(t *testing.T) {
 			-  | FIND    | 1:1 2:2
 			A  | COMMIT  | ok
 			-  | FIND    | 1:9 3:3`,
+		"a command that the server does not know": `
+			A+ | PUT 3 3        | n 1
+			A  | {"fantasy": 1} | 59`,
 		"an abort leaves nothing": `
 			A+ | PUT 3 3 | n 1
 			A  | SET 1 9 | n 1

@@ -232,8 +232,8 @@ func (x *exec) writeLabels(labels []string) {
 
 // labelsOf returns the labels that the error of a command deserves.
 func (x *exec) labelsOf(code Code) []string {
-	switch ends := x.command.spec != nil && x.command.spec.ends; {
-	case x.inTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !ends && mongoerr.Is(code, mongoerr.RetryableWrite)):
+	switch {
+	case x.inTransaction() && (mongoerr.Is(code, mongoerr.Transient) || !x.ends() && mongoerr.Is(code, mongoerr.RetryableWrite)):
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
@@ -246,9 +246,12 @@ func (x *exec) labelsOf(code Code) []string {
 	return nil
 }
 
+// ends reports whether the command ends a transaction. A command that the server does not know has no spec.
+func (x *exec) ends() bool { return x.command.spec != nil && x.command.spec.ends }
+
 // repeatable reports whether the command is worth being repeated after an error: a retryable write, or the end of a transaction.
 // A mongos does not say so of its own.
 func (x *exec) repeatable(code Code) bool {
-	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.command.spec.ends) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
+	return x.conn.mongos == nil && x.command.hasTxn && (!x.inTransaction() || x.ends()) && mongoerr.Is(code, mongoerr.RetryableWrite) &&
 		x.conn.set.config.version.LabelsErrors()
 }
