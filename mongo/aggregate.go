@@ -128,7 +128,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
 	x.document("let", o.Let)
-	x.custom(o.Custom)
+	x.custom(o.Custom) //nolint:staticcheck // deprecated, but honoured while it exists
 	a.extras = x.b
 	return x.err
 }
