@@ -427,3 +427,28 @@ func TestACloneHasTheOptionsOfItsCollectionAndItsOwn(t *testing.T) {
 		}
 	})
 }
+
+func TestTheErrorOfAnAggregationsWriteConcernHasTheOfficialType(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.set.Use("aggregate", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+			return mongotest.NewReply(doc("ok", 1, "cursor", doc("id", int64(0), "ns", "test.c", "firstBatch", bson.A{}),
+				"writeConcernError", doc("code", 64, "errmsg", "waiting for replication timed out")))
+		})
+		cursor, err := w.coll.Aggregate(w.ctx, bson.A{doc("$out", "o")})
+		if e, is := err.(mongo.WriteConcernError); !is || e.Code != 64 || cursor != nil { //nolint:errorlint // the concrete type is documented
+			t.Errorf("error: %T %v", err, err)
+		}
+	})
+}
+
+func TestAMaxAwaitTimeIsLessThanTheTimeoutOfTheClient(t *testing.T) {
+	in(t, func(o *options.ClientOptions) { o.SetTimeout(time.Second) }, func(w *world) {
+		for _, kind := range []options.CursorType{options.NonTailable, options.Tailable, options.TailableAwait} {
+			_, err := w.coll.Find(w.ctx, d{}, options.Find().SetCursorType(kind).SetMaxAwaitTime(time.Second))
+			refused := err != nil && strings.Contains(err.Error(), "must be less than the client's timeout of 1s")
+			if refused != (kind == options.TailableAwait) {
+				t.Errorf("cursor type %d: %v", kind, err)
+			}
+		}
+	})
+}
