@@ -644,3 +644,44 @@ func TestWhatAStreamSends(t *testing.T) {
 		})
 	}
 }
+
+// A server that steps down answers "not primary" for a while.
+func TestTheStreamResumesWhileItIsRefusedWithRetryableErrors(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.insert(1)
+		w.script("getMore", resumableError)
+		getMores, refusals := w.heal, 7
+		aggregates := w.set.Use("aggregate", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+			if refusals--; refusals >= 0 {
+				return refuse(10107)
+			}
+			return mongotest.Fault{}
+		}))
+		start := time.Now()
+		w.expect(s, 1)
+		if n, took := len(w.started("aggregate")), time.Since(start); n != 9 || took > 5*time.Second {
+			t.Errorf("%d aggregate commands in %v", n, took)
+		}
+		getMores()
+		aggregates()
+		w.must(s.Close(w.ctx))
+	})
+}
+
+func TestAStreamOfAShardedClusterResumes(t *testing.T) {
+	inside(t, sharded(2), nil, func(w *world) {
+		w.insert(0)
+		s := w.watch(options.ChangeStream().SetMaxAwaitTime(time.Second))
+		w.insert(1)
+		w.expect(s, 1)
+		token := slices.Clone(s.ResumeToken())
+		w.script("getMore", loseReply)
+		w.insert(2, 3)
+		w.expect(s, 2, 3)
+		if stage := w.stageSent(); stage.Lookup("resumeAfter").Type == 0 || token == nil {
+			t.Errorf("the stage is %v", stage)
+		}
+		w.heal()
+		w.must(s.Close(w.ctx))
+	})
+}
