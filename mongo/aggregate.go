@@ -99,7 +99,13 @@ func (a *aggregation) run(ctx context.Context, pipeline any, o *options.Aggregat
 		cursor.SetMaxAwaitTime(valueOr(o.MaxAwaitTime, 0))
 	}
 	var op operation.Operation
-	a.describe(&op, &plainCommand{elements: a.elements(), accept: cursor.accept})
+	a.describe(&op, &plainCommand{elements: a.elements(), accept: func(reply *operation.Reply) error {
+		err := cursor.accept(reply)
+		if e := writeConcernError(reply.WriteConcernError); err == nil && e != nil {
+			return *e // the official driver's type, of this operation only
+		}
+		return err
+	}})
 	op.OwnTimeLimit = true // the server would apply maxTimeMS to the whole life of the cursor
 	if err := cursor.open(ctx, &op); err != nil {
 		return nil, err
@@ -118,7 +124,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	default:
 		a.batchSize = o.BatchSize
 	}
-	if err := checkAwaitTime("AggregateOptions", o.MaxAwaitTime); err != nil {
+	if err := a.db.client.checkAwaitTime("AggregateOptions", o.MaxAwaitTime, a.stages.watches()); err != nil {
 		return err
 	}
 	x := extras{codec: a.scope.codec}
@@ -128,7 +134,7 @@ func (a *aggregation) set(o *options.AggregateOptions) error {
 	x.value("comment", o.Comment)
 	x.hint(o.Hint)
 	x.document("let", o.Let)
-	x.custom(o.Custom)
+	x.custom(o.Custom) //nolint:staticcheck // deprecated, but honoured while it exists
 	a.extras = x.b
 	return x.err
 }
@@ -144,9 +150,14 @@ func negativeBatchSize(options string, n int32) error {
 	return fmt.Errorf("mongo: %s.BatchSize is %d; it must not be negative", options, n)
 }
 
-func checkAwaitTime(options string, d *time.Duration) error {
-	if valueOr(d, 0) < 0 {
-		return fmt.Errorf("mongo: %s.MaxAwaitTime is %v; it must not be negative", options, *d)
+// checkAwaitTime returns an error if d is negative or, for a cursor that awaits data, not less than the client's timeout
+// (Client Side Operations Timeout specification, "Tailable awaitData Cursors").
+func (c *Client) checkAwaitTime(options string, d *time.Duration, awaits bool) error {
+	switch await := valueOr(d, 0); {
+	case await < 0:
+		return fmt.Errorf("mongo: %s.MaxAwaitTime is %v; it must not be negative", options, await)
+	case awaits && c.timeout > 0 && await >= c.timeout:
+		return fmt.Errorf("mongo: %s.MaxAwaitTime is %v; it must be less than the client's timeout of %v", options, await, c.timeout)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestCompressorsAreNegotiated(t *testing.T) {
 				dialer.ContextDialer = o.Dialer
 				o.ApplyURI(o.GetURI() + "&" + c.option).SetDialer(dialer)
 			}, func(w *world) {
-				w.must(w.insert(1, strings.Repeat("holdfast ", 1000)))
+				w.must(w.insertText(1, strings.Repeat("holdfast ", 1000)))
 				var got bson.M
 				w.must(w.coll.FindOne(w.ctx, d{{Key: "_id", Value: 1}}).Decode(&got))
 				if got["text"] != strings.Repeat("holdfast ", 1000) {
@@ -100,7 +100,7 @@ func TestCompressorsAreNegotiated(t *testing.T) {
 	}
 }
 
-func (w *world) insert(id int, text string) error {
+func (w *world) insertText(id int, text string) error {
 	_, err := w.coll.InsertOne(w.ctx, doc("_id", id, "text", text))
 	return err
 }

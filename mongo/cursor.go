@@ -42,7 +42,6 @@ type Cursor struct {
 	// keepsSession means that the session lives longer than the cursor: that of a change stream.
 	keepsSession bool
 	err          error
-	preloaded    error // see NewCursorFromDocuments
 	closed       bool
 }
 
@@ -168,12 +167,7 @@ func (c *Cursor) Decode(v any) error {
 }
 
 // Err returns the error that ended the iteration, nil if there was none.
-func (c *Cursor) Err() error {
-	if c.err == nil {
-		return c.preloaded
-	}
-	return c.err
-}
+func (c *Cursor) Err() error { return c.err }
 
 // RemainingBatchLength returns the number of documents in the current batch that Next has not returned yet.
 func (c *Cursor) RemainingBatchLength() int { return c.unread }

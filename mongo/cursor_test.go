@@ -43,9 +43,6 @@ func onDatabase(t *testing.T, f func(*fiveDocuments)) {
 			t.Fatal(err)
 		}
 		defer set.Close()
-		set.Use("killCursors", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
-			return mongotest.NewReply(bson.D{{Key: "ok", Value: 1}}) // mongotest refuses cursors of a database here
-		})
 		five := &fiveDocuments{T: t}
 		monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
 			five.sent = append(five.sent, e.Command)

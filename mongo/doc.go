@@ -9,8 +9,10 @@
 //
 //   - [Client] is a handle for one deployment: a standalone, a replica set or a sharded cluster. [Connect] returns one.
 //   - [Database] and [Collection] are handles for a database and a collection.
-//   - [Cursor] iterates over the documents that [Collection.Find] found.
-//   - [SingleResult] is the result of an operation that returns one document.
+//   - [Cursor] iterates over the documents of a query, an aggregation or a list.
+//   - [ChangeStream] iterates over the changes of a collection, a database or a deployment.
+//   - [IndexView] and [SearchIndexView] are handles for the indexes of a collection.
+//   - [SingleResult] is the result of an operation that returns one document, [DistinctResult] that of Distinct.
 //   - [Session] is a session: operations in it see each other's effects, read one snapshot, or are a transaction.
 //
 // # Example
@@ -37,13 +39,13 @@
 //
 // Reads and acknowledged writes are retried once after a retryable error or, if the context has a deadline, until the
 // deadline. An operation that an overloaded server refuses is retried with backoff, at most maxAdaptiveRetries times
-// (default 2). Writes to a standalone, [Database.RunCommand], [Collection.Drop] and the later commands of a [Cursor] are
-// retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes. The page
-// docs/RETRIES.md of the repository has all rules.
+// (default 2). Writes to a standalone, [Database.RunCommand], the later commands of a [Cursor], aggregations that write, and
+// commands that create or drop a database, a collection, a view or an index are retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes. The page
+// docs/RETRIES.md of the repository has all rules. A [ChangeStream] resumes by itself until the context of its Next ends.
 //
 // The option timeoutMS limits each operation whose context has no deadline; for an InsertMany, all its commands together.
-// A deadline is sent to the server as maxTimeMS, except by the commands of a cursor that the program closes itself (Find
-// and getMore), by a RunCommand that has a maxTimeMS, and if it is further away than the servers accept (24.8 days). A nil
+// A deadline is sent to the server as maxTimeMS, except by the commands of a cursor that the program closes itself (Find,
+// Aggregate and getMore), by a RunCommand that has a maxTimeMS, and if it is further away than the servers accept (24.8 days). A nil
 // context means [context.Background]. An operation ends at most 5 ms after its context. connectTimeoutMS=0 and
 // serverSelectionTimeoutMS=0 mean no timeout.
 //
@@ -88,8 +90,8 @@
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
 // These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
-// because it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
-// OplogReplay of Find and FindOne, and EncryptedFields of Drop.
+// because it is for TLS only. Options of operations are honoured, except for EncryptedFields of Drop
+// and CreateCollection.
 //
 // # Errors
 //
@@ -110,8 +112,8 @@
 //
 // # Concurrency
 //
-// A [Client], a [Database] and a [Collection] are safe for concurrent use. A [Session], a [Cursor] and a [SingleResult] are
-// not.
+// A [Client], a [Database], a [Collection], an [IndexView] and a [SearchIndexView] are safe for concurrent use. A [Session],
+// a [Cursor], a [ChangeStream], a [SingleResult] and a [DistinctResult] are not.
 // [Client.Disconnect] stops all goroutines of the client. A monitor of events is called by the goroutine that causes the
 // event, and must be safe for concurrent use. The events of commands that may have credentials, such as createUser and
 // saslStart, show an empty command and an empty reply.
@@ -120,14 +122,8 @@
 //
 // These parts of the official API do not exist yet; a program that uses one of them does not compile:
 //
-//   - change streams (Watch) and aggregations (Aggregate)
-//   - CountDocuments, EstimatedDocumentCount, Distinct, UpdateMany, DeleteMany, FindOneAndDelete, FindOneAndReplace,
-//     BulkWrite and Clone
-//   - Indexes and SearchIndexes
-//   - Database.Drop, CreateCollection, CreateView, RunCommandCursor, and the lists of databases and collections
 //   - GridFS, and client-side encryption
-//   - Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
-//   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
+//   - BatchCursorFromCursor
 //   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
 //
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the

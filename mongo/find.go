@@ -128,6 +128,10 @@ func (coll *Collection) Find(
 	if err != nil {
 		return nil, err
 	}
+	awaits := valueOr(o.CursorType, options.NonTailable) == options.TailableAwait
+	if err := coll.db.client.checkAwaitTime("FindOptions", o.MaxAwaitTime, awaits); err != nil {
+		return nil, err
+	}
 	s := newScratch()
 	defer s.release()
 	cmd := &findCommand{coll: coll}
@@ -200,7 +204,6 @@ func (x *extras) cursorType(o *options.FindOptions) {
 	default:
 		x.err = firstError(x.err, fmt.Errorf("mongo: FindOptions.CursorType is %d, which is not a cursor type", *o.CursorType))
 	}
-	x.err = firstError(x.err, checkAwaitTime("FindOptions", o.MaxAwaitTime))
 }
 
 // firstBatchSize returns the batch size of a find command. If it is the limit, it is one more, so that the server closes

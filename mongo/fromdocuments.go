@@ -5,43 +5,37 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// NewCursorFromDocuments returns a cursor over documents, without a server, for the tests of applications. After the last
-// document, Err returns preloadedErr. A nil registry means the default one.
-func NewCursorFromDocuments(documents []any, preloadedErr error, registry *bson.Registry) (*Cursor, error) {
+// NewCursorFromDocuments returns a cursor over documents that did not come from a server, for tests of code that reads
+// cursors. If err is not nil, Next returns false and Err returns err. A nil registry means the default one.
+func NewCursorFromDocuments(documents []any, err error, registry *bson.Registry) (*Cursor, error) {
+	c := &Cursor{codec: codec{registry: registry}, err: err}
 	s := newScratch()
 	defer s.release()
-	codec := codec{registry: registry}
-	at, b := wire.BeginDocument(nil)
+	at, batch := wire.BeginDocument(nil)
 	for i, document := range documents {
-		if document == nil {
-			return nil, fmt.Errorf("invalid document at index %d: %w", i, ErrNilDocument)
-		}
 		s.b = s.b[:0]
-		if err := codec.append(s, document); err != nil {
-			return nil, err
+		if err := c.codec.append(s, document); err != nil {
+			return nil, fmt.Errorf("mongo: invalid document at index %d: %w", i, err)
 		}
-		b = wire.AppendDocument(b, wire.ArrayKey(i), s.b)
+		batch = wire.AppendDocument(batch, wire.ArrayKey(i), s.b)
 	}
-	c := &Cursor{codec: codec, session: operation.NoSession, preloaded: preloadedErr}
-	c.setBatch(wire.EndDocument(b, at))
+	c.setBatch(wire.EndDocument(batch, at))
 	return c, nil
 }
 
-// NewSingleResultFromDocument returns a result that has a document or an error, without a server, for the tests of
-// applications. A nil registry means the default one.
+// NewSingleResultFromDocument returns a result with a document that did not come from a server, for tests of code that
+// reads results. If err is not nil, it is the result's error. A nil registry means the default one.
 func NewSingleResultFromDocument(document any, err error, registry *bson.Registry) *SingleResult {
-	if document == nil {
-		return &SingleResult{err: ErrNilDocument}
+	r := &SingleResult{codec: codec{registry: registry}, err: err}
+	if err != nil {
+		return r
 	}
 	s := newScratch()
 	defer s.release()
-	codec := codec{registry: registry}
-	if err := codec.append(s, document); err != nil {
-		return &SingleResult{err: err}
-	}
-	return &SingleResult{raw: append(bson.Raw(nil), s.b...), codec: codec, err: err}
+	doc, err := r.codec.document(s, document)
+	r.raw, r.err = append(bson.Raw(nil), doc...), err
+	return r
 }

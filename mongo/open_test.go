@@ -117,7 +117,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestAnOptionOfOpenOverridesTheConnectionString(t *testing.T) {
 	opened(t, mongo.Config{}, func(o *options.ClientOptions) { o.SetAppName("given") }, func(w *world) {
-		w.must(w.insert(1, "text"))
+		w.must(w.insertText(1, "text"))
 		if hello := w.hellos()[0]; !strings.Contains(hello, `"name": "given"`) {
 			t.Errorf("the hello is %s", hello)
 		}
@@ -289,7 +289,7 @@ func TestABlackHoledPrimaryHoldsAnOperationForOneAttemptTimeout(t *testing.T) {
 		name string
 		do   func(*world) error
 	}{
-		{"a write", func(w *world) error { return w.insert(2, "text") }},
+		{"a write", func(w *world) error { return w.insertText(2, "text") }},
 		{"a read", findOne},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestTheRetryAfterAnAttemptTimeoutWaitsForTheElection(t *testing.T) {
 		w.set.Isolate(w.set.Primary())
 		w.heal = w.set.Heal
 		began := time.Now()
-		w.must(w.insert(2, "text"))
+		w.must(w.insertText(2, "text"))
 		if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
 			t.Errorf("it took %v; the election takes 5 s to 5.75 s", took)
 		}

@@ -117,22 +117,22 @@ func (c *seedlistCase) checkOptions(t *testing.T, o *options.ClientOptions) {
 	if want := slices.Sorted(slices.Values(c.Seeds)); c.Seeds != nil && !slices.Equal(slices.Sorted(slices.Values(o.Hosts)), want) {
 		t.Errorf("the seeds are %v, want %v", o.Hosts, want)
 	}
-	equal(t, "replicaSet", o.ReplicaSet, c.Options.ReplicaSet)
-	equal(t, "loadBalanced", o.LoadBalanced, c.Options.LoadBalanced)
-	equal(t, "directConnection", o.Direct, c.Options.DirectConnection)
-	equal(t, "srvMaxHosts", o.SRVMaxHosts, c.Options.SRVMaxHosts)
-	equal(t, "srvServiceName", o.SRVServiceName, c.Options.SRVServiceName)
+	equalOption(t, "replicaSet", o.ReplicaSet, c.Options.ReplicaSet)
+	equalOption(t, "loadBalanced", o.LoadBalanced, c.Options.LoadBalanced)
+	equalOption(t, "directConnection", o.Direct, c.Options.DirectConnection)
+	equalOption(t, "srvMaxHosts", o.SRVMaxHosts, c.Options.SRVMaxHosts)
+	equalOption(t, "srvServiceName", o.SRVServiceName, c.Options.SRVServiceName)
 	if want := c.Options.SSL; want != nil && (o.TLSConfig != nil) != *want {
 		t.Errorf("TLS is %v, want %v", o.TLSConfig != nil, *want)
 	}
 	if o.Auth != nil {
-		equal(t, "authSource", &o.Auth.AuthSource, c.Options.AuthSource)
-		equal(t, "user", &o.Auth.Username, c.ParsedOptions.User)
-		equal(t, "password", &o.Auth.Password, c.ParsedOptions.Password)
+		equalOption(t, "authSource", &o.Auth.AuthSource, c.Options.AuthSource)
+		equalOption(t, "user", &o.Auth.Username, c.ParsedOptions.User)
+		equalOption(t, "password", &o.Auth.Password, c.ParsedOptions.Password)
 	}
 }
 
-func equal[T comparable](t *testing.T, name string, got, want *T) {
+func equalOption[T comparable](t *testing.T, name string, got, want *T) {
 	t.Helper()
 	switch {
 	case want == nil:

@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"context"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -88,12 +87,8 @@ func (s *ChangeStream) setCommand(o *options.ChangeStreamOptions) error {
 	if valueOr(o.BatchSize, 0) < 0 {
 		return negativeBatchSize("ChangeStreamOptions", *o.BatchSize)
 	}
-	if err := checkAwaitTime("ChangeStreamOptions", o.MaxAwaitTime); err != nil {
+	if err := s.client.checkAwaitTime("ChangeStreamOptions", o.MaxAwaitTime, true); err != nil {
 		return err
-	}
-	if await := valueOr(o.MaxAwaitTime, 0); s.client.timeout > 0 && await >= s.client.timeout {
-		return fmt.Errorf("mongo: ChangeStreamOptions.MaxAwaitTime is %v; it must be less than the client's timeout of %v",
-			await, s.client.timeout)
 	}
 	x := extras{codec: s.aggregation.scope.codec}
 	x.collation(o.Collation)

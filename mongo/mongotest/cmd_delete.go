@@ -56,8 +56,8 @@ func (s *deleteStatement) parse(x *exec, doc []byte) error {
 				return mongoerr.Errorf(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", fields.Shortest(limit))
 			}
 		case "hint":
-			if !x.conn.set.config.version.AtLeast(4, 4) {
-				return fields.Unknown("delete.deletes", "hint")
+			if err := x.since(4, 4, "delete.deletes", "hint"); err != nil {
+				return err
 			}
 			return s.hint.Parse(e)
 		case "collation":

@@ -44,6 +44,8 @@ func cmdFind(x *exec) error {
 			projection = query.Of(*e)
 		case "let":
 			err = x.letField("find", e)
+		case "allowDiskUse":
+			err = x.since(4, 4, "find", "allowDiskUse")
 		default:
 			err = s.field(e, &filter)
 		}

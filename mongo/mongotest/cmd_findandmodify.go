@@ -77,6 +77,10 @@ func (x *exec) modification() (*modification, error) {
 			arrayFilters = query.Of(e)
 		case "let":
 			err = x.letField("findAndModify", &e)
+		case "hint":
+			if err = x.since(4, 4, "findAndModify", "hint"); err == nil {
+				err = f.hint.Parse(&e)
+			}
 		default:
 			err = f.field(&e, &filter, &update)
 		}
@@ -148,8 +152,6 @@ func (f *modification) field(e *wire.Element, filter *[]byte, update *query.Valu
 		f.upsert = e.True()
 	case "new":
 		f.after = e.True()
-	case "hint":
-		return f.hint.Parse(e)
 	case "bypassDocumentValidation":
 		f.bypass = e.True()
 	case "collation":

@@ -1,13 +1,17 @@
 package mongotest
 
 import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/killCursors/
 
 func cmdKillCursors(x *exec) error {
-	if err := x.collectionName(); err != nil {
+	if err := x.cursorCollection(); err != nil {
 		return err
 	}
 	var killed, missing []int64
@@ -27,6 +31,17 @@ func cmdKillCursors(x *exec) error {
 	x.result.out = appendInt64s(x.result.out, "cursorsAlive", nil)
 	x.result.out = appendInt64s(x.result.out, "cursorsUnknown", nil)
 	return nil
+}
+
+// cursorCollection is collectionName for a command about cursors: those of a database's commands have a collection such as
+// "$cmd.aggregate".
+func (x *exec) cursorCollection() error {
+	c := &x.command
+	if text := string(c.first.Text()); c.first.Type == bson.TypeString && strings.HasPrefix(text, "$cmd.") {
+		c.coll, c.full = text, c.db+"."+text
+		return nil
+	}
+	return x.collectionName()
 }
 
 func appendInt64s(dst []byte, key string, list []int64) []byte {

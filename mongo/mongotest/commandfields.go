@@ -61,6 +61,14 @@ func (c *command) parseMaxTime(e *wire.Element) error {
 	return nil
 }
 
+// since refuses a field that servers before a version do not have.
+func (x *exec) since(major, minor int32, command, field string) error {
+	if x.conn.set.config.version.AtLeast(major, minor) {
+		return nil
+	}
+	return fields.Unknown(command, field)
+}
+
 // noArgs refuses every argument.
 func (x *exec) noArgs() error {
 	if len(x.command.args) > 0 {
@@ -78,6 +86,9 @@ func checkComment(v version.Version, command string, comment query.Value) error 
 			return fields.WrongType(command, "comment", comment.Type, "string")
 		}
 	case "find", "aggregate":
+		if !v.AtLeast(4, 4) && comment.Type != bson.TypeString {
+			return fields.WrongType(command, "comment", comment.Type, "string")
+		}
 	default:
 		if !v.AtLeast(4, 4) {
 			return fields.Unknown(command, "comment")

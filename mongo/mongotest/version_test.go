@@ -64,3 +64,28 @@ func TestAnUnknownVersionIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Before 4.4 these fields are not there, and a comment is a string.
+func TestFieldsThatServersHaveSince44(t *testing.T) {
+	for version, refused := range map[string]bool{"4.2": true, "4.4": false} {
+		rs := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory(), mongotest.Version(version))
+		client := dial(t, rs, 0)
+		for command, code := range map[string]int64{
+			`{"find": "c", "allowDiskUse": true, "$db": "db"}`:                                                       40415,
+			`{"find": "c", "comment": {"a": 1}, "$db": "db"}`:                                                        14,
+			`{"aggregate": "c", "pipeline": [], "cursor": {}, "comment": {"a": 1}, "$db": "db"}`:                     14,
+			`{"delete": "c", "deletes": [{"q": {}, "limit": 1, "hint": "_id_"}], "$db": "db"}`:                       40415,
+			`{"findAndModify": "c", "query": {}, "remove": true, "hint": "_id_", "$db": "db"}`:                       40415,
+			`{"find": "c", "comment": "text", "$db": "db"}`:                                                          0,
+			`{"aggregate": "c", "pipeline": [], "cursor": {}, "comment": "text", "allowDiskUse": true, "$db": "db"}`: 0,
+		} {
+			if !refused {
+				code = 0
+			}
+			reply := client.run("%s", command)
+			if got, _ := reply.Lookup("code").AsInt64OK(); got != code {
+				t.Errorf("%s: %s: %v", version, command, reply)
+			}
+		}
+	}
+}

@@ -181,6 +181,24 @@ func TestWhichReadPreferenceTravels(t *testing.T) {
 	}
 }
 
+// CRUD specification, "Read preferences and server selection": the preference that selected the server is sent.
+func TestWhichReadPreferenceTravelsWithAnAggregationThatWrites(t *testing.T) {
+	for version, want := range map[int32]string{12: "{}", 13: `{"$readPreference": {"mode": "secondary"}}`} {
+		op := &Operation{
+			Kind: Write, ReadPreference: readpref.Secondary(),
+			Selection: &topology.Selection{WritesOutput: true, ReadPref: readpref.Secondary()},
+		}
+		server := &topology.Server{Kind: topology.RSPrimary, MaxWireVersion: version}
+		target := cluster.Target{
+			Description: server,
+			Topology:    &topology.Description{Kind: topology.ReplicaSetWithPrimary, Servers: []*topology.Server{server}},
+		}
+		if got := document(t, func(b []byte) []byte { return appendReadPreference(b, op, target) }); got != want {
+			t.Errorf("wire version %d: %s, want %s", version, got, want)
+		}
+	}
+}
+
 // fields is a command of given elements.
 type fields []byte
 
