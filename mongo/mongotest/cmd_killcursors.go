@@ -1,14 +1,19 @@
 package mongotest
 
 import (
+	"bytes"
+
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/killCursors/
 
 func cmdKillCursors(x *exec) error {
-	if err := x.collectionName(); err != nil {
-		return err
+	// The cursors of commands that read no collection, such as bulkWrite, have a name that begins with $cmd.
+	if !bytes.HasPrefix(x.command.first.Text(), []byte("$cmd.")) {
+		if err := x.collectionName(); err != nil {
+			return err
+		}
 	}
 	var killed, missing []int64
 	for i := range x.command.args {
