@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,7 +225,7 @@ func TestClientBulkWriteIsDividedWhenANewNamespaceDoesNotFit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inVersion8(t, nil, func(w *world) {
-				all := append(models[:len(models):len(models)], to(c.last, clientInsert(doc("a", "b"))))
+				all := slices.Concat(models, []mongo.ClientBulkWrite{to(c.last, clientInsert(doc("a", "b")))})
 				r, err := w.client.BulkWrite(w.ctx, all)
 				w.must(err)
 				if r.InsertedCount != int64(len(all)) || !equal(w.opsOf("ops"), c.ops...) || !equal(w.opsOf("nsInfo"), c.namespaces...) {

@@ -34,7 +34,6 @@ type Cursor struct {
 	remaining  int64  // documents that the limit still allows; 0 means no limit
 	comment    extras // of getMore commands
 	err        error
-	preloaded  error // see NewCursorFromDocuments
 	closed     bool
 }
 
@@ -141,12 +140,7 @@ func (c *Cursor) Decode(v any) error {
 }
 
 // Err returns the error that ended the iteration, nil if there was none.
-func (c *Cursor) Err() error {
-	if c.err == nil {
-		return c.preloaded
-	}
-	return c.err
-}
+func (c *Cursor) Err() error { return c.err }
 
 // RemainingBatchLength returns the number of documents in the current batch that Next has not returned yet.
 func (c *Cursor) RemainingBatchLength() int { return c.unread }

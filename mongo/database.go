@@ -110,6 +110,6 @@ func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 }
 
 func (c *rawCommand) Accept(reply *operation.Reply) error {
-	c.result.raw = append(bson.Raw(nil), reply.Body...)
+	c.result.raw, c.result.Acknowledged = append(bson.Raw(nil), reply.Body...), true
 	return writeError(reply)
 }
