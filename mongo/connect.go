@@ -56,6 +56,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
+		ServerAPI:          serverAPI(o.ServerAPIOptions),
 		Mutant:             m,
 	})
 	if err != nil {
@@ -71,7 +72,7 @@ var clientFields = honoured(
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",
 	"BSONOptions", "Registry", "ReplicaSet", "RetryReads", "RetryWrites", "ServerMonitoringMode",
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
-	"LoadBalanced",
+	"LoadBalanced", "ServerAPIOptions",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -129,7 +130,7 @@ func validate(o *options.ClientOptions) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("mongo: %w", err)
 	}
-	if err := clientFields.check("ClientOptions", o); err != nil {
+	if err := firstError(clientFields.check("ClientOptions", o), checkServerAPI(o.ServerAPIOptions)); err != nil {
 		return err
 	}
 	switch {
@@ -189,7 +190,7 @@ func notNegative(o *options.ClientOptions) error {
 func clusterConfig(o *options.ClientOptions) cluster.Config {
 	cfg := cluster.Config{
 		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, "")},
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), ServerAPI: serverAPI(o.ServerAPIOptions)},
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),
 		HeartbeatInterval:      valueOr(o.HeartbeatInterval, 0),
 		ServerSelectionTimeout: timeoutOrDefault(o.ServerSelectionTimeout),

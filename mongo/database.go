@@ -62,7 +62,7 @@ func (db *Database) RunCommand(
 		return result
 	}
 	cmd := &rawCommand{result: result}
-	if result.err = cmd.set(db.scope.codec, command); result.err != nil {
+	if result.err = cmd.set(db.scope.codec, command, db.client.declares); result.err != nil {
 		return result
 	}
 	result.err = db.client.run(ctx, &operation.Operation{
@@ -80,7 +80,8 @@ type rawCommand struct {
 	result      *SingleResult
 }
 
-func (c *rawCommand) set(codec codec, command any) error {
+// set encodes the command. declares means that the client declares an API version.
+func (c *rawCommand) set(codec codec, command any, declares bool) error {
 	if unordered(command) {
 		return ErrMapForOrderedArgument{ParamName: "cmd"}
 	}
@@ -98,6 +99,10 @@ func (c *rawCommand) set(codec codec, command any) error {
 		switch string(it.Key) {
 		case "$db", "lsid", "txnNumber", "$clusterTime":
 			return fmt.Errorf("mongo: the command has a field %q, which the client adds itself", it.Key)
+		case "apiVersion", "apiStrict", "apiDeprecationErrors":
+			if declares {
+				return fmt.Errorf("mongo: the command has a field %q, which the client adds itself, because it has the option ServerAPIOptions", it.Key)
+			}
 		case "maxTimeMS":
 			c.timeLimited = true
 		}

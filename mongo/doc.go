@@ -100,19 +100,19 @@
 //
 //   - client sessions, and therefore transactions, causal consistency and snapshot reads
 //   - change streams (Watch) and aggregations (Aggregate)
-//   - CountDocuments, EstimatedDocumentCount, Distinct, UpdateMany, DeleteMany, FindOneAndDelete, FindOneAndReplace,
-//     BulkWrite and Clone
+//   - CountDocuments, EstimatedDocumentCount, Distinct, FindOneAndDelete, FindOneAndReplace and Clone
 //   - Indexes and SearchIndexes
 //   - Database.Drop, CreateCollection, CreateView, RunCommandCursor, and the lists of databases and collections
-//   - GridFS, and client-side encryption
 //   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
 //   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
-//   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
+//
+// The names of GridFS and of client-side encryption exist, so that programs compile; their methods return an error that says
+// that they are not supported.
 //
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.
 //
-// [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), server monitors, loggers, driver
+// [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true,
+// streaming monitors (serverMonitoringMode=stream), server monitors, loggers, driver
 // information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

@@ -19,9 +19,10 @@ func HonouredOptions() []OptionsRow {
 		row[options.ClientOptions](
 			clientFields,
 			"Auth", "AutoEncryptionOptions", "Compressors", "DisableCertificateRevocationCheck", "DisableOCSPEndpointCheck",
-			"DriverInfo", "LoggerOptions", "ServerMonitor", "ServerAPIOptions", "SRVMaxHosts", "SRVServiceName",
+			"DriverInfo", "LoggerOptions", "ServerMonitor", "SRVMaxHosts", "SRVServiceName",
 			"TLSConfig", "ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
 		),
+		row[options.ServerAPIOptions](serverAPIFields),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),
 		row[options.RunCmdOptions](runCmdFields),
@@ -35,6 +36,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.DeleteOneOptions](deleteOneFields),
 		row[options.DeleteManyOptions](deleteManyFields),
 		row[options.BulkWriteOptions](bulkWriteFields),
+		row[options.ClientBulkWriteOptions](clientBulkWriteFields),
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 	}

@@ -66,7 +66,7 @@ func (h *Handshake) appendFirst(b []byte) ([]byte, error) {
 		}
 		b = wire.AppendDocument(b, "speculativeAuthenticate", message)
 	}
-	return h.ServerAPI.append(b), nil
+	return h.ServerAPI.Append(b), nil
 }
 
 // appendLater writes the elements of a later hello on a connection.
@@ -77,11 +77,11 @@ func (h *Handshake) appendLater(b []byte, helloOK bool) []byte {
 	}
 	b = wire.AppendInt32(b, command, 1)
 	b = wire.AppendBool(b, "helloOk", true)
-	return h.ServerAPI.append(b)
+	return h.ServerAPI.Append(b)
 }
 
-// append writes the fields of the API version, if there is one.
-func (a *ServerAPI) append(b []byte) []byte {
+// Append writes the fields of the API version, if there is one.
+func (a *ServerAPI) Append(b []byte) []byte {
 	if a == nil {
 		return b
 	}

@@ -88,6 +88,7 @@ type Config struct {
 	RetryWrites        bool
 	MaxAdaptiveRetries int
 	Retarget           bool // enableOverloadRetargeting
+	ServerAPI          *cluster.ServerAPI
 	Mutant             mutant.Client
 }
 
