@@ -18,6 +18,8 @@ type watched struct {
 	common    event.CommandFinishedEvent
 	start     time.Time
 	sensitive bool // the events have no command, no reply and no message of the server
+	// unacknowledged means that the command has no reply. The event shows "ok: 1" (Command Logging and Monitoring).
+	unacknowledged bool
 }
 
 // started calls the listener with CommandStarted. Without a listener it returns nil and costs nothing.
@@ -26,7 +28,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	if m == nil {
 		return nil
 	}
-	w := &watched{monitor: m, start: time.Now(), common: event.CommandFinishedEvent{
+	w := &watched{monitor: m, start: time.Now(), unacknowledged: r.op.unacknowledged(), common: event.CommandFinishedEvent{
 		CommandName: r.op.Name, DatabaseName: r.op.Database, RequestID: int64(requestID), ConnectionID: conn.Name(),
 		ServerConnectionID: conn.Description.ServerConnectionID,
 	}}
@@ -50,8 +52,11 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	if err == nil || reply.OK {
 		if w.monitor.Succeeded != nil {
 			shown := slices.Clone(reply.Body)
-			if w.sensitive {
+			switch {
+			case w.sensitive:
 				shown = emptyDocument()
+			case w.unacknowledged:
+				shown = okDocument()
 			}
 			w.monitor.Succeeded(ctx, &event.CommandSucceededEvent{CommandFinishedEvent: w.common, Reply: shown})
 		}
@@ -63,6 +68,11 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 	if w.monitor.Failed != nil {
 		w.monitor.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})
 	}
+}
+
+func okDocument() bson.Raw {
+	at, doc := wire.BeginDocument(nil)
+	return wire.EndDocument(wire.AppendInt32(doc, "ok", 1), at)
 }
 
 // shown returns a copy of a message's command as one document, with document sequences as arrays, as Command Logging
