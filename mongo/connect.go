@@ -130,7 +130,7 @@ func validate(o *options.ClientOptions) error {
 	if err := o.Validate(); err != nil {
 		return fmt.Errorf("mongo: %w", err)
 	}
-	if err := firstError(clientFields.check("ClientOptions", o), checkServerAPI(o.ServerAPIOptions)); err != nil {
+	if err := clientFields.check("ClientOptions", o); err != nil {
 		return err
 	}
 	switch {

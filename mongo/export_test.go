@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // OptionsRow lists the fields of one of the official option types.
@@ -22,7 +24,11 @@ func HonouredOptions() []OptionsRow {
 			"DriverInfo", "LoggerOptions", "ServerMonitor", "SRVMaxHosts", "SRVServiceName",
 			"TLSConfig", "ZlibLevel", "ZstdLevel", "Crypt", "Deployment", "Custom",
 		),
-		row[options.ServerAPIOptions](serverAPIFields),
+		nestedRow[options.ServerAPIOptions](),
+		nestedRow[options.BSONOptions](),
+		nestedRow[options.Collation](),
+		nestedRow[writeconcern.WriteConcern](),
+		nestedRow[readconcern.ReadConcern](),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),
 		row[options.RunCmdOptions](runCmdFields),
@@ -41,6 +47,8 @@ func HonouredOptions() []OptionsRow {
 		row[options.DropCollectionOptions](dropFields, "EncryptedFields"),
 	}
 }
+
+func nestedRow[T any]() OptionsRow { return row[T](nestedFields[reflect.TypeFor[T]()]) }
 
 func row[T any](f fields, refused ...string) OptionsRow {
 	r := OptionsRow{Type: reflect.TypeFor[T](), Refused: refused}
