@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -68,6 +69,9 @@ func runVersions(t *testing.T, f *unified.File, c *unified.Test, topology string
 	return runs, nil
 }
 
+// errEndless is the failure of a case that is not run. Its text is that of the runner's limit.
+var errEndless = errors.New("the case did not end within any time")
+
 func runFile(t *testing.T, root, file string) []result {
 	f, err := unified.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
 	if err != nil {
@@ -78,7 +82,11 @@ func runFile(t *testing.T, root, file string) []result {
 		c := &f.Tests[i]
 		for _, topology := range runsOn(f, c) {
 			r := result{file: topology + " " + file, name: c.Description}
-			r.runs, r.err = runVersions(t, f, c, topology)
+			if slices.Contains(endless[file], r.name) {
+				r.err = errEndless
+			} else {
+				r.runs, r.err = runVersions(t, f, c, topology)
+			}
 			results = append(results, r)
 		}
 	}
