@@ -22,8 +22,8 @@ var endless map[string][]string
 
 // passed are the suites of which some cases pass.
 var passed = []string{
-	"client-backpressure", "command-logging-and-monitoring/tests/monitoring", "crud", "read-write-concern/tests/operation",
-	"retryable-reads", "retryable-writes", "sessions", "unified-test-format/tests/valid-pass",
+	"client-backpressure", "client-side-operations-timeout", "command-logging-and-monitoring/tests/monitoring", "crud", "read-write-concern/tests/operation",
+	"retryable-reads", "retryable-writes", "sessions", "unified-test-format/tests/valid-pass", "versioned-api",
 }
 
 func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
