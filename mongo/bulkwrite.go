@@ -16,8 +16,8 @@ var bulkWriteFields = honoured("BypassDocumentValidation", "Comment", "Ordered",
 // retry, the remaining commands are not sent, even if Ordered is false. A write concern error does not end it.
 //
 // Errors of models are in a BulkWriteException; their indexes are those of models. A model that is larger than the server permits
-// is one of them, with code 10334. The result tells what was done also after an error; it is nil only if the arguments were
-// refused. The client's timeout is for all commands together.
+// is one of them, with code 10334. The result tells what was done also after an error; it is nil if there are no models, a
+// model is nil, or an option is refused. The client's timeout is for all commands together.
 func (coll *Collection) BulkWrite(
 	ctx context.Context, models []WriteModel, opts ...options.Lister[options.BulkWriteOptions],
 ) (*BulkWriteResult, error) {
@@ -30,12 +30,17 @@ func (coll *Collection) BulkWrite(
 	}
 	b := newBatches(ctx, coll, valueOr(o.Ordered, true))
 	defer b.scratch.release()
-	if err := b.addModels(models); err != nil {
+	kinds, err := kindsOf(models)
+	if err != nil {
 		return nil, err
+	}
+	nothing := &BulkWriteResult{UpsertedIDs: map[int64]any{}}
+	if err := b.addModels(models, kinds); err != nil {
+		return nothing, err
 	}
 	given := writeExtras{bypass: o.BypassDocumentValidation, comment: o.Comment, let: o.Let}
 	if err := b.encodeExtras(given); err != nil {
-		return nil, err
+		return nothing, err
 	}
 	b.rawData = rawDataOf(opts, o)
 	b.request = func(i int) WriteModel { return models[i] }
@@ -43,17 +48,22 @@ func (coll *Collection) BulkWrite(
 	return &b.total, err
 }
 
-// addModels adds the models in the order in which they are sent.
-func (b *batches) addModels(models []WriteModel) error {
+// kindsOf returns the kinds of the models' statements.
+func kindsOf(models []WriteModel) ([]*writeKind, error) {
 	kinds := make([]*writeKind, len(models))
 	for i, model := range models {
 		if isNil(model) {
-			return fmt.Errorf("invalid model at index %d: %w", i, ErrNilDocument)
+			return nil, fmt.Errorf("invalid model at index %d: %w", i, ErrNilDocument)
 		}
 		if kinds[i] = kindOf(model); kinds[i] == nil {
-			return fmt.Errorf("invalid model at index %d: the type %T is unknown", i, model)
+			return nil, fmt.Errorf("invalid model at index %d: the type %T is unknown", i, model)
 		}
 	}
+	return kinds, nil
+}
+
+// addModels adds the models in the order in which they are sent.
+func (b *batches) addModels(models []WriteModel, kinds []*writeKind) error {
 	b.statements = make([]statement, 0, len(models))
 	add := func(i int) error {
 		if err := b.addModel(i, kinds[i], models[i]); err != nil {

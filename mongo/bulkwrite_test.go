@@ -207,7 +207,7 @@ func TestBulkWriteRefusesWrongModels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, nil, func(w *world) {
 				r, err := w.coll.BulkWrite(w.ctx, c.models)
-				if err == nil || r != nil || (c.is != nil && !errors.Is(err, c.is)) || !strings.Contains(err.Error(), c.text) {
+				if err == nil || (r != nil && r.InsertedCount != 0) || (c.is != nil && !errors.Is(err, c.is)) || !strings.Contains(err.Error(), c.text) {
 					t.Errorf("result %v, error %v", r, err)
 				}
 				if n := len(w.started("")); n != 0 {
@@ -355,4 +355,29 @@ func TestUpdateManyAndDeleteManyAreRetriedForOverloadOnly(t *testing.T) {
 // failCommand makes the next command fail.
 func (w *world) failCommand(data d) error {
 	return w.client.Database("admin").RunCommand(w.ctx, doc("configureFailPoint", "failCommand", "mode", doc("times", 1), "data", data)).Err()
+}
+
+// Command Logging and Monitoring: a command without a reply is a success whose event shows "ok: 1".
+func TestTheEventOfAnUnacknowledgedWrite(t *testing.T) {
+	h := &heard{}
+	in(t, func(o *options.ClientOptions) { o.SetMonitor(h.monitor()) }, func(w *world) {
+		coll := w.coll.Database().Collection("c", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+		for name, write := range map[string]func() error{
+			"insert": func() error { _, err := coll.InsertOne(w.ctx, doc("_id", 1)); return err },
+			"update": func() error { _, err := coll.UpdateMany(w.ctx, doc(), set1); return err },
+			"delete": func() error { _, err := coll.DeleteMany(w.ctx, doc()); return err },
+			"findAndModify": func() error {
+				if err := coll.FindOneAndUpdate(w.ctx, doc(), set1).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
+					return err
+				}
+				return nil
+			},
+		} {
+			h.succeeded = nil
+			w.must(write())
+			if len(h.succeeded) != 1 || h.succeeded[0].CommandName != name || h.succeeded[0].Reply.String() != `{"ok": {"$numberInt":"1"}}` {
+				t.Errorf("%s: events %v", name, h.succeeded)
+			}
+		}
+	})
 }

@@ -25,6 +25,7 @@ type Client struct {
 	timeout   time.Duration       // limit of operations whose context has no deadline; 0 means none
 	threshold time.Duration
 	heartbeat time.Duration
+	declares  bool // an API version, with every command
 	closed    atomic.Bool
 }
 
@@ -47,6 +48,7 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 		timeout:   valueOr(o.Timeout, 0),
 		threshold: valueOr(o.LocalThreshold, defaultLocalThreshold),
 		heartbeat: valueOr(o.HeartbeatInterval, defaultHeartbeat),
+		declares:  o.ServerAPIOptions != nil,
 	}
 	c.writes = &topology.Selection{Write: true, LocalThreshold: c.threshold}
 	s := scope{codec: codec{registry: o.Registry, options: o.BSONOptions}}.confirm(o.WriteConcern)

@@ -23,7 +23,7 @@ var clientBulkWriteFields = honoured(
 //
 // Errors of models are in a ClientBulkWriteException, with the indexes of writes. It also has the error of a command that
 // failed after others had succeeded; errors.Is and errors.As find that error too. The result tells what was done also
-// after an error; it is nil only if the arguments were refused.
+// after an error; it is nil if there are no writes, or an option or a database's name is refused.
 func (c *Client) BulkWrite(
 	ctx context.Context, writes []ClientBulkWrite, opts ...options.Lister[options.ClientBulkWriteOptions],
 ) (*ClientBulkWriteResult, error) {
@@ -41,7 +41,7 @@ func (c *Client) BulkWrite(
 	defer b.scratch.release()
 	b.rawData = rawDataOf(opts, o)
 	if err := b.addWrites(writes); err != nil {
-		return nil, err
+		return &b.result, err
 	}
 	return &b.result, b.run(ctx)
 }

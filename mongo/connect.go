@@ -79,6 +79,7 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
 		Limits:             cfg.limits(),
+		ServerAPI:          serverAPI(o.ServerAPIOptions),
 		Mutant:             m,
 	})
 	if err != nil {
@@ -96,6 +97,7 @@ var clientFields = honoured(
 	"ServerSelectionTimeout", "Timeout", "WriteConcern", "MaxAdaptiveRetries", "EnableOverloadRetargeting",
 	"LoadBalanced", "Auth", "TLSConfig", "DriverInfo", "DisableOCSPEndpointCheck", "DisableCertificateRevocationCheck",
 	"ServerMonitor", "LoggerOptions", "Compressors", "ZlibLevel", "ZstdLevel", "SRVMaxHosts", "SRVServiceName",
+	"ServerAPIOptions",
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
@@ -223,6 +225,7 @@ func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.
 		Auth:      login,
 		Handshake: cluster.Handshake{
 			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
+			ServerAPI: serverAPI(o.ServerAPIOptions),
 		},
 		ZlibLevel:              o.ZlibLevel,
 		ZstdLevel:              o.ZstdLevel,

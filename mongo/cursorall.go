@@ -31,7 +31,7 @@ func (c *Cursor) All(ctx context.Context, results any) error {
 	if c.err == nil {
 		to.finish()
 	}
-	return c.Err()
+	return c.err
 }
 
 // closeAfter closes the cursor, also if ctx has ended.

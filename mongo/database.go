@@ -67,7 +67,7 @@ func (db *Database) RunCommand(
 ) *SingleResult {
 	result := &SingleResult{codec: db.scope.codec}
 	op, err := db.rawOperation(command, opts, func(reply *operation.Reply) error {
-		result.raw = append(bson.Raw(nil), reply.Body...)
+		result.raw, result.Acknowledged = append(bson.Raw(nil), reply.Body...), true
 		return nil
 	})
 	if err == nil {
@@ -112,7 +112,7 @@ func (db *Database) rawOperation(
 		return nil, err
 	}
 	cmd := &rawCommand{accept: accept}
-	if err := cmd.set(db.scope.codec, command); err != nil {
+	if err := cmd.set(db.scope.codec, command, db.client.declares); err != nil {
 		return nil, err
 	}
 	return &operation.Operation{
@@ -129,7 +129,8 @@ type rawCommand struct {
 	accept      func(*operation.Reply) error
 }
 
-func (c *rawCommand) set(codec codec, command any) error {
+// set encodes the command. declares means that the client declares an API version.
+func (c *rawCommand) set(codec codec, command any, declares bool) error {
 	if unordered(command) {
 		return ErrMapForOrderedArgument{ParamName: "cmd"}
 	}
@@ -147,6 +148,10 @@ func (c *rawCommand) set(codec codec, command any) error {
 		switch string(it.Key) {
 		case "$db", "lsid", "txnNumber", "$clusterTime":
 			return fmt.Errorf("mongo: the command has a field %q, which the client adds itself", it.Key)
+		case "apiVersion", "apiStrict", "apiDeprecationErrors":
+			if declares {
+				return fmt.Errorf("mongo: the command has a field %q, which the client adds itself, because it has the option ServerAPIOptions", it.Key)
+			}
 		case "maxTimeMS":
 			c.timeLimited = true
 		}

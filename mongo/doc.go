@@ -122,13 +122,13 @@
 //
 // These parts of the official API do not exist yet; a program that uses one of them does not compile:
 //
-//   - GridFS, and client-side encryption
-//   - BatchCursorFromCursor
-//   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
+//   - BatchCursorFromCursor, whose result is a type of the official driver's internals
+//
+// The names of GridFS and of client-side encryption exist, so that programs compile; their methods return an error that says
+// that they are not supported.
 //
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.
 //
-// [Connect] refuses these options: loadBalanced=true, the Stable API (ServerAPIOptions)
-// and automatic encryption. Servers must be MongoDB 3.6 or newer.
+// [Connect] refuses automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

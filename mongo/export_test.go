@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // OptionsRow lists the fields of one of the official option types.
@@ -18,8 +20,13 @@ func HonouredOptions() []OptionsRow {
 	return []OptionsRow{
 		row[options.ClientOptions](
 			clientFields,
-			"AutoEncryptionOptions", "ServerAPIOptions", "Crypt", "Deployment", "Custom",
+			"AutoEncryptionOptions", "Crypt", "Deployment", "Custom",
 		),
+		nestedRow[options.ServerAPIOptions](),
+		nestedRow[options.BSONOptions](),
+		nestedRow[options.Collation](),
+		nestedRow[writeconcern.WriteConcern](),
+		nestedRow[readconcern.ReadConcern](),
 		row[options.DatabaseOptions](databaseFields),
 		row[options.CollectionOptions](collectionFields),
 		row[options.RunCmdOptions](runCmdFields),
@@ -33,6 +40,7 @@ func HonouredOptions() []OptionsRow {
 		row[options.DeleteOneOptions](deleteOneFields),
 		row[options.DeleteManyOptions](deleteManyFields),
 		row[options.BulkWriteOptions](bulkWriteFields),
+		row[options.ClientBulkWriteOptions](clientBulkWriteFields),
 		row[options.FindOneAndUpdateOptions](findOneAndUpdateFields, "Internal"),
 		row[options.FindOneAndReplaceOptions](findOneAndReplaceFields, "Internal"),
 		row[options.FindOneAndDeleteOptions](findOneAndDeleteFields, "Internal"),
@@ -61,6 +69,8 @@ func HonouredOptions() []OptionsRow {
 		row[options.ChangeStreamOptions](changeStreamFields),
 	}
 }
+
+func nestedRow[T any]() OptionsRow { return row[T](nestedFields[reflect.TypeFor[T]()]) }
 
 func row[T any](f fields, refused ...string) OptionsRow {
 	r := OptionsRow{Type: reflect.TypeFor[T](), Refused: refused}

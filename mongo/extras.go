@@ -118,6 +118,10 @@ func (x *extras) collation(c *options.Collation) {
 	if c == nil {
 		return
 	}
+	if err := checkNested(reflect.ValueOf(c)); err != nil { // that of a write model was not checked with the options
+		x.err = firstError(x.err, err)
+		return
+	}
 	at, b := wire.BeginEmbedded(x.b, "collation")
 	for _, s := range []struct{ key, value string }{
 		{"locale", c.Locale}, {"caseFirst", c.CaseFirst}, {"alternate", c.Alternate}, {"maxVariable", c.MaxVariable},

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // fields has the names of the honoured fields of an options struct. If any other field is set, it is an error. So a
@@ -19,7 +21,21 @@ func honoured(names ...string) fields {
 	return f
 }
 
-// check returns an error with the name of a field that is set and not honoured, or nil.
+// nestedFields has the honoured fields of the structs that options point to.
+var nestedFields = map[reflect.Type]fields{
+	reflect.TypeFor[options.ServerAPIOptions](): honoured("ServerAPIVersion", "Strict", "DeprecationErrors"),
+	reflect.TypeFor[options.BSONOptions](): honoured(
+		"UseJSONStructTags", "ErrorOnInlineDuplicates", "IntMinSize", "NilMapAsEmpty", "NilSliceAsEmpty", "NilByteSliceAsEmpty",
+		"OmitEmpty", "OmitZeroStruct", "StringifyMapKeysWithFmt", "AllowTruncatingDoubles", "BinaryAsSlice", "DefaultDocumentM",
+		"DefaultDocumentMap", "ObjectIDAsHexString", "UseLocalTimeZone", "ZeroMaps", "ZeroStructs"),
+	reflect.TypeFor[options.Collation](): honoured(
+		"Locale", "CaseLevel", "CaseFirst", "Strength", "NumericOrdering", "Alternate", "MaxVariable", "Normalization", "Backwards"),
+	reflect.TypeFor[writeconcern.WriteConcern](): honoured("W", "Journal"),
+	reflect.TypeFor[readconcern.ReadConcern]():   honoured("Level"),
+}
+
+// check returns an error with the name of a field that is set and not honoured, or nil. It also checks the structs that the
+// fields point to.
 func (f fields) check(name string, options any) error {
 	v := reflect.ValueOf(options).Elem()
 	for i := range v.NumField() {
@@ -37,6 +53,19 @@ func (f fields) check(name string, options any) error {
 		if refused != "" {
 			return fmt.Errorf("mongo: option %s.%s is not supported by Holdfast", name, refused)
 		}
+		if err := checkNested(v.Field(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkNested(field reflect.Value) error {
+	if field.Kind() != reflect.Pointer {
+		return nil
+	}
+	if f, ok := nestedFields[field.Type().Elem()]; ok {
+		return f.check(field.Type().Elem().Name(), field.Interface())
 	}
 	return nil
 }

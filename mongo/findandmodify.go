@@ -37,7 +37,7 @@ func (c *findAndModifyCommand) AppendTo(b []byte, attempt operation.Attempt) ([]
 }
 
 func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
-	c.result.raw = nil
+	c.result.raw, c.result.Acknowledged = nil, true
 	if reply.Value.Type == bson.TypeEmbeddedDocument {
 		c.result.raw = append(bson.Raw(nil), reply.Value.Value...)
 	}

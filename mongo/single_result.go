@@ -5,6 +5,9 @@ import "go.mongodb.org/mongo-driver/v2/bson"
 // SingleResult is the result of an operation that returns one document: the document or an error. It is not safe for
 // concurrent use.
 type SingleResult struct {
+	// Acknowledged is true if the server has answered an operation that may write: a FindOneAnd method or RunCommand.
+	Acknowledged bool
+
 	raw   bson.Raw
 	codec codec
 	err   error

@@ -169,6 +169,12 @@ func TestABulkWriteIsExecutedOnce(t *testing.T) {
 	if number(rest, "cursor", "nextBatch", "0", "idx") != 1 || number(rest, "cursor", "id") != 0 {
 		t.Errorf("the rest is %v", rest)
 	}
+	open = c.ok(`{"bulkWrite": 1, "ops": [{"insert": 0, "document": {}}, {"insert": 0, "document": {}}], "nsInfo": [{"ns": "test.e"}],
+		"cursor": {"batchSize": 1}, "$db": "admin"}`)
+	killed := c.ok(`{"killCursors": "$cmd.bulkWrite", "cursors": [{"$numberLong": "%d"}], "$db": "admin"}`, number(open, "cursor", "id"))
+	if number(killed, "cursorsKilled", "0") != number(open, "cursor", "id") {
+		t.Errorf("killCursors is answered %v", killed)
+	}
 	for _, e := range rs.Journal() {
 		if e.Command == "bulkWrite" && e.Namespace == "test.d" && e.StatementID == 2 && e.TxnNumber == 1 {
 			return

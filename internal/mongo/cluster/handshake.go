@@ -58,7 +58,7 @@ func (h *initialHello) append(ctx context.Context, b []byte) ([]byte, error) {
 		b = wire.AppendStrings(b, "compression", h.Compressors)
 	}
 	b, err := h.appendLogin(ctx, b)
-	return h.ServerAPI.append(b), err
+	return h.ServerAPI.Append(b), err
 }
 
 // appendLogin writes the elements of a connection that logs in.
@@ -84,11 +84,11 @@ func (h *Handshake) appendLater(b []byte, helloOK bool) []byte {
 	}
 	b = wire.AppendInt32(b, command, 1)
 	b = wire.AppendBool(b, "helloOk", true)
-	return h.ServerAPI.append(b)
+	return h.ServerAPI.Append(b)
 }
 
-// append writes the fields of the API version, if there is one.
-func (a *ServerAPI) append(b []byte) []byte {
+// Append writes the fields of the API version, if there is one.
+func (a *ServerAPI) Append(b []byte) []byte {
 	if a == nil {
 		return b
 	}

@@ -48,7 +48,7 @@ func speculativeReply(reply []byte) []byte {
 func (c *Conn) handshakeCommand(
 	ctx context.Context, database string, elements []byte, requestID int32, api *ServerAPI,
 ) ([]byte, error) {
-	body, err := c.roundTripMsg(ctx, requestID, 0, database, api.append(elements))
+	body, err := c.roundTripMsg(ctx, requestID, 0, database, api.Append(elements))
 	if err != nil {
 		return nil, err
 	}

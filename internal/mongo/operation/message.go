@@ -66,6 +66,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
 	b = appendReadPreference(b, r.op, t)
+	b = r.cfg.ServerAPI.Append(b)
 	return wire.AppendString(b, "$db", r.op.Database), nil
 }
 

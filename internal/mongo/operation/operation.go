@@ -98,6 +98,7 @@ type Config struct {
 	MaxAdaptiveRetries int
 	Retarget           bool // enableOverloadRetargeting
 	Limits             Limits
+	ServerAPI          *cluster.ServerAPI
 	Mutant             mutant.Client
 }
 

@@ -265,3 +265,46 @@ func TestAnOperationOnAPinnedConnectionDoesNotReuseAnExpiredSession(t *testing.T
 		pin.Release()
 	})
 }
+
+// The reply of bulkWrite has a cursor beside its write concern error. A retry may select another server.
+func TestAWriteThatTheServerExecutedPinsUnlessItIsRetried(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		label  string
+		pinned int // the attempt whose server the pin has
+	}{
+		{"a write concern error that is not retried", "Other", 0},
+		{"a write concern error that is retried", "RetryableWriteError", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(w *world) {
+				attempts := 0
+				w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+					attempts++
+					if attempts > 1 {
+						return next(r)
+					}
+					body, err := bson.Marshal(bson.D{
+						{Key: "ok", Value: 1},
+						{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 64}}},
+						{Key: "errorLabels", Value: bson.A{c.label}},
+					})
+					w.must(err)
+					return &mongotest.Reply{Body: body}
+				})
+				pin := &Pin{KeepConnection: true}
+				cmd := constant("insert", "c", "documents", bson.A{bson.D{{Key: "_id", Value: 1}}})
+				o := op(Write, cmd)
+				o.Pin = pin
+				err := w.runner.Run(w.Context(), o)
+				if (err == nil) != (c.pinned == 1) || attempts != c.pinned+1 || pin.Server() == nil || pin.Lost() {
+					t.Errorf("error %v, %d attempts, pinned to %v", err, attempts, pin.Server())
+				}
+				pin.Release()
+				if w.runner.Cluster().Busy() {
+					t.Error("an operation counts as in flight")
+				}
+			})
+		})
+	}
+}

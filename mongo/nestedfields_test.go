@@ -1,0 +1,69 @@
+package mongo
+
+import (
+	"reflect"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// newerCollation is a Collation of a newer official release, with one more field.
+type newerCollation struct {
+	Locale string
+	Newer  bool
+}
+
+type newerOptions struct{ Collation *newerCollation }
+
+// A field of a nested struct that a newer official release added is an error when it is set, and never ignored.
+func TestANewFieldOfANestedStructIsRefused(t *testing.T) {
+	nested := reflect.TypeFor[newerCollation]()
+	nestedFields[nested] = nestedFields[reflect.TypeFor[options.Collation]()]
+	defer delete(nestedFields, nested)
+	for _, c := range []struct {
+		given newerOptions
+		want  string
+	}{
+		{newerOptions{}, ""},
+		{newerOptions{&newerCollation{Locale: "en"}}, ""},
+		{newerOptions{&newerCollation{Locale: "en", Newer: true}}, "mongo: option newerCollation.Newer is not supported by Holdfast"},
+	} {
+		got := ""
+		if err := honoured("Collation").check("newerOptions", &c.given); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("error %q, want %q", got, c.want)
+		}
+	}
+}
+
+// The values of a field Internal are honoured one by one.
+func TestAnInternalOptionThatIsNotHonouredIsRefusedByItsName(t *testing.T) {
+	type internal struct{ values map[string]any }
+	type some struct{ Internal internal }
+	for _, c := range []struct {
+		given some
+		want  string
+	}{
+		{some{}, ""},
+		{some{internal{map[string]any{"rawData": true}}}, ""},
+		{some{internal{map[string]any{"addCommandFields": 1}}}, "mongo: option some.addCommandFields is not supported by Holdfast"},
+		{some{internal{map[string]any{"rawData": "yes"}}}, "mongo: option some.rawData is not supported by Holdfast"},
+	} {
+		got := ""
+		if err := honoured("Internal").check("some", &c.given); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("error %q, want %q", got, c.want)
+		}
+		if got != "" {
+			continue
+		}
+		raw := rawDataOf([]options.Lister[some]{nil}, c.given)
+		if on := raw != nil && *raw; on != (len(c.given.Internal.values) == 1) {
+			t.Errorf("rawData of %v is %t", c.given, on)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package mongo_test
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-db/holdfast/mongo"
+)
+
+var writeOptionsPage = flag.Bool("write-options-page", false, "write docs/OPTIONS.md")
+
+const optionsPage = "../docs/OPTIONS.md"
+
+// docs/OPTIONS.md is written by this test, with -write-options-page.
+func TestTheOptionsPageIsThatOfTheTables(t *testing.T) {
+	var page strings.Builder
+	page.WriteString(`# Options
+
+Every exported field of the options of the official driver, v2.9.3. A program that sets a field that is refused, or one that a newer
+official release has added, gets an error with its name. ` + "`go test ./mongo -run OptionsPage -write-options-page`" + ` writes this page.
+
+| struct | honoured | refused |
+|---|---|---|
+`)
+	rows := mongo.HonouredOptions()
+	slices.SortFunc(rows, func(a, b mongo.OptionsRow) int { return cmp.Compare(a.Type.String(), b.Type.String()) })
+	for _, row := range rows {
+		slices.Sort(row.Refused)
+		page.WriteString("| " + strings.Join([]string{row.Type.String(), strings.Join(row.Honoured, ", "), strings.Join(row.Refused, ", ")}, " | ") + " |\n")
+	}
+	if *writeOptionsPage {
+		if err := os.WriteFile(optionsPage, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text, err := os.ReadFile(optionsPage); err != nil || string(text) != page.String() {
+		t.Errorf("%s is not that of the tables: %v", optionsPage, err)
+	}
+}
