@@ -130,6 +130,9 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Effect: op.Effect, Data: op}, run.attempt)
 	run.implicit.End()
 	chosen, transactional := run.chosen, run.transactional
+	if op.ends == aborts {
+		op.Session.Unpin()
+	}
 	*run = emptyRun
 	runs.Put(run)
 	if err == nil {

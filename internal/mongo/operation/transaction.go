@@ -97,8 +97,8 @@ func (s *Session) Commit() (*Operation, error) {
 }
 
 // Abort changes the state to "aborted", and returns the operation that aborts the transaction. It is nil if there is
-// nothing to abort. The caller calls Unpin after the operation, and ignores its error: the server aborts the transaction
-// itself after some time.
+// nothing to abort. The caller ignores the error of the operation: the server aborts the transaction itself after some
+// time.
 func (s *Session) Abort() (*Operation, error) {
 	if s.ended {
 		return nil, ErrSessionEnded
