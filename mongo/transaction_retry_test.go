@@ -365,3 +365,21 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 		})
 	}
 }
+
+// killCursors cannot start a transaction, and need not be in one.
+func TestACursorFromBeforeATransactionCanBeClosed(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.set.Insert("test.c", doc("_id", 1), doc("_id", 2)))
+		s, ctx := w.session()
+		defer s.EndSession(w.ctx)
+		cursor, err := w.coll.Find(ctx, d{}, options.Find().SetBatchSize(1))
+		w.must(err)
+		w.must(s.StartTransaction())
+		w.must(cursor.Close(ctx))
+		w.must(insertOne(ctx, w.coll))
+		w.must(s.CommitTransaction(w.ctx))
+		if _, err := w.started("insert")[0].Command.LookupErr("startTransaction"); err != nil || w.documents() != 3 {
+			t.Errorf("%d documents; the insert is %s", w.documents(), w.started("insert")[0].Command)
+		}
+	})
+}

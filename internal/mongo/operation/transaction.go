@@ -122,9 +122,13 @@ func (s *Session) Abort() (*Operation, error) {
 // Unpin lets the next operation of the session select a server.
 func (s *Session) Unpin() { s.transaction.pin.Release() }
 
-// participates reports whether an operation is one of the session's running transaction.
+// participates reports whether an operation is one of the session's running transaction. killCursors cannot start one.
 func (s *Session) participates(op *Operation) bool {
-	return s != nil && op.ends == endsNothing && s.TransactionRunning()
+	if s == nil || op.ends != endsNothing {
+		return false
+	}
+	return s.transaction.state == transactionInProgress ||
+		s.transaction.state == transactionStarting && op.Name != "killCursors"
 }
 
 // join makes an operation one of the session's running transaction: it has the transaction's read preference, and neither
