@@ -14,7 +14,8 @@ import (
 // Disconnect interrupts the operations that are left when its context ends. One whose connection is being made has sent
 // nothing, so it returns ErrClientDisconnected, as one that selects a server does.
 func TestDisconnectWhileAConnectionIsMade(t *testing.T) {
-	for name, deadline := range map[string]time.Duration{"without a deadline": 0, "with a deadline": time.Minute} {
+	const inTransaction = "in a transaction"
+	for name, deadline := range map[string]time.Duration{"without a deadline": 0, "with a deadline": time.Minute, inTransaction: 0} {
 		t.Run(name, func(t *testing.T) {
 			in(t, nil, func(w *world) {
 				second, err := mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
@@ -26,6 +27,12 @@ func TestDisconnectWhileAConnectionIsMade(t *testing.T) {
 					ctx, cancel = context.WithTimeout(w.ctx, deadline)
 				}
 				defer cancel()
+				if name == inTransaction {
+					s, err := second.StartSession()
+					w.must(err)
+					w.must(s.StartTransaction())
+					ctx = mongo.NewSessionContext(ctx, s)
+				}
 				result := make(chan error, 1)
 				go func() { result <- second.Database("test").Collection("c").FindOne(ctx, d{}).Err() }()
 				w.pass(time.Second)

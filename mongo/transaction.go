@@ -70,7 +70,6 @@ func (s *Session) AbortTransaction(ctx context.Context) error {
 	}
 	op.Selection = s.client.writes
 	_ = s.client.run(ctx, op)
-	s.session.Unpin()
 	return nil
 }
 

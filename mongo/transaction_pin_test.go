@@ -147,6 +147,62 @@ func TestATransientErrorUnpins(t *testing.T) {
 	})
 }
 
+// The first command that an overloaded mongos refuses may start the transaction on another one.
+func TestAFirstCommandThatIsRefusedForOverloadGoesToAnotherMongos(t *testing.T) {
+	onTwoMongos(t, func(w *world) {
+		s, ctx := w.transaction()
+		defer s.EndSession(w.ctx)
+		w.script("insert", overloaded)
+		w.must(insertOne(ctx, w.coll))
+		w.must(s.CommitTransaction(w.ctx))
+		if to := w.servers("insert"); len(to) != 2 {
+			t.Errorf("the inserts went to %v", to)
+		}
+	})
+}
+
+// Rule 2 again: the next command selects a server, so that in the long run both mongos get some.
+func TestTheCommandAfterATransientErrorSelectsAServer(t *testing.T) {
+	for name, next := range map[string]func(w *world, s *mongo.Session, ctx context.Context) error{
+		"abortTransaction": func(w *world, s *mongo.Session, ctx context.Context) error {
+			w.script("insert", refuse(251, transient))
+			if err := insertOne(ctx, w.coll); len(labels(err, transient)) == 0 {
+				w.Errorf("the insert: %v", err)
+			}
+			w.forget()
+			return s.AbortTransaction(w.ctx)
+		},
+		"commitTransaction": func(w *world, s *mongo.Session, _ context.Context) error {
+			w.script("commitTransaction", refuse(251, transient))
+			if err := s.CommitTransaction(w.ctx); len(labels(err, transient)) == 0 {
+				w.Errorf("the commit: %v", err)
+			}
+			w.forget()
+			_ = s.CommitTransaction(w.ctx) // the other mongos may know nothing of it
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onTwoMongos(t, func(w *world) {
+				other := false
+				for range 40 {
+					w.heal()
+					s, ctx := w.transaction()
+					w.must(insertOne(ctx, w.coll))
+					pinned, _, _ := strings.Cut(w.started("insert")[0].ConnectionID, "[")
+					w.must(next(w, s, ctx))
+					other = other || w.servers(name)[pinned] == 0
+					w.forget()
+					s.EndSession(w.ctx)
+				}
+				if !other {
+					t.Error("the command always went to the pinned mongos")
+				}
+			})
+		})
+	}
+}
+
 // A recovery token is of one transaction.
 func TestARecoveryTokenIsNotSentWithTheNextTransaction(t *testing.T) {
 	onTwoMongos(t, func(w *world) {
@@ -156,7 +212,9 @@ func TestARecoveryTokenIsNotSentWithTheNextTransaction(t *testing.T) {
 		w.must(s.CommitTransaction(w.ctx))
 		w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			reply := next(r)
-			reply.Body = without(t, reply.Body, "recoveryToken")
+			if reply != nil { // the connection is still there
+				reply.Body = without(t, reply.Body, "recoveryToken")
+			}
 			return reply
 		})
 		w.must(s.StartTransaction())

@@ -136,8 +136,9 @@ func TestTheWriteConcernOfACommit(t *testing.T) {
 
 // Transactions, "commitTransaction" and "abortTransaction": they are retried also with retryWrites=false.
 func TestTheEndOfATransactionIsRetried(t *testing.T) {
-	for name, fault := range map[string]mongotest.Fault{
-		"a lost request": loseRequest, "a lost reply": loseReply, "a refusal": refuse(91, "RetryableWriteError"), "overload": overloaded,
+	for name, faults := range map[string][]mongotest.Fault{
+		"a lost request": {loseRequest}, "a lost reply": {loseReply}, "a refusal": {refuse(91, "RetryableWriteError")},
+		"overload": {overloaded, overloaded},
 	} {
 		for command, end := range map[string]func(*mongo.Session, context.Context) error{
 			"commitTransaction": (*mongo.Session).CommitTransaction, "abortTransaction": (*mongo.Session).AbortTransaction,
@@ -146,11 +147,11 @@ func TestTheEndOfATransactionIsRetried(t *testing.T) {
 				in(t, func(o *options.ClientOptions) { o.SetRetryWrites(false) }, func(w *world) {
 					s, ctx := w.transaction()
 					w.must(insertOne(ctx, w.coll))
-					w.script(command, fault)
+					w.script(command, faults...)
 					w.must(end(s, w.ctx))
 					s.EndSession(w.ctx)
 					sent := w.started(command)
-					if len(sent) != 2 || !sent[0].Command.Lookup("txnNumber").Equal(sent[1].Command.Lookup("txnNumber")) {
+					if len(sent) != 1+len(faults) || !sent[0].Command.Lookup("txnNumber").Equal(sent[1].Command.Lookup("txnNumber")) {
 						t.Fatalf("%d commands were sent", len(sent))
 					}
 					want := 1
@@ -363,4 +364,22 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// killCursors cannot start a transaction, and need not be in one.
+func TestACursorFromBeforeATransactionCanBeClosed(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.set.Insert("test.c", doc("_id", 1), doc("_id", 2)))
+		s, ctx := w.session()
+		defer s.EndSession(w.ctx)
+		cursor, err := w.coll.Find(ctx, d{}, options.Find().SetBatchSize(1))
+		w.must(err)
+		w.must(s.StartTransaction())
+		w.must(cursor.Close(ctx))
+		w.must(insertOne(ctx, w.coll))
+		w.must(s.CommitTransaction(w.ctx))
+		if _, err := w.started("insert")[0].Command.LookupErr("startTransaction"); err != nil || w.documents() != 3 {
+			t.Errorf("%d documents; the insert is %s", w.documents(), w.started("insert")[0].Command)
+		}
+	})
 }

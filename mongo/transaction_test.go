@@ -433,6 +433,24 @@ func TestTheLabelsOfTheErrorsOfATransaction(t *testing.T) {
 	}
 }
 
+// Transactions, "ClientSession changes": such an error changes no state, and the transaction can go on.
+func TestADocumentThatIsTooLargeDoesNotEndATransaction(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		s, ctx := w.transaction()
+		defer s.EndSession(w.ctx)
+		_, err := w.coll.InsertOne(ctx, doc("text", strings.Repeat("x", 17<<20)))
+		if err == nil || len(labels(err, "TransientTransactionError")) != 0 || len(w.started("")) != 0 {
+			t.Errorf("%d commands were sent: %v", len(w.started("")), err)
+		}
+		w.must(insertOne(ctx, w.coll))
+		w.must(s.CommitTransaction(w.ctx))
+		if _, err := w.started("insert")[0].Command.LookupErr("startTransaction"); err != nil || w.documents() != 2 {
+			t.Errorf("%d documents; the insert is %s", w.documents(), w.started("insert")[0].Command)
+		}
+	})
+}
+
 // Prose test "PoolClearedError".
 func TestAClearedPoolInATransactionHasTheTransientLabel(t *testing.T) {
 	in(t, func(o *options.ClientOptions) { o.SetMaxPoolSize(1).SetMinPoolSize(0) }, func(w *world) {

@@ -74,6 +74,7 @@ func TestTheTimeOfWithTransactionIsLimited(t *testing.T) {
 		for limit, configure := range map[time.Duration]func(*options.ClientOptions){
 			120 * time.Second: nil,
 			time.Minute:       func(o *options.ClientOptions) { o.SetTimeout(time.Minute) },
+			5 * time.Minute:   func(o *options.ClientOptions) { o.SetTimeout(5 * time.Minute) },
 		} {
 			t.Run(fmt.Sprintf("%s, limit %v", c.name, limit), func(t *testing.T) {
 				in(t, configure, func(w *world) {

@@ -171,9 +171,6 @@ func (r *run) supported(s *topology.Server) bool {
 	if s.MaxWireVersion < retryableWireVersion {
 		return false
 	}
-	if r.op.ends != endsNothing {
-		return true
-	}
 	return r.op.Kind != Write || (s.SessionTimeoutMinutes != nil && s.Kind != topology.Standalone)
 }
 
@@ -330,13 +327,12 @@ func (r *run) useSession(conn *cluster.Conn) error {
 	return nil
 }
 
-// effect returns the effect of the attempt. A write with a transaction number is idempotent, and so is the end of a
-// transaction. What an operation does in a transaction depends on the transaction.
+// effect returns the effect of the attempt. A write with a transaction number is idempotent.
 func (r *run) effect() retry.Effect {
 	switch {
 	case r.op.Kind == Read:
 		return retry.EffectReadOnly
-	case r.txnNumber != 0, r.transactional, r.op.ends != endsNothing:
+	case r.txnNumber != 0:
 		return retry.EffectIdempotent
 	default:
 		return retry.EffectNotIdempotent // the engine uses the operation's own effect if that is better

@@ -138,6 +138,9 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	run.begin(r, op)
 	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Name: op.Name, Effect: op.Effect}, run.attempt)
 	run.implicit.End()
+	if op.ends == aborts {
+		op.Session.Unpin()
+	}
 	switch {
 	case err != nil:
 		err = final(err, run.chosen)

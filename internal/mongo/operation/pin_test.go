@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -109,6 +110,43 @@ func TestATransactionAndItsCursorShareAConnection(t *testing.T) {
 				pins[release[1]].Release()
 				if next := w.connection(nil, nil); next != first {
 					t.Errorf("the next operation runs on connection %d, want %d", next, first)
+				}
+				s.End()
+			})
+		})
+	}
+}
+
+// Transactions, "When to unpin".
+func TestTheConnectionOfATransactionIsCheckedIn(t *testing.T) {
+	for name, end := range map[string]func(w *world, s *Session){
+		"by an abort": func(w *world, s *Session) {
+			abort, err := s.Abort()
+			w.must(err)
+			abort.Selection = &topology.Selection{Write: true}
+			w.must(w.runner.Run(w.Context(), abort))
+		},
+		"by a new transaction": func(w *world, s *Session) {
+			s.transaction.state = transactionCommitted
+			w.must(s.StartTransaction(TransactionOptions{}))
+		},
+		"by an operation outside": func(w *world, s *Session) {
+			s.transaction.state = transactionCommitted
+			w.must(w.runner.Run(w.Context(), withSession(op(Read, constant("find", "c")), s)))
+		},
+		"by the session's end": func(_ *world, s *Session) { s.End() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(w *world) {
+				s := w.runner.StartSession(SessionOptions{})
+				w.must(s.StartTransaction(TransactionOptions{}))
+				s.transaction.pin.KeepConnection = true // as behind a load balancer
+				w.connection(&s.transaction.pin, nil)
+				w.must(w.runner.Run(w.Context(), withSession(op(Read, constant("find", "c")), s)))
+				kept := s.transaction.pin.kept
+				end(w, s)
+				if kept == nil || kept.pins != 0 || s.transaction.pin.Server() != nil {
+					t.Errorf("the pin is %+v", s.transaction.pin)
 				}
 				s.End()
 			})

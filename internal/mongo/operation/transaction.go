@@ -97,8 +97,8 @@ func (s *Session) Commit() (*Operation, error) {
 }
 
 // Abort changes the state to "aborted", and returns the operation that aborts the transaction. It is nil if there is
-// nothing to abort. The caller calls Unpin after the operation, and ignores its error: the server aborts the transaction
-// itself after some time.
+// nothing to abort. The caller ignores the error of the operation: the server aborts the transaction itself after some
+// time.
 func (s *Session) Abort() (*Operation, error) {
 	if s.ended {
 		return nil, ErrSessionEnded
@@ -122,9 +122,13 @@ func (s *Session) Abort() (*Operation, error) {
 // Unpin lets the next operation of the session select a server.
 func (s *Session) Unpin() { s.transaction.pin.Release() }
 
-// participates reports whether an operation is one of the session's running transaction.
+// participates reports whether an operation is one of the session's running transaction. killCursors cannot start one.
 func (s *Session) participates(op *Operation) bool {
-	return s != nil && op.ends == endsNothing && s.TransactionRunning()
+	if s == nil || op.ends != endsNothing {
+		return false
+	}
+	return s.transaction.state == transactionInProgress ||
+		s.transaction.state == transactionStarting && op.Name != "killCursors"
 }
 
 // join makes an operation one of the session's running transaction: it has the transaction's read preference, and neither

@@ -33,7 +33,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 	switch {
 	case r.session == nil || r.op.ends != endsNothing:
 	case !r.transactional:
-		if r.session.transaction.state != noTransaction {
+		if !r.session.TransactionRunning() && r.session.transaction.state != noTransaction {
 			r.session.transaction = transaction{}
 		}
 	case r.startsTransaction():
