@@ -143,8 +143,6 @@ func validate(o *options.ClientOptions, srv *srvRecords) error {
 		return err
 	}
 	switch {
-	case valueOr(o.LoadBalanced, false):
-		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
 	case valueOr(o.ServerMonitoringMode, "") == streaming:
 		return errStreaming
 	case len(valueOr(o.AppName, "")) > maxAppName:
@@ -199,9 +197,10 @@ func notNegative(o *options.ClientOptions) error {
 }
 
 func clusterConfig(o *options.ClientOptions) cluster.Config {
+	balanced := valueOr(o.LoadBalanced, false)
 	cfg := cluster.Config{
-		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
-		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), Compressors: compressors(o)},
+		Topology:               topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct, LoadBalanced: balanced},
+		Handshake:              cluster.Handshake{AppName: valueOr(o.AppName, ""), Compressors: compressors(o), LoadBalanced: balanced},
 		ZlibLevel:              o.ZlibLevel,
 		ZstdLevel:              o.ZstdLevel,
 		ConnectTimeout:         timeoutOrDefault(o.ConnectTimeout),

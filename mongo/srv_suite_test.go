@@ -53,7 +53,8 @@ func TestInitialDNSSeedlistDiscovery(t *testing.T) {
 		"replica-set": func() (*mongotest.Deployment, error) {
 			return mongotest.RunReplicaSet(3, mongotest.InMemory(), mongotest.SetName("repl0"))
 		},
-		"sharded": sharded(2),
+		"sharded":       sharded(2),
+		"load-balanced": balanced(2),
 	} {
 		files, err := filepath.Glob(filepath.Join(spectest.Folder(t), "initial-dns-seedlist-discovery", "tests", folder, "*.json"))
 		if err != nil || len(files) == 0 {
@@ -159,6 +160,9 @@ func (c *seedlistCase) ping(t *testing.T, uri string, run func() (*mongotest.Dep
 		}
 		defer set.Close()
 		dialer := mongosAt(set)
+		if strings.Contains(set.URI(), "loadBalanced") {
+			dialer.addresses["localhost.test.build.10gen.cc:8000"] = set.LoadBalancerAddr(0)
+		}
 		names := map[string]string{} // those of the suite, by address
 		if set.Mongos() == 0 {
 			for i := range 3 {

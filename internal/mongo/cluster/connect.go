@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // connect dials the server and makes the handshake, until the connect timeout or the end of ctx. Its errors are
@@ -21,13 +23,13 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 	c.compression.codecs = s.cluster.codecs
 	start := time.Now()
 	description, err := c.handshake(ctx, s.address, &cfg.Handshake)
-	if err != nil {
-		c.close()
-		return nil, s.handshakeError(ctx, err)
-	}
-	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
+	switch {
+	case cfg.Topology.LoadBalanced && (isUnknownCommand(err) || err == nil && description.ServiceID.IsZero()):
 		c.close()
 		return nil, &HandshakeError{Address: s.address, Err: errNoService}
+	case err != nil:
+		c.close()
+		return nil, s.handshakeError(ctx, err)
 	}
 	c.Description = description
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
@@ -38,6 +40,13 @@ func (s *Server) connect(ctx context.Context, id int64) (*Conn, error) {
 
 // errNoService is the Load Balancer specification's error.
 var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
+
+// isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
+func isUnknownCommand(err error) bool {
+	const commandNotFound = 59
+	var refused *topology.HelloError
+	return errors.As(err, &refused) && refused.Code == commandNotFound
+}
 
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}

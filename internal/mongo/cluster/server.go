@@ -53,6 +53,7 @@ func (s *Server) BeginUse() { s.inFlight.Add(1) }
 
 // CheckIn returns a connection to the pool.
 func (s *Server) CheckIn(c *Conn) {
+	c.PinnedTo(UseOperation)
 	s.inFlight.Add(-1)
 	s.pool.checkIn(c)
 }

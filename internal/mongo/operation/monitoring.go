@@ -28,7 +28,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	}
 	w := &watched{monitor: m, start: time.Now(), common: event.CommandFinishedEvent{
 		CommandName: r.op.Name, DatabaseName: r.op.Database, RequestID: int64(requestID), ConnectionID: conn.Name(),
-		ServerConnectionID: conn.Description.ServerConnectionID,
+		ServerConnectionID: conn.Description.ServerConnectionID, ServiceID: conn.ServiceID(),
 	}}
 	command := shown(message)
 	if w.sensitive = sensitive(r.op.Name, command); w.sensitive {
@@ -38,7 +38,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 		m.Started(ctx, &event.CommandStartedEvent{
 			Command: command, CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
 			RequestID: w.common.RequestID, ConnectionID: w.common.ConnectionID,
-			ServerConnectionID: w.common.ServerConnectionID,
+			ServerConnectionID: w.common.ServerConnectionID, ServiceID: w.common.ServiceID,
 		})
 	}
 	return w

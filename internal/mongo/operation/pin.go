@@ -15,10 +15,12 @@ import (
 type Pin struct {
 	// KeepConnection pins to the connection, which stays checked out until Release.
 	KeepConnection bool
+	// Transaction means that the pin is that of a transaction, for the error of an exhausted pool.
+	Transaction bool
 
-	server     *cluster.Server
-	conn       *cluster.Conn
-	pinnedConn bool // pinned to a connection, which is nil if it broke
+	server *cluster.Server
+	conn   *cluster.Conn // nil if it is pinned to a server only
+	lost   bool          // conn broke
 }
 
 // errConnectionLost is the error of an operation after the pin's connection broke.
@@ -33,7 +35,7 @@ func (p *Pin) Server() *cluster.Server {
 }
 
 // Lost reports whether the pinned connection broke. The server ends a cursor or transaction with its connection.
-func (p *Pin) Lost() bool { return p.pinnedConn && p.conn == nil }
+func (p *Pin) Lost() bool { return p.lost }
 
 // Release checks in the pinned connection and removes the pin. The next operation selects a server again.
 func (p *Pin) Release() {
@@ -41,16 +43,16 @@ func (p *Pin) Release() {
 		p.server.BeginUse()
 		p.server.CheckIn(p.conn)
 	}
-	p.server, p.conn, p.pinnedConn = nil, nil, false
+	p.server, p.conn, p.lost = nil, nil, false
 }
 
 // checkOut returns the pinned connection or, without one, checks out a connection of the server. It returns an error if
 // ctx has ended, because ctx would only break the connection.
 func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Conn, error) {
 	switch {
-	case p == nil || !p.pinnedConn:
+	case p == nil || p.conn == nil:
 		return server.CheckOut(ctx)
-	case p.conn == nil:
+	case p.lost:
 		return nil, errConnectionLost
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -64,24 +66,30 @@ func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Co
 func (p *Pin) keeps(conn *cluster.Conn) bool { return p != nil && p.conn == conn }
 
 // checkIn is called with the connection after an operation. The first success pins to the target. A pinned connection
-// stays checked out, unless it broke.
+// stays checked out until Release, even if it broke (Load Balancer specification, "Connection Pooling").
 func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, success bool) {
 	if p != nil && p.server == nil && success {
 		p.server = target.Server
-		p.pinnedConn = p.KeepConnection || target.Topology.Kind == topology.LoadBalanced
-		if p.pinnedConn {
+		if p.KeepConnection || target.Topology.Kind == topology.LoadBalanced {
 			p.conn = conn
+			conn.PinnedTo(p.use())
 		}
 	}
 	if !p.keeps(conn) {
 		target.Server.CheckIn(conn)
 		return
 	}
-	if conn.Reusable() {
-		target.Server.EndUse()
-		return
+	if !conn.Reusable() {
+		p.lost = true
+		_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
 	}
-	p.conn = nil
-	_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
-	target.Server.CheckIn(conn)
+	target.Server.EndUse()
+}
+
+// use returns what the pin's connection is for.
+func (p *Pin) use() cluster.Use {
+	if p.Transaction {
+		return cluster.UseTransaction
+	}
+	return cluster.UseCursor
 }
