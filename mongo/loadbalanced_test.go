@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -179,6 +180,52 @@ func TestSRVRecordsOfALoadBalancerAreNotPolled(t *testing.T) {
 		}
 		if got := client.Hosts(); !slices.Equal(got, []string{h17}) {
 			t.Errorf("the hosts are %v", got)
+		}
+	})
+}
+
+// "Wait queue timeout errors include details about checked out connections."
+func TestTheErrorOfAnExhaustedPoolCountsPinnedConnections(t *testing.T) {
+	inside(t, balanced(1), func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
+		for i := range 4 {
+			w.must(w.insert(i, "text"))
+		}
+		cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(2))
+		w.must(err)
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		_, err = w.coll.InsertOne(ctx, doc("_id", 100))
+		const want = "maxPoolSize: 1, connections in use by cursors: 1, connections in use by transactions: 0, connections in use by other operations: 0"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error: %v", err)
+		}
+		w.must(cursor.Close(w.ctx))
+		w.must(w.insert(100, "text"))
+	})
+}
+
+func TestTheEventsBehindALoadBalancerHaveTheService(t *testing.T) {
+	var services []*bson.ObjectID
+	inside(t, balanced(2), func(o *options.ClientOptions) {
+		o.SetMonitor(&event.CommandMonitor{
+			Started:   func(_ context.Context, ev *event.CommandStartedEvent) { services = append(services, ev.ServiceID) },
+			Succeeded: func(_ context.Context, ev *event.CommandSucceededEvent) { services = append(services, ev.ServiceID) },
+			Failed:    func(_ context.Context, ev *event.CommandFailedEvent) { services = append(services, ev.ServiceID) },
+		})
+	}, func(w *world) {
+		w.must(w.insert(1, "text"))
+		if err := w.insert(1, "text"); err == nil {
+			t.Error("the second insert succeeds")
+		}
+		w.script("find", mongotest.Fault{LoseReply: true})
+		w.must(w.coll.FindOne(w.ctx, d{}).Err())
+		if len(services) != 8 {
+			t.Errorf("%d events", len(services))
+		}
+		for _, id := range services {
+			if id == nil || id.IsZero() {
+				t.Errorf("the services are %v", services)
+			}
 		}
 	})
 }
