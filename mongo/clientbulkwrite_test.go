@@ -113,7 +113,7 @@ func TestClientBulkWriteIsDividedByMaxMessageSizeBytes(t *testing.T) {
 		n := maxMessage/maxDocument + 1
 		r, err := w.client.BulkWrite(w.ctx, repeated(n, doc("a", strings.Repeat("b", maxDocument-500))))
 		w.must(err)
-		if r.InsertedCount != int64(n) || !slices.Equal(w.opsOf("ops"), []int{n-1, 1}) {
+		if r.InsertedCount != int64(n) || !slices.Equal(w.opsOf("ops"), []int{n - 1, 1}) {
 			t.Errorf("inserted %d by commands of %v", r.InsertedCount, w.opsOf("ops"))
 		}
 	})
@@ -253,7 +253,7 @@ func TestClientBulkWriteUnacknowledged(t *testing.T) {
 		r, err := w.client.BulkWrite(w.ctx, repeated(n, doc("a", strings.Repeat("b", maxDocument-500))),
 			options.ClientBulkWrite().SetOrdered(false).SetWriteConcern(writeconcern.Unacknowledged()))
 		w.must(err)
-		if r.Acknowledged || !slices.Equal(w.opsOf("ops"), []int{n-1, 1}) {
+		if r.Acknowledged || !slices.Equal(w.opsOf("ops"), []int{n - 1, 1}) {
 			t.Errorf("acknowledged %t, commands of %v", r.Acknowledged, w.opsOf("ops"))
 		}
 		for _, ev := range w.started("bulkWrite") {

@@ -151,8 +151,6 @@ func validate(o *options.ClientOptions, srv *srvRecords) error {
 		return err
 	}
 	switch {
-	case valueOr(o.LoadBalanced, false):
-		return errors.New("mongo: option ClientOptions.LoadBalanced is not supported by Holdfast")
 	case len(valueOr(o.AppName, "")) > maxAppName:
 		return fmt.Errorf("mongo: AppName has %d bytes; it must have at most %d", len(*o.AppName), maxAppName)
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
@@ -217,15 +215,16 @@ func notNegative(o *options.ClientOptions) error {
 }
 
 func clusterConfig(o *options.ClientOptions, login *auth.Authenticator) cluster.Config {
+	balanced := valueOr(o.LoadBalanced, false)
 	cfg := cluster.Config{
-		Topology:  topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct},
+		Topology:  topology.Config{Seeds: seeds(o.Hosts), SetName: valueOr(o.ReplicaSet, ""), Direct: o.Direct, LoadBalanced: balanced},
 		Streaming: streams(o),
 		TLS:       o.TLSConfig,
 		Leniency:  leniency(tlsGiven(o.GetURI())),
 		Auth:      login,
 		Handshake: cluster.Handshake{
 			AppName: valueOr(o.AppName, ""), Library: cluster.DriverInfo(valueOr(o.DriverInfo, options.DriverInfo{})), Compressors: compressors(o),
-			ServerAPI: serverAPI(o.ServerAPIOptions),
+			ServerAPI: serverAPI(o.ServerAPIOptions), LoadBalanced: balanced,
 		},
 		ZlibLevel:              o.ZlibLevel,
 		ZstdLevel:              o.ZstdLevel,

@@ -7,7 +7,8 @@
 //
 // # Main types
 //
-//   - [Client] is a handle for one deployment: a standalone, a replica set or a sharded cluster. [Connect] returns one.
+//   - [Client] is a handle for one deployment: a standalone, a replica set, or a sharded cluster, with or without a load
+//     balancer. [Connect] returns one, and so does [Open], whose [Config] has settings that the official options lack.
 //   - [Database] and [Collection] are handles for a database and a collection.
 //   - [Cursor] iterates over the documents of a query, an aggregation or a list.
 //   - [ChangeStream] iterates over the changes of a collection, a database or a deployment.
@@ -34,6 +35,19 @@
 //	err = counters.FindOne(ctx, day).Decode(&counter)
 //
 // The example of the package is a whole program, with a server for tests from package mongotest.
+//
+// # Connecting
+//
+// The hosts of a deployment are a list of seeds, or the SRV records of a mongodb+srv connection string. The options of such a
+// connection string can come from a TXT record, and TLS is its default. ApplyURI looks these records up itself, by
+// net.DefaultResolver; [Open] uses [Config.Resolver]. The client looks up the SRV records of a sharded cluster once a minute, and
+// adds and removes servers accordingly.
+//
+// directConnection=true uses one server and no other. loadBalanced=true means that the one host is a load balancer: it is not
+// monitored, and a cursor keeps its connection until it is exhausted or closed.
+//
+// compressors=zstd,snappy,zlib compresses messages by the first of these that the server has too. An unknown name is not sent to
+// the server. A reply that is longer than the server's maxMessageSizeBytes when it is decompressed is refused.
 //
 // # Retries and time limits
 //
@@ -75,15 +89,16 @@
 // before any network use; a handle returns the error from its operations. These client options are honoured, as options
 // of the connection string or as setters of options.ClientOptions:
 //
-//	appName                       localThresholdMS        readPreferenceTags
-//	connectTimeoutMS              maxAdaptiveRetries      replicaSet
-//	directConnection              maxConnecting           retryReads
-//	enableOverloadRetargeting     maxIdleTimeMS           retryWrites
-//	heartbeatFrequencyMS          maxPoolSize             serverMonitoringMode
-//	journal                       maxStalenessSeconds     serverSelectionTimeoutMS
-//	loadBalanced (only false)     minPoolSize             timeoutMS
-//	                              readConcernLevel        w
-//	                              readPreference
+//	appName                       maxAdaptiveRetries      retryReads
+//	compressors                   maxConnecting           retryWrites
+//	connectTimeoutMS              maxIdleTimeMS           serverMonitoringMode
+//	directConnection              maxPoolSize             serverSelectionTimeoutMS
+//	enableOverloadRetargeting     maxStalenessSeconds     srvMaxHosts
+//	heartbeatFrequencyMS          minPoolSize             srvServiceName
+//	journal                       readConcernLevel        timeoutMS
+//	loadBalanced                  readPreference          w
+//	localThresholdMS              readPreferenceTags      zlibCompressionLevel
+//	                              replicaSet              zstdCompressionLevel
 //
 // These options of the connection string are accepted too. They change nothing: tls=false, ssl=false, tlsInsecure=false,
 // tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,

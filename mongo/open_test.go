@@ -53,7 +53,7 @@ func TestOpenRefuses(t *testing.T) {
 	var (
 		resolver *net.Resolver
 		strategy *declining
-		observer *recorder
+		observer *retryEvents
 	)
 	for _, c := range []struct {
 		name string
@@ -249,20 +249,20 @@ func TestAnOpenBreakerIsAskedAtTheTopologysPace(t *testing.T) {
 	})
 }
 
-// recorder is an observer that keeps the events.
-type recorder struct {
+// retryEvents is an observer that keeps the events.
+type retryEvents struct {
 	mu     sync.Mutex
 	events []retry.Event
 }
 
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
+func (r *retryEvents) Observe(_ context.Context, e retry.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
 }
 
 func TestTheObserverReceivesTheEventsOfARetry(t *testing.T) {
-	r := &recorder{}
+	r := &retryEvents{}
 	opened(t, mongo.Config{Observer: r}, nil, func(w *world) {
 		w.seed()
 		r.events = nil

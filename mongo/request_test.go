@@ -491,6 +491,7 @@ func TestARequestChangesNothingElsewhere(t *testing.T) {
 				ctx := w.request()
 				_, err := w.coll.InsertOne(ctx, doc("_id", 1))
 				w.must(err)
+				w.pass(time.Second) // until secondaries have it
 				w.script("find", loseRequest)
 				w.must(read(ctx, w.coll))
 				w.must(read(ctx, w.with(readpref.Nearest())))

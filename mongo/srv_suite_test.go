@@ -2,6 +2,7 @@ package mongo_test
 
 import (
 	"context"
+	"crypto/tls"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,14 +41,22 @@ type seedlistCase struct {
 // refusal is a part of the error of an option that the client does not have yet.
 const refusal = "is not supported by Holdfast"
 
+// runWith runs a deployment with options.
+type runWith func(...mongotest.Option) (*mongotest.Deployment, error)
+
 // The published cases of Initial DNS Seedlist Discovery, with the records that its README lists.
 func TestInitialDNSSeedlistDiscovery(t *testing.T) {
 	passed, listed := 0, 0
-	for folder, run := range map[string]func() (*mongotest.Deployment, error){
-		"replica-set": func() (*mongotest.Deployment, error) {
-			return mongotest.RunReplicaSet(3, mongotest.InMemory(), mongotest.SetName("repl0"))
+	for folder, run := range map[string]runWith{
+		"replica-set": func(opts ...mongotest.Option) (*mongotest.Deployment, error) {
+			return mongotest.RunReplicaSet(3, append(opts, mongotest.SetName("repl0"))...)
 		},
-		"sharded": sharded(2),
+		"sharded": func(opts ...mongotest.Option) (*mongotest.Deployment, error) {
+			return mongotest.RunSharded(1, 2, opts...)
+		},
+		"load-balanced": func(opts ...mongotest.Option) (*mongotest.Deployment, error) {
+			return mongotest.RunSharded(1, 2, append(opts, mongotest.LoadBalancer())...)
+		},
 	} {
 		files, err := filepath.Glob(filepath.Join(spectest.Folder(t), "initial-dns-seedlist-discovery", "tests", folder, "*.json"))
 		if err != nil || len(files) == 0 {
@@ -73,7 +82,7 @@ func TestInitialDNSSeedlistDiscovery(t *testing.T) {
 }
 
 // run returns why a case cannot be run yet, or "".
-func (c *seedlistCase) run(t *testing.T, run func() (*mongotest.Deployment, error)) string {
+func (c *seedlistCase) run(t *testing.T, run runWith) string {
 	o, err := mongo.Resolve(c.URI, mongo.Config{Resolver: published()})
 	switch {
 	case c.Error && err == nil:
@@ -88,11 +97,7 @@ func (c *seedlistCase) run(t *testing.T, run func() (*mongotest.Deployment, erro
 	}
 	c.checkOptions(t, o)
 	if c.Ping == nil || *c.Ping {
-		uri := c.URI
-		if !strings.Contains(uri, "ssl=") && !strings.Contains(uri, "tls=") {
-			uri = withOption(uri, "tls=false") // the test's servers have no TLS
-		}
-		c.ping(t, uri, run)
+		c.ping(t, c.URI, o.TLSConfig != nil, run)
 	}
 	return ""
 }
@@ -144,14 +149,21 @@ func equalOption[T comparable](t *testing.T, name string, got, want *T) {
 }
 
 // ping runs a ping and compares the servers that the client has found. Those of the deployment have names of their own.
-func (c *seedlistCase) ping(t *testing.T, uri string, run func() (*mongotest.Deployment, error)) {
+func (c *seedlistCase) ping(t *testing.T, uri string, withTLS bool, run runWith) {
 	synctest.Test(t, func(t *testing.T) {
-		set, err := run()
+		opts, given := []mongotest.Option{mongotest.InMemory()}, options.Client()
+		if withTLS { // the certificates are not for the names of the suite
+			opts, given = append(opts, mongotest.TLS()), given.SetTLSConfig(&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // see above
+		}
+		set, err := run(opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer set.Close()
 		dialer := mongosAt(set)
+		if strings.Contains(set.URI(), "loadBalanced") {
+			dialer.addresses["localhost.test.build.10gen.cc:8000"] = set.LoadBalancerAddr(0)
+		}
 		names := map[string]string{} // those of the suite, by address
 		if set.Mongos() == 0 {
 			for i := range 3 {
@@ -161,7 +173,7 @@ func (c *seedlistCase) ping(t *testing.T, uri string, run func() (*mongotest.Dep
 				names[set.Addr(i)] = "localhost:" + port
 			}
 		}
-		client, err := mongo.Open(uri, mongo.Config{Resolver: published()}, options.Client().SetDialer(dialer))
+		client, err := mongo.Open(uri, mongo.Config{Resolver: published()}, given.SetDialer(dialer))
 		if err != nil {
 			t.Fatal(err)
 		}

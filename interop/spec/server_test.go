@@ -20,6 +20,8 @@ type server struct {
 
 var _ unified.Deployment = server{}
 
+const onlyMongos = 0 // of the load balancer of SingleURI
+
 const latency = 10 * time.Microsecond
 
 // topologies are the deployments that the suites are run on, and how to make one.
@@ -31,15 +33,25 @@ var topologies = map[string]func(t *testing.T, version string) *mongotest.Deploy
 	"sharded": func(t *testing.T, version string) *mongotest.Deployment {
 		return mongotest.RunShardedT(t, 3, 2, mongotest.InMemory(), mongotest.Version(version), mongotest.Latency(latency, latency))
 	},
+	"load-balanced": func(t *testing.T, version string) *mongotest.Deployment {
+		return mongotest.RunShardedT(t, 3, 2, mongotest.InMemory(), mongotest.Version(version), mongotest.Latency(latency, latency),
+			mongotest.LoadBalancer(), mongotest.LoadBalancer(onlyMongos))
+	},
 	"single": func(t *testing.T, version string) *mongotest.Deployment {
 		return mongotest.RunStandaloneT(t, mongotest.InMemory(), mongotest.Version(version))
 	},
 }
 
+// leastBalanced is the first version that works behind a load balancer.
+const leastBalanced = "5.0"
+
 // deployments are what a case is run on for a topology. If no version is admitted, it is the first, which says why.
 func deployments(f *unified.File, c *unified.Test, topology string) []unified.Facts {
 	var list []unified.Facts
 	for _, v := range versions {
+		if topology == "load-balanced" && v < leastBalanced {
+			continue
+		}
 		facts := unified.Facts{Version: v, Topology: topology}
 		if facts.Admit(f, c) == nil {
 			list = append(list, facts)
@@ -64,7 +76,10 @@ func runsOn(f *unified.File, c *unified.Test) []string {
 }
 
 func (s server) SingleURI() string {
-	if s.Mongos() > 0 {
+	switch {
+	case s.facts.Topology == "load-balanced":
+		return "mongodb://" + s.LoadBalancerAddr(1) + "/?loadBalanced=true"
+	case s.Mongos() > 0:
 		return "mongodb://" + s.MongosAddr(0) + "/"
 	}
 	return s.URI()

@@ -6,6 +6,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // https://www.mongodb.com/docs/manual/reference/command/configureFailPoint/ (a test command, which mongod has behind
@@ -91,7 +93,7 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 	switch {
 	case x.conn.direct || x.command.name == "configureFailPoint" || !p.Commands[fields.NewestName(x.command.name)]:
 		return false
-	case p.AppName != "" && p.AppName != x.conn.appName:
+	case p.AppName != "" && p.AppName != x.appName():
 		return false
 	}
 	coll := x.command.first
@@ -99,6 +101,17 @@ func (x *exec) concernedBy(p *failpoint.Point) bool {
 		coll = x.arg("collection")
 	}
 	return p.Namespace == "" || coll.Type == bson.TypeString && p.Namespace == x.command.db+"."+string(coll.Text())
+}
+
+// appName returns the application's name. From 4.4.7 on a fail point reads it from the first hello, before the command runs.
+func (x *exec) appName() string {
+	if fields.NewestName(x.command.name) == "hello" && x.conn.set.config.version.Has(version.Of(4, 4, 7)) {
+		if client := x.arg("client"); client.IsDocument() {
+			name := query.Lookup(query.Lookup(client.Data, "application").Data, "name")
+			return string(name.Text())
+		}
+	}
+	return x.conn.appName
 }
 
 // failWriteLocked does what the fail point for writes says about the entries since an index of the oplog.

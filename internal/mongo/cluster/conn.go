@@ -43,6 +43,28 @@ type Conn struct {
 	firstRTT    time.Duration // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
+	use         atomic.Uint32 // a Use
+}
+
+// Use is what a connection that is checked out is for.
+type Use uint32
+
+// The uses. A cursor or a transaction keeps its connection between operations.
+const (
+	UseOperation Use = iota
+	UseCursor
+	UseTransaction
+)
+
+// PinnedTo notes what the connection stays checked out for.
+func (c *Conn) PinnedTo(use Use) { c.use.Store(uint32(use)) }
+
+// ServiceID returns the serviceId of the connection's server behind a load balancer, else nil.
+func (c *Conn) ServiceID() *bson.ObjectID {
+	if c.service.IsZero() {
+		return nil
+	}
+	return &c.service
 }
 
 func newConn(nc net.Conn, id int64, address string) *Conn {

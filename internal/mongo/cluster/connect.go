@@ -45,13 +45,13 @@ func (s *Server) greet(ctx context.Context, c *Conn, authenticator *auth.Authent
 	}
 	start := time.Now()
 	description, speculative, err := c.handshake(ctx, s.address, &hello)
-	if err != nil {
+	switch {
+	case cfg.Topology.LoadBalanced && (isUnknownCommand(err) || err == nil && description.ServiceID.IsZero()):
+		return errNoService
+	case err != nil:
 		return err
 	}
 	c.firstRTT = time.Since(start)
-	if cfg.Topology.LoadBalanced && description.ServiceID.IsZero() {
-		return errNoService
-	}
 	c.Description = description
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
 	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
@@ -77,6 +77,13 @@ func (s *Server) login(ctx context.Context, c *Conn, login *auth.Login, speculat
 }
 
 // handshakeError classifies the error of a connection that could not be made.
+// isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
+func isUnknownCommand(err error) bool {
+	const commandNotFound = 59
+	var refused *topology.HelloError
+	return errors.As(err, &refused) && refused.Code == commandNotFound
+}
+
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var login *auth.Error

@@ -37,17 +37,28 @@ type CheckOutError struct {
 	Limit      uint64        // maxPoolSize, 0 if there is no limit
 	LongestUse time.Duration // the longest time for which one has been in use
 	Waited     time.Duration
+	Uses       [UseTransaction + 1]uint64 // connections in use, by their use
 	Err        error
 }
 
-// Error returns the cause, the number of connections in use and the longest time for which one has been in use.
+// Error returns the cause, the number of connections in use and the longest time for which one has been in use, and how many of
+// them cursors and transactions keep.
 func (e *CheckOutError) Error() string {
 	limit := "without a limit"
 	if e.Limit > 0 {
 		limit = fmt.Sprintf("of at most %d", e.Limit)
 	}
-	return fmt.Sprintf("no connection to %s after %v: %d %s are in use, the longest for %v, and %d are being made: %v",
-		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, e.Err)
+	return fmt.Sprintf("no connection to %s after %v: %d %s are in use, the longest for %v, and %d are being made%s: %v",
+		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, e.pinned(), e.Err)
+}
+
+// pinned returns how many connections are pinned, in the words of the Load Balancer specification. It is empty if none is.
+func (e *CheckOutError) pinned() string {
+	if e.Uses[UseCursor]+e.Uses[UseTransaction] == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (maxPoolSize: %d, connections in use by cursors: %d, connections in use by transactions: %d, "+
+		"connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation])
 }
 
 // Unwrap returns the context's cause.

@@ -63,6 +63,7 @@ func (s *Server) StillUsable(c *Conn, now time.Time) bool { return s.pool.stillU
 
 // CheckIn returns a connection to the pool.
 func (s *Server) CheckIn(c *Conn) {
+	c.PinnedTo(UseOperation)
 	s.inFlight.Add(-1)
 	s.pool.checkIn(c)
 }

@@ -47,6 +47,7 @@ func (p *pool) exhausted(cause error, start time.Time) error {
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
 			e.Out++
+			e.Uses[c.use.Load()]++
 			e.LongestUse = max(e.LongestUse, now.Sub(c.checkedOut))
 		}
 	}

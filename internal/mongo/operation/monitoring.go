@@ -30,7 +30,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 	}
 	w := &watched{run: r, conn: conn, start: time.Now(), common: event.CommandFinishedEvent{
 		CommandName: r.op.Name, DatabaseName: r.op.Database, RequestID: int64(requestID), ConnectionID: conn.Name(),
-		ServerConnectionID: conn.Description.ServerConnectionID, ServiceID: serviceID(conn),
+		ServerConnectionID: conn.Description.ServerConnectionID, ServiceID: conn.ServiceID(),
 	}}
 	command := shown(message)
 	if w.sensitive = sensitive(r.op.Name, command); w.sensitive {
@@ -47,14 +47,6 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 		w.log("Command started", "command", r.cfg.Log.Document(command))
 	}
 	return w
-}
-
-// serviceID returns the connection's serviceId behind a load balancer, else nil.
-func serviceID(conn *cluster.Conn) *bson.ObjectID {
-	if id := conn.Description.ServiceID; !id.IsZero() {
-		return &id
-	}
-	return nil
 }
 
 // finished publishes the event CommandSucceeded or CommandFailed.

@@ -9,12 +9,13 @@ import (
 )
 
 // Pin pins operations to a server: that of the first operation that the server executed. Behind a load balancer, or if
-// KeepConnection is set, it pins to the connection too. It is for the operations of a cursor, for those of a
-// transaction in a sharded cluster, and for the "requests" of the Read Preferences document. The code that makes a
-// pin must release it. Only one operation at a time may use it.
+// KeepConnection is set, it pins to the connection too. It is for the operations of a cursor and for those of a
+// transaction in a sharded cluster. The code that makes a pin must release it. Only one operation at a time may use it.
 type Pin struct {
 	// KeepConnection pins to the connection, which stays checked out until Release.
 	KeepConnection bool
+	// Transaction means that the pin is that of a transaction, for the error of an exhausted pool.
+	Transaction bool
 
 	server *cluster.Server
 	kept   *keptConn // nil if it is pinned to a server only
@@ -22,8 +23,9 @@ type Pin struct {
 
 // keptConn is a connection that stays checked out for a pin, or for two: a transaction's and that of a cursor in it.
 type keptConn struct {
-	conn *cluster.Conn // nil if it broke
+	conn *cluster.Conn
 	pins int
+	lost bool // conn broke
 }
 
 // errConnectionLost is the error of an operation after the pin's connection broke.
@@ -38,14 +40,13 @@ func (p *Pin) Server() *cluster.Server {
 }
 
 // Lost reports whether the pinned connection broke. The server ends a cursor or transaction with its connection.
-func (p *Pin) Lost() bool { return p.kept != nil && p.kept.conn == nil }
+func (p *Pin) Lost() bool { return p.kept != nil && p.kept.lost }
 
 // Release removes the pin, and checks in its connection unless another pin has it too. The next operation selects a server
 // again.
 func (p *Pin) Release() {
 	if p.kept != nil {
-		p.kept.pins--
-		if p.kept.pins == 0 && p.kept.conn != nil {
+		if p.kept.pins--; p.kept.pins == 0 {
 			p.server.BeginUse()
 			p.server.CheckIn(p.kept.conn)
 		}
@@ -59,7 +60,7 @@ func (p *Pin) checkOut(ctx context.Context, server *cluster.Server) (*cluster.Co
 	switch {
 	case p == nil || p.kept == nil:
 		return server.CheckOut(ctx)
-	case p.kept.conn == nil:
+	case p.kept.lost:
 		return nil, errConnectionLost
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -77,6 +78,7 @@ func (p *Pin) pinTo(target cluster.Target, conn *cluster.Conn) {
 	p.server = target.Server
 	if p.KeepConnection || target.Topology.Kind == topology.LoadBalanced {
 		p.kept = &keptConn{conn: conn, pins: 1}
+		conn.PinnedTo(p.use())
 	}
 }
 
@@ -96,7 +98,8 @@ func (p *Pin) keepServer(target cluster.Target) {
 }
 
 // checkIn is called with the connection after an operation. The first one that the server executed pins to the target.
-// A pinned connection stays checked out, unless it broke.
+// A pinned connection stays checked out until Release, even if it broke (Load Balancer specification, "Connection
+// Pooling").
 func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, executed bool) {
 	if p != nil && p.server == nil && executed {
 		p.pinTo(target, conn)
@@ -105,11 +108,17 @@ func (p *Pin) checkIn(target cluster.Target, conn *cluster.Conn, executed bool) 
 		target.Server.CheckIn(conn)
 		return
 	}
-	if conn.Reusable() {
-		target.Server.EndUse()
-		return
+	if !conn.Reusable() {
+		p.kept.lost = true
+		_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
 	}
-	p.kept.conn = nil
-	_ = conn.Broken(errConnectionLost) // its end also ends the cursor or transaction on the server
-	target.Server.CheckIn(conn)
+	target.Server.EndUse()
+}
+
+// use returns what the pin's connection is for.
+func (p *Pin) use() cluster.Use {
+	if p.Transaction {
+		return cluster.UseTransaction
+	}
+	return cluster.UseCursor
 }

@@ -42,6 +42,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 		t.state = transactionInProgress
 		sharded := conn.Description.Kind == topology.Mongos || target.Topology.Kind == topology.LoadBalanced
 		if sharded && t.pin.Server() == nil {
+			t.pin.Transaction = true
 			t.pin.pinTo(target, conn)
 			r.pin = &t.pin
 		}

@@ -1,0 +1,231 @@
+package mongo_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+)
+
+// balanced returns a function that runs a sharded cluster with a load balancer before its mongos.
+func balanced(mongos int, opts ...mongotest.Option) func() (*mongotest.Deployment, error) {
+	return func() (*mongotest.Deployment, error) {
+		return mongotest.RunSharded(3, mongos, append(opts, mongotest.InMemory(), mongotest.LoadBalancer())...)
+	}
+}
+
+func TestOperationsBehindALoadBalancer(t *testing.T) {
+	inside(t, balanced(2), nil, func(w *world) {
+		for i := range 10 {
+			w.must(w.insertText(i, "text"))
+		}
+		for _, op := range writes {
+			if err := op.do(w.ctx, w.coll); err != nil && !errors.Is(err, mongo.ErrNoDocuments) { // one of them deletes it
+				t.Error(err)
+			}
+		}
+		w.must(w.coll.FindOne(w.ctx, d{}).Err())
+		w.must(w.client.Ping(w.ctx, nil))
+	})
+}
+
+// "When using load balancers, each getMore must be sent on the connection of its cursor."
+func TestACursorBehindALoadBalancerStaysOnItsConnection(t *testing.T) {
+	inside(t, balanced(3), nil, func(w *world) {
+		for i := range 10 {
+			w.must(w.insertText(i, "text"))
+		}
+		var cursors []*mongo.Cursor
+		for range 4 { // all of them are open at once, so each has a connection of its own
+			cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(2))
+			w.must(err)
+			cursors = append(cursors, cursor)
+		}
+		for _, cursor := range cursors {
+			var all []bson.M
+			if err := cursor.All(w.ctx, &all); err != nil || len(all) != 10 {
+				t.Errorf("%d documents, %v", len(all), err)
+			}
+		}
+		byCursor := map[int64][]string{}
+		for _, ev := range w.started("getMore") {
+			id := ev.Command.Lookup("getMore").AsInt64()
+			byCursor[id] = append(byCursor[id], ev.ConnectionID)
+		}
+		seen := map[string]bool{}
+		for id, connections := range byCursor {
+			seen[connections[0]] = true
+			if len(slices.Compact(connections)) != 1 {
+				t.Errorf("cursor %d: getMore was sent on %v", id, connections)
+			}
+		}
+		if len(byCursor) != 4 || len(seen) != 4 {
+			t.Errorf("%d cursors used %d connections", len(byCursor), len(seen))
+		}
+		if out := w.poolEvents("ConnectionCheckedOut") - w.poolEvents("ConnectionCheckedIn"); out != 0 {
+			t.Errorf("%d connections were not returned", out)
+		}
+	})
+}
+
+// "Drivers MUST NOT start a monitor"; the only hellos are those of application connections.
+func TestALoadBalancerIsNotMonitored(t *testing.T) {
+	inside(t, balanced(1, mongotest.TranscriptLimit(1000)), nil, func(w *world) {
+		w.must(w.insertText(1, "text"))
+		w.pass(5 * time.Minute)
+		w.must(w.insertText(2, "text"))
+		hellos := w.hellos()
+		if len(hellos) != 1 || !strings.Contains(hellos[0], `"loadBalanced": true`) || !strings.Contains(hellos[0], `"hello"`) {
+			t.Errorf("the hellos are %v", hellos)
+		}
+	})
+}
+
+// "Driver attempted to initialize in load balancing mode, but the server does not support this mode."
+func TestAServerWithoutAServiceIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, err := mongotest.RunSharded(1, 1, mongotest.InMemory())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		client, err := mongo.Connect(options.Client().ApplyURI(set.URI() + "?loadBalanced=true").SetDialer(set.Dialer()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Disconnect(context.Background()) }()
+		err = client.Ping(context.Background(), nil)
+		if err == nil || !strings.Contains(err.Error(), "load balancing mode, but the server does not support this mode") {
+			t.Errorf("error: %v", err)
+		}
+	})
+}
+
+// A mongos that fails loses its own connections only: each service has a generation of its own.
+func TestAFailedMongosBehindALoadBalancerLosesItsOwnConnectionsOnly(t *testing.T) {
+	inside(t, balanced(2), nil, func(w *world) {
+		w.must(w.insertText(1, "text"))
+		var open []*mongo.Cursor
+		for range 4 {
+			cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(1))
+			w.must(err)
+			open = append(open, cursor)
+		}
+		for _, cursor := range open {
+			w.must(cursor.Close(w.ctx))
+		}
+		w.forget()
+		w.set.KillMongos(0)
+		for i := range 20 {
+			w.must(w.insertText(10+i, "text"))
+		}
+		if cleared, created := w.poolEvents("ConnectionPoolCleared"), w.poolEvents("ConnectionCreated"); cleared > 1 || created > 1 {
+			t.Errorf("the pool was cleared %d times, %d connections were made: those to the other mongos are good", cleared, created)
+		}
+	})
+}
+
+func TestACursorWhoseMongosDiedIsLost(t *testing.T) {
+	inside(t, balanced(1), nil, func(w *world) {
+		for i := range 4 {
+			w.must(w.insertText(i, "text"))
+		}
+		cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(2))
+		w.must(err)
+		w.set.KillMongos(0)
+		w.set.RestartMongos(0)
+		n := 0
+		for cursor.Next(w.ctx) {
+			n++
+		}
+		if n != 2 || !mongo.IsNetworkError(cursor.Err()) {
+			t.Errorf("%d documents, %v", n, cursor.Err())
+		}
+		w.must(w.insertText(10, "text"))
+		if err := cursor.Close(w.ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+// Prose test 9 of Polling SRV Records for mongos Discovery.
+func TestSRVRecordsOfALoadBalancerAreNotPolled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, err := balanced(2)()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.Close()
+		z := published()
+		dialer := resolving{set.Dialer(), map[string]string{h17: set.LoadBalancerAddr(0), h18: set.MongosAddr(0)}}
+		client, err := mongo.Open("mongodb+srv://test3"+testDomain+"/?loadBalanced=true&tls=false", mongo.Config{Resolver: z}, options.Client().SetDialer(dialer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Disconnect(context.Background()) }()
+		z.set("_mongodb._tcp.test3"+testDomain, h17, h18)
+		wait(2 * rescan)
+		if err := client.Ping(context.Background(), nil); err != nil {
+			t.Error(err)
+		}
+		if got := client.Hosts(); !slices.Equal(got, []string{h17}) {
+			t.Errorf("the hosts are %v", got)
+		}
+	})
+}
+
+// "Wait queue timeout errors include details about checked out connections."
+func TestTheErrorOfAnExhaustedPoolCountsPinnedConnections(t *testing.T) {
+	inside(t, balanced(1), func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
+		for i := range 4 {
+			w.must(w.insertText(i, "text"))
+		}
+		cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(2))
+		w.must(err)
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		_, err = w.coll.InsertOne(ctx, doc("_id", 100))
+		const want = "maxPoolSize: 1, connections in use by cursors: 1, connections in use by transactions: 0, connections in use by other operations: 0"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error: %v", err)
+		}
+		w.must(cursor.Close(w.ctx))
+		w.must(w.insertText(100, "text"))
+	})
+}
+
+func TestTheEventsBehindALoadBalancerHaveTheService(t *testing.T) {
+	var services []*bson.ObjectID
+	inside(t, balanced(2), func(o *options.ClientOptions) {
+		o.SetMonitor(&event.CommandMonitor{
+			Started:   func(_ context.Context, ev *event.CommandStartedEvent) { services = append(services, ev.ServiceID) },
+			Succeeded: func(_ context.Context, ev *event.CommandSucceededEvent) { services = append(services, ev.ServiceID) },
+			Failed:    func(_ context.Context, ev *event.CommandFailedEvent) { services = append(services, ev.ServiceID) },
+		})
+	}, func(w *world) {
+		w.must(w.insertText(1, "text"))
+		if err := w.insertText(1, "text"); err == nil {
+			t.Error("the second insert succeeds")
+		}
+		w.script("find", mongotest.Fault{LoseReply: true})
+		w.must(w.coll.FindOne(w.ctx, d{}).Err())
+		if len(services) != 8 {
+			t.Errorf("%d events", len(services))
+		}
+		for _, id := range services {
+			if id == nil || id.IsZero() {
+				t.Errorf("the services are %v", services)
+			}
+		}
+	})
+}
