@@ -266,8 +266,11 @@ func valueOr[T any](p *T, otherwise T) T {
 
 const defaultPort = "27017"
 
-// canonical returns a host with its port, in lower case.
+// canonical returns a host with its port, in lower case. The path of a Unix domain socket is not changed.
 func canonical(host string) string {
+	if topology.IsSocketFile(host) {
+		return host
+	}
 	host = strings.ToLower(host)
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

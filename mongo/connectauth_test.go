@@ -69,7 +69,6 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 		{"a file of authorities without TLS", uri("tls=false&tlsCAFile=ca.pem"), "tlsCAFile"},
 		{"a file of authorities without TLS, in another order", uri("tlsCAFile=connectauth_test.go&tls=false"), "CA"},
 		{"a file that is not there", uri("tlsCAFile=nothing.pem"), "nothing.pem"},
-		{"a password without a key", uri("tls=true&tlsCertificateKeyFilePassword=secret"), "tlsCertificateKeyFilePassword"},
 		{"tlsInsecure and tlsAllowInvalidHostnames", uri("tls=true&tlsInsecure=false&tlsAllowInvalidHostnames=true"), "tlsAllowInvalidHostnames"},
 		{"sslInsecure and tlsAllowInvalidCertificates", uri("sslInsecure=true&tlsAllowInvalidCertificates=true"), "tlsInsecure"},
 		{"tlsAllowInvalidHostnames without a boolean", uri("tlsAllowInvalidHostnames=yes"), "true or false"},
