@@ -12,7 +12,7 @@ import (
 // row has a reason for a difference.
 func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
 	parts := [][]row{
-		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
+		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows, loginRows,
 	}
 	if !testing.Short() {
 		parts = append(parts, sizeRows)

@@ -18,7 +18,7 @@ import (
 // suites are the folders whose every file is run.
 var suites = []string{
 	"causal-consistency", "change-streams", "client-backpressure", "collection-management", "command-logging-and-monitoring/tests/monitoring",
-	"crud", "gridfs", "index-management", "read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
+	"crud", "gridfs", "index-management", "mongodb-handshake", "read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
 	"sessions", "transactions", "transactions-convenient-api", "unified-test-format/tests/valid-pass", "versioned-api",
 }
 

@@ -132,7 +132,8 @@ func mongoMissing(err error) string {
 }
 
 func mongoAppendDriverInfo(c *mongoClient, info options.DriverInfo) error {
-	return c.AppendDriverInfo(info)
+	c.AppendDriverInfo(info)
+	return nil
 }
 
 func mongoNewSessionContext(ctx context.Context, _ *mongoSession) context.Context { return ctx }

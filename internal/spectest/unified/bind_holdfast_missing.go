@@ -18,10 +18,6 @@ func (name notThereYet) Error() string { return string(name) + " is not there ye
 // missingFromClient has the methods of the official Client that ours lacks.
 type missingFromClient struct{}
 
-func (missingFromClient) AppendDriverInfo(...any) error {
-	return notThereYet("Client.AppendDriverInfo")
-}
-
 func (missingFromClient) BulkWrite(...any) (*mongoClientBulkResult, error) {
 	return nil, notThereYet("Client.BulkWrite")
 }
