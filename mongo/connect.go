@@ -70,7 +70,7 @@ func connect(m mutant.Client, o *options.ClientOptions) (*Client, error) {
 	return newClient(runner, o), nil
 }
 
-// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters with TLS.
+// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation of certificates, which is not checked.
 // Custom, Crypt and Deployment are internal to the official driver.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -101,5 +102,23 @@ func TestMONGODBX509WithADialerOfTheApplication(t *testing.T) {
 	}
 	if err := client.Disconnect(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// docs/LOGIN.md recommends url.UserPassword.
+func TestAPasswordThatIsEncodedInAConnectionString(t *testing.T) {
+	for _, password := range []string{"p@ss", "p:ss", "p/ss", "p%41", "p ss", "p+ss", "p?ss#", "p&a=b;c", "[p]", "pä\u2168", `p"'\`} {
+		o := options.Client().ApplyURI("mongodb://" + url.UserPassword("al:ice", password).String() + "@127.0.0.1:1/?appName=a")
+		if o.Auth == nil || o.Auth.Username != "al:ice" || o.Auth.Password != password {
+			t.Errorf("%q is read as %+v", password, o.Auth)
+		}
+		client, err := mongo.Connect(o)
+		if err != nil {
+			t.Errorf("%q: %v", password, err)
+			continue
+		}
+		if err := client.Disconnect(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

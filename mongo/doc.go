@@ -62,12 +62,15 @@
 //	                              readConcernLevel        w
 //	                              readPreference
 //
-// These options of the connection string are accepted too. They change nothing: tls=false, ssl=false, tlsInsecure=false,
-// tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
+// So are authMechanism, authMechanismProperties, authSource, and the TLS options (tls, ssl, and those whose names begin with tls): the
+// page docs/LOGIN.md of the repository has all of them. Revocation of certificates is not checked, so
+// tlsDisableOCSPEndpointCheck and tlsDisableCertificateRevocationCheck change nothing.
+//
+// These options of the connection string are accepted too. They change nothing: socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
-// These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
-// because it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
+// These options are setters only: BSONOptions, Dialer, DriverInfo, Monitor, PoolMonitor and Registry. SetHTTPClient has no
+// effect, because it is for the revocation of certificates only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
 // OplogReplay of Find and FindOne, and EncryptedFields of Drop.
 //
 // # Errors
@@ -105,14 +108,14 @@
 //   - Indexes and SearchIndexes
 //   - Database.Drop, CreateCollection, CreateView, RunCommandCursor, and the lists of databases and collections
 //   - GridFS, and client-side encryption
-//   - Client.NumberSessionsInProgress, Client.AppendDriverInfo and Cursor.SetMaxAwaitTime
+//   - Client.NumberSessionsInProgress and Cursor.SetMaxAwaitTime
 //   - NewCursorFromDocuments, NewSingleResultFromDocument and BatchCursorFromCursor
 //   - the types Dialer (use options.ContextDialer) and InvalidArgumentError
 //
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.
 //
-// [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), server monitors, loggers, driver
-// information and automatic encryption. Servers must be MongoDB 3.6 or newer.
+// [Connect] refuses these options: the mechanisms MONGODB-AWS, MONGODB-OIDC and GSSAPI, compression, mongodb+srv URIs,
+// loadBalanced=true, the Stable API (ServerAPIOptions), streaming monitors (serverMonitoringMode=stream), server monitors,
+// loggers and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo
