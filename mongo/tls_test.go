@@ -198,6 +198,8 @@ func TestATLSConfigOfTheApplication(t *testing.T) {
 		{"the server name comes from the address", "", "", right, ""},
 		{"a server name that is given is checked", "impostor.example:27017", "", named, ""},
 		{"a server name that is given and wrong is refused", "", "", other, "impostor.example"},
+		{"no check at all", "impostor.example:27017", "", &tls.Config{InsecureSkipVerify: true}, ""},
+		{"no check at all, and an option that leaves out one", "", "&tlsAllowInvalidHostnames=true", &tls.Config{InsecureSkipVerify: true}, ""},
 		{"a check of the application runs", "", "", more, ""},
 		{"a check of the application runs besides those that are left", "", "&tlsAllowInvalidHostnames=true", more, ""},
 	} {

@@ -223,6 +223,22 @@ func TestAPlainServerMustEndAtOnce(t *testing.T) {
 	}
 }
 
+// Source: Driver Authentication, "SASL": a reply with a code other than 0 is an error, also if it says "ok: 1".
+func TestAReplyWithACodeIsAnError(t *testing.T) {
+	for _, code := range []any{int32(18), int64(18), 18.0} {
+		conversation := authenticator(t, Plain).first.Begin()
+		if _, err := conversation.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := conversation.Next(t.Context(), document(bson.D{
+			{Key: "done", Value: true}, {Key: "payload", Value: []byte{}}, {Key: "code", Value: code}, {Key: "ok", Value: 1},
+		}))
+		if err == nil || !strings.Contains(err.Error(), "18") {
+			t.Errorf("%T: error %v", code, err)
+		}
+	}
+}
+
 func TestAnAnswerToASpeculationThatWasNotMadeIsRefused(t *testing.T) {
 	l := authenticator(t, Plain).Begin()
 	err := l.Finish(t.Context(), nil, reply{done: true}.document(), (&server{}).send)

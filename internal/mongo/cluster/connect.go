@@ -102,9 +102,8 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
 	case errors.As(err, &denied):
 		e.Network, e.Connecting, e.Reply = false, false, denied.reply
-	case errors.As(err, &unwritten), errors.As(err, &certificate), errors.Is(err, errNoService):
+	case !e.Network, errors.As(err, &unwritten), errors.As(err, &certificate), errors.Is(err, errNoService):
 		e.Network, e.Connecting = false, false
-	case !e.Network: // the server has not proved that it knows the user
 	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns), refusesTLS(err):
