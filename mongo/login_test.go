@@ -233,3 +233,32 @@ func TestALoginCostsNoRoundTripOfItsOwnButOne(t *testing.T) {
 		})
 	}
 }
+
+// The error of the login is what every caller sees, not a cleared pool without a reason, and not a timeout.
+func TestEveryCallerSeesWhyALoginFails(t *testing.T) {
+	for _, minPoolSize := range []uint64{0, 3} {
+		t.Run(fmt.Sprintf("minPoolSize %d", minPoolSize), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set := guardedSet(t, mongotest.InMemory())
+				g := guestOf(t, set, options.Credential{Username: "alice", Password: wrongSecret})
+				client, err := mongo.Connect(g.o.SetMinPoolSize(minPoolSize))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer client.Disconnect(t.Context())
+				var callers sync.WaitGroup
+				for range 20 {
+					callers.Go(func() {
+						ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+						defer cancel()
+						err := client.Database("db").Collection("c").FindOne(ctx, d{}).Err()
+						if err == nil || !strings.Contains(err.Error(), "unable to authenticate") {
+							t.Errorf("error: %v", err)
+						}
+					})
+				}
+				callers.Wait()
+			})
+		})
+	}
+}
