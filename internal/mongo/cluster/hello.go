@@ -14,6 +14,7 @@ import (
 // handshake sends the first hello on a new connection. It returns the server description and hello's
 // speculativeAuthenticate, nil if there is none.
 func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (*topology.Server, []byte, error) {
+	const requestID = 1
 	elements, err := h.append(ctx, nil)
 	if err != nil {
 		return nil, nil, &unwrittenHello{err}
@@ -22,7 +23,7 @@ func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (
 	if h.legacy() {
 		send = c.roundTripQuery
 	}
-	reply, err := send(ctx, 1, "admin", elements)
+	reply, err := send(ctx, requestID, "admin", elements)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,8 @@ func (c *Conn) roundTripMsg(ctx context.Context, requestID int32, database strin
 
 // sendHello sends a later hello on a connection and returns the server description.
 func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*topology.Server, error) {
-	reply, err := c.roundTripMsg(ctx, 2, "admin", h.appendLater(nil, c.Description.HelloOK))
+	const requestID = 2
+	reply, err := c.roundTripMsg(ctx, requestID, "admin", h.appendLater(nil, c.Description.HelloOK))
 	if err != nil {
 		return nil, err
 	}
