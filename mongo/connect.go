@@ -88,7 +88,7 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	return newClient(runner, o), nil
 }
 
-// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters with TLS.
+// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation of certificates, which is not checked.
 // Custom, Crypt and Deployment are internal to the official driver.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
@@ -283,8 +283,11 @@ func valueOr[T any](p *T, otherwise T) T {
 
 const defaultPort = "27017"
 
-// canonical returns a host with its port, in lower case.
+// canonical returns a host with its port, in lower case. The path of a Unix domain socket is not changed.
 func canonical(host string) string {
+	if topology.IsSocketFile(host) {
+		return host
+	}
 	host = strings.ToLower(host)
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host

@@ -45,7 +45,6 @@ func TestConnectRefuses(t *testing.T) {
 		{"a negative timeout", options.Client().ApplyURI(host).SetServerSelectionTimeout(-1), "ServerSelectionTimeout"},
 		{"another representation of UUIDs", options.Client().ApplyURI(host + "?uuidRepresentation=javaLegacy"), `"javaLegacy"`},
 		{"the password of a proxy", options.Client().ApplyURI(host + "?proxyPassword=secret"), `"proxyPassword"`},
-		{"the password of a key", options.Client().ApplyURI(host + "?tlsCertificateKeyFilePassword=secret"), "tlsCertificateKeyFilePassword"},
 		{"a direct connection to two hosts", options.Client().ApplyURI("mongodb://a,b/?directConnection=true"), "direct"},
 		{"an app name that is too long", options.Client().ApplyURI(host).SetAppName(strings.Repeat("x", 129)), "AppName"},
 	} {

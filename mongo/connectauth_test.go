@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -69,7 +70,6 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 		{"a file of authorities without TLS", uri("tls=false&tlsCAFile=ca.pem"), "tlsCAFile"},
 		{"a file of authorities without TLS, in another order", uri("tlsCAFile=connectauth_test.go&tls=false"), "CA"},
 		{"a file that is not there", uri("tlsCAFile=nothing.pem"), "nothing.pem"},
-		{"a password without a key", uri("tls=true&tlsCertificateKeyFilePassword=secret"), "tlsCertificateKeyFilePassword"},
 		{"tlsInsecure and tlsAllowInvalidHostnames", uri("tls=true&tlsInsecure=false&tlsAllowInvalidHostnames=true"), "tlsAllowInvalidHostnames"},
 		{"sslInsecure and tlsAllowInvalidCertificates", uri("sslInsecure=true&tlsAllowInvalidCertificates=true"), "tlsInsecure"},
 		{"tlsAllowInvalidHostnames without a boolean", uri("tlsAllowInvalidHostnames=yes"), "true or false"},
@@ -102,5 +102,23 @@ func TestMONGODBX509WithADialerOfTheApplication(t *testing.T) {
 	}
 	if err := client.Disconnect(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// docs/LOGIN.md recommends url.UserPassword.
+func TestAPasswordThatIsEncodedInAConnectionString(t *testing.T) {
+	for _, password := range []string{"p@ss", "p:ss", "p/ss", "p%41", "p ss", "p+ss", "p?ss#", "p&a=b;c", "[p]", "pä\u2168", `p"'\`} {
+		o := options.Client().ApplyURI("mongodb://" + url.UserPassword("al:ice", password).String() + "@127.0.0.1:1/?appName=a")
+		if o.Auth == nil || o.Auth.Username != "al:ice" || o.Auth.Password != password {
+			t.Errorf("%q is read as %+v", password, o.Auth)
+		}
+		client, err := mongo.Connect(o)
+		if err != nil {
+			t.Errorf("%q: %v", password, err)
+			continue
+		}
+		if err := client.Disconnect(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

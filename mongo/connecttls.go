@@ -72,9 +72,6 @@ func checkTLSOptions(given map[string]string) error {
 			return fmt.Errorf("mongo: the connection string's option %q needs TLS, but %q is false", name, "tls")
 		}
 	}
-	if has("tlsCertificateKeyFilePassword") && !has("tlsCertificateKeyFile") && !has("tlsPrivateKeyFile") {
-		return fmt.Errorf("mongo: the connection string's option %q needs %q", "tlsCertificateKeyFilePassword", "tlsCertificateKeyFile")
-	}
 	for _, name := range []string{"tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"} {
 		if value := given[name]; has(name) && value != "true" && value != "false" {
 			return fmt.Errorf("mongo: the connection string's option %q is %q; it must be true or false", name, value)

@@ -100,13 +100,16 @@
 //	localThresholdMS              readPreferenceTags      zlibCompressionLevel
 //	                              replicaSet              zstdCompressionLevel
 //
-// These options of the connection string are accepted too. They change nothing: tls=false, ssl=false, tlsInsecure=false,
-// tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
+// So are authMechanism, authMechanismProperties, authSource, and the TLS options (tls, ssl, and those whose names begin with tls): the
+// page docs/LOGIN.md of the repository has all of them. Revocation of certificates is not checked, so
+// tlsDisableOCSPEndpointCheck and tlsDisableCertificateRevocationCheck change nothing.
+//
+// These options of the connection string are accepted too. They change nothing: socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
-// These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
-// because it is for TLS only. Options of operations are honoured, except for EncryptedFields of Drop
-// and CreateCollection.
+// These options are setters only: BSONOptions, Dialer, DriverInfo, Monitor, PoolMonitor and Registry. SetHTTPClient has no
+// effect, because it is for the revocation of certificates only. Options of operations are honoured, except for
+// EncryptedFields of Drop and CreateCollection.
 //
 // # Errors
 //
@@ -145,5 +148,6 @@
 // A document with more than 10,000 levels is refused, and so is a Go value that contains itself: they could overflow the
 // stack.
 //
-// [Connect] refuses automatic encryption. Servers must be MongoDB 3.6 or newer.
+// [Connect] refuses the mechanisms MONGODB-AWS, MONGODB-OIDC and GSSAPI, and automatic encryption. Servers must be MongoDB
+// 3.6 or newer.
 package mongo

@@ -32,8 +32,8 @@ func (w *world) with(rp *readpref.ReadPref) *mongo.Collection {
 	return w.client.Database("test").Collection("c", options.Collection().SetReadPreference(rp))
 }
 
-// read reads once and returns the error.
-func read(ctx context.Context, coll *mongo.Collection) error {
+// readOne reads once and returns the error.
+func readOne(ctx context.Context, coll *mongo.Collection) error {
 	return coll.FindOne(ctx, doc("_id", 1)).Err()
 }
 
@@ -78,7 +78,7 @@ func TestARequestReadsFromOneMember(t *testing.T) {
 		w.discovered()
 		coll, before := w.with(readpref.Nearest()), len(w.members("find"))
 		for range 50 {
-			w.must(read(w.ctx, coll))
+			w.must(readOne(w.ctx, coll))
 		}
 		if distinctOf(w.members("find")[before:]) < 2 {
 			t.Fatal("without a request all reads went to one member")
@@ -90,7 +90,7 @@ func TestARequestReadsFromOneMember(t *testing.T) {
 			if i%2 == 0 {
 				coll = w.with(rp)
 			}
-			w.must(read(ctx, coll))
+			w.must(readOne(ctx, coll))
 		}
 		if got := w.members("find")[before:]; distinctOf(got) != 1 {
 			t.Errorf("the reads went to the members %v", got)
@@ -108,17 +108,17 @@ func TestAnotherReadPreferenceUnpinsARequest(t *testing.T) {
 		}{
 			{inDC("east"), 1}, {inDC("west"), 2}, {inDC("east"), 1}, {readpref.Primary(), w.set.Primary()}, {inDC("west"), 2},
 		} {
-			w.must(read(ctx, w.with(step.preference)))
+			w.must(readOne(ctx, w.with(step.preference)))
 			if got := w.last(); got != step.want {
 				t.Errorf("%v: member %d, want %d", step.preference, got, step.want)
 			}
 		}
 		moved := false
 		for range 30 {
-			w.must(read(ctx, w.with(readpref.Nearest())))
+			w.must(readOne(ctx, w.with(readpref.Nearest())))
 			first := w.last()
-			w.must(read(ctx, w.with(readpref.Primary())))
-			w.must(read(ctx, w.with(readpref.Nearest())))
+			w.must(readOne(ctx, w.with(readpref.Primary())))
+			w.must(readOne(ctx, w.with(readpref.Nearest())))
 			moved = moved || w.last() != first
 		}
 		if !moved {
@@ -131,10 +131,10 @@ func TestAMemberThatGoesDownUnpinsARequest(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.discovered()
 		ctx, coll := w.request(), w.with(readpref.Secondary())
-		w.must(read(ctx, coll))
+		w.must(readOne(ctx, coll))
 		down := w.last()
 		w.set.Kill(down)
-		w.must(read(ctx, coll))
+		w.must(readOne(ctx, coll))
 		next := w.last()
 		if next == down || next == w.set.Primary() {
 			t.Fatalf("after member %d: member %d", down, next)
@@ -142,7 +142,7 @@ func TestAMemberThatGoesDownUnpinsARequest(t *testing.T) {
 		w.set.Restart(down)
 		w.pass(30 * time.Second)
 		for range 20 {
-			w.must(read(ctx, coll))
+			w.must(readOne(ctx, coll))
 			if got := w.last(); got != next {
 				t.Fatalf("the request is pinned to member %d and read from member %d", next, got)
 			}
@@ -167,14 +167,14 @@ func TestANewPrimaryUnpinsAllRequests(t *testing.T) {
 				var pins []int
 				for range 60 {
 					ctx := w.request()
-					w.must(read(ctx, coll))
+					w.must(readOne(ctx, coll))
 					requests, pins = append(requests, ctx), append(pins, w.last())
 				}
 				c.happens(w)
 				w.pass(30 * time.Second)
 				moved := 0
 				for i, ctx := range requests {
-					w.must(read(ctx, coll))
+					w.must(readOne(ctx, coll))
 					if pins[i] != w.set.Primary() && w.last() != pins[i] {
 						moved++
 					}
@@ -192,7 +192,7 @@ func TestAChangeOfRoundTripTimesDoesNotUnpinARequest(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.discovered()
 		ctx, coll := w.request(), w.with(readpref.Nearest())
-		w.must(read(ctx, coll))
+		w.must(readOne(ctx, coll))
 		pinned := w.last()
 		w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 			if r.Member != pinned {
@@ -202,12 +202,12 @@ func TestAChangeOfRoundTripTimesDoesNotUnpinARequest(t *testing.T) {
 		}))
 		w.pass(2 * time.Minute)
 		for range 20 {
-			w.must(read(w.ctx, coll))
+			w.must(readOne(w.ctx, coll))
 			if w.last() == pinned {
 				t.Fatal("the pinned member is still in the latency window")
 			}
 		}
-		w.must(read(ctx, coll))
+		w.must(readOne(ctx, coll))
 		if got := w.last(); got != pinned {
 			t.Errorf("the request is pinned to member %d and read from member %d", pinned, got)
 		}
@@ -251,7 +251,7 @@ func TestAReadInARequestTriesThreeMembers(t *testing.T) {
 					before := len(w.members("find"))
 					w.script("find", c.faults...)
 					began := time.Now()
-					err := read(ctx, w.with(c.rp))
+					err := readOne(ctx, w.with(c.rp))
 					got := w.members("find")[before:]
 					if (err != nil) != c.fails || len(got) != c.attempts || distinctOf(got) != c.members {
 						t.Errorf("deadline %v: the members %v, then %v", deadline, got, err)
@@ -261,7 +261,7 @@ func TestAReadInARequestTriesThreeMembers(t *testing.T) {
 					}
 					w.heal()
 					w.pass(time.Second)
-					w.must(read(ctx, w.with(c.rp))) // the next read begins afresh
+					w.must(readOne(ctx, w.with(c.rp))) // the next read begins afresh
 				}, memberInDC(1, "east"), mongotest.ElectionTimeout(100*time.Millisecond))
 			}
 		})
@@ -276,7 +276,7 @@ func TestAReadInARequestGoesOnWhenNoConnectionCanBeMade(t *testing.T) {
 		for range 20 {
 			began := time.Now()
 			ctx, cancel := mongo.WithRequest(w.ctx)
-			w.must(read(ctx, w.with(readpref.Secondary())))
+			w.must(readOne(ctx, w.with(readpref.Secondary())))
 			cancel()
 			if w.last() != 2 || time.Since(began) != 0 {
 				t.Fatalf("member %d after %v", w.last(), time.Since(began))
@@ -307,12 +307,12 @@ func TestAWriteDoesNotUnpinASecondary(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.discovered()
 		ctx, coll := w.request(), w.with(readpref.Secondary())
-		w.must(read(ctx, coll))
+		w.must(readOne(ctx, coll))
 		pinned := w.last()
 		for i := range 20 {
 			_, err := coll.InsertOne(ctx, doc("n", i))
 			w.must(err)
-			w.must(read(ctx, coll))
+			w.must(readOne(ctx, coll))
 			if got := w.last(); got != pinned {
 				t.Fatalf("the request is pinned to member %d and read from member %d", pinned, got)
 			}
@@ -326,12 +326,12 @@ func TestAllPrimaryOperationsOfARequestUseOneConnection(t *testing.T) {
 		ctx, primary := w.request(), w.set.Primary()
 		var inside sync.WaitGroup
 		for i := range 20 { // operations without a request change the order of the pool
-			inside.Go(func() { w.must(read(w.ctx, w.coll)) })
+			inside.Go(func() { w.must(readOne(w.ctx, w.coll)) })
 			inside.Go(func() {
 				_, err := w.coll.InsertOne(ctx, doc("n", i))
 				w.must(err)
-				w.must(read(ctx, w.with(readpref.Secondary())))
-				w.must(read(ctx, w.coll))
+				w.must(readOne(ctx, w.with(readpref.Secondary())))
+				w.must(readOne(ctx, w.coll))
 				cursor, err := w.coll.Find(ctx, doc(), options.Find().SetBatchSize(1))
 				w.must(err)
 				cursor.Next(ctx)
@@ -387,8 +387,8 @@ func TestTheEndOfARequestReturnsItsConnection(t *testing.T) {
 				w.must(err)
 				c.end(endParent, end)
 				synctest.Wait()
-				w.must(read(w.ctx, w.coll))
-				if err := read(ctx, w.coll); err == nil {
+				w.must(readOne(w.ctx, w.coll))
+				if err := readOne(ctx, w.coll); err == nil {
 					t.Error("an operation with the context of an ended request succeeded")
 				}
 				out := 0
@@ -429,7 +429,7 @@ func TestWithoutAMatchingMemberARequestFailsAtOnce(t *testing.T) {
 				}
 				w.pass(time.Minute)
 				commands, began := w.set.Counters(), time.Now()
-				err := read(w.request(), w.with(c.rp))
+				err := readOne(w.request(), w.with(c.rp))
 				if err == nil || err.Error() != want || !mongo.IsNetworkError(err) {
 					t.Errorf("%q", err)
 				}
@@ -453,7 +453,7 @@ func TestBeforeTheFirstDiscoveryARequestWaits(t *testing.T) {
 			return mongotest.Fault{Delay: 3 * time.Second}
 		}))
 		began := time.Now()
-		w.must(read(w.request(), w.with(readpref.Nearest())))
+		w.must(readOne(w.request(), w.with(readpref.Nearest())))
 		if time.Since(began) < 3*time.Second {
 			t.Errorf("the read took %v", time.Since(began))
 		}
@@ -474,7 +474,7 @@ func TestAfterASocketErrorInARequestAllMembersAreChecked(t *testing.T) {
 		})
 		defer remove()
 		w.script("find", loseRequest)
-		w.must(read(w.request(), w.with(readpref.Nearest())))
+		w.must(readOne(w.request(), w.with(readpref.Nearest())))
 		w.pass(500 * time.Millisecond)
 		mu.Lock()
 		defer mu.Unlock()
@@ -493,8 +493,8 @@ func TestARequestChangesNothingElsewhere(t *testing.T) {
 				w.must(err)
 				w.pass(time.Second) // until secondaries have it
 				w.script("find", loseRequest)
-				w.must(read(ctx, w.coll))
-				w.must(read(ctx, w.with(readpref.Nearest())))
+				w.must(readOne(ctx, w.coll))
+				w.must(readOne(ctx, w.with(readpref.Nearest())))
 				var found bson.M
 				w.must(w.coll.FindOne(ctx, doc("_id", 1)).Decode(&found))
 			})

@@ -25,7 +25,7 @@ const bar = 5.0
 // targets are the packages that are mutated, in the order in which tests run: a package stands above those that it
 // imports.
 var targets = []string{
-	"./retry", "./internal/mongo/topology", "./internal/mongo/cluster", "./internal/mongo/operation",
+	"./retry", "./internal/mongo/topology", "./internal/mongo/auth", "./internal/mongo/cluster", "./internal/mongo/operation",
 }
 
 // observers are packages that only notice.

@@ -13,7 +13,7 @@ import (
 func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
 	parts := [][]row{
 		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
-		sessionRows, manyRows,
+		sessionRows, manyRows, loginRows,
 	}
 	if !testing.Short() {
 		parts = append(parts, sizeRows)

@@ -24,6 +24,8 @@ type row struct {
 	name   string
 	uri    string // is added to the connection string
 	server []mongotest.Option
+	// configure changes the client's options, if it is not nil.
+	configure func(*stage, *options.ClientOptions)
 	// faults is called after a first command of the client. If cold is set, there is no such command, and faults is
 	// called before the client exists.
 	faults func(*stage)
@@ -89,6 +91,9 @@ func (r *row) playInBubble(t *testing.T, name string) outcome {
 		r.faults(s)
 	}
 	o := options.Client().ApplyURI(set.URI() + "&serverMonitoringMode=poll" + r.uri).SetDialer(set.Dialer()).SetMonitor(s.monitor())
+	if r.configure != nil {
+		r.configure(s, o)
+	}
 	if s.client, err = driver.Connect(name, o); err != nil {
 		return outcome{lines: []string{"Connect: " + describe(err)}, err: err}
 	}

@@ -23,7 +23,7 @@ var endless map[string][]string
 // passed are the suites of which some cases pass.
 var passed = []string{
 	"change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
-	"command-logging-and-monitoring/tests/monitoring", "crud", "index-management", "load-balancers/tests", "read-write-concern/tests/operation",
+	"command-logging-and-monitoring/tests/monitoring", "crud", "index-management", "load-balancers/tests", "mongodb-handshake", "read-write-concern/tests/operation",
 	"retryable-reads", "retryable-writes", "sessions", "unified-test-format/tests/valid-pass", "versioned-api",
 }
 

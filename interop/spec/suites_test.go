@@ -20,7 +20,7 @@ import (
 var suites = []string{
 	"causal-consistency", "change-streams", "client-backpressure", "client-side-operations-timeout", "collection-management",
 	"command-logging-and-monitoring", "connection-monitoring-and-pooling/tests/logging", "crud", "gridfs", "index-management",
-	"load-balancers/tests",
+	"load-balancers/tests", "mongodb-handshake",
 	"read-write-concern/tests/operation", "retryable-reads", "retryable-writes", "run-command",
 	"server-discovery-and-monitoring/tests/unified", "server-selection/tests/logging", "sessions", "transactions",
 	"transactions-convenient-api", "unified-test-format/tests/valid-pass", "versioned-api",

@@ -19,7 +19,7 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	nc, err := cfg.Dialer.DialContext(ctx, "tcp", s.address)
+	nc, err := cfg.Dialer.DialContext(ctx, networkOf(s.address), s.address)
 	if err == nil && cfg.TLS != nil {
 		nc, err = secured(ctx, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
 	}
@@ -34,6 +34,14 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 	}
 	c.lastUsed = time.Now()
 	return c, nil
+}
+
+// networkOf returns the network of an address, as package net calls it.
+func networkOf(address string) string {
+	if topology.IsSocketFile(address) {
+		return "unix"
+	}
+	return "tcp"
 }
 
 // greet sends hello and, with an authenticator, logs in.
@@ -103,9 +111,8 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 		e.Network, e.Connecting, e.Reply = false, false, refused.reply
 	case errors.As(err, &denied):
 		e.Network, e.Connecting, e.Reply = false, false, denied.reply
-	case errors.As(err, &unwritten), errors.As(err, &certificate), errors.Is(err, errNoService):
+	case !e.Network, errors.As(err, &unwritten), errors.As(err, &certificate), errors.Is(err, errNoService):
 		e.Network, e.Connecting = false, false
-	case !e.Network: // the server has not proved that it knows the user
 	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
 	case errors.As(err, &dns), refusesTLS(err):

@@ -3,30 +3,17 @@
 package cluster
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"math/big"
-	"net"
 	"testing"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
-
-// tlsDialer dials connections with TLS.
-type tlsDialer struct{ net.Dialer }
-
-func (d *tlsDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	nc, err := d.Dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return tls.Client(nc, &tls.Config{InsecureSkipVerify: true}), nil // the server is the test's own
-}
 
 // tlsConfig returns the configuration of a server with a certificate of its own.
 func tlsConfig(t *testing.T) *tls.Config {
@@ -77,7 +64,7 @@ func TestAnIdleConnectionUnderTLSIsCheckedBeforeItIsUsedAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address, accepted := tlsPeer(t)
-			s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}, Dialer: &tlsDialer{}})
+			s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{address}}, TLS: &tls.Config{InsecureSkipVerify: true}})
 			found(t, s, standalone())
 			if err := operation(t.Context(), s); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -232,4 +233,15 @@ func TestEveryCommandOfALoginDeclaresTheAPIVersion(t *testing.T) {
 			t.Errorf("the login is %v", sent)
 		}
 	})
+}
+
+// The time limit may pass while the client computes its proof.
+func TestAnImpostorIsReportedAfterTheTimeLimitToo(t *testing.T) {
+	s := &Server{address: addrA}
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	wrong := &auth.Error{Mechanism: auth.SCRAMSHA256, Err: errors.New("wrong proof")}
+	if e := s.handshakeError(ctx, wrong); !errors.Is(e, wrong) || e.Timeout || e.Network || e.Connecting {
+		t.Errorf("%+v", e)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -103,7 +102,7 @@ func (d *Description) index(addr string) int {
 // add and remove change a description that is not published yet.
 func (d *Description) add(addrs []string) {
 	for _, addr := range addrs {
-		addr = strings.ToLower(addr)
+		addr = canonical(addr)
 		if d.index(addr) < 0 {
 			d.Servers = append(d.Servers, NewUnknown(addr, nil, nil))
 		}

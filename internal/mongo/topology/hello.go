@@ -2,7 +2,6 @@ package topology
 
 import (
 	"fmt"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -47,7 +46,7 @@ func (e *HelloError) Error() string {
 // field has the wrong type.
 func ParseHello(addr string, doc bson.Raw) (*Server, error) {
 	h := helloReply{server: &Server{
-		Address:         strings.ToLower(addr),
+		Address:         canonical(addr),
 		MaxDocumentSize: DefaultMaxDocumentSize,
 		MaxMessageSize:  DefaultMaxMessageSize,
 		MaxBatchCount:   DefaultMaxBatchCount,

@@ -57,12 +57,12 @@ type Server struct {
 // the topologyVersion of a state change error, nil for every other cause. It has no round trip time, as Server
 // Selection, "Calculation of Average Round Trip Times", requires.
 func NewUnknown(addr string, err error, tv *TopologyVersion) *Server {
-	return &Server{Address: strings.ToLower(addr), Error: err, TopologyVersion: tv}
+	return &Server{Address: canonical(addr), Error: err, TopologyVersion: tv}
 }
 
 // NewLoadBalancer returns the description of a load balancer, which is never checked.
 func NewLoadBalancer(addr string) *Server {
-	return &Server{Address: strings.ToLower(addr), Kind: LoadBalancer}
+	return &Server{Address: canonical(addr), Kind: LoadBalancer}
 }
 
 // Known reports whether the last check found the server's kind. PossiblePrimary does not come from a check of the
@@ -91,4 +91,15 @@ func (s *Server) Writable() bool {
 		return false
 	}
 	return false
+}
+
+// IsSocketFile reports whether an address is the path of a Unix domain socket (Connection String specification).
+func IsSocketFile(addr string) bool { return strings.Contains(addr, "/") }
+
+// canonical returns an address in lower case, except for the path of a Unix domain socket.
+func canonical(addr string) string {
+	if IsSocketFile(addr) {
+		return addr
+	}
+	return strings.ToLower(addr)
 }

@@ -1,0 +1,108 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
+)
+
+// tlsServer is a Dialer whose connections end at a function.
+type tlsServer func(server net.Conn)
+
+func (s tlsServer) DialContext(context.Context, string, string) (net.Conn, error) {
+	client, server := memnet.Pipe()
+	go s(server)
+	return client, nil
+}
+
+// under answers like answerAll under TLS.
+func under(cfg *tls.Config) tlsServer {
+	return func(server net.Conn) { answerAll(tls.Server(server, cfg)) }
+}
+
+// Sources: Client Backpressure: the pool adds the labels of an overload to network errors and timeouts in the TLS handshake,
+// not to certificate errors.
+func TestAFailedTLSHandshake(t *testing.T) {
+	overloaded, lost := reaction{checkNow: true}, reaction{unknown: true, cleared: true}
+	demanding := func(version uint16) func(*testing.T) tlsServer {
+		return func(t *testing.T) tlsServer {
+			cfg := tlsConfig(t)
+			cfg.ClientAuth, cfg.MaxVersion = tls.RequireAnyClientCert, version
+			return under(cfg)
+		}
+	}
+	for _, c := range []struct {
+		name                         string
+		server                       func(*testing.T) tlsServer
+		client                       *tls.Config
+		after                        time.Duration
+		network, connecting, timeout bool
+		want                         reaction
+	}{
+		{
+			name:   "a server that is silent may be overloaded",
+			server: func(*testing.T) tlsServer { return func(net.Conn) {} }, client: &tls.Config{},
+			after: 30 * time.Second, network: true, connecting: true, timeout: true, want: overloaded,
+		},
+		{
+			name:   "a connection that is closed may be an overload",
+			server: func(*testing.T) tlsServer { return func(server net.Conn) { server.Close() } }, client: &tls.Config{},
+			network: true, connecting: true, want: overloaded,
+		},
+		{
+			name:   "a certificate of an unknown authority is not an overload",
+			server: func(t *testing.T) tlsServer { return under(tlsConfig(t)) }, client: &tls.Config{}, want: lost,
+		},
+		{
+			name: "a server that refuses the client's certificate is not overloaded", server: demanding(tls.VersionTLS12),
+			client: &tls.Config{InsecureSkipVerify: true}, network: true, want: lost,
+		},
+		{
+			name: "a server that refuses it after the handshake is not overloaded", server: demanding(tls.VersionTLS13),
+			client: &tls.Config{InsecureSkipVerify: true}, network: true, want: lost,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := bareOn(t, Config{Topology: topology.Config{Seeds: []string{addrA}}, Dialer: c.server(t), TLS: c.client})
+				found(t, s, standalone())
+				began := time.Now()
+				_, err := s.CheckOut(t.Context())
+				var failed *HandshakeError
+				if !errors.As(err, &failed) || time.Since(began) != c.after {
+					t.Fatalf("after %v: %v", time.Since(began), err)
+				}
+				if failed.Network != c.network || failed.Connecting != c.connecting || failed.Timeout != c.timeout {
+					t.Errorf("network %v, connecting %v, timeout %v: %v", failed.Network, failed.Connecting, failed.Timeout, err)
+				}
+				c.want.check(t, s)
+				counters(t, s, 0, 0, 0)
+			})
+		})
+	}
+}
+
+func TestTheServerNameOfTLS(t *testing.T) {
+	for _, c := range []struct{ address, given, want string }{
+		{"a.example:27017", "", "a.example"},
+		{"[::1]:27017", "", "::1"},
+		{"/tmp/mongodb-27017.sock", "", "/tmp/mongodb-27017.sock"},
+		{"a.example:27017", "b.example", "b.example"},
+	} {
+		cfg := &tls.Config{ServerName: c.given, RootCAs: x509.NewCertPool()}
+		got := tlsFor(c.address, cfg, Leniency{})
+		if got.ServerName != c.want || got.InsecureSkipVerify || got.RootCAs != cfg.RootCAs || cfg.ServerName != c.given {
+			t.Errorf("%s: the server name is %q, want %q", c.address, got.ServerName, c.want)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package mongo
+
+import "regexp"
+
+// listedURIs are the cases of the published suites with another result than the suite wants, by the reason. text must match the
+// result. A case that passes must not be listed.
+var listedURIs = []struct {
+	why   string
+	text  string
+	cases []string
+}{
+	{
+		why:  "bad input gets a clear error; the specification would ignore the option and warn",
+		text: `^mongo: error parsing uri: invalid (value for "\w+"|.directConnection. value): "[\w-]*"$`,
+		cases: []string{
+			"valid-warnings: Empty integer option values are ignored",
+			"valid-warnings: Empty boolean option value are ignored",
+			"client-backpressure-options: maxAdaptiveRetries with invalid value causes a warning",
+			"client-backpressure-options: enableOverloadRetargeting with invalid value causes a warning",
+			"compression-options: Non-numeric zlibCompressionLevel causes a warning",
+			"compression-options: Too low zlibCompressionLevel causes a warning",
+			"compression-options: Too high zlibCompressionLevel causes a warning",
+			"concern-options: Invalid journal causes a warning",
+			"connection-options: Non-numeric connectTimeoutMS causes a warning",
+			"connection-options: Too low connectTimeoutMS causes a warning",
+			"connection-options: Non-numeric heartbeatFrequencyMS causes a warning",
+			"connection-options: Too low heartbeatFrequencyMS causes a warning",
+			"connection-options: Non-numeric localThresholdMS causes a warning",
+			"connection-options: Too low localThresholdMS causes a warning",
+			"connection-options: Invalid retryWrites causes a warning",
+			"connection-options: Non-numeric serverSelectionTimeoutMS causes a warning",
+			"connection-options: Too low serverSelectionTimeoutMS causes a warning",
+			"connection-options: Non-numeric socketTimeoutMS causes a warning",
+			"connection-options: Too low socketTimeoutMS causes a warning",
+			"connection-options: Invalid directConnection value",
+			"connection-options: Invalid loadBalanced value",
+			"connection-options: Non-numeric timeoutMS causes a warning",
+			"connection-options: Too low timeoutMS causes a warning",
+			"connection-pool-options: Non-numeric maxIdleTimeMS causes a warning",
+			"connection-pool-options: Too low maxIdleTimeMS causes a warning",
+			"connection-pool-options: maxConnecting<0 causes a warning",
+			"read-preference-options: Invalid readPreferenceTags causes a warning",
+			"read-preference-options: Non-numeric maxStalenessSeconds causes a warning",
+			"read-preference-options: Too low maxStalenessSeconds causes a warning",
+			"sdam-options: invalid serverMonitoringMode",
+			"tls-options: Invalid tlsInsecure causes a warning",
+		},
+	},
+	{
+		why:  "bad input gets a clear error; the specification would ignore the option and warn",
+		text: `^mongo: the connection string\'s option "\w+" is "invalid"; it must be true or false$`,
+		cases: []string{
+			"tls-options: Invalid tlsAllowInvalidCertificates causes a warning",
+			"tls-options: Invalid tlsAllowInvalidHostnames causes a warning",
+		},
+	},
+	{
+		why:  "an option that Holdfast does not know is an error, never ignored",
+		text: `^mongo: the connection string\'s option "(foo|fsync|wtimeout|wTimeoutMS)" is not supported by Holdfast$`,
+		cases: []string{
+			"valid-warnings: Unrecognized option keys are ignored",
+			"valid-warnings: Unsupported option values are ignored",
+			"valid-warnings: Deprecated (or unknown) options are ignored if replacement exists",
+			"concern-options: Valid read and write concern are parsed correctly",
+			"concern-options: Non-numeric wTimeoutMS causes a warning",
+			"concern-options: Too low wTimeoutMS causes a warning",
+		},
+	},
+	{
+		why:  "the official options have no field for this option",
+		text: `^mongo: the connection string\'s option "(socketTimeoutMS|serverSelectionTryOnce|proxyHost)"( with the value "7500")? is not supported by Holdfast$`,
+		cases: []string{
+			"connection-options: Valid connection and timeout options are parsed correctly",
+			"proxy-options: only host present",
+			"proxy-options: host and default port present",
+			"proxy-options: host and non-default port present",
+			"proxy-options: replicaset, host and non-default port present",
+			"proxy-options: all options present",
+			"single-threaded-options: Valid options specific to single-threaded drivers are parsed correctly",
+			"single-threaded-options: Invalid serverSelectionTryOnce causes a warning",
+		},
+	},
+	{
+		why:  "the official parser, which ApplyURI is, refuses it",
+		text: `^mongo: error parsing uri: must have a / before the query \?$`,
+		cases: []string{
+			"valid-options: Missing delimiting slash between hosts and options",
+			"valid-warnings: Comma in a key value pair causes a warning",
+		},
+	},
+	{
+		why:  "a mechanism that is not supported yet is an error that names it",
+		text: `^mongo: Auth: the authentication mechanism (GSSAPI|MONGODB-AWS|MONGODB-OIDC) is not supported by Holdfast yet$`,
+		cases: []string{
+			"valid-auth: Escaped username (GSSAPI)",
+			"valid-options: Colon in a key value pair",
+			"auth-options: Valid auth options are parsed correctly (GSSAPI)",
+			"auth: should recognise the mechanism (GSSAPI)",
+			"auth: should ignore the database (GSSAPI)",
+			"auth: should accept valid authSource (GSSAPI)",
+			"auth: should accept generic mechanism property (GSSAPI)",
+			"auth: should accept forwardAndReverse hostname canonicalization (GSSAPI)",
+			"auth: should accept no hostname canonicalization (GSSAPI)",
+			"auth: should accept the password (GSSAPI)",
+			"auth: should recognise the mechanism (MONGODB-AWS)",
+			"auth: should recognise the mechanism when auth source is explicitly specified (MONGODB-AWS)",
+			"auth: should use username and password if specified (MONGODB-AWS)",
+			"auth: should use username, password and session token if specified (MONGODB-AWS)",
+			"auth: should recognise the mechanism with test environment (MONGODB-OIDC)",
+			"auth: should recognise the mechanism when auth source is explicitly specified and with environment (MONGODB-OIDC)",
+			"auth: should recognise the mechanism with azure provider (MONGODB-OIDC)",
+			"auth: should accept a username with azure provider (MONGODB-OIDC)",
+			"auth: should accept a url-encoded TOKEN_RESOURCE (MONGODB-OIDC)",
+			"auth: should accept an un-encoded TOKEN_RESOURCE (MONGODB-OIDC)",
+			"auth: should handle a complicated url-encoded TOKEN_RESOURCE (MONGODB-OIDC)",
+			"auth: should url-encode a TOKEN_RESOURCE (MONGODB-OIDC)",
+			"auth: should recognise the mechanism with gcp provider (MONGODB-OIDC)",
+			"auth: should recognise the mechanism with k8s provider (MONGODB-OIDC)",
+		},
+	},
+	{
+		why:  "compression and load balancers are not there yet",
+		text: `^mongo: (the connection string\'s option "compressors"|option ClientOptions.LoadBalanced) is not supported by Holdfast$`,
+		cases: []string{
+			"compression-options: Valid compression options are parsed correctly",
+			"compression-options: Multiple compressors are parsed correctly",
+			"connection-options: loadBalanced=true",
+			"connection-options: loadBalanced=true with directConnection=false",
+		},
+	},
+	{
+		why:  "streaming is not there yet",
+		text: `^mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"$|^serverMonitoringMode is auto, want poll$`,
+		cases: []string{
+			"sdam-options: serverMonitoringMode=stream",
+			"sdam-options: serverMonitoringMode=poll",
+		},
+	},
+}
+
+// listedURICases returns, by the name of a listed case, what its result must match.
+func listedURICases() map[string]*regexp.Regexp {
+	cases := make(map[string]*regexp.Regexp)
+	for _, l := range listedURIs {
+		for _, name := range l.cases {
+			cases[name] = regexp.MustCompile(l.text)
+		}
+	}
+	return cases
+}
