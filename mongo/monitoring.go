@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"net/url"
 	"os"
 	"strings"
 
@@ -23,16 +22,8 @@ func streams(o *options.ClientOptions) bool {
 
 // uriValue returns the value of an option of the connection string, whose name is given in lower case, or "".
 func uriValue(uri, name string) string {
-	_, query, _ := strings.Cut(uri, "?")
-	for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
-		key, value, _ := strings.Cut(pair, "=")
-		if decoded, err := url.QueryUnescape(key); err == nil {
-			key = decoded
-		}
-		if strings.ToLower(key) == name {
-			if decoded, err := url.QueryUnescape(value); err == nil {
-				value = decoded
-			}
+	for key, value := range optionsOf(uri) {
+		if strings.EqualFold(key, name) {
 			return value
 		}
 	}

@@ -118,24 +118,6 @@ var listedURIs = []struct {
 			"auth: should recognise the mechanism with k8s provider (MONGODB-OIDC)",
 		},
 	},
-	{
-		why:  "compression and load balancers are not there yet",
-		text: `^mongo: (the connection string\'s option "compressors"|option ClientOptions.LoadBalanced) is not supported by Holdfast$`,
-		cases: []string{
-			"compression-options: Valid compression options are parsed correctly",
-			"compression-options: Multiple compressors are parsed correctly",
-			"connection-options: loadBalanced=true",
-			"connection-options: loadBalanced=true with directConnection=false",
-		},
-	},
-	{
-		why:  "streaming is not there yet",
-		text: `^mongo: serverMonitoringMode "stream" is not supported by Holdfast, which polls: use "auto" or "poll"$|^serverMonitoringMode is auto, want poll$`,
-		cases: []string{
-			"sdam-options: serverMonitoringMode=stream",
-			"sdam-options: serverMonitoringMode=poll",
-		},
-	},
 }
 
 // listedURICases returns, by the name of a listed case, what its result must match.

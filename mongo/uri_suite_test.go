@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -182,6 +183,7 @@ var uriOptionValues = map[string]func(understood) any{
 	"authmechanism":             func(u understood) any { return u.credentialOf().AuthMechanism },
 	"authmechanismproperties":   func(u understood) any { return u.credentialOf().AuthMechanismProperties },
 	"authsource":                func(u understood) any { return u.credentialOf().AuthSource },
+	"compressors":               func(u understood) any { return u.cfg.Handshake.Compressors },
 	"connecttimeoutms":          func(u understood) any { return u.cfg.ConnectTimeout.Milliseconds() },
 	"directconnection":          func(u understood) any { return valueOr(u.cfg.Topology.Direct, false) },
 	"enableoverloadretargeting": func(u understood) any { return valueOr(u.o.EnableOverloadRetargeting, false) },
@@ -211,11 +213,14 @@ var uriOptionValues = map[string]func(understood) any{
 		}
 		return sets
 	},
-	"replicaset":               func(u understood) any { return u.cfg.Topology.SetName },
-	"retrywrites":              func(u understood) any { return valueOr(u.o.RetryWrites, false) },
-	"servermonitoringmode":     func(u understood) any { return valueOr(u.o.ServerMonitoringMode, "auto") },
+	"replicaset":  func(u understood) any { return u.cfg.Topology.SetName },
+	"retrywrites": func(u understood) any { return valueOr(u.o.RetryWrites, false) },
+	"servermonitoringmode": func(u understood) any {
+		return cmp.Or(valueOr(u.o.ServerMonitoringMode, uriValue(u.o.GetURI(), "servermonitoringmode")), "auto")
+	},
 	"serverselectiontimeoutms": func(u understood) any { return u.cfg.ServerSelectionTimeout.Milliseconds() },
 	"timeoutms":                func(u understood) any { return milliseconds(u.o.Timeout) },
+	"zlibcompressionlevel":     func(u understood) any { return valueOr(u.cfg.ZlibLevel, 99) },
 	"tls":                      func(u understood) any { return u.cfg.TLS != nil },
 	"tlsallowinvalidcertificates": func(u understood) any {
 		return u.cfg.Leniency.Chain

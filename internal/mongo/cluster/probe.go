@@ -11,14 +11,17 @@ const probeInterval = 250 * time.Millisecond
 
 // probe makes one handshake with each member of a replica set that has no primary, because a selection waits for one. Its
 // hello updates the topology, like that of every application's connection (SDAM, "Clients update the topology from each
-// handshake"), so that an election is found between two checks. A member whose monitor streams tells it by itself, and one
-// whose pool is paused is left to its monitor, which alone may make the pool ready.
+// handshake"), so that an election is found between two checks. A member whose monitor streams tells it by itself. One
+// that is Unknown, or whose pool is paused, is left to its monitor, which alone may make the pool ready.
 func (c *Cluster) probe(s *Snapshot) {
 	if s.Description.Kind != topology.ReplicaSetNoPrimary {
 		return
 	}
 	now := time.Now().UnixNano()
-	for _, server := range s.servers {
+	for i, server := range s.servers {
+		if !s.Description.Servers[i].Known() {
+			continue
+		}
 		last := server.probed.Load()
 		if server.streaming.Load() || now-last < int64(probeInterval) || !server.probed.CompareAndSwap(last, now) {
 			continue
