@@ -113,6 +113,6 @@
 // stack.
 //
 // [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), server monitors, loggers, driver
+// (ServerAPIOptions), driver
 // information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo
