@@ -49,7 +49,7 @@ func (m *monitor) run(ctx context.Context) {
 
 // stop closes the connections and ends the waits for a check that will not begin.
 func (m *monitor) stop() {
-	m.streams(false)
+	m.stopMeasuring()
 	m.drop()
 	close(m.server.next.Load().done)
 }
@@ -101,6 +101,8 @@ func (m *monitor) checkAndApply(ctx context.Context) pause {
 }
 
 // checkOnce makes one check. It also reports whether the server must be checked again immediately.
+//
+//nolint:contextcheck,nolintlint // the context of the connection comes from parent
 func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	if m.cancelled == nil || m.cancelled.Err() != nil {
 		m.drop()
@@ -127,7 +129,7 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	if m.server.cluster.cfg.Streaming && description.Known() {
 		m.version = description.TopologyVersion
 	}
-	m.streams(m.version != nil)
+	m.measureWhileStreaming(parent)
 	m.server.cluster.checkSucceeded(m.server, description)
 	if m.conn.Continues() || m.version != nil && m.waited(before, began) {
 		return noPause, false
@@ -224,17 +226,23 @@ func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.S
 	return m.server.rtts.describe(s)
 }
 
-// streams starts the measuring of round trip times when a stream begins, and stops it when there is none.
-func (m *monitor) streams(on bool) {
+// measureWhileStreaming starts the measuring of round trip times when a stream begins, and stops it when there is none.
+func (m *monitor) measureWhileStreaming(ctx context.Context) {
 	switch {
-	case on == (m.stopRTT != nil):
-	case on:
-		m.stopRTT = m.server.cluster.startRTT(m.server)
-	default:
+	case m.version == nil:
+		m.stopMeasuring()
+	case m.stopRTT == nil:
+		m.stopRTT = m.server.startRTT(ctx)
+		m.server.streaming.Store(true)
+	}
+}
+
+func (m *monitor) stopMeasuring() {
+	if m.stopRTT != nil {
 		m.stopRTT()
 		m.stopRTT = nil
+		m.server.streaming.Store(false)
 	}
-	m.server.streaming.Store(on)
 }
 
 func (m *monitor) drop() {

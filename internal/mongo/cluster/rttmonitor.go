@@ -15,9 +15,9 @@ type rttMonitor struct {
 }
 
 // startRTT starts the measuring of a server's round trip times. The returned function stops it.
-func (c *Cluster) startRTT(s *Server) context.CancelFunc {
-	ctx, cancel := context.WithCancel(c.backgroundCtx)
-	c.background.Go(func() { (&rttMonitor{server: s}).run(ctx) })
+func (s *Server) startRTT(ctx context.Context) context.CancelFunc {
+	ctx, cancel := context.WithCancel(ctx)
+	s.cluster.background.Go(func() { (&rttMonitor{server: s}).run(ctx) })
 	return cancel
 }
 

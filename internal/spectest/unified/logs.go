@@ -44,7 +44,10 @@ func (s logSink) Error(err error, message string, keysAndValues ...any) {
 // componentOf returns the component of a message: the sink is not told.
 func componentOf(message string) string {
 	for _, c := range []struct{ begin, component string }{
-		{"Command ", "command"}, {"Operation ", "command"}, {"Connection ", "connection"}, {"Server selection ", "serverSelection"},
+		{"Command ", "command"},
+		{"Operation ", "command"},
+		{"Connection ", "connection"},
+		{"Server selection ", "serverSelection"},
 		{"Waiting for suitable server ", "serverSelection"},
 	} {
 		if strings.HasPrefix(message, c.begin) {
