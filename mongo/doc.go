@@ -66,7 +66,7 @@
 // tlsAllowInvalidCertificates=false, tlsAllowInvalidHostnames=false, socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
-// These options are setters only: BSONOptions, Dialer, Monitor, PoolMonitor and Registry. SetHTTPClient has no effect,
+// These options are setters only: BSONOptions, Dialer, LoggerOptions, Monitor, PoolMonitor, Registry and ServerMonitor. SetHTTPClient has no effect,
 // because it is for TLS only. Options of operations are honoured, except for tailable cursors (CursorType, MaxAwaitTime) and
 // OplogReplay of Find and FindOne, and EncryptedFields of Drop.
 //
@@ -94,6 +94,16 @@
 // event, and must be safe for concurrent use. The events of commands that may have credentials, such as createUser and
 // saslStart, show an empty command and an empty reply.
 //
+// # Logging
+//
+// With options.LoggerOptions the client writes the log messages of the MongoDB specifications to a sink, for example that of
+// package mongoslog. The components are command, topology, server selection and connection. The client adds two messages of
+// the component command: "Operation retried" at level debug, and "Operation not retried" at level info, once for an operation
+// whose retry was refused, with the reason in the field why. Without the options, the variables MONGODB_LOG_ALL,
+// MONGODB_LOG_COMMAND, MONGODB_LOG_TOPOLOGY, MONGODB_LOG_SERVER_SELECTION and MONGODB_LOG_CONNECTION (off, info, debug),
+// MONGODB_LOG_PATH (stdout, stderr or a file) and MONGODB_LOG_MAX_DOCUMENT_LENGTH are read by [Connect]. An option takes
+// precedence over a variable, and the variable of a component over MONGODB_LOG_ALL.
+//
 // # Limits
 //
 // These parts of the official API do not exist yet; a program that uses one of them does not compile:
@@ -113,6 +123,5 @@
 // stack.
 //
 // [Connect] refuses these options: TLS, authentication, compression, mongodb+srv URIs, loadBalanced=true, the Stable API
-// (ServerAPIOptions), driver
-// information and automatic encryption. Servers must be MongoDB 3.6 or newer.
+// (ServerAPIOptions), driver information and automatic encryption. Servers must be MongoDB 3.6 or newer.
 package mongo

@@ -444,3 +444,28 @@ func TestAfterAFailedDialAStreamIsAwaitedForAShortTime(t *testing.T) {
 		}
 	})
 }
+
+// SDAM's prose test "RTT Tests".
+func TestProseRoundTripTimesFollowTheServerWhileItStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreamer(t)
+		answer := s.script
+		var delay atomic.Int64
+		delay.Store(int64(time.Millisecond))
+		s.script = func(q *question) bool {
+			sleep(context.Background(), time.Duration(delay.Load()), nil)
+			return answer(q)
+		}
+		c := start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming, cfg.HeartbeatInterval = true, MinHeartbeatInterval })
+		pass(t, 2*time.Second)
+		if rtt := c.Snapshot().Description.Servers[0].RTT; rtt != time.Millisecond {
+			t.Errorf("the average is %v", rtt)
+		}
+		delay.Store(int64(500 * time.Millisecond))
+		for began := time.Now(); c.Snapshot().Description.Servers[0].RTT <= 250*time.Millisecond; pass(t, MinHeartbeatInterval) {
+			if time.Since(began) > 15*time.Second {
+				t.Fatalf("the average is %v", c.Snapshot().Description.Servers[0].RTT)
+			}
+		}
+	})
+}
