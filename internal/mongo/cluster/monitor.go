@@ -124,6 +124,7 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 		m.drop()
 		return untilHeartbeat, m.server.cluster.checkFailed(m.server, err)
 	}
+	m.conn.rest()
 	m.answered = time.Now()
 	m.version = nil
 	if m.server.cluster.cfg.Streaming && description.Known() {

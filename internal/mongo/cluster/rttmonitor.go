@@ -26,6 +26,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 	for {
 		if sample, err := m.measure(ctx); err == nil {
 			m.server.rtts.add(sample)
+			m.conn.rest()
 		} else {
 			m.drop()
 		}

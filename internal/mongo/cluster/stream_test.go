@@ -453,7 +453,7 @@ func TestProseRoundTripTimesFollowTheServerWhileItStreams(t *testing.T) {
 		var delay atomic.Int64
 		delay.Store(int64(time.Millisecond))
 		s.script = func(q *question) bool {
-			sleep(context.Background(), time.Duration(delay.Load()), nil)
+			sleep(t.Context(), time.Duration(delay.Load()), nil)
 			return answer(q)
 		}
 		c := start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming, cfg.HeartbeatInterval = true, MinHeartbeatInterval })
