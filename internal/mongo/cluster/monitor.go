@@ -14,7 +14,7 @@ import (
 type monitor struct {
 	server      *Server
 	conn        *Conn
-	connections int64                     // the number of connections so far
+	connections int64                     // how many it has had; the number of conn in events
 	version     *topology.TopologyVersion // from the last hello on conn; nil if the server cannot stream
 	answered    time.Time                 // when the server answered last
 	cancelled   context.Context           //nolint:containedctx // ended by the server's cancelCheck; it lives as long as conn
@@ -186,7 +186,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, e
 
 func (m *monitor) connect(ctx context.Context) (*topology.Server, time.Duration, error) {
 	m.connections++
-	c, err := m.server.connect(ctx, m.connections)
+	c, err := m.server.connect(ctx, 0) // not one of the pool
 	if err != nil {
 		return nil, 0, err
 	}

@@ -9,9 +9,8 @@ import (
 // connection waits for the hellos of a stream (Server Monitoring, "Measuring RTT"). Its errors show nothing: the stream
 // finds them too.
 type rttMonitor struct {
-	server      *Server
-	conn        *Conn
-	connections int64
+	server *Server
+	conn   *Conn
 }
 
 // startRTT starts the measuring of a server's round trip times. The returned function stops it.
@@ -39,8 +38,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
 	cfg := &m.server.cluster.cfg
 	if m.conn == nil {
-		m.connections++
-		c, err := m.server.connect(ctx, m.connections)
+		c, err := m.server.connect(ctx, 0)
 		if err != nil {
 			return 0, err
 		}
