@@ -102,7 +102,9 @@ func (s *streamer) stream(q *question, await time.Duration) {
 	}
 }
 
+// counts returns the numbers of hellos when all goroutines are blocked.
 func (s *streamer) counts() (awaitable, plain int) {
+	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.asks), s.plain
