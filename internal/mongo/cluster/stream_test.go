@@ -192,8 +192,8 @@ func TestNoStreamWhere(t *testing.T) {
 				s.hello = c.hello(s)
 				start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming = c.mode })
 				pass(t, 25*time.Second)
-				if awaitable, _ := s.counts(); awaitable != 0 || s.hellos() != 3 || s.dialed != 1 {
-					t.Errorf("%d awaitable hellos of %d, %d connections", awaitable, s.hellos(), s.dialed)
+				if awaitable, _ := s.counts(); awaitable != 0 || s.hellos() != 3 || s.dials() != 1 {
+					t.Errorf("%d awaitable hellos of %d, %d connections", awaitable, s.hellos(), s.dials())
 				}
 			})
 		})
@@ -206,8 +206,8 @@ func TestTheRoundTripTimeIsMeasuredOnAConnectionOfItsOwn(t *testing.T) {
 		s := newStreamer(t)
 		start(t, network{addrA: &s.peer}, streaming)
 		pass(t, 35*time.Second)
-		if _, plain := s.counts(); plain != 3 || s.dialed != 2 {
-			t.Errorf("%d hellos on %d connections, want 3 after the handshakes of 2", plain, s.dialed)
+		if _, plain := s.counts(); plain != 3 || s.dials() != 2 {
+			t.Errorf("%d hellos on %d connections, want 3 after the handshakes of 2", plain, s.dials())
 		}
 		s.version = 0
 		s.set(func(p *peer) { p.hello = standalone() }) // as if an older version was installed
@@ -256,8 +256,8 @@ func TestAnErrorOfTheRoundTripMeasurementIsIgnored(t *testing.T) {
 		if kindOf(c, addrA) != topology.Standalone || c.Snapshot().Description.Servers[0].RTT != before {
 			t.Errorf("the server is %v", kindOf(c, addrA))
 		}
-		if s.dialed != 3 {
-			t.Errorf("%d connections, want a third one for the measurement", s.dialed)
+		if s.dials() != 3 {
+			t.Errorf("%d connections, want a third one for the measurement", s.dials())
 		}
 	})
 }
@@ -306,10 +306,10 @@ func TestAnErrorReplyEndsTheStream(t *testing.T) {
 		if d := c.Snapshot().Description.Servers[0]; d.Known() || d.Error == nil {
 			t.Errorf("the server is %v, error %v", d.Kind, d.Error)
 		}
-		dialed := s.dialed
+		dialed := s.dials()
 		s.become(standalone())
 		pass(t, 9*time.Second)
-		if s.dialed != dialed {
+		if s.dials() != dialed {
 			t.Error("it was checked before the heartbeat")
 		}
 		pass(t, time.Second)
