@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,18 +124,15 @@ func TestProseSDAMErrorsOfOperations(t *testing.T) {
 			}, func(w *world) {
 				w.seed()
 				w.must(w.set.WaitIdle(w.ctx))
-				w.pass(100 * time.Millisecond)
-				var failed int
-				var atFault, checks int
+				w.pass(time.Second) // a check that was requested during the first one is over
+				var checks [3]atomic.Int64
+				failed := c.member
 				command, fault := c.fault()
 				w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-					if r.Member == failed {
-						checks++
-					}
+					checks[r.Member].Add(1)
 					return mongotest.Fault{}
 				}))
 				w.heal = w.set.Use(command, mongotest.Once(fault))
-				failed = c.member
 				err := c.do(w)
 				if err == nil {
 					t.Fatal("the operation succeeds")
@@ -147,9 +145,9 @@ func TestProseSDAMErrorsOfOperations(t *testing.T) {
 				if server != "Unknown" || set != c.set {
 					t.Errorf("the server is %s, the topology %s, want Unknown and %s", server, set, c.set)
 				}
-				atFault = checks
+				atFault := checks[failed].Load()
 				w.pass(3 * time.Second)
-				if got := checks > atFault; got != c.again {
+				if got := checks[failed].Load() > atFault; got != c.again {
 					t.Errorf("the server was checked again: %t", got)
 				}
 			})
@@ -249,17 +247,17 @@ func TestProseSDAMConnectionPoolManagement(t *testing.T) {
 // "Streaming protocol Tests": with heartbeatFrequencyMS=500 the hellos of the stream come every 500 ms.
 func TestProseSDAMStreamingProtocol(t *testing.T) {
 	in(t, nil, func(w *world) {
-		awaited := 0
+		var awaited atomic.Int64
 		w.another(0, "directConnection=true&heartbeatFrequencyMS=500", func(o *options.ClientOptions) {
 			o.SetServerMonitor(&event.ServerMonitor{ServerHeartbeatSucceeded: func(e *event.ServerHeartbeatSucceededEvent) {
 				if e.Awaited {
-					awaited++
+					awaited.Add(1)
 				}
 			}})
 		})
 		w.pass(5100 * time.Millisecond)
-		if awaited != 10 {
-			t.Errorf("%d hellos of the stream in 5.1 s, want 10", awaited)
+		if got := awaited.Load(); got != 10 {
+			t.Errorf("%d hellos of the stream in 5.1 s, want 10", got)
 		}
 	})
 }
