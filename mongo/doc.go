@@ -107,9 +107,9 @@
 // These options of the connection string are accepted too. They change nothing: socketTimeoutMS=0,
 // uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
 //
-// These options are setters only: BSONOptions, Dialer, DriverInfo, Monitor, PoolMonitor and Registry. SetHTTPClient has no
-// effect, because it is for the revocation of certificates only. Options of operations are honoured, except for
-// EncryptedFields of Drop and CreateCollection.
+// These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
+// ServerMonitor. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
+// honoured, except for EncryptedFields of Drop and CreateCollection.
 //
 // # Errors
 //
@@ -135,6 +135,16 @@
 // [Client.Disconnect] stops all goroutines of the client. A monitor of events is called by the goroutine that causes the
 // event, and must be safe for concurrent use. The events of commands that may have credentials, such as createUser and
 // saslStart, show an empty command and an empty reply.
+//
+// # Logging
+//
+// With options.LoggerOptions the client writes the log messages of the MongoDB specifications to a sink, for example that of
+// package mongoslog. The components are command, topology, server selection and connection. The client adds two messages of
+// the component command: "Operation retried" at level debug, and "Operation not retried" at level info, once for an operation
+// whose retry was refused, with the reason in the field why. Without the options, the variables MONGODB_LOG_ALL,
+// MONGODB_LOG_COMMAND, MONGODB_LOG_TOPOLOGY, MONGODB_LOG_SERVER_SELECTION and MONGODB_LOG_CONNECTION (off, info, debug),
+// MONGODB_LOG_PATH (stdout, stderr or a file) and MONGODB_LOG_MAX_DOCUMENT_LENGTH are read by [Connect]. An option takes
+// precedence over a variable, and the variable of a component over MONGODB_LOG_ALL.
 //
 // # Limits
 //

@@ -2,6 +2,7 @@ package mongo_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,17 +48,17 @@ func TestTheServerMonitoringMode(t *testing.T) {
 					o.SetServerMonitoringMode(c.option)
 				}
 			}, func(w *world) {
-				awaited := 0
+				var awaited atomic.Int64
 				w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
 					if r.Body.Lookup("maxAwaitTimeMS").Type == bson.TypeInt64 {
-						awaited++
+						awaited.Add(1)
 					}
 					return mongotest.Fault{}
 				}))
 				w.must(w.client.Ping(w.ctx, nil))
 				w.pass(25 * time.Second)
-				if (awaited > 0) != c.streams {
-					t.Errorf("%d hellos were awaitable", awaited)
+				if got := awaited.Load(); (got > 0) != c.streams {
+					t.Errorf("%d hellos were awaitable", got)
 				}
 			})
 		})

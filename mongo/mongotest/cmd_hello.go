@@ -84,8 +84,6 @@ func (x *exec) helloArgs() (helloArgs, error) {
 				return a, mongoerr.Errorf(31373, "maxAwaitTimeMS must be a non-negative integer")
 			}
 			a.await, a.hasAwait = time.Duration(n)*time.Millisecond, true
-		case "client":
-			x.noteClient(e)
 		case "saslSupportedMechs":
 			a.mechanisms = *e
 		case "speculativeAuthenticate":
@@ -116,12 +114,14 @@ func (x *exec) appendAuthentication(a *helloArgs) error {
 }
 
 // noteClient remembers the application's name, which a fail point may ask for.
-func (x *exec) noteClient(e *wire.Element) {
-	if doc := e.Document(); doc != nil {
-		if app := query.Lookup(doc, "application"); app.IsDocument() {
-			name := query.Lookup(app.Data, "name")
-			x.conn.appName = string(name.Text())
-		}
+func (x *exec) noteClient() {
+	client := x.arg("client")
+	if !client.IsDocument() {
+		return
+	}
+	if app := query.Lookup(client.Data, "application"); app.IsDocument() {
+		name := query.Lookup(app.Data, "name")
+		x.conn.appName = string(name.Text())
 	}
 }
 
@@ -171,10 +171,10 @@ func (x *exec) stream() error {
 // streamOne writes the next hello of a stream, and reports whether more will come.
 func (x *exec) streamOne(a *helloArgs) (bool, error) {
 	a.processID, a.counter = x.conn.shown.processID, x.conn.shown.counter
-	if err := x.awaitChange(a); err != nil {
-		return false, err
+	point, err := x.failPoint() // before the wait, as for every command
+	if err == nil {
+		err = x.awaitChange(a)
 	}
-	point, err := x.failPoint()
 	if errors.Is(err, errHangUp) {
 		return false, err
 	}

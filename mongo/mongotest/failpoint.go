@@ -67,6 +67,9 @@ func cmdConfigureFailPoint(x *exec) error {
 
 // failPoint does what the member's fail point says about the command in hand.
 func (x *exec) failPoint() (pointAction, error) {
+	if x.command.spec != nil && x.command.spec.greeting {
+		x.noteClient() // the point may be about the application that says hello
+	}
 	rs := x.conn.set
 	rs.mu.Lock()
 	p := x.conn.server.points[FailCommand]

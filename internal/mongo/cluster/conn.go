@@ -238,6 +238,13 @@ func (c *Conn) dropLargeBuffers() {
 	c.compression.dropLargeBuffers()
 }
 
+// rest drops the buffers of a monitor's connection, which is idle until the next hello.
+func (c *Conn) rest() {
+	if c.in.unread() == 0 {
+		c.Out, c.hello, c.in = nil, nil, messageBuffer{least: helloReadBuffer}
+	}
+}
+
 func (c *Conn) interrupt() {
 	c.interrupted.Store(true)
 	_ = c.nc.SetDeadline(past)

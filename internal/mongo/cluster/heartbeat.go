@@ -33,10 +33,10 @@ func (m *monitor) beginHeartbeat() *heartbeat {
 	e := &event.ServerHeartbeatStartedEvent{ConnectionID: h.connection(), Awaited: h.awaited}
 	begun := *h
 	h.publish(func(listener *event.ServerMonitor) {
+		begun.log("Server heartbeat started")
 		if listener != nil && listener.ServerHeartbeatStarted != nil {
 			listener.ServerHeartbeatStarted(e)
 		}
-		begun.log("Server heartbeat started")
 	})
 	return h
 }
@@ -52,10 +52,10 @@ func (h *heartbeat) succeeded(took time.Duration, d *topology.Server, reply bson
 	h.id = d.ServerConnectionID
 	text := h.text(reply)
 	h.publish(func(listener *event.ServerMonitor) {
+		h.log("Server heartbeat succeeded", "durationMS", logging.Milliseconds(took), "reply", text)
 		if listener != nil && listener.ServerHeartbeatSucceeded != nil {
 			listener.ServerHeartbeatSucceeded(e)
 		}
-		h.log("Server heartbeat succeeded", "durationMS", logging.Milliseconds(took), "reply", text)
 	})
 }
 
@@ -66,10 +66,10 @@ func (h *heartbeat) failed(took time.Duration, err error) {
 	}
 	e := &event.ServerHeartbeatFailedEvent{Duration: took, Failure: err, ConnectionID: h.connection(), Awaited: h.awaited}
 	h.publish(func(listener *event.ServerMonitor) {
+		h.log("Server heartbeat failed", "durationMS", logging.Milliseconds(took), "failure", err.Error())
 		if listener != nil && listener.ServerHeartbeatFailed != nil {
 			listener.ServerHeartbeatFailed(e)
 		}
-		h.log("Server heartbeat failed", "durationMS", logging.Milliseconds(took), "failure", err.Error())
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 const (
 	firstReadBuffer = 4 << 10
+	helloReadBuffer = 1 << 10 // of a monitor's connection, which waits most of the time
 	keptBuffer      = 1 << 20 // in bytes; a larger buffer is not kept after its message
 )
 
@@ -18,6 +19,7 @@ const (
 type messageBuffer struct {
 	bytes []byte // the bytes that were read
 	start int    // index of the first byte that was not returned yet
+	least int    // the size of a new buffer; 0 means firstReadBuffer
 }
 
 // next returns the next message, of at most limit bytes. It is valid until the next call.
@@ -78,7 +80,11 @@ func (b *messageBuffer) shrink() {
 
 // makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte.
 func (b *messageBuffer) makeRoom(length int) {
-	need := max(length, len(b.bytes)+1, firstReadBuffer)
+	least := firstReadBuffer
+	if b.least > 0 {
+		least = b.least
+	}
+	need := max(length, len(b.bytes)+1, least)
 	if need > cap(b.bytes) {
 		b.bytes = append(make([]byte, 0, need), b.bytes...)
 	}

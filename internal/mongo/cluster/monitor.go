@@ -14,7 +14,7 @@ import (
 type monitor struct {
 	server      *Server
 	conn        *Conn
-	connections int64                     // the number of connections so far
+	connections int64                     // how many it has had; the number of conn in events
 	version     *topology.TopologyVersion // from the last hello on conn; nil if the server cannot stream
 	answered    time.Time                 // when the server answered last
 	cancelled   context.Context           //nolint:containedctx // ended by the server's cancelCheck; it lives as long as conn
@@ -49,7 +49,7 @@ func (m *monitor) run(ctx context.Context) {
 
 // stop closes the connections and ends the waits for a check that will not begin.
 func (m *monitor) stop() {
-	m.streams(false)
+	m.stopMeasuring()
 	m.drop()
 	close(m.server.next.Load().done)
 }
@@ -101,6 +101,8 @@ func (m *monitor) checkAndApply(ctx context.Context) pause {
 }
 
 // checkOnce makes one check. It also reports whether the server must be checked again immediately.
+//
+//nolint:contextcheck,nolintlint // the context of the connection comes from parent
 func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 	if m.cancelled == nil || m.cancelled.Err() != nil {
 		m.drop()
@@ -122,12 +124,13 @@ func (m *monitor) checkOnce(parent context.Context) (next pause, again bool) {
 		m.drop()
 		return untilHeartbeat, m.server.cluster.checkFailed(m.server, err)
 	}
+	m.conn.rest()
 	m.answered = time.Now()
 	m.version = nil
 	if m.server.cluster.cfg.Streaming && description.Known() {
 		m.version = description.TopologyVersion
 	}
-	m.streams(m.version != nil)
+	m.measureWhileStreaming(parent)
 	m.server.cluster.checkSucceeded(m.server, description)
 	if m.conn.Continues() || m.version != nil && m.waited(before, began) {
 		return noPause, false
@@ -183,7 +186,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, e
 
 func (m *monitor) connect(ctx context.Context) (*topology.Server, time.Duration, error) {
 	m.connections++
-	c, err := m.server.connect(ctx, m.connections, nil)
+	c, err := m.server.connect(ctx, 0, nil) // not one of the pool
 	if err != nil {
 		return nil, 0, err
 	}
@@ -224,17 +227,23 @@ func (m *monitor) measured(s *topology.Server, sample time.Duration) *topology.S
 	return m.server.rtts.describe(s)
 }
 
-// streams starts the measuring of round trip times when a stream begins, and stops it when there is none.
-func (m *monitor) streams(on bool) {
+// measureWhileStreaming starts the measuring of round trip times when a stream begins, and stops it when there is none.
+func (m *monitor) measureWhileStreaming(ctx context.Context) {
 	switch {
-	case on == (m.stopRTT != nil):
-	case on:
-		m.stopRTT = m.server.cluster.startRTT(m.server)
-	default:
+	case m.version == nil:
+		m.stopMeasuring()
+	case m.stopRTT == nil:
+		m.stopRTT = m.server.startRTT(ctx)
+		m.server.streaming.Store(true)
+	}
+}
+
+func (m *monitor) stopMeasuring() {
+	if m.stopRTT != nil {
 		m.stopRTT()
 		m.stopRTT = nil
+		m.server.streaming.Store(false)
 	}
-	m.server.streaming.Store(on)
 }
 
 func (m *monitor) drop() {

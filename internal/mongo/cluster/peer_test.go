@@ -142,6 +142,13 @@ func (p *peer) hang() {
 	p.set(func(p *peer) { p.script = func(*question) bool { return true } })
 }
 
+// dials returns the number of connections so far.
+func (p *peer) dials() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dialed
+}
+
 // hellos returns the number of hellos that the peer received.
 func (p *peer) hellos() int {
 	p.mu.Lock()

@@ -21,11 +21,11 @@ func (p *pool) emit(e event.PoolEvent) {
 	}
 	e.Address = p.server.address
 	cfg := &p.server.cluster.cfg
-	if cfg.PoolMonitor != nil && cfg.PoolMonitor.Event != nil {
-		cfg.PoolMonitor.Event(&e)
-	}
 	if cfg.Log.Enabled(logging.Connection, logging.Debug) {
 		cfg.Log.Log(logging.Connection, logging.Debug, poolMessages[e.Type], logging.Endpoint(cfg.poolFields(&e), e.Address)...)
+	}
+	if cfg.PoolMonitor != nil && cfg.PoolMonitor.Event != nil {
+		cfg.PoolMonitor.Event(&e)
 	}
 }
 

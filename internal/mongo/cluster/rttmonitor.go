@@ -9,15 +9,14 @@ import (
 // connection waits for the hellos of a stream (Server Monitoring, "Measuring RTT"). Its errors show nothing: the stream
 // finds them too.
 type rttMonitor struct {
-	server      *Server
-	conn        *Conn
-	connections int64
+	server *Server
+	conn   *Conn
 }
 
 // startRTT starts the measuring of a server's round trip times. The returned function stops it.
-func (c *Cluster) startRTT(s *Server) context.CancelFunc {
-	ctx, cancel := context.WithCancel(c.backgroundCtx)
-	c.background.Go(func() { (&rttMonitor{server: s}).run(ctx) })
+func (s *Server) startRTT(ctx context.Context) context.CancelFunc {
+	ctx, cancel := context.WithCancel(ctx)
+	s.cluster.background.Go(func() { (&rttMonitor{server: s}).run(ctx) })
 	return cancel
 }
 
@@ -26,6 +25,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 	for {
 		if sample, err := m.measure(ctx); err == nil {
 			m.server.rtts.add(sample)
+			m.conn.rest()
 		} else {
 			m.drop()
 		}
@@ -38,8 +38,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
 	cfg := &m.server.cluster.cfg
 	if m.conn == nil {
-		m.connections++
-		c, err := m.server.connect(ctx, m.connections, nil)
+		c, err := m.server.connect(ctx, 0, nil)
 		if err != nil {
 			return 0, err
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // observed reports whether anybody gets the events of the topology: a listener or the log. Without anybody they are not
-// made.
+// made. The log comes first, so that who waits for an event finds its message.
 func (c *Cluster) observed() bool {
 	return c.cfg.ServerMonitor != nil || c.cfg.Log.Enabled(logging.Topology, logging.Debug)
 }
@@ -55,42 +55,42 @@ func (c *Cluster) announceClosed(last *topology.Description) {
 		c.serverClosed(s.Address)
 	}
 	c.topologyChanged(last, noTopology)
+	c.logTopology("Stopped topology monitoring")
 	if m := c.cfg.ServerMonitor; m != nil && m.TopologyClosed != nil {
 		m.TopologyClosed(&event.TopologyClosedEvent{TopologyID: c.id})
 	}
-	c.logTopology("Stopped topology monitoring")
 }
 
 func (c *Cluster) topologyOpening() {
+	c.logTopology("Starting topology monitoring")
 	if m := c.cfg.ServerMonitor; m != nil && m.TopologyOpening != nil {
 		m.TopologyOpening(&event.TopologyOpeningEvent{TopologyID: c.id})
 	}
-	c.logTopology("Starting topology monitoring")
 }
 
 func (c *Cluster) topologyChanged(old, next *topology.Description) {
+	if c.cfg.Log.Enabled(logging.Topology, logging.Debug) {
+		c.logTopology("Topology description changed", "previousDescription", old.String(), "newDescription", next.String())
+	}
 	if m := c.cfg.ServerMonitor; m != nil && m.TopologyDescriptionChanged != nil {
 		m.TopologyDescriptionChanged(&event.TopologyDescriptionChangedEvent{
 			TopologyID: c.id, PreviousDescription: topologyDescription(old), NewDescription: topologyDescription(next),
 		})
 	}
-	if c.cfg.Log.Enabled(logging.Topology, logging.Debug) {
-		c.logTopology("Topology description changed", "previousDescription", old.String(), "newDescription", next.String())
-	}
 }
 
 func (c *Cluster) serverOpening(addr string) {
+	c.logServer("Starting server monitoring", addr)
 	if m := c.cfg.ServerMonitor; m != nil && m.ServerOpening != nil {
 		m.ServerOpening(&event.ServerOpeningEvent{Address: address.Address(addr), TopologyID: c.id})
 	}
-	c.logServer("Starting server monitoring", addr)
 }
 
 func (c *Cluster) serverClosed(addr string) {
+	c.logServer("Stopped server monitoring", addr)
 	if m := c.cfg.ServerMonitor; m != nil && m.ServerClosed != nil {
 		m.ServerClosed(&event.ServerClosedEvent{Address: address.Address(addr), TopologyID: c.id})
 	}
-	c.logServer("Stopped server monitoring", addr)
 }
 
 func (c *Cluster) serverChanged(old, next *topology.Server) {

@@ -102,7 +102,9 @@ func (s *streamer) stream(q *question, await time.Duration) {
 	}
 }
 
+// counts returns the numbers of hellos when all goroutines are blocked.
 func (s *streamer) counts() (awaitable, plain int) {
+	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.asks), s.plain
@@ -190,8 +192,8 @@ func TestNoStreamWhere(t *testing.T) {
 				s.hello = c.hello(s)
 				start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming = c.mode })
 				pass(t, 25*time.Second)
-				if awaitable, _ := s.counts(); awaitable != 0 || s.hellos() != 3 || s.dialed != 1 {
-					t.Errorf("%d awaitable hellos of %d, %d connections", awaitable, s.hellos(), s.dialed)
+				if awaitable, _ := s.counts(); awaitable != 0 || s.hellos() != 3 || s.dials() != 1 {
+					t.Errorf("%d awaitable hellos of %d, %d connections", awaitable, s.hellos(), s.dials())
 				}
 			})
 		})
@@ -204,8 +206,8 @@ func TestTheRoundTripTimeIsMeasuredOnAConnectionOfItsOwn(t *testing.T) {
 		s := newStreamer(t)
 		start(t, network{addrA: &s.peer}, streaming)
 		pass(t, 35*time.Second)
-		if _, plain := s.counts(); plain != 3 || s.dialed != 2 {
-			t.Errorf("%d hellos on %d connections, want 3 after the handshakes of 2", plain, s.dialed)
+		if _, plain := s.counts(); plain != 3 || s.dials() != 2 {
+			t.Errorf("%d hellos on %d connections, want 3 after the handshakes of 2", plain, s.dials())
 		}
 		s.version = 0
 		s.set(func(p *peer) { p.hello = standalone() }) // as if an older version was installed
@@ -254,8 +256,8 @@ func TestAnErrorOfTheRoundTripMeasurementIsIgnored(t *testing.T) {
 		if kindOf(c, addrA) != topology.Standalone || c.Snapshot().Description.Servers[0].RTT != before {
 			t.Errorf("the server is %v", kindOf(c, addrA))
 		}
-		if s.dialed != 3 {
-			t.Errorf("%d connections, want a third one for the measurement", s.dialed)
+		if s.dials() != 3 {
+			t.Errorf("%d connections, want a third one for the measurement", s.dials())
 		}
 	})
 }
@@ -304,10 +306,10 @@ func TestAnErrorReplyEndsTheStream(t *testing.T) {
 		if d := c.Snapshot().Description.Servers[0]; d.Known() || d.Error == nil {
 			t.Errorf("the server is %v, error %v", d.Kind, d.Error)
 		}
-		dialed := s.dialed
+		dialed := s.dials()
 		s.become(standalone())
 		pass(t, 9*time.Second)
-		if s.dialed != dialed {
+		if s.dials() != dialed {
 			t.Error("it was checked before the heartbeat")
 		}
 		pass(t, time.Second)
@@ -441,6 +443,31 @@ func TestAfterAFailedDialAStreamIsAwaitedForAShortTime(t *testing.T) {
 		failed.Check.Wait(t.Context())
 		if took := time.Since(began); took != streamEnds {
 			t.Errorf("the wait took %v, want %v", took, streamEnds)
+		}
+	})
+}
+
+// SDAM's prose test "RTT Tests".
+func TestProseRoundTripTimesFollowTheServerWhileItStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreamer(t)
+		answer := s.script
+		var delay atomic.Int64
+		delay.Store(int64(time.Millisecond))
+		s.script = func(q *question) bool {
+			sleep(t.Context(), time.Duration(delay.Load()), nil)
+			return answer(q)
+		}
+		c := start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming, cfg.HeartbeatInterval = true, MinHeartbeatInterval })
+		pass(t, 2*time.Second)
+		if rtt := c.Snapshot().Description.Servers[0].RTT; rtt != time.Millisecond {
+			t.Errorf("the average is %v", rtt)
+		}
+		delay.Store(int64(500 * time.Millisecond))
+		for began := time.Now(); c.Snapshot().Description.Servers[0].RTT <= 250*time.Millisecond; pass(t, MinHeartbeatInterval) {
+			if time.Since(began) > 15*time.Second {
+				t.Fatalf("the average is %v", c.Snapshot().Description.Servers[0].RTT)
+			}
 		}
 	})
 }

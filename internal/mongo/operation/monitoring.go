@@ -69,7 +69,7 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 }
 
 func (w *watched) succeeded(ctx context.Context, reply *Reply) {
-	body := bson.Raw(reply.Body)
+	body := reply.Body
 	switch {
 	case w.sensitive:
 		body = emptyDocument()

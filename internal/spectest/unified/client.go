@@ -87,6 +87,9 @@ func (r *Runner) clientOptions(d *clientDescription) (*options.ClientOptions, er
 		return nil, err
 	}
 	opts := options.Client().ApplyURI(uri)
+	if mode, ok := d.URIOptions.Lookup("serverMonitoringMode").StringValueOK(); ok {
+		opts.SetServerMonitoringMode(mode) // the official client does not apply that of a connection string
+	}
 	r.Deployment.Configure(opts)
 	if d.ServerAPI != nil {
 		api := options.ServerAPI(options.ServerAPIVersion(d.ServerAPI.Version))

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// patience is how long the format waits for events and threads.
-const patience = 10 * time.Second
+// patience is how long events and threads are waited for: more than the ten seconds of a heartbeat.
+const patience = 11 * time.Second
 
 // thread performs operations beside the case.
 type thread struct {
