@@ -85,16 +85,16 @@ func (b *clientBulk) appendInsert(op *clientOp, document any) error {
 func (b *clientBulk) appendUpdate(op *clientOp, a *updateArguments) error {
 	at := b.begin(op, "update")
 	op.multi = a.multi
-	err := b.coll.appendUpdateFields(b.scratch, "filter", "updateMods", a)
-	b.scratch.b = wire.EndDocument(wire.AppendBool(b.scratch.b, "multi", a.multi), at)
+	err := b.coll.appendUpdateFields(b.scratch, "filter", "updateMods", wire.AppendBool(nil, "multi", a.multi), a)
+	b.scratch.b = wire.EndDocument(b.scratch.b, at)
 	return err
 }
 
 func (b *clientBulk) appendDelete(op *clientOp, a *deleteArguments) error {
 	at := b.begin(op, "delete")
 	op.multi = a.multi
-	err := b.coll.appendDeleteFields(b.scratch, "filter", a)
-	b.scratch.b = wire.EndDocument(wire.AppendBool(b.scratch.b, "multi", a.multi), at)
+	err := b.coll.appendDeleteFields(b.scratch, "filter", wire.AppendBool(nil, "multi", a.multi), a)
+	b.scratch.b = wire.EndDocument(b.scratch.b, at)
 	return err
 }
 

@@ -76,22 +76,23 @@ func (coll *Collection) delete(ctx context.Context, a *deleteArguments) (*Delete
 
 // appendDelete writes the statement of a delete command.
 func (coll *Collection) appendDelete(s *scratch, a *deleteArguments) error {
-	var at int
-	at, s.b = wire.BeginDocument(s.b)
-	if err := coll.appendDeleteFields(s, "q", a); err != nil {
-		return err
-	}
 	limit := int32(1)
 	if a.multi {
 		limit = 0
 	}
-	s.b = wire.EndDocument(wire.AppendInt32(s.b, "limit", limit), at)
+	var at int
+	at, s.b = wire.BeginDocument(s.b)
+	if err := coll.appendDeleteFields(s, "q", wire.AppendInt32(nil, "limit", limit), a); err != nil {
+		return err
+	}
+	s.b = wire.EndDocument(s.b, at)
 	return nil
 }
 
-// appendDeleteFields writes the fields of a statement. The filter has another key in the command bulkWrite.
-func (coll *Collection) appendDeleteFields(s *scratch, filterKey string, a *deleteArguments) error {
-	x := extras{codec: coll.scope.codec}
+// appendDeleteFields writes the fields of a statement. The filter has another key in the command bulkWrite. extent is the
+// element that follows it: how many documents may be deleted.
+func (coll *Collection) appendDeleteFields(s *scratch, filterKey string, extent []byte, a *deleteArguments) error {
+	x := extras{codec: coll.scope.codec, b: extent}
 	x.collation(a.collation)
 	x.hint(a.hint)
 	if x.err != nil {

@@ -105,20 +105,23 @@ func (coll *Collection) update(ctx context.Context, a *updateArguments) (*Update
 func (coll *Collection) appendUpdate(s *scratch, a *updateArguments) error {
 	var at int
 	at, s.b = wire.BeginDocument(s.b)
-	if err := coll.appendUpdateFields(s, "q", "u", a); err != nil {
-		return err
-	}
+	var extent []byte
 	if a.multi {
-		s.b = wire.AppendBool(s.b, "multi", true)
+		extent = wire.AppendBool(nil, "multi", true)
+	}
+	if err := coll.appendUpdateFields(s, "q", "u", extent, a); err != nil {
+		return err
 	}
 	s.b = wire.EndDocument(s.b, at)
 	return nil
 }
 
 // appendUpdateFields writes the fields of a statement. The filter and the update have other keys in the command
-// bulkWrite.
-func (coll *Collection) appendUpdateFields(s *scratch, filterKey, updateKey string, a *updateArguments) error {
-	x := extras{codec: coll.scope.codec}
+// bulkWrite. extent is the element that follows them, if there is one: how many documents may be updated.
+func (coll *Collection) appendUpdateFields(
+	s *scratch, filterKey, updateKey string, extent []byte, a *updateArguments,
+) error {
+	x := extras{codec: coll.scope.codec, b: extent}
 	x.array("arrayFilters", a.arrayFilters)
 	x.collation(a.collation)
 	x.hint(a.hint)
