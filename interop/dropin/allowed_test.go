@@ -4,10 +4,3 @@ package dropin
 var allowed = map[string]string{
 	"BatchCursorFromCursor": "its result is a type of the official driver's core, which only that driver can make",
 }
-
-// allow adds names with one reason.
-func allow(reason string, names ...string) {
-	for _, name := range names {
-		allowed[name] = reason
-	}
-}

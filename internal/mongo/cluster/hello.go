@@ -14,7 +14,6 @@ import (
 // handshake sends the first hello on a new connection. It returns the server description and hello's
 // speculativeAuthenticate, nil if there is none.
 func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (*topology.Server, []byte, error) {
-	const requestID = 1
 	elements, err := h.append(ctx, nil)
 	if err != nil {
 		return nil, nil, &unwrittenHello{err}
