@@ -28,14 +28,14 @@ var passed = []string{
 }
 
 func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
+	raw := `{"object": "c", "name": "find", "arguments": {"filter": {}, "rawData": true}`
 	for name, operation := range map[string]string{
-		"a method, and any error is expected": `{"object": "c", "name": "deleteMany", "arguments": {"filter": {}}, "expectError": {"isError": true}}`,
-		"a method, and the result is ignored": `{"object": "c", "name": "updateMany", "arguments": {"filter": {}, "update": {"$set": {"a": 1}}}, "ignoreResultAndError": true}`,
-		"an option, and an error of the client is expected": `{"object": "db", "name": "createCollection", "arguments": {"collection": "c",
-			"encryptedFields": {}}, "expectError": {"isClientError": true}}`,
-		"a method, on a thread": runner("runOnThread", `"thread": "thread", "operation": {"object": "c", "name": "deleteMany", "arguments": {"filter": {}}}`) + "," +
+		"an option, and any error is expected":              raw + `, "expectError": {"isError": true}}`,
+		"an option, and the result is ignored":              raw + `, "ignoreResultAndError": true}`,
+		"an option, and an error of the client is expected": raw + `, "expectError": {"isClientError": true}}`,
+		"an option, on a thread": runner("runOnThread", `"thread": "thread", "operation": `+raw+`}`) + "," +
 			runner("waitForThread", `"thread": "thread"`),
-		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"proxyHost": "host"}}}]`),
+		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"socketTimeoutMS": 1}}}]`),
 	} {
 		f := framed(t, operation)
 		r := result{err: runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0])}
