@@ -84,6 +84,9 @@ const resultsCollection = "$cmd.bulkWrite"
 func (c *Client) newClientBulk(ctx context.Context, o *options.ClientBulkWriteOptions) (*clientBulk, error) {
 	coll := c.Database("admin").Collection(resultsCollection)
 	if o.WriteConcern != nil {
+		if s := SessionFromContext(ctx); s != nil && s.TransactionRunning() {
+			return nil, errors.New("mongo: Cannot set write concern after starting a transaction: ClientBulkWriteOptions.WriteConcern must be nil")
+		}
 		coll.scope = coll.scope.confirm(o.WriteConcern)
 	}
 	if coll.scope.writeRefused != nil {
