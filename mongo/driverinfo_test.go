@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -39,6 +40,7 @@ func TestLibrariesThatWrapTheClientAreInTheMetadata(t *testing.T) {
 				client.Lookup("platform").StringValue()
 		}
 		w.seed()
+		w.pass(time.Minute) // until the monitors have all their connections
 		w.must(findOne(w))
 		driver, version, platform := last()
 		if driver != "holdfast|library" || !strings.HasSuffix(version, "|1.2") || !strings.HasSuffix(platform, "|Library Platform") {
