@@ -267,8 +267,12 @@ type resolving struct {
 }
 
 func (r resolving) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	if own := r.addresses[address]; own != "" {
+	own := r.addresses[address]
+	switch {
+	case own != "":
 		address = own
+	case strings.Contains(address, ".10gen.cc:"): // a real look-up would leave the bubble of the test
+		return nil, &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}
 	}
 	return r.Dialer.DialContext(ctx, network, address)
 }
