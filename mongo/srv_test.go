@@ -431,7 +431,7 @@ func TestSRVRecordsOfAReplicaSetAreNotPolled(t *testing.T) {
 func TestTheEndOfAClientEndsThePolling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := &lateSilence{zone: published()}
-		client, err := mongo.Open(test1URI, mongo.Config{Resolver: z}, options.Client().SetDialer(&net.Dialer{Timeout: 1, Deadline: time.Unix(1, 0)}))
+		client, err := mongo.Open(test1URI, mongo.Config{Resolver: z}, options.Client().SetDialer(resolving{}))
 		if err != nil {
 			t.Fatal(err)
 		}
