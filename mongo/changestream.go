@@ -113,7 +113,8 @@ func (s *ChangeStream) open(ctx context.Context) error {
 	s.received()
 	if first := !s.opened; first && s.start == nil && s.token == nil && s.cursor.unread == 0 &&
 		s.cursor.wireVersion >= startAtWireVersion {
-		s.startAt = &bson.Timestamp{T: uint32(cmd.operationTime >> 32), I: uint32(cmd.operationTime)}
+		at := timestampOf(cmd.operationTime)
+		s.startAt = &at
 	}
 	s.opened = true
 	return nil

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -73,7 +74,7 @@ func (x *extras) defaultIndex(builder *options.DefaultIndexOptionsBuilder) {
 		return
 	}
 	o, err := collect(defaultIndexFields, []options.Lister[options.DefaultIndexOptions]{builder})
-	x.err = firstError(x.err, err)
+	x.err = cmp.Or(x.err, err)
 	at, b := wire.BeginEmbedded(x.b, "indexOptionDefaults")
 	x.b = b
 	x.document("storageEngine", o.StorageEngine)
@@ -85,7 +86,7 @@ func (x *extras) timeSeries(builder *options.TimeSeriesOptionsBuilder) {
 		return
 	}
 	o, err := collect(timeSeriesFields, []options.Lister[options.TimeSeriesOptions]{builder})
-	x.err = firstError(x.err, err)
+	x.err = cmp.Or(x.err, err)
 	at, b := wire.BeginEmbedded(x.b, "timeseries")
 	x.b = b
 	x.text("timeField", &o.TimeField)
@@ -112,7 +113,7 @@ func (x *extras) text(key string, s *string) {
 
 // Drop drops the database with all its collections. It is retried for overload only.
 func (db *Database) Drop(ctx context.Context) error {
-	if err := firstError(db.err, db.scope.writeRefused); err != nil {
+	if err := cmp.Or(db.err, db.scope.writeRefused); err != nil {
 		return err
 	}
 	return db.define(ctx, "dropDatabase", db.scope.writeConcern, &plainCommand{elements: wire.AppendInt32(nil, "dropDatabase", 1)})

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,13 +32,13 @@ func (db *Database) Name() string { return db.name }
 // refused.
 func databaseArguments[T any](db *Database, f fields, opts []options.Lister[T]) (T, error) {
 	o, err := collect(f, opts)
-	return o, firstError(err, db.err)
+	return o, cmp.Or(err, db.err)
 }
 
 // databaseWriteArguments also returns an error if the database's write concern is refused.
 func databaseWriteArguments[T any](db *Database, f fields, opts []options.Lister[T]) (T, error) {
 	o, err := databaseArguments(db, f, opts)
-	return o, firstError(err, db.scope.writeRefused)
+	return o, cmp.Or(err, db.scope.writeRefused)
 }
 
 // Collection returns a handle for a collection. Options that are not given come from the database. An option that is
@@ -164,5 +165,5 @@ func (c *rawCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
 }
 
 func (c *rawCommand) Accept(reply *operation.Reply) error {
-	return firstError(c.accept(reply), writeError(reply))
+	return cmp.Or(c.accept(reply), writeError(reply))
 }

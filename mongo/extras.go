@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -119,7 +120,7 @@ func (x *extras) collation(c *options.Collation) {
 		return
 	}
 	if err := checkNested(reflect.ValueOf(c)); err != nil { // that of a write model was not checked with the options
-		x.err = firstError(x.err, err)
+		x.err = cmp.Or(x.err, err)
 		return
 	}
 	at, b := wire.BeginEmbedded(x.b, "collation")

@@ -100,12 +100,3 @@ func collectGiven[T any](f fields, opts []options.Lister[T]) (*T, error) {
 	}
 	return all, f.check(reflect.TypeFor[T]().Name(), all)
 }
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

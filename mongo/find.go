@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -202,7 +203,7 @@ func (x *extras) cursorType(o *options.FindOptions) {
 		x.b = wire.AppendBool(x.b, "tailable", true)
 	case options.NonTailable:
 	default:
-		x.err = firstError(x.err, fmt.Errorf("mongo: FindOptions.CursorType is %d, which is not a cursor type", *o.CursorType))
+		x.err = cmp.Or(x.err, fmt.Errorf("mongo: FindOptions.CursorType is %d, which is not a cursor type", *o.CursorType))
 	}
 }
 

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
@@ -12,7 +13,7 @@ func (x *extras) cursor(options string, batchSize *int32) {
 	at, b := wire.BeginEmbedded(x.b, "cursor")
 	if batchSize != nil {
 		if *batchSize < 0 {
-			x.err = firstError(x.err, negativeBatchSize(options, *batchSize))
+			x.err = cmp.Or(x.err, negativeBatchSize(options, *batchSize))
 		}
 		b = wire.AppendInt32(b, "batchSize", *batchSize)
 	}

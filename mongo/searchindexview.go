@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (x *extras) searchIndex(key string, model SearchIndexModel) {
 	if model.Definition == nil {
 		err = errNilSearchIndexDefined
 	}
-	x.err = firstError(x.err, err)
+	x.err = cmp.Or(x.err, err)
 	at, b := wire.BeginEmbedded(x.b, key)
 	x.b = b
 	x.text("name", o.Name)

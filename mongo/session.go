@@ -82,7 +82,8 @@ func (s *Session) OperationTime() *bson.Timestamp {
 	if t == 0 {
 		return nil
 	}
-	return &bson.Timestamp{T: uint32(t >> 32), I: uint32(t)}
+	ts := timestampOf(t)
+	return &ts
 }
 
 // AdvanceOperationTime makes the session's reads see the operations of another session up to its operation time ts. An
@@ -122,7 +123,10 @@ func (s *Session) AdvanceClusterTime(d bson.Raw) error {
 
 // SnapshotTime returns the time of the snapshot that the session reads, the zero time if it is not known yet.
 func (s *Session) SnapshotTime() bson.Timestamp {
-	t := s.session.SnapshotTime()
+	return timestampOf(s.session.SnapshotTime())
+}
+
+func timestampOf(t operation.Timestamp) bson.Timestamp {
 	return bson.Timestamp{T: uint32(t >> 32), I: uint32(t)}
 }
 

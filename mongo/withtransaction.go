@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 )
 
 // The limits of the Convenient API for Transactions specification.
@@ -15,11 +17,6 @@ const (
 	transactionLimit          = 120 * time.Second // after it, nothing is retried
 	transactionBackoffInitial = 5 * time.Millisecond
 	transactionBackoffMax     = 500 * time.Millisecond
-)
-
-const (
-	labelTransientTransaction = "TransientTransactionError"
-	labelUnknownCommit        = "UnknownTransactionCommitResult"
 )
 
 // WithTransaction starts a transaction, calls fn and commits. It returns the result of fn. Operations are in the transaction
@@ -50,7 +47,7 @@ func (s *Session) WithTransaction(
 	retries := transactionRetries{end: time.Now().Add(limit), jitter: s.jitter}
 	for {
 		result, err := s.transact(ctx, &retries, fn, opts)
-		if err == nil || !hasLabel(err, labelTransientTransaction) {
+		if err == nil || !operation.Labelled(err, operation.LabelTransientTransaction) {
 			return result, err
 		}
 		if err := retries.wait(ctx, err); err != nil {
@@ -103,7 +100,7 @@ func (s *Session) commit(ctx context.Context, retries *transactionRetries) error
 	for {
 		err := s.CommitTransaction(ctx)
 		var refused CommandError
-		if err == nil || !hasLabel(err, labelUnknownCommit) || errors.As(err, &refused) && refused.IsMaxTimeMSExpiredError() {
+		if err == nil || !operation.Labelled(err, operation.LabelUnknownCommit) || errors.As(err, &refused) && refused.IsMaxTimeMSExpiredError() {
 			return err
 		}
 		if err := again.wait(ctx, err); err != nil {
@@ -175,11 +172,8 @@ var _ LabeledError = transactionTimeout{}
 
 func (e transactionTimeout) Error() string { return "operation timed out: " + e.last.Error() }
 
-func (e transactionTimeout) Unwrap() []error                 { return []error{context.DeadlineExceeded, e.last} }
-func (e transactionTimeout) HasErrorLabel(label string) bool { return hasLabel(e.last, label) }
+func (e transactionTimeout) Unwrap() []error { return []error{context.DeadlineExceeded, e.last} }
 
-// hasLabel reports whether an error has a label.
-func hasLabel(err error, label string) bool {
-	var e LabeledError
-	return errors.As(err, &e) && e.HasErrorLabel(label)
+func (e transactionTimeout) HasErrorLabel(label string) bool {
+	return operation.Labelled(e.last, label)
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,6 +108,12 @@ func (e *Environment) env() env {
 		v.orchestrator = "kubernetes"
 	}
 	return v
+}
+
+// InFunction reports whether the program runs as a function as a service.
+func (e *Environment) InFunction() bool {
+	e.setDefaults()
+	return slices.ContainsFunc(providers, func(p provider) bool { return e.shows(&p) })
 }
 
 func (e *Environment) shows(p *provider) bool {

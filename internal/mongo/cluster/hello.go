@@ -28,8 +28,7 @@ func (c *Conn) handshake(ctx context.Context, address string, h *initialHello) (
 	if err != nil {
 		return nil, nil, err
 	}
-	c.hello = reply
-	description, err := described(address, reply)
+	description, err := c.helloReceived(address, reply)
 	return description, speculativeReply(reply), err
 }
 
@@ -91,6 +90,11 @@ func (c *Conn) roundTripMsg(
 	if err != nil {
 		return nil, err
 	}
+	return c.msgBody(reply)
+}
+
+// msgBody returns the body of a reply that is an OP_MSG.
+func (c *Conn) msgBody(reply []byte) ([]byte, error) {
 	m, err := wire.ParseMsg(reply)
 	if err != nil {
 		return nil, c.ioError(retry.StageInFlight, err)
@@ -104,19 +108,13 @@ func (c *Conn) sendHello(ctx context.Context, address string, h *Handshake) (*to
 	if err != nil {
 		return nil, err
 	}
-	c.hello = reply
-	return described(address, reply)
+	return c.helloReceived(address, reply)
 }
 
-// describedBy returns the server description of a reply to hello in an OP_MSG.
-func (c *Conn) describedBy(address string, reply []byte) (*topology.Server, error) {
-	m, err := wire.ParseMsg(reply)
-	if err != nil {
-		return nil, c.ioError(retry.StageInFlight, err)
-	}
-	c.hello = m.Body
-	c.hello = m.Body
-	return described(address, m.Body)
+// helloReceived keeps the body of a reply to hello, for the events, and returns the server description.
+func (c *Conn) helloReceived(address string, body []byte) (*topology.Server, error) {
+	c.hello = body
+	return described(address, body)
 }
 
 // described returns the server description of the body of a reply to hello.

@@ -55,7 +55,7 @@ func TestNextReadsAHelloThatWasNotRequested(t *testing.T) {
 		conn := checkOut(t, s)
 		described := make([]*topology.Server, 0, 3)
 		next, err := conn.sendHello(t.Context(), addrA, &Handshake{})
-		for ; err == nil; next, err = read(t.Context(), conn) {
+		for ; err == nil; next, err = conn.nextHello(t.Context(), addrA) {
 			described = append(described, next)
 			if !conn.Continues() {
 				break
@@ -71,14 +71,6 @@ func TestNextReadsAHelloThatWasNotRequested(t *testing.T) {
 		s.CheckIn(conn)
 		counters(t, s, 1, 1, 0)
 	})
-}
-
-func read(ctx context.Context, c *Conn) (*topology.Server, error) {
-	reply, err := c.Next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.describedBy(addrA, reply)
 }
 
 func TestAConnectionWithMoreToComeIsClosedAtCheckIn(t *testing.T) {

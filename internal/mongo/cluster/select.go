@@ -69,10 +69,8 @@ func (c *Cluster) SelectFor(ctx context.Context, want *topology.Selection, p Pur
 func (c *Cluster) selectServer(
 	ctx context.Context, want *topology.Selection, other *PendingCheck, waits func(),
 ) (Target, error) {
-	if other == nil {
-		if t, err := c.snapshot.Load().Select(want); err != nil || t.Server != nil {
-			return t, err
-		}
+	if t, err := c.snapshot.Load().selectNow(want, other); err != nil || t.Server != nil {
+		return t, err
 	}
 	if waits != nil {
 		waits()
@@ -86,8 +84,7 @@ func (c *Cluster) waitAndSelect(ctx context.Context, want *topology.Selection, o
 	defer probes.Stop()
 	for {
 		s := c.snapshot.Load()
-		t, err := s.Select(want)
-		if err != nil || t.Server != nil && (other == nil || !slices.Contains(want.Deprioritized, t.Server.address)) {
+		if t, err := s.selectNow(want, other); err != nil || t.Server != nil {
 			return t, err
 		}
 		c.RequestChecks()
@@ -139,6 +136,15 @@ func (p *PendingCheck) ended() <-chan struct{} {
 
 func (c *Cluster) noServer(want *topology.Selection, err error) error {
 	return &SelectionError{Explanation: topology.Explain(c.snapshot.Load().Description, want), Err: err}
+}
+
+// selectNow is Select, but returns no deprioritized server while there is the check other.
+func (s *Snapshot) selectNow(want *topology.Selection, other *PendingCheck) (Target, error) {
+	t, err := s.Select(want)
+	if other != nil && t.Server != nil && slices.Contains(want.Deprioritized, t.Server.address) {
+		return Target{}, err
+	}
+	return t, err
 }
 
 // Select returns a suitable server of the snapshot without waiting. The Target is empty if there is none.

@@ -28,8 +28,7 @@ func (c *Conn) awaitHello(
 	if err != nil {
 		return nil, err
 	}
-	c.hello = reply
-	return described(address, reply)
+	return c.helloReceived(address, reply)
 }
 
 // nextHello returns the next hello of a stream.
@@ -38,5 +37,9 @@ func (c *Conn) nextHello(ctx context.Context, address string) (*topology.Server,
 	if err != nil {
 		return nil, err
 	}
-	return c.describedBy(address, reply)
+	body, err := c.msgBody(reply)
+	if err != nil {
+		return nil, err
+	}
+	return c.helloReceived(address, body)
 }

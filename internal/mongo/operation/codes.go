@@ -12,6 +12,12 @@ import (
 	"github.com/holdfast-db/holdfast/retry/mongoreason"
 )
 
+// The error labels of the Transactions specification.
+const (
+	LabelTransientTransaction = "TransientTransactionError"
+	LabelUnknownCommit        = "UnknownTransactionCommitResult"
+)
+
 // The error labels, codes and texts of the retry rules.
 const (
 	labelNetworkError       = "NetworkError"
@@ -19,8 +25,6 @@ const (
 	labelNoWritesPerformed  = "NoWritesPerformed"
 	labelSystemOverloaded   = "SystemOverloadedError"
 	labelRetryable          = "RetryableError"
-	labelTransient          = "TransientTransactionError"
-	labelUnknownCommit      = "UnknownTransactionCommitResult"
 	codeIllegalOperation    = 20
 	labellingWireVersion    = 9 // MongoDB 4.4: since then the servers add RetryableWriteError
 	unsupportedByDeployment = "This MongoDB deployment does not support retryable writes. " +

@@ -81,7 +81,7 @@ func addLabel(err error, label string) error {
 // reads, does not have the label NoWritesPerformed. It is called after each failed attempt, because the history of a long
 // operation does not keep them all. If no attempt is chosen, the application gets the first attempt's error.
 func (r *run) choose(f *retry.Failure) {
-	if f.Stage != retry.StageDispatch && (r.op.Kind == Read || !labelled(f.Err, labelNoWritesPerformed)) {
+	if f.Stage != retry.StageDispatch && (r.op.Kind == Read || !Labelled(f.Err, labelNoWritesPerformed)) {
 		r.chosen = f.Err
 	}
 }
@@ -102,7 +102,8 @@ func final(err, chosen error) error {
 	return withHistory(chosen, history)
 }
 
-func labelled(err error, label string) bool {
+// Labelled reports whether an error has a label.
+func Labelled(err error, label string) bool {
 	var e official.LabeledError
 	return errors.As(err, &e) && e.HasErrorLabel(label)
 }

@@ -162,7 +162,7 @@ func TestALabelIsAddedToTheErrorsOfWrites(t *testing.T) {
 		{errCause, false},
 	} {
 		got := addLabel(c.err, "b")
-		if labelled(got, "b") != c.want || c.want && !labelled(got, "a") {
+		if Labelled(got, "b") != c.want || c.want && !Labelled(got, "a") {
 			t.Errorf("%T: %+v", c.err, got)
 		}
 	}

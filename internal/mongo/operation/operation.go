@@ -145,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	case err != nil:
 		err = final(err, run.chosen)
 		run.logRefusal(err)
-		if run.transactional && labelled(err, labelTransient) {
+		if run.transactional && Labelled(err, LabelTransientTransaction) {
 			op.Session.Unpin() // the transaction is lost, or its mongos cannot be reached
 		}
 	case op.ends == commits:

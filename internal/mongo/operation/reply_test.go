@@ -172,7 +172,7 @@ func TestErrorsAsFindsTheHistoryInEveryErrorType(t *testing.T) {
 		if !errors.As(got, &found) || found != history {
 			t.Errorf("%T: no history", err)
 		}
-		if err != official.ErrNoDocuments && !labelled(got, "l") { //nolint:errorlint // a sentinel
+		if err != official.ErrNoDocuments && !Labelled(got, "l") { //nolint:errorlint // a sentinel
 			t.Errorf("%T: no label", err)
 		}
 	}

@@ -68,7 +68,7 @@ func (r *run) failedInTransaction(f *retry.Failure) {
 // operationFailed handles the failure of an operation in a transaction.
 func (r *run) operationFailed(f *retry.Failure) {
 	if f.Stage != retry.StageResponded {
-		f.Err = withLabel(f.Err, labelTransient)
+		f.Err = withLabel(f.Err, LabelTransientTransaction)
 	}
 	r.startAgain = r.startAgain && f.Reason == retry.ReasonOverloaded
 	if r.startAgain {
@@ -80,9 +80,9 @@ func (r *run) operationFailed(f *retry.Failure) {
 // write concern, each other one majority.
 func (r *run) commitFailed(f *retry.Failure) {
 	if unknownCommit(f) {
-		f.Err = withLabel(f.Err, labelUnknownCommit)
+		f.Err = withLabel(f.Err, LabelUnknownCommit)
 	}
-	if labelled(f.Err, labelUnknownCommit) || labelled(f.Err, labelTransient) {
+	if Labelled(f.Err, LabelUnknownCommit) || Labelled(f.Err, LabelTransientTransaction) {
 		r.session.Unpin()
 	}
 	if f.Reason != retry.ReasonOverloaded {
