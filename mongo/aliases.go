@@ -39,7 +39,7 @@ type (
 	Pipeline = official.Pipeline
 	// Dialer makes connections. It is the type of options.ClientOptions.Dialer.
 	Dialer = official.Dialer
-	// StreamType is what a change stream watches: a collection, a database or a whole deployment.
+	// StreamType is the scope of a change stream: a collection, a database or a whole deployment.
 	StreamType = official.StreamType
 	// RewrapManyDataKeyResult is the result of ClientEncryption.RewrapManyDataKey.
 	RewrapManyDataKeyResult = official.RewrapManyDataKeyResult
@@ -82,7 +82,7 @@ type (
 	WriteModel = official.WriteModel
 )
 
-// What a change stream can watch.
+// The scopes of a change stream.
 const (
 	CollectionStream = official.CollectionStream
 	DatabaseStream   = official.DatabaseStream

@@ -16,7 +16,7 @@ var bulkWriteFields = honoured("BypassDocumentValidation", "Comment", "Ordered",
 // retry, the remaining commands are not sent, even if Ordered is false. A write concern error does not end it.
 //
 // Errors of models are in a BulkWriteException; their indexes are those of models. A model that is larger than the server permits
-// is one of them, with code 10334. The result tells what was done also after an error; it is nil if there are no models, a
+// is one of them, with code 10334. The result counts the successful writes also after an error; it is nil if there are no models, a
 // model is nil, or an option is refused. The client's timeout is for all commands together.
 func (coll *Collection) BulkWrite(
 	ctx context.Context, models []WriteModel, opts ...options.Lister[options.BulkWriteOptions],

@@ -22,7 +22,7 @@ var clientBulkWriteFields = honoured(
 // commands are not sent, even if Ordered is false. The client's timeout is for all commands together.
 //
 // Errors of models are in a ClientBulkWriteException, with the indexes of writes. It also has the error of a command that
-// failed after others had succeeded; errors.Is and errors.As find that error too. The result tells what was done also
+// failed after others had succeeded; errors.Is and errors.As find that error too. The result counts the successful writes also
 // after an error; it is nil if there are no writes, or an option or a database's name is refused.
 func (c *Client) BulkWrite(
 	ctx context.Context, writes []ClientBulkWrite, opts ...options.Lister[options.ClientBulkWriteOptions],
@@ -46,7 +46,7 @@ func (c *Client) BulkWrite(
 	return &b.result, b.run(ctx)
 }
 
-// checkWrites checks what the models have around them.
+// checkWrites refuses an empty list, and a database name with a dot, which would be a wrong namespace.
 func checkWrites(writes []ClientBulkWrite) error {
 	if len(writes) == 0 {
 		return fmt.Errorf("invalid writes: %w", ErrEmptySlice)

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 )
 
-// authenticator returns what logs connections in, nil without credentials. It returns an error for credentials that no
+// authenticator returns the authenticator of the connections, nil without credentials. It returns an error for credentials that no
 // server can accept, before any network use. The error has no secret.
 func authenticator(o *options.ClientOptions) (*auth.Authenticator, error) {
 	if o.Auth == nil {

@@ -15,7 +15,7 @@ import (
 
 // typeOf returns the name of an error's concrete type, as a program finds it that was written for the official driver.
 func typeOf(err error) string {
-	switch err.(type) { //nolint:errorlint // the concrete type is what is tested
+	switch err.(type) { //nolint:errorlint // the test is of the concrete type
 	case official.CommandError:
 		return "CommandError"
 	case official.WriteException:
@@ -117,7 +117,7 @@ func TestErrorsHaveTheOfficialTypes(t *testing.T) {
 	}
 }
 
-// The official functions find what they look for in an error with the history of several attempts.
+// The official functions find labels and codes in an error with the history of several attempts.
 func TestTheOfficialFunctionsKnowErrorsWithAHistory(t *testing.T) {
 	in(t, nil, func(w *world) {
 		_, err := w.coll.InsertOne(w.ctx, doc("_id", 0))

@@ -109,13 +109,8 @@ func (s *Session) ClusterTime() bson.Raw {
 // earlier time than the session's own, and nil, change nothing. It returns an error if the session has ended, or if the
 // document has no cluster time.
 func (s *Session) AdvanceClusterTime(d bson.Raw) error {
-	var inner []byte
-	for it := wire.Elements(d); it.Next(); {
-		if string(it.Key) == clusterTimeKey {
-			inner = it.Document()
-		}
-	}
-	if err := s.session.AdvanceClusterTime(inner); err != nil && (len(d) > 0 || errors.Is(err, operation.ErrSessionEnded)) {
+	clusterTime, _ := element(d, clusterTimeKey)
+	if err := s.session.AdvanceClusterTime(clusterTime.Document()); err != nil && (len(d) > 0 || errors.Is(err, operation.ErrSessionEnded)) {
 		return fmt.Errorf("mongo: AdvanceClusterTime: %w", err)
 	}
 	return nil

@@ -45,7 +45,7 @@ func fieldsOf(ev *event.CommandStartedEvent, names ...string) string {
 	return strings.Join(out, ", ")
 }
 
-// check compares a text with what is wanted.
+// check compares a text with the wanted one.
 func (w *world) check(what, got, want string) {
 	w.Helper()
 	if got != want {

@@ -48,13 +48,13 @@ type uriCase struct {
 	}
 }
 
-// understood is what Connect makes of a connection string.
+// understood has the settings of a client that Connect finds in a connection string.
 type understood struct {
 	o   *options.ClientOptions
 	cfg cluster.Config
 }
 
-// understand does what Connect does before any network use. For MONGODB-X509 the application has a certificate.
+// understand follows Connect up to the first use of the network. For MONGODB-X509 the application has a certificate.
 func understand(uri string) (understood, error) {
 	o := options.Client().ApplyURI(uri)
 	if o.Auth != nil && o.Auth.AuthMechanism == "MONGODB-X509" && o.TLSConfig == nil {
@@ -67,7 +67,7 @@ func understand(uri string) (understood, error) {
 	return understood{o: o, cfg: clusterConfig(o, login)}, err
 }
 
-// wrong returns what was not understood as the case wants.
+// wrong returns the settings that are not those of the case.
 func (c *uriCase) wrong(u understood) []string {
 	wrong := slices.Concat(c.wrongHosts(u), c.wrongAuth(u), c.wrongCredential(u))
 	for name, want := range c.Options {

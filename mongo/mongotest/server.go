@@ -10,12 +10,12 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 )
 
-// server is what every process of the set is, whatever its part: it has an address, connections and a state that its hello
+// server is a process of the set, a member or a mongos: it has an address, connections and a state that its hello
 // shows. Its fields are guarded by the set's mutex but for those that never change.
 type server struct {
 	listening
 	set    *Deployment
-	member *member // what it is, nil if it is a mongos
+	member *member // nil if it is a mongos
 	mongos *mongos // nil if it is a member
 	gate   gate
 
@@ -29,11 +29,11 @@ type server struct {
 	tally
 
 	processID bson.ObjectID
-	counter   int64         // of what its hello shows
+	counter   int64         // of the state that its hello shows
 	changed   chan struct{} // closed when that changes
 }
 
-// listening is what has an address.
+// listening has an address.
 type listening struct {
 	name     string // for errors
 	host     string // in memory
