@@ -161,5 +161,5 @@ func TestClientOnMongotest(t *testing.T) {
 			t.Errorf("no case of the suite %s passes", suite)
 		}
 	}
-	count(results)
+	whole = reportOf(table, results)
 }
