@@ -15,7 +15,7 @@ const (
 const leastOperations = 33
 
 // versions are those that a case is run on where its file admits them: the newest of each that the client works with.
-var versions = []string{"7.0.25", "8.0.15", "6.0.26", "5.0.31", "4.4.29", "4.4.13", "4.2.25", "4.0.28", "3.6.23"}
+var versions = []string{"7.0.25", "8.0.15", "9.0", "6.0.26", "5.0.31", "4.4.29", "4.4.13", "4.2.25", "4.0.28", "3.6.23"}
 
 // mostRuns is how often a case may be run until its outcome is the one in the table. Our client has one run.
 const mostRuns = 1
@@ -41,7 +41,7 @@ func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
 		"an option of a client that a case makes": runner("createEntities", `"entities": [{"client": {"id": "other", "uriOptions": {"socketTimeoutMS": 1}}}]`),
 	} {
 		f := framed(t, operation)
-		r := result{err: runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0])}
+		r := result{err: runCase(t, f, &f.Tests[0], onReplicaSet(f, &f.Tests[0]))}
 		if r.outcome() != notThereYet {
 			t.Errorf("%s: %v", name, r.err)
 		}

@@ -118,7 +118,7 @@ func TestRunnerOperations(t *testing.T) {
 		}, false},
 	} {
 		f := framed(t, c.operations...)
-		r := result{err: runCase(t, f, &f.Tests[0], deployments(f, &f.Tests[0], "replicaset")[0])}
+		r := result{err: runCase(t, f, &f.Tests[0], onReplicaSet(f, &f.Tests[0]))}
 		if r.outcome() == notThereYet {
 			continue
 		}
@@ -135,8 +135,7 @@ func TestRunnerOperations(t *testing.T) {
 func TestFailPointsEndWithTheirCase(t *testing.T) {
 	point := runner("failPoint", `"client": "client", "failPoint": {"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": {"failCommands": ["find"], "errorCode": 2}}`)
 	synctest.Test(t, func(t *testing.T) {
-		set := topologies["replicaset"](t, versions[0])
-		r := unified.Runner{Deployment: server{set, unified.Facts{Version: versions[0], Topology: "replicaset"}}}
+		r := unified.Runner{Deployment: start(t, unified.Facts{Version: versions[0], Topology: "replicaset"})}
 		for _, operation := range []string{point, `{"object": "c", "name": "find", "arguments": {"filter": {}}}`} {
 			f := framed(t, operation)
 			if err := r.Run(t.Context(), f, &f.Tests[0]); err != nil {

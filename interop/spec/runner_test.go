@@ -76,7 +76,7 @@ func outcomes(t *testing.T, text []byte) map[outcome]int {
 	}
 	counts := make(map[outcome]int)
 	for i := range f.Tests {
-		r := result{err: runCase(t, f, &f.Tests[i], deployments(f, &f.Tests[i], "replicaset")[0])}
+		r := result{err: runCase(t, f, &f.Tests[i], onReplicaSet(f, &f.Tests[i]))}
 		counts[r.outcome()]++
 	}
 	return counts

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,16 +55,15 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		set := topologies[facts.Topology](t, facts.Version)
-		r := unified.Runner{Deployment: server{set, facts}, SetInternal: setInternal}
+		r := unified.Runner{Deployment: start(t, facts), SetInternal: setInternal}
 		err = r.Run(t.Context(), f, c)
 	})
 	return err
 }
 
-// runVersions runs a case on every version that its file admits, until it fails, and returns how often it was run.
-func runVersions(t *testing.T, f *unified.File, c *unified.Test, topology string) (runs int, err error) {
-	for _, facts := range deployments(f, c, topology) {
+// runAll runs a case on several deployments, until it fails, and returns how often it was run.
+func runAll(t *testing.T, f *unified.File, c *unified.Test, on []unified.Facts) (runs int, err error) {
+	for _, facts := range on {
 		runs++
 		if err := runCase(t, f, c, facts); err != nil {
 			return runs, fmt.Errorf("on %s: %w", facts.Version, err)
@@ -84,7 +84,12 @@ func runFile(t *testing.T, root, file string, accepted func(result) bool) []resu
 	var results []result
 	for i := range f.Tests {
 		c := &f.Tests[i]
-		for _, topology := range runsOn(f, c) {
+		on, err := runsOn(f, c)
+		if err != nil {
+			results = append(results, result{file: "none " + file, name: c.Description, err: err})
+			continue
+		}
+		for _, topology := range slices.Sorted(maps.Keys(on)) {
 			r := result{file: topology + " " + file, name: c.Description}
 			if slices.Contains(endless[file], r.name) {
 				r.err = errEndless
@@ -92,7 +97,7 @@ func runFile(t *testing.T, root, file string, accepted func(result) bool) []resu
 				continue
 			}
 			for range mostRuns {
-				r.runs, r.err = runVersions(t, f, c, topology)
+				r.runs, r.err = runAll(t, f, c, on[topology])
 				if accepted(r) {
 					break
 				}

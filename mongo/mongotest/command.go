@@ -88,7 +88,8 @@ type command struct {
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
-	strict       bool // nothing but what the API's version 1 has
+	api          apiFields
+	rawData      bool
 	maxTime      time.Duration
 	stmtIDs      []byte
 	stmtID       int32
@@ -148,7 +149,10 @@ func (x *exec) parse(doc []byte) error {
 			return err
 		}
 	}
-	if err := c.checkAPI(); err != nil {
+	if err := c.api.check(c.name); err != nil {
+		return err
+	}
+	if err := c.checkRawData(x.conn.set.config.version); err != nil {
 		return err
 	}
 	if err := c.checkFields(); err != nil {
@@ -211,11 +215,13 @@ func (c *command) genericOption(e *wire.Element) error {
 		c.comment = query.Of(*e)
 	case "maxTimeMS":
 		return c.parseMaxTime(e)
-	case "apiStrict":
-		c.strict = e.True()
+	case "apiVersion", "apiStrict", "apiDeprecationErrors":
+		return c.api.read(c.name, e)
+	case "rawData":
+		return c.rawDataField(e)
 	case "$clusterTime":
 		return c.clusterTimeField(e)
-	case "apiVersion", "apiDeprecationErrors", "$configServerState", "$audit", "$client",
+	case "$configServerState", "$audit", "$client",
 		"mayBypassWriteBlocking", "$configTime", "$topologyTime":
 	default:
 		c.args = append(c.args, *e)

@@ -101,6 +101,8 @@ func serverSpecs() []*spec {
 		{name: "profile", run: cmdProfile, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
 		{name: "listCommands", run: cmdListCommands, service: true},
+		{name: testVersion2, since: version.Of(5, 0, 0), run: cmdPing, service: true},
+		{name: testDeprecation, since: version.Of(5, 0, 0), run: cmdPing, service: true},
 	}
 }
 

@@ -2,31 +2,93 @@ package mongotest
 
 import (
 	"slices"
+	"strconv"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
 // https://www.mongodb.com/docs/manual/reference/stable-api/
 
-// The commands on data and the stages that version 1 of the API does not have.
-var (
-	unstableCommands = []string{"distinct", "collStats", "dbStats", "dataSize", "validate", "renameCollection"}
-	unstableStages   = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats"}
+// stableCommands are the commands of version 1 of the API.
+var stableCommands = []string{
+	"abortTransaction", "aggregate", "authenticate", "bulkWrite", "collMod", "commitTransaction", "count", "create", "createIndexes",
+	"createSearchIndexes", "delete", "deleteIndexes", "drop", "dropDatabase", "dropIndexes", "endSessions", "explain", "find",
+	"findAndModify", "getMore", "hello", "insert", "isMaster", "ismaster", "killCursors", "listCollections", "listDatabases",
+	"listIndexes", "ping", "refreshSessions", "saslContinue", "saslStart", testDeprecation, "update", "updateSearchIndex",
+}
+
+// The commands with which drivers test the API. The real server has them if its parameter enableTestCommands is set.
+const (
+	testVersion2    = "testVersion2"    // not in version 1
+	testDeprecation = "testDeprecation" // deprecated in version 1
 )
 
-// checkAPI refuses a command that a client with apiStrict must not send.
-func (c *command) checkAPI() error {
-	if !c.strict || !slices.Contains(unstableCommands, c.name) {
-		return nil
+// unstableStages are the stages that version 1 of the API does not have.
+var unstableStages = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats"}
+
+// apiFields are the fields with which a client declares the API that it uses.
+type apiFields struct {
+	version     string
+	declared    bool // there is a version
+	strict      bool // the client uses nothing but version 1
+	deprecation bool // the client uses nothing that is deprecated
+}
+
+// read takes a field.
+func (a *apiFields) read(command string, e *wire.Element) error {
+	want := bson.TypeBoolean
+	if string(e.Key) == "apiVersion" {
+		want = bson.TypeString
 	}
-	return mongoerr.Errorf(mongoerr.APIStrictError,
-		"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
-			"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", c.name)
+	switch {
+	case e.Type == bson.TypeNull:
+		return nil
+	case e.Type != want && want == bson.TypeString:
+		return fields.WrongType(command, string(e.Key), e.Type, "string")
+	case e.Type != want:
+		return fields.WrongType(command, string(e.Key), e.Type, "bool")
+	}
+	switch string(e.Key) {
+	case "apiVersion":
+		a.version, a.declared = string(e.Text()), true
+	case "apiStrict":
+		a.strict = e.True()
+	default:
+		a.deprecation = e.True()
+	}
+	return nil
+}
+
+// check refuses another version of the API, and a command that the client has said it does not use.
+func (a *apiFields) check(command string) error {
+	switch _, notNumber := strconv.ParseUint(a.version, 10, 31); {
+	case !a.declared && (a.strict || a.deprecation):
+		return mongoerr.Errorf(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
+	case !a.declared:
+		return nil
+	case notNumber != nil || a.version[0] == '0':
+		return mongoerr.Errorf(mongoerr.APIVersionError, "API version must be \"1\"")
+	case a.version != "1":
+		return mongoerr.Errorf(mongoerr.APIVersionError, "Cannot accept API version %s", a.version)
+	case a.strict && !slices.Contains(stableCommands, command):
+		return mongoerr.Errorf(mongoerr.APIStrictError,
+			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
+				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
+	case a.deprecation && command == testDeprecation:
+		return mongoerr.Errorf(mongoerr.APIDeprecationError,
+			"Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1. Information on supported commands and "+
+				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
+	}
+	return nil
 }
 
 // checkStage refuses a stage in the same way.
 func (c *command) checkStage(name string) error {
-	if !c.strict || !slices.Contains(unstableStages, name) {
+	if !c.api.strict || !slices.Contains(unstableStages, name) {
 		return nil
 	}
 	return mongoerr.Errorf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)

@@ -25,11 +25,11 @@ func (s *Skipped) Error() string { return "skipped: " + s.Reason }
 
 // Admit returns Skipped if a case is not to be run against such a deployment.
 func (f Facts) Admit(file *File, t *Test) error {
-	if err := f.require(file.RunOnRequirements); err != nil {
-		return err
-	}
 	if t.SkipReason != "" {
 		return &Skipped{"skipReason: " + t.SkipReason}
+	}
+	if err := f.require(file.RunOnRequirements); err != nil {
+		return err
 	}
 	return f.require(t.RunOnRequirements)
 }

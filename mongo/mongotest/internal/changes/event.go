@@ -76,6 +76,17 @@ func creation(c *store.Change) []byte {
 	return wire.EndDocument(dst, at)
 }
 
+// namespaceType returns the kind of thing that was created.
+func namespaceType(o store.Options) string {
+	switch {
+	case o.ViewOn != "":
+		return "view"
+	case o.Timeseries != nil:
+		return "timeseries"
+	}
+	return "collection"
+}
+
 // alterations returns the events of a change of a definition: all new indexes are one event, each that is gone is one.
 func alterations(c *store.Change) []event {
 	if c.Sharded != nil {
@@ -169,6 +180,9 @@ func (s *Stream) appendOperation(dst []byte, e *event) []byte {
 		dst = wire.AppendDocument(dst, "fullDocument", e.After)
 	}
 	dst = appendNamespace(dst, "ns", e.NS)
+	if e.operation == "create" && s.version.NamesType() {
+		dst = wire.AppendString(dst, "nsType", namespaceType(e.Change.After.Options))
+	}
 	if e.Kind == store.Put || e.Kind == store.Remove {
 		dst = wire.AppendDocument(dst, "documentKey", documentKey(e.Entry))
 	}

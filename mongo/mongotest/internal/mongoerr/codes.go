@@ -111,7 +111,9 @@ const (
 	TransactionExceededLifetimeLimitSeconds Code = 290
 	NoQueryExecutionPlans                   Code = 291
 	ObjectIsBusy                            Code = 314
+	APIVersionError                         Code = 322
 	APIStrictError                          Code = 323
+	APIDeprecationError                     Code = 324
 	MechanismUnavailable                    Code = 334
 	UnsupportedOpQueryCommand               Code = 352
 	LoadBalancerSupportMismatch             Code = 354
@@ -258,7 +260,9 @@ var table = [...]row{
 	{code: TransactionExceededLifetimeLimitSeconds, name: "TransactionExceededLifetimeLimitSeconds"},
 	{code: NoQueryExecutionPlans, name: "NoQueryExecutionPlans"},
 	{code: ObjectIsBusy, name: "ObjectIsBusy"},
+	{code: APIVersionError, name: "APIVersionError"},
 	{code: APIStrictError, name: "APIStrictError"},
+	{code: APIDeprecationError, name: "APIDeprecationError"},
 	{code: MechanismUnavailable, name: "MechanismUnavailable"},
 	{code: UnsupportedOpQueryCommand, name: "UnsupportedOpQueryCommand"},
 	{code: LoadBalancerSupportMismatch, name: "LoadBalancerSupportMismatch"},

@@ -99,6 +99,9 @@ func (v Version) TellsCuts() bool { return v.AtLeast(5, 0) }
 // HasImages reports whether change streams have the time, documents before and after, and more kinds of events.
 func (v Version) HasImages() bool { return v.AtLeast(6, 0) }
 
+// NamesType reports whether the event of a creation says what was created: nsType.
+func (v Version) NamesType() bool { return v.AtLeast(8, 1) }
+
 // NeedsIndexesToDrop reports whether dropIndexes refuses indexes that are not there.
 func (v Version) NeedsIndexesToDrop() bool { return !v.AtLeast(9, 0) }
 
