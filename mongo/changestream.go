@@ -112,7 +112,7 @@ func (s *ChangeStream) open(ctx context.Context) error {
 	}
 	s.received()
 	if first := !s.opened; first && s.start == nil && s.token == nil && s.cursor.unread == 0 &&
-		s.cursor.wireVersion >= startAtWireVersion {
+		s.cursor.wireVersion >= startAtWireVersion && cmd.operationTime != 0 {
 		s.startAt = &bson.Timestamp{T: uint32(cmd.operationTime >> 32), I: uint32(cmd.operationTime)}
 	}
 	s.opened = true
