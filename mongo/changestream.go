@@ -112,7 +112,7 @@ func (s *ChangeStream) open(ctx context.Context) error {
 	}
 	s.received()
 	if first := !s.opened; first && s.start == nil && s.token == nil && s.cursor.unread == 0 &&
-		s.cursor.wireVersion >= startAtWireVersion {
+		s.cursor.wireVersion >= startAtWireVersion && cmd.operationTime != 0 {
 		at := timestampOf(cmd.operationTime)
 		s.startAt = &at
 	}

@@ -560,6 +560,29 @@ func TestWithoutATokenTheStreamResumesAtTheOperationTimeOfItsFirstReply(t *testi
 	}
 }
 
+// A reply without an operation time names no time at which the stream could resume.
+func TestAStreamWithoutATokenAndATimeResumesWithTheOriginalCommand(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+		defer w.set.Use("aggregate", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			reply := next(r)
+			var body d
+			w.must(bson.Unmarshal(reply.Body, &body))
+			body = slices.DeleteFunc(body, func(f e) bool { return f.Key == "operationTime" })
+			return mongotest.NewReply(body)
+		})()
+		w.withoutPostBatchResumeTokens()
+		s := w.watch(nil)
+		w.script("getMore", refuse(43))
+		s.TryNext(w.ctx)
+		if stage := w.stageSent(); len(w.started("aggregate")) != 2 || stage.String() != "{}" {
+			t.Errorf("%d aggregates, the stage is %v", len(w.started("aggregate")), stage)
+		}
+		w.heal()
+		w.must(s.Close(w.ctx))
+	}, mongotest.Version("4.0"))
+}
+
 func TestAllCommandsOfAStreamHaveOneSession(t *testing.T) {
 	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
 		w.insert(1)

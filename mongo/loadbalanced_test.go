@@ -229,3 +229,38 @@ func TestTheEventsBehindALoadBalancerHaveTheService(t *testing.T) {
 		}
 	})
 }
+
+// Load Balancers, "Session Support" and "Session Expiration": sessions are always supported, and they do not expire,
+// whatever logicalSessionTimeoutMinutes says.
+func TestBehindALoadBalancerTheSessionTimeoutIsIgnored(t *testing.T) {
+	for name, timeout := range map[string]any{"it is short": int32(2), "there is none": nil} {
+		t.Run(name, func(t *testing.T) {
+			inside(t, balanced(1), nil, func(w *world) {
+				defer w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+					reply := next(r)
+					if reply == nil || reply.Body == nil {
+						return reply
+					}
+					var body d
+					if err := bson.Unmarshal(reply.Body, &body); err != nil {
+						t.Error(err)
+					}
+					body = slices.DeleteFunc(body, func(f e) bool { return f.Key == "logicalSessionTimeoutMinutes" })
+					if timeout != nil {
+						body = append(body, e{Key: "logicalSessionTimeoutMinutes", Value: timeout})
+					}
+					return mongotest.NewReply(body)
+				})()
+				w.must(insertOne(w.ctx, w.coll))
+				w.pass(time.Hour)
+				w.must(insertOne(w.ctx, w.coll))
+				s, ctx := w.session()
+				defer s.EndSession(w.ctx)
+				w.must(insertOne(ctx, w.coll))
+				if used := w.lsids("insert"); used[0] != used[1] || used[1] != used[2] || used[0] == "" {
+					t.Errorf("the sessions are %v", used)
+				}
+			})
+		})
+	}
+}

@@ -179,3 +179,36 @@ func TestAnUnacknowledgedWriteHasNoSession(t *testing.T) {
 		w.heal()
 	})
 }
+
+// Sessions, "Algorithm to return a ServerSession instance to the server session pool": the sessions of a burst do not stay for
+// ever, and one that comes back too late does not stay at all.
+func TestSessionsThatTheServerForgetsDoNotStayInThePool(t *testing.T) {
+	const memory = 30 * time.Minute // logicalSessionTimeoutMinutes
+	in(t, nil, func(w *world) {
+		var burst []*mongo.Session
+		for range 100 {
+			s, ctx := w.session()
+			burst = append(burst, s)
+			w.must(insertOne(ctx, w.coll))
+		}
+		late, ctx := w.session()
+		w.must(insertOne(ctx, w.coll))
+		for _, s := range burst {
+			s.EndSession(w.ctx)
+		}
+		for range 8 { // the last session of the burst is used now and then
+			w.pass(memory / 4)
+			w.must(findOneOrNone(w))
+		}
+		late.EndSession(w.ctx)
+		w.forget()
+		w.reconnect()
+		ended := w.started("endSessions")
+		if len(ended) != 1 {
+			t.Fatalf("%d endSessions", len(ended))
+		}
+		if ids, err := ended[0].Command.Lookup("endSessions").Array().Values(); err != nil || len(ids) != 1 {
+			t.Errorf("%d sessions are ended, %v", len(ids), err)
+		}
+	})
+}

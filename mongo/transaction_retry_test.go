@@ -383,3 +383,83 @@ func TestACursorFromBeforeATransactionCanBeClosed(t *testing.T) {
 		}
 	})
 }
+
+// Transactions, "UnknownTransactionCommitResult": after an attempt that may have committed the transaction, an error says that
+// this is unknown unless it shows the outcome, although the same error of a first attempt does not. The earlier attempt may be one
+// of an earlier call.
+func TestAnErrorAfterAnAttemptThatMayHaveCommittedSaysSo(t *testing.T) {
+	const transient, unknown = "TransientTransactionError", "UnknownTransactionCommitResult"
+	interrupted := refuse(11601)
+	for _, c := range []struct {
+		name   string
+		faults []mongotest.Fault // of the commits that are sent
+		calls  int
+		want   []string
+	}{
+		{"the first attempt was refused", []mongotest.Fault{interrupted}, 1, nil},
+		{"the retry was refused", []mongotest.Fault{loseReply, interrupted}, 1, []string{unknown}},
+		{"the request was lost, as far as the client knows like the reply", []mongotest.Fault{loseRequest, refuse(2)}, 1, []string{unknown}},
+		{"the retries were refused for overload", []mongotest.Fault{loseReply, overloaded, overloaded}, 1, []string{unknown}},
+		{"all were refused for overload", []mongotest.Fault{overloaded, overloaded, overloaded}, 1, nil},
+		{"an overload between", []mongotest.Fault{overloaded, loseReply, overloaded}, 1, []string{unknown}},
+		{"the next call was refused", []mongotest.Fault{loseReply, loseReply, interrupted}, 2, []string{unknown}},
+		{"the retry shows that it was aborted", []mongotest.Fault{loseRequest, refuse(251, transient)}, 1, []string{transient}},
+		{"a first attempt that was refused, and a call that was refused", []mongotest.Fault{interrupted, interrupted}, 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.seed()
+				s, ctx := w.transaction()
+				defer s.EndSession(w.ctx)
+				w.must(insertOne(ctx, w.coll))
+				w.script("commitTransaction", c.faults...)
+				var err error
+				for range c.calls {
+					err = s.CommitTransaction(w.ctx)
+				}
+				if got := labels(err, transient, unknown); err == nil || !slices.Equal(got, c.want) || len(w.started("commitTransaction")) != len(c.faults) {
+					t.Errorf("after %d commits the labels are %v, want %v: %v", len(w.started("commitTransaction")), got, c.want, err)
+				}
+			})
+		})
+	}
+}
+
+// A commit that was not sent leaves nothing unknown, and changes nothing about what an earlier one left.
+func TestACommitThatIsNotSentLeavesTheOutcomeAsItWas(t *testing.T) {
+	const unknown = "UnknownTransactionCommitResult"
+	for _, sentBefore := range []bool{false, true} {
+		in(t, nil, func(w *world) {
+			w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: 10 * time.Millisecond})) // the round trip time
+			w.reconnect()
+			w.seed()
+			s, ctx := w.transaction()
+			defer s.EndSession(w.ctx)
+			w.must(insertOne(ctx, w.coll))
+			w.pass(time.Minute)
+			if sentBefore {
+				w.script("commitTransaction", loseReply, loseReply)
+				if err := s.CommitTransaction(w.ctx); err == nil {
+					t.Error("the commit succeeded")
+				}
+				w.pass(time.Minute)
+			}
+			w.forget()
+			short, cancel := context.WithTimeout(w.ctx, 5*time.Millisecond)
+			err := s.CommitTransaction(short)
+			cancel()
+			if n := len(w.started("commitTransaction")); n != 0 || !errors.Is(err, context.DeadlineExceeded) || (len(labels(err, unknown)) == 1) != sentBefore {
+				t.Errorf("sent before: %v; %d commits were sent: %v", sentBefore, n, err)
+			}
+			ended, cancel := context.WithCancel(w.ctx)
+			cancel()
+			if err := s.CommitTransaction(ended); len(labels(err, unknown)) != 1 { // like an error of server selection
+				t.Errorf("the context has ended: %v", err)
+			}
+			w.script("commitTransaction", refuse(11601))
+			if err := s.CommitTransaction(w.ctx); err == nil || (len(labels(err, unknown)) == 1) != sentBefore {
+				t.Errorf("sent before: %v; refused: %v", sentBefore, err)
+			}
+		})
+	}
+}

@@ -247,7 +247,7 @@ func (r *run) avoid(t cluster.Target, f *retry.Failure) {
 // onConnection sends the command and reads its reply within the context limited, which ends when ctx does or earlier.
 func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, conn *cluster.Conn) retry.Failure {
 	r.reply = Reply{} // the reply of an earlier attempt is in another connection's buffer
-	if err := r.useSession(conn); err != nil {
+	if err := r.useSession(target, conn); err != nil {
 		return retry.Failure{Err: err, Stage: retry.StageDispatch, Refuse: retry.WhyNotBuilt, Endpoint: target.Server.Address()}
 	}
 	requestID := requestIDs.Add(1)
@@ -305,12 +305,12 @@ func (r *run) outcome(ctx context.Context, target cluster.Target, conn *cluster.
 // useSession gives the operation a server session and, for a retryable write, a transaction number. This happens
 // after the checkout, because the connection's hello shows whether the server supports sessions. Without them an
 // operation in an explicit session is an error.
-func (r *run) useSession(conn *cluster.Conn) error {
-	timeout := conn.Description.SessionTimeoutMinutes
+func (r *run) useSession(target cluster.Target, conn *cluster.Conn) error {
 	if r.session == nil || r.op.unacknowledged() {
 		return nil
 	}
-	if timeout == nil {
+	timeout, ok := sessionTimeout(target.Topology, conn.Description.SessionTimeoutMinutes)
+	if !ok {
 		if r.session.explicit {
 			return errNoSessions
 		}
@@ -320,7 +320,7 @@ func (r *run) useSession(conn *cluster.Conn) error {
 	if r.pin.keeps(conn) || r.op.Request != nil {
 		now = time.Now() // an earlier operation checked it out
 	}
-	r.session.begin(now, time.Duration(*timeout)*time.Minute)
+	r.session.begin(now, timeout)
 	if r.op.Kind == Write && r.op.ends == endsNothing && r.refusal == retry.WhyUndecided && (r.txnNumber == 0 || r.cfg.Mutant.NewTxnNumberOnRetry) {
 		r.txnNumber = r.session.server.nextTxnNumber()
 	}

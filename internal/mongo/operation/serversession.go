@@ -2,6 +2,7 @@ package operation
 
 import (
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,10 @@ type ServerSession struct {
 // sessionMargin is the time before the session timeout in which a session is not used again.
 const sessionMargin = time.Minute
 
+// neverExpires is the session timeout behind a load balancer: logicalSessionTimeoutMinutes has no meaning there (Load
+// Balancer specification, "Session Expiration").
+const neverExpires time.Duration = 0
+
 // newServerSession returns a session whose id is a random UUID (version 4).
 func newServerSession() *ServerSession {
 	var id [16]byte
@@ -37,24 +42,28 @@ func (s *ServerSession) nextTxnNumber() int64 {
 	return s.txnNumber
 }
 
+// expired reports whether the server may have forgotten the session, or will soon.
 func (s *ServerSession) expired(now time.Time, timeout time.Duration) bool {
-	return now.Sub(s.lastUsed) > timeout-sessionMargin
+	return timeout != neverExpires && now.Sub(s.lastUsed) > timeout-sessionMargin
 }
 
 // SessionPool is the server session pool: the session that was used last is reused first (Driver Sessions, "Server
 // Session Pool"). A session keeps its transaction number. The zero value is ready for use. It is safe for concurrent
 // use.
 type SessionPool struct {
-	mu    sync.Mutex
-	free  []*ServerSession
-	inUse int // the number of sessions that get returned and put did not get back
+	mu      sync.Mutex
+	free    []*ServerSession // the one that was put last is the last
+	inUse   int              // the number of sessions that get returned and put did not get back
+	timeout time.Duration    // of the latest get
 }
 
-// get returns a pooled session that does not expire soon, or a new one. timeout is logicalSessionTimeoutMinutes.
+// get returns a pooled session that does not expire soon, or a new one. timeout is logicalSessionTimeoutMinutes, or
+// neverExpires.
 func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inUse++
+	p.timeout = timeout
 	for n := len(p.free); n > 0; n-- {
 		s := p.free[n-1]
 		p.free = p.free[:n-1]
@@ -67,14 +76,21 @@ func (p *SessionPool) get(now time.Time, timeout time.Duration) *ServerSession {
 	return s
 }
 
-// put returns a session to the pool. A dirty one is discarded; the server ends it after its timeout.
-func (p *SessionPool) put(s *ServerSession) {
+// put returns a session to the pool. A dirty one, and one that expires soon, are discarded; the server ends them after its
+// timeout. Before that, the sessions that were not used for so long that they expire soon are discarded: otherwise those of a
+// burst would stay for ever. now may be too early by the time of one operation.
+func (p *SessionPool) put(s *ServerSession, now time.Time) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.inUse--
-	if !s.dirty {
+	expired := 0
+	for expired < len(p.free) && p.free[expired].expired(now, p.timeout) {
+		expired++
+	}
+	p.free = slices.Delete(p.free, 0, expired)
+	if !s.dirty && !s.expired(now, p.timeout) {
 		p.free = append(p.free, s)
 	}
-	p.mu.Unlock()
 }
 
 // drain removes all sessions from the pool and returns the ids of those that a server knows.

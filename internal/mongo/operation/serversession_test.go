@@ -18,8 +18,8 @@ func TestTheSessionPool(t *testing.T) {
 		t.Fatal("two sessions have the same id")
 	}
 	a.nextTxnNumber()
-	p.put(b)
-	p.put(a)
+	p.put(b, now)
+	p.put(a, now)
 	if got := p.get(now, timeout); got != a || got.nextTxnNumber() != 2 {
 		t.Error("the most recently used session is not reused, or lost its transaction number")
 	}
@@ -27,16 +27,56 @@ func TestTheSessionPool(t *testing.T) {
 		t.Error("a session that is about to expire is reused")
 	}
 	a.dirty = true
-	p.put(a)
+	p.put(a, now)
 	if got := p.get(now, timeout); got == a {
 		t.Error("a dirty session is reused")
 	}
 	c, unused := p.get(now, timeout), p.get(now, timeout)
 	c.used = true // a server knows no other
-	p.put(c)
-	p.put(unused)
+	p.put(c, now)
+	p.put(unused, now)
 	if ids := p.drain(); len(ids) != 1 || !bytes.Equal(ids[0], c.id) || len(p.drain()) != 0 {
 		t.Errorf("drained %d sessions", len(ids))
+	}
+}
+
+// Source: Driver Sessions, "Algorithm to return a ServerSession instance to the server session pool".
+func TestWhichSessionsThePoolDiscardsWhenOneComesBack(t *testing.T) {
+	const timeout = 30 * time.Minute
+	const soon = timeout - time.Minute // a session that was used so long ago does not expire soon
+	start := time.Now()
+	for _, c := range []struct {
+		name    string
+		timeout time.Duration
+		used    []time.Duration // the ages of the pooled sessions, the oldest first, and of the one that comes back
+		kept    int
+	}{
+		{"sessions that do not expire soon stay", timeout, []time.Duration{soon, soon, 0}, 3},
+		{"those at the back that expire soon go", timeout, []time.Duration{soon + 1, soon + 1, soon, 0}, 2},
+		{"it stops at the first one that does not expire soon", timeout, []time.Duration{soon + 1, soon, soon + 1, 0}, 3},
+		{"the one that comes back goes if it expires soon", timeout, []time.Duration{soon, soon + 1}, 1},
+		{"all of them expire soon", timeout, []time.Duration{soon + 2, soon + 2, soon + 1}, 0},
+		{"behind a load balancer none expires", neverExpires, []time.Duration{100 * timeout, 100 * timeout, timeout}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var p SessionPool
+			sessions := make([]*ServerSession, len(c.used))
+			for i := range sessions {
+				sessions[i] = p.get(start, c.timeout)
+				sessions[i].used = true
+			}
+			for _, s := range sessions[:len(sessions)-1] {
+				p.put(s, start)
+			}
+			now := start.Add(1000 * timeout)
+			for i, age := range c.used {
+				sessions[i].lastUsed = now.Add(-age)
+			}
+			p.put(sessions[len(sessions)-1], now)
+			if n := len(p.drain()); n != c.kept || p.inUse != 0 {
+				t.Errorf("%d sessions stayed, want %d; %d are in use", n, c.kept, p.inUse)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,8 @@ package operation
 import (
 	"errors"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // Session is a client session (Driver Sessions, Causal Consistency and Snapshot Reads specifications). The
@@ -70,13 +72,28 @@ const defaultSessionTimeout = 30 * time.Minute
 
 // StartSession returns an explicit session.
 func (r *Runner) StartSession(o SessionOptions) *Session {
-	timeout := defaultSessionTimeout
-	if minutes := r.cfg.Cluster.Snapshot().Description.SessionTimeoutMinutes; minutes != nil {
-		timeout = time.Duration(*minutes) * time.Minute
+	known := r.cfg.Cluster.Snapshot().Description
+	timeout, ok := sessionTimeout(known, known.SessionTimeoutMinutes)
+	if !ok {
+		timeout = defaultSessionTimeout
 	}
 	return &Session{
 		pool: &r.sessions, server: r.sessions.get(time.Now(), timeout), explicit: true, causal: o.Causal, snapshot: o.Snapshot,
 		snapshotTime: o.SnapshotTime,
+	}
+}
+
+// sessionTimeout returns how long a server remembers a session that is not used, and reports whether there are sessions.
+// minutes is logicalSessionTimeoutMinutes. Behind a load balancer there always are sessions, and they never expire (Load
+// Balancer specification, "Driver Sessions").
+func sessionTimeout(d *topology.Description, minutes *int64) (time.Duration, bool) {
+	switch {
+	case d.Kind == topology.LoadBalanced:
+		return neverExpires, true
+	case minutes == nil:
+		return 0, false
+	default:
+		return time.Duration(*minutes) * time.Minute, true
 	}
 }
 
@@ -91,9 +108,14 @@ func (s *Session) End() {
 	}
 	s.ended = true
 	s.Unpin()
-	if s.server != nil {
-		s.pool.put(s.server)
+	if s.server == nil {
+		return
 	}
+	now := s.server.lastUsed // saves a call of time.Now for each operation
+	if s.explicit {
+		now = time.Now()
+	}
+	s.pool.put(s.server, now)
 }
 
 // Release ends an implicit session. It does nothing for an explicit one, which only the application ends.
@@ -103,8 +125,8 @@ func (s *Session) Release() {
 	}
 }
 
-// begin records the use of the session by an operation, and gets a server session if there is none yet. timeout is
-// logicalSessionTimeoutMinutes.
+// begin records the use of the session by an operation, and gets a server session if there is none yet. timeout is that of
+// sessionTimeout.
 func (s *Session) begin(now time.Time, timeout time.Duration) {
 	if s.server == nil {
 		s.server = s.pool.get(now, timeout)

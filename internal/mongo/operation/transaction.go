@@ -37,6 +37,8 @@ type transaction struct {
 	unused bool
 	// majority means that the next commit is a retry, which needs write concern majority.
 	majority bool
+	// perhapsCommitted means that an attempt to commit was sent whose outcome is unknown.
+	perhapsCommitted bool
 	// pin pins the operations to a mongos, or behind a load balancer to a connection.
 	pin Pin
 }

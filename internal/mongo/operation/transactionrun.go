@@ -52,14 +52,15 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 // failedInTransaction applies the rules of the Transactions specification to a failed attempt: it adds labels to the
 // error, unpins, and prepares the next attempt.
 func (r *run) failedInTransaction(f *retry.Failure) {
-	if f.Refuse == retry.WhyNotBuilt || errors.Is(f.Err, official.ErrClientDisconnected) {
-		return
-	}
-	switch {
-	case r.transactional:
-		r.operationFailed(f)
+	switch notBuilt := f.Refuse == retry.WhyNotBuilt; {
+	case errors.Is(f.Err, official.ErrClientDisconnected):
+	case r.op.ends == commits && notBuilt:
+		r.inheritUnknownCommit(f)
 	case r.op.ends == commits:
 		r.commitFailed(f)
+	case notBuilt:
+	case r.transactional:
+		r.operationFailed(f)
 	case r.op.ends == aborts:
 		r.session.Unpin()
 	}
@@ -81,12 +82,24 @@ func (r *run) operationFailed(f *retry.Failure) {
 func (r *run) commitFailed(f *retry.Failure) {
 	if unknownCommit(f) {
 		f.Err = withLabel(f.Err, LabelUnknownCommit)
+		r.session.transaction.perhapsCommitted = r.session.transaction.perhapsCommitted || f.Stage != retry.StageDispatch
+	} else {
+		r.inheritUnknownCommit(f)
 	}
 	if Labelled(f.Err, LabelUnknownCommit) || Labelled(f.Err, LabelTransientTransaction) {
 		r.session.Unpin()
 	}
 	if f.Reason != retry.ReasonOverloaded {
 		r.session.transaction.majority = true
+	}
+}
+
+// inheritUnknownCommit labels an error that by itself would say that the transaction was not committed, if an earlier attempt,
+// perhaps of an earlier call, may have committed it. Only the label TransientTransactionError and a write concern error say
+// more: the first that it was aborted, the second that it was committed.
+func (r *run) inheritUnknownCommit(f *retry.Failure) {
+	if r.session.transaction.perhapsCommitted && !f.Unsettled && !Labelled(f.Err, LabelTransientTransaction) {
+		f.Err = withLabel(f.Err, LabelUnknownCommit)
 	}
 }
 
