@@ -84,7 +84,6 @@ func (s *Server) login(ctx context.Context, c *Conn, login *auth.Login, speculat
 	return err
 }
 
-// handshakeError classifies the error of a connection that could not be made.
 // isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
 func isUnknownCommand(err error) bool {
 	const commandNotFound = 59
@@ -92,6 +91,7 @@ func isUnknownCommand(err error) bool {
 	return errors.As(err, &refused) && refused.Code == commandNotFound
 }
 
+// handshakeError classifies the error of a connection that could not be made.
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var login *auth.Error
