@@ -26,6 +26,19 @@ func watching(t *testing.T, o *options.ChangeStreamOptionsBuilder, f func(w *wor
 	}, opts...)
 }
 
+// watchingEverywhere is watching on a replica set and on a sharded cluster.
+func watchingEverywhere(t *testing.T, o *options.ChangeStreamOptionsBuilder, f func(w *world, s *mongo.ChangeStream)) {
+	t.Helper()
+	for name, run := range map[string]func() (*mongotest.Deployment, error){"a replica set": replicaSet, "a sharded cluster": sharded(1)} {
+		t.Run(name, func(t *testing.T) {
+			inside(t, run, nil, func(w *world) {
+				w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+				f(w, w.watch(o))
+			})
+		})
+	}
+}
+
 // watch opens a change stream of the collection, which ends with the test.
 func (w *world) watch(o *options.ChangeStreamOptionsBuilder) *mongo.ChangeStream {
 	w.Helper()
@@ -73,34 +86,34 @@ func same(a, b bson.Raw) bool { return a != nil && string(a) == string(b) }
 var resumableError = refuse(6, "ResumableChangeStreamError")
 
 func TestProse1TheStreamTracksTheLastResumeToken(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		w.insert(1, 2, 3)
 		seen := map[string]bool{}
 		for range 3 {
 			w.expect(s, len(seen)+1)
 			if s.RemainingBatchLength() > 0 && !same(s.ResumeToken(), idOf(s)) {
-				t.Errorf("the token is %v, want %v", s.ResumeToken(), idOf(s))
+				w.Errorf("the token is %v, want %v", s.ResumeToken(), idOf(s))
 			}
 			seen[string(s.ResumeToken())] = true
 		}
 		if len(seen) != 3 {
-			t.Errorf("%d different tokens", len(seen))
+			w.Errorf("%d different tokens", len(seen))
 		}
 		w.must(s.Close(w.ctx))
 	})
 }
 
 func TestProse2AnEventWithoutAResumeTokenIsAnError(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		w.set.Use("getMore", func(_ *mongotest.Request, _ mongotest.Handler) *mongotest.Reply {
 			return mongotest.NewReply(doc("ok", 1, "cursor", doc(
 				"id", int64(7), "ns", "test.c", "nextBatch", bson.A{doc("operationType", "insert")})))
 		})
 		if s.Next(w.ctx) || !errors.Is(s.Err(), mongo.ErrMissingResumeToken) {
-			t.Errorf("error: %v", s.Err())
+			w.Errorf("error: %v", s.Err())
 		}
 		if s.Next(w.ctx) || !errors.Is(s.Err(), mongo.ErrMissingResumeToken) || len(w.started("killCursors")) != 1 {
-			t.Errorf("the stream is not closed: %v", s.Err())
+			w.Errorf("the stream is not closed: %v", s.Err())
 		}
 		w.must(s.Close(w.ctx))
 	})
@@ -113,7 +126,7 @@ func TestProse3TheStreamResumesWithTheInitialPipelineAndOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options.ChangeStream().SetFullDocument(options.UpdateLookup).SetBatchSize(5).SetComment("why")
-			watching(t, o, func(w *world, s *mongo.ChangeStream) {
+			watchingEverywhere(t, o, func(w *world, s *mongo.ChangeStream) {
 				w.insert(1)
 				w.expect(s, 1)
 				token := slices.Clone(s.ResumeToken())
@@ -124,11 +137,11 @@ func TestProse3TheStreamResumesWithTheInitialPipelineAndOptions(t *testing.T) {
 				sent := w.started("aggregate")
 				if len(sent) != 1 || sent[0].Command.Lookup("comment").StringValue() != "why" ||
 					sent[0].Command.Lookup("cursor", "batchSize").AsInt64() != 5 {
-					t.Fatalf("the aggregate commands are %v", sent)
+					w.Fatalf("the aggregate commands are %v", sent)
 				}
 				stage := w.stageSent()
 				if stage.Lookup("fullDocument").StringValue() != "updateLookup" || !same(stage.Lookup("resumeAfter").Document(), token) {
-					t.Errorf("the stage is %v", stage)
+					w.Errorf("the stage is %v", stage)
 				}
 				w.must(s.Close(w.ctx))
 			})
@@ -148,16 +161,16 @@ func TestProse4AnErrorOfTheAggregateCommandIsNotResumed(t *testing.T) {
 }
 
 func TestProse4AnErrorOfTheAggregateCommandThatResumesIsReturned(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		w.set.Use("getMore", mongotest.Decide(func(*mongotest.Request) mongotest.Fault { return resumableError }))
 		w.script("aggregate", refuse(286))
 		w.forget()
 		if s.Next(w.ctx) {
-			t.Error("there is an event")
+			w.Error("there is an event")
 		}
 		checkCode(t, s.Err(), 286)
 		if n := len(w.started("aggregate")); n != 1 || s.Next(w.ctx) {
-			t.Errorf("%d aggregate commands", n)
+			w.Errorf("%d aggregate commands", n)
 		}
 		w.must(s.Close(w.ctx))
 	})
@@ -196,9 +209,9 @@ func TestProse6AServerIsSelectedByTheReadPreferenceBeforeTheStreamResumes(t *tes
 }
 
 func TestProse7ACursorWithAnEmptyFirstBatchIsNotClosed(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		if s.ID() == 0 || s.RemainingBatchLength() != 0 || len(w.started("killCursors")) != 0 {
-			t.Errorf("the id is %d", s.ID())
+			w.Errorf("the id is %d", s.ID())
 		}
 		w.insert(1)
 		w.expect(s, 1)
@@ -211,7 +224,7 @@ func TestProse8AnErrorOfKillCursorsIsIgnoredWhenTheStreamResumes(t *testing.T) {
 		"an error": refuse(13), "a lost reply": loseReply, "silence": {LoseReply: true, Silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+			watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 				w.insert(1)
 				w.script("getMore", resumableError)
 				getMores := w.heal
@@ -221,7 +234,7 @@ func TestProse8AnErrorOfKillCursorsIsIgnoredWhenTheStreamResumes(t *testing.T) {
 				getMores()
 				kills()
 				if took := time.Since(start); len(w.started("killCursors")) == 0 || took > time.Second {
-					t.Errorf("%d killCursors, %v", len(w.started("killCursors")), took)
+					w.Errorf("%d killCursors, %v", len(w.started("killCursors")), took)
 				}
 				w.must(s.Close(w.ctx))
 			})
@@ -230,7 +243,7 @@ func TestProse8AnErrorOfKillCursorsIsIgnoredWhenTheStreamResumes(t *testing.T) {
 }
 
 func TestProse11TheTokenAfterABatchIsItsPostBatchResumeToken(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		var latest bson.Raw
 		w.set.Use("getMore", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			reply := next(r)
@@ -238,30 +251,30 @@ func TestProse11TheTokenAfterABatchIsItsPostBatchResumeToken(t *testing.T) {
 			return reply
 		})
 		if s.TryNext(w.ctx) || s.Err() != nil || !same(s.ResumeToken(), latest) {
-			t.Errorf("after an empty batch: %v, want %v (%v)", s.ResumeToken(), latest, s.Err())
+			w.Errorf("after an empty batch: %v, want %v (%v)", s.ResumeToken(), latest, s.Err())
 		}
 		w.insert(1)
 		w.expect(s, 1)
 		if s.RemainingBatchLength() != 0 || !same(s.ResumeToken(), latest) {
-			t.Errorf("after the last event of a batch: %v, want %v", s.ResumeToken(), latest)
+			w.Errorf("after the last event of a batch: %v, want %v", s.ResumeToken(), latest)
 		}
 		w.must(s.Close(w.ctx))
 	})
 }
 
 func TestProse13TheTokenInsideABatchIsTheIDOfTheEvent(t *testing.T) {
-	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, s *mongo.ChangeStream) {
 		w.insert(1, 2, 3)
 		w.expect(s, 1, 2)
 		if s.RemainingBatchLength() != 1 || !same(s.ResumeToken(), idOf(s)) {
-			t.Errorf("the token is %v, want %v", s.ResumeToken(), idOf(s))
+			w.Errorf("the token is %v, want %v", s.ResumeToken(), idOf(s))
 		}
 		w.must(s.Close(w.ctx))
 	})
 }
 
 func TestProse14TheTokenBeforeTheFirstEventIsThatOfTheOptions(t *testing.T) {
-	watching(t, nil, func(w *world, first *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, first *mongo.ChangeStream) {
 		w.insert(1, 2)
 		w.expect(first, 1)
 		token := slices.Clone(first.ResumeToken())
@@ -282,7 +295,7 @@ func TestProse14TheTokenBeforeTheFirstEventIsThatOfTheOptions(t *testing.T) {
 		} {
 			s := w.watch(c.o)
 			if got := s.ResumeToken(); string(got) != string(c.want) || s.RemainingBatchLength() != 1 {
-				t.Errorf("%s: the token is %v", name, got)
+				w.Errorf("%s: the token is %v", name, got)
 			}
 			w.must(s.Close(w.ctx))
 		}
@@ -290,7 +303,7 @@ func TestProse14TheTokenBeforeTheFirstEventIsThatOfTheOptions(t *testing.T) {
 }
 
 func TestProse17And18WhichOptionResumesAStreamThatStartedAfterAToken(t *testing.T) {
-	watching(t, nil, func(w *world, first *mongo.ChangeStream) {
+	watchingEverywhere(t, nil, func(w *world, first *mongo.ChangeStream) {
 		w.insert(1)
 		w.expect(first, 1)
 		token := slices.Clone(first.ResumeToken())
@@ -304,10 +317,10 @@ func TestProse17And18WhichOptionResumesAStreamThatStartedAfterAToken(t *testing.
 			w.must(s.Err())
 			stage := w.stageSent()
 			if _, err := stage.LookupErr(want); err != nil {
-				t.Errorf("no %s in %v", want, stage)
+				w.Errorf("no %s in %v", want, stage)
 			}
 			if _, err := stage.LookupErr(not); err == nil {
-				t.Errorf("%s is in %v", not, stage)
+				w.Errorf("%s is in %v", not, stage)
 			}
 		}
 		check("startAfter", "resumeAfter")

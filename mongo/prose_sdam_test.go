@@ -245,20 +245,84 @@ func TestProseSDAMConnectionPoolManagement(t *testing.T) {
 
 // "Streaming protocol Tests": with heartbeatFrequencyMS=500 the hellos of the stream come every 500 ms.
 func TestProseSDAMStreamingProtocol(t *testing.T) {
-	in(t, nil, func(w *world) {
-		var awaited atomic.Int64
-		w.another(0, "directConnection=true&heartbeatFrequencyMS=500", func(o *options.ClientOptions) {
-			o.SetServerMonitor(&event.ServerMonitor{ServerHeartbeatSucceeded: func(e *event.ServerHeartbeatSucceededEvent) {
-				if e.Awaited {
-					awaited.Add(1)
+	for name, c := range map[string]struct {
+		run     func() (*mongotest.Deployment, error)
+		servers int64
+	}{"a standalone": {standalone, 1}, "a replica set": {replicaSet, 3}, "a sharded cluster": {sharded(2), 2}} {
+		t.Run(name, func(t *testing.T) {
+			var awaited atomic.Int64
+			inside(t, c.run, func(o *options.ClientOptions) {
+				o.SetHeartbeatInterval(500 * time.Millisecond)
+				o.SetServerMonitor(&event.ServerMonitor{ServerHeartbeatSucceeded: func(e *event.ServerHeartbeatSucceededEvent) {
+					if e.Awaited {
+						awaited.Add(1)
+					}
+				}})
+			}, func(w *world) {
+				w.pass(time.Second) // all servers are known
+				before := awaited.Load()
+				w.pass(5 * time.Second)
+				if got := awaited.Load() - before; got < 9*c.servers || got > 11*c.servers {
+					t.Errorf("%d hellos of the streams in 5 s, want some 10 for each of %d servers", got, c.servers)
 				}
-			}})
+			})
 		})
-		w.pass(5100 * time.Millisecond)
-		if got := awaited.Load(); got != 10 {
-			t.Errorf("%d hellos of the stream in 5.1 s, want 10", got)
+	}
+}
+
+// "Parsing \"not writable primary\" and \"node is recovering\" errors". Servers of today send a code; without a code the texts
+// of older servers count.
+func TestProseSDAMParsingErrors(t *testing.T) {
+	for _, c := range []struct {
+		message string
+		fields  bson.D
+		unknown bool
+	}{
+		{"not writable primary", doc("code", 10107), true},
+		{"any text", doc("code", 10107), true},
+		{"node is recovering", doc("code", 13436), true},
+		{"not master", nil, true},
+		{"not master or secondary; cannot currently read from this replSet member", nil, true},
+		{"node is recovering", nil, true},
+		{"not master", doc("code", 1), false},
+		{"an error of another kind", nil, false},
+	} {
+		for _, codeFirst := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s %v %t", c.message, c.fields, codeFirst), func(t *testing.T) {
+				k := new(kinds)
+				in(t, func(o *options.ClientOptions) {
+					poll(o)
+					o.SetServerMonitor(k.monitor()).SetRetryWrites(false)
+				}, func(w *world) {
+					w.seed()
+					w.pass(time.Second)
+					reply := slices.Concat(doc("ok", 0), c.fields, doc("errmsg", c.message))
+					if !codeFirst {
+						slices.Reverse(reply)
+					}
+					w.heal = w.set.Use("insert", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply { return mongotest.NewReply(reply) })
+					w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: 100 * time.Millisecond})) // so that the check ends later
+					if insertOneOf(w) == nil {
+						t.Fatal("the insert succeeds")
+					}
+					if server, _ := k.now(w.set.Addr(0)); (server == "Unknown") != c.unknown {
+						t.Errorf("the server is %s", server)
+					}
+				})
+			})
 		}
-	})
+	}
+}
+
+// Server Selection, "ReadPreference Document Validation".
+func TestProseServerSelectionPrimaryWithTagsIsRefused(t *testing.T) {
+	if _, err := readpref.New(readpref.PrimaryMode, readpref.WithTags("a", "b")); err == nil {
+		t.Error("the package readpref accepts it")
+	}
+	_, err := mongo.Connect(options.Client().ApplyURI("mongodb://a/?readPreference=primary&readPreferenceTags=a:b"))
+	if err == nil || !strings.Contains(err.Error(), "tag") {
+		t.Errorf("a connection string with it: %v", err)
+	}
 }
 
 // "Heartbeat Tests": the event is published before the socket is created.

@@ -13,7 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// parameter is a setting of a member, as it is when the member starts. Setting it is remembered and shown, nothing more.
+// parameter is a setting of a member. Most are remembered and shown, nothing more.
 type parameter struct {
 	value   query.Value
 	runtime bool // it can be set while the member runs
@@ -40,7 +40,7 @@ func (rs *Deployment) parameters() map[string]parameter {
 
 // defaultParameters returns the parameters that do not depend on the version.
 func defaultParameters() map[string]parameter {
-	return map[string]parameter{
+	all := map[string]parameter{
 		"enableTestCommands":                {truth(true), false},
 		"localLogicalSessionTimeoutMinutes": {query.Int32(sessionMinutes), false},
 		"logLevel":                          {query.Int32(0), true},
@@ -50,13 +50,20 @@ func defaultParameters() map[string]parameter {
 		"cursorTimeoutMillis":               {query.Int64(600_000), true},
 		transactionLifetime:                 {query.Int32(60), true},
 	}
+	maps.Copy(all, limiterParameters())
+	return all
 }
 
 // checkParameter refuses a value of the right type that is too small. Of the other numbers the real server takes any.
 func checkParameter(name string, v query.Value) *mongoerr.Error {
+	const atLeast = "Invalid value for parameter %s: %d is not greater than or equal to %d"
 	switch n, _ := v.Integer(); {
-	case name == transactionLifetime && n < 1:
-		return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to 1", name, n)
+	case (name == transactionLifetime || name == limiterRate) && n < 1:
+		return mongoerr.Errorf(mongoerr.BadValue, atLeast, name, n, 1)
+	case name == limiterQueue && n < 0:
+		return mongoerr.Errorf(mongoerr.BadValue, atLeast, name, n, 0)
+	case name == limiterBurst && v.AsFloat64() <= 0:
+		return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for parameter %s: %v is not greater than 0", name, v.AsFloat64())
 	case name == "logLevel" && n < 0:
 		return mongoerr.Errorf(mongoerr.BadValue, "Invalid value for logLevel: logLevel: %s", v)
 	}

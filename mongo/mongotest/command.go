@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -289,10 +290,19 @@ func (x *exec) checkTransaction() error {
 	case c.begins && c.name == "killCursors":
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot run killCursors as the first operation in a multi-document transaction.")
-	case c.db == "config" || c.db == "local" || c.db == "admin" && c.name != "bulkWrite":
+	case c.db == "config" || c.db == "local" || c.db == "admin" && !c.bulkWrites():
 		return mongoerr.Errorf(mongoerr.OperationNotSupportedInTransaction, "Cannot run command against the '%s' database in a transaction.", c.db)
 	}
 	return nil
+}
+
+// bulkWrites reports whether the command is a bulkWrite, or is about the cursor of one. They are of the database admin.
+func (c *command) bulkWrites() bool {
+	const cursors = "$cmd.bulkWrite"
+	return c.name == "bulkWrite" || c.name == "killCursors" && string(c.first.Text()) == cursors ||
+		c.name == "getMore" && slices.ContainsFunc(c.args, func(e wire.Element) bool {
+			return string(e.Key) == "collection" && string(query.Of(e).Text()) == cursors
+		})
 }
 
 // collectionName checks and notes the collection that the command's first element names.

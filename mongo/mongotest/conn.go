@@ -105,6 +105,9 @@ func (c *conn) serve() {
 		}
 		c.forget()
 	}()
+	if !c.admitted() {
+		return
+	}
 	r := bufio.NewReaderSize(c, 16<<10)
 	for {
 		if cap(c.in) > keep {

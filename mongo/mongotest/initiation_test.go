@@ -236,6 +236,11 @@ func TestStartParameters(t *testing.T) {
 		{"ttlMonitorEnabled", "yes", `ttlMonitorEnabled: "yes" is neither true nor false`},
 		{"logLevel", "high", `logLevel: "high" is no whole number of 32 bits`},
 		{"logLevel", "-1", "Invalid value for logLevel: logLevel: -1"},
+		{"ingressConnectionEstablishmentBurstCapacitySecs", "much", `ingressConnectionEstablishmentBurstCapacitySecs: "much" is no number`},
+		{
+			"ingressConnectionEstablishmentBurstCapacitySecs", "0",
+			"Invalid value for parameter ingressConnectionEstablishmentBurstCapacitySecs: 0 is not greater than 0",
+		},
 		{"cursorTimeoutMillis", "1.5", `cursorTimeoutMillis: "1.5" is no whole number of 64 bits`},
 		{"transactionLifetimeLimitSeconds", "0", "Invalid value for parameter transactionLifetimeLimitSeconds: 0 is not greater than or equal to 1"},
 	} {

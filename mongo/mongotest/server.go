@@ -23,7 +23,8 @@ type server struct {
 	epoch      int64                // counts its starts and ends
 	parameters map[string]parameter // since its start
 	started    time.Time
-	accepted   int // connections since its start
+	accepted   int     // connections since its start
+	limiter    limiter // of new connections
 	conns      map[*conn]struct{}
 	points     map[string]*failpoint.Point
 	tally
@@ -47,7 +48,7 @@ func (s *server) startLocked() {
 	s.refuse(false)
 	s.epoch++
 	s.parameters, s.started, s.accepted = s.set.parameters(), time.Now(), 0
-	s.points = make(map[string]*failpoint.Point)
+	s.points, s.limiter = make(map[string]*failpoint.Point), limiter{}
 	s.processID, s.counter = bson.NewObjectID(), 0
 	s.changed = make(chan struct{})
 }

@@ -54,6 +54,12 @@ func (p parameter) parse(text string) (parameter, error) {
 			return p, fmt.Errorf("%q is no whole number of 64 bits", text)
 		}
 		p.value = query.Int64(n)
+	case bson.TypeDouble:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return p, fmt.Errorf("%q is no number", text)
+		}
+		p.value = double(f)
 	default:
 		b, err := strconv.ParseBool(text)
 		if err != nil {

@@ -42,28 +42,21 @@ func (m *metadata) add(info DriverInfo) {
 	m.encoded.Store(&doc)
 }
 
-// joined returns the client's own name, version and platform, followed by those of the libraries.
+// joined returns the client's own name, version and platform, followed by those of the libraries. A value is repeated where
+// two libraries have the same one, so that each name keeps its version (MongoDB Handshake, "Appending metadata").
 func joined(libraries []DriverInfo) DriverInfo {
-	var all DriverInfo
+	all := DriverInfo{"holdfast", Version, runtime.Version()}
 	for _, l := range libraries {
 		join(&all.Name, l.Name)
 		join(&all.Version, l.Version)
 		join(&all.Platform, l.Platform)
 	}
-	own := DriverInfo{"holdfast", Version, runtime.Version()}
-	join(&own.Name, all.Name)
-	join(&own.Version, all.Version)
-	join(&own.Platform, all.Platform)
-	return own
+	return all
 }
 
-// join appends a value that differs from what is there.
+// join appends a value, if there is one.
 func join(to *string, value string) {
-	switch {
-	case value == "" || value == *to:
-	case *to == "":
-		*to = value
-	default:
+	if value != "" {
 		*to += "|" + value
 	}
 }

@@ -250,9 +250,9 @@ func TestLibrariesAreAppendedToTheMetadata(t *testing.T) {
 			DriverInfo{"|library|framework", "|1.2|2.0", "|Library Platform|Framework Platform"},
 		},
 		{
-			"the same version and platform are not repeated",
+			"each library has its version and platform",
 			[]DriverInfo{library, {"framework", "1.2", "Library Platform"}},
-			DriverInfo{"|library|framework", "|1.2", "|Library Platform"},
+			DriverInfo{"|library|framework", "|1.2|1.2", "|Library Platform|Library Platform"},
 		},
 		{
 			"empty fields add nothing",

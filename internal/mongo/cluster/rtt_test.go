@@ -76,3 +76,32 @@ func TestAServersDescriptionHasItsMinimumRoundTripTime(t *testing.T) {
 		}
 	})
 }
+
+// Server Selection's test plan, "Calculating Round Trip Time": the average is 0 after a network error of a check, and the
+// first sample after that is the average.
+func TestTheAverageBeginsAnewAfterAFailedCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes := func(d time.Duration) func(*question) bool {
+			return func(*question) bool {
+				sleep(t.Context(), d, nil)
+				return false
+			}
+		}
+		p := &peer{hello: standalone(), script: takes(40 * time.Millisecond)}
+		c := start(t, network{addrA: p}, nil)
+		check := func(when string, want time.Duration) {
+			t.Helper()
+			if s := c.Snapshot().Description.Servers[0]; s.RTT != want || s.HasRTT != (want > 0) {
+				t.Errorf("%s the average is %v, want %v", when, s.RTT, want)
+			}
+		}
+		pass(t, time.Second)
+		check("at first", 40*time.Millisecond)
+		p.down(errDown)
+		pass(t, c.cfg.HeartbeatInterval)
+		check("after the error", 0)
+		p.set(func(p *peer) { p.dial, p.script = nil, takes(60*time.Millisecond) })
+		pass(t, MinHeartbeatInterval+c.cfg.HeartbeatInterval)
+		check("after the server came back", 60*time.Millisecond)
+	})
+}
