@@ -36,7 +36,7 @@ func (a *aggregation) elements() []byte {
 	} else {
 		b = wire.AppendString(nil, "aggregate", a.collection)
 	}
-	b = a.stages.appendTo(b)
+	b = a.stages.appendTo(b, "pipeline")
 	at, b := wire.BeginEmbedded(b, "cursor")
 	if a.batchSize != nil {
 		b = wire.AppendInt32(b, "batchSize", *a.batchSize)

@@ -195,12 +195,12 @@ func TestBulkWriteRefusesWrongModels(t *testing.T) {
 		{"no document", models{mongo.NewInsertOneModel()}, mongo.ErrNilDocument, "model 0"},
 		{"no filter", models{insertOf(1), mongo.NewDeleteOneModel()}, mongo.ErrNilDocument, "model 1"},
 		{"no update", models{mongo.NewUpdateOneModel().SetFilter(doc())}, mongo.ErrNilDocument, "model 0"},
-		{"an empty update", models{updateOneOf(doc(), doc())}, nil, "the update document is empty"},
-		{"an update without an operator", models{updateManyOf(doc(), doc("a", 1))}, nil, "must begin with an update operator"},
+		{"an empty update", models{updateOneOf(doc(), doc())}, nil, "update document must have at least one element"},
+		{"an update without an operator", models{updateManyOf(doc(), doc("a", 1))}, nil, "update document must contain key beginning with '$'"},
 		{
 			"a replacement with an operator",
 			models{mongo.NewReplaceOneModel().SetFilter(doc()).SetReplacement(set1)},
-			nil, "the replacement document begins with an update operator",
+			nil, "replacement document cannot contain keys beginning with '$'",
 		},
 		{"a map as sort", models{updateOneOf(doc(), set1).SetSort(bson.M{"a": 1, "b": 1})}, mongo.ErrMapForOrderedArgument{ParamName: "sort"}, "sort"},
 	} {

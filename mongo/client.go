@@ -151,10 +151,13 @@ func (c *Client) Disconnect(ctx context.Context) error {
 	return nil
 }
 
-// Database returns a handle for a database. Options that are not given come from the client. An option that is not
-// honoured is an error of the handle's operations.
+// Database returns a handle for a database. Options that are not given come from the client. An empty name, or an option
+// that is not honoured, is an error of the handle's operations.
 func (c *Client) Database(name string, opts ...options.Lister[options.DatabaseOptions]) *Database {
 	o, err := collect(databaseFields, opts)
+	if err == nil && name == "" {
+		err = errEmptyDatabaseName
+	}
 	if err != nil {
 		return &Database{client: c, name: name, err: err}
 	}

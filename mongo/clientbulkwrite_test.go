@@ -351,13 +351,13 @@ func TestClientBulkWriteRefusesWrongArguments(t *testing.T) {
 			"an update without an operator",
 			[]mongo.ClientBulkWrite{to("c", mongo.NewClientUpdateOneModel().SetFilter(doc()).SetUpdate(doc("a", 1)))},
 			nil, nil,
-			"error from model at index 0: mongo: the update document must begin with an update operator",
+			"error from model at index 0: update document must contain key beginning with '$'",
 		},
 		{
 			"a replacement with an operator",
 			[]mongo.ClientBulkWrite{to("c", mongo.NewClientReplaceOneModel().SetFilter(doc()).SetReplacement(set1))},
 			nil, nil,
-			"the replacement document begins with an update operator",
+			"replacement document cannot contain keys beginning with '$'",
 		},
 		{"unacknowledged and ordered", one, unacknowledged, nil, "cannot request unacknowledged write concern and ordered writes"},
 		{

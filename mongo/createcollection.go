@@ -64,7 +64,7 @@ func (db *Database) CreateView(
 	}
 	x := extras{b: wire.AppendString(nil, "create", viewName), codec: db.scope.codec}
 	x.text("viewOn", &viewOn)
-	x.b = p.appendTo(x.b)
+	x.b = p.appendTo(x.b, "pipeline")
 	x.collation(o.Collation)
 	return db.define(ctx, "create", db.scope.writeConcern, &plainCommand{elements: x.b})
 }

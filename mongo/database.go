@@ -41,12 +41,21 @@ func databaseWriteArguments[T any](db *Database, f fields, opts []options.Lister
 	return o, cmp.Or(err, db.scope.writeRefused)
 }
 
-// Collection returns a handle for a collection. Options that are not given come from the database. An option that is
-// not honoured is an error of the handle's operations.
+// The errors of empty names. The server would run an aggregate without a collection on the whole database.
+var (
+	errEmptyDatabaseName   = errors.New("database name cannot be empty")
+	errEmptyCollectionName = errors.New("collection name cannot be empty")
+)
+
+// Collection returns a handle for a collection. Options that are not given come from the database. An empty name, or an
+// option that is not honoured, is an error of the handle's operations.
 func (db *Database) Collection(name string, opts ...options.Lister[options.CollectionOptions]) *Collection {
 	o, err := collect(collectionFields, opts)
 	if err == nil {
 		err = db.err
+	}
+	if err == nil && name == "" {
+		err = errEmptyCollectionName
 	}
 	if err != nil {
 		return &Collection{db: db, name: name, err: err}
@@ -75,6 +84,10 @@ func (db *Database) RunCommand(
 		err = db.client.run(ctx, op)
 	}
 	result.err = err
+	var refused CommandError
+	if errors.As(err, &refused) {
+		result.raw = refused.Raw
+	}
 	return result
 }
 

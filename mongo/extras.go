@@ -25,7 +25,7 @@ func (x *extras) value(key string, v any) {
 	}
 	rv, err := x.codec.value(v)
 	if err != nil {
-		x.err = fmt.Errorf("%s: %w", key, err)
+		x.err = inField(key, v, err)
 		return
 	}
 	x.b = wire.AppendValue(x.b, key, rv.Type, rv.Value)
@@ -40,10 +40,19 @@ func (x *extras) document(key string, v any) {
 	defer s.release()
 	doc, err := x.codec.document(s, v)
 	if err != nil {
-		x.err = fmt.Errorf("%s: %w", key, err)
+		x.err = inField(key, v, err)
 		return
 	}
 	x.b = wire.AppendDocument(x.b, key, doc)
+}
+
+// inField adds the name of the field to the error of its value v. A MarshalError keeps its type, because programs switch
+// on it.
+func inField(name string, v any, err error) error {
+	if e, ok := err.(MarshalError); ok { //nolint:errorlint // only the error's own type is kept
+		return MarshalError{Value: v, Err: fmt.Errorf("%s: %w", name, e.Err)}
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // required is document for an argument of a method: its error is returned as it is, and nil is ErrNilDocument.
@@ -108,9 +117,9 @@ func (x *extras) int64(key string, v *int64) {
 	}
 }
 
-// array writes documents under key, unless there are none.
+// array writes documents under key, unless the slice is nil.
 func (x *extras) array(key string, documents []any) {
-	if len(documents) > 0 {
+	if documents != nil {
 		x.value(key, documents)
 	}
 }

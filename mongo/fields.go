@@ -93,6 +93,9 @@ func collectGiven[T any](f fields, opts []options.Lister[T]) (*T, error) {
 			continue
 		}
 		for _, set := range lister.List() {
+			if set == nil { // the official driver skips it too
+				continue
+			}
 			if err := set(all); err != nil {
 				return all, err
 			}

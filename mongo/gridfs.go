@@ -42,7 +42,7 @@ func (db *Database) GridFSBucket(opts ...options.Lister[options.BucketOptions]) 
 		}
 		var o options.BucketOptions
 		for _, set := range lister.List() {
-			if set(&o) == nil && o.Name != nil {
+			if set != nil && set(&o) == nil && o.Name != nil {
 				b.name = *o.Name
 			}
 		}

@@ -19,7 +19,7 @@ var indexFields = honoured(
 // index writes an index under key and returns its name.
 func (x *extras) index(key string, model IndexModel) (string, error) {
 	if model.Keys == nil {
-		return "", errors.New("mongo: index model keys cannot be nil")
+		return "", errors.New("index model keys cannot be nil")
 	}
 	if unordered(model.Keys) {
 		return "", ErrMapForOrderedArgument{ParamName: "keys"}

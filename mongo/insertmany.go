@@ -62,7 +62,7 @@ func (b *batches) addDocuments(documents reflect.Value) ([]any, error) {
 	for i := range ids {
 		var err error
 		if ids[i], err = b.addInsert(i, documents.Index(i).Interface()); err != nil {
-			return nil, fmt.Errorf("document %d: %w", i, err)
+			return nil, inField(fmt.Sprintf("document %d", i), documents.Index(i).Interface(), err)
 		}
 	}
 	return ids, nil

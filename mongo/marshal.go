@@ -85,10 +85,19 @@ func (c codec) append(s *scratch, v any) error {
 			s.b = b
 			return nil
 		}
-	} else if err = c.encoder(s).Encode(v); err == nil {
+	} else if err = c.encodeWithOptions(s, v); err == nil {
 		return nil
 	}
 	return MarshalError{Value: v, Err: err}
+}
+
+// encodeWithOptions also checks the bytes, because the official encoder copies those of a marshaler as they are.
+func (c codec) encodeWithOptions(s *scratch, v any) error {
+	at := len(s.b)
+	if err := c.encoder(s).Encode(v); err != nil {
+		return err
+	}
+	return bson.Raw(s.b[at:]).Validate()
 }
 
 // encoder returns an encoder with the options of c, which writes whole documents to s.

@@ -13,12 +13,21 @@ import (
 type stages []byte
 
 // pipeline encodes a pipeline: any slice or array whose elements are documents, or a value that encodes itself as an
-// array. The texts of the errors contain those of the official driver.
+// array. A document is refused, unless it is empty. The texts of the errors are those of the official driver.
 func (c codec) pipeline(v any) (stages, error) {
-	switch v.(type) {
-	case bson.D, bson.Raw, *bson.D, *bson.Raw:
-		return nil, fmt.Errorf("mongo: %T is not an allowed pipeline type as it represents a single document. "+
-			"Use bson.A or mongo.Pipeline instead", v)
+	switch d := v.(type) {
+	case bson.D:
+		if len(d) == 0 {
+			return stages{}, nil
+		}
+		return nil, notAnArray(v)
+	case bson.Raw:
+		if len(d) == 0 {
+			return stages{}, nil
+		}
+		return nil, notAnArray(v)
+	case *bson.D, *bson.Raw:
+		return nil, notAnArray(v)
 	case bson.ValueMarshaler:
 		return c.marshaledPipeline(v)
 	}
@@ -36,8 +45,13 @@ func (c codec) pipeline(v any) (stages, error) {
 	return append(stages{}, s.b...), nil
 }
 
+func notAnArray(v any) error {
+	return fmt.Errorf("%T is not an allowed pipeline type as it represents a single document. "+
+		"Use bson.A or mongo.Pipeline instead", v)
+}
+
 func notAPipeline(got any) error {
-	return fmt.Errorf("mongo: can only marshal slices and arrays into aggregation pipelines, but got %v", got)
+	return fmt.Errorf("can only marshal slices and arrays into aggregation pipelines, but got %v", got)
 }
 
 // marshaledPipeline encodes a pipeline that encodes itself.
@@ -66,9 +80,9 @@ func (p stages) stage(name string, value bson.RawValue) stages {
 	return wire.EndDocument(wire.AppendValue(b, name, value.Type, value.Value), at)
 }
 
-// appendTo writes the stages as the array "pipeline".
-func (p stages) appendTo(b []byte) []byte {
-	at, b := wire.BeginArray(b, "pipeline")
+// appendTo writes the stages as an array under key.
+func (p stages) appendTo(b []byte, key string) []byte {
+	at, b := wire.BeginArray(b, key)
 	for i, doc := range p.all {
 		b = wire.AppendDocument(b, wire.ArrayKey(i), doc)
 	}

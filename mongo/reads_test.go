@@ -181,7 +181,7 @@ func TestFindOneAndReplaceAndDelete(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := coll.FindOneAndReplace(ctx, d{}, doc("$set", doc("a", 1))).Err(); err == nil || !strings.Contains(err.Error(), "operator") {
+		if err := coll.FindOneAndReplace(ctx, d{}, doc("$set", doc("a", 1))).Err(); err == nil || !strings.Contains(err.Error(), "replacement document cannot contain keys beginning with '$'") {
 			t.Errorf("an update as the replacement: %v", err)
 		}
 	})
@@ -345,8 +345,8 @@ func TestBadPipelinesAndOptionsAreRefusedBeforeTheyAreSent(t *testing.T) {
 			err        error
 		}{
 			{"a nil pipeline", "can only marshal slices and arrays into aggregation pipelines, but got invalid", aggregate(nil)},
-			{"a document as the pipeline", "bson.D is not an allowed pipeline type as it represents a single document. Use bson.A or mongo.Pipeline instead", aggregate(d{})},
-			{"raw bytes as the pipeline", "bson.Raw is not an allowed pipeline type", aggregate(bson.Raw{})},
+			{"a document as the pipeline", "bson.D is not an allowed pipeline type as it represents a single document. Use bson.A or mongo.Pipeline instead", aggregate(doc("a", 1))},
+			{"raw bytes as the pipeline", "bson.Raw is not an allowed pipeline type", aggregate(bson.Raw{5, 0, 0, 0, 0})},
 			{"a text as the pipeline", "but got string", aggregate("x")},
 			{"a nil stage", "document is nil", aggregate(bson.A{nil})},
 			{"a stage that is no document", "cannot marshal type int to a BSON Document", aggregate(bson.A{1})},
@@ -371,7 +371,7 @@ func TestBadPipelinesAndOptionsAreRefusedBeforeTheyAreSent(t *testing.T) {
 			{"a validator that is no document", "cannot marshal type string", db.CreateCollection(w.ctx, "k", options.CreateCollection().SetValidator("x"))},
 			{"encrypted fields", "CreateCollectionOptions.EncryptedFields is not supported", db.CreateCollection(w.ctx, "k", options.CreateCollection().SetEncryptedFields(d{}))},
 			{"a nil pipeline of a view", "can only marshal slices and arrays", db.CreateView(w.ctx, "v", "c", nil)},
-			{"a document as the pipeline of a stream", "single document", watch(d{})},
+			{"a document as the pipeline of a stream", "single document", watch(doc("a", 1))},
 			{"a token that is no document", "cannot marshal type string", watch(bson.A{}, options.ChangeStream().SetResumeAfter("x"))},
 			{"a negative batch size of a stream", "ChangeStreamOptions.BatchSize is -1", watch(bson.A{}, options.ChangeStream().SetBatchSize(-1))},
 			{"a negative await time of a stream", "ChangeStreamOptions.MaxAwaitTime is -1s", watch(bson.A{}, options.ChangeStream().SetMaxAwaitTime(-time.Second))},

@@ -19,8 +19,8 @@ var (
 	dropSearchIndexFields    = honoured()
 	updateSearchIndexFields  = honoured()
 	listSearchIndexesFields  = honoured("AggregateOptions")
-	errNilSearchDefinition   = errors.New("mongo: search index definition cannot be nil")
-	errNilSearchIndexDefined = errors.New("mongo: search index model definition cannot be nil")
+	errNilSearchDefinition   = errors.New("search index definition cannot be nil")
+	errNilSearchIndexDefined = errors.New("search index model definition cannot be nil")
 )
 
 // SearchIndexView is a handle for the search indexes of a collection, which Atlas has. It is safe for concurrent use. Its

@@ -22,13 +22,9 @@ func (r *SingleResult) Decode(v any) error {
 	return r.codec.unmarshal(r.raw, v)
 }
 
-// Raw returns the document's bytes, or the error that Err returns.
-func (r *SingleResult) Raw() (bson.Raw, error) {
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	return r.raw, nil
-}
+// Raw returns the document's bytes and the error that Err returns. If a server refused the command of RunCommand, the bytes
+// are its reply.
+func (r *SingleResult) Raw() (bson.Raw, error) { return r.raw, r.Err() }
 
 // Err returns the operation's error, ErrNoDocuments if no document was found, or nil.
 func (r *SingleResult) Err() error {

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -75,7 +76,7 @@ func (c *statementCommand) updateResult(ctx context.Context, effect retry.Effect
 		r.MatchedCount, r.UpsertedCount = r.MatchedCount-1, 1
 	}
 	if err != nil {
-		return acknowledgedAnyway(r, err)
+		return afterError(c.kind, r, err)
 	}
 	return r, nil
 }
@@ -85,7 +86,17 @@ func (c *statementCommand) deleteResult(ctx context.Context) (*DeleteResult, err
 	err := c.run(ctx, c, retry.EffectNotIdempotent)
 	r := &DeleteResult{DeletedCount: c.n, Acknowledged: acknowledged(ctx, c.coll.scope.writeConcern)}
 	if err != nil {
-		return acknowledgedAnyway(r, err)
+		return afterError(c.kind, r, err)
 	}
 	return r, nil
+}
+
+// afterError returns the result with the error if some of the documents may have been changed: the write was applied and only
+// its write concern failed, or the command may change several documents and has a write error.
+func afterError[T any](kind *writeKind, result *T, err error) (*T, error) {
+	var e WriteException
+	if kind.multi && errors.As(err, &e) {
+		return result, err
+	}
+	return acknowledgedAnyway(result, err)
 }

@@ -159,11 +159,11 @@ func (coll *Collection) appendChange(s *scratch, key string, a *updateArguments)
 	}
 	switch operator, exists := startsWithOperator(s.b[at:]); {
 	case a.replace && operator:
-		return errors.New("mongo: the replacement document begins with an update operator; use UpdateOne")
+		return errors.New("replacement document cannot contain keys beginning with '$'")
 	case !a.replace && !exists:
-		return errors.New("mongo: the update document is empty; it must have an update operator")
+		return errors.New("update document must have at least one element")
 	case !a.replace && !operator:
-		return errors.New("mongo: the update document must begin with an update operator, whose name starts with $")
+		return errors.New("update document must contain key beginning with '$'")
 	}
 	return nil
 }
@@ -172,16 +172,16 @@ func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArgument
 	if a.replace {
 		return errors.New("mongo: a replacement must be a document, not a pipeline")
 	}
-	v, err := coll.scope.codec.value(a.update)
+	pipeline, err := coll.scope.codec.pipeline(a.update)
 	if err != nil {
 		return err
 	}
-	for it := wire.Elements(v.Value); it.Next(); {
-		if operator, exists := startsWithOperator(it.Value); it.Type == bson.TypeEmbeddedDocument && (!exists || !operator) {
-			return fmt.Errorf("mongo: stage %s of the update pipeline must begin with an operator, whose name starts with $", it.Key)
+	for i, stage := range pipeline.all {
+		if operator, exists := startsWithOperator(stage); !exists || !operator {
+			return fmt.Errorf("mongo: stage %d of the update pipeline must begin with an operator, whose name starts with $", i)
 		}
 	}
-	s.b = wire.AppendValue(s.b, key, v.Type, v.Value)
+	s.b = pipeline.appendTo(s.b, key)
 	return nil
 }
 

@@ -104,7 +104,9 @@ func (s *ChangeStream) setStage(o *options.ChangeStreamOptions, wholeCluster boo
 	if wholeCluster {
 		x.boolean("allChangesForCluster", &wholeCluster)
 	}
-	x.text("fullDocument", (*string)(o.FullDocument))
+	if o.FullDocument != nil && *o.FullDocument != options.Default {
+		x.text("fullDocument", (*string)(o.FullDocument))
+	}
 	x.text("fullDocumentBeforeChange", (*string)(o.FullDocumentBeforeChange))
 	x.boolean("showExpandedEvents", o.ShowExpandedEvents)
 	x.custom(o.CustomPipeline)

@@ -8,7 +8,7 @@ import (
 )
 
 // checkWriteConcern returns the error of the writes with a write concern, or nil (Read and Write Concern
-// specification, "Inconsistent WriteConcern"). The texts contain those of the official driver.
+// specification, "Inconsistent WriteConcern"). The texts begin with those of the official driver.
 func checkWriteConcern(wc *writeconcern.WriteConcern) error {
 	if wc == nil {
 		return nil
@@ -18,13 +18,13 @@ func checkWriteConcern(wc *writeconcern.WriteConcern) error {
 		return nil
 	case int:
 		if w < 0 {
-			return fmt.Errorf("mongo: write concern `w` field cannot be a negative number: it is %d", w)
+			return fmt.Errorf("write concern `w` field cannot be a negative number: it is %d", w)
 		}
 	default:
-		return fmt.Errorf("mongo: WriteConcern.W must be a string or int, but is a %T", wc.W)
+		return fmt.Errorf("WriteConcern.W must be a string or int, but is a %T", wc.W)
 	}
 	if !wc.IsValid() {
-		return errors.New("mongo: a write concern cannot have both w=0 and j=true")
+		return errors.New("a write concern cannot have both w=0 and j=true")
 	}
 	return nil
 }

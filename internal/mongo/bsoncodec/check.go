@@ -17,6 +17,8 @@ const maxMalformed = 1 << 20
 var (
 	errTooDeep   = errors.New("the nesting is deeper than 10000 levels")
 	errMalformed = errors.New("the BSON document is malformed")
+
+	errMalformedValue = errors.New("the bytes are no BSON value of their type")
 )
 
 // form is the result of check.
@@ -70,6 +72,32 @@ func check(doc []byte) form {
 			at, end = at+head, at+size-1
 		}
 	}
+}
+
+// checkValue returns an error if data is not one well-formed value of type t. Bytes that a method of the application made
+// must not damage the document around them.
+func checkValue(t bson.Type, data []byte) error {
+	if size := int(fixedSizes[t]); size >= 0 {
+		if size == len(data) {
+			return nil
+		}
+		return errMalformedValue
+	}
+	size, head := checkedSize(t, data)
+	if size != len(data) {
+		return errMalformedValue
+	}
+	if head == 0 {
+		return nil
+	}
+	switch check(data[head-4:]) {
+	case malformed:
+		return errMalformedValue
+	case tooDeep:
+		return errTooDeep
+	case wellFormed:
+	}
+	return nil
 }
 
 // checkedSize returns the size of a value without a fixed size at the start of b, or -1 if its lengths or its type are

@@ -1,6 +1,7 @@
 package bsoncodec
 
 import (
+	"fmt"
 	"reflect"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,6 +48,9 @@ func callMarshalValue(dst []byte, p place, v reflect.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkValue(bson.Type(t), data); err != nil {
+		return nil, fmt.Errorf("%v.MarshalBSONValue: %w", v.Type(), err)
+	}
 	return p.putBytes(dst, bson.Type(t), data), nil
 }
 
@@ -58,6 +62,9 @@ func callMarshal(dst []byte, p place, v reflect.Value) ([]byte, error) {
 	data, err := hook.MarshalBSON()
 	if err != nil {
 		return nil, err
+	}
+	if err := checkValue(bson.TypeEmbeddedDocument, data); err != nil {
+		return nil, fmt.Errorf("%v.MarshalBSON: %w", v.Type(), err)
 	}
 	return p.putBytes(dst, bson.TypeEmbeddedDocument, data), nil
 }

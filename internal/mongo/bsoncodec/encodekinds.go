@@ -3,6 +3,7 @@ package bsoncodec
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"time"
@@ -210,6 +211,9 @@ func encodeRawValue(dst []byte, p place, v reflect.Value) ([]byte, error) {
 	raw := as[bson.RawValue](v)
 	if !raw.Type.IsValid() {
 		return encodeGeneral(dst, p, v)
+	}
+	if err := checkValue(raw.Type, raw.Value); err != nil {
+		return nil, fmt.Errorf("bson.RawValue: %w", err)
 	}
 	return p.putBytes(dst, raw.Type, raw.Value), nil
 }

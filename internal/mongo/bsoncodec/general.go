@@ -2,6 +2,7 @@ package bsoncodec
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"reflect"
 	"sync"
@@ -63,6 +64,9 @@ func appendGeneral(dst []byte, v any) ([]byte, error) {
 	g.out = g.out[:0]
 	if err := g.enc.Encode(v); err != nil {
 		return nil, err
+	}
+	if err := checkValue(bson.TypeEmbeddedDocument, g.out); err != nil {
+		return nil, fmt.Errorf("%T: %w", v, err)
 	}
 	dst = append(dst, g.out...)
 	if cap(g.out) <= keptBuffer {
