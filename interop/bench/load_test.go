@@ -119,9 +119,15 @@ func cpuTime(t *testing.T) time.Duration {
 // allocations returns how many allocations one operation makes, in a process where nothing else happens.
 func (l load) allocations(t *testing.T, op operation) float64 {
 	t.Helper()
+	return l.allocationsOf(t, op, operations)
+}
+
+// allocationsOf is allocations with another number of operations.
+func (l load) allocationsOf(t *testing.T, op operation, times int) float64 {
+	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l.run(t, op, operations/20)
+	l.run(t, op, max(1, times/20))
 	before := mallocs()
-	n := l.run(t, op, operations)
+	n := l.run(t, op, times)
 	return (mallocs() - before) / float64(n)
 }

@@ -25,7 +25,6 @@ func TestProfile(t *testing.T) {
 	}
 	server := startServer(t)
 	client, raw := connectOurs(t, plainly(server, manyOnMany)), connectRaw(t, server.Plain, manyOnMany)
-
 	ours, _ := finders(t, server, plainly)
 	for _, s := range shapes() {
 		name := strings.ReplaceAll(s.name, " ", "-")
