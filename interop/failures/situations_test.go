@@ -22,20 +22,24 @@ import (
 type situation struct {
 	name string
 	runs int // at different moments
-	run  func(w *world, run int)
+	// prepare, unless nil, is called before the client exists.
+	prepare func(w *world, run int)
+	run     func(w *world, run int)
 	// limit limits each attempt of our client. The official driver has no such limit: it gets the time as its Timeout, which is
 	// for the whole operation.
 	limit   time.Duration
 	slowest time.Duration // the longest time that an operation of our client may take
 	// errorAllowed is for the operation that the specifications permit one retry only, which fails too.
 	errorAllowed bool
+	// figure is the name of the figure of the commands that one operation sent.
+	figure string
 }
 
 var situations = []situation{
 	{name: "all connections dropped with the server alive", runs: 60, run: dropAll, slowest: time.Second},
 	{
 		name: "a new primary answering \"not writable primary\" for 100 ms, with a deadline", runs: 20,
-		run: func(w *world, run int) { refuseWrites(w, run, 10*time.Second) }, slowest: time.Second,
+		run: func(w *world, run int) { refuseWrites(w, run, 10*time.Second) }, slowest: time.Second, figure: "notprimary-window-commands",
 	},
 	{
 		name: "a new primary answering \"not writable primary\" for 100 ms, without a deadline", runs: 20,
@@ -43,7 +47,7 @@ var situations = []situation{
 	},
 	{name: "a black-holed primary without the per-attempt timeout", runs: 5, run: blackHole, slowest: time.Minute},
 	{name: "a black-holed primary with the per-attempt timeout", runs: 5, run: blackHole, limit: time.Second, slowest: 1500 * time.Millisecond},
-	{name: "one slow hello followed by short deadlines", runs: 5, run: slowHello, slowest: 100 * time.Millisecond},
+	{name: "one slow hello followed by short deadlines", runs: 10, prepare: slowFirstHello, run: slowHello, slowest: 100 * time.Millisecond},
 	{name: "a burst of short deadlines on an empty pool", runs: 5, run: burst, slowest: 100 * time.Millisecond},
 }
 
@@ -79,8 +83,8 @@ func (s situation) judge(t *testing.T, o *outcome) {
 	if o.slowest > s.slowest {
 		t.Errorf("an operation took %v; it may take %v", o.slowest, s.slowest)
 	}
-	if o.commands > 0 && s.name == situations[1].name {
-		fmt.Printf("figure notprimary-window-commands %d\n", o.commands)
+	if s.figure != "" {
+		fmt.Printf("figure %s %d\n", s.figure, o.commands)
 	}
 	if o.commands > windowCommands {
 		t.Errorf("one operation sent %d commands in the window; it may send %d", o.commands, windowCommands)
@@ -122,7 +126,10 @@ func (s situation) outcome(t *testing.T, name string) *outcome {
 			w.set = mongotest.RunReplicaSetT(t, 3, mongotest.InMemory(), mongotest.ElectionTimeout(200*time.Millisecond),
 				mongotest.Latency(time.Millisecond, time.Millisecond))
 			w.net = &network{dialer: w.set.Dialer()}
-			w.connect(name, s.limit)
+			if s.prepare != nil {
+				s.prepare(w, run)
+			}
+			w.connect(name, s, run)
 			defer func() { _ = w.client.Disconnect(context.Background()) }()
 			s.run(w, run)
 			w.set.Heal()
@@ -131,9 +138,14 @@ func (s situation) outcome(t *testing.T, name string) *outcome {
 	return o
 }
 
-func (w *world) connect(name string, limit time.Duration) {
+// connect connects with streaming monitors in the runs with an even number, and with polling ones in the others.
+func (w *world) connect(name string, s situation, run int) {
 	w.Helper()
-	o, uri := options.Client().SetDialer(w.net), w.set.URI()
+	mode := options.ServerMonitoringModeStream
+	if run%2 == 1 {
+		mode = options.ServerMonitoringModePoll
+	}
+	o, uri, limit := options.Client().SetDialer(w.net).SetServerMonitoringMode(mode), w.set.URI(), s.limit
 	var err error
 	switch {
 	case limit == 0:
@@ -159,8 +171,8 @@ func (w *world) insert(deadline time.Duration) {
 
 func (w *world) find(deadline time.Duration) {
 	w.count(deadline, func(ctx context.Context) error {
-		_, err := w.coll.FindAll(ctx, bson.D{}, 1)
-		return err
+		var found bson.Raw
+		return w.coll.FindOne(ctx, bson.D{{Key: "_id", Value: "known"}}, &found)
 	})
 }
 
@@ -186,7 +198,7 @@ func (w *world) count(deadline time.Duration, do func(context.Context) error) {
 // begin makes sure that the client is connected and that the pool of the primary has a connection.
 func (w *world) begin() {
 	w.Helper()
-	if _, err := w.coll.InsertOne(w.Context(), bson.D{}); err != nil {
+	if _, err := w.coll.InsertOne(w.Context(), bson.D{{Key: "_id", Value: "known"}}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -202,12 +214,12 @@ func dropAll(w *world, run int) {
 			do = w.find
 		}
 		workers.Go(func() {
-			for time.Since(began) < 300*time.Millisecond {
+			for time.Since(began) < 150*time.Millisecond {
 				do(0)
 			}
 		})
 	}
-	wait(w.T, 100*time.Millisecond+time.Duration(run)*100*time.Microsecond)
+	wait(w.T, 50*time.Millisecond+time.Duration(run)*100*time.Microsecond)
 	if w.net.drop() < 20 {
 		w.Error("fewer than 20 connections were dropped")
 	}
@@ -219,26 +231,27 @@ const (
 	windowCommands = 20
 )
 
-// refuseWrites has the primary step down. The new primary, whose hellos say that it is one, refuses the inserts of 100 ms.
+// refuseWrites has the primary step down. The new primary, whose hellos say that it is one, refuses the inserts of 100 ms. In
+// half of the runs its refusals have its topologyVersion, as those of servers from 4.4 on: nothing has changed since its
+// hello, so that a client has no reason to ask again.
 func refuseWrites(w *world, run int, deadline time.Duration) {
 	w.begin()
 	wait(w.T, 2*time.Second+time.Duration(run)*500*time.Millisecond)
 	var commands atomic.Int64
 	old := w.set.Primary()
 	var first atomic.Pointer[time.Time]
-	refusal := mongotest.Fault{Error: &mongotest.CommandError{Code: 10107, Name: "NotWritablePrimary", Message: "not primary"}}
-	defer w.set.Use("insert", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+	defer w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 		if r.Member == old {
-			return mongotest.Fault{}
+			return next(r)
 		}
 		now := time.Now()
 		first.CompareAndSwap(nil, &now)
 		if now.Sub(*first.Load()) >= window {
-			return mongotest.Fault{}
+			return next(r)
 		}
 		commands.Add(1)
-		return refusal
-	}))()
+		return w.refusal(r.Member, run%4 >= 2)
+	})()
 	if err := w.set.StepDown(); err != nil {
 		w.Fatal(err)
 	}
@@ -247,6 +260,22 @@ func refuseWrites(w *world, run int, deadline time.Duration) {
 		w.Error("the new primary refused nothing")
 	}
 	w.result.commands = max(w.result.commands, int(commands.Load()))
+}
+
+// refusal is a member's reply that it is not the primary.
+func (w *world) refusal(member int, withVersion bool) *mongotest.Reply {
+	body := bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "not primary"}, {Key: "code", Value: int32(10107)},
+		{Key: "codeName", Value: "NotWritablePrimary"}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}},
+	}
+	if withVersion {
+		hello, err := w.set.Command(member, "admin", bson.D{{Key: "hello", Value: 1}})
+		if err != nil {
+			w.Error(err)
+		}
+		body = append(body, bson.E{Key: "topologyVersion", Value: hello.Lookup("topologyVersion")})
+	}
+	return mongotest.NewReply(body)
 }
 
 // blackHole cuts the primary off from the client and from the other members. Its connections stay open and silent.
@@ -258,13 +287,26 @@ func blackHole(w *world, run int) {
 	w.find(0)
 }
 
-// slowHello delays one answer to the monitor of each member by a second. The operations after it have 100 ms.
+// slowFirstHello delays the first hellos of the client by a second, in half of the runs.
+func slowFirstHello(w *world, run int) {
+	if run < 5 {
+		w.set.Use("hello", mongotest.Times(w.set.Members(), mongotest.Fault{Delay: time.Second}))
+	}
+}
+
+// slowHello delays later hellos by a second, in the other half of the runs. Then it runs operations that have 100 ms.
 func slowHello(w *world, run int) {
 	w.begin()
-	wait(w.T, time.Duration(30+10*run)*time.Second)
-	for range 3 {
-		defer w.set.Use("hello", mongotest.Times(3, mongotest.Fault{Delay: time.Second}))()
+	if run >= 5 {
+		var delayed atomic.Int64
+		wait(w.T, time.Duration(30+10*run)*time.Second)
+		defer w.set.Use("hello", mongotest.Times(w.set.Members(), mongotest.Fault{
+			Before: func() { delayed.Add(1) }, Delay: time.Second,
+		}))()
 		wait(w.T, 15*time.Second)
+		if delayed.Load() == 0 {
+			w.Error("no hello was delayed")
+		}
 	}
 	for range 20 {
 		w.insert(100 * time.Millisecond)
@@ -276,9 +318,7 @@ func slowHello(w *world, run int) {
 // burst starts 100 operations at once, of which each has 5 ms: less than a handshake takes. Those after the burst have 100 ms:
 // they are counted.
 func burst(w *world, _ int) {
-	if err := w.client.Ping(w.Context()); err != nil {
-		w.Fatal(err)
-	}
+	w.begin()
 	w.net.drop()
 	wait(w.T, time.Second)
 	var callers sync.WaitGroup
