@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/retry"
@@ -23,6 +25,7 @@ type batches struct {
 	coll       *Collection
 	scratch    *scratch
 	statements []statement
+	list       *[]statement // the recycled memory of statements
 	ordered    bool
 	extras     map[string][]byte // by the command's name
 	rawData    *bool
@@ -38,6 +41,11 @@ type batches struct {
 	documentLimit int
 }
 
+// statementLists recycles lists of statements.
+var statementLists = sync.Pool{New: func() any { return new([]statement) }}
+
+const keptStatements = 10_000
+
 func newBatches(ctx context.Context, coll *Collection, ordered bool) *batches {
 	return &batches{
 		coll: coll, scratch: newScratch(), ordered: ordered, extras: map[string][]byte{}, failed: map[int]bool{},
@@ -50,10 +58,31 @@ func (b *batches) add(kind *writeKind, model int, hint any) {
 	b.statements = append(b.statements, statement{kind: kind, model: model, end: len(b.scratch.b), hint: hint})
 }
 
+// makeRoom makes room for n statements.
+func (b *batches) makeRoom(n int) {
+	b.list = statementLists.Get().(*[]statement)
+	b.statements = slices.Grow((*b.list)[:0], n)
+}
+
+// release recycles the memory of b, which must not be used any more.
+func (b *batches) release() {
+	b.scratch.release()
+	if b.list != nil && cap(b.statements) <= keptStatements {
+		clear(b.statements)
+		*b.list = b.statements
+		statementLists.Put(b.list)
+	}
+}
+
 // encodeExtras encodes the optional fields of the commands.
 func (b *batches) encodeExtras(given writeExtras) error {
-	for _, s := range b.statements {
-		name := s.kind.command
+	last := ""
+	for i := range b.statements {
+		name := b.statements[i].kind.command
+		if name == last {
+			continue
+		}
+		last = name
 		if _, ok := b.extras[name]; ok {
 			continue
 		}

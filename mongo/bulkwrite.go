@@ -29,7 +29,7 @@ func (coll *Collection) BulkWrite(
 		return nil, fmt.Errorf("invalid models: %w", ErrEmptySlice)
 	}
 	b := newBatches(ctx, coll, valueOr(o.Ordered, true))
-	defer b.scratch.release()
+	defer b.release()
 	kinds, err := kindsOf(models)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func kindsOf(models []WriteModel) ([]*writeKind, error) {
 
 // addModels adds the models in the order in which they are sent.
 func (b *batches) addModels(models []WriteModel, kinds []*writeKind) error {
-	b.statements = make([]statement, 0, len(models))
+	b.makeRoom(len(models))
 	add := func(i int) error {
 		if err := b.addModel(i, kinds[i], models[i]); err != nil {
 			return fmt.Errorf("model %d: %w", i, err)
@@ -116,7 +116,9 @@ func (b *batches) addModel(i int, kind *writeKind, model WriteModel) error {
 	var err error
 	switch m := model.(type) {
 	case *InsertOneModel:
-		_, err = b.addInsert(i, m.Document)
+		if err = b.coll.scope.codec.append(b.scratch, m.Document); err == nil {
+			_, err = b.addInsert(i)
+		}
 		return err
 	case *UpdateOneModel:
 		hint, err = m.Hint, b.coll.appendUpdate(b.scratch, &updateArguments{

@@ -33,7 +33,7 @@ func (coll *Collection) InsertMany(
 		return nil, ErrEmptySlice
 	}
 	many := newBatches(ctx, coll, valueOr(o.Ordered, true))
-	defer many.scratch.release()
+	defer many.release()
 	ids, err := many.addDocuments(v)
 	if err != nil {
 		return nil, err
@@ -46,35 +46,43 @@ func (coll *Collection) InsertMany(
 		return &InsertOneModel{Document: bson.Raw(slices.Clone(many.scratch.b[many.start(i):many.statements[i].end]))}
 	}
 	err = many.run(ctx)
-	r := &InsertManyResult{Acknowledged: acknowledged(ctx, coll.scope.writeConcern), InsertedIDs: make([]any, 0, many.done)}
-	for i, id := range ids[:many.done] {
-		if !many.failed[i] {
-			r.InsertedIDs = append(r.InsertedIDs, id)
+	return &InsertManyResult{Acknowledged: acknowledged(ctx, coll.scope.writeConcern), InsertedIDs: many.inserted(ids)}, err
+}
+
+// inserted returns the _ids of the documents that were inserted. It changes ids.
+func (b *batches) inserted(ids []any) []any {
+	ids = ids[:b.done]
+	if len(b.failed) == 0 {
+		return ids
+	}
+	kept := ids[:0]
+	for i, id := range ids {
+		if !b.failed[i] {
+			kept = append(kept, id)
 		}
 	}
-	return r, err
+	return kept
 }
 
 // addDocuments adds the documents of a slice and returns their _ids.
 func (b *batches) addDocuments(documents reflect.Value) ([]any, error) {
 	ids := make([]any, documents.Len())
-	b.statements = make([]statement, 0, len(ids))
+	b.makeRoom(len(ids))
 	for i := range ids {
-		var err error
-		if ids[i], err = b.addInsert(i, documents.Index(i).Interface()); err != nil {
+		err := b.coll.scope.codec.appendElement(b.scratch, documents.Index(i))
+		if err == nil {
+			ids[i], err = b.addInsert(i)
+		}
+		if err != nil {
 			return nil, inField(fmt.Sprintf("document %d", i), documents.Index(i).Interface(), err)
 		}
 	}
 	return ids, nil
 }
 
-// addInsert adds the insert of a document and returns its _id.
-func (b *batches) addInsert(model int, document any) (any, error) {
-	at := len(b.scratch.b)
-	if err := b.coll.scope.codec.append(b.scratch, document); err != nil {
-		return nil, err
-	}
-	id, err := b.coll.scope.codec.withID(b.scratch, at)
+// addInsert adds the insert of the document that was just encoded and returns its _id.
+func (b *batches) addInsert(model int) (any, error) {
+	id, err := b.coll.scope.codec.withID(b.scratch, b.start(len(b.statements)))
 	if err == nil {
 		b.add(insertKind, model, nil)
 	}

@@ -100,6 +100,19 @@ func (c codec) encodeWithOptions(s *scratch, v any) error {
 	return bson.Raw(s.b[at:]).Validate()
 }
 
+// appendElement is append for an element of a slice.
+func (c codec) appendElement(s *scratch, v reflect.Value) error {
+	if !c.plain() || v.Kind() != reflect.Struct {
+		return c.append(s, v.Interface())
+	}
+	b, err := bsoncodec.AppendElement(s.b, v)
+	if err != nil {
+		return MarshalError{Value: v.Interface(), Err: err}
+	}
+	s.b = b
+	return nil
+}
+
 // encoder returns an encoder with the options of c, which writes whole documents to s.
 func (c codec) encoder(s *scratch) *bson.Encoder {
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(s))

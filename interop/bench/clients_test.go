@@ -33,6 +33,26 @@ func newAccount() account {
 	}
 }
 
+// newBatch makes the documents of an InsertMany.
+func newBatch() []account {
+	batch := make([]account, canned.BatchSize)
+	for i := range batch {
+		batch[i] = newAccount()
+	}
+	return batch
+}
+
+// checkIDs makes sure that each document of a batch got an _id.
+func checkIDs(ids []any) error {
+	if len(ids) != canned.BatchSize {
+		return fmt.Errorf("%w: %d _ids", errWrongBatch, len(ids))
+	}
+	if id, ok := ids[len(ids)-1].(bson.ObjectID); !ok || id.IsZero() {
+		return fmt.Errorf("%w: the last _id is %v", errWrongBatch, id)
+	}
+	return nil
+}
+
 var errWrongDocument = errors.New("the document that came back is not the stored one")
 
 // check makes sure that a client decoded what it was sent: it would be quick work not to.
@@ -47,7 +67,7 @@ func (a *account) check() error {
 type operation func(ctx context.Context, worker int) error
 
 // client is one of those that are compared.
-type client struct{ findOne, insertOne operation }
+type client struct{ findOne, insertOne, insertMany operation }
 
 const (
 	rawClient      = "raw"
@@ -55,14 +75,29 @@ const (
 	officialClient = "official"
 )
 
-// connectAll returns the three clients, each with at most connections connections to the server at address.
-func connectAll(t *testing.T, address string, connections int) map[string]client {
+// connectAll returns the three clients, each with at most connections connections to the server.
+func connectAll(t *testing.T, server canned.Addresses, connections int) map[string]client {
 	t.Helper()
 	return map[string]client{
-		rawClient:      connectRaw(t, address, connections),
-		oursClient:     connectOurs(t, address, connections),
-		officialClient: connectOfficial(t, address, connections),
+		rawClient:      connectRaw(t, server.Plain, connections),
+		oursClient:     connectOurs(t, plainly(server, connections)),
+		officialClient: connectOfficial(t, plainly(server, connections)),
 	}
+}
+
+// transport returns the options of a client that reaches the server in one way.
+type transport func(server canned.Addresses, connections int) *options.ClientOptions
+
+func plainly(server canned.Addresses, connections int) *options.ClientOptions {
+	return clientOptions(server.Plain, connections)
+}
+
+func overTLS(server canned.Addresses, connections int) *options.ClientOptions {
+	return clientOptions(server.TLS, connections).SetTLSConfig(server.ClientTLS())
+}
+
+func withZstd(server canned.Addresses, connections int) *options.ClientOptions {
+	return clientOptions(server.Zstd, connections).SetCompressors([]string{"zstd"})
 }
 
 func clientOptions(address string, connections int) *options.ClientOptions {
@@ -70,14 +105,16 @@ func clientOptions(address string, connections int) *options.ClientOptions {
 	return options.Client().ApplyURI("mongodb://" + address + "/?replicaSet=canned").SetMaxPoolSize(n)
 }
 
-func connectOurs(t *testing.T, address string, connections int) client {
+func connectOurs(t *testing.T, o *options.ClientOptions) client {
 	t.Helper()
-	c, err := mongo.Connect(clientOptions(address, connections))
+	c, err := mongo.Connect(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Disconnect(context.Background()) })
 	coll := c.Database(canned.Database).Collection(canned.Collection)
+	batch := newBatch()
+	imports := c.Database(canned.Database).Collection(canned.Imports)
 	return client{
 		findOne: func(ctx context.Context, _ int) error {
 			var a account
@@ -89,20 +126,29 @@ func connectOurs(t *testing.T, address string, connections int) client {
 		insertOne: func(ctx context.Context, _ int) error {
 			_, err := coll.InsertOne(ctx, newAccount())
 			return err
+		},
+		insertMany: func(ctx context.Context, _ int) error {
+			r, err := imports.InsertMany(ctx, batch)
+			if err != nil {
+				return err
+			}
+			return checkIDs(r.InsertedIDs)
 		},
 	}
 }
 
 // connectOfficial is connectOurs with one import changed. The two are not one function: a call through an interface or a
 // type parameter makes an allocation more than an application's own call does.
-func connectOfficial(t *testing.T, address string, connections int) client {
+func connectOfficial(t *testing.T, o *options.ClientOptions) client {
 	t.Helper()
-	c, err := official.Connect(clientOptions(address, connections))
+	c, err := official.Connect(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Disconnect(context.Background()) })
 	coll := c.Database(canned.Database).Collection(canned.Collection)
+	batch := newBatch()
+	imports := c.Database(canned.Database).Collection(canned.Imports)
 	return client{
 		findOne: func(ctx context.Context, _ int) error {
 			var a account
@@ -114,6 +160,13 @@ func connectOfficial(t *testing.T, address string, connections int) client {
 		insertOne: func(ctx context.Context, _ int) error {
 			_, err := coll.InsertOne(ctx, newAccount())
 			return err
+		},
+		insertMany: func(ctx context.Context, _ int) error {
+			r, err := imports.InsertMany(ctx, batch)
+			if err != nil {
+				return err
+			}
+			return checkIDs(r.InsertedIDs)
 		},
 	}
 }

@@ -69,10 +69,16 @@ type cost struct {
 // cost returns what one of the operations costs, after a warm-up. Without a counter it counts no instructions.
 func (l load) cost(t *testing.T, counter *instructions.Counter, op operation) cost {
 	t.Helper()
-	l.run(t, op, operations/20)
+	return l.costOf(t, counter, op, operations)
+}
+
+// costOf is cost with another number of operations.
+func (l load) costOf(t *testing.T, counter *instructions.Counter, op operation, times int) cost {
+	t.Helper()
+	l.run(t, op, times/20)
 	runtime.GC() // what the client before left is not this one's
 	before := usage(t, counter)
-	n := float64(l.run(t, op, operations))
+	n := float64(l.run(t, op, times))
 	after := usage(t, counter)
 	return cost{
 		cpu:          time.Duration(float64(after.cpu-before.cpu) / n),
@@ -113,9 +119,15 @@ func cpuTime(t *testing.T) time.Duration {
 // allocations returns how many allocations one operation makes, in a process where nothing else happens.
 func (l load) allocations(t *testing.T, op operation) float64 {
 	t.Helper()
+	return l.allocationsOf(t, op, operations)
+}
+
+// allocationsOf is allocations with another number of operations.
+func (l load) allocationsOf(t *testing.T, op operation, times int) float64 {
+	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l.run(t, op, operations/20)
+	l.run(t, op, max(1, times/20))
 	before := mallocs()
-	n := l.run(t, op, operations)
+	n := l.run(t, op, times)
 	return (mallocs() - before) / float64(n)
 }

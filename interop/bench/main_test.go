@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/interop/internal/canned"
@@ -34,9 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startServer starts the canned server as a process of its own, so that its time is not the client's, and returns its
-// address. It ends with the test, or with this process.
-func startServer(t *testing.T) string {
+// startServer starts the canned server as a process of its own, so that its time is not the client's. It ends with the
+// test, or with this process.
+func startServer(t *testing.T) canned.Addresses {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), serverRole+"=1")
@@ -53,9 +52,13 @@ func startServer(t *testing.T) string {
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal("canned server's address:", err)
+		t.Fatal("canned server's addresses:", err)
 	}
-	return strings.TrimSpace(line)
+	addresses, err := canned.ParseAddresses(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addresses
 }
 
 func pipes(t *testing.T, cmd *exec.Cmd) (io.WriteCloser, io.Reader) {

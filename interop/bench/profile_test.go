@@ -5,44 +5,56 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"strings"
 	"testing"
 )
 
-const profiled = 20 * operations
+const (
+	profiled        = 20 * operations
+	profiledBatches = 100 * batchesInTurn
+)
 
 // TestProfile writes pprof profiles of our client to the folder that HOLDFAST_BENCH_PROFILES names: cpu-findone and so
 // on under the load of TestSpeed, with those of the bare socket beside them, and allocs-findone and so on with every
-// allocation of a counted number of operations.
+// allocation of a counted number of operations; cpu-decode-* and cpu-insertmany under the loads of TestDecoding and
+// TestInserting.
 func TestProfile(t *testing.T) {
 	dir := os.Getenv(profileDir)
 	if dir == "" {
 		t.Skip(profileDir + " names no folder to write profiles to")
 	}
-	address := startServer(t)
-	client, raw := connectOurs(t, address, manyOnMany), connectRaw(t, address, manyOnMany)
-	profileCPU(t, filepath.Join(dir, "cpu-raw-findone"), raw.findOne, load{workers: manyOnMany})
-	profileCPU(t, filepath.Join(dir, "cpu-raw-insertone"), raw.insertOne, load{workers: manyOnMany})
+	server := startServer(t)
+	client, raw := connectOurs(t, plainly(server, manyOnMany)), connectRaw(t, server.Plain, manyOnMany)
+	ours, _ := finders(t, server, plainly)
+	for _, s := range shapes() {
+		name := strings.ReplaceAll(s.name, " ", "-")
+		profileCPU(t, filepath.Join(dir, "cpu-decode-"+name), s.decoding(ours), load{workers: 1}, profiledBatches)
+	}
+	profileCPU(t, filepath.Join(dir, "cpu-insertmany"), client.insertMany, load{workers: 1}, profiledBatches)
+	profileCPU(t, filepath.Join(dir, "cpu-raw-findone"), raw.findOne, load{workers: manyOnMany}, profiled)
+	profileCPU(t, filepath.Join(dir, "cpu-raw-insertone"), raw.insertOne, load{workers: manyOnMany}, profiled)
 	for _, deadline := range []bool{false, true} {
 		suffix := map[bool]string{true: "-deadline"}[deadline]
-		profileCPU(t, filepath.Join(dir, "cpu-findone"+suffix), client.findOne, load{manyOnMany, deadline})
-		profileCPU(t, filepath.Join(dir, "cpu-insertone"+suffix), client.insertOne, load{manyOnMany, deadline})
+		profileCPU(t, filepath.Join(dir, "cpu-findone"+suffix), client.findOne, load{manyOnMany, deadline}, profiled)
+		profileCPU(t, filepath.Join(dir, "cpu-insertone"+suffix), client.insertOne, load{manyOnMany, deadline}, profiled)
 		profileAllocations(t, filepath.Join(dir, "allocs-findone"+suffix), client.findOne, load{1, deadline})
 		profileAllocations(t, filepath.Join(dir, "allocs-insertone"+suffix), client.insertOne, load{1, deadline})
 	}
 }
 
-func profileCPU(t *testing.T, path string, op operation, l load) {
+// profileCPU writes the profile of n operations.
+func profileCPU(t *testing.T, path string, op operation, l load, n int) {
 	t.Helper()
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 0 // its cost is not the client's
 	defer func() { runtime.MemProfileRate = rate }()
-	l.run(t, op, operations)
+	l.run(t, op, n/20)
 	f := create(t, path)
 	defer func() { _ = f.Close() }()
 	if err := pprof.StartCPUProfile(f); err != nil {
 		t.Fatal(err)
 	}
-	l.run(t, op, profiled)
+	l.run(t, op, n)
 	pprof.StopCPUProfile()
 }
 

@@ -1,3 +1,4 @@
-// Package failures runs one script of failures with the official driver and with ours and prints the
-// errors that each returned to the application. The specifications demand that all of them be retried. It has only tests.
+// Package failures runs the same scripts of failures, on the same servers, with the official driver and with ours, and
+// prints what each returned to the application in two columns. Ours is judged: where the specifications demand a retry, no
+// error may be returned. It has only tests.
 package failures

@@ -20,8 +20,8 @@ type failure struct {
 
 var failures = []failure{
 	{"pool cleared between selection and checkout", (*script).clearPoolAtCheckOut},
-	{"connection closed during its handshake", (*script).closeInHandshake},
-	{"handshake answered ShutdownInProgress (91)", (*script).refuseHandshake},
+	{"handshake error on the first attempt: connection closed", (*script).closeInHandshake},
+	{"handshake error on the first attempt: ShutdownInProgress (91)", (*script).refuseHandshake},
 }
 
 var operations = []struct {
@@ -42,7 +42,7 @@ var operations = []struct {
 // day it does not, our documents are to be corrected.
 func TestFirstAttempts(t *testing.T) {
 	var table strings.Builder
-	fmt.Fprintf(&table, "%-52s %-10s %s\n", "failure of the first attempt", "official", "ours")
+	fmt.Fprintf(&table, "%-70s %-10s %s\n", "failure of the first attempt", "official", "ours")
 	counts := map[string]int{}
 	for _, f := range failures {
 		for _, op := range operations {
@@ -61,7 +61,7 @@ func TestFirstAttempts(t *testing.T) {
 					}
 				})
 			}
-			fmt.Fprintf(&table, "%-52s %-10s %s\n", f.name+", "+op.name, shown[driver.NameOfficial], shown[driver.NameOurs])
+			fmt.Fprintf(&table, "%-70s %-10s %s\n", f.name+", "+op.name, shown[driver.NameOfficial], shown[driver.NameOurs])
 		}
 	}
 	fmt.Print(table.String())

@@ -25,7 +25,7 @@ func TestAPrimaryDiesWhileThePoolIsIdle(t *testing.T) {
 			if i >= 10 {
 				moment = 20600 * time.Millisecond
 			}
-			t.Run(fmt.Sprintf("%s/%v after the start", name, moment), func(t *testing.T) {
+			t.Run(fmt.Sprintf("a primary killed while the pool was idle/%s/%v after the start", name, moment), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					failed := insertAfterDeath(t, name, moment)
 					counts[name] += len(failed)
@@ -36,6 +36,8 @@ func TestAPrimaryDiesWhileThePoolIsIdle(t *testing.T) {
 			})
 		}
 	}
+	fmt.Printf("%-70s %-10d %d\n", "a primary killed while the pool was idle: inserts that failed",
+		counts[driver.NameOfficial], counts[driver.NameOurs])
 	fmt.Printf("figure official-idle-primary-killed-errors %d\n", counts[driver.NameOfficial])
 	fmt.Printf("figure idle-primary-killed-errors %d\n", counts[driver.NameOurs])
 	if counts[driver.NameOurs] > 0 {

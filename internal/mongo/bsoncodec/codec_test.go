@@ -72,6 +72,9 @@ func TestValuesAreEncodedAsByTheGeneralEncoder(t *testing.T) {
 						t.Fatal(diff)
 					}
 				}
+				if diff := compareElementEncoding(v); diff != "" {
+					t.Fatalf("element of a slice: %s", diff)
+				}
 			}
 		})
 	}
@@ -94,6 +97,9 @@ func compareNewType(t *testing.T, seed uint64) {
 			if diff := compareEncoding(arg); diff != "" {
 				t.Fatal(diff)
 			}
+		}
+		if diff := compareElementEncoding(v); diff != "" {
+			t.Fatalf("element of a slice: %s", diff)
 		}
 		doc := r.bytesFor(typ)
 		if diff := compareDecoding(doc, func() any { return reflect.New(typ).Interface() }); diff != "" {

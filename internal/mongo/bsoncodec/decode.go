@@ -13,12 +13,12 @@ func Decode(doc []byte, target any) error { return decode(nil, doc, target) }
 
 // A Decoder decodes documents with common keys, such as those of one collection, in fewer allocations than [Decode].
 // Its zero value is ready for use. It is not safe for concurrent use.
-type Decoder struct{ keys keyTexts }
+type Decoder struct{ mem memory }
 
 // Decode decodes a document into target, with the same result as [bson.Unmarshal].
-func (d *Decoder) Decode(doc []byte, target any) error { return decode(&d.keys, doc, target) }
+func (d *Decoder) Decode(doc []byte, target any) error { return decode(&d.mem, doc, target) }
 
-func decode(keys *keyTexts, doc []byte, target any) error {
+func decode(mem *memory, doc []byte, target any) error {
 	switch check(doc) {
 	case wellFormed:
 	case malformed:
@@ -37,7 +37,8 @@ func decode(keys *keyTexts, doc []byte, target any) error {
 	if !d.documents {
 		return bson.Unmarshal(doc, target)
 	}
-	if err := d.decode(keys, value{bson.TypeEmbeddedDocument, doc}, v.Elem()); err != nil {
+	mem.begin()
+	if err := d.decode(mem, value{bson.TypeEmbeddedDocument, doc}, v.Elem()); err != nil {
 		return explain(err, doc, v.Type().Elem())
 	}
 	return nil
@@ -76,7 +77,7 @@ func generalValue(t bson.Type, data []byte) (any, error) {
 var errMismatch = errors.New("the value does not fit its target")
 
 // decodeFunc decodes a value into target, which is addressable.
-type decodeFunc func(keys *keyTexts, v value, target reflect.Value) error
+type decodeFunc func(mem *memory, v value, target reflect.Value) error
 
 // typeDecoder decodes values into one Go type.
 type typeDecoder struct {
@@ -124,13 +125,13 @@ func (m decoderMaker) choose(t reflect.Type) typeDecoder {
 }
 
 // decodeGeneral decodes by the general decoder.
-func decodeGeneral(_ *keyTexts, v value, target reflect.Value) error {
+func decodeGeneral(_ *memory, v value, target reflect.Value) error {
 	return bson.UnmarshalValue(v.typ, v.data, target.Addr().Interface())
 }
 
 func decodePointer(t reflect.Type, elem *typeDecoder) decodeFunc {
 	elemType := t.Elem()
-	return func(keys *keyTexts, v value, target reflect.Value) error {
+	return func(mem *memory, v value, target reflect.Value) error {
 		if v.isNull() {
 			target.SetZero()
 			return nil
@@ -138,6 +139,6 @@ func decodePointer(t reflect.Type, elem *typeDecoder) decodeFunc {
 		if target.IsNil() {
 			target.Set(reflect.New(elemType))
 		}
-		return elem.decode(keys, v, target.Elem())
+		return elem.decode(mem, v, target.Elem())
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // any returns the value as the Go type that the general decoder chooses for a variable of type any.
-func (v value) any(keys *keyTexts) (any, error) {
+func (v value) any(mem *memory) (any, error) {
 	switch v.typ {
 	case bson.TypeString:
 		if v.isText() {
@@ -30,9 +30,9 @@ func (v value) any(keys *keyTexts) (any, error) {
 	case bson.TypeNull:
 		return nil, nil //nolint:nilnil // null is nil
 	case bson.TypeEmbeddedDocument:
-		return v.appendD(keys, nil)
+		return v.appendD(mem, nil)
 	case bson.TypeArray:
-		return v.appendA(keys, nil)
+		return v.appendA(mem, nil)
 	case bson.TypeDecimal128:
 		return v.decimal(), nil
 	case bson.TypeTimestamp:
@@ -44,30 +44,54 @@ func (v value) any(keys *keyTexts) (any, error) {
 }
 
 // appendD reads a document into d, in place of d's elements.
-func (v value) appendD(keys *keyTexts, d bson.D) (bson.D, error) {
+func (v value) appendD(mem *memory, d bson.D) (bson.D, error) {
+	if mem == nil {
+		return v.appendCountedD(d)
+	}
+	first := len(mem.unfinished)
+	for r := elements(v.data); r.more(); {
+		key := mem.key(&r)
+		x, err := r.value(len(key)).any(mem)
+		if err != nil {
+			return nil, err
+		}
+		mem.unfinished = append(mem.unfinished, bson.E{Key: key, Value: x})
+	}
+	all := mem.unfinished[first:]
+	if d == nil || cap(d) < len(all) {
+		d = make(bson.D, 0, len(all))
+	}
+	d = append(d[:0], all...)
+	clear(all) // the decoder must not keep values
+	mem.unfinished = mem.unfinished[:first]
+	return d, nil
+}
+
+// appendCountedD is appendD without a memory.
+func (v value) appendCountedD(d bson.D) (bson.D, error) {
 	if n := count(v.data); d == nil || cap(d) < n {
 		d = make(bson.D, 0, n)
 	}
 	d = d[:0]
 	for r := elements(v.data); r.more(); {
 		key := r.key()
-		x, err := r.value(len(key)).any(keys)
+		x, err := r.value(len(key)).any(nil)
 		if err != nil {
 			return nil, err
 		}
-		d = append(d, bson.E{Key: keys.text(key), Value: x})
+		d = append(d, bson.E{Key: string(key), Value: x})
 	}
 	return d, nil
 }
 
 // appendA reads an array into a, in place of a's elements.
-func (v value) appendA(keys *keyTexts, a bson.A) (bson.A, error) {
+func (v value) appendA(mem *memory, a bson.A) (bson.A, error) {
 	if n := count(v.data); a == nil || cap(a) < n {
 		a = make(bson.A, 0, n)
 	}
 	a = a[:0]
 	for r := elements(v.data); r.more(); {
-		x, err := r.value(len(r.key())).any(keys)
+		x, err := r.value(len(r.key())).any(mem)
 		if err != nil {
 			return nil, err
 		}
@@ -76,8 +100,8 @@ func (v value) appendA(keys *keyTexts, a bson.A) (bson.A, error) {
 	return a, nil
 }
 
-func decodeAny(keys *keyTexts, v value, target reflect.Value) error {
-	x, err := v.any(keys)
+func decodeAny(mem *memory, v value, target reflect.Value) error {
+	x, err := v.any(mem)
 	if err != nil {
 		return err
 	}
@@ -85,12 +109,12 @@ func decodeAny(keys *keyTexts, v value, target reflect.Value) error {
 	return nil
 }
 
-func decodeD(keys *keyTexts, v value, target reflect.Value) error {
+func decodeD(mem *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeEmbeddedDocument {
 		return decodeGeneral(nil, v, target)
 	}
 	p := target.Addr().Interface().(*bson.D)
-	d, err := v.appendD(keys, *p)
+	d, err := v.appendD(mem, *p)
 	if err != nil {
 		return err
 	}

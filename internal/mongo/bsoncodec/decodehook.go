@@ -23,7 +23,7 @@ func decodeHook(t reflect.Type) decodeFunc {
 	}
 }
 
-func callUnmarshalValue(_ *keyTexts, v value, target reflect.Value) error {
+func callUnmarshalValue(_ *memory, v value, target reflect.Value) error {
 	if v.typ == bson.TypeNull && target.Kind() == reflect.Pointer {
 		target.SetZero()
 		return nil
@@ -35,7 +35,7 @@ func callUnmarshalValue(_ *keyTexts, v value, target reflect.Value) error {
 	return hook.UnmarshalBSONValue(byte(v.typ), v.copied())
 }
 
-func callUnmarshal(_ *keyTexts, v value, target reflect.Value) error {
+func callUnmarshal(_ *memory, v value, target reflect.Value) error {
 	hook, ok := receiver[bson.Unmarshaler](target)
 	if target.Kind() == reflect.Pointer && len(v.data) == 0 {
 		target.SetZero()

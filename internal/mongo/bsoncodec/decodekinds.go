@@ -17,17 +17,17 @@ func decodeKind(k reflect.Kind, truncate bool) decodeFunc {
 	case reflect.Bool:
 		return decodeBool
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return func(_ *keyTexts, v value, target reflect.Value) error { return decodeInt(v, target, truncate) }
+		return func(_ *memory, v value, target reflect.Value) error { return decodeInt(v, target, truncate) }
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return func(_ *keyTexts, v value, target reflect.Value) error { return decodeUint(v, target, truncate) }
+		return func(_ *memory, v value, target reflect.Value) error { return decodeUint(v, target, truncate) }
 	case reflect.Float32, reflect.Float64:
-		return func(_ *keyTexts, v value, target reflect.Value) error { return decodeFloat(v, target, truncate) }
+		return func(_ *memory, v value, target reflect.Value) error { return decodeFloat(v, target, truncate) }
 	default:
 		return decodeGeneral
 	}
 }
 
-func decodeString(_ *keyTexts, v value, target reflect.Value) error {
+func decodeString(_ *memory, v value, target reflect.Value) error {
 	if !v.isText() {
 		return decodeGeneral(nil, v, target)
 	}
@@ -35,7 +35,7 @@ func decodeString(_ *keyTexts, v value, target reflect.Value) error {
 	return nil
 }
 
-func decodeBool(_ *keyTexts, v value, target reflect.Value) error {
+func decodeBool(_ *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeBoolean || v.data[0] > 1 {
 		return decodeGeneral(nil, v, target)
 	}
@@ -107,7 +107,7 @@ func (v value) double() float64 { return math.Float64frombits(binary.LittleEndia
 
 // decodeAs returns a decoder that reads values of one BSON type, and leaves the others to the general decoder.
 func decodeAs[T any](t bson.Type, read func(v value) T) typeDecoder {
-	return typeDecoder{decode: func(_ *keyTexts, v value, target reflect.Value) error {
+	return typeDecoder{decode: func(_ *memory, v value, target reflect.Value) error {
 		if v.typ != t {
 			return decodeGeneral(nil, v, target)
 		}
@@ -150,7 +150,7 @@ func (v value) asBinary() bson.Binary {
 	return bson.Binary{Subtype: subtype, Data: data}
 }
 
-func decodeBytes(_ *keyTexts, v value, target reflect.Value) error {
+func decodeBytes(_ *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeBinary || v.data[4] != bson.TypeBinaryGeneric {
 		return decodeGeneral(nil, v, target)
 	}
@@ -159,12 +159,12 @@ func decodeBytes(_ *keyTexts, v value, target reflect.Value) error {
 	return nil
 }
 
-func decodeRawValue(_ *keyTexts, v value, target reflect.Value) error {
+func decodeRawValue(_ *memory, v value, target reflect.Value) error {
 	*target.Addr().Interface().(*bson.RawValue) = bson.RawValue{Type: v.typ, Value: v.copied()}
 	return nil
 }
 
-func decodeRaw(_ *keyTexts, v value, target reflect.Value) error {
+func decodeRaw(_ *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeEmbeddedDocument && v.typ != bson.TypeArray {
 		return decodeGeneral(nil, v, target)
 	}

@@ -16,8 +16,11 @@ func (m decoderMaker) ofMap(t reflect.Type) typeDecoder {
 	if t == reflect.TypeFor[bson.M]() || t == reflect.TypeFor[map[string]any]() {
 		return typeDecoder{decode: decodeM, documents: true}
 	}
+	if t == reflect.TypeFor[map[string]string]() {
+		return typeDecoder{decode: decodeStringMap, documents: true}
+	}
 	elem, elemType := m.decoder(t.Elem()), t.Elem()
-	return typeDecoder{documents: true, decode: func(keys *keyTexts, v value, target reflect.Value) error {
+	return typeDecoder{documents: true, decode: func(mem *memory, v value, target reflect.Value) error {
 		if v.typ != bson.TypeEmbeddedDocument {
 			return decodeGeneral(nil, v, target)
 		}
@@ -26,19 +29,19 @@ func (m decoderMaker) ofMap(t reflect.Type) typeDecoder {
 		}
 		k, slot := reflect.New(key).Elem(), reflect.New(elemType).Elem()
 		for r := elements(v.data); r.more(); {
-			text := r.key()
+			text := mem.key(&r)
 			slot.SetZero()
-			if err := elem.decode(keys, r.value(len(text)), slot); err != nil {
+			if err := elem.decode(mem, r.value(len(text)), slot); err != nil {
 				return err
 			}
-			k.SetString(keys.text(text))
+			k.SetString(text)
 			target.SetMapIndex(k, slot)
 		}
 		return nil
 	}}
 }
 
-func decodeM(keys *keyTexts, v value, target reflect.Value) error {
+func decodeM(mem *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeEmbeddedDocument {
 		return decodeGeneral(nil, v, target)
 	}
@@ -53,12 +56,37 @@ func decodeM(keys *keyTexts, v value, target reflect.Value) error {
 	}
 	m := *p
 	for r := elements(v.data); r.more(); {
-		key := r.key()
-		x, err := r.value(len(key)).any(keys)
+		key := mem.key(&r)
+		x, err := r.value(len(key)).any(mem)
 		if err != nil {
 			return err
 		}
-		m[keys.text(key)] = x
+		m[key] = x
+	}
+	return nil
+}
+
+func decodeStringMap(mem *memory, v value, target reflect.Value) error {
+	if v.typ != bson.TypeEmbeddedDocument {
+		return decodeGeneral(nil, v, target)
+	}
+	p := target.Addr().Interface().(*map[string]string)
+	if *p == nil {
+		*p = make(map[string]string, count(v.data))
+	}
+	m := *p
+	for r := elements(v.data); r.more(); {
+		key := mem.key(&r)
+		x := r.value(len(key))
+		if x.isText() {
+			m[key] = string(x.text())
+			continue
+		}
+		var text string // the general decoder knows which other types are strings
+		if err := decodeGeneral(nil, x, reflect.ValueOf(&text).Elem()); err != nil {
+			return err
+		}
+		m[key] = text
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 		return decodeA
 	}
 	elem, empty, interfaces := m.decoder(t.Elem()), reflect.MakeSlice(t, 0, 0), t.Elem().Kind() == reflect.Interface
-	return func(keys *keyTexts, v value, target reflect.Value) error {
+	return func(mem *memory, v value, target reflect.Value) error {
 		switch {
 		case v.isNull():
 			target.SetZero()
@@ -47,7 +47,7 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 			if used {
 				slot.SetZero()
 			}
-			if err := elem.decode(keys, r.value(len(r.key())), slot); err != nil {
+			if err := elem.decode(mem, r.value(len(r.key())), slot); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func (m decoderMaker) ofSlice(t reflect.Type) decodeFunc {
 	}
 }
 
-func decodeA(keys *keyTexts, v value, target reflect.Value) error {
+func decodeA(mem *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeArray || target.Len() > 0 { // the types of existing elements count
 		return decodeGeneral(nil, v, target)
 	}
@@ -65,7 +65,7 @@ func decodeA(keys *keyTexts, v value, target reflect.Value) error {
 	} else {
 		p = (*bson.A)(target.Addr().Interface().(*[]any))
 	}
-	a, err := v.appendA(keys, *p)
+	a, err := v.appendA(mem, *p)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (m decoderMaker) ofArray(t reflect.Type) decodeFunc {
 		return decodeGeneral
 	}
 	elem, length := m.decoder(t.Elem()), t.Len()
-	return func(keys *keyTexts, v value, target reflect.Value) error {
+	return func(mem *memory, v value, target reflect.Value) error {
 		if v.typ != bson.TypeArray || count(v.data) > length {
 			return decodeGeneral(nil, v, target)
 		}
@@ -86,7 +86,7 @@ func (m decoderMaker) ofArray(t reflect.Type) decodeFunc {
 		for i := 0; r.more(); i++ {
 			slot := target.Index(i)
 			slot.SetZero()
-			if err := elem.decode(keys, r.value(len(r.key())), slot); err != nil {
+			if err := elem.decode(mem, r.value(len(r.key())), slot); err != nil {
 				return err
 			}
 		}

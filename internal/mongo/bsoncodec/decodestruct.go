@@ -52,7 +52,7 @@ func truncating(t reflect.Type) *typeDecoder {
 	return &typeDecoder{decode: decodeKind(t.Kind(), true)}
 }
 
-func (s *structDecoder) decode(keys *keyTexts, v value, target reflect.Value) error {
+func (s *structDecoder) decode(mem *memory, v value, target reflect.Value) error {
 	if v.typ != bson.TypeEmbeddedDocument {
 		if v.isNull() {
 			target.SetZero()
@@ -76,7 +76,7 @@ func (s *structDecoder) decode(keys *keyTexts, v value, target reflect.Value) er
 			next = i
 		}
 		f := &s.fields[next]
-		if err := f.set(keys, r.value(n), target); err != nil {
+		if err := f.set(mem, r.value(n), target); err != nil {
 			return err
 		}
 		next++
@@ -102,7 +102,7 @@ func lower(key []byte) bool {
 	return true
 }
 
-func (f *fieldDecoder) set(keys *keyTexts, v value, target reflect.Value) error {
+func (f *fieldDecoder) set(mem *memory, v value, target reflect.Value) error {
 	if f.path == nil {
 		target = target.Field(f.index)
 	} else {
@@ -113,9 +113,9 @@ func (f *fieldDecoder) set(keys *keyTexts, v value, target reflect.Value) error 
 		if !pointed.IsValid() {
 			return errMismatch
 		}
-		return decoderOf(pointed.Type()).decode(keys, v, pointed)
+		return decoderOf(pointed.Type()).decode(mem, v, pointed)
 	}
-	return f.decode(keys, v, target)
+	return f.decode(mem, v, target)
 }
 
 // inlineField returns the field at a path. Nil pointers to inline structs get a new struct.

@@ -29,6 +29,17 @@ func Append(dst []byte, v any) ([]byte, error) {
 	return appendGeneral(dst, v)
 }
 
+// AppendElement appends an element of a slice as a document to dst. The result is that of [Append] with v.Interface(), but
+// most structs are not copied. v must be valid.
+func AppendElement(dst []byte, v reflect.Value) ([]byte, error) {
+	if v.Kind() == reflect.Struct {
+		if e := encoderOf(v.Type()); e.document != nil && e.addressless {
+			return e.document(dst, place{}, v)
+		}
+	}
+	return Append(dst, v.Interface())
+}
+
 // place is where an encoder writes a value: the type and the key of the element are already there.
 type place struct {
 	typeAt  int // where the type of the element is, which the encoder sets
@@ -53,6 +64,8 @@ type typeEncoder struct {
 	document encodeFunc // a document without the head of an element; nil if the general encoder must do it
 	// plainPointer means a pointer type that is encoded as the type that it points to.
 	plainPointer bool
+	// addressless means that a value with an address is encoded as one without: no method of a pointer is called.
+	addressless bool
 }
 
 func isNilSlice(v reflect.Value) bool { return v.Kind() == reflect.Slice && v.IsNil() }
@@ -72,7 +85,7 @@ func (m encoderMaker) encoder(t reflect.Type) *typeEncoder {
 // type implements, the kind.
 func (m encoderMaker) choose(t reflect.Type) typeEncoder {
 	if element, ok := bsonEncoders[t]; ok {
-		return typeEncoder{element: element}
+		return typeEncoder{element: element, addressless: true}
 	}
 	if generalTypes[t] {
 		return typeEncoder{element: encodeGeneral}
@@ -90,12 +103,12 @@ func (m encoderMaker) ofKind(t reflect.Type) typeEncoder {
 	case reflect.Map:
 		return m.ofMap(t)
 	case reflect.Pointer:
-		return typeEncoder{element: encodePointer(m.encoder(t.Elem())), plainPointer: true}
+		return typeEncoder{element: encodePointer(m.encoder(t.Elem())), plainPointer: true, addressless: true}
 	case reflect.Slice:
 		return m.ofSlice(t)
 	case reflect.Array:
 		return m.ofArray(t)
 	default:
-		return typeEncoder{element: encodeKind(t.Kind())}
+		return typeEncoder{element: encodeKind(t.Kind()), addressless: !unknownKind(t)}
 	}
 }

@@ -135,7 +135,7 @@ func (m encoderMaker) ofMap(t reflect.Type) typeEncoder {
 	if t == reflect.TypeFor[bson.M]() || t == reflect.TypeFor[map[string]any]() {
 		document = encodeM
 	}
-	return typeEncoder{element: nested(bson.TypeEmbeddedDocument, document), document: document}
+	return typeEncoder{element: nested(bson.TypeEmbeddedDocument, document), document: document, addressless: true}
 }
 
 func encodeM(dst []byte, p place, v reflect.Value) ([]byte, error) {
@@ -150,7 +150,7 @@ func (m encoderMaker) ofSlice(t reflect.Type) typeEncoder {
 		document := func(dst []byte, p place, v reflect.Value) ([]byte, error) {
 			return p.appendD(dst, as[bson.D](v))
 		}
-		return typeEncoder{element: nested(bson.TypeEmbeddedDocument, document), document: document}
+		return typeEncoder{element: nested(bson.TypeEmbeddedDocument, document), document: document, addressless: true}
 	}
 	return m.ofArray(t)
 }
@@ -161,7 +161,8 @@ func (m encoderMaker) ofArray(t reflect.Type) typeEncoder {
 		return typeEncoder{element: encodeGeneral}
 	}
 	elem := m.encoder(t.Elem())
-	return typeEncoder{element: nested(bson.TypeArray, func(dst []byte, p place, v reflect.Value) ([]byte, error) {
+	addressless := t.Kind() == reflect.Slice || elem.addressless
+	return typeEncoder{addressless: addressless, element: nested(bson.TypeArray, func(dst []byte, p place, v reflect.Value) ([]byte, error) {
 		inner, start, dst, err := p.open(dst)
 		for i := 0; err == nil && i < v.Len(); i++ {
 			at := inner

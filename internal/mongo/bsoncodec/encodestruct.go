@@ -26,7 +26,7 @@ func (m encoderMaker) ofStruct(t reflect.Type) typeEncoder {
 	if !ok {
 		return general
 	}
-	s := &structEncoder{}
+	s, addressless := &structEncoder{}, true
 	for _, f := range fields {
 		e := fieldEncoder{typeEncoder: m.encoder(f.typ), name: f.name, index: f.path[0], minSize: f.minSize}
 		if len(f.path) > 1 {
@@ -38,8 +38,9 @@ func (m encoderMaker) ofStruct(t reflect.Type) typeEncoder {
 			}
 		}
 		s.fields = append(s.fields, e)
+		addressless = addressless && e.addressless
 	}
-	return typeEncoder{element: nested(bson.TypeEmbeddedDocument, s.encode), document: s.encode}
+	return typeEncoder{element: nested(bson.TypeEmbeddedDocument, s.encode), document: s.encode, addressless: addressless}
 }
 
 func (s *structEncoder) encode(dst []byte, p place, v reflect.Value) ([]byte, error) {

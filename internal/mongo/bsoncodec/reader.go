@@ -135,21 +135,3 @@ func (v value) binary() (byte, []byte) {
 	}
 	return subtype, append(make([]byte, 0, len(data)), data...)
 }
-
-// keyTexts returns keys as strings. It remembers some, so that the keys that all documents of a batch have are
-// allocated once. A nil *keyTexts remembers none.
-type keyTexts struct{ seen [128]string }
-
-const longestSharedKey = 32
-
-func (k *keyTexts) text(key []byte) string {
-	if k == nil || len(key) == 0 || len(key) > longestSharedKey {
-		return string(key)
-	}
-	n := len(key)
-	slot := &k.seen[(uint(key[0])+3*uint(key[n/2])+7*uint(key[n-1])+31*uint(n))%uint(len(k.seen))]
-	if *slot != string(key) {
-		*slot = string(key)
-	}
-	return *slot
-}

@@ -326,6 +326,22 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// The second document is decoded by a decoder that remembers the first.
+func FuzzDecoder(f *testing.F) {
+	r := seeded(7)
+	for i, typ := range targetTypes {
+		f.Add(r.bytesFor(typ), r.bytesFor(typ), byte(i))
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte, typ byte) {
+		target := func() any { return reflect.New(targetTypes[int(typ)%len(targetTypes)]).Interface() }
+		var d Decoder
+		_ = observe(func() (any, error) { return nil, d.Decode(first, target()) })
+		if diff := compareDecoders(second, target, map[string]func([]byte, any) error{"Decoder": d.Decode}); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func FuzzNewTypes(f *testing.F) {
 	f.Add(uint64(0))
 	f.Fuzz(compareNewType)

@@ -130,6 +130,15 @@ func readable(v reflect.Value) any {
 
 // compareDecoding decodes doc into two targets that are made alike, and returns a text if the results differ.
 func compareDecoding(doc []byte, target func() any) string {
+	var used Decoder
+	_ = observe(func() (any, error) { return nil, used.Decode(doc, new(bson.D)) })
+	return compareDecoders(doc, target, map[string]func([]byte, any) error{
+		"Decode": Decode, "Decoder": new(Decoder).Decode, "Decoder that knows the keys": used.Decode,
+	})
+}
+
+// compareDecoders is compareDecoding for these functions.
+func compareDecoders(doc []byte, target func() any, decoders map[string]func([]byte, any) error) string {
 	decoded := func(decode func([]byte, any) error) outcome {
 		return observe(func() (any, error) {
 			v := target()
@@ -138,7 +147,7 @@ func compareDecoding(doc []byte, target func() any) string {
 		})
 	}
 	want := decoded(bson.Unmarshal)
-	for name, decode := range map[string]func([]byte, any) error{"Decode": Decode, "Decoder": new(Decoder).Decode} {
+	for name, decode := range decoders {
 		if got := decoded(decode); !got.equal(want) {
 			return fmt.Sprintf("%s of %x into %T\ngot  %v\nwant %v", name, doc, target(), got, want)
 		}
@@ -148,10 +157,20 @@ func compareDecoding(doc []byte, target func() any) string {
 
 // compareEncoding encodes v, and returns a text if the results differ.
 func compareEncoding(v any) string {
+	return compareEncoder(v, func(dst []byte) ([]byte, error) { return Append(dst, v) })
+}
+
+// compareElementEncoding encodes v, which has an address, as an element of a slice, and returns a text if the result is
+// not that of the general encoder for a copy of v.
+func compareElementEncoding(v reflect.Value) string {
+	return compareEncoder(v.Interface(), func(dst []byte) ([]byte, error) { return AppendElement(dst, v) })
+}
+
+func compareEncoder(v any, appendTo func(dst []byte) ([]byte, error)) string {
 	want := observe(func() (any, error) { return bson.Marshal(v) })
 	prefix := []byte("prefix")
 	got := observe(func() (any, error) {
-		b, err := Append(prefix, v)
+		b, err := appendTo(prefix)
 		return b[min(len(b), len(prefix)):], err
 	})
 	if !got.equal(want) {

@@ -11,13 +11,16 @@ const (
 	NestedBatch = "nested" // of orders, some 490 bytes each
 )
 
-// batchReply returns the reply to a find in a collection of batches, or nil if it is another collection.
+// Imports is the collection in which every insert inserts a whole batch.
+const Imports = "imports"
+
+// batchReply returns the body of the reply to a find in a collection of batches, or nil if it is another collection.
 func batchReply(collection string) []byte {
 	switch collection {
 	case FlatBatch:
-		return message(cursorReply(collection, BatchSize, Stored()))
+		return cursorReply(collection, BatchSize, Stored())
 	case NestedBatch:
-		return message(cursorReply(collection, BatchSize, Order()))
+		return cursorReply(collection, BatchSize, Order())
 	default:
 		return nil
 	}

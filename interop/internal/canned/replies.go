@@ -15,42 +15,77 @@ const (
 
 // replies are one connection's: their responseTo is written into them.
 type replies struct {
-	hello, oldHello, find, insert, ok, unknown []byte
-	batches                                    map[string][]byte // by collection; made when they are asked for
+	with             wire.Compressor // of the requests and of the replies to commands that may be compressed
+	codec            wire.Codec
+	in               []byte // the last request, decompressed
+	hello, oldHello  []byte
+	find, ok         []byte
+	insert, imported []byte
+	update, unknown  []byte
+	batches          map[string][]byte // by collection; made when they are asked for
 }
 
-func newReplies(address string) *replies {
-	hello := helloDocument(address)
-	return &replies{
-		hello:    message(hello),
-		oldHello: wire.AppendReply(nil, 1, 0, hello),
-		find:     message(cursorReply(Collection, 1, Stored())),
-		batches:  make(map[string][]byte),
-		insert:   message(insertReply()),
-		ok:       message(document(func(b []byte) []byte { return appendTimes(wire.AppendDouble(b, "ok", 1)) })),
-		unknown:  message(document(appendUnknown)),
+func newReplies(address string, with wire.Compressor) *replies {
+	hello := helloDocument(address, with)
+	r := &replies{with: with, batches: make(map[string][]byte)}
+	r.hello = message(hello)
+	r.oldHello = wire.AppendReply(nil, 1, 0, hello)
+	r.find = r.made(cursorReply(Collection, 1, Stored()))
+	r.insert = r.made(writeReply(1))
+	r.imported = r.made(writeReply(BatchSize))
+	r.update = r.made(updateReply())
+	r.ok = r.made(document(func(b []byte) []byte { return appendTimes(wire.AppendDouble(b, "ok", 1)) }))
+	r.unknown = r.made(document(appendUnknown))
+	return r
+}
+
+// made returns the reply with this body as it is sent.
+func (r *replies) made(body []byte) []byte {
+	reply := message(body)
+	if r.with == wire.NoCompressor {
+		return reply
 	}
+	compressed, err := r.codec.Compress(nil, reply, r.with)
+	if err != nil {
+		panic(err) // the bytes are ours
+	}
+	return compressed
 }
 
 // to returns the reply to a request, ready to be sent.
-func (r *replies) to(request []byte) []byte {
+func (r *replies) to(request []byte) ([]byte, error) {
+	id := request[4:8]
+	if opCode(request) == wire.OpCompressed {
+		var err error
+		if r.in, _, err = r.codec.Decompress(r.in[:0], request, requestBuffer); err != nil {
+			return nil, err
+		}
+		request = r.in
+	}
 	reply := r.choose(request)
-	copy(reply[8:12], request[4:8])
-	return reply
+	copy(reply[8:12], id)
+	return reply, nil
 }
 
+func opCode(message []byte) int32 { return int32(binary.LittleEndian.Uint32(message[12:])) }
+
 func (r *replies) choose(request []byte) []byte {
-	if int32(binary.LittleEndian.Uint32(request[12:])) == wire.OpQuery {
+	if opCode(request) == wire.OpQuery {
 		return r.oldHello
 	}
 	switch string(command(request)) {
 	case "find":
 		return r.toFind(collection(request))
 	case "insert":
+		if collection(request) == Imports {
+			return r.imported
+		}
 		return r.insert
+	case "update":
+		return r.update
 	case "hello", "isMaster", "ismaster":
 		return r.hello
-	case "ping", "endSessions":
+	case "ping", "commitTransaction", "abortTransaction", "endSessions":
 		return r.ok
 	default:
 		return r.unknown
@@ -63,7 +98,9 @@ func (r *replies) toFind(collection string) []byte {
 	}
 	batch, made := r.batches[collection]
 	if !made {
-		batch = batchReply(collection)
+		if body := batchReply(collection); body != nil {
+			batch = r.made(body)
+		}
 		r.batches[collection] = batch
 	}
 	if batch == nil {
@@ -92,8 +129,11 @@ func document(appendTo func([]byte) []byte) []byte {
 	return wire.EndDocument(appendTo(b), at)
 }
 
-func helloDocument(address string) []byte {
+func helloDocument(address string, with wire.Compressor) []byte {
 	return document(func(b []byte) []byte {
+		if with == wire.Zstd {
+			b = wire.AppendStrings(b, "compression", []string{"zstd"})
+		}
 		b = wire.AppendBool(b, "helloOk", true)
 		b = wire.AppendBool(b, "isWritablePrimary", true)
 		b = wire.AppendBool(b, "ismaster", true)
@@ -117,15 +157,24 @@ func helloDocument(address string) []byte {
 	})
 }
 
-func insertReply() []byte {
+// writeReply returns the reply to a write of n statements.
+func writeReply(n int32) []byte {
+	return document(func(b []byte) []byte { return appendWriteResult(wire.AppendInt32(b, "n", n)) })
+}
+
+func updateReply() []byte {
 	return document(func(b []byte) []byte {
-		b = wire.AppendInt32(b, "n", 1)
-		b = wire.AppendObjectID(b, "electionId", electionID)
-		opTime, b := wire.BeginEmbedded(b, "opTime")
-		b = wire.AppendTimestamp(b, "ts", second, counter)
-		b = wire.EndDocument(wire.AppendInt64(b, "t", 1), opTime)
-		return appendTimes(wire.AppendDouble(b, "ok", 1))
+		return appendWriteResult(wire.AppendInt32(wire.AppendInt32(b, "n", 1), "nModified", 1))
 	})
+}
+
+// appendWriteResult writes what follows the counts in the reply to a write.
+func appendWriteResult(b []byte) []byte {
+	b = wire.AppendObjectID(b, "electionId", electionID)
+	opTime, b := wire.BeginEmbedded(b, "opTime")
+	b = wire.AppendTimestamp(b, "ts", second, counter)
+	b = wire.EndDocument(wire.AppendInt64(b, "t", 1), opTime)
+	return appendTimes(wire.AppendDouble(b, "ok", 1))
 }
 
 func appendUnknown(b []byte) []byte {

@@ -5,42 +5,62 @@
 package canned
 
 import (
+	"crypto/tls"
+	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-// Serve listens on a free local port, writes the address to out as one line, and serves until in ends: a parent holds
-// the other end of in and need not stop the server otherwise.
+// Serve serves on three free local ports: plainly, with TLS, and with zstd. It writes to out, as one line, what
+// [ParseAddresses] reads, and serves until in ends: a parent holds the other end of in and need not stop the server
+// otherwise.
 func Serve(in io.Reader, out io.Writer) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	certificate, err := newCertificate()
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out, l.Addr()); err != nil {
-		return err
-	}
-	go func() {
-		_, _ = io.Copy(io.Discard, in)
-		_ = l.Close()
-	}()
-	for {
-		c, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return nil
-		}
-		if err != nil {
+	var listeners [3]net.Listener
+	for i := range listeners {
+		if listeners[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return err
 		}
-		go serve(c, newReplies(l.Addr().String()))
+	}
+	plain, secure, compressed := listeners[0], listeners[1], listeners[2]
+	_, err = fmt.Fprintln(out, plain.Addr(), secure.Addr(), compressed.Addr(),
+		base64.StdEncoding.EncodeToString(certificate.Certificate[0]))
+	if err != nil {
+		return err
+	}
+	secure = tls.NewListener(secure, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13})
+	var serving sync.WaitGroup
+	serving.Go(func() { accept(plain, wire.NoCompressor) })
+	serving.Go(func() { accept(secure, wire.NoCompressor) })
+	serving.Go(func() { accept(compressed, wire.Zstd) })
+	_, _ = io.Copy(io.Discard, in)
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+	serving.Wait()
+	return nil
+}
+
+func accept(l net.Listener, with wire.Compressor) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(c, newReplies(l.Addr().String(), with))
 	}
 }
 
-const requestBuffer = 64 << 10
+// requestBuffer has room for an insert of BatchSize documents.
+const requestBuffer = 512 << 10
 
 // serve answers one connection until it ends. A request must fit its buffer: those of a measurement do.
 func serve(c net.Conn, r *replies) {
@@ -57,7 +77,11 @@ func serve(c net.Conn, r *replies) {
 			if !whole {
 				break
 			}
-			if _, err := c.Write(r.to(buf[:length])); err != nil {
+			reply, err := r.to(buf[:length])
+			if err != nil {
+				return
+			}
+			if _, err := c.Write(reply); err != nil {
 				return
 			}
 			got = copy(buf, buf[length:got])

@@ -20,6 +20,15 @@ func connectOurs(o *options.ClientOptions) (Client, error) {
 	return ourClient{c}, nil
 }
 
+// OpenOurs connects our client with settings that the official options lack.
+func OpenOurs(uri string, cfg mongo.Config, o *options.ClientOptions) (Client, error) {
+	c, err := mongo.Open(uri, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	return ourClient{c}, nil
+}
+
 func (c ourClient) Ping(ctx context.Context) error {
 	return c.Database("admin").RunCommand(ctx, bson.D{{Key: "ping", Value: 1}}).Err()
 }
