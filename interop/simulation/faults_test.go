@@ -59,7 +59,9 @@ func messageFaults() []faultKind {
 			}}
 		}),
 		{name: "garbage", message: func(*injector, *planned, *mongotest.Request) mongotest.Middleware {
-			return changedReply(func(reply *mongotest.Reply, _ *mongotest.Request) { reply.Garbage = []byte("HTTP/1.1 400 Bad Request\r\n\r\n") })
+			return changedReply(func(reply *mongotest.Reply, _ *mongotest.Request) {
+				reply.Garbage = []byte("HTTP/1.1 400 Bad Request\r\n\r\n")
+			})
 		}},
 		{name: "wrong responseTo", message: func(*injector, *planned, *mongotest.Request) mongotest.Middleware {
 			return changedReply(func(reply *mongotest.Reply, r *mongotest.Request) { reply.ResponseTo = r.RequestID + 1<<20 })
@@ -136,7 +138,9 @@ func clusterFaults() []faultKind {
 	of := func(name string, strike func(i *injector, f *planned, member int) func()) faultKind {
 		return faultKind{name: name, cluster: strike}
 	}
-	other := func(i *injector, f *planned, m int) int { return (m + 1 + f.choice%(i.rs.Members()-1)) % i.rs.Members() }
+	other := func(i *injector, f *planned, m int) int {
+		return (m + 1 + f.choice%(i.rs.Members()-1)) % i.rs.Members()
+	}
 	return []faultKind{
 		of("member killed", func(i *injector, _ *planned, m int) func() {
 			i.rs.Kill(m)

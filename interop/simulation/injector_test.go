@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,17 +22,17 @@ type injector struct {
 	history *history
 	repairs sync.WaitGroup
 
-	mu           sync.Mutex
-	over         bool
-	left         [][]planned       // by worker, those that have not happened yet
-	messages     map[string]int    // of an operation, so far
-	arrivals     map[string]int    // of a call, messages
+	mu       sync.Mutex
+	over     bool
+	left     [][]planned    // by worker, those that have not happened yet
+	messages map[string]int // of an operation, so far
+	arrivals map[string]int // of a call, messages
 	// concernFailed are the calls that were answered with a write concern error.
 	concernFailed map[string]bool
-	transactions map[string]string // the call of a session's transaction
-	busy         bool              // the cluster is broken
-	waiting      []planned         // for the cluster to be whole
-	hits         []hit
+	transactions  map[string]string // the call of a session's transaction
+	busy          bool              // the cluster is broken
+	waiting       []planned         // for the cluster to be whole
+	hits          []hit
 }
 
 // hit is a fault that happened.
@@ -166,6 +167,13 @@ func (i *injector) arrived(id string) *planned {
 		i.left[worker] = list[1:]
 	}
 	return &f
+}
+
+// outstanding reports whether planned faults have not happened yet.
+func (i *injector) outstanding() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.waiting) > 0 || slices.ContainsFunc(i.left, func(list []planned) bool { return len(list) > 0 })
 }
 
 func (i *injector) putBack(f *planned) {

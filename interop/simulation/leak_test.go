@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// awaitNoConnections waits a little until the servers have no connection any more.
+// awaitNoConnections waits until the servers have no connection any more. A server that streams hellos notices the end of a
+// connection when its next hello is due.
 func (c *cast) awaitNoConnections() {
-	const patience = 5 * time.Second
+	const patience = 15 * time.Second
 	deadline := time.Now().Add(patience)
 	for c.rs.Counters().Current > 0 {
 		if time.Now().After(deadline) {

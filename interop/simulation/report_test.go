@@ -46,13 +46,13 @@ func reportOf(err error) report {
 		}
 	case strings.Contains(r.text, "server selection"):
 		r.selection, r.why = true, "no server could be selected"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		r.why = "the context ended before the first attempt"
 	case errors.As(err, &server):
 		r.attempts, r.why = 1, "the server refused it"
 		if concernFailed(err) {
 			r.claim = unknown
 		}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		r.why = "the context ended before the first attempt"
 	default:
 		r.silent = true
 	}

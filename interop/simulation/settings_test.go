@@ -57,7 +57,9 @@ func onTCP(seed uint64, duration time.Duration) settings {
 }
 
 // scaled returns a time of a fault.
-func (s settings) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) * s.slowness) }
+func (s settings) scaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * s.slowness)
+}
 
 // The streams of random numbers that come from one seed.
 const (
@@ -74,7 +76,10 @@ func (s settings) random(purpose, who, what uint64) *rand.Rand {
 // An epoch is a part of the life in which all workers use the same few documents, so that no history of a document gets too long.
 const epochLength = 20 // operations of each worker
 
-func (s settings) epochs() int { return (s.operations + epochLength - 1) / epochLength }
+func (s settings) epochs() int { return s.most()/epochLength + 1 }
+
+// most is the largest number of operations of a worker.
+func (s settings) most() int { return s.operations + s.operations/3 }
 
 // hot is the number of documents of a collection that an epoch uses.
 func (s settings) hot() int { return max(4, s.workers/4) }

@@ -92,9 +92,9 @@ func chosen(r *rand.Rand) kind {
 	panic("the shares of the kinds are not 100")
 }
 
-// run makes all operations. They are spread over the life, in rounds.
+// run makes all operations, and some more if planned faults have not happened yet. They are spread over the life, in rounds.
 func (w *worker) run() {
-	for number := range w.operations {
+	for number := 0; number < w.operations || number < w.most() && w.injector.outstanding(); number++ {
 		r := w.random(forOperation, uint64(w.id), uint64(number))
 		k := chosen(r)
 		o := &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), epoch: number / epochLength, kind: k.name}
@@ -207,7 +207,9 @@ func (d document) changed(token string) document {
 }
 
 // newborn is a document of lives.
-func newborn(token string) bson.D { return bson.D{{Key: "_id", Value: token}, {Key: "last", Value: token}} }
+func newborn(token string) bson.D {
+	return bson.D{{Key: "_id", Value: token}, {Key: "last", Value: token}}
+}
 
 func pushes(ns string, docs []string) []write {
 	var list []write
