@@ -1,0 +1,262 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+)
+
+// check returns the violations of all rules that are judged by history and truth.
+func (l *life) check() []violation {
+	found := slices.Clone(l.history.violations)
+	if l.error != nil {
+		return append(found, violation{"simulation", fmt.Sprintf("the life did not end: %v", l.error)})
+	}
+	found = append(found, checkDocuments(l.truth)...)
+	found = append(found, checkOnce(l.history.calls, l.truth)...)
+	found = append(found, checkReads(l.history.calls, l.truth)...)
+	found = append(found, checkErrors(l.history.calls, l.truth)...)
+	found = append(found, checkLinearizable(l.history.calls, l.truth)...)
+	for _, w := range l.watchers {
+		found = append(found, checkStream(w.name, w.ns, w.events, l.truth.events)...)
+		found = append(found, checkReports("watcher "+w.name, w.failures)...)
+	}
+	return found
+}
+
+// violations collects those of one rule.
+type violations struct {
+	rule string
+	list []violation
+}
+
+func (v *violations) add(format string, args ...any) {
+	v.list = append(v.list, violation{v.rule, fmt.Sprintf(format, args...)})
+}
+
+// checkDocuments checks that documents and oplog agree, so that each of them can be taken for the truth.
+func checkDocuments(t *truth) []violation {
+	v := violations{rule: "truth"}
+	changes := t.changesOf()
+	for a, d := range t.documents {
+		if a.doc == beginMarker || a.doc == endMarker || a.ns == lives {
+			continue
+		}
+		var tokens []string
+		for _, i := range changes[a] {
+			if e := t.events[i]; e.change == "update" || e.change == "replace" {
+				tokens = append(tokens, e.token)
+			}
+		}
+		if d.N != len(d.Log) || !slices.Equal(tokens, d.Log) {
+			v.add("%v: n is %d, the log %v, and the oplog has %v", a, d.N, d.Log, tokens)
+		}
+	}
+	return v.list
+}
+
+// key names one change of one document.
+type key struct {
+	address
+	token  string
+	effect effect
+}
+
+// counts returns how often each change was made.
+func (t *truth) counts() map[key]int {
+	counts := make(map[key]int)
+	for _, e := range t.events {
+		k := key{address: address{e.ns, e.doc}, token: e.token}
+		switch e.change {
+		case "insert":
+			k.effect = insert
+		case "delete":
+			k.effect = remove
+		}
+		counts[k]++
+	}
+	return counts
+}
+
+// checkOnce checks the number of times that each write was applied against its claim.
+func checkOnce(calls []*call, t *truth) []violation {
+	v := violations{rule: "once"}
+	counts := t.counts()
+	for _, c := range calls {
+		done := 0
+		for _, w := range c.writes {
+			k := key{address{w.ns, w.doc}, w.token, w.effect}
+			n := counts[k]
+			delete(counts, k)
+			done += min(n, 1)
+			if n > 1 || n == 0 && w.claim == applied || n > 0 && w.claim == notApplied {
+				v.add("%s of %s/%s by %s, which is reported as %s, was applied %d times: %v", w.effect, w.ns, w.doc, w.token, w.claim, n, c)
+			}
+		}
+		if c.atomic && done != 0 && done != len(c.writes) {
+			v.add("%d of the %d changes of a transaction are there: %v", done, len(c.writes), c)
+		}
+	}
+	for k, n := range counts {
+		v.add("%d changes %v were made by no call", n, k)
+	}
+	v.add0(checkPresence(t))
+	return v.list
+}
+
+func (v *violations) add0(list []violation) { v.list = append(v.list, list...) }
+
+// checkPresence checks that a document is there if it was inserted and not deleted, and only then.
+func checkPresence(t *truth) []violation {
+	v := violations{rule: "once"}
+	there := make(map[address]bool)
+	for _, e := range t.events {
+		switch e.change {
+		case "insert":
+			there[address{e.ns, e.doc}] = true
+		case "delete":
+			there[address{e.ns, e.doc}] = false
+		}
+	}
+	for a, is := range there {
+		if _, has := t.documents[a]; has != is {
+			v.add("%v is there: %t, by the oplog: %t", a, has, is)
+		}
+	}
+	return v.list
+}
+
+// checkReads checks what was read against what a majority has.
+func checkReads(calls []*call, t *truth) []violation {
+	v := violations{rule: "snapshot"}
+	changes := t.changesOf()
+	for _, c := range calls {
+		if c.failed() && c.claim == notApplied {
+			continue // nothing holds for the reads of a transaction that was aborted
+		}
+		committedAll := true
+		for _, r := range c.reads {
+			if r.n != len(r.log) {
+				v.add("%s/%s has %d changes and a log of %d: %v", r.ns, r.doc, r.n, len(r.log), c)
+			}
+			final := t.documents[address{r.ns, r.doc}].Log
+			if r.level != anything && !startsWith(final, r.log) && (!c.failed() || c.isApplied(t)) {
+				committedAll = false
+				v.add("%s/%s: what was read is not a beginning of %v: %v", r.ns, r.doc, final, c)
+			}
+		}
+		if committedAll && (!c.failed() || c.isApplied(t)) {
+			v.add0(checkSnapshot(c, t, changes))
+		}
+	}
+	return v.list
+}
+
+// isApplied reports whether the first write of a call is there.
+func (c *call) isApplied(t *truth) bool {
+	if len(c.writes) == 0 {
+		return false
+	}
+	w := c.writes[0]
+	return slices.Contains(t.documents[address{w.ns, w.doc}].Log, w.token)
+}
+
+func startsWith(log, beginning []string) bool {
+	return len(beginning) <= len(log) && slices.Equal(log[:len(beginning)], beginning)
+}
+
+// checkSnapshot checks that there is a point in the oplog after all changes that the call saw and before all that it did not see,
+// and that a transaction's own changes follow what it read. Its reads' logs are beginnings of the documents' logs.
+func checkSnapshot(c *call, t *truth, changes map[address][]int) []violation {
+	v := violations{rule: "snapshot"}
+	seen, unseen := -1, len(t.events)
+	for _, r := range c.reads {
+		if r.level != snapshot {
+			continue
+		}
+		a := address{r.ns, r.doc}
+		of := changes[a]
+		if len(r.log) > 0 {
+			seen = max(seen, of[len(r.log)-1])
+		}
+		if len(r.log) < len(of) {
+			unseen = min(unseen, of[len(r.log)])
+		}
+		for _, w := range c.writes {
+			if w.ns != r.ns || w.doc != r.doc {
+				continue
+			}
+			log := t.documents[a].Log
+			if at := slices.Index(log, w.token); at >= 0 && at != len(r.log) {
+				v.add("lost update: %s/%s was read with %d changes, and the own one is number %d: %v", r.ns, r.doc, len(r.log), at, c)
+			}
+		}
+	}
+	if seen >= unseen {
+		v.add("no snapshot: %v was seen and %v was not: %v", t.events[seen], t.events[unseen], c)
+	}
+	return v.list
+}
+
+// checkStream checks that a watcher got the events of the oplog, each once and in order.
+func checkStream(name, ns string, got, oplog []event) []violation {
+	v := violations{rule: "stream"}
+	var want []event
+	for _, e := range oplog {
+		if ns == "" || e.ns == ns {
+			want = append(want, e)
+		}
+	}
+	got = slices.DeleteFunc(slices.Clone(got), func(e event) bool { return e.doc == beginMarker || e.doc == endMarker })
+	times := make(map[event]int)
+	for _, e := range got {
+		times[e]++
+	}
+	for _, e := range want {
+		if times[e] != 1 {
+			v.add("%s: %v was returned %d times", name, e, times[e])
+		}
+		delete(times, e)
+	}
+	for e := range times {
+		v.add("%s: %v is not in the oplog", name, e)
+	}
+	for i := range min(len(got), len(want)) {
+		if len(v.list) == 0 && got[i] != want[i] {
+			v.add("%s: event %d is %v, want %v", name, i, got[i], want[i])
+		}
+	}
+	return v.list
+}
+
+// checkErrors checks what the errors say.
+func checkErrors(calls []*call, t *truth) []violation {
+	v := violations{rule: "error"}
+	for _, c := range calls {
+		if !c.failed() {
+			continue
+		}
+		v.add0(checkReports(c.id+" "+c.kind, append(slices.Clone(c.inner), c.report)))
+		if c.commands != 1 || c.silent {
+			continue
+		}
+		arrived := t.arrivals[c.id]
+		if sent := c.attempts - c.unsent; arrived > sent {
+			v.add("%d messages arrived, and the error tells of %d attempts that were sent: %v", arrived, sent, c)
+		}
+		if c.claim == unknown && c.answered && !t.concernFailed[c.id] {
+			v.add("the outcome is called unknown, but the server refused each attempt: %v", c)
+		}
+	}
+	return v.list
+}
+
+// checkReports checks that errors say what they must say.
+func checkReports(who string, reports []report) []violation {
+	v := violations{rule: "error"}
+	for _, r := range reports {
+		if r.silent || r.why == "" && r.text != "" {
+			v.add("%s: the error does not say its attempts and its why: %s", who, r.text)
+		}
+	}
+	return v.list
+}

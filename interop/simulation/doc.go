@@ -1,0 +1,41 @@
+// Package simulation lets many workers use our client while the cluster fails in every way that mongotest knows, and checks
+// afterwards the history of all calls against what the servers hold. It has only tests.
+//
+// # A seed
+//
+// A life is ten minutes of a replica set of three members, on the fake clock and a network in memory with 0.2 to 2 ms of
+// latency. Sixteen workers share four clients with different settings and make some 6,000 calls. Three watchers follow
+// change streams. The same load also runs for a minute on TCP and the real clock.
+//
+// All choices come from the seed: the kind, the documents and the deadline of a call from the seed, its worker and its number;
+// a fault from the seed, the operation and the number of its message, never from the clock. A cluster that is already
+// broken is not broken again: the fault strikes the first message after it was repaired. The order of goroutines is not fixed,
+// so one run of a seed does not always show a defect that another one shows: a life that fails writes its whole history
+// to a file and prints the command that repeats the seed.
+//
+// # The way of a life
+//
+//   - settings: how many workers and operations, for how long, with which defects.
+//   - plan: which operation suffers which fault, from the seed. Each kind of fault is in each plan.
+//   - cast: the servers, the clients, the workers and the watchers. Each worker makes its operations, one after the other. Each
+//     call has a comment that is unique; each write has a token that it leaves in its documents.
+//   - injector: middleware that finds the message of an operation by the comment, and strikes.
+//   - history: the calls: what was asked, when, what came back, and what the error claims.
+//   - truth: when all is repaired and quiet, the documents that a majority has, and all events of the oplog in their order, read by
+//     a new client.
+//   - checkers: pure functions from history and truth to violations, one for each rule.
+//
+// # The rules
+//
+//   - once: what was acknowledged is there exactly once, what was reported as not done is not there, and what is unknown is there
+//     at most once; a transaction is in all its documents or in none.
+//   - snapshot: what a transaction read is one point in the order of the oplog; no update of its documents is between its
+//     reading and its writing.
+//   - stream: a change stream returned each event once and in order.
+//   - error: each error says how many attempts there were and why there was no other one; no more messages arrived than
+//     attempts are told; an outcome is called unknown only if an answer was missing.
+//   - linearizable: the calls on one document are linearizable, by porcupine.
+//   - leak: no goroutine, no connection and no checked-out connection is left.
+//
+// Each checker has tests with histories that are wrong, and defects of client and server that a life must show.
+package simulation

@@ -1,0 +1,91 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// report is what an error says to an application that reads docs/RETRIES.md.
+type report struct {
+	text     string
+	attempts int // 0 if no attempt reached a server
+	unsent   int // how many of the attempts were not sent, at least
+	why      string
+	claim    outcome
+	// silent means that the error does not say what it must say.
+	silent bool
+	// selection means that no server could be selected.
+	selection bool
+	// answered means that the server answered each attempt.
+	answered bool
+}
+
+// reportOf reads an error of the client. A write concern error means that the outcome is unknown. Without a history there was
+// one attempt at most, and the error is the server's own, one of the network, that no server could be selected, or that the context
+// ended before anything was sent.
+func reportOf(err error) report {
+	r := report{text: err.Error(), claim: notApplied}
+	var history *retry.Error
+	if errors.As(err, &history) {
+		r.fromHistory(history)
+		return r
+	}
+	var server mongo.ServerError
+	switch {
+	case mongo.IsNetworkError(err):
+		r.attempts, r.why = 1, "a network error after one attempt"
+		if strings.Contains(r.text, "the command was not sent") {
+			r.unsent = 1
+		} else {
+			r.claim = unknown
+		}
+	case strings.Contains(r.text, "server selection"):
+		r.selection, r.why = true, "no server could be selected"
+	case errors.As(err, &server):
+		r.attempts, r.why = 1, "the server refused it"
+		if concernFailed(err) {
+			r.claim = unknown
+		}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		r.why = "the context ended before the first attempt"
+	default:
+		r.silent = true
+	}
+	return r
+}
+
+func (r *report) fromHistory(h *retry.Error) {
+	r.attempts, r.why = h.Total, h.Why().String()
+	r.answered = len(h.Attempts) == h.Total
+	for _, a := range h.Attempts {
+		r.answered = r.answered && a.Stage == retry.StageResponded
+		if a.Stage == retry.StageDispatch {
+			r.unsent++
+		}
+	}
+	if h.MayHaveApplied() {
+		r.claim = unknown
+	}
+	r.silent = h.Total < 1 || slices.Contains([]retry.Why{retry.WhyUndecided, retry.WhyRetried}, h.Why())
+}
+
+// concernFailed reports whether an error has a write concern error.
+func concernFailed(err error) bool {
+	var one mongo.WriteException
+	var bulk mongo.BulkWriteException
+	var client mongo.ClientBulkWriteException
+	switch {
+	case errors.As(err, &one):
+		return one.WriteConcernError != nil
+	case errors.As(err, &bulk):
+		return bulk.WriteConcernError != nil
+	case errors.As(err, &client):
+		return len(client.WriteConcernErrors) > 0
+	}
+	return false
+}
