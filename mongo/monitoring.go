@@ -20,16 +20,6 @@ func streams(o *options.ClientOptions) bool {
 	}
 }
 
-// uriValue returns the value of an option of the connection string, whose name is given in lower case, or "".
-func uriValue(uri, name string) string {
-	for key, value := range optionsOf(uri) {
-		if strings.EqualFold(key, name) {
-			return value
-		}
-	}
-	return ""
-}
-
 // inFunction reports whether the program runs as a function of a cloud provider, which is frozen between its calls: a stream
 // would break each time. The variables are those of the MongoDB Handshake specification.
 func inFunction(environment func(string) string) bool {
