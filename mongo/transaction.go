@@ -75,11 +75,18 @@ func (s *Session) AbortTransaction(ctx context.Context) error {
 // abortLimit is how long after the end of its context a transaction is aborted.
 const abortLimit = time.Second
 
-// abort aborts the transaction, also if ctx has ended or ends meanwhile.
-func (s *Session) abort(ctx context.Context) {
+// abort aborts the transaction, also if ctx has ended or ends meanwhile. After the end of ctx it has the time of limit, but at most
+// abortLimit.
+func (s *Session) abort(ctx context.Context, limit time.Duration) {
 	ctx = orBackground(ctx)
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	if ctx.Err() != nil {
+		longer, cancel = context.WithTimeout(longer, min(limit, abortLimit))
+		defer cancel()
+		_ = s.AbortTransaction(longer)
+		return
+	}
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortLimit, cancel) })()
 	_ = s.AbortTransaction(longer)
 }
