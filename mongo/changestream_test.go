@@ -721,3 +721,29 @@ func TestAStreamOfAShardedClusterResumes(t *testing.T) {
 		w.must(s.Close(w.ctx))
 	})
 }
+
+// Client-Side Operations Timeout, "Change Streams": the call after a timeout resumes, and then it asks for events.
+func TestTryNextAfterATimeoutResumesAndAsksOnce(t *testing.T) {
+	in(t, nil, func(w *world) {
+		s := w.watch(options.ChangeStream().SetMaxAwaitTime(time.Millisecond))
+		w.script("getMore", mongotest.Fault{Delay: 5 * time.Second})
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		if s.Next(ctx) || !mongo.IsTimeout(s.Err()) {
+			t.Fatalf("error: %v", s.Err())
+		}
+		w.forget()
+		if s.TryNext(w.ctx) || s.Err() != nil {
+			t.Errorf("error: %v", s.Err())
+		}
+		var sent []string
+		for _, ev := range w.started("") {
+			if ev.CommandName != "killCursors" {
+				sent = append(sent, ev.CommandName)
+			}
+		}
+		if !slices.Equal(sent, []string{"aggregate", "getMore"}) {
+			t.Errorf("TryNext sent %q", sent)
+		}
+	})
+}

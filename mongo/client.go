@@ -33,7 +33,7 @@ type Client struct {
 type scope struct {
 	codec          codec
 	readConcern    operation.ReadConcern
-	writeConcern   *writeconcern.WriteConcern
+	writeConcern   operation.WriteConcern
 	writeRefused   error // the error of writes with this write concern
 	readPreference *readpref.ReadPref
 	// reads selects a server by readPreference. It is made once, so that operations do not allocate it.
@@ -42,7 +42,7 @@ type scope struct {
 
 const defaultHeartbeat = 10 * time.Second
 
-func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
+func newClient(runner *operation.Runner, o *options.ClientOptions, wTimeout time.Duration) *Client {
 	c := &Client{
 		runner:    runner,
 		timeout:   valueOr(o.Timeout, 0),
@@ -52,6 +52,7 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 	}
 	c.writes = &topology.Selection{Write: true, LocalThreshold: c.threshold}
 	s := scope{codec: codec{registry: o.Registry, options: o.BSONOptions}}.confirm(o.WriteConcern)
+	s.writeConcern.Timeout = wTimeout
 	if o.ReadConcern != nil {
 		s.readConcern.Level = o.ReadConcern.Level
 	}
@@ -59,9 +60,9 @@ func newClient(runner *operation.Runner, o *options.ClientOptions) *Client {
 	return c
 }
 
-// confirm returns the scope with another write concern.
+// confirm returns the scope with another write concern, which has no wtimeout.
 func (s scope) confirm(wc *writeconcern.WriteConcern) scope {
-	s.writeConcern, s.writeRefused = wc, checkWriteConcern(wc)
+	s.writeConcern, s.writeRefused = operation.WriteConcern{WriteConcern: wc}, checkWriteConcern(wc)
 	return s
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -53,7 +51,7 @@ func (c *Client) readPrimary(op *operation.Operation, database, name string, cmd
 
 // define runs a command that creates or drops a database, a collection, a view or an index. It is retried for overload
 // only.
-func (db *Database) define(ctx context.Context, name string, wc *writeconcern.WriteConcern, cmd *plainCommand) error {
+func (db *Database) define(ctx context.Context, name string, wc operation.WriteConcern, cmd *plainCommand) error {
 	return db.client.run(ctx, &operation.Operation{
 		Name: name, Database: db.name, Command: cmd, Kind: operation.Write, Effect: retry.EffectIdempotent,
 		Selection: db.client.writes, WriteConcern: wc,

@@ -3,12 +3,9 @@ package mongo
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"net"
-	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,8 +60,11 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
+	logIgnoredOptions(log, o.GetURI())
+	legacy := legacyTimeoutsOf(o, cfg)
 	clusterCfg := clusterConfig(o, login)
 	clusterCfg.SRV, clusterCfg.Log = srv.polling(cfg), log
+	clusterCfg.SocketTimeout, clusterCfg.WaitQueueTimeout = legacy.socket, legacy.waitQueue
 	c, err := cluster.New(clusterCfg)
 	if err != nil {
 		log.Close()
@@ -78,14 +78,14 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 		RetryWrites:        valueOr(o.RetryWrites, true),
 		MaxAdaptiveRetries: int(min(valueOr(o.MaxAdaptiveRetries, defaultMaxAdaptiveRetries), math.MaxInt)),
 		Retarget:           valueOr(o.EnableOverloadRetargeting, false),
-		Limits:             cfg.limits(),
+		Limits:             cfg.limits(legacy.socket),
 		ServerAPI:          serverAPI(o.ServerAPIOptions),
 		Mutant:             m,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
-	return newClient(runner, o), nil
+	return newClient(runner, o, legacy.w), nil
 }
 
 // clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation of certificates, which is not checked.
@@ -99,45 +99,6 @@ var clientFields = honoured(
 	"ServerMonitor", "LoggerOptions", "Compressors", "ZlibLevel", "ZstdLevel", "SRVMaxHosts", "SRVServiceName",
 	"ServerAPIOptions",
 )
-
-// uriOptions are the options of the connection string that are honoured, in lower case. The official parser ignores
-// unknown options; here they are errors.
-var uriOptions = honoured(
-	"appname", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "journal",
-	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
-	"maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
-	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
-	"authmechanism", "authmechanismproperties", "authsource", "tls", "ssl", "tlscafile", "sslcertificateauthorityfile",
-	"tlscertificatekeyfile", "sslclientcertificatekeyfile", "tlscertificatekeyfilepassword", "sslclientcertificatekeypassword",
-	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
-	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
-	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
-)
-
-// uriOptionsWithoutEffect are options of the connection string, in lower case, with the values that they may have. With
-// such a value an option means what the client does without it, or what the official driver ignores too. An empty list
-// permits every value.
-var uriOptionsWithoutEffect = map[string][]string{
-	"slaveok":            nil, // the official driver ignores it
-	"sockettimeoutms":    {"0"},
-	"uuidrepresentation": {"standard", "unspecified"},
-}
-
-// checkURIOption returns an error if an option of the connection string is not honoured. The error has the value only
-// if it cannot be a password.
-func checkURIOption(name, value string) error {
-	lower := strings.ToLower(name)
-	values, known := uriOptionsWithoutEffect[lower]
-	switch {
-	case name == "" || uriOptions[lower]:
-		return nil
-	case !known:
-		return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
-	case values != nil && !slices.Contains(values, value):
-		return fmt.Errorf("mongo: the connection string's option %q with the value %q is not supported by Holdfast", name, value)
-	}
-	return nil
-}
 
 // validate checks the options before any network use.
 func validate(o *options.ClientOptions, srv *srvRecords) error {
@@ -163,38 +124,6 @@ func validate(o *options.ClientOptions, srv *srvRecords) error {
 	}
 	return notNegative(o)
 }
-
-func checkURI(uri string) error {
-	for name, value := range optionsOf(uri) {
-		if err := checkURIOption(name, value); err != nil {
-			return err
-		}
-	}
-	return checkTLSOptions(tlsGiven(uri))
-}
-
-// optionsOf returns the names and the values of the options of a connection string. A "?" before the "@" belongs to the
-// password.
-func optionsOf(uri string) iter.Seq2[string, string] {
-	if _, after, ok := strings.Cut(uri, "@"); ok {
-		uri = after
-	}
-	_, query, _ := strings.Cut(uri, "?")
-	return func(yield func(string, string) bool) {
-		for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
-			name, value, _ := strings.Cut(pair, "=")
-			if decoded, err := url.QueryUnescape(name); err == nil {
-				name = decoded
-			}
-			if !yield(name, value) {
-				return
-			}
-		}
-	}
-}
-
-// isOptionSeparator reports whether r separates the options of a connection string, as for the official parser.
-func isOptionSeparator(r rune) bool { return r == '&' || r == ';' }
 
 func notNegative(o *options.ClientOptions) error {
 	for _, d := range []struct {

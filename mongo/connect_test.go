@@ -20,8 +20,8 @@ func TestConnectRefuses(t *testing.T) {
 		want string
 	}{
 		{"a string that is not a URI", options.Client().ApplyURI("http://x"), "mongodb"},
-		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeoutMS=5"), `"socketTimeoutMS"`},
-		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeoutMS=5"), `"socketTimeoutMS"`},
+		{"an unknown URI option", options.Client().ApplyURI(host + "?socketTimeout=5"), `"socketTimeout"`},
+		{"an unknown URI option after a semicolon", options.Client().ApplyURI(host + "?retryReads=true;socketTimeout=5"), `"socketTimeout"`},
 		{"a log level that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
 			options.Logger().SetComponentLevel(options.LogComponentCommand, 3)), "the log level 3"},
 		{"a log component that does not exist", options.Client().ApplyURI(host).SetLoggerOptions(
@@ -69,7 +69,7 @@ func TestURIOptionsWithoutEffectAreAccepted(t *testing.T) {
 	for _, option := range []string{
 		"tls=false", "ssl=false", "TLS=false", "uuidRepresentation=standard", "uuidRepresentation=unspecified", "slaveOk=true",
 		"slaveOk=false", "tlsInsecure=false", "tlsAllowInvalidCertificates=false", "tlsAllowInvalidHostnames=false",
-		"socketTimeoutMS=0", "authSource=admin", "tls=false&slaveOk=true", "tls=false;retryReads=true", "tlsInsecure=true",
+		"authSource=admin", "tls=false&slaveOk=true", "tls=false;retryReads=true", "tlsInsecure=true",
 		"tlsDisableOCSPEndpointCheck=true", "tlsDisableCertificateRevocationCheck=true", "tls=true&ssl=true",
 	} {
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + option))

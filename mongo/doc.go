@@ -104,8 +104,12 @@
 // page docs/LOGIN.md of the repository has all of them. Revocation of certificates is not checked, so
 // tlsDisableOCSPEndpointCheck and tlsDisableCertificateRevocationCheck change nothing.
 //
-// These options of the connection string are accepted too. They change nothing: socketTimeoutMS=0,
-// uuidRepresentation=standard (or unspecified), authSource without a user, and slaveOk, which the official driver ignores.
+// The deprecated time limits socketTimeoutMS, waitQueueTimeoutMS and wTimeoutMS of the connection string are honoured, unlike in the
+// official driver. An operation ignores them if its context has a deadline, or if the client has the option timeoutMS.
+// socketTimeoutMS limits each attempt from the sending of its command to the reply: it must be longer than any command may take, the
+// wait of a tailable cursor or a change stream included. Some other old options are ignored, and logged at level info: the page
+// docs/OPTIONS.md of the repository has them. uuidRepresentation=standard (or unspecified), and authSource without a user,
+// are accepted and change nothing.
 //
 // These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
 // ServerMonitor. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are

@@ -1,8 +1,10 @@
 package mongo
 
 import (
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -102,3 +104,16 @@ func (c *Client) Hosts() []string {
 
 // SetJitter replaces the random numbers of WithTransaction's backoff.
 func (s *Session) SetJitter(f func() float64) { s.jitter = f }
+
+// HonouredURIOptions returns the options of the connection string that are honoured, in lower case.
+func HonouredURIOptions() []string { return slices.Sorted(maps.Keys(uriOptions)) }
+
+// IgnoredURIOptions returns the name, the permitted values and the reason of each option of the connection string that is ignored.
+func IgnoredURIOptions() [][3]string {
+	var rows [][3]string
+	for _, name := range slices.Sorted(maps.Keys(ignoredOptions)) {
+		o := ignoredOptions[name]
+		rows = append(rows, [3]string{name, strings.Join(o.values, ", "), o.why})
+	}
+	return rows
+}

@@ -143,7 +143,7 @@ func (coll *Collection) Find(
 		return nil, err
 	}
 	coll.scope.read(&cmd.op, coll.db.name, "find", cmd)
-	cmd.op.OwnTimeLimit = true // the server would apply maxTimeMS to the whole life of the cursor
+	cmd.op.OwnTimeLimit = !awaits // the server would apply maxTimeMS to the whole life of a cursor that does not await data
 	cmd.cursor = newCursor(ctx, coll.db, coll.name, coll.scope)
 	cmd.cursor.batchSize = valueOr(o.BatchSize, 0)
 	cmd.cursor.SetComment(o.Comment)

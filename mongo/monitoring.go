@@ -1,8 +1,6 @@
 package mongo
 
 import (
-	"strings"
-
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
@@ -19,14 +17,4 @@ func streams(o *options.ClientOptions) bool {
 	default:
 		return !new(cluster.Environment).InFunction() // a function is frozen between its calls: a stream would break each time
 	}
-}
-
-// uriValue returns the value of an option of the connection string, whose name is given in lower case, or "".
-func uriValue(uri, name string) string {
-	for key, value := range optionsOf(uri) {
-		if strings.EqualFold(key, name) {
-			return value
-		}
-	}
-	return ""
 }

@@ -32,7 +32,8 @@ type Config struct {
 	// AttemptTimeout limits the time of each attempt on its server, from the checkout of a connection to the reply. An attempt
 	// that reaches it fails with a network timeout and is retried by the usual rules. The retry goes to another server, or to the
 	// same one after a check has shown that it answers. So a server that is silent holds an operation for this time only. It must be
-	// longer than any command may take, the wait of a tailable cursor included. Zero means no limit; it must not be negative.
+	// longer than any command may take, the wait of a tailable cursor included. Zero means no limit; it must not be negative. It
+	// replaces socketTimeoutMS and waitQueueTimeoutMS of the connection string.
 	AttemptTimeout time.Duration
 	// Observer receives the events of the retries of all operations. Nil means none.
 	Observer retry.Observer
@@ -98,9 +99,10 @@ func (cfg *Config) check() error {
 }
 
 // limits returns the settings of the retries.
-func (cfg *Config) limits() operation.Limits {
+func (cfg *Config) limits(socketTimeout time.Duration) operation.Limits {
 	return operation.Limits{
-		Strategy: cfg.Strategy, Budget: cfg.Budget, Breaker: cfg.Breaker, AttemptTimeout: cfg.AttemptTimeout, Observer: cfg.Observer,
+		Strategy: cfg.Strategy, Budget: cfg.Budget, Breaker: cfg.Breaker, AttemptTimeout: cfg.AttemptTimeout, SocketTimeout: socketTimeout,
+		Observer: cfg.Observer,
 	}
 }
 

@@ -32,6 +32,21 @@ official release has added, gets an error with its name. ` + "`go test ./mongo -
 		slices.Sort(row.Refused)
 		page.WriteString("| " + strings.Join([]string{row.Type.String(), strings.Join(row.Honoured, ", "), strings.Join(row.Refused, ", ")}, " | ") + " |\n")
 	}
+	page.WriteString(`
+## Options of the connection string
+
+The names are in lower case; the connection string may write them in any case. The official options have no fields for
+sockettimeoutms, waitqueuetimeoutms and wtimeoutms, and the official driver ignores them. They are deprecated: an operation ignores them if
+its context has a deadline, or if the client has the option timeoutMS. An option that is neither honoured nor ignored is an error.
+
+` + "Honoured: " + strings.Join(mongo.HonouredURIOptions(), ", ") + `.
+
+| ignored | values | reason, which the log has at level info |
+|---|---|---|
+`)
+	for _, row := range mongo.IgnoredURIOptions() {
+		page.WriteString("| " + strings.Join(row[:], " | ") + " |\n")
+	}
 	if *writeOptionsPage {
 		if err := os.WriteFile(optionsPage, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

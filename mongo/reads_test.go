@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -263,6 +264,26 @@ func TestTheTimeLimitOfAGetMore(t *testing.T) {
 				ms, _ := sent[0].Command.Lookup("maxTimeMS").AsInt64OK()
 				if ms > c.want || ms < c.want-10 {
 					t.Errorf("maxTimeMS is %d, want %d", ms, c.want)
+				}
+				w.must(cursor.Close(w.ctx))
+			})
+		})
+	}
+}
+
+// Client-Side Operations Timeout, "Cursors": a find that awaits data has maxTimeMS, because the server does not apply it to the later
+// batches of such a cursor. Another one has none: the server would.
+func TestWhichFindHasATimeLimit(t *testing.T) {
+	for kind, want := range map[options.CursorType]bool{options.NonTailable: false, options.Tailable: false, options.TailableAwait: true} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			in(t, func(o *options.ClientOptions) { o.SetTimeout(time.Second) }, func(w *world) {
+				w.must(w.client.Database("test").CreateCollection(w.ctx, "c", options.CreateCollection().SetCapped(true).SetSizeInBytes(1<<16)))
+				w.insert(1)
+				cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetCursorType(kind))
+				w.must(err)
+				ms, has := w.started("find")[0].Command.Lookup("maxTimeMS").AsInt64OK()
+				if has != want || has && (ms <= 0 || ms > 1000) {
+					t.Errorf("maxTimeMS: %v, %d", has, ms)
 				}
 				w.must(cursor.Close(w.ctx))
 			})

@@ -65,7 +65,7 @@ func (c *Client) NumberSessionsInProgress() int { return c.runner.SessionsInUse(
 // second. It may be called more than once.
 func (s *Session) EndSession(ctx context.Context) {
 	if s.TransactionRunning() {
-		s.abort(ctx)
+		s.abort(ctx, abortLimit)
 	}
 	s.session.End()
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/operation"
 )
@@ -21,7 +20,7 @@ func (s *Session) StartTransaction(opts ...options.Lister[options.TransactionOpt
 		return err
 	}
 	t := s.defaults.with(o)
-	if err := checkWriteConcern(t.WriteConcern); err != nil {
+	if err := checkWriteConcern(t.WriteConcern.WriteConcern); err != nil {
 		return err
 	}
 	return s.session.StartTransaction(t)
@@ -39,7 +38,7 @@ func (d transactionDefaults) with(o options.TransactionOptions) operation.Transa
 		d.ReadPreference = o.ReadPreference
 	}
 	if o.WriteConcern != nil {
-		d.WriteConcern = o.WriteConcern
+		d.WriteConcern = operation.WriteConcern{WriteConcern: o.WriteConcern}
 	}
 	return operation.TransactionOptions(d)
 }
@@ -76,17 +75,24 @@ func (s *Session) AbortTransaction(ctx context.Context) error {
 // abortLimit is how long after the end of its context a transaction is aborted.
 const abortLimit = time.Second
 
-// abort aborts the transaction, also if ctx has ended or ends meanwhile.
-func (s *Session) abort(ctx context.Context) {
+// abort aborts the transaction, also if ctx has ended or ends meanwhile. After the end of ctx it has the time of limit, but at most
+// abortLimit.
+func (s *Session) abort(ctx context.Context, limit time.Duration) {
 	ctx = orBackground(ctx)
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	if ctx.Err() != nil {
+		longer, cancel = context.WithTimeout(longer, min(limit, abortLimit))
+		defer cancel()
+		_ = s.AbortTransaction(longer)
+		return
+	}
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(abortLimit, cancel) })()
 	_ = s.AbortTransaction(longer)
 }
 
 // acknowledged reports whether a write with that context and write concern is acknowledged. In a transaction every one is.
-func acknowledged(ctx context.Context, wc *writeconcern.WriteConcern) bool {
+func acknowledged(ctx context.Context, wc operation.WriteConcern) bool {
 	if wc.Acknowledged() {
 		return true
 	}

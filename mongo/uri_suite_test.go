@@ -50,8 +50,9 @@ type uriCase struct {
 
 // understood has the settings of a client that Connect finds in a connection string.
 type understood struct {
-	o   *options.ClientOptions
-	cfg cluster.Config
+	o      *options.ClientOptions
+	cfg    cluster.Config
+	legacy legacyTimeouts
 }
 
 // understand follows Connect up to the first use of the network. For MONGODB-X509 the application has a certificate.
@@ -63,8 +64,12 @@ func understand(uri string) (understood, error) {
 	if err := validate(o, nil); err != nil {
 		return understood{o: o}, err
 	}
+	legacy, err := parseLegacyTimeouts(o.GetURI())
+	if err != nil {
+		return understood{o: o}, err
+	}
 	login, err := authenticator(o)
-	return understood{o: o, cfg: clusterConfig(o, login)}, err
+	return understood{o: o, cfg: clusterConfig(o, login), legacy: legacy}, err
 }
 
 // wrong returns the settings that are not those of the case.
@@ -218,6 +223,8 @@ var uriOptionValues = map[string]func(understood) any{
 	"servermonitoringmode": func(u understood) any {
 		return cmp.Or(valueOr(u.o.ServerMonitoringMode, uriValue(u.o.GetURI(), "servermonitoringmode")), "auto")
 	},
+	socketTimeoutMS:            func(u understood) any { return u.legacy.socket.Milliseconds() },
+	wTimeoutMS:                 func(u understood) any { return u.legacy.w.Milliseconds() },
 	"serverselectiontimeoutms": func(u understood) any { return u.cfg.ServerSelectionTimeout.Milliseconds() },
 	"timeoutms":                func(u understood) any { return milliseconds(u.o.Timeout) },
 	"zlibcompressionlevel":     func(u understood) any { return valueOr(u.cfg.ZlibLevel, 99) },

@@ -44,7 +44,10 @@ func (s *Session) WithTransaction(
 	}
 	ctx, cancel := s.client.withTimeout(ctx)
 	defer cancel()
-	retries := transactionRetries{end: time.Now().Add(limit), jitter: s.jitter}
+	retries := transactionRetries{end: time.Now().Add(limit), timeout: abortLimit, jitter: s.jitter}
+	if deadline, ok := ctx.Deadline(); ok {
+		retries.timeout = time.Until(deadline)
+	}
 	for {
 		result, err := s.transact(ctx, &retries, fn, opts)
 		if err == nil || !operation.Labelled(err, operation.LabelTransientTransaction) {
@@ -64,14 +67,14 @@ func (s *Session) transact(
 	if err := s.StartTransaction(opts...); err != nil {
 		return nil, err
 	}
-	result, err := s.call(ctx, fn)
+	result, err := s.call(ctx, retries, fn)
 	switch {
 	case err != nil:
 		return result, err
 	case !s.TransactionRunning(): // fn has ended it
 		return result, nil
 	case ctx.Err() != nil:
-		s.abort(ctx)
+		s.abort(ctx, retries.timeout)
 		return nil, context.Cause(ctx)
 	}
 	if err := s.commit(ctx, retries); err != nil {
@@ -81,11 +84,13 @@ func (s *Session) transact(
 }
 
 // call calls fn, and aborts the transaction if fn fails or panics.
-func (s *Session) call(ctx context.Context, fn func(context.Context) (any, error)) (result any, err error) {
+func (s *Session) call(
+	ctx context.Context, retries *transactionRetries, fn func(context.Context) (any, error),
+) (result any, err error) {
 	returned := false
 	defer func() {
 		if (!returned || err != nil) && s.TransactionRunning() {
-			s.abort(ctx)
+			s.abort(ctx, retries.timeout)
 		}
 	}()
 	result, err = fn(NewSessionContext(ctx, s))
@@ -112,6 +117,7 @@ func (s *Session) commit(ctx context.Context, retries *transactionRetries) error
 // transactionRetries paces the retries of WithTransaction and ends them.
 type transactionRetries struct {
 	end       time.Time
+	timeout   time.Duration // of the whole call: an abort after its end has the same again
 	jitter    func() float64
 	immediate bool // the first retry does not wait
 	count     int

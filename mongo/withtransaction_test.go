@@ -301,6 +301,53 @@ func TestTheClientsTimeoutIsForTheWholeTransaction(t *testing.T) {
 	})
 }
 
+// The abort after the end of a context's time has the same time again, but at most a second; the server is told.
+func TestTheAbortHasTheTimeOfTheTransactionAgain(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limit  time.Duration // of the context
+		client time.Duration // timeoutMS
+		want   time.Duration // the time until the abort is given up
+	}{
+		{"a context with a short time", 300 * time.Millisecond, 0, 300 * time.Millisecond},
+		{"a context with a long time", time.Minute, 0, time.Second},
+		{"the client's timeout", 0, 300 * time.Millisecond, 300 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, func(o *options.ClientOptions) {
+				if c.client > 0 {
+					o.SetTimeout(c.client)
+				}
+			}, func(w *world) {
+				w.seed()
+				w.script("abortTransaction", mongotest.Fault{Delay: 2 * time.Minute})
+				ctx := w.ctx
+				if c.limit > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.limit)
+					defer cancel()
+				}
+				s, _ := w.session()
+				defer s.EndSession(w.ctx)
+				began := time.Now()
+				_, err := s.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+					w.must(insertOne(ctx, w.coll))
+					<-ctx.Done()
+					return nil, context.Cause(ctx)
+				})
+				took := (time.Since(began) - max(c.limit, c.client)).Truncate(100 * time.Millisecond)
+				if !mongo.IsTimeout(err) || took != c.want {
+					t.Errorf("%v after the end: %v", took, err)
+				}
+				aborts := w.started("abortTransaction")
+				if ms, _ := aborts[0].Command.Lookup("maxTimeMS").AsInt64OK(); len(aborts) != 1 || ms != c.want.Milliseconds() {
+					t.Errorf("%d aborts, maxTimeMS %d", len(aborts), ms)
+				}
+			})
+		})
+	}
+}
+
 func TestWithTransactionWithBadArguments(t *testing.T) {
 	in(t, nil, func(w *world) {
 		s, ctx := w.session()

@@ -14,18 +14,23 @@ var uriRows = func() []row {
 		"maxIdleTimeMS=0", "maxPoolSize=0", "readConcernLevel=", "readPreference=nonsense", "maxStalenessSeconds=-1",
 		"srvMaxHosts=0", "timeoutMS=-1", "tls=maybe", "compressors=", "compressors=zlib", "zlibCompressionLevel=1", "compressors=zlib&zlibCompressionLevel=10",
 		"compressors=zstd&zstdCompressionLevel=23",
+		"waitQueueTimeoutMS=10", "socketTimeoutMS=5", "wtimeoutMS=5&timeoutMS=0", "wtimeout=5", "waitQueueSize=5", "serverSelectionTryOnce=true",
+		"heartbeatIntervalMS=700", "connect=automatic", "connect=nonsense", "socketTimeoutMS=-1",
 	} {
 		rows = append(rows, row{name: "connection string with " + o, uri: "&" + o, do: insertOne(one)})
 	}
 	for _, o := range []string{
-		"uuidRepresentation=pythonLegacy", "waitQueueTimeoutMS=10", "socketTimeoutMS=5",
-		"nonsense=1", "wtimeoutMS=5", "proxyHost=x",
+		"uuidRepresentation=pythonLegacy", "nonsense=1", "proxyHost=x", "wtimeoutMS=-5", "waitQueueTimeoutMS=x",
 	} {
 		rows = append(rows, row{
 			name: "connection string with " + o, uri: "&" + o, do: insertOne(one),
 			differ: []string{"Connect", "result", "error", "took", "sent"}, why: "an option that is not honoured is an error",
 		})
 	}
+	rows = append(rows, row{
+		name: "connection string with wtimeoutMS=5", uri: "&wtimeoutMS=5", do: insertOne(one),
+		differ: []string{"sent"}, why: "the official driver ignores wTimeoutMS",
+	})
 	// A handshake without a time limit has no row: the official driver's Disconnect waits for it for ever.
 	for _, o := range []string{"connectTimeoutMS=0", "serverSelectionTimeoutMS=0", "maxConnecting=0"} {
 		rows = append(rows,

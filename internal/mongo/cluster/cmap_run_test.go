@@ -10,10 +10,9 @@ import (
 
 // cmapRun runs one case of the published suite: a pool without a monitor, and the threads of the case.
 type cmapRun struct {
-	t       *testing.T
-	server  *Server
-	heard   *listener
-	timeout time.Duration
+	t      *testing.T
+	server *Server
+	heard  *listener
 
 	threads map[string]*cmapThread
 	mu      sync.Mutex
@@ -31,7 +30,7 @@ type cmapThread struct {
 
 func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 	r := &cmapRun{
-		t: t, heard: newListener(), timeout: milliseconds(spec.Options.WaitQueueTimeoutMS),
+		t: t, heard: newListener(),
 		threads: make(map[string]*cmapThread), labels: make(map[string]*Conn), out: make(map[*Conn]bool),
 	}
 	p := &peer{hello: standalone()}
@@ -49,6 +48,7 @@ func newCmapRun(t *testing.T, spec *cmapSpec) *cmapRun {
 		cfg.MinPoolSize = spec.Options.MinPoolSize
 		cfg.MaxConnecting = spec.Options.MaxConnecting
 		cfg.MaxConnIdleTime = milliseconds(spec.Options.MaxIdleTimeMS)
+		cfg.WaitQueueTimeout = milliseconds(spec.Options.WaitQueueTimeoutMS)
 		cfg.PoolMonitor = r.heard.monitor()
 	})
 	if c := r.server.cluster; c.cfg.maintained() {
@@ -149,13 +149,7 @@ func (r *cmapRun) waitForEvent(op cmapOperation) {
 }
 
 func (r *cmapRun) checkOut(label string) error {
-	ctx := context.Background()
-	if r.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.timeout)
-		defer cancel()
-	}
-	c, err := r.server.CheckOut(ctx)
+	c, err := r.server.CheckOut(context.Background())
 	if err != nil {
 		return err
 	}

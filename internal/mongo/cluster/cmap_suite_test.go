@@ -11,12 +11,6 @@ import (
 
 const anything = 42 // the suite's value for "any value"
 
-// cmapNotRun has the published cases that are not run, with the reason.
-var cmapNotRun = map[string]string{
-	"pool-checkout-maxConnecting-timeout": "waitQueueTimeoutMS limits the time in the queue, a context the whole checkout: " +
-		"TestAWaitForAConnectionEndsWithItsContext",
-}
-
 // cmapSpec is one file of the suite.
 type cmapSpec struct {
 	Options struct {
@@ -54,7 +48,7 @@ type cmapOperation struct {
 }
 
 func TestPublishedConnectionPool(t *testing.T) {
-	runSuite(t, "connection-monitoring-and-pooling/tests/cmap-format", 32, cmapNotRun, func(t *testing.T, spec cmapSpec) {
+	runSuite(t, "connection-monitoring-and-pooling/tests/cmap-format", 33, nil, func(t *testing.T, spec cmapSpec) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newCmapRun(t, &spec)
 			err := r.operations(spec.Operations)

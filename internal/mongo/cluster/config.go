@@ -48,12 +48,16 @@ type Config struct {
 	ConnectTimeout         time.Duration // 30 s; also the time limit of a monitor's check
 	HeartbeatInterval      time.Duration // 10 s
 	ServerSelectionTimeout time.Duration // 30 s
+	SocketTimeout          time.Duration // of each round trip of the handshake, not of monitors; 0 means no limit but ConnectTimeout
 	LocalThreshold         time.Duration // no default here: 0 keeps the nearest servers only
 
 	MaxPoolSize     uint64 // connections per server; 0 means no limit
 	MinPoolSize     uint64 // connections per server that are kept open
 	MaxConnecting   uint64 // 2
 	MaxConnIdleTime time.Duration
+	// WaitQueueTimeout limits the time that a checkout waits until a connection is free or one is begun for it. 0 means no
+	// limit. It does not count if the context of the checkout has a deadline.
+	WaitQueueTimeout time.Duration
 
 	PoolMonitor *event.PoolMonitor
 	// ServerMonitor gets the events of the topology and of the checks, in order, one at a time and without a lock held. It

@@ -13,9 +13,23 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
-// connect makes a connection: dial, TLS, hello, login. It ends at the connect timeout or with ctx. Without an
-// authenticator it does not log in: monitors do not. Errors are *HandshakeError.
-func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Authenticator) (*Conn, error) {
+// opening is how a connection is opened. The zero opening is that of monitors and probes.
+type opening struct {
+	auth  *auth.Authenticator // nil: without a login
+	limit time.Duration       // of each round trip of the handshake; 0: none but the connect timeout
+}
+
+// limited returns the context of one round trip.
+func (o *opening) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, o.limit)
+}
+
+// connect makes a connection: dial, TLS, hello, login. It ends at the connect timeout or with ctx. Errors are
+// *HandshakeError.
+func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error) {
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
@@ -28,7 +42,7 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 	}
 	c := newConn(nc, id, s.address)
 	c.compression.codecs = s.cluster.codecs
-	if err := s.greet(ctx, c, authenticator); err != nil {
+	if err := s.greet(ctx, c, &o); err != nil {
 		c.close()
 		return nil, s.handshakeError(ctx, err)
 	}
@@ -45,14 +59,16 @@ func networkOf(address string) string {
 }
 
 // greet sends hello and, with an authenticator, logs in.
-func (s *Server) greet(ctx context.Context, c *Conn, authenticator *auth.Authenticator) error {
+func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
 	cfg := &s.cluster.cfg
 	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
-	if authenticator != nil {
-		hello.login = authenticator.Begin()
+	if o.auth != nil {
+		hello.login = o.auth.Begin()
 	}
 	start := time.Now()
-	description, speculative, err := c.handshake(ctx, s.address, &hello)
+	limited, cancel := o.limited(ctx)
+	defer cancel()
+	description, speculative, err := c.handshake(limited, s.address, &hello)
 	switch {
 	case cfg.Topology.LoadBalanced && (isUnknownCommand(err) || err == nil && description.ServiceID.IsZero()):
 		return errNoService
@@ -65,17 +81,19 @@ func (s *Server) greet(ctx context.Context, c *Conn, authenticator *auth.Authent
 	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
 		return nil
 	}
-	return s.login(ctx, c, hello.login, speculative)
+	return s.login(ctx, c, o, hello.login, speculative)
 }
 
 // login logs in after hello. speculative is hello's speculativeAuthenticate, nil if there is none.
-func (s *Server) login(ctx context.Context, c *Conn, login *auth.Login, speculative []byte) error {
+func (s *Server) login(ctx context.Context, c *Conn, o *opening, login *auth.Login, speculative []byte) error {
 	service := c.Description.ServiceID
 	generation := s.pool.generation(service)
 	requestID := int32(1) // that of hello
 	err := login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
 		func(ctx context.Context, database string, command []byte) ([]byte, error) {
 			requestID++
+			ctx, cancel := o.limited(ctx)
+			defer cancel()
 			return c.handshakeCommand(ctx, database, command, requestID, s.cluster.cfg.Handshake.ServerAPI)
 		})
 	if err != nil && !service.IsZero() {

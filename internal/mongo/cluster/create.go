@@ -65,7 +65,8 @@ func (p *pool) begin(w *waiter) {
 func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 	start := time.Now()
 	p.emit(event.PoolEvent{Type: event.ConnectionCreated, ConnectionID: pending.id})
-	c, err := p.server.connect(ctx, pending.id, p.server.cluster.cfg.Auth)
+	cfg := &p.server.cluster.cfg
+	c, err := p.server.connect(ctx, pending.id, opening{auth: cfg.Auth, limit: cfg.SocketTimeout})
 	if err == nil {
 		p.emit(event.PoolEvent{Type: event.ConnectionReady, ConnectionID: pending.id, Duration: time.Since(start)})
 		if p.finish(pending, c) {

@@ -186,7 +186,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, e
 
 func (m *monitor) connect(ctx context.Context) (*topology.Server, time.Duration, error) {
 	m.connections++
-	c, err := m.server.connect(ctx, 0, nil) // not one of the pool
+	c, err := m.server.connect(ctx, 0, opening{}) // not one of the pool
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +30,11 @@ func (e *PoolClearedError) Error() string {
 // Unwrap returns the error that cleared the pool.
 func (e *PoolClearedError) Unwrap() error { return e.Cause }
 
-// CheckOutError is the error of a checkout whose context ended before there was a connection. Nothing was sent.
+// errWaitQueueTimeout is the cause of a checkout that has waited for Config.WaitQueueTimeout.
+var errWaitQueueTimeout = fmt.Errorf("waitQueueTimeoutMS has passed: %w", context.DeadlineExceeded)
+
+// CheckOutError is the error of a checkout whose context ended, or that waited for too long in the queue, before there was a
+// connection. Nothing was sent.
 type CheckOutError struct {
 	Address    string
 	Out        uint64        // connections in use
@@ -61,7 +66,7 @@ func (e *CheckOutError) pinned() string {
 		"connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation])
 }
 
-// Unwrap returns the context's cause.
+// Unwrap returns the cause: that of the context, or the timeout of the queue.
 func (e *CheckOutError) Unwrap() error { return e.Err }
 
 // checkOutFailure returns the reason for the event ConnectionCheckOutFailed.

@@ -91,8 +91,12 @@ func (c *Config) poolOptions() []any {
 	if size >= math.MaxInt64 {
 		size = 0 // no limit
 	}
-	return []any{
+	fields := []any{
 		"maxIdleTimeMS", logging.Milliseconds(c.MaxConnIdleTime), "minPoolSize", int64(c.MinPoolSize), "maxPoolSize", int64(size),
 		"maxConnecting", int64(c.MaxConnecting),
 	}
+	if c.WaitQueueTimeout > 0 {
+		fields = append(fields, "waitQueueTimeoutMS", logging.Milliseconds(c.WaitQueueTimeout))
+	}
+	return fields
 }

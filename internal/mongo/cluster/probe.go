@@ -34,7 +34,7 @@ func (c *Cluster) probe(s *Snapshot) {
 
 // probeOnce makes a handshake. Its failure shows nothing that the next check does not find.
 func (s *Server) probeOnce(generation uint64) {
-	conn, err := s.connect(s.cluster.backgroundCtx, 0, nil)
+	conn, err := s.connect(s.cluster.backgroundCtx, 0, opening{})
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func (m *rttMonitor) run(ctx context.Context) {
 func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
 	cfg := &m.server.cluster.cfg
 	if m.conn == nil {
-		c, err := m.server.connect(ctx, 0, nil)
+		c, err := m.server.connect(ctx, 0, opening{})
 		if err != nil {
 			return 0, err
 		}

@@ -257,6 +257,8 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	}
 	r.joined(target, conn)
 	watched := r.started(ctx, conn, message, requestID)
+	limited, cancel := r.cfg.Limits.ofRoundTrip(limited)
+	defer cancel()
 	if r.op.unacknowledged() {
 		err = conn.Send(limited, message)
 	} else {

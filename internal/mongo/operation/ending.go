@@ -2,10 +2,8 @@ package operation
 
 import (
 	"slices"
-	"time"
 
 	official "go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/retry"
@@ -19,10 +17,6 @@ const (
 	commits
 	aborts
 )
-
-// commitTimeout is the wtimeout of the retries of a commit (Transactions specification, "writeConcern for
-// commitTransaction attempts").
-const commitTimeout = 10 * time.Second
 
 // ending returns the operation that ends the transaction, nil if the server does not know the transaction. It is a
 // retryable write, also with retryWrites=false.
@@ -45,19 +39,10 @@ type endingCommand struct {
 func (c endingCommand) AppendTo(b []byte, _ Attempt) ([]byte, error) {
 	t := &c.session.transaction
 	b = wire.AppendInt32(b, c.name, 1)
-	wc, timeout := t.options.WriteConcern, time.Duration(0)
-	if t.majority {
-		majority := writeconcern.WriteConcern{W: writeconcern.WCMajority}
-		if wc != nil {
-			majority.Journal = wc.Journal
-		}
-		wc, timeout = &majority, commitTimeout
-	}
-	b, err := appendWriteConcern(b, wc, timeout)
-	if err == nil && t.recoveryToken != nil {
+	if t.recoveryToken != nil {
 		b = wire.AppendDocument(b, "recoveryToken", t.recoveryToken)
 	}
-	return b, err
+	return b, nil
 }
 
 // Accept returns a write concern error as a CommandError, like the official driver.

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
@@ -17,7 +18,9 @@ type Limits struct {
 	Breaker  *retry.BreakerOptions // for each server
 	// AttemptTimeout limits the time of an attempt from the selection of its server on.
 	AttemptTimeout time.Duration
-	Observer       retry.Observer
+	// SocketTimeout limits each round trip of an operation that has no deadline (socketTimeoutMS).
+	SocketTimeout time.Duration
+	Observer      retry.Observer
 }
 
 // newEngine returns an engine with these limits. Its attempts have no time limit: an attempt begins with the selection of a
@@ -51,6 +54,17 @@ func (l *Limits) limited(ctx context.Context) (context.Context, context.CancelFu
 		return ctx, noCancel
 	}
 	return context.WithTimeoutCause(ctx, l.AttemptTimeout, retry.ErrAttemptTimeout)
+}
+
+// errSocketTimeout makes a round trip that was too long an attempt that was too long.
+var errSocketTimeout = fmt.Errorf("socketTimeoutMS has passed: %w", retry.ErrAttemptTimeout)
+
+// ofRoundTrip returns the context for the round trip of an attempt.
+func (l *Limits) ofRoundTrip(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok || l.SocketTimeout == 0 {
+		return ctx, noCancel
+	}
+	return context.WithTimeoutCause(ctx, l.SocketTimeout, errSocketTimeout)
 }
 
 func noCancel() {}

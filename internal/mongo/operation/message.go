@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -53,11 +52,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 		return nil, err
 	}
 	b = concern.append(b)
-	wc := r.op.WriteConcern
-	if r.number > 0 && wc != nil && r.cfg.Mutant.LowerWriteConcernOnRetry {
-		wc = writeconcern.W1()
-	}
-	if b, err = appendWriteConcern(b, wc, 0); err != nil {
+	if b, err = r.writeConcern(ctx).appendTo(b); err != nil {
 		return nil, err
 	}
 	b = r.appendSession(b)
@@ -114,30 +109,6 @@ func (r *run) appendSession(b []byte) []byte {
 		b = wire.AppendInt64(b, "txnNumber", r.txnNumber)
 	}
 	return b
-}
-
-// appendWriteConcern writes a write concern. timeout is its wtimeout, 0 for none.
-func appendWriteConcern(b []byte, wc *writeconcern.WriteConcern, timeout time.Duration) ([]byte, error) {
-	if wc == nil || (wc.W == nil && wc.Journal == nil) {
-		return b, nil
-	}
-	at, b := wire.BeginEmbedded(b, "writeConcern")
-	switch w := wc.W.(type) {
-	case nil:
-	case int:
-		b = wire.AppendInt32(b, "w", int32(w))
-	case string:
-		b = wire.AppendString(b, "w", w)
-	default:
-		return nil, fmt.Errorf("write concern: w is a %T; it must be an int or a string", wc.W)
-	}
-	if wc.Journal != nil {
-		b = wire.AppendBool(b, "j", *wc.Journal)
-	}
-	if timeout != 0 {
-		b = wire.AppendInt64(b, "wtimeout", timeout.Milliseconds())
-	}
-	return wire.EndDocument(b, at), nil
 }
 
 var primaryPreferred = readpref.PrimaryPreferred()

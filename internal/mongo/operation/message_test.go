@@ -112,7 +112,7 @@ func TestTheWriteConcernIsSentAsItIs(t *testing.T) {
 		{"what is neither", &writeconcern.WriteConcern{W: 1.5}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := appendWriteConcern(nil, c.wc, 0)
+			b, err := WriteConcern{WriteConcern: c.wc}.appendTo(nil)
 			switch {
 			case c.want == nil:
 				if err == nil {

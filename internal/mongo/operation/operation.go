@@ -8,7 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/logging"
@@ -69,7 +68,7 @@ type Operation struct {
 	// ReadConcern is sent with the session's operation time or snapshot time. Nil means that the command has no read
 	// concern.
 	ReadConcern  *ReadConcern
-	WriteConcern *writeconcern.WriteConcern
+	WriteConcern WriteConcern
 	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
 	// it.
 	OwnTimeLimit bool

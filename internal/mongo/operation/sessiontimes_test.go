@@ -159,7 +159,7 @@ func TestAnUnacknowledgedWriteInAnExplicitSessionIsRefused(t *testing.T) {
 		s := w.runner.StartSession(SessionOptions{})
 		defer s.End()
 		o := op(Write, constant("insert", "c", "documents", bson.A{doc("_id", 1)}))
-		o.ReadConcern, o.Retryable, o.Session, o.WriteConcern = nil, false, s, writeconcern.Unacknowledged()
+		o.ReadConcern, o.Retryable, o.Session, o.WriteConcern = nil, false, s, WriteConcern{WriteConcern: writeconcern.Unacknowledged()}
 		if err := w.runner.Run(w.Context(), o); !errors.Is(err, ErrUnacknowledgedInSession) || len(w.sent) != 0 {
 			t.Errorf("%d commands were sent: %v", len(w.sent), err)
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
-	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
@@ -24,7 +23,7 @@ const (
 type TransactionOptions struct {
 	ReadConcern    ReadConcern // of the first command
 	ReadPreference *readpref.ReadPref
-	WriteConcern   *writeconcern.WriteConcern // of commit and abort
+	WriteConcern   WriteConcern // of commit and abort
 }
 
 // transaction is the transaction that a session runs, or has committed or aborted last.
@@ -136,7 +135,7 @@ func (s *Session) participates(op *Operation) bool {
 // join makes an operation one of the session's running transaction: it has the transaction's read preference, and neither
 // a read concern nor a write concern of its own.
 func (s *Session) join(op *Operation) error {
-	op.ReadConcern, op.WriteConcern = nil, nil
+	op.ReadConcern, op.WriteConcern = nil, WriteConcern{}
 	if op.Kind == Write {
 		return nil
 	}

@@ -22,7 +22,7 @@ func TestOnlyTheClientsOwnRefusalIsMissing(t *testing.T) {
 	}{
 		{"a client's option", refused(options.Client().SetAutoEncryptionOptions(options.AutoEncryption())), "ClientOptions.AutoEncryptionOptions"},
 		{"an option of the connection string", refused(options.Client().ApplyURI("mongodb://a/?proxyHost=b")), "proxyHost"},
-		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeoutMS=1")), "socketTimeoutMS"},
+		{"a value of one", refused(options.Client().ApplyURI("mongodb://a/?socketTimeout=1")), "socketTimeout"},
 		{"no error", nil, ""},
 		{"another error", errors.New("mongo: no"), ""},
 		{"a text that goes on", errors.New("mongo: option A.B is not supported by Holdfast here"), ""},

@@ -62,6 +62,13 @@ func (c *run) call(ctx context.Context, op *operation, a *arguments) (any, error
 	}
 	ctx, cancel := c.context(ctx, a)
 	defer cancel()
+	began := time.Now()
+	result, err := callOn(ctx, op, on, a)
+	return limited(op, began, result, err)
+}
+
+// callOn calls the function of an operation on an object.
+func callOn(ctx context.Context, op *operation, on any, a *arguments) (any, error) {
 	switch on := on.(type) {
 	case *clientEntity:
 		return find(clientOperations, op, on)(ctx, on, a)
@@ -103,11 +110,17 @@ func (c *run) context(ctx context.Context, a *arguments) (context.Context, conte
 		}
 		ctx = mongoNewSessionContext(ctx, s)
 	}
-	if ms, ok := wholeNumber(a.optional("timeoutMS")); ok && ms > 0 {
+	switch ms, ok := wholeNumber(a.optional("timeoutMS")); {
+	case ok && ms > 0:
 		return context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+	case ok && ms == 0:
+		return context.WithTimeout(ctx, noLimit)
 	}
 	return ctx, cancel
 }
+
+// noLimit is how a context says that an operation has no time limit although the client has one: it is longer than a maxTimeMS may be.
+const noLimit = 10 * 365 * 24 * time.Hour
 
 // judge compares an operation's result or error with the expected one, and saves the result.
 func (c *run) judge(op *operation, result any, err error) error {

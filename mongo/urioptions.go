@@ -1,0 +1,115 @@
+package mongo
+
+import (
+	"fmt"
+	"iter"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/logging"
+)
+
+// uriOptions are the options of the connection string that are honoured, in lower case: all that the official parser honours, and
+// the deprecated time limits, which it ignores.
+var uriOptions = honoured(
+	"appname", "connect", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "heartbeatintervalms", "journal",
+	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
+	"maxstaleness", "maxstalenessseconds", "readconcernlevel", "readpreference", "readpreferencetags", "replicaset", "retryreads",
+	"retrywrites", "servermonitoringmode", "serverselectiontimeoutms", "timeoutms", "w",
+	"authmechanism", "authmechanismproperties", "authsource", "tls", "ssl", "tlscafile", "sslcertificateauthorityfile",
+	"tlscertificatekeyfile", "sslclientcertificatekeyfile", "tlscertificatekeyfilepassword", "sslclientcertificatekeypassword",
+	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
+	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
+	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
+	socketTimeoutMS, waitQueueTimeoutMS, wTimeoutMS,
+)
+
+// ignoredOption is an option of the connection string that has no effect, as in the official driver.
+type ignoredOption struct {
+	values []string // the values that it may have; nil permits every value
+	why    string   // for the log; empty if the client does what the option asks for
+}
+
+// ignoredOptions are in lower case. Any other option that is not honoured is an error.
+var ignoredOptions = map[string]ignoredOption{
+	"fsync":                  {why: "journal has replaced it"},
+	"safe":                   {why: "w has replaced it"},
+	"serverselectiontryonce": {why: "it is for clients without threads"},
+	"slaveok":                {why: "readPreference has replaced it"},
+	"uuidrepresentation":     {values: []string{"standard", "unspecified"}},
+	"waitqueuemultiple":      {why: "the number of waiting operations has no limit"},
+	"waitqueuesize":          {why: "the number of waiting operations has no limit"},
+	"wtimeout":               {why: "wTimeoutMS has replaced it"},
+}
+
+// checkURI checks the options of a connection string, as far as the official parser does not.
+func checkURI(uri string) error {
+	for name, value := range optionsOf(uri) {
+		if err := checkURIOption(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := parseLegacyTimeouts(uri); err != nil {
+		return err
+	}
+	return checkTLSOptions(tlsGiven(uri))
+}
+
+// checkURIOption returns an error if an option of the connection string is not honoured. The error has the value only
+// if it cannot be a password.
+func checkURIOption(name, value string) error {
+	lower := strings.ToLower(name)
+	ignored, known := ignoredOptions[lower]
+	switch {
+	case name == "" || uriOptions[lower]:
+		return nil
+	case !known:
+		return fmt.Errorf("mongo: the connection string's option %q is not supported by Holdfast", name)
+	case ignored.values != nil && !slices.Contains(ignored.values, value):
+		return fmt.Errorf("mongo: the connection string's option %q with the value %q is not supported by Holdfast", name, value)
+	}
+	return nil
+}
+
+// logIgnoredOptions logs each option of the connection string that has no effect.
+func logIgnoredOptions(log *logging.Logger, uri string) {
+	for name := range optionsOf(uri) {
+		if why := ignoredOptions[strings.ToLower(name)].why; why != "" {
+			log.Log(logging.Connection, logging.Info, "Connection string option ignored", "option", name, "reason", why)
+		}
+	}
+}
+
+// optionsOf returns the names and the values of the options of a connection string. A "?" before the "@" belongs to the
+// password.
+func optionsOf(uri string) iter.Seq2[string, string] {
+	if _, after, ok := strings.Cut(uri, "@"); ok {
+		uri = after
+	}
+	_, query, _ := strings.Cut(uri, "?")
+	return func(yield func(string, string) bool) {
+		for pair := range strings.FieldsFuncSeq(query, isOptionSeparator) {
+			name, value, _ := strings.Cut(pair, "=")
+			if decoded, err := url.QueryUnescape(name); err == nil {
+				name = decoded
+			}
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// isOptionSeparator reports whether r separates the options of a connection string, as for the official parser.
+func isOptionSeparator(r rune) bool { return r == '&' || r == ';' }
+
+// uriValue returns the value of an option of the connection string, whose name is given in lower case, or "".
+func uriValue(uri, name string) string {
+	for key, value := range optionsOf(uri) {
+		if strings.EqualFold(key, name) {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,98 @@
+package mongo_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/holdfast-db/holdfast/mongo"
+)
+
+// sink keeps the messages about ignored options.
+type ignoredSink []string
+
+func (s *ignoredSink) Info(_ int, message string, fields ...any) {
+	if message == "Connection string option ignored" {
+		*s = append(*s, fmt.Sprint(fields[:4]...))
+	}
+}
+
+func (*ignoredSink) Error(error, string, ...any) {}
+
+// An option of the connection string that is ignored is not ignored silently.
+func TestAnIgnoredOptionOfTheConnectionStringIsLogged(t *testing.T) {
+	for _, row := range mongo.IgnoredURIOptions() {
+		name, values, why := row[0], row[1], row[2]
+		t.Run(name, func(t *testing.T) {
+			value, _, _ := strings.Cut(values, ",")
+			if value == "" {
+				value = "1"
+			}
+			heard := &ignoredSink{}
+			o := options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + strings.ToUpper(name) + "=" + value)
+			client, err := mongo.Connect(o.SetLoggerOptions(options.Logger().SetSink(heard).
+				SetComponentLevel(options.LogComponentConnection, options.LogLevelInfo)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Disconnect(t.Context()); err != nil {
+				t.Error(err)
+			}
+			var want []string
+			if why != "" {
+				want = []string{fmt.Sprint("option", strings.ToUpper(name), "reason", why)}
+			}
+			if !slices.Equal(*heard, want) {
+				t.Errorf("logged %q, want %q", *heard, want)
+			}
+		})
+	}
+}
+
+// Whatever the official parser knows is honoured here, and whatever it does not know is ignored there: so nothing that counts there is
+// ignored here, and the three time limits are all that counts here only.
+func TestTheTablesOfURIOptionsAreThoseOfTheOfficialParser(t *testing.T) {
+	known := func(name string) bool {
+		uri := "mongodb://127.0.0.1:1/?" + name + "=1"
+		u, err := connstring.Parse(uri)
+		return err != nil || u.UnknownOptions[name] == nil
+	}
+	for _, name := range mongo.HonouredURIOptions() {
+		onlyHere := slices.Contains([]string{"waitqueuetimeoutms", "wtimeoutms", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames"}, name)
+		if known(name) == onlyHere {
+			t.Errorf("%s: the official parser knows it: %t", name, !onlyHere)
+		}
+	}
+	for _, row := range mongo.IgnoredURIOptions() {
+		if known(row[0]) {
+			t.Errorf("%s is ignored, and the official parser knows it", row[0])
+		}
+	}
+}
+
+// These are other names for options that are honoured.
+func TestTheOtherNamesOfURIOptionsAreHonoured(t *testing.T) {
+	for uri, want := range map[string]func(*options.ClientOptions) bool{
+		"connect=direct":           func(o *options.ClientOptions) bool { return *o.Direct },
+		"connect=automatic":        func(o *options.ClientOptions) bool { return !*o.Direct },
+		"heartbeatIntervalMS=1234": func(o *options.ClientOptions) bool { return o.HeartbeatInterval.Milliseconds() == 1234 },
+		"readPreference=secondary&maxStaleness=100": func(o *options.ClientOptions) bool {
+			limit, _ := o.ReadPreference.MaxStaleness()
+			return limit.Seconds() == 100
+		},
+	} {
+		o := options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + uri)
+		client, err := mongo.Connect(o)
+		if err != nil || !want(o) {
+			t.Errorf("%s: %v", uri, err)
+			continue
+		}
+		if err := client.Disconnect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
