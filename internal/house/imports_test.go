@@ -73,6 +73,7 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
 		"mongo/mongotest/internal/setconfig", "mongo/mongotest/internal/account", "mongo/mongotest/internal/failpoint",
+		"mongo/mongotest/internal/stableapi",
 		"mongo/mongotest/internal/mongoerr", "internal/memnet",
 		"internal/mongo/wire", "internal/mutant",
 	},
@@ -88,7 +89,8 @@ var ours = map[string][]string{
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version", "mongo/mongotest/internal/mongoerr",
 		"internal/mongo/wire",
 	},
-	"mongo/mongotest/internal/account": {"internal/mongo/wire"},
+	"mongo/mongotest/internal/account":   {"internal/mongo/wire"},
+	"mongo/mongotest/internal/stableapi": {"mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire"},
 	"mongo/mongotest/internal/failpoint": {
 		"mongo/mongotest/internal/query", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/mongoerr", "internal/mongo/wire",
 	},

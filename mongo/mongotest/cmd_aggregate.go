@@ -72,7 +72,7 @@ func cmdAggregate(x *exec) error {
 
 func (x *exec) answerAggregate(a *aggregation) error {
 	name, spec := a.First()
-	if err := x.command.checkStage(name); err != nil {
+	if err := x.command.api.CheckStage(name); err != nil {
 		return err
 	}
 	if x.inTransaction() && slices.Contains(stagesOutsideTransactions, name) {

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
@@ -89,7 +90,7 @@ type command struct {
 	writeConcern writeConcern
 	comment      query.Value
 	bypass       bool // documents are not validated
-	api          apiFields
+	api          stableapi.Fields
 	rawData      bool
 	maxTime      time.Duration
 	stmtIDs      []byte
@@ -150,7 +151,7 @@ func (x *exec) parse(doc []byte) error {
 			return err
 		}
 	}
-	if err := c.api.check(c.name); err != nil {
+	if err := c.api.Check(c.name); err != nil {
 		return err
 	}
 	if err := c.checkRawData(x.conn.set.config.version); err != nil {
@@ -217,7 +218,7 @@ func (c *command) genericOption(e *wire.Element) error {
 	case "maxTimeMS":
 		return c.parseMaxTime(e)
 	case "apiVersion", "apiStrict", "apiDeprecationErrors":
-		return c.api.read(c.name, e)
+		return c.api.Read(c.name, e)
 	case "rawData":
 		return c.rawDataField(e)
 	case "$clusterTime":

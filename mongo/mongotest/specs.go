@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
+	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/stableapi"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
@@ -101,8 +102,8 @@ func serverSpecs() []*spec {
 		{name: "profile", run: cmdProfile, service: true},
 		{name: "configureFailPoint", run: cmdConfigureFailPoint, service: true},
 		{name: "listCommands", run: cmdListCommands, service: true},
-		{name: testVersion2, since: version.Of(5, 0, 0), run: cmdPing, service: true},
-		{name: testDeprecation, since: version.Of(5, 0, 0), run: cmdPing, service: true},
+		{name: stableapi.TestVersion2, since: version.Of(5, 0, 0), run: cmdPing, service: true},
+		{name: stableapi.TestDeprecation, since: version.Of(5, 0, 0), run: cmdPing, service: true},
 	}
 }
 

@@ -1,4 +1,5 @@
-package mongotest
+// Package stableapi has the rules of the Stable API: the fields of commands that declare it, and the commands and stages that it has.
+package stableapi
 
 import (
 	"slices"
@@ -11,35 +12,35 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
-// https://www.mongodb.com/docs/manual/reference/stable-api/
+// The lists are those of https://www.mongodb.com/docs/manual/reference/stable-api/
 
 // stableCommands are the commands of version 1 of the API.
 var stableCommands = []string{
 	"abortTransaction", "aggregate", "authenticate", "bulkWrite", "collMod", "commitTransaction", "count", "create", "createIndexes",
 	"createSearchIndexes", "delete", "deleteIndexes", "drop", "dropDatabase", "dropIndexes", "endSessions", "explain", "find",
 	"findAndModify", "getMore", "hello", "insert", "isMaster", "ismaster", "killCursors", "listCollections", "listDatabases",
-	"listIndexes", "ping", "refreshSessions", "saslContinue", "saslStart", testDeprecation, "update", "updateSearchIndex",
+	"listIndexes", "ping", "refreshSessions", "saslContinue", "saslStart", TestDeprecation, "update", "updateSearchIndex",
 }
 
 // The commands with which drivers test the API. The real server has them if its parameter enableTestCommands is set.
 const (
-	testVersion2    = "testVersion2"    // not in version 1
-	testDeprecation = "testDeprecation" // deprecated in version 1
+	TestVersion2    = "testVersion2"    // not in version 1
+	TestDeprecation = "testDeprecation" // deprecated in version 1
 )
 
 // unstableStages are the stages that version 1 of the API does not have.
 var unstableStages = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats"}
 
-// apiFields are the fields with which a client declares the API that it uses.
-type apiFields struct {
+// Fields are the fields with which a client declares the API that it uses.
+type Fields struct {
 	version     string
 	declared    bool // there is a version
 	strict      bool // the client uses nothing but version 1
 	deprecation bool // the client uses nothing that is deprecated
 }
 
-// read takes a field.
-func (a *apiFields) read(command string, e *wire.Element) error {
+// Read takes a field.
+func (a *Fields) Read(command string, e *wire.Element) error {
 	want := bson.TypeBoolean
 	if string(e.Key) == "apiVersion" {
 		want = bson.TypeString
@@ -63,8 +64,8 @@ func (a *apiFields) read(command string, e *wire.Element) error {
 	return nil
 }
 
-// check refuses another version of the API, and a command that the client has said it does not use.
-func (a *apiFields) check(command string) error {
+// Check refuses another version of the API, and a command that the client has said it does not use.
+func (a *Fields) Check(command string) error {
 	switch _, notNumber := strconv.ParseUint(a.version, 10, 31); {
 	case !a.declared && (a.strict || a.deprecation):
 		return mongoerr.Errorf(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
@@ -78,7 +79,7 @@ func (a *apiFields) check(command string) error {
 		return mongoerr.Errorf(mongoerr.APIStrictError,
 			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands and "+
 				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
-	case a.deprecation && command == testDeprecation:
+	case a.deprecation && command == TestDeprecation:
 		return mongoerr.Errorf(mongoerr.APIDeprecationError,
 			"Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1. Information on supported commands and "+
 				"migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", command)
@@ -86,9 +87,9 @@ func (a *apiFields) check(command string) error {
 	return nil
 }
 
-// checkStage refuses a stage in the same way.
-func (c *command) checkStage(name string) error {
-	if !c.api.strict || !slices.Contains(unstableStages, name) {
+// CheckStage refuses a stage in the same way.
+func (a *Fields) CheckStage(name string) error {
+	if !a.strict || !slices.Contains(unstableStages, name) {
 		return nil
 	}
 	return mongoerr.Errorf(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", name)
