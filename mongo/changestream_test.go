@@ -708,3 +708,26 @@ func TestAStreamOfAShardedClusterResumes(t *testing.T) {
 		w.must(s.Close(w.ctx))
 	})
 }
+
+// The mongos tells that it lost the server, and not that the cursor was killed.
+func TestAStreamOfAShardedClusterResumesWhenTheServerDiesWhileItWaits(t *testing.T) {
+	inside(t, sharded(1), nil, func(w *world) {
+		w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+		s := w.watch(nil)
+		died := make(chan struct{})
+		go func() {
+			defer close(died)
+			w.pass(100 * time.Millisecond)
+			primary := w.set.Primary()
+			w.set.Kill(primary)
+			w.set.Restart(primary)
+			w.pass(time.Minute)
+			if _, err := w.coll.InsertOne(w.ctx, doc("_id", 1)); err != nil {
+				t.Error(err)
+			}
+		}()
+		w.expect(s, 1)
+		<-died
+		w.must(s.Close(w.ctx))
+	})
+}
