@@ -747,3 +747,74 @@ func TestTryNextAfterATimeoutResumesAndAsksOnce(t *testing.T) {
 		}
 	})
 }
+
+// The mongos tells that it lost the server, and not that the cursor was killed.
+func TestAStreamOfAShardedClusterResumesWhenTheServerDiesWhileItWaits(t *testing.T) {
+	inside(t, sharded(1), nil, func(w *world) {
+		w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+		s := w.watch(nil)
+		died := make(chan struct{})
+		go func() {
+			defer close(died)
+			w.pass(100 * time.Millisecond)
+			primary := w.set.Primary()
+			w.set.Kill(primary)
+			w.set.Restart(primary)
+			w.pass(time.Minute)
+			if _, err := w.coll.InsertOne(w.ctx, doc("_id", 1)); err != nil {
+				t.Error(err)
+			}
+		}()
+		w.expect(s, 1)
+		<-died
+		w.must(s.Close(w.ctx))
+	})
+}
+
+// The time of ctx can be too short for a command before ctx ends. That does not end the stream either.
+func TestAStreamThatHasTooLittleTimeToResumeResumesLater(t *testing.T) {
+	refused := func(code int, labels ...string) mongotest.Middleware {
+		return func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+			return mongotest.NewReply(doc("ok", 0, "code", code, "errorLabels", labels, "baseBackoffMS", int32(time.Hour/time.Millisecond)))
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		answer mongotest.Middleware // to the aggregate command that resumes
+		time   time.Duration
+		sent   bool
+	}{
+		{"the server stops at maxTimeMS", refused(50), time.Second, true},
+		{"the wait for an overloaded server is too long", refused(462, "SystemOverloadedError", "RetryableError"), 40 * time.Millisecond, true},
+		{"less than a round trip is left", refused(2), 25 * time.Millisecond, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.set.Use("hello", mongotest.Always(mongotest.Fault{Delay: 20 * time.Millisecond}))
+				w.set.Use("killCursors", mongotest.Always(mongotest.Fault{Delay: 6 * time.Millisecond}))
+				w.reconnect()
+				w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+				s := w.watch(nil)
+				w.insert(1)
+				w.pass(time.Minute) // the round trip time is known
+				remove := w.set.Use("aggregate", c.answer)
+				w.script("getMore", resumableError)
+				w.forget()
+				short, cancel := context.WithTimeout(w.ctx, c.time)
+				for s.Next(short) {
+					t.Fatal("there is an event")
+				}
+				if err := short.Err(); err != nil {
+					t.Errorf("the context has ended: %v", err)
+				}
+				cancel()
+				if err := s.Err(); !errors.Is(err, context.DeadlineExceeded) || len(w.started("aggregate")) > 0 != c.sent {
+					t.Errorf("%d commands were sent: %v", len(w.started("aggregate")), err)
+				}
+				remove()
+				w.expect(s, 1)
+				w.must(s.Close(w.ctx))
+			})
+		})
+	}
+}

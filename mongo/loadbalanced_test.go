@@ -3,8 +3,10 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -263,4 +265,33 @@ func TestBehindALoadBalancerTheSessionTimeoutIsIgnored(t *testing.T) {
 			})
 		})
 	}
+}
+
+// resolvesNothing is a dialer that cannot look the host up.
+type resolvesNothing struct{ dials atomic.Int64 }
+
+func (r *resolvesNothing) DialContext(context.Context, string, string) (net.Conn, error) {
+	r.dials.Add(1)
+	return nil, &net.DNSError{Err: "no such host", Name: "balancer", IsNotFound: true}
+}
+
+// With a deadline the retries go on until the deadline. Behind a load balancer the topology never changes, so nothing else
+// prevents thousands of them.
+func TestBehindALoadBalancerRetriesAreAtLeastHalfASecondApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dialer resolvesNothing
+		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://balancer/?loadBalanced=true").SetDialer(&dialer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Disconnect(context.Background()) }()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := client.Database("test").Collection("c").FindOne(ctx, d{}).Err(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error: %v", err)
+		}
+		if n := dialer.dials.Load(); n < 10 || n > 22 {
+			t.Errorf("%d dials in 10 seconds", n)
+		}
+	})
 }

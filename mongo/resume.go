@@ -46,7 +46,10 @@ func (s *ChangeStream) resume(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return err
-		case !errors.Is(err, cluster.ErrSelectionTimeout) && !operation.RetryableRead(err):
+		case errors.Is(err, cluster.ErrSelectionTimeout), operation.RetryableRead(err):
+		case errors.Is(err, context.DeadlineExceeded): // ctx is about to end: too little time was left for the command
+			return err
+		default:
 			s.fail(err)
 			return err
 		}

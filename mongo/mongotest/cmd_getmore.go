@@ -87,6 +87,10 @@ func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	w := newWaiter(func() bool {
+		if x.conn.epoch != m.epoch {
+			err = errHangUp // a mongos tells that otherwise than a cursor that was killed
+			return true
+		}
 		if m.cursors[c.id] != c {
 			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
 			return true

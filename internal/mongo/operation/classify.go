@@ -54,6 +54,9 @@ func (r *run) handshakeFailed(f retry.Failure, e *cluster.HandshakeError) retry.
 		}
 		f.Err = r.commandError(&reply, f.Reason != retry.ReasonUnknown && r.labelsWrites(), e)
 	}
+	if f.Reason == retry.ReasonConnectionFailed {
+		r.after = r.cfg.Cluster.Snapshot() // behind a load balancer nothing else paces the retries
+	}
 	return f
 }
 
