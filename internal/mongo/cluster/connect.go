@@ -19,7 +19,7 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	nc, err := cfg.Dialer.DialContext(ctx, networkOf(s.address), s.address)
+	nc, err := dial(ctx, cfg.Dialer, s.address)
 	if err == nil && cfg.TLS != nil {
 		nc, err = secured(ctx, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
 	}
@@ -34,14 +34,6 @@ func (s *Server) connect(ctx context.Context, id int64, authenticator *auth.Auth
 	}
 	c.lastUsed = time.Now()
 	return c, nil
-}
-
-// networkOf returns the network of an address, as package net calls it.
-func networkOf(address string) string {
-	if topology.IsSocketFile(address) {
-		return "unix"
-	}
-	return "tcp"
 }
 
 // greet sends hello and, with an authenticator, logs in.
@@ -84,7 +76,6 @@ func (s *Server) login(ctx context.Context, c *Conn, login *auth.Login, speculat
 	return err
 }
 
-// handshakeError classifies the error of a connection that could not be made.
 // isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
 func isUnknownCommand(err error) bool {
 	const commandNotFound = 59
@@ -92,6 +83,7 @@ func isUnknownCommand(err error) bool {
 	return errors.As(err, &refused) && refused.Code == commandNotFound
 }
 
+// handshakeError classifies the error of a connection that could not be made.
 func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError {
 	e := &HandshakeError{Address: s.address, Err: err, Network: true, Connecting: true}
 	var login *auth.Error
