@@ -24,6 +24,8 @@ type Cluster struct {
 	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of listeners
+
+	listeners listeners
 	metadata metadata
 
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
@@ -85,6 +87,7 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 // interrupted.
 func (c *Cluster) Close() {
 	var after effects
+	c.listeners.ending()
 	c.mu.Lock()
 	first := c.servers != nil
 	c.stopBackground(ErrPoolClosed)
@@ -95,7 +98,7 @@ func (c *Cluster) Close() {
 	c.servers = nil
 	c.mu.Unlock()
 	after.run()
-	c.background.Wait()
+	c.awaitBackground()
 	if first && c.observed() {
 		c.notify(func() { c.announceClosed(c.snapshot.Load().Description) })
 	}
