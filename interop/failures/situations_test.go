@@ -265,8 +265,11 @@ func refuseWrites(w *world, run int, deadline time.Duration) {
 // refusal is a member's reply that it is not the primary.
 func (w *world) refusal(member int, withVersion bool) *mongotest.Reply {
 	body := bson.D{
-		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: "not primary"}, {Key: "code", Value: int32(10107)},
-		{Key: "codeName", Value: "NotWritablePrimary"}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}},
+		{Key: "ok", Value: 0.0},
+		{Key: "errmsg", Value: "not primary"},
+		{Key: "code", Value: int32(10107)},
+		{Key: "codeName", Value: "NotWritablePrimary"},
+		{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}},
 	}
 	if withVersion {
 		hello, err := w.set.Command(member, "admin", bson.D{{Key: "hello", Value: 1}})

@@ -24,10 +24,9 @@ type Cluster struct {
 	removed  []*Server // servers that left the topology and may still have operations in flight, or pinned connections
 	snapshot atomic.Pointer[Snapshot]
 	notices  notices // calls of listeners
-
-	listeners listeners
 	metadata metadata
 
+	listeners      listeners
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
 	stopBackground context.CancelCauseFunc
