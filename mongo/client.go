@@ -144,6 +144,9 @@ func (c *Client) Ping(ctx context.Context, rp *readpref.ReadPref) error {
 // Disconnect closes the client. New operations return ErrClientDisconnected. Disconnect waits for the operations in
 // flight; if ctx ends first, it interrupts them. Then it ends the server sessions, which takes at most a second, and
 // closes all connections. A second call returns ErrClientDisconnected.
+//
+// A listener of events may call Disconnect, also one that an operation or a connection waits for. Disconnect waits at most
+// a second for the calls of listeners that began before it; what such a call blocks ends when the call has returned.
 func (c *Client) Disconnect(ctx context.Context) error {
 	if c.closed.Swap(true) {
 		return ErrClientDisconnected

@@ -2,9 +2,11 @@ package mongo_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -47,4 +49,80 @@ func TestDisconnectWhileAConnectionIsMade(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The listener of each event ends the client while an operation runs, with a context that does not end. The operation and
+// the connections that wait for the listener must not hold it up for ever.
+func TestAListenerDisconnectsTheClient(t *testing.T) {
+	pool := func(kind string) func(*options.ClientOptions, func()) {
+		return func(o *options.ClientOptions, f func()) {
+			o.SetPoolMonitor(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				if e.Type == kind {
+					f()
+				}
+			}})
+		}
+	}
+	for name, listen := range map[string]func(*options.ClientOptions, func()){
+		"ConnectionPoolReady":       pool(event.ConnectionPoolReady),
+		"ConnectionCheckOutStarted": pool(event.ConnectionCheckOutStarted),
+		"ConnectionCreated":         pool(event.ConnectionCreated),
+		"ConnectionReady":           pool(event.ConnectionReady),
+		"ConnectionCheckedOut":      pool(event.ConnectionCheckedOut),
+		"ConnectionCheckedIn":       pool(event.ConnectionCheckedIn),
+		"CommandStarted": func(o *options.ClientOptions, f func()) {
+			o.SetMonitor(&event.CommandMonitor{Started: func(context.Context, *event.CommandStartedEvent) { f() }})
+		},
+		"CommandSucceeded": func(o *options.ClientOptions, f func()) {
+			o.SetMonitor(&event.CommandMonitor{Succeeded: func(context.Context, *event.CommandSucceededEvent) { f() }})
+		},
+		"ServerHeartbeatStarted": func(o *options.ClientOptions, f func()) {
+			o.SetServerMonitor(&event.ServerMonitor{ServerHeartbeatStarted: func(*event.ServerHeartbeatStartedEvent) { f() }})
+		},
+		"ServerDescriptionChanged": func(o *options.ClientOptions, f func()) {
+			o.SetServerMonitor(&event.ServerMonitor{ServerDescriptionChanged: func(*event.ServerDescriptionChangedEvent) { f() }})
+		},
+	} {
+		t.Run(name, func(t *testing.T) { disconnectIn(t, listen) })
+	}
+}
+
+func disconnectIn(t *testing.T, listen func(*options.ClientOptions, func())) {
+	in(t, nil, func(w *world) {
+		var second *mongo.Client
+		connected, ended := make(chan struct{}), make(chan time.Duration, 1)
+		var called atomic.Bool
+		o := options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer())
+		listen(o, func() {
+			select {
+			case <-connected:
+			default: // an event of Connect
+				return
+			}
+			if called.Swap(true) {
+				return
+			}
+			began := time.Now()
+			if err := second.Disconnect(context.Background()); err != nil {
+				t.Error(err)
+			}
+			ended <- time.Since(began)
+		})
+		var err error
+		second, err = mongo.Connect(o)
+		w.must(err)
+		close(connected)
+		_ = second.Database("test").Collection("c").FindOne(w.ctx, d{}).Err()
+		select {
+		case took := <-ended:
+			if took > 3*time.Second {
+				t.Errorf("Disconnect took %v", took)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("Disconnect did not return")
+		}
+		if err := second.Disconnect(w.ctx); err != mongo.ErrClientDisconnected { //nolint:errorlint // programs compare it so
+			t.Errorf("the second Disconnect returned %v", err)
+		}
+	})
 }

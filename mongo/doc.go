@@ -112,7 +112,8 @@
 // are accepted and change nothing.
 //
 // These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
-// ServerMonitor. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
+// ServerMonitor. A panic of the Dialer does not end the process: it is the error of that connection, as in the official
+// driver's monitors. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
 // honoured, except for EncryptedFields of Drop and CreateCollection.
 //
 // # Errors

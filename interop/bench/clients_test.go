@@ -67,7 +67,7 @@ func (a *account) check() error {
 type operation func(ctx context.Context, worker int) error
 
 // client is one of those that are compared.
-type client struct{ findOne, insertOne, insertMany operation }
+type client struct{ findOne, insertOne, insertMany, ping operation }
 
 const (
 	rawClient      = "raw"
@@ -134,6 +134,7 @@ func connectOurs(t *testing.T, o *options.ClientOptions) client {
 			}
 			return checkIDs(r.InsertedIDs)
 		},
+		ping: func(ctx context.Context, _ int) error { return c.Ping(ctx, nil) },
 	}
 }
 
@@ -168,14 +169,15 @@ func connectOfficial(t *testing.T, o *options.ClientOptions) client {
 			}
 			return checkIDs(r.InsertedIDs)
 		},
+		ping: func(ctx context.Context, _ int) error { return c.Ping(ctx, nil) },
 	}
 }
 
 // rawConn is the floor: a connection that sends bytes made beforehand and reads the reply's, one write and one read.
 type rawConn struct {
-	nc           net.Conn
-	find, insert []byte
-	in           []byte
+	nc                 net.Conn
+	find, insert, ping []byte
+	in                 []byte
 }
 
 func connectRaw(t *testing.T, address string, connections int) client {
@@ -187,11 +189,14 @@ func connectRaw(t *testing.T, address string, connections int) client {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = nc.Close() })
-		conns[i] = &rawConn{nc: nc, find: canned.FindRequest(), insert: canned.InsertRequest(), in: make([]byte, 4096)}
+		conns[i] = &rawConn{
+			nc: nc, find: canned.FindRequest(), insert: canned.InsertRequest(), ping: canned.PingRequest(), in: make([]byte, 4096),
+		}
 	}
 	return client{
 		findOne:   func(_ context.Context, worker int) error { return conns[worker].roundTrip(conns[worker].find) },
 		insertOne: func(_ context.Context, worker int) error { return conns[worker].roundTrip(conns[worker].insert) },
+		ping:      func(_ context.Context, worker int) error { return conns[worker].roundTrip(conns[worker].ping) },
 	}
 }
 

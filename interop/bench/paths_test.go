@@ -57,7 +57,7 @@ func TestAllocationsOfPaths(t *testing.T) {
 type paths struct {
 	accounts, batches, imports *mongo.Collection
 
-	inside  context.Context //nolint:containedctx // the context of the session
+	inside  context.Context // of the session
 	session *mongo.Session
 }
 

@@ -24,6 +24,7 @@ type cell struct {
 
 func findOne(c client) operation   { return c.findOne }
 func insertOne(c client) operation { return c.insertOne }
+func ping(c client) operation      { return c.ping }
 
 // TestSpeed measures what an operation costs this process, the server being another: user-space instructions, CPU time
 // (user and system) and allocations; 20,000 operations or more a sample, by 32 goroutines on 32 connections; a document
@@ -44,6 +45,7 @@ func TestSpeed(t *testing.T) {
 		{"insertone", insertOne, many, bars{0.12, 0.05}},
 		{"findone-deadline", findOne, deadline, bars{0.15, 0.12}},
 		{"insertone-deadline", insertOne, deadline, bars{}},
+		{"ping", ping, many, bars{}},
 	})
 }
 

@@ -26,6 +26,7 @@ type Cluster struct {
 	notices  notices // calls of listeners
 	metadata metadata
 
+	listeners      listeners
 	background     sync.WaitGroup  // monitors, maintenance and pending connections
 	backgroundCtx  context.Context //nolint:containedctx // what runs in the background ends at Close, later than any call
 	stopBackground context.CancelCauseFunc
@@ -85,6 +86,7 @@ func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 // interrupted.
 func (c *Cluster) Close() {
 	var after effects
+	c.listeners.ending()
 	c.mu.Lock()
 	first := c.servers != nil
 	c.stopBackground(ErrPoolClosed)
@@ -95,7 +97,7 @@ func (c *Cluster) Close() {
 	c.servers = nil
 	c.mu.Unlock()
 	after.run()
-	c.background.Wait()
+	c.awaitBackground()
 	if first && c.observed() {
 		c.notify(func() { c.announceClosed(c.snapshot.Load().Description) })
 	}

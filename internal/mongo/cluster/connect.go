@@ -33,7 +33,7 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	cfg := &s.cluster.cfg
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	nc, err := cfg.Dialer.DialContext(ctx, networkOf(s.address), s.address)
+	nc, err := dial(ctx, cfg.Dialer, s.address)
 	if err == nil && cfg.TLS != nil {
 		nc, err = secured(ctx, nc, tlsFor(s.address, cfg.TLS, cfg.Leniency))
 	}
@@ -48,14 +48,6 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	}
 	c.lastUsed = time.Now()
 	return c, nil
-}
-
-// networkOf returns the network of an address, as package net calls it.
-func networkOf(address string) string {
-	if topology.IsSocketFile(address) {
-		return "unix"
-	}
-	return "tcp"
 }
 
 // greet sends hello and, with an authenticator, logs in.

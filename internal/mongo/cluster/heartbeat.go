@@ -76,7 +76,10 @@ func (h *heartbeat) failed(took time.Duration, err error) {
 // publish calls the listener after those of the earlier changes.
 func (h *heartbeat) publish(call func(*event.ServerMonitor)) {
 	c := h.server.cluster
-	c.notify(func() { call(c.cfg.ServerMonitor) })
+	c.notify(func() {
+		defer c.listeners.begin().Add(-1)
+		call(c.cfg.ServerMonitor)
+	})
 }
 
 func (h *heartbeat) log(message string, fields ...any) {

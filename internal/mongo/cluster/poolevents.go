@@ -25,6 +25,7 @@ func (p *pool) emit(e event.PoolEvent) {
 		cfg.Log.Log(logging.Connection, logging.Debug, poolMessages[e.Type], logging.Endpoint(cfg.poolFields(&e), e.Address)...)
 	}
 	if cfg.PoolMonitor != nil && cfg.PoolMonitor.Event != nil {
+		defer p.server.cluster.listeners.begin().Add(-1)
 		cfg.PoolMonitor.Event(&e)
 	}
 }

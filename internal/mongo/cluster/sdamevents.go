@@ -25,6 +25,7 @@ func (c *Cluster) notify(call func()) {
 // announce publishes the events of a change of the topology in the order of SDAM Monitoring. old is nil for the first
 // description. It is called without the lock, for one change at a time.
 func (c *Cluster) announce(old, next *topology.Description) {
+	defer c.listeners.begin().Add(-1)
 	switch {
 	case old == nil:
 		c.topologyOpening()

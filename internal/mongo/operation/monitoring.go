@@ -37,6 +37,7 @@ func (r *run) started(ctx context.Context, conn *cluster.Conn, message []byte, r
 		command = emptyDocument()
 	}
 	if m != nil && m.Started != nil {
+		defer r.cfg.Cluster.Listening().Add(-1)
 		m.Started(ctx, &event.CommandStartedEvent{
 			Command: command, CommandName: w.common.CommandName, DatabaseName: w.common.DatabaseName,
 			RequestID: w.common.RequestID, ConnectionID: w.common.ConnectionID,
@@ -61,6 +62,7 @@ func (w *watched) finished(ctx context.Context, err error, reply *Reply) {
 		err = redacted(err)
 	}
 	if m := w.run.cfg.Monitor; m != nil && m.Failed != nil {
+		defer w.run.cfg.Cluster.Listening().Add(-1)
 		m.Failed(ctx, &event.CommandFailedEvent{CommandFinishedEvent: w.common, Failure: err})
 	}
 	if w.run.cfg.Log.Enabled(logging.Command, logging.Debug) {
@@ -77,6 +79,7 @@ func (w *watched) succeeded(ctx context.Context, reply *Reply) {
 		body = unacknowledgedReply()
 	}
 	if m := w.run.cfg.Monitor; m != nil && m.Succeeded != nil {
+		defer w.run.cfg.Cluster.Listening().Add(-1)
 		m.Succeeded(ctx, &event.CommandSucceededEvent{CommandFinishedEvent: w.common, Reply: slices.Clone(body)})
 	}
 	if log := w.run.cfg.Log; log.Enabled(logging.Command, logging.Debug) {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestEventsHaveCopiesOfTheCommandAndTheReply(t *testing.T) {
 	document := marshal(t, bson.D{{Key: "ok", Value: 1}})
 	var got bson.Raw
-	runner := &Runner{cfg: Config{Monitor: &event.CommandMonitor{
+	runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster), Monitor: &event.CommandMonitor{
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { got = e.Reply },
 	}}}
 	w := &watched{run: &run{Runner: runner, op: &Operation{}}}

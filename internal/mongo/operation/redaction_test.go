@@ -90,7 +90,8 @@ func TestTheEventsOfASensitiveCommandShowNoSecret(t *testing.T) {
 					}
 				},
 			}
-			w := &watched{sensitive: true, run: &run{Runner: &Runner{cfg: Config{Monitor: listener}}, op: &Operation{}}}
+			runner := &Runner{cfg: Config{Cluster: new(cluster.Cluster), Monitor: listener}}
+			w := &watched{sensitive: true, run: &run{Runner: runner, op: &Operation{}}}
 			w.finished(t.Context(), c.err, parsed(t, bson.D{{Key: "ok", Value: c.ok}, {Key: "payload", Value: "secret"}}))
 			if ended != 1 {
 				t.Errorf("%d events", ended)

@@ -45,6 +45,11 @@ func FindRequest() []byte {
 	}))
 }
 
+// PingRequest returns the bytes of the ping that a driver sends.
+func PingRequest() []byte {
+	return message(document(func(b []byte) []byte { return appendSession(wire.AppendInt32(b, "ping", 1)) }))
+}
+
 // InsertRequest returns the bytes of the insert that a driver sends for an InsertOne.
 func InsertRequest() []byte {
 	at, b := wire.BeginMsg(nil, 1, 0, 0)
