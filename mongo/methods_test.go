@@ -35,7 +35,9 @@ var methods = map[string]method{
 		_, err := coll.Database().Client().ListDatabases(ctx, d{})
 		return err
 	}},
-	"Client.Ping": {"ping", func(ctx context.Context, coll *mongo.Collection) error { return coll.Database().Client().Ping(ctx, nil) }},
+	"Client.Ping": {"ping", func(ctx context.Context, coll *mongo.Collection) error {
+		return coll.Database().Client().Ping(ctx, nil)
+	}},
 	"Client.Watch": {"aggregate", func(ctx context.Context, coll *mongo.Collection) error {
 		return closed(ctx)(coll.Database().Client().Watch(ctx, bson.A{}))
 	}},
