@@ -83,7 +83,7 @@ func newCluster(cfg Config) *Cluster {
 func (c *Cluster) Snapshot() *Snapshot { return c.snapshot.Load() }
 
 // Close stops the monitors and closes the pools. Connections in use stay open until they are checked in or
-// interrupted.
+// interrupted, except for those that wait for the next operation of a cursor, a transaction or a request.
 func (c *Cluster) Close() {
 	var after effects
 	c.listeners.ending()
@@ -97,6 +97,9 @@ func (c *Cluster) Close() {
 	c.servers = nil
 	c.mu.Unlock()
 	after.run()
+	for _, s := range c.all() {
+		s.pool.closePinned()
+	}
 	c.awaitBackground()
 	if first && c.observed() {
 		c.notify(func() { c.announceClosed(c.snapshot.Load().Description) })

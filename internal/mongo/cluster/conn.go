@@ -49,15 +49,18 @@ type Conn struct {
 // Use is what a connection that is checked out is for.
 type Use uint32
 
-// The uses. A cursor or a transaction keeps its connection between operations.
+// The uses. A cursor, a transaction or a request keeps its connection between operations.
 const (
 	UseOperation Use = iota
 	UseCursor
 	UseTransaction
+	UseRequest
 )
 
 // PinnedTo notes what the connection stays checked out for.
 func (c *Conn) PinnedTo(use Use) { c.use.Store(uint32(use)) }
+
+func (c *Conn) pinned() bool { return Use(c.use.Load()) != UseOperation }
 
 // ServiceID returns the serviceId of the connection's server behind a load balancer, else nil.
 func (c *Conn) ServiceID() *bson.ObjectID {

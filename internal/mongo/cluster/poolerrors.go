@@ -42,7 +42,7 @@ type CheckOutError struct {
 	Limit      uint64        // maxPoolSize, 0 if there is no limit
 	LongestUse time.Duration // the longest time for which one has been in use
 	Waited     time.Duration
-	Uses       [UseTransaction + 1]uint64 // connections in use, by their use
+	Uses       [UseRequest + 1]uint64 // connections in use, by their use
 	Err        error
 }
 
@@ -63,7 +63,7 @@ func (e *CheckOutError) pinned() string {
 		return ""
 	}
 	return fmt.Sprintf(" (maxPoolSize: %d, connections in use by cursors: %d, connections in use by transactions: %d, "+
-		"connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation])
+		"connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation]+e.Uses[UseRequest])
 }
 
 // Unwrap returns the cause: that of the context, or the timeout of the queue.

@@ -106,6 +106,19 @@ func (p *pool) interruptAll() {
 	p.notices.deliver()
 }
 
+// closePinned closes the sockets of the connections that are pinned, because an application may never end the cursor, the
+// transaction or the request that has them. If it does, the check-in finds the pool closed.
+func (p *pool) closePinned() {
+	p.mu.Lock()
+	for c := range p.open {
+		if c.pinned() {
+			p.notices.add(c.close)
+		}
+	}
+	p.mu.Unlock()
+	p.notices.deliver()
+}
+
 // interrupt and the functions below are called with the lock held.
 func (p *pool) interrupt(cause error) {
 	for c := range p.open {

@@ -180,6 +180,7 @@ func (q *Request) checkOut(ctx context.Context, server *cluster.Server) (*heldCo
 		return nil, err
 	}
 	held.server, held.conn = server, conn
+	conn.PinnedTo(cluster.UseRequest)
 	return held, nil
 }
 
