@@ -24,9 +24,12 @@ var clientValues = map[reflect.Type][]any{
 	reflect.TypeFor[time.Duration](): {time.Duration(0), time.Second, -time.Second},
 	reflect.TypeFor[[]string]():      {[]string(nil), []string{}, []string{"nonsense"}, []string{"zlib", "zlib"}},
 	reflect.TypeFor[options.Credential](): {
-		options.Credential{}, options.Credential{AuthMechanism: "nonsense", Username: "u", Password: "p"}, options.Credential{Username: "u"},
+		options.Credential{},
+		options.Credential{AuthMechanism: "nonsense", Username: "u", Password: "p"},
+		options.Credential{Username: "u"},
 		options.Credential{AuthMechanism: "SCRAM-SHA-256", Username: "u", Password: "p", AuthMechanismProperties: map[string]string{"A": "b"}},
-		options.Credential{AuthMechanism: "MONGODB-X509", Password: "p"}, options.Credential{AuthMechanism: "PLAIN", Username: "u"},
+		options.Credential{AuthMechanism: "MONGODB-X509", Password: "p"},
+		options.Credential{AuthMechanism: "PLAIN", Username: "u"},
 	},
 	reflect.TypeFor[*options.ServerAPIOptions](): {
 		options.ServerAPI(options.ServerAPIVersion1), options.ServerAPI("2"), options.ServerAPI(""), options.ServerAPI(options.ServerAPIVersion1).SetStrict(true),

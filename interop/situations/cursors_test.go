@@ -37,7 +37,7 @@ var (
 		return fmt.Sprint(show(d), textOf(err))
 	}}
 	decodesNil = step{"Decode to nil", func(_ context.Context, c *mongo.Cursor) any { return textOf(c.Decode(nil)) }}
-	readsAll       = step{"All", func(ctx context.Context, c *mongo.Cursor) any {
+	readsAll   = step{"All", func(ctx context.Context, c *mongo.Cursor) any {
 		var ds []bson.D
 		err := c.All(ctx, &ds)
 		return fmt.Sprint(len(ds), textOf(err))
@@ -77,10 +77,24 @@ var cursorLives = [][]step{
 	{remaining, next, remaining, next, remaining},
 	{decodes, current, next, decodes, current, decodesNil},
 	{next, closes, next, decodes, current, errs, id, closes, remaining},
-	{closes, readsAll, errs}, {next, closes, readsAll}, {closes, tryNext, next}, {closesNil, closesNil}, {closeEnded, next},
-	{nextEnded, errs, next, errs, readsAll}, {next, next, nextEnded, errs, next, errs}, {nextNil, nextNil, nextNil, errs},
-	{readsAll, readsAll, next, errs, id}, {next, readsAll}, {allNil, readsAll}, {allNumber, readsAll}, {allValue, readsAll}, {allEnded, errs, readsAll}, {allFull},
-	{tryNext, tryNext, tryNext, tryNext, errs}, {settings, next, next, next, next}, {oddSettings, next, next, next, errs},
+	{closes, readsAll, errs},
+	{next, closes, readsAll},
+	{closes, tryNext, next},
+	{closesNil, closesNil},
+	{closeEnded, next},
+	{nextEnded, errs, next, errs, readsAll},
+	{next, next, nextEnded, errs, next, errs},
+	{nextNil, nextNil, nextNil, errs},
+	{readsAll, readsAll, next, errs, id},
+	{next, readsAll},
+	{allNil, readsAll},
+	{allNumber, readsAll},
+	{allValue, readsAll},
+	{allEnded, errs, readsAll},
+	{allFull},
+	{tryNext, tryNext, tryNext, tryNext, errs},
+	{settings, next, next, next, next},
+	{oddSettings, next, next, next, errs},
 	{next, next, next, next, decodes, current, errs},
 }
 

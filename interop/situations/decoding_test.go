@@ -13,10 +13,18 @@ import (
 
 // stored has a value of most types.
 var stored = bson.D{
-	{Key: "_id", Value: bson.ObjectID{1, 2, 3}}, {Key: "text", Value: "t"}, {Key: "int32", Value: int32(7)}, {Key: "int64", Value: int64(1) << 40},
-	{Key: "double", Value: 1.5}, {Key: "bool", Value: true}, {Key: "time", Value: bson.DateTime(1000)}, {Key: "null", Value: nil},
-	{Key: "binary", Value: bson.Binary{Data: []byte{1, 2}}}, {Key: "document", Value: bson.D{{Key: "a", Value: int32(1)}}},
-	{Key: "array", Value: bson.A{int32(1), "two"}}, {Key: "decimal", Value: bson.NewDecimal128(0, 1)},
+	{Key: "_id", Value: bson.ObjectID{1, 2, 3}},
+	{Key: "text", Value: "t"},
+	{Key: "int32", Value: int32(7)},
+	{Key: "int64", Value: int64(1) << 40},
+	{Key: "double", Value: 1.5},
+	{Key: "bool", Value: true},
+	{Key: "time", Value: bson.DateTime(1000)},
+	{Key: "null", Value: nil},
+	{Key: "binary", Value: bson.Binary{Data: []byte{1, 2}}},
+	{Key: "document", Value: bson.D{{Key: "a", Value: int32(1)}}},
+	{Key: "array", Value: bson.A{int32(1), "two"}},
+	{Key: "decimal", Value: bson.NewDecimal128(0, 1)},
 }
 
 type field[T any] struct{ name string }

@@ -16,13 +16,20 @@ var sentinels = []struct {
 	name string
 	err  error
 }{
-	{"ErrNilDocument", mongo.ErrNilDocument}, {"ErrNilValue", mongo.ErrNilValue}, {"ErrEmptySlice", mongo.ErrEmptySlice},
-	{"ErrNotSlice", mongo.ErrNotSlice}, {"ErrNoDocuments", mongo.ErrNoDocuments}, {"ErrClientDisconnected", mongo.ErrClientDisconnected},
+	{"ErrNilDocument", mongo.ErrNilDocument},
+	{"ErrNilValue", mongo.ErrNilValue},
+	{"ErrEmptySlice", mongo.ErrEmptySlice},
+	{"ErrNotSlice", mongo.ErrNotSlice},
+	{"ErrNoDocuments", mongo.ErrNoDocuments},
+	{"ErrClientDisconnected", mongo.ErrClientDisconnected},
 	{"ErrInvalidIndexValue", mongo.ErrInvalidIndexValue},
 	{"ErrNonStringIndexName", mongo.ErrNonStringIndexName}, //nolint:staticcheck // programs still compare with it
-	{"ErrMultipleIndexDrop", mongo.ErrMultipleIndexDrop}, {"ErrMissingResumeToken", mongo.ErrMissingResumeToken},
+	{"ErrMultipleIndexDrop", mongo.ErrMultipleIndexDrop},
+	{"ErrMissingResumeToken", mongo.ErrMissingResumeToken},
 	{"ErrWrongClient", mongo.ErrWrongClient},
-	{"context.Canceled", context.Canceled}, {"context.DeadlineExceeded", context.DeadlineExceeded}, {"io.EOF", io.EOF},
+	{"context.Canceled", context.Canceled},
+	{"context.DeadlineExceeded", context.DeadlineExceeded},
+	{"io.EOF", io.EOF},
 }
 
 // describe returns all that a program can learn from an error, without its text.

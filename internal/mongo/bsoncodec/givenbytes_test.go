@@ -14,11 +14,11 @@ type (
 		data []byte
 	}
 	givenDocument []byte
-	givenField struct{ F givenDocument }
+	givenField    struct{ F givenDocument }
 )
 
 func (v givenValue) MarshalBSONValue() (byte, []byte, error) { return byte(v.t), v.data, nil }
-func (v givenDocument) MarshalBSON() ([]byte, error)    { return v, nil }
+func (v givenDocument) MarshalBSON() ([]byte, error)         { return v, nil }
 
 // The bytes that an application gives as the encoding of a value must be one value. Otherwise they would damage the document around them,
 // and a server could read another command than the one that was meant.
