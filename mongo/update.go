@@ -170,7 +170,7 @@ func (coll *Collection) appendChange(s *scratch, key string, a *updateArguments)
 
 func (coll *Collection) appendPipeline(s *scratch, key string, a *updateArguments) error {
 	if a.replace {
-		return errors.New("mongo: a replacement must be a document, not a pipeline")
+		return MarshalError{Value: a.update, Err: errors.New("a replacement must be a document, not a pipeline")}
 	}
 	pipeline, err := coll.scope.codec.pipeline(a.update)
 	if err != nil {

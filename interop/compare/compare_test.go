@@ -6,23 +6,37 @@ import (
 	"testing"
 
 	"github.com/holdfast-db/holdfast/interop/internal/driver"
+	"github.com/holdfast-db/holdfast/interop/internal/guide"
 )
 
 // TestOurClientDoesWhatTheOfficialOneDoes plays every row with both drivers. The outcomes must be the same, unless the
 // row has a reason for a difference.
 func TestOurClientDoesWhatTheOfficialOneDoes(t *testing.T) {
-	parts := [][]row{
+	for _, r := range rows(!testing.Short()) {
+		t.Run(strings.ReplaceAll(r.name, "/", "|"), func(t *testing.T) { r.compare(t) })
+	}
+}
+
+// rows are all rows. Those with large documents are slow.
+func rows(large bool) []row {
+	all := slices.Concat(
 		orderRows, nilRows, writeConcernRows, timeoutRows, runCommandRows, eventRows, uriRows, hintRows, findRows, clientRows,
 		sessionRows, manyRows, loginRows,
+	)
+	if large {
+		all = append(all, sizeRows...)
 	}
-	if !testing.Short() {
-		parts = append(parts, sizeRows)
-	}
-	for _, part := range parts {
-		for _, r := range part {
-			t.Run(strings.ReplaceAll(r.name, "/", "|"), func(t *testing.T) { r.compare(t) })
+	return all
+}
+
+func TestTheGuideHasEachReason(t *testing.T) {
+	var reasons []string
+	for _, r := range rows(true) {
+		if len(r.differ) > 0 && !slices.Contains(reasons, r.why) {
+			reasons = append(reasons, r.why)
 		}
 	}
+	guide.Check(t, reasons)
 }
 
 func (r *row) compare(t *testing.T) {

@@ -1,0 +1,57 @@
+// Package swap runs a package's tests with another import: the official driver's is replaced by ours. Nothing else is changed.
+package swap
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	officialImport = `"go.mongodb.org/mongo-driver/v2/mongo"`
+	ourImport      = `"github.com/holdfast-db/holdfast/mongo"`
+)
+
+// Test runs "go test -v" on the package in the working folder with our import, and with further arguments. It returns the output and
+// the number of files that were changed. Files whose names begin with "swap" stay as they are.
+func Test(t *testing.T, arguments ...string) (output string, changed int, err error) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		return "", 0, err
+	}
+	replaced := make(map[string]string)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", 0, err
+		}
+		if strings.HasPrefix(file, "swap") || !bytes.Contains(text, []byte(officialImport)) {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(officialImport), []byte(ourImport)), 0o600); err != nil {
+			return "", 0, err
+		}
+		absolute, err := filepath.Abs(file)
+		if err != nil {
+			return "", 0, err
+		}
+		replaced[absolute] = path
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		return "", 0, err
+	}
+	path := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o600); err != nil {
+		return "", 0, err
+	}
+	all := append([]string{"test", "-overlay", path, "-count=1", "-v"}, arguments...)
+	out, err := exec.CommandContext(t.Context(), "go", append(all, ".")...).CombinedOutput()
+	return string(out), len(replaced), err
+}

@@ -1,0 +1,78 @@
+package situations
+
+import "regexp"
+
+// parts are those of an outcome.
+var parts = []string{"result", "error", "text", "sent", "took", "Connect", "Connect's text", "Ping", "Ping's text"}
+
+// difference is a part of a situation that is not the same with both imports.
+type difference struct{ name, part, official, ours string }
+
+// expected is a row of the table of differences. The patterns that are not nil must match.
+type expected struct {
+	why                        string
+	name, part, official, ours *regexp.Regexp
+}
+
+func (d difference) matches(e expected) bool {
+	for _, m := range []struct {
+		pattern *regexp.Regexp
+		text    string
+	}{{e.name, d.name}, {e.part, d.part}, {e.official, d.official}, {e.ours, d.ours}} {
+		if m.pattern != nil && !m.pattern.MatchString(m.text) {
+			return false
+		}
+	}
+	return true
+}
+
+func is(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+
+// differences are all that differ on purpose. The first row that matches explains a difference. docs/MIGRATION.md has each reason
+// word for word, see TestTheGuideHasEachReason.
+var differences = []expected{
+	{
+		why:  "`bypassDocumentValidation: false` is sent if it is set",
+		part: is("^sent$"), ours: is(`"bypassDocumentValidation":false`),
+	},
+	{why: "an empty name of a collection is refused before anything is sent", name: is("the collection's name: an empty text")},
+	{why: "a document as a pipeline is refused, unless it is empty", name: is(`(Watch|Aggregate|CreateView), argument \d: (a (document|raw|slice of bytes)|an? (nil )?pointer to a (document|struct)|a nil pointer)`)},
+	{why: "an array is a pipeline too, not only a slice", name: is(`Watch, argument \d: an array of documents`)},
+	{why: "encryption is not supported: its options are refused", name: is("SetEncryptedFields")},
+	{why: "a nil context is `context.Background()`", name: is("a nil context")},
+	{why: "a write concern that was not met is a `WriteException`, and the result is there", name: is("a write concern w: 2")},
+	{
+		why:  "a network error has the label RetryableWriteError, also of a write that is not retryable",
+		part: is("^error$"), ours: is("label RetryableWriteError"),
+	},
+	{why: "the errors of SearchIndexView are `CommandError`s, and match the sentinels", name: is("^SearchIndexView"), part: is("^error$")},
+	{why: "an error of an options builder ends the call", name: is("a builder with an error")},
+	{why: "a number that is out of range is refused before anything is sent", name: is("int32 -2|Duration -1s|CursorType 99|odd settings")},
+	{why: "a timeout or a cancelled context during Watch has the same error as during other methods", name: is("Watch, a server that is silent"), part: is("^error$")},
+	{why: "a list runs on the primary, and sends no read preference", name: is("ListCollection.*, a read preference")},
+	{why: "an empty command is refused before it is sent", name: is("^Database.RunCommand"), ours: is("^$|^nil$|the command is empty|^error$")},
+	{why: "a limit of 0, which is none, is not sent", name: is("SetLimit int64 0"), part: is("^sent$")},
+	{why: "the server checks the names of databases, except that they are not empty", name: is("Watch, the database's name: a (dot|text that begins with a dot)")},
+	{why: "Decode before the first document is `io.EOF`, whatever the target is", name: is("Decode to nil")},
+	{why: "`Cursor.All` reads on after an empty first batch", name: is("SetBatchSize int32 0")},
+	{why: "a nil read preference of RunCommand is the default", name: is("RunCommand(Cursor)?, SetReadPreference a nil")},
+	{why: "a nil pointer is `ErrNilDocument` for every argument that is a document", ours: is("ErrNilDocument|document is nil")},
+	{why: "a sentinel is returned as it is, or wrapped with the name of the argument: use `errors.Is`", ours: is("is Err(NotSlice|EmptySlice|NilValue)")},
+	{why: "an argument that cannot be encoded is always a `MarshalError`", part: is("^error$"), ours: is("MarshalError")},
+	{why: "after an error of BulkWrite the result says what was acknowledged", name: is("BulkWrite"), part: is("^result$")},
+	{why: "after an error of InsertMany the result has the _ids that were inserted", name: is(`Collection\.InsertMany`), part: is("^result$")},
+	{why: "`Cursor.All` returns the documents that were not read yet", name: is("^a cursor.*Next.*All"), part: is("^result$"), ours: is(`"All: [012]none"`)},
+	{why: "the error given to `NewCursorFromDocuments` is the error of `All` and `Decode`", name: is("^a cursor from documents with an error"), part: is("^result$")},
+	{why: "a cursor keeps the last document that it read", name: is("^a cursor from documents.*Decode, Current, Err")},
+	{why: "an error ends a cursor: `Err` and `All` return it again", name: is("^a cursor with batches.*All with a cancelled context")},
+	{why: "options that cannot be right are an error of `Connect`", name: is("^a client, Set(AppName|Auth|ConnectTimeout|LocalThreshold|MaxConnIdleTime|SRV|ServerSelectionTimeout|Zlib|Zstd|HeartbeatInterval)")},
+	{why: "the errors of `Connect` begin with `mongo: `", part: is("^Connect's text$")},
+	{why: "a value that was decoded partly may be otherwise after an error", name: is("^Decode array")},
+	{
+		why:  "after several attempts the text has their history",
+		part: is("text$"), ours: is("attempts?: \\["),
+	},
+	{why: "the text of a network error says how far the command came", part: is("text$"), ours: is("failed \\(in flight\\)|AuthenticationFailed")},
+	{why: "the text of an error before anything was sent says why nothing was sent", part: is("text$|^result$"), ours: is("^no connection to|: no connection to|^client is disconnected|selection error:")},
+	{why: "the text of an error of the client names the field and the rule", part: is("text$"), official: is("^[^(]")},
+}
