@@ -36,6 +36,7 @@ func reportOf(err error) report {
 		return r
 	}
 	var server mongo.ServerError
+	var bulk mongo.ClientBulkWriteException // it is no ServerError
 	switch {
 	case mongo.IsNetworkError(err):
 		r.attempts, r.why = 1, "a network error after one attempt"
@@ -46,7 +47,7 @@ func reportOf(err error) report {
 		}
 	case strings.Contains(r.text, "server selection"):
 		r.selection, r.why = true, "no server could be selected"
-	case errors.As(err, &server):
+	case errors.As(err, &server), errors.As(err, &bulk):
 		r.attempts, r.why = 1, "the server refused it"
 		if concernFailed(err) {
 			r.claim = unknown

@@ -61,6 +61,9 @@ func (s settings) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * s.slowness)
 }
 
+// heartbeat is the clients' heartbeat interval.
+func (s settings) heartbeat() time.Duration { return max(time.Second, s.scaled(10*time.Second)) }
+
 // The streams of random numbers that come from one seed.
 const (
 	forOperation uint64 = iota

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -107,7 +108,9 @@ func (w *worker) transactionByHand(ctx context.Context, o *operation) {
 		err = w.inner(inside, c, o.IntN(2) == 0)
 	}
 	if err != nil || o.IntN(8) == 0 {
-		if aborted := session.AbortTransaction(context.WithoutCancel(inside)); err == nil {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(inside), 10*time.Second)
+		defer cancel()
+		if aborted := session.AbortTransaction(ending); err == nil {
 			w.history.end(c, aborted)
 			c.claimAll(notApplied)
 			c.reads = nil // of a transaction that is not committed
