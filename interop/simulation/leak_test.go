@@ -30,6 +30,11 @@ func pause(d time.Duration) {
 // checkBubble checks that the calling goroutine's bubble has only the goroutines that it had before.
 func checkBubble(h *history, before map[string]string) {
 	synctest.Wait()
+	compareGoroutines(h, before)
+}
+
+// compareGoroutines reports the goroutines that were not there before.
+func compareGoroutines(h *history, before map[string]string) {
 	var others []string
 	for id, stack := range bubble() {
 		if _, was := before[id]; !was {
