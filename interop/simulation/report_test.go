@@ -80,6 +80,7 @@ func concernFailed(err error) bool {
 	var one mongo.WriteException
 	var bulk mongo.BulkWriteException
 	var client mongo.ClientBulkWriteException
+	var commit mongo.CommandError
 	switch {
 	case errors.As(err, &one):
 		return one.WriteConcernError != nil
@@ -87,6 +88,8 @@ func concernFailed(err error) bool {
 		return bulk.WriteConcernError != nil
 	case errors.As(err, &client):
 		return len(client.WriteConcernErrors) > 0
+	case errors.As(err, &commit):
+		return commit.Raw != nil && commit.Raw.Lookup("writeConcernError").Type != 0
 	}
 	return false
 }

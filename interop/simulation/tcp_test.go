@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// TestTCP is the same load, with the same checks, on real sockets and the real clock.
+// TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector.
 func TestTCP(t *testing.T) {
-	duration := time.Minute
-	if testing.Short() {
-		duration = 5 * time.Second
+	duration := 5 * time.Second
+	if raceEnabled && !testing.Short() {
+		duration = time.Minute
 	}
 	goroutines := runtime.NumGoroutine()
 	l := lead(t, onTCP(*fromFlag, duration))

@@ -40,8 +40,8 @@ func (w *worker) transaction(o *operation) *call {
 	return &call{writes: writes, atomic: true}
 }
 
-// endTransaction reads what the error of a transaction claims: the label says that the commit's outcome is unknown. Any other
-// error means that nothing was committed.
+// endTransaction reads what the error of a transaction claims: the label, or a write concern error, says that the commit's outcome
+// is unknown. Any other error means that nothing was committed.
 func (w *worker) endTransaction(c *call, err error) {
 	w.history.end(c, err)
 	if err == nil {
@@ -49,7 +49,7 @@ func (w *worker) endTransaction(c *call, err error) {
 		return
 	}
 	c.claim = notApplied
-	if labeled(err, "UnknownTransactionCommitResult") {
+	if labeled(err, "UnknownTransactionCommitResult") || concernFailed(err) {
 		c.claim = unknown
 	}
 	c.claimAll(c.claim)
