@@ -133,7 +133,10 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	b.done = end
-	cmd.addTo(&b.total)
+	var answer BulkWriteException
+	if err == nil || errors.As(err, &answer) { // else the result is that of an attempt before, and nobody knows whether it holds
+		cmd.addTo(&b.total)
+	}
 	return b.note(err, first, end)
 }
 

@@ -254,6 +254,23 @@ func TestAFailedRetryEndsTheBulkWrite(t *testing.T) {
 	}
 }
 
+// The first attempt's counts are those of a write whose write concern failed: it may have been rolled back since.
+func TestABulkWriteWhoseRetryHasNoAnswerCountsNothingOfItsFirstAttempt(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.failCommand(doc("failCommands", bson.A{"update"}, "writeConcernError",
+			doc("code", 91, "errmsg", "scripted", "errorLabels", bson.A{"RetryableWriteError"}))))
+		w.script("update", mongotest.Fault{}, loseRequest)
+		r, err := w.coll.BulkWrite(w.ctx, models{insertOf(1), updateOneOf(doc("_id", 1), set1)}, options.BulkWrite().SetOrdered(true))
+		var history *retry.Error
+		if !errors.As(err, &history) || history.Total != 2 || !mongo.IsNetworkError(err) {
+			t.Fatalf("result %+v, error %v", r, err)
+		}
+		if r.InsertedCount != 1 || r.MatchedCount != 0 || r.ModifiedCount != 0 {
+			t.Errorf("result %+v", r)
+		}
+	})
+}
+
 func TestBulkWriteCollectsWriteConcernErrors(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.must(w.failCommand(doc("failCommands", bson.A{"insert"}, "writeConcernError", doc("code", 64, "errmsg", "scripted"))))

@@ -68,7 +68,7 @@ func (c *call) claimByIndex(err error, ordered bool) {
 }
 
 // mixedBulkWrite has one model of each type, so that it needs a command for each. The result of a failed one says what was done
-// before.
+// before. With a write concern error it does not say which command's changes may be undone.
 func (w *worker) mixedBulkWrite(ctx context.Context, o *operation) {
 	writes := append(pushes(registers, w.some(o, 1)), write{ns: registers, effect: insert})
 	c := w.start(o, &call{writes: writes, commands: 2})
@@ -78,7 +78,7 @@ func (w *worker) mixedBulkWrite(ctx context.Context, o *operation) {
 	}
 	result, err := w.collection(registers).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(o.IntN(2) == 0).SetComment(c.id))
 	w.history.end(c, err)
-	if result == nil {
+	if result == nil || concernFailed(err) {
 		return
 	}
 	if result.MatchedCount == 1 {

@@ -159,18 +159,18 @@ func (c *cast) connect() error {
 			if c.client != (mutant.Client{}) {
 				return dial(o.ApplyURI(c.rs.URI()))
 			}
-			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: max(time.Second, c.scaled(3*time.Second))}, o.SetMaxPoolSize(3))
+			return mongo.Open(c.rs.URI(), mongo.Config{AttemptTimeout: 3 * time.Second}, o.SetMaxPoolSize(uint64(c.hot())))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
 			return dial(o.ApplyURI(c.rs.URI()).SetServerMonitoringMode("poll").SetCompressors([]string{"snappy"}))
 		},
 		func(o *options.ClientOptions) (*mongo.Client, error) {
-			return dial(o.ApplyURI(c.rs.URI()).SetTimeout(c.scaled(20 * time.Second)).SetMinPoolSize(2).SetMaxConnIdleTime(c.scaled(5 * time.Second)))
+			return dial(o.ApplyURI(c.rs.URI()).SetTimeout(max(5*time.Second, c.scaled(20*time.Second))).SetMinPoolSize(2).SetMaxConnIdleTime(c.scaled(5 * time.Second)))
 		},
 	}
 	for _, variant := range variants {
 		out := new(atomic.Int64)
-		o := options.Client().SetDialer(c.rs.Dialer()).SetPoolMonitor(&events.PoolMonitor{Event: func(e *events.PoolEvent) {
+		o := options.Client().SetDialer(c.rs.Dialer()).SetHeartbeatInterval(c.heartbeat()).SetPoolMonitor(&events.PoolMonitor{Event: func(e *events.PoolEvent) {
 			switch e.Type {
 			case events.ConnectionCheckedOut:
 				out.Add(1)

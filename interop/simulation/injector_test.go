@@ -67,8 +67,18 @@ func (i *injector) handle(r *mongotest.Request, next mongotest.Handler) *mongote
 	}
 	k := kindOfFault(f.kind)
 	if k.cluster != nil {
-		strike := sync.OnceFunc(func() { i.strike(f, id, r.Member) })
-		return strikeAt(f.moment, strike)(r, next)
+		struck := false // only this goroutine uses it
+		strike := func() {
+			if !struck {
+				struck = true
+				i.strike(f, id, r.Member)
+			}
+		}
+		reply := strikeAt(f.moment, strike)(r, next)
+		if !struck { // its moment did not come, because the connection ended
+			i.postpone(f)
+		}
+		return reply
 	}
 	m := k.message(i, f, r)
 	if m == nil {
@@ -186,6 +196,13 @@ func (i *injector) hit(f *planned, id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.hits = append(i.hits, hit{planned: *f, call: id, at: time.Since(i.history.begin)})
+}
+
+// postpone lets a fault wait for a message while the cluster is whole.
+func (i *injector) postpone(f *planned) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.waiting = append(i.waiting, *f)
 }
 
 // strike breaks the cluster, or lets the fault wait if the cluster is broken already.

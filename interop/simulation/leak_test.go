@@ -8,9 +8,9 @@ import (
 )
 
 // awaitNoConnections waits until the servers have no connection any more. A server that streams hellos notices the end of a
-// connection when its next hello is due.
+// connection when its next hello is due, or that after it.
 func (c *cast) awaitNoConnections() {
-	const patience = 15 * time.Second
+	const patience = 25 * time.Second
 	deadline := time.Now().Add(patience)
 	for c.rs.Counters().Current > 0 {
 		if time.Now().After(deadline) {
@@ -30,6 +30,11 @@ func pause(d time.Duration) {
 // checkBubble checks that the calling goroutine's bubble has only the goroutines that it had before.
 func checkBubble(h *history, before map[string]string) {
 	synctest.Wait()
+	compareGoroutines(h, before)
+}
+
+// compareGoroutines reports the goroutines that were not there before.
+func compareGoroutines(h *history, before map[string]string) {
 	var others []string
 	for id, stack := range bubble() {
 		if _, was := before[id]; !was {

@@ -36,6 +36,7 @@ func reportOf(err error) report {
 		return r
 	}
 	var server mongo.ServerError
+	var bulk mongo.ClientBulkWriteException // it is no ServerError
 	switch {
 	case mongo.IsNetworkError(err):
 		r.attempts, r.why = 1, "a network error after one attempt"
@@ -46,7 +47,7 @@ func reportOf(err error) report {
 		}
 	case strings.Contains(r.text, "server selection"):
 		r.selection, r.why = true, "no server could be selected"
-	case errors.As(err, &server):
+	case errors.As(err, &server), errors.As(err, &bulk):
 		r.attempts, r.why = 1, "the server refused it"
 		if concernFailed(err) {
 			r.claim = unknown
@@ -79,6 +80,7 @@ func concernFailed(err error) bool {
 	var one mongo.WriteException
 	var bulk mongo.BulkWriteException
 	var client mongo.ClientBulkWriteException
+	var commit mongo.CommandError
 	switch {
 	case errors.As(err, &one):
 		return one.WriteConcernError != nil
@@ -86,6 +88,8 @@ func concernFailed(err error) bool {
 		return bulk.WriteConcernError != nil
 	case errors.As(err, &client):
 		return len(client.WriteConcernErrors) > 0
+	case errors.As(err, &commit):
+		return commit.Raw != nil && commit.Raw.Lookup("writeConcernError").Type != 0
 	}
 	return false
 }

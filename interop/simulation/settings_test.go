@@ -48,10 +48,10 @@ func simulated(seed uint64) settings {
 	}
 }
 
-// onTCP are the settings of a life on the real clock.
+// onTCP are the settings of a life on the real clock. It ends after its duration, however many operations were made.
 func onTCP(seed uint64, duration time.Duration) settings {
 	return settings{
-		seed: seed, workers: 64, operations: int(duration / (100 * time.Millisecond)), duration: duration, round: 100 * time.Millisecond,
+		seed: seed, workers: 64, operations: int(duration / (200 * time.Millisecond)), duration: duration, round: 200 * time.Millisecond,
 		slowness: 0.05, election: 300 * time.Millisecond, tcp: true, faults: int(duration / time.Second / 2),
 	}
 }
@@ -60,6 +60,9 @@ func onTCP(seed uint64, duration time.Duration) settings {
 func (s settings) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * s.slowness)
 }
+
+// heartbeat is the clients' heartbeat interval.
+func (s settings) heartbeat() time.Duration { return max(time.Second, s.scaled(10*time.Second)) }
 
 // The streams of random numbers that come from one seed.
 const (

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -39,8 +40,8 @@ func (w *worker) transaction(o *operation) *call {
 	return &call{writes: writes, atomic: true}
 }
 
-// endTransaction reads what the error of a transaction claims: the label says that the commit's outcome is unknown. Any other
-// error means that nothing was committed.
+// endTransaction reads what the error of a transaction claims: the label, or a write concern error, says that the commit's outcome
+// is unknown. Any other error means that nothing was committed.
 func (w *worker) endTransaction(c *call, err error) {
 	w.history.end(c, err)
 	if err == nil {
@@ -48,7 +49,7 @@ func (w *worker) endTransaction(c *call, err error) {
 		return
 	}
 	c.claim = notApplied
-	if labeled(err, "UnknownTransactionCommitResult") {
+	if labeled(err, "UnknownTransactionCommitResult") || concernFailed(err) {
 		c.claim = unknown
 	}
 	c.claimAll(c.claim)
@@ -107,7 +108,9 @@ func (w *worker) transactionByHand(ctx context.Context, o *operation) {
 		err = w.inner(inside, c, o.IntN(2) == 0)
 	}
 	if err != nil || o.IntN(8) == 0 {
-		if aborted := session.AbortTransaction(context.WithoutCancel(inside)); err == nil {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(inside), 10*time.Second)
+		defer cancel()
+		if aborted := session.AbortTransaction(ending); err == nil {
 			w.history.end(c, aborted)
 			c.claimAll(notApplied)
 			c.reads = nil // of a transaction that is not committed

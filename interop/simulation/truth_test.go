@@ -49,13 +49,13 @@ func readTruth(rs *mongotest.Deployment, from bson.Timestamp, i *injector) (*tru
 		}
 	}
 	var err error
-	t.events, err = oplog(rs, from)
+	t.events, err = oplog(rs, from, i.heartbeat())
 	return t, err
 }
 
 // oplog returns the events of the database between the markers.
-func oplog(rs *mongotest.Deployment, from bson.Timestamp) ([]event, error) {
-	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()))
+func oplog(rs *mongotest.Deployment, from bson.Timestamp, heartbeat time.Duration) ([]event, error) {
+	client, err := mongo.Connect(options.Client().ApplyURI(rs.URI()).SetDialer(rs.Dialer()).SetHeartbeatInterval(heartbeat))
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func chosen(r *rand.Rand) kind {
 
 // run makes all operations, and some more if planned faults have not happened yet. They are spread over the life, in rounds.
 func (w *worker) run() {
-	for number := 0; number < w.operations || number < w.most() && w.injector.outstanding(); number++ {
+	for number := 0; w.goesOn(number); number++ {
 		r := w.random(forOperation, uint64(w.id), uint64(number))
 		k := chosen(r)
 		o := &operation{Rand: r, id: fmt.Sprintf("%d.%d", w.id, number), epoch: number / epochLength, kind: k.name}
@@ -106,6 +106,14 @@ func (w *worker) run() {
 		cancel()
 	}
 	w.sleepUntil(w.duration)
+}
+
+// goesOn reports whether the worker makes this operation.
+func (w *worker) goesOn(number int) bool {
+	if w.tcp && time.Since(w.history.begin) > w.duration {
+		return false
+	}
+	return number < w.operations || number < w.most() && w.injector.outstanding()
 }
 
 func (w *worker) sleepUntil(due time.Duration) {
