@@ -30,7 +30,7 @@ type findAndModifyCommand struct {
 }
 
 func (c *findAndModifyCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
-	if err := c.coll.checkHint(c.hint, attempt, hintWireVersion); err != nil {
+	if err := checkHint(c.hint, attempt, hintWireVersion); err != nil {
 		return nil, err
 	}
 	b = wire.AppendString(b, "findAndModify", c.coll.name)

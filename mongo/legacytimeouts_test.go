@@ -280,4 +280,3 @@ func TestAMalformedTimeoutInTheConnectionStringIsAnError(t *testing.T) {
 		}
 	}
 }
-

@@ -1,9 +1,9 @@
 package mongo_test
 
 import (
-	"fmt"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"

@@ -20,7 +20,7 @@ type Limits struct {
 	AttemptTimeout time.Duration
 	// SocketTimeout limits each round trip of an operation that has no deadline (socketTimeoutMS).
 	SocketTimeout time.Duration
-	Observer       retry.Observer
+	Observer      retry.Observer
 }
 
 // newEngine returns an engine with these limits. Its attempts have no time limit: an attempt begins with the selection of a

@@ -267,4 +267,3 @@ func TestACommandHasOneTimeLimit(t *testing.T) {
 		})
 	}
 }
-
