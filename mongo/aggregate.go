@@ -16,7 +16,7 @@ import (
 
 var aggregateFields = honoured(
 	"AllowDiskUse", "BatchSize", "BypassDocumentValidation", "Collation", "MaxAwaitTime", "Comment", "Hint", "Let",
-	"Custom")
+	"Custom", "Internal")
 
 // aggregation is an aggregate command on a collection, or on a database if collection is empty.
 type aggregation struct {
@@ -27,6 +27,7 @@ type aggregation struct {
 	stages     stages
 	batchSize  *int32
 	extras     []byte
+	rawData    *bool
 }
 
 func (a *aggregation) elements() []byte {
@@ -67,7 +68,7 @@ func (coll *Collection) Aggregate(
 	if err != nil {
 		return nil, err
 	}
-	a := &aggregation{db: coll.db, collection: coll.name, scope: &coll.scope}
+	a := &aggregation{db: coll.db, collection: coll.name, scope: &coll.scope, rawData: rawDataOf(opts, o)}
 	return a.run(ctx, pipeline, &o)
 }
 
@@ -80,7 +81,7 @@ func (db *Database) Aggregate(
 	if err != nil {
 		return nil, err
 	}
-	a := &aggregation{db: db, onDatabase: true, scope: &db.scope}
+	a := &aggregation{db: db, onDatabase: true, scope: &db.scope, rawData: rawDataOf(opts, o)}
 	return a.run(ctx, pipeline, &o)
 }
 
@@ -99,7 +100,7 @@ func (a *aggregation) run(ctx context.Context, pipeline any, o *options.Aggregat
 		cursor.SetMaxAwaitTime(valueOr(o.MaxAwaitTime, 0))
 	}
 	var op operation.Operation
-	a.describe(&op, &plainCommand{elements: a.elements(), accept: func(reply *operation.Reply) error {
+	a.describe(&op, &plainCommand{elements: a.elements(), rawData: a.rawData, accept: func(reply *operation.Reply) error {
 		err := cursor.accept(reply)
 		if e := writeConcernError(reply.WriteConcernError); err == nil && e != nil {
 			return *e // the official driver's type, of this operation only

@@ -29,6 +29,7 @@ type batches struct {
 	ordered    bool
 	extras     map[string][]byte // by the command's name
 	rawData    *bool
+	logID      int64                      // the operationId of the log, 0 before the first command
 	request    func(model int) WriteModel // for the errors
 
 	done     int          // statements in the commands that were run, and statements that were refused before
@@ -127,7 +128,9 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 	}
 	end := b.next(first, limits)
 	cmd := b.command(first, end)
+	cmd.op.LogID = b.logID
 	err := cmd.run(ctx, cmd, cmd.kind.effect)
+	b.logID = cmd.op.LogID
 	if refused, ok := err.(tooLarge); ok { //nolint:errorlint // inside a history it is the error of a retry: the command was sent before
 		b.documentLimit = refused.limit
 		return true, nil

@@ -54,7 +54,9 @@ func (c *clientBulkCommand) run(ctx context.Context) error {
 	coll.write(&op, "bulkWrite", c, retry.EffectNotIdempotent)
 	op.Retryable = op.Retryable && !c.multi
 	op.Session, op.Pin = c.cursor.session, &c.cursor.pin
+	op.LogID = c.bulk.logID
 	err := coll.db.client.run(ctx, &op)
+	c.bulk.logID = op.LogID
 	var concern ClientBulkWriteException
 	if err != nil && !errors.As(err, &concern) {
 		c.cursor.id = 0

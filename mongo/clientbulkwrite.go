@@ -68,6 +68,7 @@ type clientBulk struct {
 	ordered    bool
 	extras     []byte
 	rawData    *bool
+	logID      int64 // the operationId of the log, 0 before the first command
 
 	done          int // ops in the commands that were run, and ops that were refused before
 	result        ClientBulkWriteResult

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	countFields         = honoured("Collation", "Comment", "Hint", "Limit", "Skip")
-	estimateCountFields = honoured("Comment")
+	countFields         = honoured("Collation", "Comment", "Hint", "Limit", "Skip", "Internal")
+	estimateCountFields = honoured("Comment", "Internal")
 )
 
 // countStage makes one document with the number of documents.
@@ -40,7 +40,7 @@ func (coll *Collection) CountDocuments(
 	}
 	n := int64(0)
 	var op operation.Operation
-	a.describe(&op, &plainCommand{elements: a.elements(), accept: func(reply *operation.Reply) error {
+	a.describe(&op, &plainCommand{elements: a.elements(), rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
 		n, err = countIn(reply)
 		return err
 	}})
@@ -110,7 +110,7 @@ func (coll *Collection) EstimatedDocumentCount(
 	}
 	n := int64(0)
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "count", &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, "count", &plainCommand{elements: x.b, rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
 		n = reply.N
 		return nil
 	}})

@@ -132,6 +132,7 @@ func (db *Database) rawOperation(
 	return &operation.Operation{
 		Name: cmd.name, Database: db.name, Command: cmd, Kind: operation.Generic, Effect: retry.EffectNotIdempotent,
 		Selection: db.client.selection(o.ReadPreference), ReadPreference: o.ReadPreference, OwnTimeLimit: cmd.timeLimited,
+		OwnReadConcern: cmd.readsWithConcern,
 	}, nil
 }
 
@@ -140,7 +141,9 @@ type rawCommand struct {
 	name        string
 	elements    []byte
 	timeLimited bool // it has a maxTimeMS
-	accept      func(*operation.Reply) error
+	// readsWithConcern means that it has a readConcern.
+	readsWithConcern bool
+	accept           func(*operation.Reply) error
 }
 
 // set encodes the command. declares means that the client declares an API version.
@@ -168,6 +171,8 @@ func (c *rawCommand) set(codec codec, command any, declares bool) error {
 			}
 		case "maxTimeMS":
 			c.timeLimited = true
+		case "readConcern":
+			c.readsWithConcern = true
 		}
 	}
 	return nil

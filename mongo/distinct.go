@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var distinctFields = honoured("Collation", "Comment", "Hint")
+var distinctFields = honoured("Collation", "Comment", "Hint", "Internal")
 
 // DistinctResult is the result of Distinct: an array of values or an error. It is not safe for concurrent use.
 type DistinctResult struct {
@@ -50,7 +50,7 @@ func (coll *Collection) distinct(
 	}
 	var values bson.RawArray
 	var op operation.Operation
-	coll.scope.read(&op, coll.db.name, "distinct", &plainCommand{elements: x.b, accept: func(reply *operation.Reply) error {
+	coll.scope.read(&op, coll.db.name, "distinct", &plainCommand{elements: x.b, rawData: rawDataOf(opts, o), accept: func(reply *operation.Reply) error {
 		values, err = distinctIn(reply)
 		return err
 	}})

@@ -18,17 +18,18 @@ var (
 	findFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
 		"Skip", "Sort", "OplogReplay", "AllowDiskUse", "BatchSize", "CursorType", "Let", "Limit", "MaxAwaitTime",
-		"NoCursorTimeout")
+		"NoCursorTimeout", "Internal")
 	findOneFields = honoured(
 		"AllowPartialResults", "Collation", "Comment", "Hint", "Max", "Min", "Projection", "ReturnKey", "ShowRecordID",
-		"Skip", "Sort", "OplogReplay")
+		"Skip", "Sort", "OplogReplay", "Internal")
 )
 
 // findCommand is a find command. Its result is one document or the first batch of a cursor.
 type findCommand struct {
-	coll   *Collection
-	filter []byte
-	extras []byte
+	coll    *Collection
+	filter  []byte
+	extras  []byte
+	rawData *bool
 
 	cursor *Cursor  // nil for FindOne
 	first  bson.Raw // the document of FindOne
@@ -36,14 +37,14 @@ type findCommand struct {
 	op operation.Operation
 }
 
-func (c *findCommand) AppendTo(b []byte, _ operation.Attempt) ([]byte, error) {
+func (c *findCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
 	b = wire.AppendString(b, "find", c.coll.name)
 	b = wire.AppendDocument(b, "filter", c.filter)
 	if c.cursor == nil {
 		b = wire.AppendInt64(b, "limit", 1)
 		b = wire.AppendBool(b, "singleBatch", true)
 	}
-	return append(b, c.extras...), nil
+	return appendRawData(append(b, c.extras...), c.rawData, attempt), nil
 }
 
 func (c *findCommand) Accept(reply *operation.Reply) error {
@@ -84,6 +85,7 @@ func (coll *Collection) findOne(
 		if cmd.extras, err = findOneExtras(coll.scope.codec, &o); err != nil {
 			return nil, err
 		}
+		cmd.rawData = rawDataOf(opts, o)
 	}
 	s := newScratch()
 	defer s.release()
@@ -135,7 +137,7 @@ func (coll *Collection) Find(
 	}
 	s := newScratch()
 	defer s.release()
-	cmd := &findCommand{coll: coll}
+	cmd := &findCommand{coll: coll, rawData: rawDataOf(opts, o)}
 	if cmd.filter, err = coll.scope.codec.document(s, filter); err != nil {
 		return nil, err
 	}

@@ -14,10 +14,10 @@ import (
 var (
 	findOneAndUpdateFields = honoured(
 		"ArrayFilters", "BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert",
-		"Hint", "Let")
+		"Hint", "Let", "Internal")
 	findOneAndReplaceFields = honoured(
-		"BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert", "Hint", "Let")
-	findOneAndDeleteFields = honoured("Collation", "Comment", "Projection", "Sort", "Hint", "Let")
+		"BypassDocumentValidation", "Collation", "Comment", "Projection", "ReturnDocument", "Sort", "Upsert", "Hint", "Let", "Internal")
+	findOneAndDeleteFields = honoured("Collation", "Comment", "Projection", "Sort", "Hint", "Let", "Internal")
 )
 
 // findAndModifyCommand is a findAndModify command. Its result is the document before or after the change.
@@ -25,15 +25,16 @@ type findAndModifyCommand struct {
 	coll     *Collection
 	elements []byte
 	hint     any
+	rawData  *bool
 	result   *SingleResult
 }
 
 func (c *findAndModifyCommand) AppendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
-	if err := c.coll.checkHint(c.hint, attempt, hintWireVersion); err != nil {
+	if err := checkHint(c.hint, attempt, hintWireVersion); err != nil {
 		return nil, err
 	}
 	b = wire.AppendString(b, "findAndModify", c.coll.name)
-	return append(b, c.elements...), nil
+	return appendRawData(append(b, c.elements...), c.rawData, attempt), nil
 }
 
 func (c *findAndModifyCommand) Accept(reply *operation.Reply) error {
@@ -63,6 +64,7 @@ func (coll *Collection) FindOneAndUpdate(
 		updateArguments: updateArguments{
 			filter: filter, update: update, arrayFilters: o.ArrayFilters, bypass: o.BypassDocumentValidation,
 			collation: o.Collation, comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+			rawData: rawDataOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -79,6 +81,7 @@ func (coll *Collection) FindOneAndReplace(
 		updateArguments: updateArguments{
 			filter: filter, update: replacement, replace: true, bypass: o.BypassDocumentValidation, collation: o.Collation,
 			comment: o.Comment, hint: o.Hint, upsert: o.Upsert, let: o.Let, sort: o.Sort,
+			rawData: rawDataOf(opts, o),
 		},
 		projection: o.Projection, returns: o.ReturnDocument,
 	})
@@ -93,6 +96,7 @@ func (coll *Collection) FindOneAndDelete(
 	return coll.findAndModify(ctx, err, &findAndModifyArguments{
 		updateArguments: updateArguments{
 			filter: filter, collation: o.Collation, comment: o.Comment, hint: o.Hint, let: o.Let, sort: o.Sort,
+			rawData: rawDataOf(opts, o),
 		},
 		remove: true, projection: o.Projection,
 	})
@@ -109,7 +113,7 @@ func (coll *Collection) findAndModify(ctx context.Context, refused error, a *fin
 	if result.err = coll.appendFindAndModify(s, a); result.err != nil {
 		return result
 	}
-	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: a.hint, result: result}
+	cmd := &findAndModifyCommand{coll: coll, elements: s.b, hint: a.hint, rawData: a.rawData, result: result}
 	var op operation.Operation
 	coll.write(&op, "findAndModify", cmd, retry.EffectNotIdempotent)
 	result.err = coll.db.client.run(ctx, &op)

@@ -14,8 +14,8 @@ const (
 
 // checkHint returns an error for the hint of an unacknowledged write to a server that would ignore it: no reply could
 // say so (CRUD specification).
-func (coll *Collection) checkHint(hint any, attempt operation.Attempt, since int32) error {
-	if hint == nil || coll.scope.writeConcern.Acknowledged() || attempt.Server.MaxWireVersion >= since {
+func checkHint(hint any, attempt operation.Attempt, since int32) error {
+	if hint == nil || attempt.Acknowledged || attempt.Server.MaxWireVersion >= since {
 		return nil
 	}
 	return fmt.Errorf("mongo: an unacknowledged write with a hint needs a server of wire version %d, this one has %d",

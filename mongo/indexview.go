@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	createIndexesFields = honoured("CommitQuorum")
-	dropIndexesFields   = honoured()
-	listIndexesFields   = honoured("BatchSize")
+	createIndexesFields = honoured("CommitQuorum", "Internal")
+	dropIndexesFields   = honoured("Internal")
+	listIndexesFields   = honoured("BatchSize", "Internal")
 )
 
 // IndexView is a handle for the indexes of a collection. It is safe for concurrent use.
@@ -53,7 +53,7 @@ func (iv IndexView) CreateMany(
 		}
 	}
 	x.b = wire.EndDocument(x.b, at)
-	cmd := &plainCommand{}
+	cmd := &plainCommand{rawData: rawDataOf(opts, o)}
 	if o.CommitQuorum != nil {
 		cmd.needs, cmd.since = "CreateIndexesOptions.CommitQuorum", 9 // MongoDB 4.4
 		x.value("commitQuorum", o.CommitQuorum)
@@ -99,7 +99,8 @@ func (iv IndexView) DropWithKey(
 
 func (iv IndexView) drop(ctx context.Context, index any, opts []options.Lister[options.DropIndexesOptions]) error {
 	coll := iv.coll
-	if _, err := writeArguments(coll, dropIndexesFields, opts); err != nil {
+	o, err := writeArguments(coll, dropIndexesFields, opts)
+	if err != nil {
 		return err
 	}
 	x := extras{b: wire.AppendString(nil, "dropIndexes", coll.name)}
@@ -107,7 +108,7 @@ func (iv IndexView) drop(ctx context.Context, index any, opts []options.Lister[o
 	if x.err != nil {
 		return x.err
 	}
-	return coll.db.define(ctx, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b})
+	return coll.db.define(ctx, "dropIndexes", coll.scope.writeConcern, &plainCommand{elements: x.b, rawData: rawDataOf(opts, o)})
 }
 
 // List returns a cursor for the descriptions of the collection's indexes. If the collection does not exist, there are
@@ -123,7 +124,7 @@ func (iv IndexView) List(ctx context.Context, opts ...options.Lister[options.Lis
 	if x.err != nil {
 		return nil, x.err
 	}
-	cursor, err := coll.db.openList(ctx, "listIndexes", coll.scope, x.b, o.BatchSize)
+	cursor, err := coll.db.openList(ctx, "listIndexes", coll.scope, &plainCommand{elements: x.b, rawData: rawDataOf(opts, o)}, o.BatchSize)
 	if isNamespaceNotFound(err) {
 		return NewCursorFromDocuments(nil, nil, coll.scope.codec.registry)
 	}

@@ -22,12 +22,13 @@ func (x *extras) cursor(options string, batchSize *int32) {
 
 // openList runs a command on the primary that lists collections or indexes.
 func (db *Database) openList(
-	ctx context.Context, name string, s scope, elements []byte, batchSize *int32,
+	ctx context.Context, name string, s scope, cmd *plainCommand, batchSize *int32,
 ) (*Cursor, error) {
 	cursor := newCursor(ctx, db, "", s)
 	cursor.batchSize, cursor.readPreference = valueOr(batchSize, 0), nil
 	var op operation.Operation
-	db.client.readPrimary(&op, db.name, name, &plainCommand{elements: elements, accept: cursor.accept})
+	cmd.accept = cursor.accept
+	db.client.readPrimary(&op, db.name, name, cmd)
 	if err := cursor.open(ctx, &op); err != nil {
 		return nil, err
 	}

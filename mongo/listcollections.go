@@ -10,7 +10,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
-var listCollectionsFields = honoured("NameOnly", "BatchSize", "AuthorizedCollections")
+var listCollectionsFields = honoured("NameOnly", "BatchSize", "AuthorizedCollections", "Internal")
 
 // ListCollections returns a cursor for the descriptions of the database's collections and views that match the filter.
 // It is a retryable read on the primary.
@@ -90,7 +90,7 @@ func (db *Database) listCollections(
 	if x.err != nil {
 		return nil, x.err
 	}
-	return db.openList(ctx, "listCollections", db.scope, x.b, o.BatchSize)
+	return db.openList(ctx, "listCollections", db.scope, &plainCommand{elements: x.b, rawData: rawDataIn(*o)}, o.BatchSize)
 }
 
 // eachCollection calls f with each document of listCollections.

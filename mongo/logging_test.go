@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -140,6 +141,42 @@ func TestTheOperationIDIsThatOfAllAttempts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Command Logging and Monitoring, "Bulk Writes": the commands of one bulk write have one operationId.
+func TestTheOperationIDIsThatOfAllCommandsOfABulkWrite(t *testing.T) {
+	log, configure := logging(options.LogLevelDebug)
+	in(t, configure, func(w *world) {
+		w.seed()
+		models := []mongo.WriteModel{
+			mongo.NewInsertOneModel().SetDocument(doc("_id", 7)), mongo.NewDeleteOneModel().SetFilter(doc("_id", 7)),
+			mongo.NewInsertOneModel().SetDocument(doc("_id", 8)),
+		}
+		clientModels := []mongo.ClientBulkWrite{
+			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
+			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
+			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
+			{Database: "test", Collection: "c", Model: mongo.NewClientInsertOneModel().SetDocument(doc("pad", strings.Repeat("x", 12<<20)))},
+		}
+		for name, c := range map[string]struct {
+			commands int
+			do       func() error
+		}{
+			"Collection.BulkWrite": {3, func() error { _, err := w.coll.BulkWrite(w.ctx, models); return err }},
+			"Client.BulkWrite":     {2, func() error { _, err := w.client.BulkWrite(w.ctx, clientModels); return err }},
+		} {
+			before := len(log.with("Command started"))
+			w.must(c.do())
+			ids := make(map[any]bool)
+			sent := log.with("Command started")[before:]
+			for _, m := range sent {
+				ids[m.fields["operationId"]] = true
+			}
+			if len(sent) != c.commands || len(ids) != 1 {
+				t.Errorf("%s: %d commands have the operationIds %v", name, len(sent), ids)
+			}
+		}
+	}, mongotest.Version("8.0"))
 }
 
 // Credentials appear in no message.

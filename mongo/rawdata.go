@@ -47,6 +47,11 @@ func rawDataOf[T any](opts []options.Lister[T], o T) *bool {
 	if len(opts) == 0 {
 		return nil
 	}
+	return rawDataIn(o)
+}
+
+// rawDataIn returns the value rawData in the field Internal of o, nil if there is none.
+func rawDataIn[T any](o T) *bool {
 	values := internalValues(reflect.ValueOf(o).FieldByName(internalField))
 	if !values.IsValid() || values.Len() == 0 {
 		return nil

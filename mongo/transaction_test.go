@@ -475,3 +475,59 @@ func TestAClearedPoolInATransactionHasTheTransientLabel(t *testing.T) {
 		}
 	})
 }
+
+// Transactions, "Generic RunCommand helper within a transaction": a command must not have two read concerns.
+func TestARunCommandWithItsOwnReadConcern(t *testing.T) {
+	find := doc("find", "c", "readConcern", doc("level", "local"))
+	for _, c := range []struct {
+		name    string
+		do      func(w *world) (context.Context, func())
+		refused bool
+	}{
+		{"without a session it is sent", func(w *world) (context.Context, func()) { return w.ctx, func() {} }, false},
+		{"it starts a transaction that has none", func(w *world) (context.Context, func()) {
+			s, ctx := w.transaction()
+			return ctx, func() { s.EndSession(w.ctx) }
+		}, false},
+		{"it starts a transaction that has one", func(w *world) (context.Context, func()) {
+			s, ctx := w.transaction(options.Transaction().SetReadConcern(readconcern.Snapshot()))
+			return ctx, func() { s.EndSession(w.ctx) }
+		}, true},
+		{"a snapshot session", func(w *world) (context.Context, func()) {
+			s, ctx := w.session(options.Session().SetSnapshot(true))
+			return ctx, func() { s.EndSession(w.ctx) }
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.seed()
+				ctx, end := c.do(w)
+				defer end()
+				w.forget()
+				err := w.client.Database("test").RunCommand(ctx, find).Err()
+				refused := err != nil && strings.Contains(err.Error(), "Cannot set read concern after starting a transaction")
+				if refused != c.refused || !refused && err != nil || refused && len(w.started("find")) != 0 {
+					t.Errorf("%d commands were sent: %v", len(w.started("find")), err)
+				}
+			})
+		})
+	}
+}
+
+// In a transaction every write is acknowledged, so a server can say that it does not know a hint.
+func TestTheHintOfAWriteInATransactionIsSentWithAnUnacknowledgedHandle(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.seed()
+		s, ctx := w.transaction()
+		defer s.EndSession(w.ctx)
+		w.forget()
+		coll := w.coll.Clone(options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+		_, _ = coll.DeleteOne(ctx, d{}, options.DeleteOne().SetHint("_id_"))
+		if n := len(w.started("delete")); n != 1 {
+			t.Errorf("%d commands were sent", n)
+		}
+		if _, err := coll.DeleteOne(w.ctx, d{}, options.DeleteOne().SetHint("_id_")); err == nil || len(w.started("delete")) != 1 {
+			t.Errorf("an unacknowledged write was sent: %v", err)
+		}
+	}, mongotest.Version("4.2"))
+}

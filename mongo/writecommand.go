@@ -53,7 +53,7 @@ func (c *writeCommand) run(ctx context.Context, cmd operation.Command, effect re
 
 // appendTo writes the elements of the command.
 func (c *writeCommand) appendTo(b []byte, attempt operation.Attempt) ([]byte, error) {
-	if err := c.coll.checkHint(c.hint, attempt, c.kind.hintSince); err != nil {
+	if err := checkHint(c.hint, attempt, c.kind.hintSince); err != nil {
 		return nil, err
 	}
 	b = wire.AppendString(b, c.kind.command, c.coll.name)

@@ -31,7 +31,7 @@ var passed = []string{
 }
 
 func TestAMissingThingIsNoErrorThatACaseExpects(t *testing.T) {
-	raw := `{"object": "c", "name": "find", "arguments": {"filter": {}, "rawData": true}`
+	raw := `{"object": "db", "name": "createCollection", "arguments": {"collection": "x", "encryptedFields": {}}`
 	for name, operation := range map[string]string{
 		"an option, and any error is expected":              raw + `, "expectError": {"isError": true}}`,
 		"an option, and the result is ignored":              raw + `, "ignoreResultAndError": true}`,

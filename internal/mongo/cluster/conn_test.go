@@ -180,6 +180,7 @@ func TestTheHellosOfAConnection(t *testing.T) {
 			{Key: "os", Value: bson.D{{Key: "type", Value: runtime.GOOS}, {Key: "architecture", Value: runtime.GOARCH}}},
 			{Key: "platform", Value: runtime.Version()},
 		}},
+		{Key: "compression", Value: bson.A{}},
 	}
 	want, err := bson.Marshal(first)
 	if err != nil {

@@ -54,9 +54,7 @@ func (h *initialHello) append(ctx context.Context, b []byte) ([]byte, error) {
 	}
 	b = wire.AppendString(b, "backpressure", "2")
 	b = wire.AppendDocument(b, "client", h.metadata)
-	if len(h.Compressors) > 0 {
-		b = wire.AppendStrings(b, "compression", h.Compressors)
-	}
+	b = wire.AppendStrings(b, "compression", h.Compressors) // empty if there is none: OP_COMPRESSED specification
 	b, err := h.appendLogin(ctx, b)
 	return h.ServerAPI.Append(b), err
 }

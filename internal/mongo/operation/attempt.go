@@ -50,9 +50,7 @@ type run struct {
 	// another one, it may go to another server.
 	pinnedByFailure bool
 	reply           Reply
-	// operationID and lastFailure are for the log, 0 and empty without one.
-	operationID int64
-	lastFailure retry.Failure
+	lastFailure     retry.Failure // for the log
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and

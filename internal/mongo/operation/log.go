@@ -13,10 +13,10 @@ var operationIDs atomic.Int64
 
 // logID returns the operationId of the log: the same number for all attempts of an operation.
 func (r *run) logID() int64 {
-	if r.operationID == 0 {
-		r.operationID = operationIDs.Add(1)
+	if r.op.LogID == 0 {
+		r.op.LogID = operationIDs.Add(1)
 	}
-	return r.operationID
+	return r.op.LogID
 }
 
 // purpose returns the operation as the log of server selection has it. Without that log it gets no number.

@@ -22,7 +22,7 @@ func (r *run) build(ctx context.Context, target cluster.Target, conn *cluster.Co
 	}
 	at, b := wire.BeginMsg(conn.Out[:0], requestID, 0, flags)
 	doc, b := wire.BeginDocument(b)
-	b, err := r.op.Command.AppendTo(b, Attempt{Number: r.number, Server: conn.Description})
+	b, err := r.op.Command.AppendTo(b, Attempt{Number: r.number, Acknowledged: !r.op.unacknowledged(), Server: conn.Description})
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +50,9 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 	concern, err := r.readConcern(conn.Description)
 	if err != nil {
 		return nil, err
+	}
+	if r.op.OwnReadConcern && concern != (ReadConcern{}) {
+		return nil, errOwnReadConcern
 	}
 	b = concern.append(b)
 	if b, err = r.writeConcern(ctx).appendTo(b); err != nil {

@@ -37,7 +37,8 @@ type Command interface {
 
 // Attempt describes the attempt for which a command is written.
 type Attempt struct {
-	Number int // from 0
+	Number       int  // from 0
+	Acknowledged bool // the server answers; in a transaction it always does
 	// Server is the server description from the connection's handshake.
 	Server *topology.Server
 }
@@ -69,6 +70,8 @@ type Operation struct {
 	// concern.
 	ReadConcern  *ReadConcern
 	WriteConcern WriteConcern
+	// OwnReadConcern means that the command writes a read concern itself, which must not meet that of a transaction or a snapshot.
+	OwnReadConcern bool
 	// OwnTimeLimit means that maxTimeMS does not follow from the deadline: the command writes it, or must not have
 	// it.
 	OwnTimeLimit bool
@@ -81,6 +84,9 @@ type Operation struct {
 	Pin *Pin
 	// Request is the request that the operation belongs to, or nil.
 	Request *Request
+
+	// LogID is the operationId of the log: the commands of one bulk write have the same. 0 means that the log gives the operation one.
+	LogID int64
 
 	ends ending
 }
