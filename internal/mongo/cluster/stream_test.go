@@ -276,6 +276,7 @@ func TestABrokenStreamIsReplacedAtOnce(t *testing.T) {
 		if kindOf(c, addrA) != topology.Standalone || !slices.Contains(got, "a Standalone -> a Unknown") {
 			t.Errorf("the server is %v after %q", kindOf(c, addrA), got)
 		}
+		synctest.Wait()
 		if n, _ := s.counts(); n != 2 {
 			t.Errorf("%d streams were begun, want 2", n)
 		}
@@ -334,6 +335,7 @@ func TestANetworkErrorOfAnOperationCancelsTheStream(t *testing.T) {
 		if took := time.Since(began); took != MinHeartbeatInterval {
 			t.Errorf("the server was selectable again after %v, want %v", took, MinHeartbeatInterval)
 		}
+		synctest.Wait()
 		if n, _ := s.counts(); n != 2 {
 			t.Errorf("%d streams were begun, want 2", n)
 		}
@@ -374,6 +376,7 @@ func TestAStreamBeginsAgainAfterAStateChangeErrorWithoutVersion(t *testing.T) {
 			}
 		}
 		server.CheckIn(conn)
+		synctest.Wait()
 		if n, _ := s.counts(); n != 6 {
 			t.Errorf("%d streams were begun, want 6", n)
 		}

@@ -29,7 +29,7 @@ var notThere = map[string]string{
 	"replSetStepDown":   "no replica set", "replSetFreeze": "no replica set", "replSetGetStatus": "no replica set",
 	"replSetGetConfig": "no replica set", "replSetInitiate": "no replica set", "replSetReconfig": "no replica set",
 	"getDefaultRWConcern": "no replica set", "setDefaultRWConcern": "no replica set", "appendOplogNote": "no replica set",
-	"configureFailPoint": "no fail points",
+	"configureFailPoint": "no fail points", "testVersion2": "no test commands", "testDeprecation": "no test commands",
 }
 
 // tally counts cases by name.
