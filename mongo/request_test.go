@@ -447,11 +447,15 @@ func sameCommands(a, b mongotest.Counters) bool {
 }
 
 func TestBeforeTheFirstDiscoveryARequestWaits(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.must(w.set.Insert("test.c", doc("_id", 1)))
-		w.heal = w.set.Use("isMaster", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
-			return mongotest.Fault{Delay: 3 * time.Second}
-		}))
+	slow := func() (*mongotest.Deployment, error) {
+		set, err := replicaSet()
+		if err != nil {
+			return nil, err
+		}
+		set.Use("isMaster", mongotest.Always(mongotest.Fault{Delay: 3 * time.Second})) // before the client connects
+		return set, set.Insert("test.c", doc("_id", 1))
+	}
+	inside(t, slow, nil, func(w *world) {
 		began := time.Now()
 		w.must(readOne(w.request(), w.with(readpref.Nearest())))
 		if time.Since(began) < 3*time.Second {
