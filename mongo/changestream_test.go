@@ -833,3 +833,20 @@ func TestAStreamThatCannotResumeTriesTwiceASecond(t *testing.T) {
 		w.must(s.Close(w.ctx))
 	})
 }
+
+func TestAStreamReturnsItsSessionWhenItEndsAndWhenItIsClosed(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.must(s.Close(w.ctx))
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("after Close %d sessions are in progress", n)
+		}
+	})
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.must(w.coll.Drop(w.ctx))
+		for s.Next(w.ctx) {
+		}
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("after the last event %d sessions are in progress", n)
+		}
+	})
+}
