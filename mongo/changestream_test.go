@@ -818,3 +818,74 @@ func TestAStreamThatHasTooLittleTimeToResumeResumesLater(t *testing.T) {
 		})
 	}
 }
+
+// Prose test 11, if the server has seen more than the last event of the batch.
+func TestTheTokenAfterABatchIsNewerThanItsLastEvent(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.insert(1)
+		_, err := w.client.Database("test").Collection("other").InsertOne(w.ctx, d{})
+		w.must(err)
+		w.expect(s, 1)
+		if s.ResumeToken() == nil || same(s.ResumeToken(), idOf(s)) {
+			t.Errorf("the token is %v, that of the event", s.ResumeToken())
+		}
+		w.must(s.Close(w.ctx))
+	})
+}
+
+// "A change stream MUST perform server selection with the original read preference": also if the server of the cursor is there.
+func TestAStreamResumesOnTheNewPrimary(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.must(w.set.StepDown())
+		primary, err := w.set.WaitPrimary(w.ctx)
+		w.must(err)
+		w.pass(time.Minute)
+		w.insert(1)
+		w.forget()
+		w.script("getMore", resumableError)
+		w.expect(s, 1)
+		sent := w.started("aggregate")
+		if len(sent) != 1 || !strings.HasPrefix(sent[0].ConnectionID, w.set.Addr(primary)) {
+			t.Errorf("%d aggregate commands, the first on %s", len(sent), sent[0].ConnectionID)
+		}
+		w.must(s.Close(w.ctx))
+	})
+}
+
+// A server that keeps refusing gets no flood of commands, also without a deadline.
+func TestAStreamThatCannotResumeTriesTwiceASecond(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.insert(1)
+		const tries = 20 // each aggregate command is retried once at once
+		w.script("aggregate", slices.Repeat([]mongotest.Fault{refuse(89)}, tries)...)
+		w.set.Use("getMore", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+			if len(w.started("aggregate")) < 2 {
+				return resumableError
+			}
+			return mongotest.Fault{}
+		}))
+		start := time.Now()
+		w.expect(s, 1)
+		if took := time.Since(start); took < tries/2*300*time.Millisecond { // a wait may end early with a change of the topology
+			t.Errorf("%d commands in %v", len(w.started("aggregate")), took)
+		}
+		w.must(s.Close(w.ctx))
+	})
+}
+
+func TestAStreamReturnsItsSessionWhenItEndsAndWhenItIsClosed(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.must(s.Close(w.ctx))
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("after Close %d sessions are in progress", n)
+		}
+	})
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		w.must(w.coll.Drop(w.ctx))
+		for s.Next(w.ctx) {
+		}
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("after the last event %d sessions are in progress", n)
+		}
+	})
+}

@@ -206,6 +206,45 @@ func TestTheErrorOfAnExhaustedPoolCountsPinnedConnections(t *testing.T) {
 	})
 }
 
+func TestTheErrorOfAnExhaustedPoolCountsTheConnectionsOfTransactions(t *testing.T) {
+	inside(t, balanced(1), func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
+		w.seed()
+		s, inTransaction := w.transaction()
+		w.must(insertOne(inTransaction, w.coll))
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		if err := insertOne(ctx, w.coll); err == nil || !strings.Contains(err.Error(), "in use by transactions: 1,") {
+			t.Errorf("error: %v", err)
+		}
+		s.EndSession(w.ctx)
+		w.must(insertOne(w.ctx, w.coll))
+	})
+}
+
+// "Pinned connection": a cursor whose getMore was given up loses its connection, because the server may still use it for the
+// cursor. It is closed when the cursor is closed, and not used again.
+func TestAPinnedConnectionWhoseReplyWasGivenUpIsClosed(t *testing.T) {
+	inside(t, balanced(1), nil, func(w *world) {
+		w.insert(1, 2, 3, 4)
+		cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(2))
+		w.must(err)
+		w.script("getMore", mongotest.Fault{Delay: 100 * time.Millisecond})
+		ctx, cancel := context.WithTimeout(w.ctx, 50*time.Millisecond)
+		defer cancel()
+		for cursor.Next(ctx) {
+		}
+		if !errors.Is(cursor.Err(), context.DeadlineExceeded) {
+			t.Errorf("error: %v", cursor.Err())
+		}
+		w.forget()
+		w.must(cursor.Close(w.ctx))
+		w.pass(time.Second)
+		if closed, kills := w.poolEvents("ConnectionClosed"), len(w.started("killCursors")); closed != 1 || kills != 0 {
+			t.Errorf("%d connections were closed, %d killCursors were sent", closed, kills)
+		}
+	})
+}
+
 func TestTheEventsBehindALoadBalancerHaveTheService(t *testing.T) {
 	var services []*bson.ObjectID
 	inside(t, balanced(2), func(o *options.ClientOptions) {

@@ -447,11 +447,15 @@ func sameCommands(a, b mongotest.Counters) bool {
 }
 
 func TestBeforeTheFirstDiscoveryARequestWaits(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.must(w.set.Insert("test.c", doc("_id", 1)))
-		w.heal = w.set.Use("isMaster", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
-			return mongotest.Fault{Delay: 3 * time.Second}
-		}))
+	slow := func() (*mongotest.Deployment, error) {
+		set, err := replicaSet()
+		if err != nil {
+			return nil, err
+		}
+		set.Use("isMaster", mongotest.Always(mongotest.Fault{Delay: 3 * time.Second})) // before the client connects
+		return set, set.Insert("test.c", doc("_id", 1))
+	}
+	inside(t, slow, nil, func(w *world) {
 		began := time.Now()
 		w.must(readOne(w.request(), w.with(readpref.Nearest())))
 		if time.Since(began) < 3*time.Second {
@@ -500,4 +504,72 @@ func TestARequestChangesNothingElsewhere(t *testing.T) {
 			})
 		})
 	}
+}
+
+// "three members in all": there is a fourth.
+func TestAReadInARequestTriesNoFourthMember(t *testing.T) {
+	for _, deadline := range []bool{false, true} {
+		inside(t, func() (*mongotest.Deployment, error) { return mongotest.RunReplicaSet(5, mongotest.InMemory()) }, nil, func(w *world) {
+			w.discovered()
+			w.script("find", loseRequest, loseRequest, loseRequest)
+			ctx := w.request()
+			if deadline {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, time.Minute)
+				defer cancel()
+			}
+			err := readOne(ctx, w.with(readpref.Nearest()))
+			if n := distinctOf(w.members("find")); err == nil || n != 3 || len(w.started("find")) != 3 {
+				t.Errorf("%d attempts on %d members: %v", len(w.started("find")), n, err)
+			}
+		})
+	}
+}
+
+// "each once": a member that did not answer is not tried again, although it is still known and pinned.
+func TestAPinnedMemberThatDoesNotAnswerIsNotTriedAgain(t *testing.T) {
+	var set *mongotest.Deployment
+	run := func() (*mongotest.Deployment, error) {
+		var err error
+		set, err = replicaSet()
+		return set, err
+	}
+	limited := func(o *options.ClientOptions) (*mongo.Client, error) {
+		mine := options.Client().SetDialer(set.Dialer()).SetMonitor(o.Monitor)
+		return mongo.Open(set.URI(), mongo.Config{AttemptTimeout: 50 * time.Millisecond}, mine)
+	}
+	insideWith(t, run, limited, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		coll := w.with(readpref.Nearest())
+		w.must(readOne(ctx, coll))
+		pinned := w.last()
+		w.heal = w.set.Use("find", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			return mongotest.Fault{LoseRequest: r.Member == pinned, Silent: true}
+		}))
+		w.forget()
+		w.must(readOne(ctx, coll))
+		if w.last() == pinned || len(w.started("find")) != 2 {
+			t.Errorf("%d attempts, the last on member %d, %d was pinned", len(w.started("find")), w.last(), pinned)
+		}
+	})
+}
+
+// "All primary operations of a request share one socket": one of the primary of now.
+func TestTheConnectionOfARequestIsOneToTheNewPrimary(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		w.must(insertOne(ctx, w.coll))
+		w.must(w.set.StepDown())
+		if _, err := w.set.WaitPrimary(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Minute)
+		w.forget()
+		w.must(insertOne(ctx, w.coll))
+		if n := len(w.started("insert")); n != 1 {
+			t.Errorf("%d inserts were sent", n)
+		}
+	})
 }
