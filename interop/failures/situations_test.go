@@ -214,7 +214,7 @@ func dropAll(w *world, run int) {
 			do = w.find
 		}
 		workers.Go(func() {
-			for time.Since(began) < 150*time.Millisecond {
+			for time.Since(began) < 100*time.Millisecond {
 				do(0)
 			}
 		})
