@@ -113,7 +113,9 @@ func TestProseSDAMConnectionPoolBackpressure(t *testing.T) {
 				o.SetMaxConnecting(100).SetTLSConfig(secure)
 			}, func(w *world) {
 				for _, parameter := range []e{
-					{Key: "RateLimiterEnabled", Value: true}, {Key: "RatePerSec", Value: 20}, {Key: "BurstCapacitySecs", Value: 1},
+					{Key: "RateLimiterEnabled", Value: true},
+					{Key: "RatePerSec", Value: 20},
+					{Key: "BurstCapacitySecs", Value: 1},
 					{Key: "MaxQueueDepth", Value: 1},
 				} {
 					w.must(w.client.Database("admin").RunCommand(w.ctx,

@@ -231,7 +231,7 @@ var optionMethods = map[string]optionMethod{
 	}},
 	"Database.CreateCollection": {"create", func(ctx context.Context, coll *mongo.Collection, g given) string {
 		db, name := coll.Database(), coll.Name()+"n"
-		defer db.Collection(name).Drop(ctx) //nolint:errcheck // it is of this test only
+		defer db.Collection(name).Drop(ctx)
 		o := []options.Lister[options.CreateCollectionOptions]{g.also, chosen[options.CreateCollectionOptions](g)}
 		if g.also == nil {
 			o = o[1:]
@@ -262,7 +262,7 @@ var optionMethods = map[string]optionMethod{
 	}},
 	"Database.CreateView": {"create", func(ctx context.Context, coll *mongo.Collection, g given) string {
 		db := coll.Database()
-		defer db.Collection(coll.Name() + "v").Drop(ctx) //nolint:errcheck // it is of this test only
+		defer db.Collection(coll.Name() + "v").Drop(ctx)
 		if err := db.CreateView(ctx, coll.Name()+"v", coll.Name(), bson.A{}, chosen[options.CreateViewOptions](g)); err != nil {
 			return shown(coll, nil, err)
 		}
@@ -429,7 +429,7 @@ func TestEachOptionOnTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Disconnect(context.Background()) //nolint:errcheck // the test is over
+	defer client.Disconnect(context.Background())
 	for name, row := range optionsOnEngine() {
 		t.Run(name, func(t *testing.T) {
 			at := strings.LastIndex(name, ".")
@@ -438,7 +438,7 @@ func TestEachOptionOnTheEngine(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				coll := prepared(ctx, t, client)
-				defer coll.Drop(ctx) //nolint:errcheck // it is of this test only
+				defer coll.Drop(ctx)
 				sent = nil
 				return m.call(ctx, coll, g)
 			}

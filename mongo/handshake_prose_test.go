@@ -139,11 +139,17 @@ func appended(to, update info) info {
 // Tests 1, 2 and 3 of "Client Metadata Update".
 func TestHandshakeProseMetadata1To3AnUpdateIsAppended(t *testing.T) {
 	others := []info{
-		framework, {Name: "framework", Version: "2.0"}, {Name: "framework", Platform: "Framework Platform"}, {Name: "framework"},
+		framework,
+		{Name: "framework", Version: "2.0"},
+		{Name: "framework", Platform: "Framework Platform"},
+		{Name: "framework"},
 		library,
-		{Name: "framework", Version: "1.2", Platform: "Library Platform"}, {Name: "library", Version: "2.0", Platform: "Library Platform"},
-		{Name: "library", Version: "1.2", Platform: "Framework Platform"}, {Name: "framework", Version: "2.0", Platform: "Library Platform"},
-		{Name: "framework", Version: "1.2", Platform: "Framework Platform"}, {Name: "library", Version: "2.0", Platform: "Framework Platform"},
+		{Name: "framework", Version: "1.2", Platform: "Library Platform"},
+		{Name: "library", Version: "2.0", Platform: "Library Platform"},
+		{Name: "library", Version: "1.2", Platform: "Framework Platform"},
+		{Name: "framework", Version: "2.0", Platform: "Library Platform"},
+		{Name: "framework", Version: "1.2", Platform: "Framework Platform"},
+		{Name: "library", Version: "2.0", Platform: "Framework Platform"},
 	}
 	for _, initially := range []bool{true, false} {
 		for _, update := range others {
