@@ -136,7 +136,11 @@ func TestTheTimeLimitsOfTheEndOfATransaction(t *testing.T) {
 			[]string{own + " ", `{"w": "majority","j": true,"wtimeout": {"$numberLong":"500"}} `},
 		},
 		{
-			"a retry of a commit adds a wtimeout", WriteConcern{}, 0, &mongotest.Fault{LoseReply: true}, false,
+			"a retry of a commit adds a wtimeout",
+			WriteConcern{},
+			0,
+			&mongotest.Fault{LoseReply: true},
+			false,
 			[]string{" ", `{"w": "majority","wtimeout": {"$numberLong":"10000"}} `},
 		},
 		{"a retry of an abort overwrites nothing", given, 0, &mongotest.Fault{LoseRequest: true}, true, []string{own + " ", own + " "}},
