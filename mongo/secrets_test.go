@@ -163,18 +163,18 @@ var secretPlaces = []struct {
 		return set.URI() + "&authMechanism=MONGODB-X509&tlsCertificateKeyFilePassword=" + hiddenEscaped + "&tlsCertificateKeyFile=" + f.encrypted,
 			options.Client().SetDialer(set.Dialer())
 	}},
-	{"a session token", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a session token", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return withUser(set.URI(), "u:"+hiddenEscaped, "&authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:"+hiddenEscaped), options.Client()
 	}},
-	{"a token in the properties of SetAuth", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a token in the properties of SetAuth", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI(), options.Client().SetAuth(options.Credential{
 			AuthMechanism: "MONGODB-OIDC", AuthMechanismProperties: map[string]string{"TOKEN_RESOURCE": hiddenPlain},
 		})
 	}},
-	{"the password of a proxy", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"the password of a proxy", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&proxyHost=h&proxyUsername=" + hiddenEscaped + "&proxyPassword=" + hiddenEscaped, options.Client()
 	}},
-	{"a password as the value of an unknown option", false, func(set *mongotest.Deployment, f pemFiles) (string, *options.ClientOptions) {
+	{"a password as the value of an unknown option", false, func(set *mongotest.Deployment, _ pemFiles) (string, *options.ClientOptions) {
 		return set.URI() + "&password=" + hiddenEscaped, options.Client()
 	}},
 }
@@ -188,7 +188,7 @@ var secretEnds = []struct {
 	name   string
 	change func(t *testing.T, set *mongotest.Deployment, f pemFiles, uri string, o *options.ClientOptions) string
 }{
-	{"the login", func(_ *testing.T, set *mongotest.Deployment, _ pemFiles, uri string, _ *options.ClientOptions) string {
+	{"the login", func(_ *testing.T, _ *mongotest.Deployment, _ pemFiles, uri string, _ *options.ClientOptions) string {
 		return uri
 	}},
 	{"a refused connection", func(_ *testing.T, _ *mongotest.Deployment, _ pemFiles, uri string, o *options.ClientOptions) string {

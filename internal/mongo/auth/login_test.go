@@ -178,6 +178,7 @@ func TestAnImpostorIsRefused(t *testing.T) {
 			return honest
 		}
 	}
+	const clientNonceLength = 32 // base64 of 24 bytes
 	const proof = "v=AAAAAAAAAAAAAAAAAAAAAAAAAAA="
 	for _, c := range []struct {
 		name   string
@@ -192,6 +193,14 @@ func TestAnImpostorIsRefused(t *testing.T) {
 		{"an error in place of a proof", server{change: replace(1, reply{done: true, payload: "e=other-error"})}, "other-error"},
 		{"a nonce that is not ours", server{change: edit(0, "r=", "r=x")}, "nonce"},
 		{"fewer than 4096 iterations", server{change: edit(0, "i=4096", "i=4095")}, "too few iterations"},
+		{"one iteration", server{change: edit(0, "i=4096", "i=1")}, "too few iterations"},
+		{"more than a million iterations, which take seconds", server{change: edit(0, "i=4096", "i=1000001")}, "more than"},
+		{"a nonce that does not extend ours", server{change: func(n int, honest reply) reply {
+			if nonce, rest, ok := strings.Cut(honest.payload, ","); n == 0 && ok {
+				honest.payload = nonce[:len("r=")+clientNonceLength] + "," + rest
+			}
+			return honest
+		}}, "nonce"},
 		{"negative iterations", server{change: edit(0, "i=4096", "i=-4096")}, "too few iterations"},
 		{"iterations without end", server{change: edit(0, "i=4096", "i=2000000000")}, "more than"},
 		{"iterations that are no number", server{change: edit(0, "i=4096", "i=99999999999999999999")}, "more than"},

@@ -15,10 +15,10 @@ import (
 )
 
 // The iterations that a server may ask for. Fewer than the least make the password easy to find (RFC 7677); more than the
-// most would keep a processor busy for minutes, on demand of a server that has proved nothing.
+// most would keep a processor busy for seconds, on demand of a server that has proved nothing.
 const (
 	leastIterations = 4096
-	mostIterations  = 10_000_000
+	mostIterations  = 1_000_000
 )
 
 // mostUnproved is the number of conversations without a proof of the server after which the derived keys are dropped, so
@@ -86,7 +86,8 @@ func (m *scramMechanism) count(n int) {
 type scramExchange struct {
 	mechanism *scramMechanism
 	scram     *scram.ClientConversation
-	answered  bool // the server's first message was answered
+	own       string // the field of our first message with our nonce, which is its last
+	answered  bool   // the server's first message was answered
 }
 
 func (e *scramExchange) start(context.Context) ([]byte, error) {
@@ -95,12 +96,13 @@ func (e *scramExchange) start(context.Context) ([]byte, error) {
 		return nil, err
 	}
 	first, err := e.scram.Step("")
+	e.own = first[strings.LastIndex(first, ",")+1:]
 	return []byte(first), err
 }
 
 func (e *scramExchange) next(_ context.Context, payload []byte) ([]byte, error) {
 	if !e.answered {
-		if err := checkIterations(string(payload)); err != nil {
+		if err := e.checkFirst(string(payload)); err != nil {
 			return nil, err
 		}
 		e.answered = true
@@ -118,7 +120,18 @@ func (e *scramExchange) next(_ context.Context, payload []byte) ([]byte, error) 
 
 func (e *scramExchange) complete() bool { return e.scram != nil && e.scram.Done() && e.scram.Valid() }
 
-// checkIterations checks the most iterations in a server's first message; the library checks all else.
+var errSameNonce = errors.New("the server's nonce is the client's, without a part of its own")
+
+// checkFirst checks in a server's first message what the library does not: that the server has added to the nonce (RFC 5802, section
+// 5.1), and the most iterations.
+func (e *scramExchange) checkFirst(first string) error {
+	if nonce, _, _ := strings.Cut(first, ","); nonce == e.own {
+		return errSameNonce
+	}
+	return checkIterations(first)
+}
+
+// checkIterations checks the most iterations in a server's first message.
 func checkIterations(first string) error {
 	for field := range strings.SplitSeq(first, ",") {
 		count, ok := strings.CutPrefix(field, "i=")
