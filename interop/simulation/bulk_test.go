@@ -97,11 +97,15 @@ func (w *worker) clientBulkWrite(ctx context.Context, o *operation) {
 	c := w.start(o, &call{writes: writes, commands: 1})
 	var models []mongo.ClientBulkWrite
 	for _, x := range c.writes[:2] {
-		models = append(models, mongo.ClientBulkWrite{Database: database, Collection: registers,
-			Model: mongo.NewClientUpdateOneModel().SetFilter(byID(x.doc)).SetUpdate(change(x.token))})
+		models = append(models, mongo.ClientBulkWrite{
+			Database: database, Collection: registers,
+			Model: mongo.NewClientUpdateOneModel().SetFilter(byID(x.doc)).SetUpdate(change(x.token)),
+		})
 	}
-	models = append(models, mongo.ClientBulkWrite{Database: database, Collection: lives,
-		Model: mongo.NewClientInsertOneModel().SetDocument(newborn(c.writes[2].token))})
+	models = append(models, mongo.ClientBulkWrite{
+		Database: database, Collection: lives,
+		Model: mongo.NewClientInsertOneModel().SetDocument(newborn(c.writes[2].token)),
+	})
 	ordered := o.IntN(2) == 0
 	result, err := w.client.BulkWrite(ctx, models, options.ClientBulkWrite().SetOrdered(ordered).SetComment(c.id))
 	w.history.end(c, err)

@@ -66,8 +66,10 @@ func rightStory() *story {
 	called(&call{id: "insert 1", writes: []write{{ns: lives, doc: "l1", token: "l1", effect: insert, claim: applied}}})
 	called(&call{id: "insert 2", writes: []write{{ns: lives, doc: "l2", token: "l2", effect: insert, claim: applied}}})
 	called(&call{id: "delete 2", writes: []write{{ns: lives, doc: "l2", token: "l2", effect: remove, claim: applied}}})
-	called(&call{id: "refused", err: errors.New("refused"), report: report{text: "refused", attempts: 1, why: "the server refused it", answered: true},
-		writes: []write{{ns: registers, doc: "d0", token: "x", effect: push}}})
+	called(&call{
+		id: "refused", err: errors.New("refused"), report: report{text: "refused", attempts: 1, why: "the server refused it", answered: true},
+		writes: []write{{ns: registers, doc: "d0", token: "x", effect: push}},
+	})
 	return s
 }
 
