@@ -232,6 +232,7 @@ func TestAConnectionThatIsLeftIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
+		synctest.Wait() // the server accepts it
 		c.awaitNoConnections()
 		if len(c.history.violations) != 1 {
 			t.Errorf("with a connection: %v", c.history.violations)
