@@ -26,6 +26,8 @@ type cast struct {
 	history  *history
 	injector *injector
 	watching []*watcher
+	// base is the context of all operations. On TCP it ends some time after the life, so that no operation holds the end up.
+	base context.Context
 }
 
 // life is what remains of one.
@@ -92,6 +94,8 @@ func (c *cast) lead(t *testing.T, l *life) error {
 		return err
 	}
 	c.history.begin = time.Now()
+	cancel := c.limit()
+	defer cancel()
 	remove := c.rs.Use(mongotest.AnyCommand, c.injector.handle)
 	for id := range c.workers {
 		w := &worker{cast: c, id: id, client: c.clients[id%len(c.clients)]}
@@ -109,6 +113,18 @@ func (c *cast) lead(t *testing.T, l *life) error {
 	watching.Wait()
 	l.truth, err = readTruth(c.rs, from, c.injector)
 	return err
+}
+
+// limit makes the context of the operations.
+func (c *cast) limit() context.CancelFunc {
+	const patience = 10 * time.Second
+	c.base = context.Background()
+	if !c.tcp {
+		return func() {}
+	}
+	ctx, cancel := context.WithTimeout(c.base, c.duration+patience)
+	c.base = ctx
+	return cancel
 }
 
 // quiet waits until the cluster is whole and nothing runs on the servers.

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // story is a small life that is right: two registers and two accounts with two changes each, one document that was inserted, and
@@ -66,8 +69,10 @@ func rightStory() *story {
 	called(&call{id: "insert 1", writes: []write{{ns: lives, doc: "l1", token: "l1", effect: insert, claim: applied}}})
 	called(&call{id: "insert 2", writes: []write{{ns: lives, doc: "l2", token: "l2", effect: insert, claim: applied}}})
 	called(&call{id: "delete 2", writes: []write{{ns: lives, doc: "l2", token: "l2", effect: remove, claim: applied}}})
-	called(&call{id: "refused", err: errors.New("refused"), report: report{text: "refused", attempts: 1, why: "the server refused it", answered: true},
-		writes: []write{{ns: registers, doc: "d0", token: "x", effect: push}}})
+	called(&call{
+		id: "refused", err: errors.New("refused"), report: report{text: "refused", attempts: 1, why: "the server refused it", answered: true},
+		writes: []write{{ns: registers, doc: "d0", token: "x", effect: push}},
+	})
 	return s
 }
 
@@ -203,15 +208,34 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 	}
 }
 
-// TestALeakIsFound lets a goroutine and a connection stay.
-func TestALeakIsFound(t *testing.T) {
+func TestAGoroutineThatIsLeftIsFound(t *testing.T) {
 	h := &history{}
 	before := bubble()
 	stay := make(chan struct{})
 	defer close(stay)
 	go func() { <-stay }()
 	compareGoroutines(h, before)
-	if len(h.violations) != 1 || !strings.Contains(h.violations[0].text, "TestALeakIsFound") {
+	if len(h.violations) != 1 || !strings.Contains(h.violations[0].text, "TestAGoroutineThatIsLeftIsFound") {
 		t.Errorf("%v", h.violations)
 	}
+}
+
+func TestAConnectionThatIsLeftIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cast{rs: mongotest.RunReplicaSetT(t, 3, mongotest.InMemory()), history: &history{}}
+		c.awaitNoConnections()
+		if len(c.history.violations) != 0 {
+			t.Errorf("without a connection: %v", c.history.violations)
+		}
+		conn, err := c.rs.Dialer().DialContext(t.Context(), "tcp", c.rs.Addr(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		synctest.Wait() // the server accepts it
+		c.awaitNoConnections()
+		if len(c.history.violations) != 1 {
+			t.Errorf("with a connection: %v", c.history.violations)
+		}
+	})
 }

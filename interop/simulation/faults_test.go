@@ -116,6 +116,9 @@ func serverFaults() []faultKind {
 		failPoint("connection closed after a write", func(f *planned) mongotest.FailPoint {
 			return mongotest.FailPoint{Name: mongotest.FailWrite, Times: f.times}
 		}),
+		failPoint("write undone with an error", func(f *planned) mongotest.FailPoint {
+			return mongotest.FailPoint{Name: mongotest.FailWrite, Times: f.times, ErrorCode: pick(f, 91, 112, 11602).Code}
+		}),
 		failPoint("cursor lost", func(f *planned) mongotest.FailPoint {
 			return mongotest.FailPoint{Name: mongotest.FailGetMore, Times: f.times, ErrorCode: pick(f, 43, 11602, 6).Code}
 		}),

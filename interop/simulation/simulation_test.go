@@ -17,6 +17,8 @@ func seeds() int {
 	switch {
 	case *seedsFlag > 0:
 		return *seedsFlag
+	case testing.Short() && raceEnabled:
+		return 1
 	case testing.Short() || raceEnabled:
 		return 2
 	}

@@ -127,12 +127,12 @@ func (w *worker) sleepUntil(due time.Duration) {
 func (w *worker) deadline(o *operation, number int) (context.Context, context.CancelFunc) {
 	after := func(d time.Duration) (context.Context, context.CancelFunc) {
 		o.limit = d.String()
-		return context.WithTimeout(context.Background(), d)
+		return context.WithTimeout(w.base, d)
 	}
 	switch n := o.IntN(100); {
 	case n < 50 && !w.injector.plan.silences(w.id, number):
 		o.limit = "no deadline"
-		return context.WithCancel(context.Background())
+		return context.WithCancel(w.base)
 	case n < 82:
 		return after(w.scaled(60 * time.Second))
 	case n < 92:
@@ -141,7 +141,7 @@ func (w *worker) deadline(o *operation, number int) (context.Context, context.Ca
 		return after(time.Duration(1+o.IntN(300)) * time.Millisecond)
 	default:
 		o.limit = "cancelled"
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(w.base)
 		timer := time.AfterFunc(time.Duration(1+o.IntN(8))*time.Millisecond, cancel)
 		return ctx, func() { timer.Stop(); cancel() }
 	}
