@@ -238,8 +238,10 @@ func TestACommandHasOneTimeLimit(t *testing.T) {
 		limit time.Duration
 		want  string // the values of maxTimeMS
 	}{
-		{"its own", true, 0, "5000"}, {"its own, with a deadline", true, time.Minute, "5000"},
-		{"that of the deadline", false, time.Minute, "60000"}, {"none", false, 0, ""},
+		{"its own", true, 0, "5000"},
+		{"its own, with a deadline", true, time.Minute, "5000"},
+		{"that of the deadline", false, time.Minute, "60000"},
+		{"none", false, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, func(w *world) {
