@@ -140,6 +140,6 @@ func TestDecoding(t *testing.T) {
 		p.print(s.name)
 		ratios, allocationRatios = append(ratios, p.ratio(cpu)), append(allocationRatios, p.ratio(allocations))
 	}
-	holdBar(t, "decode1000-vs-official-cpu", slices.Max(ratios), decodeBar)
+	holdTimeBar(t, "decode1000-vs-official-cpu", slices.Max(ratios), decodeBar)
 	holdBar(t, "decode1000-vs-official-allocs", slices.Max(allocationRatios), decodeAllocationsBar)
 }
