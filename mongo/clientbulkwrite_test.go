@@ -445,3 +445,48 @@ func TestClientBulkWriteWhoseSecondCommandFails(t *testing.T) {
 		})
 	}
 }
+
+// A result that belongs to no model is not counted for another one.
+func TestClientBulkWriteRefusesAResultOfNoModel(t *testing.T) {
+	for _, index := range []int32{-1, 2} {
+		inVersion8(t, nil, func(w *world) {
+			result := doc("ok", 1.0, "idx", index, "n", int32(1))
+			w.set.Use("bulkWrite", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+				cursor := doc("id", int64(0), "ns", "admin.$cmd.bulkWrite", "firstBatch", []any{result})
+				return mongotest.NewReply(doc("ok", 1, "cursor", cursor, "nErrors", int32(0), "nInserted", int32(2)))
+			})
+			_, err := w.client.BulkWrite(w.ctx, repeated(2, doc("x", 1)))
+			if err == nil || !strings.Contains(err.Error(), "the command has 2 ops") {
+				t.Errorf("index %d: %v", index, err)
+			}
+		})
+	}
+}
+
+// CRUD, "ClientBulkWriteException": partialResult is there if a write succeeded.
+func TestClientBulkWriteHasAPartialResultIfAWriteSucceeded(t *testing.T) {
+	taken, free := to("coll", clientInsert(doc("_id", 1))), to("coll", clientInsert(doc("x", 1)))
+	for _, c := range []struct {
+		name    string
+		writes  []mongo.ClientBulkWrite
+		ordered bool
+		partial bool
+	}{
+		{"ordered, the first one failed", []mongo.ClientBulkWrite{taken, free}, true, false},
+		{"ordered, the second one failed", []mongo.ClientBulkWrite{free, taken}, true, true},
+		{"unordered, the first one failed", []mongo.ClientBulkWrite{taken, free}, false, true},
+		{"unordered, all failed", []mongo.ClientBulkWrite{taken, taken}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVersion8(t, nil, func(w *world) {
+				_, err := w.client.BulkWrite(w.ctx, []mongo.ClientBulkWrite{taken})
+				w.must(err)
+				_, err = w.client.BulkWrite(w.ctx, c.writes, options.ClientBulkWrite().SetOrdered(c.ordered).SetVerboseResults(true))
+				var e mongo.ClientBulkWriteException
+				if !errors.As(err, &e) || (e.PartialResult != nil) != c.partial {
+					t.Errorf("partial result %+v: %v", e.PartialResult, err)
+				}
+			})
+		})
+	}
+}
