@@ -102,6 +102,21 @@ func TestTheTimeOfWithTransactionIsLimited(t *testing.T) {
 	}
 }
 
+// An error that is a timeout already is returned as it is.
+func TestTheLastErrorOfWithTransactionMayBeTheTimeout(t *testing.T) {
+	in(t, nil, func(w *world) {
+		s, _ := w.session()
+		defer s.EndSession(w.ctx)
+		_, err := s.WithTransaction(w.ctx, func(context.Context) (any, error) {
+			w.pass(50 * time.Second)
+			return nil, mongo.CommandError{Code: 50, Message: "scripted", Labels: []string{transient}}
+		})
+		if !mongo.IsTimeout(err) || strings.Contains(err.Error(), "operation timed out") {
+			t.Errorf("error: %v", err)
+		}
+	})
+}
+
 // Prose test "Retry Backoff is Enforced".
 func TestTheRetriesOfWithTransactionHaveBackoff(t *testing.T) {
 	took := func(t *testing.T, jitter float64) (took time.Duration) {
@@ -272,6 +287,9 @@ func TestWithTransactionEndsWithItsContext(t *testing.T) {
 				_, err := s.WithTransaction(ctx, callback(w, cancel))
 				if took := time.Since(began); !errors.Is(err, context.Canceled) || took > 100*time.Millisecond {
 					t.Errorf("after %v: %v", took, err)
+				}
+				if strings.HasPrefix(err.Error(), "mongo: WithTransaction:") != (name == "in the backoff") {
+					t.Errorf("only in the backoff the last error does not have the cause: %v", err)
 				}
 				if len(w.started("abortTransaction")) == 0 || len(w.started("commitTransaction")) != 0 {
 					t.Errorf("%d aborts, %d commits", len(w.started("abortTransaction")), len(w.started("commitTransaction")))
