@@ -134,7 +134,7 @@ func runSuites(t *testing.T, table []group, lacks missing, then func(*testing.T,
 
 // TestClientOnMongotest holds the client that the build tag chooses against the test server.
 func TestClientOnMongotest(t *testing.T) {
-	table, lacks := readTable(t), readMissing(t)
+	table, lacks := readTable(t, tableFile), readMissing(t)
 	results := runSuites(t, table, lacks, func(t *testing.T, r result) {
 		if *update {
 			return

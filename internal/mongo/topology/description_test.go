@@ -11,14 +11,14 @@ func TestInitialTopology(t *testing.T) {
 		cfg  Config
 		want Kind
 	}{
-		"one seed":                                    {Config{Seeds: []string{"a:1"}}, UnknownTopology},
-		"several seeds":                               {Config{Seeds: []string{"a:1", "b:1"}}, UnknownTopology},
-		"directConnection=false":                      {Config{Seeds: []string{"a:1"}, Direct: ptr(false)}, UnknownTopology},
-		"replicaSet":                                  {Config{Seeds: []string{"a:1"}, SetName: "rs"}, ReplicaSetNoPrimary},
-		"replicaSet, directConnection=false":          {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(false)}, ReplicaSetNoPrimary},
-		"directConnection=true":                       {Config{Seeds: []string{"a:1"}, Direct: ptr(true)}, Single},
+		"one seed":                           {Config{Seeds: []string{"a:1"}}, UnknownTopology},
+		"several seeds":                      {Config{Seeds: []string{"a:1", "b:1"}}, UnknownTopology},
+		"directConnection=false":             {Config{Seeds: []string{"a:1"}, Direct: ptr(false)}, UnknownTopology},
+		"replicaSet":                         {Config{Seeds: []string{"a:1"}, SetName: "rs"}, ReplicaSetNoPrimary},
+		"replicaSet, directConnection=false": {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(false)}, ReplicaSetNoPrimary},
+		"directConnection=true":              {Config{Seeds: []string{"a:1"}, Direct: ptr(true)}, Single},
 		"directConnection=true prevails over the set": {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(true)}, Single},
-		"loadBalanced":                                {Config{Seeds: []string{"a:1"}, LoadBalanced: true}, LoadBalanced},
+		"loadBalanced": {Config{Seeds: []string{"a:1"}, LoadBalanced: true}, LoadBalanced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := New(c.cfg)

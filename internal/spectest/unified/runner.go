@@ -160,8 +160,7 @@ func (c *run) cleanUp(ctx context.Context, failed bool) error {
 			e.EndSession(ctx)
 		}
 	}
-	if c.transactions || failed {
-		// A server without the command has no transactions to end.
+	if (c.transactions || failed) && c.runner.Deployment.Facts().Topology != "single" { // a standalone has no transactions
 		_ = c.internal.Database("admin").RunCommand(ctx, bson.D{{Key: "killAllSessions", Value: bson.A{}}}).Err()
 	}
 	for _, e := range c.entities.newestFirst() {
