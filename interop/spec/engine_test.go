@@ -38,7 +38,7 @@ func engineOf(t *testing.T) engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Disconnect(t.Context()) //nolint:errcheck // only its answer counts
+	defer client.Disconnect(t.Context())
 	var info struct{ Version string }
 	if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info); err != nil {
 		t.Fatal(err)
