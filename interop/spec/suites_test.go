@@ -72,9 +72,6 @@ func runAll(t *testing.T, f *unified.File, c *unified.Test, on []unified.Facts) 
 	return runs, nil
 }
 
-// errEndless is the failure of a case that is not run. Its text is that of the runner's limit.
-var errEndless = errors.New("the case did not end within any time")
-
 // runFile runs the cases of a file. A case whose result is not accepted is run again, as often as its client may need.
 func runFile(t *testing.T, root, file string, accepted func(result) bool) []result {
 	f, err := unified.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
@@ -91,8 +88,8 @@ func runFile(t *testing.T, root, file string, accepted func(result) bool) []resu
 		}
 		for _, topology := range slices.Sorted(maps.Keys(on)) {
 			r := result{file: topology + " " + file, name: c.Description}
-			if slices.Contains(endless[file], r.name) {
-				r.err = errEndless
+			if why, ok := notRun[file][r.name]; ok {
+				r.err = errors.New(why)
 				results = append(results, r)
 				continue
 			}
