@@ -22,6 +22,10 @@ var passed = suites
 // in which the client's goroutines run: of its log messages, or of a check and a failed handshake.
 const mostRuns = 5
 
+// longRun means that -short leaves the suites out. They are run with the race detector on our client, which covers the server and
+// the runner too.
+const longRun = true
+
 // notRun are cases that are not run, and why.
 var notRun = map[string]map[string]string{
 	"client-side-operations-timeout/tests/change-streams.json": {

@@ -131,6 +131,9 @@ func runSuites(t *testing.T, table []group, lacks missing, then func(*testing.T,
 
 // TestClientOnMongotest holds the client that the build tag chooses against the test server.
 func TestClientOnMongotest(t *testing.T) {
+	if longRun && testing.Short() {
+		t.Skip("the suites take long with this client")
+	}
 	table, lacks := readTable(t, tableFile), readMissing(t)
 	results := runSuites(t, table, lacks, func(t *testing.T, r result) {
 		if *update {
