@@ -236,3 +236,45 @@ func TestTLSOnAFakeClock(t *testing.T) {
 		}
 	})
 }
+
+func TestUpdateUser(t *testing.T) {
+	for _, c := range []struct {
+		name, update string // the elements of the command, besides its name
+		want         string // in the answer
+		password     string // the one that the user has then
+		mechanism    string // one that lets the user in then
+		refused      string // one that does not
+	}{
+		{"a password", `, "pwd": "new"`, `"ok": {"$numberDouble":"1.0"}`, "new", "SCRAM-SHA-1", ""},
+		{"roles only", `, "roles": ["read"]`, `"ok": {"$numberDouble":"1.0"}`, "old", "SCRAM-SHA-1", ""},
+		{"fewer mechanisms", `, "mechanisms": ["SCRAM-SHA-256"]`, `"ok": {"$numberDouble":"1.0"}`, "old", "SCRAM-SHA-256", "SCRAM-SHA-1"},
+		{"a mechanism that the user has not", `, "mechanisms": ["PLAIN"]`, `must be a subset`, "old", "SCRAM-SHA-1", ""},
+		{"nothing", ``, `Must specify at least one field to update in updateUser`, "old", "SCRAM-SHA-256", ""},
+		{"an unknown field", `, "name": "x"`, `BSON field 'updateUser.name' is an unknown field.`, "old", "SCRAM-SHA-1", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rs := mongotest.RunStandaloneT(t, mongotest.InMemory())
+			admin := dial(t, rs, 0)
+			admin.ok(`{"createUser": "carol", "pwd": "old", "roles": [], "$db": "admin"}`)
+			if got := admin.run(`{"updateUser": "carol"%s, "$db": "admin"}`, c.update).String(); !strings.Contains(got, c.want) {
+				t.Errorf("answer %s, want %s", got, c.want)
+			}
+			login := func(mechanism string) error {
+				return ping(t, connect(t, rs, options.Client().SetAuth(options.Credential{Username: "carol", Password: c.password, AuthMechanism: mechanism})))
+			}
+			if err := login(c.mechanism); err != nil {
+				t.Error(err)
+			}
+			if c.refused != "" && login(c.refused) == nil {
+				t.Errorf("the user got in by %s", c.refused)
+			}
+		})
+	}
+}
+
+func TestUpdateUserOfNobody(t *testing.T) {
+	rs := mongotest.RunStandaloneT(t, mongotest.InMemory())
+	if got := dial(t, rs, 0).run(`{"updateUser": "nobody", "pwd": "x", "$db": "admin"}`).String(); !strings.Contains(got, "UserNotFound") {
+		t.Errorf("answer %s", got)
+	}
+}

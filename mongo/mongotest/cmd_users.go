@@ -17,25 +17,9 @@ import (
 // Users are known to every member at once. A user's roles are kept and shown, and not enforced.
 
 func cmdCreateUser(x *exec) error {
-	u := User{Name: string(x.command.first.Text()), Database: x.command.db}
-	var roles []byte
-	for i := range x.command.args {
-		e := &x.command.args[i]
-		switch string(e.Key) {
-		case "pwd":
-			u.Password = string(e.Text())
-		case "roles":
-			if roles = e.Array(); roles == nil {
-				return fields.WrongType(x.command.name, "roles", e.Type, "array")
-			}
-		case "mechanisms":
-			for _, m := range query.Elements(e.Array()) {
-				u.Mechanisms = append(u.Mechanisms, string(m.Text()))
-			}
-		case "customData", "digestPassword", "authenticationRestrictions":
-		default:
-			return fields.Unknown(x.command.name, string(e.Key))
-		}
+	u, roles, err := x.user()
+	if err != nil {
+		return err
 	}
 	if roles == nil {
 		return mongoerr.Errorf(mongoerr.MissingField, "BSON field 'createUser.roles' is missing but a required field")
@@ -58,6 +42,58 @@ func cmdCreateUser(x *exec) error {
 	if rs.config.requireAuth {
 		rs.guarded.Store(true)
 	}
+	return nil
+}
+
+// user returns the user that a command describes. roles is nil if the command has none.
+func (x *exec) user() (u User, roles []byte, err error) {
+	u = User{Name: string(x.command.first.Text()), Database: x.command.db}
+	for i := range x.command.args {
+		e := &x.command.args[i]
+		switch string(e.Key) {
+		case "pwd":
+			u.Password = string(e.Text())
+		case "roles":
+			if roles = e.Array(); roles == nil {
+				return u, nil, fields.WrongType(x.command.name, "roles", e.Type, "array")
+			}
+		case "mechanisms":
+			for _, m := range query.Elements(e.Array()) {
+				u.Mechanisms = append(u.Mechanisms, string(m.Text()))
+			}
+		case "customData", "digestPassword", "authenticationRestrictions":
+		default:
+			return u, nil, fields.Unknown(x.command.name, string(e.Key))
+		}
+	}
+	return u, roles, nil
+}
+
+// https://www.mongodb.com/docs/manual/reference/command/updateUser/
+
+func cmdUpdateUser(x *exec) error {
+	u, roles, err := x.user()
+	if err != nil {
+		return err
+	}
+	if len(x.command.args) == 0 {
+		return mongoerr.Errorf(mongoerr.BadValue, "Must specify at least one field to update in updateUser")
+	}
+	rs := x.conn.set
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	a := rs.userLocked(u.Database, u.Name)
+	if a == nil {
+		return mongoerr.Errorf(mongoerr.UserNotFound, "User '%s@%s' not found", u.Name, u.Database)
+	}
+	changed, err := a.With(u.Password, u.Mechanisms)
+	if err != nil {
+		return mongoerr.Errorf(mongoerr.BadValue, "%v", err)
+	}
+	if roles != nil {
+		changed.Roles = slices.Clone(roles)
+	}
+	rs.users[slices.Index(rs.users, a)] = changed // a connection may be reading the old one
 	return nil
 }
 

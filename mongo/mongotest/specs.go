@@ -60,6 +60,7 @@ func dataSpecs() []*spec {
 		{name: "datasize", run: cmdDataSize},
 		{name: "validate", run: cmdValidate},
 		{name: "createUser", run: cmdCreateUser, service: true},
+		{name: "updateUser", run: cmdUpdateUser, service: true},
 		{name: "dropUser", run: cmdDropUser, service: true},
 		{name: "usersInfo", run: cmdUsersInfo, service: true},
 		{name: "getDefaultRWConcern", since: version.Of(4, 4, 0), run: cmdGetDefaultRWConcern, service: true},

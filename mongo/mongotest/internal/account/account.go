@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/xdg-go/scram"
@@ -66,6 +67,41 @@ func New(db, name, password string, mechanisms []string) (*Account, error) {
 		a.Scram[m] = credentials
 	}
 	return a, nil
+}
+
+// With returns the account with another password, with other mechanisms, or both. Without a password the mechanisms must be among
+// those that the account has.
+func (a *Account) With(password string, mechanisms []string) (*Account, error) {
+	changed := *a
+	if password != "" {
+		if len(mechanisms) == 0 {
+			mechanisms = a.mechanisms()
+		}
+		next, err := New(a.DB, a.Name, password, mechanisms)
+		if err != nil {
+			return nil, err
+		}
+		changed.Scram, changed.plain = next.Scram, next.plain
+		return &changed, nil
+	}
+	for _, m := range mechanisms {
+		if !slices.Contains(a.mechanisms(), m) {
+			return nil, errors.New("mechanisms field must be a subset of previously set mechanisms")
+		}
+	}
+	if len(mechanisms) > 0 {
+		changed.Scram = maps.Clone(a.Scram)
+		maps.DeleteFunc(changed.Scram, func(m string, _ scram.StoredCredentials) bool { return !slices.Contains(mechanisms, m) })
+	}
+	return &changed, nil
+}
+
+// mechanisms returns those with a password.
+func (a *Account) mechanisms() []string {
+	if a.plain != "" {
+		return []string{Plain}
+	}
+	return slices.Sorted(maps.Keys(a.Scram))
 }
 
 // setExternal makes the account one for PLAIN, which has a password, or for X.509, which has none.

@@ -15,7 +15,7 @@ var caseFolders = map[string][]string{
 
 // notThere are the commands that the real server compared with does not have, or of which no document tells the reply.
 var notThere = map[string]string{
-	"saslStart": "no users", "saslContinue": "no users", "authenticate": "no users", "logout": "no users", "createUser": "no users",
+	"saslStart": "no users", "saslContinue": "no users", "authenticate": "no users", "logout": "no users", "createUser": "no users", "updateUser": "no users",
 	"dropUser": "no users", "usersInfo": "no users", "connectionStatus": "no users",
 	"collMod": "it has no collMod", "profile": "it has no profile",
 	"explain":      "plans are the planner's own; cases tell what is refused",
