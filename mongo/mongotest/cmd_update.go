@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"errors"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
@@ -45,7 +46,21 @@ func cmdUpdate(x *exec) error {
 			list[i].err = mongoerr.Errorf(mongoerr.InvalidOptions, "Cannot use (or request) retryable writes with multi=true")
 		}
 	}
-	return x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.updateOneLocked(&list[i], i, o) })
+	if err := x.writeStatements(len(list), ordered, func(i int, o *outcome) bool { return x.updateOneLocked(&list[i], i, o) }); err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].isNoStage() {
+			return list[i].err // of the whole command, although the other statements were executed
+		}
+	}
+	return nil
+}
+
+// isNoStage reports whether a pipeline has an element that is no stage.
+func (s *updateStatement) isNoStage() bool {
+	var e *mongoerr.Error
+	return errors.As(s.err, &e) && (e.Code == mongoerr.NotOneStage || e.Code == mongoerr.UnknownStage)
 }
 
 // parse compiles the statement. An error that it returns is the command's; one that it keeps is the statement's own.

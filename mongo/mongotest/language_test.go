@@ -112,3 +112,17 @@ func TestMalformedNestedDocumentsAreRefused(t *testing.T) {
 	}
 	client.ok(`{"ping": 1, "$db": "admin"}`)
 }
+
+// So does MongoDB's own engine: the other statements are executed, and then the command fails.
+func TestAnUpdateByWhatIsNoStageFailsAsACommand(t *testing.T) {
+	for _, pipeline := range []string{`[{"$bad": 1}]`, `[{"$set": {"a": 1}}, {"bad": 1}]`, `[{}]`, `[{"$set": {"a": 1}, "$unset": "b"}]`} {
+		c := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
+		got := c.run(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"a": 1}}, "upsert": true}, {"q": {}, "u": %s}], "$db": "db"}`, pipeline)
+		if code := number(got, "code"); number(got, "ok") != 0 || code != 40323 && code != 40324 {
+			t.Errorf("%s: %v", pipeline, got)
+		}
+		if n := number(c.ok(`{"count": "c", "$db": "db"}`), "n"); n != 1 {
+			t.Errorf("%s: %d documents", pipeline, n)
+		}
+	}
+}

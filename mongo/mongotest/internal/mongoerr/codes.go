@@ -132,6 +132,8 @@ const (
 	NotPrimaryNoSecondaryOk                 Code = 13435
 	NotPrimaryOrSecondary                   Code = 13436
 	SearchNotEnabled                        Code = 31082
+	NotOneStage                             Code = 40323
+	UnknownStage                            Code = 40324
 	MissingField                            Code = 40414
 	UnknownField                            Code = 40415
 )

@@ -19,11 +19,11 @@ func (p *parser) survey(stages Value) error {
 		}
 		fields := query.ObjectOf(v.Data)
 		if len(fields) != 1 {
-			return mongoerr.Errorf(40323, "A pipeline stage specification object must contain exactly one field.")
+			return mongoerr.Errorf(mongoerr.NotOneStage, "A pipeline stage specification object must contain exactly one field.")
 		}
 		k, ok := stageKinds[fields[0].Name]
 		if !ok {
-			return mongoerr.Errorf(40324, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
+			return mongoerr.Errorf(mongoerr.UnknownStage, "Unrecognized pipeline stage name: '%s'", fields[0].Name)
 		}
 		if k.survey == nil {
 			continue
