@@ -114,7 +114,7 @@ func TestMalformedNestedDocumentsAreRefused(t *testing.T) {
 }
 
 // So does MongoDB's own engine: the other statements are executed, and then the command fails.
-func TestAnUpdateByWhatIsNoStageFailsAsACommand(t *testing.T) {
+func TestAnUpdateWithAnUnknownStageFailsAsACommand(t *testing.T) {
 	for _, pipeline := range []string{`[{"$bad": 1}]`, `[{"$set": {"a": 1}}, {"bad": 1}]`, `[{}]`, `[{"$set": {"a": 1}, "$unset": "b"}]`} {
 		c := dial(t, mongotest.RunStandaloneT(t, mongotest.InMemory()), 0)
 		got := c.run(`{"update": "c", "updates": [{"q": {"_id": 1}, "u": {"$set": {"a": 1}}, "upsert": true}, {"q": {}, "u": %s}], "$db": "db"}`, pipeline)
