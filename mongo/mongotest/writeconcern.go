@@ -237,11 +237,12 @@ func (x *exec) labelsOf(code Code) []string {
 		return []string{"TransientTransactionError"}
 	case x.repeatable(code):
 		return []string{"RetryableWriteError"}
-	case !x.conn.set.config.version.LabelsErrors():
-	case x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
-		return []string{"ResumableChangeStreamError"}
 	case code == mongoerr.ChangeStreamFatalError || code == mongoerr.ChangeStreamHistoryLost:
-		return []string{"NonResumableChangeStreamError"}
+		if x.conn.set.config.version.AtLeast(4, 2) {
+			return []string{"NonResumableChangeStreamError"}
+		}
+	case x.conn.set.config.version.LabelsErrors() && x.watching() && mongoerr.Is(code, mongoerr.Resumable|mongoerr.RetryableWrite):
+		return []string{"ResumableChangeStreamError"}
 	}
 	return nil
 }
