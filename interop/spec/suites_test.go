@@ -55,7 +55,7 @@ func runCase(t *testing.T, f *unified.File, c *unified.Test, facts unified.Facts
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) {
-		r := unified.Runner{Deployment: start(t, facts), SetInternal: setInternal}
+		r := unified.Runner{Deployment: start(t, facts), SetInternal: setInternal, Settle: synctest.Wait}
 		err = r.Run(t.Context(), f, c)
 	})
 	return err

@@ -52,6 +52,9 @@ func recordTopologyDescription(_ context.Context, c *run, a *arguments) (any, er
 	if err := a.rest(nil); err != nil {
 		return nil, err
 	}
+	if c.runner.Settle != nil {
+		c.runner.Settle()
+	}
 	client.recorder.mu.Lock()
 	defer client.recorder.mu.Unlock()
 	return nil, c.entities.add(id, client.recorder.topology)

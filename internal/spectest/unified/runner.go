@@ -16,6 +16,8 @@ type Runner struct {
 
 	// SetInternal sets an option that a client's public builders do not have, and reports whether it knows it. It may be nil.
 	SetInternal func(builder any, name string, v bson.RawValue) (bool, error)
+	// Settle waits until the clients have delivered the events of what has happened. Nil means that the runner does not wait.
+	Settle func()
 }
 
 // limit is how long one case may take; a client that hangs must not hold the others. It is a cancellation and no deadline,
