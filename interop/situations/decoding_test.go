@@ -59,12 +59,23 @@ func bsonOptions() []*options.BSONOptions {
 	return list
 }
 
+// printed returns the text of a value. The text of a bson.M itself has its keys in any order.
+func printed(v any) string {
+	switch m := v.(type) {
+	case bson.M:
+		return fmt.Sprintf("%+v", map[string]any(m))
+	case *bson.M:
+		return fmt.Sprintf("%+v", map[string]any(*m))
+	}
+	return fmt.Sprintf("%+v", v)
+}
+
 func decodingSituations() []situation {
 	var list []situation
 	for _, target := range []any{nil, bson.D{}, 7, (*bson.D)(nil), new(int), new(string), new(any), new(bson.M), new(bson.Raw), new([]int), new(map[string]string), new(struct{})} {
 		list = append(list, situation{name: fmt.Sprintf("Decode to %T", target), do: func(ctx context.Context, w *world) (any, error) {
 			err := w.coll.FindOne(ctx, byID).Decode(target)
-			return fmt.Sprintf("%+v", target), err
+			return printed(target), err
 		}})
 	}
 	for _, e := range stored {
@@ -75,7 +86,7 @@ func decodingSituations() []situation {
 				}
 				fresh := reflect.New(reflect.TypeOf(target).Elem()).Interface()
 				err := w.coll.FindOne(ctx, bson.D{{Key: "_id", Value: stored[0].Value}}).Decode(fresh)
-				return fmt.Sprintf("%+v", reflect.ValueOf(fresh).Elem().Field(0)), err
+				return printed(reflect.ValueOf(fresh).Elem().Field(0).Interface()), err
 			}})
 		}
 	}
