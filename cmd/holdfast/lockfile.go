@@ -9,14 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/filelock"
 )
 
 // lockName is the lock file in a --dbpath. The process that uses the folder locks it and writes its process id to it.
 // In a file that is not locked the id has no meaning, because another process may have it now.
 const lockName = "mongod.lock"
-
-// errLocked is the error of lockFile if another process has locked the file.
-var errLocked = errors.New("another process has locked the file")
 
 // lock locks a folder for this process. The returned function unlocks it. It leaves an empty file, as mongod does:
 // another process may have opened it already, and must not lock a deleted file.
@@ -32,12 +31,12 @@ func lock(folder string) (func(), error) {
 	if err != nil {
 		return nil, cannotRun(fmt.Errorf("--dbpath: %w", err))
 	}
-	err = lockFile(file, true)
+	err = filelock.Try(file, true)
 	if err == nil {
 		err = writePID(path)
 	}
 	switch {
-	case errors.Is(err, errLocked):
+	case errors.Is(err, filelock.ErrLocked):
 		err = fmt.Errorf("--dbpath %s is used by the process %d", folder, readPID(path))
 	case err != nil:
 		err = fmt.Errorf("--dbpath: %w", err)
@@ -69,7 +68,7 @@ func isLocked(path string) bool {
 		return false
 	}
 	defer func() { _ = file.Close() }()
-	return errors.Is(lockFile(file, false), errLocked)
+	return errors.Is(filelock.Try(file, false), filelock.ErrLocked)
 }
 
 // shutDown ends the process that uses a folder, and waits for its end.

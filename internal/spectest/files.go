@@ -13,6 +13,7 @@ import (
 // T has the methods of a test that this package uses.
 type T interface {
 	Helper()
+	Cleanup(f func())
 	Fatalf(format string, args ...any)
 	Skipf(format string, args ...any)
 }
@@ -31,16 +32,6 @@ func Folder(t T) string {
 		need(t, "the published suites were not found (HOLDFAST_SPECS is their folder): %v", err)
 	}
 	return root
-}
-
-// Server returns the URI of the real server in HOLDFAST_MONGODB_URI. Without one the test is skipped; in CI it fails.
-func Server(t T) string {
-	t.Helper()
-	uri := os.Getenv("HOLDFAST_MONGODB_URI")
-	if uri == "" {
-		need(t, "HOLDFAST_MONGODB_URI is not set: 1 test that compares with a real server was skipped")
-	}
-	return uri
 }
 
 // need ends a test whose data or server is missing. The test is skipped; in CI it fails.

@@ -63,7 +63,9 @@ func answered(t *testing.T, rs *mongotest.Deployment, n int) []time.Duration {
 		all.Go(func() {
 			defer c.Close()
 			client := &rawClient{t: t, conn: c}
-			client.send(0, bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}})
+			if client.trySend(0, bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}}) != nil {
+				return // the server has closed the connection already
+			}
 			if _, _, err := client.receive(); err == nil {
 				mu.Lock()
 				defer mu.Unlock()

@@ -39,21 +39,33 @@ func dialAt(t testing.TB, dial func(context.Context, string, string) (net.Conn, 
 // send writes a command, which need not be answered.
 func (c *rawClient) send(flags wire.MsgFlags, command bson.D) {
 	c.t.Helper()
-	body, err := bson.Marshal(command)
-	if err != nil {
+	if err := c.trySend(flags, command); err != nil {
 		c.t.Fatal(err)
 	}
-	c.sendBytes(flags, body)
+}
+
+// trySend is send for a connection that the server may have closed.
+func (c *rawClient) trySend(flags wire.MsgFlags, command bson.D) error {
+	body, err := bson.Marshal(command)
+	if err != nil {
+		return err
+	}
+	return c.write(flags, body)
 }
 
 // sendBytes writes a command as it stands in bytes.
 func (c *rawClient) sendBytes(flags wire.MsgFlags, body []byte) {
 	c.t.Helper()
-	c.id++
-	at, msg := wire.BeginMsg(nil, c.id, 0, flags)
-	if _, err := c.conn.Write(wire.EndMessage(append(msg, body...), at)); err != nil {
+	if err := c.write(flags, body); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+func (c *rawClient) write(flags wire.MsgFlags, body []byte) error {
+	c.id++
+	at, msg := wire.BeginMsg(nil, c.id, 0, flags)
+	_, err := c.conn.Write(wire.EndMessage(append(msg, body...), at))
+	return err
 }
 
 // receive reads a reply.
