@@ -40,9 +40,9 @@ type ChangeStream struct {
 // for the server: close the stream and open it again with more time.
 func (s *ChangeStream) Next(ctx context.Context) bool { return s.next(ctx, false) }
 
-// TryNext is Next with at most one request for events, before which it resumes if the call before ended with its ctx. A resume that
-// follows the request is the last thing that it does. If it returns false and Err returns nil, events can come later, as long as ID is not 0. After each call ResumeToken returns the newest token, also
-// if there was no event.
+// TryNext is Next with at most one request for events, before which it resumes if the call before ended with its ctx. A
+// resume that follows the request is the last thing that it does. If it returns false and Err returns nil, events can come
+// later, as long as ID is not 0. After each call ResumeToken returns the newest token, also if there was no event.
 func (s *ChangeStream) TryNext(ctx context.Context) bool { return s.next(ctx, true) }
 
 func (s *ChangeStream) next(ctx context.Context, once bool) bool {

@@ -451,7 +451,7 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 				old.Store(-1)
 				w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 					reply := next(r)
-					if r.Mongos == int(old.Load()) {
+					if reply != nil && r.Mongos == int(old.Load()) {
 						reply.Body = without(t, reply.Body, "logicalSessionTimeoutMinutes")
 					}
 					return reply
@@ -493,7 +493,7 @@ func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T)
 		small.Store(-1)
 		w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
 			reply := next(r)
-			if r.Mongos == int(small.Load()) {
+			if reply != nil && r.Mongos == int(small.Load()) {
 				reply.Body = with(t, reply.Body, "maxMessageSizeBytes", int32(100))
 			}
 			return reply

@@ -88,8 +88,8 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 	return newClient(runner, o, legacy.w), nil
 }
 
-// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation of certificates, which is not checked.
-// Custom, Crypt and Deployment are internal to the official driver.
+// clientFields are the client options that are honoured. HTTPClient is honoured because it only matters for the revocation
+// of certificates, which is not checked. Custom, Crypt and Deployment are internal to the official driver.
 var clientFields = honoured(
 	"AppName", "ConnectTimeout", "Dialer", "Direct", "HeartbeatInterval", "Hosts", "HTTPClient", "LocalThreshold",
 	"MaxConnIdleTime", "MaxPoolSize", "MinPoolSize", "MaxConnecting", "PoolMonitor", "Monitor", "ReadConcern", "ReadPreference",

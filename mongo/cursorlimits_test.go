@@ -11,8 +11,8 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// Client-Side Operations Timeout, "Non-tailable Cursors": one context for the find and all calls of Next is a time limit of the cursor's
-// life. "Next MUST return documents of a batch that was received even if the timeout has expired".
+// Client-Side Operations Timeout, "Non-tailable Cursors": one context for the find and all calls of Next is a time limit
+// of the cursor's life. "Next MUST return documents of a batch that was received even if the timeout has expired".
 func TestOneContextLimitsTheLifeOfACursor(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.insert(1, 2, 3)

@@ -53,9 +53,10 @@
 //
 // Reads and acknowledged writes are retried once after a retryable error or, if the context has a deadline, until the
 // deadline. An operation that an overloaded server refuses is retried with backoff, at most maxAdaptiveRetries times
-// (default 2). Writes to a standalone, [Database.RunCommand], the later commands of a [Cursor], aggregations that write, and
-// commands that create or drop a database, a collection, a view or an index are retried for overload only. retryReads=false disables the retries of reads, retryWrites=false those of writes. The page
-// docs/RETRIES.md of the repository has all rules. A [ChangeStream] resumes by itself until the context of its Next ends.
+// (default 2). Writes to a standalone, [Database.RunCommand], the later commands of a [Cursor], aggregations that write,
+// and commands that create or drop a database, a collection, a view or an index are retried for overload only.
+// retryReads=false disables the retries of reads, retryWrites=false those of writes. The page docs/RETRIES.md of the
+// repository has all rules. A [ChangeStream] resumes by itself until the context of its Next ends.
 //
 // The option timeoutMS limits each operation whose context has no deadline; for an InsertMany, all its commands together.
 // A deadline is sent to the server as maxTimeMS, except by the commands of a cursor that the program closes itself (Find,

@@ -16,7 +16,7 @@ type cutShort struct{}
 
 func (cutShort) MarshalBSON() ([]byte, error) { return []byte{5, 0, 0, 0}, nil }
 
-// Each error is found before anything is sent, and names what is wrong.
+// Each error is found before anything is sent, and names the wrong field.
 func TestOddInputIsRefusedBeforeItIsSent(t *testing.T) {
 	in(t, nil, func(w *world) {
 		update := func(u any) error {

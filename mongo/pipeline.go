@@ -15,14 +15,9 @@ type stages []byte
 // pipeline encodes a pipeline: any slice or array whose elements are documents, or a value that encodes itself as an
 // array. A document is refused, unless it is empty. The texts of the errors are those of the official driver.
 func (c codec) pipeline(v any) (stages, error) {
-	switch d := v.(type) {
-	case bson.D:
-		if len(d) == 0 {
-			return stages{}, nil
-		}
-		return nil, notAnArray(v)
-	case bson.Raw:
-		if len(d) == 0 {
+	switch v.(type) {
+	case bson.D, bson.Raw:
+		if reflect.ValueOf(v).Len() == 0 {
 			return stages{}, nil
 		}
 		return nil, notAnArray(v)

@@ -83,8 +83,9 @@ func (refusing) DialContext(context.Context, string, string) (net.Conn, error) {
 	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 }
 
-// No text that a program can get from this module has a secret: not the errors, the events, the log, the observer's events, the client or
-// the Config, with any verb. The options, which the program made itself, are the official types, and are not searched.
+// No text that a program can get from this module has a secret: not the errors, the events, the log, the observer's
+// events, the client or the Config, with any verb. The options, which the program made itself, are the official types, and
+// are not searched.
 func TestNoTextShowsASecret(t *testing.T) {
 	for _, place := range secretPlaces {
 		for _, end := range secretEnds {

@@ -10,7 +10,8 @@ var (
 	ReasonNetworkError = NewReason("NETWORK_ERROR")
 	// ReasonConnectionFailed: no connection could be made, or its handshake failed.
 	ReasonConnectionFailed = NewReason("CONNECTION_FAILED", FlagAllowsNonIdempotent)
-	// ReasonOverloaded: the server, or a part of the network before it, said that it is overloaded and that the operation may be retried.
+	// ReasonOverloaded: the server, or a part of the network before it, said that it is overloaded and that the operation
+	// may be retried.
 	ReasonOverloaded = NewReason("SYSTEM_OVERLOADED", FlagAllowsNonIdempotent)
 	// ReasonServiceResponseCodeIndicated: the server's answer, for example an HTTP status, means that nothing was done and that
 	// the cause is temporary (RFC 0049).

@@ -59,6 +59,7 @@ var ours = map[string][]string{
 	"retry/retryhttp":          {"retry"},
 	"retry/retryslog":          {"retry"},
 	"internal/memnet":          {},
+	"internal/filelock":        {},
 	"internal/mutant":          {},
 	"internal/mongo/wire":      {},
 	"internal/mongo/bsoncodec": {},
@@ -106,8 +107,8 @@ var ours = map[string][]string{
 	"internal/figures":                   {},
 	"internal/mutation":                  {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
-	"cmd/holdfast":                       {"internal/prove", "mongo/mongotest"},
-	"internal/spectest":                  {},
+	"cmd/holdfast":                       {"internal/filelock", "internal/prove", "mongo/mongotest"},
+	"internal/spectest":                  {"internal/filelock"},
 	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast
 }
 

@@ -1,6 +1,6 @@
-// Package mutant names deliberate defects of the client, of the test server and of the counting experiment. Negative controls switch them on: an
-// experiment that does not notice them shows nothing. Only code of this module can switch them on, by [ServerOption] and
-// [ClientConnect], and none is on unless a test or the control run of an experiment asks for it.
+// Package mutant names deliberate defects of the client, of the test server and of the counting experiment. Negative
+// controls switch them on: an experiment that does not notice them shows nothing. Only code of this module can switch them
+// on, by [ServerOption] and [ClientConnect], and none is on unless a test or the control run of an experiment asks for it.
 package mutant
 
 // Server holds the defects of the test server. The zero value has none. It is test-only.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,19 +35,46 @@ func Server(t T) string {
 	return uri
 }
 
-// lockServer waits until no other test has the lock of the server, and takes it.
+// serverLock is this process's lock of the real server. It is held as long as a test of the process uses the server.
+var serverLock struct {
+	sync.Mutex
+	users int
+	file  *os.File
+}
+
+// lockServer waits until no test of another process has the lock of the server, and takes it.
 func lockServer(t T) error {
-	file, err := os.OpenFile(filepath.Join(os.TempDir(), "holdfast-test-server.lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
+	serverLock.Lock()
+	defer serverLock.Unlock()
+	if serverLock.users == 0 {
+		file, err := lockFile(filepath.Join(os.TempDir(), "holdfast-test-server.lock"))
+		if err != nil {
+			return err
+		}
+		serverLock.file = file
 	}
-	t.Cleanup(func() { _ = file.Close() })
+	serverLock.users++
+	t.Cleanup(func() {
+		serverLock.Lock()
+		defer serverLock.Unlock()
+		if serverLock.users--; serverLock.users == 0 {
+			_ = serverLock.file.Close()
+		}
+	})
+	return nil
+}
+
+func lockFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for err = filelock.Try(file, true); errors.Is(err, filelock.ErrLocked); err = filelock.Try(file, true) {
 		<-tick.C
 	}
-	return err
+	return file, err
 }
 
 // ServerProcess returns the process id of a real server, by which a test notices that the server was started again. It waits

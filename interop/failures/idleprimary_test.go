@@ -14,9 +14,9 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
-// TestAPrimaryDiesWhileThePoolIsIdle kills the primary of a set, whose election takes a second, after the pool was idle for
-// two seconds: at ten moments between two heartbeats, and ten times just after one, when the next check is not allowed yet. From then on the application inserts a document every 50 ms. It counts
-// the inserts that fail.
+// TestAPrimaryDiesWhileThePoolIsIdle kills the primary of a set, whose election takes a second, after the pool was idle
+// for two seconds: at ten moments between two heartbeats, and ten times just after one, when the next check is not allowed
+// yet. From then on the application inserts a document every 50 ms. It counts the inserts that fail.
 func TestAPrimaryDiesWhileThePoolIsIdle(t *testing.T) {
 	counts := map[string]int{}
 	for _, name := range driver.Names() {

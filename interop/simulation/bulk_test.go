@@ -67,8 +67,8 @@ func (c *call) claimByIndex(err error, ordered bool) {
 	}
 }
 
-// mixedBulkWrite has one model of each type, so that it needs a command for each. The result of a failed one says what was done
-// before. With a write concern error it does not say which command's changes may be undone.
+// mixedBulkWrite has one model of each type, so that it needs a command for each. The result of a failed one has the changes
+// before it. With a write concern error it does not say which changes may be undone.
 func (w *worker) mixedBulkWrite(ctx context.Context, o *operation) {
 	writes := append(pushes(registers, w.some(o, 1)), write{ns: registers, effect: insert})
 	c := w.start(o, &call{writes: writes, commands: 2})

@@ -125,7 +125,7 @@ func checkPresence(t *truth) []violation {
 	return v.list
 }
 
-// checkReads checks what was read against what a majority has.
+// checkReads compares the documents that were read with those that a majority has.
 func checkReads(calls []*call, t *truth) []violation {
 	v := violations{rule: "snapshot"}
 	changes := t.changesOf()
@@ -165,7 +165,7 @@ func startsWith(log, beginning []string) bool {
 }
 
 // checkSnapshot checks that there is a point in the oplog after all changes that the call saw and before all that it did not see,
-// and that a transaction's own changes follow what it read. Its reads' logs are beginnings of the documents' logs.
+// and that a transaction's own changes follow its reads. Its reads' logs are beginnings of the documents' logs.
 func checkSnapshot(c *call, t *truth, changes map[address][]int) []violation {
 	v := violations{rule: "snapshot"}
 	seen, unseen := -1, len(t.events)
@@ -228,7 +228,7 @@ func checkStream(name, ns string, got, oplog []event) []violation {
 	return v.list
 }
 
-// checkErrors checks what the errors say.
+// checkErrors checks the claims of the errors.
 func checkErrors(calls []*call, t *truth) []violation {
 	v := violations{rule: "error"}
 	for _, c := range calls {
@@ -250,7 +250,7 @@ func checkErrors(calls []*call, t *truth) []violation {
 	return v.list
 }
 
-// checkReports checks that errors say what they must say.
+// checkReports checks that each error has its attempts and its reason.
 func checkReports(who string, reports []report) []violation {
 	v := violations{rule: "error"}
 	for _, r := range reports {

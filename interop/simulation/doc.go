@@ -20,7 +20,7 @@
 //   - cast: the servers, the clients, the workers and the watchers. Each worker makes its operations, one after the other. Each
 //     call has a comment that is unique; each write has a token that it leaves in its documents.
 //   - injector: middleware that finds the message of an operation by the comment, and strikes.
-//   - history: the calls: what was asked, when, what came back, and what the error claims.
+//   - history: the calls: their arguments, times and results, and the claims of their errors.
 //   - truth: when all is repaired and quiet, the documents that a majority has, and all events of the oplog in their order, read by
 //     a new client.
 //   - checkers: pure functions from history and truth to violations, one for each rule.
@@ -29,7 +29,7 @@
 //
 //   - once: what was acknowledged is there exactly once, what was reported as not done is not there, and what is unknown is there
 //     at most once; a transaction is in all its documents or in none.
-//   - snapshot: what a transaction read is one point in the order of the oplog; no update of its documents is between its
+//   - snapshot: the reads of a transaction show one point in the order of the oplog; no update of its documents is between its
 //     reading and its writing.
 //   - stream: a change stream returned each event once and in order.
 //   - error: each error says how many attempts there were and why there was no other one; no more messages arrived than

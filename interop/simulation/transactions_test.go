@@ -18,17 +18,25 @@ func inTransaction() *options.TransactionOptionsBuilder {
 		SetWriteConcern(writeconcern.Majority())
 }
 
-// transfer reads some accounts, writes what it makes of the values that it read, and inserts a document, by WithTransaction.
-func (w *worker) transfer(ctx context.Context, o *operation) {
-	session, err := w.client.StartSession()
+// session starts a session. It returns nil and notes a violation if there is none.
+func (w *worker) session(o *operation, opts ...options.Lister[options.SessionOptions]) *mongo.Session {
+	session, err := w.client.StartSession(opts...)
 	if err != nil {
 		w.history.violated("result", "%s: a session: %v", o.id, err)
+	}
+	return session
+}
+
+// transfer reads some accounts, writes values that depend on those that it read, and inserts a document, by WithTransaction.
+func (w *worker) transfer(ctx context.Context, o *operation) {
+	session := w.session(o)
+	if session == nil {
 		return
 	}
 	defer session.EndSession(context.Background())
 	c := w.start(o, w.transaction(o))
 	replaces := o.IntN(2) == 0
-	_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 		return nil, w.inner(ctx, c, replaces)
 	}, inTransaction())
 	w.endTransaction(c, err)
@@ -82,7 +90,7 @@ func (w *worker) inner(ctx context.Context, c *call, replaces bool) error {
 	return nil
 }
 
-// put writes a document that was made of what was read, so that a lost update shows.
+// put writes a document that depends on the one that was read, so that a lost update shows.
 func (w *worker) put(ctx context.Context, c *call, d document, replaces bool) error {
 	if replaces {
 		_, err := w.collection(accounts).ReplaceOne(ctx, byID(d.ID), d, options.Replace().SetComment(c.id))
@@ -95,15 +103,14 @@ func (w *worker) put(ctx context.Context, c *call, d document, replaces bool) er
 
 // transactionByHand starts, commits and aborts a transaction without WithTransaction. It does not begin again.
 func (w *worker) transactionByHand(ctx context.Context, o *operation) {
-	session, err := w.client.StartSession()
-	if err != nil {
-		w.history.violated("result", "%s: a session: %v", o.id, err)
+	session := w.session(o)
+	if session == nil {
 		return
 	}
 	defer session.EndSession(context.Background())
 	c := w.start(o, w.transaction(o))
 	inside := mongo.NewSessionContext(ctx, session)
-	err = session.StartTransaction(inTransaction())
+	err := session.StartTransaction(inTransaction())
 	if err == nil {
 		err = w.inner(inside, c, o.IntN(2) == 0)
 	}
@@ -126,15 +133,14 @@ func (w *worker) transactionByHand(ctx context.Context, o *operation) {
 
 // readTransaction reads several accounts in a transaction.
 func (w *worker) readTransaction(ctx context.Context, o *operation) {
-	session, err := w.client.StartSession()
-	if err != nil {
-		w.history.violated("result", "%s: a session: %v", o.id, err)
+	session := w.session(o)
+	if session == nil {
 		return
 	}
 	defer session.EndSession(context.Background())
 	c := w.start(o, &call{})
 	docs := w.some(o, 4)
-	_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 		c.reads = c.reads[:0]
 		return nil, w.readAccounts(ctx, c, docs)
 	}, inTransaction())
@@ -143,14 +149,13 @@ func (w *worker) readTransaction(ctx context.Context, o *operation) {
 
 // snapshotSession reads several accounts in a snapshot session, from any member.
 func (w *worker) snapshotSession(ctx context.Context, o *operation) {
-	session, err := w.client.StartSession(options.Session().SetSnapshot(true))
-	if err != nil {
-		w.history.violated("result", "%s: a session: %v", o.id, err)
+	session := w.session(o, options.Session().SetSnapshot(true))
+	if session == nil {
 		return
 	}
 	defer session.EndSession(context.Background())
 	c := w.start(o, &call{})
-	err = w.readAccounts(mongo.NewSessionContext(ctx, session), c, w.some(o, 4))
+	err := w.readAccounts(mongo.NewSessionContext(ctx, session), c, w.some(o, 4))
 	w.history.end(c, err)
 }
 

@@ -74,7 +74,7 @@ func kind(err error) string {
 
 func found[E error](err error) string {
 	var e E
-	if _, same := err.(E); same { //nolint:errorlint // the concrete type is what is printed
+	if _, same := err.(E); same { //nolint:errorlint // the concrete type is printed
 		return fmt.Sprintf("%T", e)
 	}
 	if errors.As(err, &e) {

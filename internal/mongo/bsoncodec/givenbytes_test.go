@@ -20,8 +20,8 @@ type (
 func (v givenValue) MarshalBSONValue() (byte, []byte, error) { return byte(v.t), v.data, nil }
 func (v givenDocument) MarshalBSON() ([]byte, error)         { return v, nil }
 
-// The bytes that an application gives as the encoding of a value must be one value. Otherwise they would damage the document around them,
-// and a server could read another command than the one that was meant.
+// The bytes that an application gives as the encoding of a value must be one value. Otherwise they would damage the
+// document around them, and a server could read another command than the one that was meant.
 func TestBytesThatAreNoValueAreRefused(t *testing.T) {
 	empty := []byte{5, 0, 0, 0, 0}
 	for _, c := range []struct {

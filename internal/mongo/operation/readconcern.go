@@ -43,7 +43,8 @@ const snapshotWireVersion = 13
 // errSnapshotVersion is the error of a snapshot read of an older server. Its text is the official driver's.
 var errSnapshotVersion = errors.New("snapshot reads require MongoDB 5.0 or later")
 
-// errOwnReadConcern is the error of a command with two read concerns. It contains the text that the Transactions specification asks for.
+// errOwnReadConcern is the error of a command with two read concerns. It contains the text that the Transactions
+// specification asks for.
 var errOwnReadConcern = errors.New(`the command has a field "readConcern", which the client adds in this transaction or snapshot session: ` +
 	"Cannot set read concern after starting a transaction")
 

@@ -99,7 +99,7 @@ func (v Version) TellsCuts() bool { return v.AtLeast(5, 0) }
 // HasImages reports whether change streams have the time, documents before and after, and more kinds of events.
 func (v Version) HasImages() bool { return v.AtLeast(6, 0) }
 
-// NamesType reports whether the event of a creation says what was created: nsType.
+// NamesType reports whether the event of a creation has the type of the namespace: nsType.
 func (v Version) NamesType() bool { return v.AtLeast(8, 1) }
 
 // NeedsIndexesToDrop reports whether dropIndexes refuses indexes that are not there.
@@ -116,7 +116,7 @@ func (v Version) HasHello() bool {
 	return v.AtLeast(5, 0) || v.Major == 4 && v.Minor == 4 && v.Patch >= 2
 }
 
-// DelayField is what a configuration calls the delay of a member.
+// DelayField is the name of a member's delay in a configuration.
 func (v Version) DelayField() string {
 	if v.AtLeast(5, 0) {
 		return "secondaryDelaySecs"
