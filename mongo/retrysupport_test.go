@@ -1,0 +1,160 @@
+package mongo_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/mongo"
+	"github.com/holdfast-db/holdfast/mongo/mongotest"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Retryable Writes, "Executing Retryable Write Commands": a server of the retry that does not support them ends the
+// operation with the first error.
+func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		do       func(w *world) error
+		command  string
+		attempts int
+	}{
+		{"a write needs sessions", updateOne, "update", 1},
+		{"a read does not", findOne, "find", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inside(t, sharded(2), poll, func(w *world) {
+				var old atomic.Int64 // the mongos that tells of no sessions
+				old.Store(-1)
+				w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+					reply := next(r)
+					if reply != nil && r.Mongos == int(old.Load()) {
+						reply.Body = without(t, reply.Body, "logicalSessionTimeoutMinutes")
+					}
+					return reply
+				})
+				w.seed()
+				var asked []int
+				w.heal = w.set.Use(c.command, mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+					if asked = append(asked, r.Mongos); len(asked) > 1 {
+						return mongotest.Fault{}
+					}
+					old.Store(int64(1 - r.Mongos))
+					w.pass(20 * time.Second) // its monitor hears of it
+					return loseRequest
+				}))
+				err := c.do(w)
+				if len(asked) != c.attempts {
+					t.Errorf("%d attempts at %v: %v", len(asked), asked, err)
+				}
+				if c.attempts == 2 {
+					w.must(err)
+					return
+				}
+				history := w.historyOf(err)
+				last := history.Last()
+				if !mongo.IsNetworkError(err) || history.Why() != retry.WhyUnsupportedServer || last.Stage != retry.StageDispatch ||
+					last.Endpoint != w.set.MongosAddr(int(old.Load())) {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// A command that cannot be built for the next server ends the operation with the error before.
+func TestACommandThatCannotBeBuiltForTheRetryReturnsTheErrorBefore(t *testing.T) {
+	inside(t, sharded(2), nil, func(w *world) {
+		w.pass(time.Second) // both mongos are discovered, and no connection of the client's is made yet
+		var small atomic.Int64
+		small.Store(-1)
+		w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			reply := next(r)
+			if reply != nil && r.Mongos == int(small.Load()) {
+				reply.Body = with(t, reply.Body, "maxMessageSizeBytes", int32(100))
+			}
+			return reply
+		})
+		w.heal = w.set.Use("update", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			small.Store(int64(1 - r.Mongos)) // the handshake of the next connection tells it
+			return loseRequest
+		}))
+		err := updateOne(w)
+		history := w.historyOf(err)
+		last := history.Last()
+		if !mongo.IsNetworkError(err) || len(history.Attempts) != 2 || history.Why() != retry.WhyNotBuilt ||
+			last.Stage != retry.StageDispatch || last.Endpoint != w.set.MongosAddr(int(small.Load())) || len(w.started("update")) != 1 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// with returns a document with another value of one of its fields.
+func with(t *testing.T, raw bson.Raw, field string, value any) bson.Raw {
+	t.Helper()
+	var fields d
+	if err := bson.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for i := range fields {
+		if fields[i].Key == field {
+			fields[i].Value = value
+		}
+	}
+	b, err := bson.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// without returns a document without one of its fields.
+func without(t *testing.T, raw bson.Raw, field string) bson.Raw {
+	t.Helper()
+	var fields d
+	if err := bson.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields = slices.DeleteFunc(fields, func(f e) bool { return f.Key == field })
+	b, err := bson.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// noSessions makes all servers say that they have no sessions.
+func (w *world) noSessions() {
+	w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+		reply := next(r)
+		if reply != nil { // the connection is still there
+			reply.Body = without(w.T, reply.Body, "logicalSessionTimeoutMinutes")
+		}
+		return reply
+	})
+}
+
+// A first server that does not support retryable writes: no transaction number, one attempt, and no label.
+func TestAServerWithoutRetryableWritesIsAskedOnce(t *testing.T) {
+	inside(t, sharded(1), poll, func(w *world) {
+		w.noSessions()
+		w.seed()
+		w.script("update", loseRequest)
+		err := updateOne(w)
+		s := w.started("update")
+		if len(s) != 1 || !mongo.IsNetworkError(err) || len(labels(err, "RetryableWriteError")) != 0 {
+			t.Fatalf("%d attempts: %v", len(s), err)
+		}
+		for _, field := range []string{"lsid", "txnNumber"} {
+			if _, err := s[0].Command.LookupErr(field); err == nil {
+				t.Errorf("the command has %s", field)
+			}
+		}
+		if why := w.historyOf(err).Why(); why != retry.WhyUnsupportedServer {
+			t.Errorf("why: %v", why)
+		}
+	})
+}
