@@ -62,8 +62,8 @@ var timeSeriesOptions = []nested{
 	{field: "TimeField", value: "at", want: `"timeField":"at"`},
 	{field: "MetaField", value: "m", want: `"metaField":"m"`},
 	{field: "Granularity", value: "hours", want: `"granularity":"hours"`},
-	{field: "BucketMaxSpan", value: time.Hour, want: `"bucketMaxSpanSeconds":3600`},
-	{field: "BucketRounding", value: time.Hour, want: `"bucketRoundingSeconds":3600`},
+	{field: "BucketMaxSpan", value: 2 * time.Hour, want: `"bucketMaxSpanSeconds":7200`},
+	{field: "BucketRounding", value: 2 * time.Hour, want: `"bucketRoundingSeconds":7200`},
 }
 
 // TestNestedOptionsOnTheEngine sets each field of the options of indexes, collations and time series. MongoDB's own engine
