@@ -7,8 +7,6 @@ import (
 	"net"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
@@ -44,7 +42,9 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	c.compression.codecs = s.cluster.codecs
 	if err := s.greet(ctx, c, &o); err != nil {
 		c.close()
-		return nil, s.handshakeError(ctx, err)
+		e := s.handshakeError(ctx, err)
+		e.service, e.generation = c.service, c.generation
+		return nil, e
 	}
 	c.lastUsed = time.Now()
 	return c, nil
@@ -69,6 +69,7 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
 	}
 	c.firstRTT = time.Since(start)
 	c.Description = description
+	s.pool.joinService(c)
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
 	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
 		return nil
@@ -78,20 +79,14 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
 
 // login logs in after hello. speculative is hello's speculativeAuthenticate, nil if there is none.
 func (s *Server) login(ctx context.Context, c *Conn, o *opening, login *auth.Login, speculative []byte) error {
-	service := c.Description.ServiceID
-	generation := s.pool.generation(service)
 	requestID := int32(1) // that of hello
-	err := login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
+	return login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
 		func(ctx context.Context, database string, command []byte) ([]byte, error) {
 			requestID++
 			ctx, cancel := o.limited(ctx)
 			defer cancel()
 			return c.handshakeCommand(ctx, database, command, requestID, s.cluster.cfg.Handshake.ServerAPI)
 		})
-	if err != nil && !service.IsZero() {
-		return &serviceError{service: service, generation: generation, err: err}
-	}
-	return err
 }
 
 // isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
@@ -141,13 +136,3 @@ func refusesTLS(err error) bool {
 
 // errNoService is the Load Balancer specification's error.
 var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
-
-// serviceError is a login that failed behind a load balancer, with the service and its generation at that time.
-type serviceError struct {
-	service    bson.ObjectID
-	generation uint64
-	err        error
-}
-
-func (e *serviceError) Error() string { return e.err.Error() }
-func (e *serviceError) Unwrap() error { return e.err }

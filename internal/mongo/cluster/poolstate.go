@@ -146,6 +146,7 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 		}
 		delete(p.open, c)
 		p.total--
+		p.generations.leave(c.service)
 		p.notices.add(func() { p.closeConn(c, reason) })
 		return true
 	})
