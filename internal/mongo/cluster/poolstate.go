@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -61,7 +62,7 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 	cleared := &PoolClearedError{Address: p.server.address, Cause: cause}
 	p.failWaiters(cleared)
 	if interrupt {
-		p.interrupt(cleared)
+		p.interrupt(fmt.Errorf("connection to %s %w", p.server.address, errMonitorTimeout), cleared)
 	}
 	return effects{p.notices.deliver}
 }
@@ -101,7 +102,7 @@ func (p *pool) close() effects {
 // interruptAll interrupts the connections in use and cancels the pending ones.
 func (p *pool) interruptAll() {
 	p.mu.Lock()
-	p.interrupt(ErrPoolClosed)
+	p.interrupt(errDisconnected, ErrPoolClosed)
 	p.mu.Unlock()
 	p.notices.deliver()
 }
@@ -119,14 +120,15 @@ func (p *pool) closePinned() {
 	p.notices.deliver()
 }
 
-// interrupt and the functions below are called with the lock held.
-func (p *pool) interrupt(cause error) {
+// interrupt ends the connections in use with the error inUse, and the pending ones with the error pending. It and the functions
+// below are called with the lock held.
+func (p *pool) interrupt(inUse, pending error) {
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
-			p.notices.add(c.interrupt)
+			p.notices.add(func() { c.interrupt(inUse) })
 		}
 	}
-	p.interruptPending(cause)
+	p.interruptPending(pending)
 }
 
 func (p *pool) interruptPending(cause error) {
