@@ -21,6 +21,7 @@ type pool struct {
 	idle        []*Conn // all of the current generation; the most recently used last
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}
+	mayFill     bool   // the listener has got PoolReady, so connections may be made for minPoolSize
 	filling     int    // connections that were begun for minPoolSize and that no waiter could get yet
 	total       uint64 // open and pending connections
 	lastID      int64

@@ -37,9 +37,18 @@ func (p *pool) makeReady() effects {
 		return nil
 	}
 	p.state, p.cause = ready, nil
+	generation := p.generations.pool
 	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
-	p.notices.add(p.maintainSoon)
+	p.notices.add(func() { p.allowFilling(generation) })
 	return effects{p.notices.deliver}
+}
+
+// allowFilling permits connections for minPoolSize after the event PoolReady, unless the pool was cleared since.
+func (p *pool) allowFilling(generation uint64) {
+	p.mu.Lock()
+	p.mayFill = p.state == ready && p.generations.pool == generation
+	p.mu.Unlock()
+	p.maintainSoon()
 }
 
 // clear makes every connection stale and pauses the pool. With interrupt it also interrupts connections in use and
@@ -56,7 +65,7 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 			p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, Interruption: interrupt, Error: cause})
 		})
 	}
-	p.state, p.cause = paused, cause
+	p.state, p.cause, p.mayFill = paused, cause, false
 	p.generations.advance(bson.NilObjectID)
 	p.dropIdle(event.ReasonStale, everyConn)
 	cleared := &PoolClearedError{Address: p.server.address, Cause: cause}
