@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
@@ -120,7 +121,7 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 		e.Network, e.Connecting = false, false
 	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
-	case errors.As(err, &dns), refusesTLS(err):
+	case errors.As(err, &dns), failsInTLS(err):
 		e.Connecting = false // this does not show that the server is overloaded
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Timeout = true
@@ -128,10 +129,12 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 	return e
 }
 
-// refusesTLS reports whether the server has answered with a TLS alert, perhaps because of the client's certificate.
-func refusesTLS(err error) bool {
+// failsInTLS reports whether a TLS handshake has failed without an I/O error: the server has answered with an alert, perhaps
+// because of the client's certificate, or not with TLS. Package crypto/tls has no type for most of these errors, but begins their
+// texts with its name.
+func failsInTLS(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "remote error"
+	return errors.As(err, &op) && op.Op == "remote error" || strings.HasPrefix(err.Error(), "tls: ")
 }
 
 // errNoService is the Load Balancer specification's error.
