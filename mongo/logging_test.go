@@ -105,6 +105,34 @@ func TestARetryIsLoggedAtDebugAndARefusalOnceAtInfo(t *testing.T) {
 	})
 }
 
+// SDAM, "Other TopologyTypes": "A client SHOULD emit a warning when, in the process of updating its topology description, it
+// removes the last server from the topology."
+func TestATopologyThatLosesItsLastServerIsLoggedOnceAtInfo(t *testing.T) {
+	for _, c := range []struct {
+		name, set string
+		want      int
+	}{
+		{"the name of the replica set is wrong", "other", 1},
+		{"the name of the replica set is right", "rs0", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log, configure := logging(options.LogLevelInfo)
+			in(t, func(o *options.ClientOptions) { configure(o); o.SetReplicaSet(c.set) }, func(w *world) {
+				w.pass(time.Minute)
+				lost := log.with("Topology has no servers left")
+				if len(lost) != c.want {
+					w.Fatalf("%d messages, want %d", len(lost), c.want)
+				}
+				for _, m := range lost {
+					if before := fmt.Sprint(m.fields["previousDescription"]); m.level != "info" || !strings.Contains(before, ".rs0.mongotest:27017 Unknown") {
+						w.Errorf("%+v", m)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestAnErrorWithoutARefusedRetryIsNotLoggedAtInfo(t *testing.T) {
 	log, configure := logging(options.LogLevelInfo)
 	in(t, configure, func(w *world) {
