@@ -51,6 +51,7 @@ type run struct {
 	pinnedByFailure bool
 	reply           Reply
 	lastFailure     retry.Failure // for the log
+	waited          bool          // the log says that a selection of the operation waits
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
