@@ -1,6 +1,7 @@
 package mongo_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -103,6 +104,34 @@ func TestARetryIsLoggedAtDebugAndARefusalOnceAtInfo(t *testing.T) {
 		}
 		t.Errorf("no command has the operationId %v of the refusal", id)
 	})
+}
+
+// SDAM, "Other TopologyTypes": "A client SHOULD emit a warning when, in the process of updating its topology description, it
+// removes the last server from the topology."
+func TestATopologyThatLosesItsLastServerIsLoggedOnceAtInfo(t *testing.T) {
+	for _, c := range []struct {
+		name, set string
+		want      int
+	}{
+		{"the name of the replica set is wrong", "other", 1},
+		{"the name of the replica set is right", "rs0", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log, configure := logging(options.LogLevelInfo)
+			in(t, func(o *options.ClientOptions) { configure(o); o.SetReplicaSet(c.set) }, func(w *world) {
+				w.pass(time.Minute)
+				lost := log.with("Topology has no servers left")
+				if len(lost) != c.want {
+					w.Fatalf("%d messages, want %d", len(lost), c.want)
+				}
+				for _, m := range lost {
+					if before := fmt.Sprint(m.fields["previousDescription"]); m.level != "info" || !strings.Contains(before, ".rs0.mongotest:27017 Unknown") {
+						w.Errorf("%+v", m)
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestAnErrorWithoutARefusedRetryIsNotLoggedAtInfo(t *testing.T) {
@@ -224,6 +253,34 @@ func TestASelectionThatWaitsSaysItOnce(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		got[0].has(t, map[string]any{"message": "Waiting for suitable server to become available", "operation": "insert", "remainingTimeMS": 3000, "selector": "write"})
+	})
+}
+
+// Server Selection, "Logging": "the driver MUST take care to only emit this message once per operation", also if the operation is
+// retried and waits again. The remaining time is that until the deadline, if it comes before the server selection timeout.
+func TestAnOperationThatWaitsAtEachRetrySaysItOnce(t *testing.T) {
+	log, configure := logging(options.LogLevelInfo)
+	in(t, func(o *options.ClientOptions) { configure(o); poll(o) }, func(w *world) {
+		w.seed()
+		asked := 0
+		w.heal = w.set.Use("insert", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+			asked++
+			return refuse(10107, "RetryableWriteError")
+		}))
+		for range 2 {
+			asked = 0
+			before := len(log.with("Waiting"))
+			ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+			defer cancel()
+			if insertOne(ctx, w.coll) == nil || asked < 3 {
+				w.Fatalf("%d attempts", asked)
+			}
+			got := log.with("Waiting")[before:]
+			if len(got) != 1 {
+				w.Fatalf("%d messages after %d attempts", len(got), asked)
+			}
+			got[0].has(t, map[string]any{"remainingTimeMS": 5000, "operation": "insert"})
+		}
 	})
 }
 

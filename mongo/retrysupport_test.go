@@ -1,13 +1,17 @@
 package mongo_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/mongo"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 	"github.com/holdfast-db/holdfast/retry"
@@ -58,6 +62,50 @@ func TestAServerThatDoesNotSupportTheRetryReturnsTheErrorBefore(t *testing.T) {
 				last := history.Last()
 				if !mongo.IsNetworkError(err) || history.Why() != retry.WhyUnsupportedServer || last.Stage != retry.StageDispatch ||
 					last.Endpoint != w.set.MongosAddr(int(old.Load())) {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// Server Selection: the getMore of a cursor and the commands of a sharded transaction go to the server that they are pinned to.
+// If it is Unknown meanwhile, the error of their retry is that of the check which failed, and not that it is too old.
+func TestARetryOnAPinnedServerThatIsUnknownNamesTheErrorOfItsCheck(t *testing.T) {
+	for _, c := range []struct {
+		name, command string
+		begin         func(w *world) (next func() error)
+	}{
+		{"the getMore of a cursor", "getMore", func(w *world) func() error {
+			cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(1))
+			w.must(err)
+			return func() error { return cursor.All(w.ctx, new([]d)) }
+		}},
+		{"a command of a sharded transaction", "update", func(w *world) func() error {
+			_, ctx := w.transaction()
+			w.must(insertOne(ctx, w.coll))
+			return func() error { return writes[2].do(ctx, w.coll) }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inside(t, sharded(1), poll, func(w *world) {
+				w.must(insertOne(w.ctx, w.coll))
+				w.must(insertOne(w.ctx, w.coll))
+				next := c.begin(w)
+				asked := 0
+				w.heal = w.set.Use(c.command, mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+					asked++
+					w.set.Use("hello", mongotest.Decide(func(*mongotest.Request) mongotest.Fault { return refuse(11600) }))
+					w.pass(20 * time.Second) // its monitor is refused
+					return refuse(462, "SystemOverloadedError", "RetryableError")
+				}))
+				err := next()
+				history := w.historyOf(err)
+				var cleared *cluster.PoolClearedError
+				if last := history.Last(); asked != 1 || !errors.As(last.Err, &cleared) || history.Why() != retry.WhyAttemptsUsed {
+					t.Errorf("%d attempts, why %v: %v", asked, history.Why(), err)
+				}
+				if !strings.Contains(err.Error(), "code 11600") || strings.Contains(err.Error(), "support") {
 					t.Errorf("%v", err)
 				}
 			})

@@ -169,8 +169,8 @@ func TestDrainInterruptsOperationsWhenItsContextEnds(t *testing.T) {
 				t.Errorf("operation %d was not interrupted", i)
 			}
 		}
-		if c.Busy() || idle.interrupted.Load() {
-			t.Errorf("busy %v, an idle connection was interrupted %v", c.Busy(), idle.interrupted.Load())
+		if c.Busy() || idle.interruption() != nil {
+			t.Errorf("busy %v, an idle connection was interrupted %v", c.Busy(), idle.interruption())
 		}
 	})
 }

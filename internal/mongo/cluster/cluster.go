@@ -142,6 +142,7 @@ func (c *Cluster) change(next *topology.Description) effects {
 	after := c.publish(next)
 	if old != nil {
 		after = append(after, c.checkStalePrimaries(old, next)...)
+		after = append(after, c.logNoServers(old, next)...)
 	}
 	if c.observed() {
 		c.notices.add(func() { c.announce(old, next) })

@@ -34,13 +34,13 @@ type Conn struct {
 	lastMessage int32    // its requestID; the next message of the reply answers it
 	owed        int32    // the requestID of a message whose reply was not read, because its context ended; 0: none
 	broken      bool
-	failure     error // why it is broken
-	interrupted atomic.Bool
-	lazy        bool          // contexts are not watched at once: on plain sockets, after the handshake
-	deadline    time.Time     // of the socket; zero if it has none
-	abort       func()        // ends a running read or write
-	aborted     chan struct{} // gets a value when abort has ended
-	firstRTT    time.Duration // the round trip time of the handshake's hello
+	failure     error                 // why it is broken
+	interrupted atomic.Pointer[error] // why its pool has interrupted it; nil if it has not
+	lazy        bool                  // contexts are not watched at once: on plain sockets, after the handshake
+	deadline    time.Time             // of the socket; zero if it has none
+	abort       func()                // ends a running read or write
+	aborted     chan struct{}         // gets a value when abort has ended
+	firstRTT    time.Duration         // the round trip time of the handshake's hello
 	lastUsed    time.Time
 	checkedOut  time.Time
 	use         atomic.Uint32 // a Use
@@ -141,8 +141,8 @@ func (c *Conn) done(w *watch, err error) error {
 	case !ok:
 	case w.ctx.Err() != nil:
 		ioErr.Err = context.Cause(w.ctx)
-	case c.interrupted.Load():
-		ioErr.Err = errInterrupted
+	case c.interruption() != nil:
+		ioErr.Err = c.interruption()
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (c *Conn) usable(now time.Time) bool {
 func (c *Conn) Reusable() bool { return c.sound() && c.owed == 0 }
 
 // sound reports whether another operation may use the connection when a reply that is owed was read.
-func (c *Conn) sound() bool { return !c.broken && !c.continues && !c.interrupted.Load() }
+func (c *Conn) sound() bool { return !c.broken && !c.continues && c.interruption() == nil }
 
 // dropLargeBuffers drops the buffers that a large message has grown.
 func (c *Conn) dropLargeBuffers() {
@@ -248,9 +248,18 @@ func (c *Conn) rest() {
 	}
 }
 
-func (c *Conn) interrupt() {
-	c.interrupted.Store(true)
+// interrupt ends what the connection does with the error cause, and makes it unusable.
+func (c *Conn) interrupt(cause error) {
+	c.interrupted.Store(&cause)
 	_ = c.nc.SetDeadline(past)
+}
+
+// interruption returns the cause of an interruption, or nil.
+func (c *Conn) interruption() error {
+	if cause := c.interrupted.Load(); cause != nil {
+		return *cause
+	}
+	return nil
 }
 
 func (c *Conn) close() { _ = c.nc.Close() }

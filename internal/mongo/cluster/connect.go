@@ -5,9 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -44,7 +43,9 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 	c.compression.codecs = s.cluster.codecs
 	if err := s.greet(ctx, c, &o); err != nil {
 		c.close()
-		return nil, s.handshakeError(ctx, err)
+		e := s.handshakeError(ctx, err)
+		e.service, e.generation = c.service, c.generation
+		return nil, e
 	}
 	c.lastUsed = time.Now()
 	return c, nil
@@ -69,6 +70,7 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
 	}
 	c.firstRTT = time.Since(start)
 	c.Description = description
+	s.pool.joinService(c)
 	c.compression.negotiate(cfg.Handshake.Compressors, description.Compression)
 	if hello.login == nil || description.Kind == topology.RSArbiter { // an arbiter knows no users
 		return nil
@@ -78,20 +80,14 @@ func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
 
 // login logs in after hello. speculative is hello's speculativeAuthenticate, nil if there is none.
 func (s *Server) login(ctx context.Context, c *Conn, o *opening, login *auth.Login, speculative []byte) error {
-	service := c.Description.ServiceID
-	generation := s.pool.generation(service)
 	requestID := int32(1) // that of hello
-	err := login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
+	return login.Finish(ctx, c.Description.SASLSupportedMechs, speculative,
 		func(ctx context.Context, database string, command []byte) ([]byte, error) {
 			requestID++
 			ctx, cancel := o.limited(ctx)
 			defer cancel()
 			return c.handshakeCommand(ctx, database, command, requestID, s.cluster.cfg.Handshake.ServerAPI)
 		})
-	if err != nil && !service.IsZero() {
-		return &serviceError{service: service, generation: generation, err: err}
-	}
-	return err
 }
 
 // isUnknownCommand reports whether a server does not know the command hello, which all do that work behind a load balancer.
@@ -125,7 +121,7 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 		e.Network, e.Connecting = false, false
 	case ctx.Err() != nil: // also if ctx ended a DNS lookup: this case must stay before the next one
 		e.Err, e.Timeout = context.Cause(ctx), errors.Is(ctx.Err(), context.DeadlineExceeded)
-	case errors.As(err, &dns), refusesTLS(err):
+	case errors.As(err, &dns), failsInTLS(err):
 		e.Connecting = false // this does not show that the server is overloaded
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Timeout = true
@@ -133,21 +129,13 @@ func (s *Server) handshakeError(ctx context.Context, err error) *HandshakeError 
 	return e
 }
 
-// refusesTLS reports whether the server has answered with a TLS alert, perhaps because of the client's certificate.
-func refusesTLS(err error) bool {
+// failsInTLS reports whether a TLS handshake has failed without an I/O error: the server has answered with an alert, perhaps
+// because of the client's certificate, or not with TLS. Package crypto/tls has no type for most of these errors, but begins their
+// texts with its name.
+func failsInTLS(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "remote error"
+	return errors.As(err, &op) && op.Op == "remote error" || strings.HasPrefix(err.Error(), "tls: ")
 }
 
 // errNoService is the Load Balancer specification's error.
 var errNoService = errors.New("driver attempted to initialize in load balancing mode, but the server does not support this mode")
-
-// serviceError is a login that failed behind a load balancer, with the service and its generation at that time.
-type serviceError struct {
-	service    bson.ObjectID
-	generation uint64
-	err        error
-}
-
-func (e *serviceError) Error() string { return e.err.Error() }
-func (e *serviceError) Unwrap() error { return e.err }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -80,6 +81,7 @@ func (p *pool) connect(ctx context.Context, pending *pendingConn) {
 		}
 		<-ctx.Done() // the event of the cleared or closed pool comes first
 		c.close()
+		p.leaveService(c.service)
 	}
 	p.fail(ctx, pending, err)
 }
@@ -91,9 +93,9 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 	if pending.cancelled {
 		return false
 	}
-	c.generation, c.checkedOut, c.lazy = pending.generation, c.lastUsed, isPlain(c.nc)
-	if c.service = c.Description.ServiceID; !c.service.IsZero() {
-		c.generation = p.generations.of(c.service)
+	c.checkedOut, c.lazy = c.lastUsed, isPlain(c.nc)
+	if c.service.IsZero() {
+		c.generation = pending.generation
 	}
 	delete(p.pending, pending)
 	p.open[c] = struct{}{}
@@ -121,10 +123,15 @@ func (p *pool) connectMore() {
 // has cancelled the connection, because that shows nothing about the server.
 func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	waits := p.leaveQueue(pending.waiter) // before the pool is cleared, which has an error of its own for waiters
+	var failed *HandshakeError
+	refused := errors.As(err, &failed)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	} else {
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
+	}
+	if refused {
+		p.leaveService(failed.service)
 	}
 	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: pending.id, Reason: event.ReasonError, Error: err})
 	p.done(pending)

@@ -23,6 +23,10 @@ type HandshakeError struct {
 	// Check is the monitor's check of the server since: the server is perhaps dead. It is nil if no check was requested,
 	// because the failure is not one of the dial or hello of an application's connection.
 	Check *PendingCheck
+
+	// service and generation are those of a connection whose login failed behind a load balancer. Otherwise service is zero.
+	service    bson.ObjectID
+	generation uint64
 }
 
 // Error returns the address and the cause.

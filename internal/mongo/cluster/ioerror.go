@@ -38,8 +38,8 @@ func (c *Conn) whyClosed(reason string) error {
 		return nil
 	case c.failure != nil:
 		return c.failure
-	case c.interrupted.Load():
-		return errInterrupted
+	case c.interruption() != nil:
+		return c.interruption()
 	default:
 		return errUnusable
 	}
@@ -49,4 +49,9 @@ func (c *Conn) whyClosed(reason string) error {
 // that is checked in before the whole reply was read.
 var errUnusable = errors.New("the connection cannot be used again: it was closed by the server, or a reply was not read")
 
-var errInterrupted = errors.New("interrupted: the server did not answer its monitor, or the client was disconnected")
+// Why a connection in use is interrupted. The text of the first is that of Connection Monitoring and Pooling, "Clearing a non-load
+// balanced pool".
+var (
+	errMonitorTimeout = errors.New("interrupted due to server monitor timeout")
+	errDisconnected   = errors.New("interrupted: the client was disconnected")
+)

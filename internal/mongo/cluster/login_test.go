@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/auth"
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // plainLogin sets credentials for PLAIN, whose login is one command after hello.
@@ -187,35 +189,54 @@ func TestWhoDoesNotLogIn(t *testing.T) {
 	})
 }
 
-// Source: Load Balancer specification: an error after hello clears the connections of its service only.
+// Load Balancer specification, "Initial Handshake Errors": "Any errors that occur during the rest of connection establishment
+// (e.g. errors during authentication commands) MUST go through the SDAM error handling flow but MUST NOT mark the server as
+// Unknown and when requiring the connection pool to be cleared, MUST only clear connections for the serviceId."
 func TestALoginThatFailsBehindALoadBalancerClearsItsService(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := bson.NewObjectID()
-		p := &peer{hello: append(standalone(), bson.E{Key: "serviceId", Value: service}, bson.E{Key: "msg", Value: "isdbgrid"})}
-		p.script = func(q *question) bool {
-			if q.hello {
-				return false
-			}
-			loginRefused(18)(q)
-			return true
-		}
-		c := start(t, network{addrA: p}, func(cfg *Config) {
-			plainLogin(t)(cfg)
-			cfg.Topology.LoadBalanced, cfg.Handshake.LoadBalanced = true, true
+	for _, c := range []struct {
+		name   string
+		answer func(*question)
+	}{
+		{"the login is refused", loginRefused(18)},
+		{"the connection breaks", func(q *question) { q.conn.Close() }},
+		{"there is no answer", func(*question) {}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service, heard := bson.NewObjectID(), newListener()
+				p := &peer{hello: append(standalone(), bson.E{Key: "serviceId", Value: service}, bson.E{Key: "msg", Value: "isdbgrid"})}
+				p.script = func(q *question) bool {
+					if !q.hello {
+						c.answer(q)
+					}
+					return !q.hello
+				}
+				cluster := start(t, network{addrA: p}, func(cfg *Config) {
+					plainLogin(t)(cfg)
+					cfg.Topology.LoadBalanced, cfg.Handshake.LoadBalanced, cfg.PoolMonitor = true, true, heard.monitor()
+				})
+				s := selected(t, cluster)
+				for want := 1; want < 4; want++ {
+					if _, err := s.CheckOut(t.Context()); err == nil {
+						t.Fatal("the login succeeds")
+					}
+					cleared := 0
+					events, _ := heard.all()
+					for _, e := range events {
+						if e.Type == event.ConnectionPoolCleared && e.ServiceID != nil && *e.ServiceID == service {
+							cleared++
+						}
+					}
+					if cleared != want {
+						t.Errorf("the service was cleared %d times, want %d", cleared, want)
+					}
+				}
+				if s.pool.state != ready || kindOf(cluster, addrA) != topology.LoadBalancer {
+					t.Errorf("the pool is in state %v, the server is %v", s.pool.state, kindOf(cluster, addrA))
+				}
+			})
 		})
-		s := selected(t, c)
-		for want := uint64(1); want < 4; want++ {
-			if _, err := s.CheckOut(t.Context()); err == nil {
-				t.Fatal("the login succeeds")
-			}
-			if got := s.pool.generation(service); got != want {
-				t.Errorf("the service's generation is %d, want %d", got, want)
-			}
-		}
-		if s.pool.state != ready {
-			t.Error("the pool is not ready")
-		}
-	})
+	}
 }
 
 func TestEveryCommandOfALoginDeclaresTheAPIVersion(t *testing.T) {

@@ -56,7 +56,7 @@ func (p *pool) tooOld(c *Conn, now time.Time) bool {
 func (p *pool) fill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.state == ready && p.total < p.server.cluster.cfg.MinPoolSize && p.mayConnect() {
+	for p.mayFill && p.state == ready && p.total < p.server.cluster.cfg.MinPoolSize && p.mayConnect() {
 		p.begin(nil)
 	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -200,7 +201,8 @@ func (m *monitor) awaits() bool { return m.conn != nil && (m.conn.Continues() ||
 // await returns the next hello of the stream, or begins one. Its time says nothing about the round trip time.
 func (m *monitor) await(ctx context.Context) (*topology.Server, time.Duration, error) {
 	cfg := &m.server.cluster.cfg
-	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout+cfg.HeartbeatInterval)
+	limit := cfg.ConnectTimeout + min(cfg.HeartbeatInterval, math.MaxInt64-cfg.ConnectTimeout) // the sum does not overflow
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	start := time.Now()
 	var description *topology.Server

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -224,8 +225,10 @@ func TestATimeoutOfACheckInterruptsConnectionsInUse(t *testing.T) {
 		pass(t, time.Second-1)
 		unsettled(t, "the operation", using)
 		pass(t, 1)
-		if err := settled(t, "the operation", using); !errors.Is(err, errInterrupted) {
-			t.Errorf("the operation ended with %v", err)
+		err := settled(t, "the operation", using)
+		if want := "connection to a:27017 interrupted due to server monitor timeout"; !errors.Is(err, errMonitorTimeout) ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "disconnected") {
+			t.Errorf("the operation ended with %v, want %q", err, want)
 		}
 		s.CheckIn(conn)
 		var cleared *PoolClearedError

@@ -21,6 +21,7 @@ type pool struct {
 	idle        []*Conn // all of the current generation; the most recently used last
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}
+	mayFill     bool   // the listener has got PoolReady, so connections may be made for minPoolSize
 	filling     int    // connections that were begun for minPoolSize and that no waiter could get yet
 	total       uint64 // open and pending connections
 	lastID      int64
@@ -178,6 +179,7 @@ func (p *pool) discard(c *Conn, reason string) {
 	p.mu.Lock()
 	delete(p.open, c)
 	p.total--
+	p.generations.leave(c.service)
 	p.mu.Unlock()
 	p.connectMore()
 }
@@ -192,6 +194,25 @@ func (p *pool) readyGeneration() (uint64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.generations.pool, p.state == ready
+}
+
+// joinService gives a connection that has got its hello the generation of its service, if it has one. A service that is
+// cleared during the login makes it stale.
+func (p *pool) joinService(c *Conn) {
+	if !p.server.cluster.cfg.Topology.LoadBalanced {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.service = c.Description.ServiceID
+	c.generation = p.generations.join(c.service)
+}
+
+// leaveService counts one connection less of a service. A zero service has none.
+func (p *pool) leaveService(service bson.ObjectID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.generations.leave(service)
 }
 
 // generation returns the current generation of a service, or that of the pool if service is zero.

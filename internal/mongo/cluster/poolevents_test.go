@@ -123,6 +123,40 @@ func TestAServerIsSelectableOnlyAfterPoolReady(t *testing.T) {
 	})
 }
 
+// Connection Monitoring and Pooling, "Marking a Connection Pool as Ready": "it must be the case that no observer is able to observe
+// actions of the background thread related to creating new connections before observing the PoolReadyEvent event."
+func TestNoConnectionIsMadeForMinPoolSizeBeforePoolReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, slow := newListener(), newGate(event.ConnectionPoolCleared)
+		record, block := heard.monitor().Event, slow.monitor().Event
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) {
+			cfg.MinPoolSize = 1
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) { record(e); block(e) }}
+		})
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		found(t, s, standalone())
+		synctest.Wait()
+		counters(t, s, 1, 1, 0)
+		go s.pool.clear(errDown, false).run()
+		synctest.Wait()
+		found(t, s, standalone()) // its event waits for the listener
+		pass(t, 3*maintenanceInterval)
+		before := []string{
+			event.ConnectionPoolCreated, event.ConnectionPoolReady, event.ConnectionCreated, event.ConnectionReady, event.ConnectionPoolCleared,
+		}
+		if got := heard.types(); !slices.Equal(got, before) {
+			t.Errorf("events %v, want %v", got, before)
+		}
+		close(slow.opened)
+		synctest.Wait()
+		want := append(before, event.ConnectionClosed, event.ConnectionPoolReady, event.ConnectionCreated, event.ConnectionReady)
+		if got := heard.types(); !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+		counters(t, s, 1, 1, 0)
+	})
+}
+
 func TestWaitersFailOnlyAfterPoolCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionPoolCleared)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -36,9 +37,18 @@ func (p *pool) makeReady() effects {
 		return nil
 	}
 	p.state, p.cause = ready, nil
+	generation := p.generations.pool
 	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
-	p.notices.add(p.maintainSoon)
+	p.notices.add(func() { p.allowFilling(generation) })
 	return effects{p.notices.deliver}
+}
+
+// allowFilling permits connections for minPoolSize after the event PoolReady, unless the pool was cleared since.
+func (p *pool) allowFilling(generation uint64) {
+	p.mu.Lock()
+	p.mayFill = p.state == ready && p.generations.pool == generation
+	p.mu.Unlock()
+	p.maintainSoon()
 }
 
 // clear makes every connection stale and pauses the pool. With interrupt it also interrupts connections in use and
@@ -55,13 +65,13 @@ func (p *pool) clear(cause error, interrupt bool) effects {
 			p.emit(event.PoolEvent{Type: event.ConnectionPoolCleared, Interruption: interrupt, Error: cause})
 		})
 	}
-	p.state, p.cause = paused, cause
+	p.state, p.cause, p.mayFill = paused, cause, false
 	p.generations.advance(bson.NilObjectID)
 	p.dropIdle(event.ReasonStale, everyConn)
 	cleared := &PoolClearedError{Address: p.server.address, Cause: cause}
 	p.failWaiters(cleared)
 	if interrupt {
-		p.interrupt(cleared)
+		p.interrupt(fmt.Errorf("connection to %s %w", p.server.address, errMonitorTimeout), cleared)
 	}
 	return effects{p.notices.deliver}
 }
@@ -101,7 +111,7 @@ func (p *pool) close() effects {
 // interruptAll interrupts the connections in use and cancels the pending ones.
 func (p *pool) interruptAll() {
 	p.mu.Lock()
-	p.interrupt(ErrPoolClosed)
+	p.interrupt(errDisconnected, ErrPoolClosed)
 	p.mu.Unlock()
 	p.notices.deliver()
 }
@@ -119,14 +129,15 @@ func (p *pool) closePinned() {
 	p.notices.deliver()
 }
 
-// interrupt and the functions below are called with the lock held.
-func (p *pool) interrupt(cause error) {
+// interrupt ends the connections in use with the error inUse, and the pending ones with the error pending. It and the functions
+// below are called with the lock held.
+func (p *pool) interrupt(inUse, pending error) {
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
-			p.notices.add(c.interrupt)
+			p.notices.add(func() { c.interrupt(inUse) })
 		}
 	}
-	p.interruptPending(cause)
+	p.interruptPending(pending)
 }
 
 func (p *pool) interruptPending(cause error) {
@@ -146,6 +157,7 @@ func (p *pool) dropIdle(reason string, drop func(*Conn) bool) {
 		}
 		delete(p.open, c)
 		p.total--
+		p.generations.leave(c.service)
 		p.notices.add(func() { p.closeConn(c, reason) })
 		return true
 	})

@@ -55,9 +55,8 @@ func (c *Cluster) handshakeFailed(s *Server, generation uint64, err error) {
 			e.Kind, e.Code, e.HasCode = topology.CommandError, refused.Code, refused.HasCode
 			e.Message, e.TopologyVersion = refused.Message, refused.TopologyVersion
 		}
-		var known *serviceError
-		if errors.As(err, &known) {
-			e.Service, e.Generation = known.service, known.generation
+		if !failed.service.IsZero() {
+			e.Service, e.Generation = failed.service, failed.generation
 		}
 	}
 	c.report(s, e)

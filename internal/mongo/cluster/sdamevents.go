@@ -110,6 +110,18 @@ func (c *Cluster) logTopology(message string, fields ...any) {
 	}
 }
 
+// logNoServers logs that the last server has left the topology, which stays empty: only a server can name others (SDAM, "Other
+// TopologyTypes"). It is called with the lock held.
+func (c *Cluster) logNoServers(old, next *topology.Description) effects {
+	if len(next.Servers) > 0 || len(old.Servers) == 0 || !c.cfg.Log.Enabled(logging.Topology, logging.Info) {
+		return nil
+	}
+	c.notices.add(func() {
+		c.cfg.Log.Log(logging.Topology, logging.Info, "Topology has no servers left", "previousDescription", old.String(), "topologyId", c.id.Hex())
+	})
+	return effects{c.notices.deliver}
+}
+
 // logServer is logTopology with the server's fields.
 func (c *Cluster) logServer(message, addr string, fields ...any) {
 	if c.cfg.Log.Enabled(logging.Topology, logging.Debug) {

@@ -54,6 +54,9 @@ func (c *Cluster) Select(ctx context.Context, want *topology.Selection) (Target,
 type Purpose struct {
 	Operation string // the command's name
 	ID        int64
+	// Waited is set when the message of a waiting selection is written: an operation that selects several times writes it
+	// once. If it is nil, each selection writes it.
+	Waited *bool
 }
 
 // SelectFor is [Cluster.Select] with an operation for the log. Until the check other has ended, if it is not nil, it

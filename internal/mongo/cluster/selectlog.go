@@ -15,10 +15,7 @@ import (
 func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p Purpose, other *PendingCheck) (Target, error) {
 	began := time.Now()
 	c.logSelection(logging.Debug, "Server selection started", want, p)
-	t, err := c.selectServer(ctx, want, other, func() {
-		c.logSelection(logging.Info, "Waiting for suitable server to become available", want, p,
-			"remainingTimeMS", logging.Milliseconds(c.cfg.ServerSelectionTimeout-time.Since(began)))
-	})
+	t, err := c.selectServer(ctx, want, other, func() { c.logWaiting(ctx, want, p, began) })
 	var failed *SelectionError
 	switch {
 	case err == nil:
@@ -29,6 +26,22 @@ func (c *Cluster) loggedSelect(ctx context.Context, want *topology.Selection, p 
 		c.logSelection(logging.Debug, "Server selection failed", want, p, "failure", err.Error())
 	}
 	return t, err
+}
+
+// logWaiting writes once for an operation that a selection waits, and how long it may wait.
+func (c *Cluster) logWaiting(ctx context.Context, want *topology.Selection, p Purpose, began time.Time) {
+	if p.Waited != nil {
+		if *p.Waited {
+			return
+		}
+		*p.Waited = true
+	}
+	remaining := c.cfg.ServerSelectionTimeout - time.Since(began)
+	if deadline, ok := ctx.Deadline(); ok {
+		remaining = min(remaining, time.Until(deadline))
+	}
+	c.logSelection(logging.Info, "Waiting for suitable server to become available", want, p,
+		"remainingTimeMS", logging.Milliseconds(remaining))
 }
 
 func (c *Cluster) logSelection(level options.LogLevel, message string, want *topology.Selection, p Purpose, fields ...any) {

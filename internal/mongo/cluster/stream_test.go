@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -176,6 +177,26 @@ func TestASilentStreamEndsAfterConnectTimeoutAndHeartbeat(t *testing.T) {
 			t.Errorf("the server is %v", kindOf(c, addrA))
 		}
 	})
+}
+
+// Server Monitoring, "Socket timeout": "clients MUST use connectTimeoutMS + heartbeatFrequencyMS as the timeout for awaitable
+// hello". The sum of two long times must not be a short one.
+func TestAStreamWithTheLongestTimesGoesOn(t *testing.T) {
+	for name, edit := range map[string]func(*Config){
+		"connectTimeoutMS":     func(cfg *Config) { cfg.ConnectTimeout = math.MaxInt64 },
+		"heartbeatFrequencyMS": func(cfg *Config) { cfg.HeartbeatInterval = math.MaxInt64 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStreamer(t)
+				c := start(t, network{addrA: &s.peer}, func(cfg *Config) { cfg.Streaming = true; edit(cfg) })
+				pass(t, time.Minute)
+				if s.dials() != 2 || kindOf(c, addrA) != topology.Standalone { // the stream and the measuring of round trip times
+					t.Errorf("%d connections, the server is %v", s.dials(), kindOf(c, addrA))
+				}
+			})
+		})
+	}
 }
 
 func TestNoStreamWhere(t *testing.T) {

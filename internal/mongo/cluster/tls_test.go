@@ -30,8 +30,8 @@ func under(cfg *tls.Config) tlsServer {
 	return func(server net.Conn) { answerAll(tls.Server(server, cfg)) }
 }
 
-// Sources: Client Backpressure: the pool adds the labels of an overload to network errors and timeouts in the TLS handshake,
-// not to certificate errors.
+// Sources: Client Backpressure; Connection Monitoring and Pooling, "Connection Pool": the pool adds the labels of an overload to
+// network errors and timeouts in the TLS handshake, not to other TLS errors.
 func TestAFailedTLSHandshake(t *testing.T) {
 	overloaded, lost := reaction{checkNow: true}, reaction{unknown: true, cleared: true}
 	demanding := func(version uint16) func(*testing.T) tlsServer {
@@ -70,6 +70,22 @@ func TestAFailedTLSHandshake(t *testing.T) {
 		{
 			name: "a server that refuses it after the handshake is not overloaded", server: demanding(tls.VersionTLS13),
 			client: &tls.Config{InsecureSkipVerify: true}, network: true, want: lost,
+		},
+		{
+			name: "a server that does not speak TLS is not overloaded",
+			server: func(*testing.T) tlsServer {
+				return func(server net.Conn) { _, _ = server.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }
+			},
+			client: &tls.Config{}, network: true, want: lost,
+		},
+		{
+			name: "a server with another version of TLS is not overloaded",
+			server: func(t *testing.T) tlsServer {
+				cfg := tlsConfig(t)
+				cfg.MaxVersion = tls.VersionTLS12
+				return under(cfg)
+			},
+			client: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}, network: true, want: lost,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (w *watch) begin() {
 
 // goOn reports whether a read or write that failed is continued: if the delay has passed, and not the context ended it.
 func (w *watch) goOn(err error) bool {
-	if !w.lazy || !errors.Is(err, os.ErrDeadlineExceeded) || w.conn.interrupted.Load() {
+	if !w.lazy || !errors.Is(err, os.ErrDeadlineExceeded) || w.conn.interruption() != nil {
 		return false
 	}
 	w.lazy = false
@@ -77,7 +77,7 @@ func (w *watch) end() bool {
 func (c *Conn) setDeadline(t time.Time) {
 	c.deadline = t
 	_ = c.nc.SetDeadline(t)
-	if c.interrupted.Load() {
+	if c.interruption() != nil {
 		_ = c.nc.SetDeadline(past)
 	}
 }

@@ -51,6 +51,7 @@ type run struct {
 	pinnedByFailure bool
 	reply           Reply
 	lastFailure     retry.Failure // for the log
+	waited          bool          // the log says that a selection of the operation waits
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
@@ -161,9 +162,10 @@ func (r *run) refuse(supported bool) retry.Why {
 }
 
 // supported reports whether a server has what the retries of the operation need. The servers behind a load balancer, which
-// only a connection shows, always do (Load Balancer specification).
+// only a connection shows, always do (Load Balancer specification). An Unknown server, to which the operation is pinned, is
+// not judged: the checkout has the error that made it Unknown.
 func (r *run) supported(s *topology.Server) bool {
-	if s.Kind == topology.LoadBalancer {
+	if s.Kind == topology.LoadBalancer || !s.Known() {
 		return true
 	}
 	if s.MaxWireVersion < retryableWireVersion {

@@ -285,6 +285,7 @@ func TestWhichServersSupportRetries(t *testing.T) {
 		{"an older one", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 5, SessionTimeoutMinutes: &minutes}, false, false},
 		{"one without sessions", topology.Server{Kind: topology.RSPrimary, MaxWireVersion: 6}, true, false},
 		{"a standalone", topology.Server{Kind: topology.Standalone, MaxWireVersion: 21, SessionTimeoutMinutes: &minutes}, true, false},
+		{"a server that is Unknown, to which the operation is pinned", *topology.NewUnknown("a:1", errors.New("down"), nil), true, true},
 		{"a load balancer, of which nothing is known", *topology.NewLoadBalancer("a:1"), true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

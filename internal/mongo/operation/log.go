@@ -23,7 +23,7 @@ func (r *run) logID() int64 {
 func (r *run) purpose() cluster.Purpose {
 	p := cluster.Purpose{Operation: r.op.Name}
 	if r.cfg.Log.Enabled(logging.ServerSelection, logging.Info) {
-		p.ID = r.logID()
+		p.ID, p.Waited = r.logID(), &r.waited
 	}
 	return p
 }
