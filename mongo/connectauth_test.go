@@ -21,7 +21,9 @@ func TestConnectRefusesCredentialsAndTLSOptions(t *testing.T) {
 	credential := func(c options.Credential) *options.ClientOptions {
 		return options.Client().ApplyURI(unknownHost).SetAuth(c)
 	}
-	uri := func(query string) *options.ClientOptions { return options.Client().ApplyURI(unknownHost + "/?" + query) }
+	uri := func(query string) *options.ClientOptions {
+		return options.Client().ApplyURI(unknownHost + "/?" + query)
+	}
 	for _, c := range []struct {
 		name string
 		o    *options.ClientOptions
