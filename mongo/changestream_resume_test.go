@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -406,4 +407,34 @@ func TestAStreamThatCannotResumeTriesTwiceASecond(t *testing.T) {
 		}
 		w.must(s.Close(w.ctx))
 	})
+}
+
+// A getMore that needs a new connection fails when the handshake does. Whatever the server refuses it with, the cursor may be
+// alive, and the stream was not refused.
+func TestAStreamResumesAfterAHandshakeThatIsRefused(t *testing.T) {
+	for name, fault := range map[string]mongotest.Fault{
+		"with a code that is not retryable": refuse(1), "with a retryable code": refuse(91),
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(o *options.ClientOptions) { o.SetMaxConnIdleTime(time.Second) }, func(w *world) {
+				w.insert(0)
+				s := w.watch(nil)
+				w.insert(1)
+				w.pass(2 * time.Second) // the connection is too old now
+				refused := atomic.Int64{}
+				w.heal = w.set.Use("isMaster", mongotest.Decide(func(*mongotest.Request) mongotest.Fault {
+					if refused.Add(1) > 1 {
+						return mongotest.Fault{}
+					}
+					return fault
+				}))
+				w.forget()
+				w.expect(s, 1)
+				if n := len(w.started("aggregate")); refused.Load() < 2 || n != 1 {
+					w.Errorf("%d handshakes, %d aggregate commands", refused.Load(), n)
+				}
+				w.must(s.Close(w.ctx))
+			})
+		})
+	}
 }

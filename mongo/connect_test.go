@@ -13,7 +13,7 @@ import (
 
 // Bad input gets an error that names the field and the rule, before any network use.
 func TestConnectRefuses(t *testing.T) {
-	const host = "mongodb://127.0.0.1:1/"
+	const host = unknownHost + "/"
 	for _, c := range []struct {
 		name string
 		o    *options.ClientOptions
@@ -49,11 +49,9 @@ func TestConnectRefuses(t *testing.T) {
 		{"an app name that is too long", options.Client().ApplyURI(host).SetAppName(strings.Repeat("x", 129)), "AppName"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, err := mongo.Connect(c.o)
-			if err == nil {
-				_ = client.Disconnect(t.Context())
-				t.Fatal("Connect accepts it")
-			}
+			n := &networkUse{}
+			n.countQueries(t)
+			err := refused(t, n, func() (*mongo.Client, error) { return mongo.Connect(c.o.SetDialer(n)) })
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q is not in: %v", c.want, err)
 			}

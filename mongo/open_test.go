@@ -48,7 +48,7 @@ func (n noLookup) LookupTXT(context.Context, string) ([]string, error) {
 
 // Bad input gets an error that names the field and the rule, before any network use.
 func TestOpenRefuses(t *testing.T) {
-	const host = "mongodb://127.0.0.1:1/"
+	const host = unknownHost + "/"
 	const srv = "mongodb+srv://a.example.com/?tls=false"
 	var (
 		resolver *net.Resolver
@@ -100,11 +100,9 @@ func TestOpenRefuses(t *testing.T) {
 			if c.cfg.Resolver == nil {
 				c.cfg.Resolver = noLookup{t}
 			}
-			client, err := mongo.Open(c.uri, c.cfg, c.o)
-			if err == nil {
-				_ = client.Disconnect(t.Context())
-				t.Fatal("Open accepts it")
-			}
+			n := &networkUse{}
+			n.countQueries(t)
+			err := refused(t, n, func() (*mongo.Client, error) { return mongo.Open(c.uri, c.cfg, c.o, options.Client().SetDialer(n)) })
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q is not in: %v", c.want, err)
 			}

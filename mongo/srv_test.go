@@ -27,6 +27,7 @@ type zone struct {
 	err error // of every look-up of SRV records
 
 	lookups []time.Time // of SRV records
+	others  int         // DNS queries for records that are neither SRV nor TXT
 }
 
 func (z *zone) LookupSRV(_ context.Context, service, proto, name string) (string, []*net.SRV, error) {

@@ -60,8 +60,13 @@ var errRefused = errors.New("authentication failed")
 // send implements RoundTrip.
 func (s *server) send(_ context.Context, database string, command []byte) ([]byte, error) {
 	s.database = database
+	return s.answer(commandDocument(command))
+}
+
+// commandDocument returns the document with the elements of a command.
+func commandDocument(elements []byte) bson.Raw {
 	at, doc := wire.BeginDocument(nil)
-	return s.answer(wire.EndDocument(append(doc, command...), at))
+	return wire.EndDocument(append(doc, elements...), at)
 }
 
 func (s *server) answer(command bson.Raw) ([]byte, error) {

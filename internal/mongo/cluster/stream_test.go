@@ -439,6 +439,31 @@ func TestAServerThatDoesNotWaitIsPolled(t *testing.T) {
 	})
 }
 
+// A server may be replaced by an older one, which does not stream: then a check that is requested begins by itself, also if no
+// selection asks for one.
+func TestAServerThatStreamsNoLongerIsCheckedOnRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStreamer(t)
+		s.once = true // so that the next hello is not a part of the stream
+		c := start(t, network{addrA: &s.peer}, streaming)
+		server := selected(t, c)
+		conn := checkOut(t, server)
+		pass(t, 3*time.Second)
+		s.set(func(p *peer) { p.hello = standalone() })
+		close(s.changed)
+		pass(t, 3*time.Second)
+		c.Answered(server, conn, 10107, "not primary", nil)
+		server.CheckIn(conn)
+		if kindOf(c, addrA) != topology.Unknown {
+			t.Fatalf("the server is %v", kindOf(c, addrA))
+		}
+		pass(t, MinHeartbeatInterval)
+		if kindOf(c, addrA) != topology.Standalone {
+			t.Errorf("the server is %v: it was not checked", kindOf(c, addrA))
+		}
+	})
+}
+
 func TestCloseEndsAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreamer(t)
