@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,6 +111,17 @@ func read(t *testing.T, o *options.ClientOptions) error {
 	return err
 }
 
+// readSoon reads with a short limit of the server selection, which an expected error uses up. If the outcome is another one, the
+// machine may be too busy for it, and it reads again with a long limit.
+func readSoon(t *testing.T, want string, o *options.ClientOptions) error {
+	t.Helper()
+	err := read(t, o.SetServerSelectionTimeout(400*time.Millisecond))
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		return read(t, o.SetServerSelectionTimeout(10*time.Second))
+	}
+	return err
+}
+
 // Source: URI Options, "TLS Options". Only a server that shows a certificate for its name, signed by a known authority, gets
 // a password, unless the application switches a check off.
 func TestTheTLSOptionsOfAConnectionString(t *testing.T) {
@@ -165,8 +177,8 @@ func TestTheTLSOptionsOfAConnectionString(t *testing.T) {
 			if host == "" {
 				host = set.Addr(0)
 			}
-			uri := "mongodb://" + c.user + host + "/?directConnection=true&serverSelectionTimeoutMS=400&connectTimeoutMS=5000&" + c.query
-			err := read(t, options.Client().ApplyURI(uri).SetDialer(dialerTo(set.Addr(0))))
+			uri := "mongodb://" + c.user + host + "/?directConnection=true&connectTimeoutMS=5000&" + c.query
+			err := readSoon(t, c.want, options.Client().ApplyURI(uri).SetDialer(dialerTo(set.Addr(0))))
 			switch {
 			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("error %v, want %q", err, c.want)
@@ -187,9 +199,9 @@ func TestATLSConfigOfTheApplication(t *testing.T) {
 	named.ServerName = "localhost"
 	other := right.Clone()
 	other.ServerName = "impostor.example"
-	checked := 0
+	var checked atomic.Int64
 	more := right.Clone()
-	more.VerifyConnection = func(tls.ConnectionState) error { checked++; return nil }
+	more.VerifyConnection = func(tls.ConnectionState) error { checked.Add(1); return nil }
 	for _, c := range []struct {
 		name, host, query string
 		cfg               *tls.Config
@@ -204,16 +216,16 @@ func TestATLSConfigOfTheApplication(t *testing.T) {
 		{"a check of the application runs besides those that are left", "", "&tlsAllowInvalidHostnames=true", more, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			host, before := c.host, checked
+			host, before := c.host, checked.Load()
 			if host == "" {
 				host = set.Addr(0)
 			}
-			uri := "mongodb://alice:" + secret + "@" + host + "/?directConnection=true&serverSelectionTimeoutMS=400" + c.query
-			err := read(t, options.Client().ApplyURI(uri).SetDialer(dialerTo(set.Addr(0))).SetTLSConfig(c.cfg))
+			uri := "mongodb://alice:" + secret + "@" + host + "/?directConnection=true" + c.query
+			err := readSoon(t, c.want, options.Client().ApplyURI(uri).SetDialer(dialerTo(set.Addr(0))).SetTLSConfig(c.cfg))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
-			if c.cfg == more && checked == before {
+			if c.cfg == more && checked.Load() == before {
 				t.Error("the application's check did not run")
 			}
 		})

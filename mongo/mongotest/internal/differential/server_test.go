@@ -104,10 +104,13 @@ func (s *server) connect() error {
 	return err
 }
 
+// roundTripLimit is longer than the slowest command takes under the race detector on a busy machine.
+const roundTripLimit = 5 * time.Minute
+
 func (s *server) roundTrip(body []byte) (bson.Raw, error) {
 	s.id++
 	at, msg := wire.BeginMsg(nil, s.id, 0, 0)
-	_ = s.conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = s.conn.SetDeadline(time.Now().Add(roundTripLimit))
 	if _, err := s.conn.Write(wire.EndMessage(append(msg, body...), at)); err != nil {
 		return nil, err
 	}
