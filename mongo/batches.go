@@ -143,11 +143,11 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 	return b.note(err, first, end)
 }
 
-// limits returns the limits of the client's server, with a smaller limit of a document that another server has.
+// limits returns the limits of the client's server, with the smaller limit of a document that a server has refused one by.
 func (b *batches) limits() limits {
 	l := b.coll.db.client.limits()
 	if b.documentLimit > 0 {
-		l.document = min(l.document, b.documentLimit)
+		l.document = b.documentLimit
 	}
 	return l
 }

@@ -438,3 +438,76 @@ func TestAStreamResumesAfterAHandshakeThatIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// Change Streams specification, "Resume Process": the time is that of the option or of the first reply, also after several
+// resumes. A later time would lose events.
+func TestAStreamWithoutATokenResumesAtTheSameTimeAgain(t *testing.T) {
+	for name, given := range map[string]bool{"of its first reply": false, "of StartAtOperationTime": true} {
+		t.Run(name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				w.withoutPostBatchResumeTokens()
+				w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+				session, err := w.client.StartSession()
+				w.must(err)
+				defer session.EndSession(w.ctx)
+				elsewhere := w.client.Database("test").Collection("other") // its changes move the operation time
+				o := options.ChangeStream()
+				w.must(insertOne(mongo.NewSessionContext(w.ctx, session), elsewhere))
+				start := session.OperationTime()
+				if given {
+					o.SetStartAtOperationTime(start)
+					w.must(insertOne(w.ctx, elsewhere))
+				}
+				s := w.watch(o)
+				var sent []string
+				for range 3 {
+					w.must(insertOne(w.ctx, elsewhere))
+					w.script("getMore", refuse(43))
+					s.TryNext(w.ctx)
+					w.must(s.Err())
+					at := w.stageSent().Lookup("startAtOperationTime")
+					sent = append(sent, at.String())
+					if seconds, increment, ok := at.TimestampOK(); !ok || given && (seconds != start.T || increment != start.I) {
+						t.Errorf("the stream resumes at %v, it started at %v", at, start)
+					}
+				}
+				if sent[1] != sent[0] || sent[2] != sent[0] {
+					t.Errorf("the stream resumes at %v", sent)
+				}
+				w.heal()
+				w.must(s.Close(w.ctx))
+			}, mongotest.Version("4.0"))
+		})
+	}
+}
+
+// A call whose context has ended sends nothing, so that the stream has lost nothing either.
+func TestNextWithAContextThatHasEndedDoesNotResumeTheStream(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		ended, cancel := context.WithCancel(w.ctx)
+		cancel()
+		w.forget()
+		if s.Next(ended) || !errors.Is(s.Err(), context.Canceled) || s.ID() == 0 {
+			t.Errorf("the id is %d, the error %v", s.ID(), s.Err())
+		}
+		w.insert(1)
+		w.expect(s, 1)
+		if n := len(w.started("aggregate")); n != 0 {
+			t.Errorf("%d aggregate commands", n)
+		}
+		w.must(s.Close(w.ctx))
+	})
+}
+
+func TestNextThatIsCancelledLosesNoEvent(t *testing.T) {
+	watching(t, nil, func(w *world, s *mongo.ChangeStream) {
+		ctx, cancel := context.WithCancel(w.ctx)
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if s.Next(ctx) || !errors.Is(s.Err(), context.Canceled) {
+			t.Errorf("the error is %v", s.Err())
+		}
+		w.insert(1)
+		w.expect(s, 1)
+		w.must(s.Close(w.ctx))
+	})
+}

@@ -446,6 +446,51 @@ func TestClientBulkWriteWhoseSecondCommandFails(t *testing.T) {
 	}
 }
 
+func TestAfterWhatAClientBulkWriteGoesOn(t *testing.T) {
+	over := to("coll", clientInsert(doc("a", strings.Repeat("b", maxDocument+messageMargin))))
+	three := slices.Concat(repeated(1, doc("a", 1)), []mongo.ClientBulkWrite{over}, repeated(1, doc("a", 2)))
+	concern := func(n int) func(w *world) {
+		return func(w *world) {
+			w.heal = w.set.Use("bulkWrite", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+				if n--; n < 0 {
+					return next(r)
+				}
+				var body d
+				w.must(bson.Unmarshal(next(r).Body, &body))
+				return mongotest.NewReply(append(body, e{Key: "writeConcernError", Value: doc("code", 91, "errmsg", "x")},
+					e{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}))
+			})
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		ordered  bool
+		writes   []mongo.ClientBulkWrite
+		faults   func(w *world)
+		commands int
+		inserted int64
+	}{
+		{"ordered, a model is too large: it ends", true, three, nil, 1, 1},
+		{"unordered, a model is too large: the others are sent", false, three, nil, 2, 2},
+		{"a write concern error that the retry does not have: it goes on", false, repeated(maxBatch+1, doc("a", 1)), concern(1), 3, maxBatch + 1},
+		{"the retry fails too: it ends", false, repeated(maxBatch+1, doc("a", 1)), concern(2), 2, maxBatch},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVersion8(t, nil, func(w *world) {
+				if c.faults != nil {
+					c.faults(w)
+				}
+				r, err := w.client.BulkWrite(w.ctx, c.writes, options.ClientBulkWrite().SetOrdered(c.ordered))
+				if n := len(w.started("bulkWrite")); n != c.commands || r.InsertedCount != c.inserted || (err == nil) != (c.commands == 3) {
+					t.Errorf("%d commands, inserted %d, error %v", n, r.InsertedCount, err)
+				}
+			})
+		})
+	}
+}
+
+const messageMargin = 16 << 10 // the bytes that an op may have besides its document
+
 // A result that belongs to no model is not counted for another one.
 func TestClientBulkWriteRefusesAResultOfNoModel(t *testing.T) {
 	for _, index := range []int32{-1, 2} {

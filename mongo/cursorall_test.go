@@ -148,3 +148,34 @@ func TestAllEndsWithItsContextIfOnlyTheCloseIsNotAnswered(t *testing.T) {
 		}
 	})
 }
+
+func TestTryNextReturnsADocumentOfTheBatchThatItGot(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.set.Insert("test.c", doc("_id", 1), doc("_id", 2), doc("_id", 3)))
+		cursor, err := w.coll.Find(w.ctx, d{}, options.Find().SetBatchSize(1))
+		w.must(err)
+		for i := range 3 {
+			if !cursor.TryNext(w.ctx) {
+				t.Errorf("no document %d: %v", i, cursor.Err())
+			}
+		}
+		w.must(cursor.Close(w.ctx))
+	})
+}
+
+// The reply of a command may have a cursor beside its write concern error. Then there is no cursor for the application.
+func TestACommandThatFailsLeavesNoSessionOfItsCursor(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.heal = w.set.Use("find", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+			return mongotest.NewReply(doc("cursor", doc("id", int64(7), "ns", "test.c", "firstBatch", bson.A{}),
+				"writeConcernError", doc("code", 64, "errmsg", "scripted")))
+		})
+		_, err := w.client.Database("test").RunCommandCursor(w.ctx, doc("find", "c"))
+		if err == nil {
+			t.Error("there is no error")
+		}
+		if n := w.client.NumberSessionsInProgress(); n != 0 {
+			t.Errorf("%d sessions are in use", n)
+		}
+	})
+}

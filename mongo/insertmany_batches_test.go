@@ -144,6 +144,10 @@ func TestInsertManyOnAServerWithASmallerLimit(t *testing.T) {
 		w.pass(time.Second) // the monitor has made the first handshake
 		documents := sized(5, 10)
 		documents[3] = doc("_id", 3, "pad", strings.Repeat("x", 1000))
+		documents[4] = doc("_id", 4, "pad", strings.Repeat("x", 976))
+		if b, err := bson.Marshal(documents[4]); err != nil || len(b) != 1000 {
+			t.Fatalf("the document that fits just so has %d bytes: %v", len(b), err)
+		}
 		r, err := w.coll.InsertMany(w.ctx, documents, options.InsertMany().SetOrdered(false))
 		if got := indexes(bulk(t, err)); !slices.Equal(got, []int{3}) || len(r.InsertedIDs) != 4 || w.applied("insert") != 4 {
 			t.Errorf("%v, inserted %v", err, r.InsertedIDs)

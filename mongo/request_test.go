@@ -573,3 +573,36 @@ func TestTheConnectionOfARequestIsOneToTheNewPrimary(t *testing.T) {
 		}
 	})
 }
+
+// A read in a transaction goes where the transaction does, and waits for a primary as without a request. It is no read with
+// another read preference that would unpin the request.
+func TestAReadInATransactionIsNotTheRequests(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		w.must(readOne(ctx, w.with(readpref.Secondary())))
+		pinned := w.last()
+		session, err := w.client.StartSession()
+		w.must(err)
+		defer session.EndSession(w.ctx)
+		inside := mongo.NewSessionContext(ctx, session)
+		w.must(session.StartTransaction())
+		w.must(readOne(inside, w.coll))
+		w.must(session.CommitTransaction(w.ctx))
+		for range 10 {
+			w.must(readOne(ctx, w.with(readpref.Secondary())))
+			if got := w.last(); got != pinned {
+				t.Fatalf("the request is pinned to member %d and read from member %d", pinned, got)
+			}
+		}
+		w.must(session.StartTransaction())
+		w.set.Kill(w.set.Primary())
+		synctest.Wait()
+		began := time.Now()
+		w.must(readOne(inside, w.coll))
+		if time.Since(began) == 0 {
+			t.Error("there was no time without a primary")
+		}
+		w.must(session.AbortTransaction(w.ctx))
+	}, mongotest.ElectionTimeout(2*time.Second))
+}

@@ -63,11 +63,9 @@ func (s *ChangeStream) killLostCursor(ctx context.Context) {
 	if c.id == 0 {
 		return
 	}
-	if !c.pin.Lost() {
-		ctx, cancel := context.WithTimeout(ctx, closeLimit)
-		defer cancel()
-		_ = c.kill(ctx)
-	}
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	_ = c.kill(ctx) // if the cursor's connection broke, nothing is sent
 	c.id = 0
 	c.releaseIfDone()
 }

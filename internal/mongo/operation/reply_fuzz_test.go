@@ -7,6 +7,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	official "go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 )
 
 // unique returns the value of a key that a valid document has once.
@@ -25,16 +27,19 @@ func unique(document bson.Raw, key string) (found bson.RawValue, ok bool) {
 	return found, n == 1
 }
 
-// parsedTwice parses a reply, and the same reply with other bytes after it, which must not change what is read.
+// parsedTwice parses a reply, and the same reply with other bytes after it, which must not change what is read. It reports false
+// if the bytes are no reply.
 func parsedTwice(t *testing.T, body []byte) (first, second *Reply, ok bool) {
 	t.Helper()
 	first, second = new(Reply), new(Reply)
 	err := first.Parse(body)
-	errOfSecond := second.Parse(append(bytes.Clone(body), 2, 'n', 0, 0xff))
-	if (err == nil) != (errOfSecond == nil) && len(body) >= 5 {
+	if n, malformed := wire.DocumentLength(body); malformed != nil || n != len(body) {
+		return nil, nil, false
+	}
+	if errOfSecond := second.Parse(append(bytes.Clone(body), 2, 'n', 0, 0xff)); (err == nil) != (errOfSecond == nil) {
 		t.Fatalf("with other bytes after it: %v, else %v", errOfSecond, err)
 	}
-	return first, second, err == nil && errOfSecond == nil
+	return first, second, err == nil
 }
 
 // FuzzCursorReply gives arbitrary replies to the decoder of cursors, and compares it with package bson.

@@ -224,10 +224,10 @@ func (r *run) onShared(ctx, limited context.Context, target cluster.Target) retr
 	return failure
 }
 
-// inRequest reports whether the request chooses the member of the operation: it is a read on a replica set that no
-// cursor or transaction is pinned to.
+// inRequest reports whether the request chooses the member of the operation, which has no pin: it is a read on a replica set
+// outside a transaction.
 func (r *run) inRequest() bool {
-	if r.op.Request == nil || r.op.Kind == Write || r.pin.Server() != nil || r.transactional {
+	if r.op.Request == nil || r.op.Kind == Write || r.transactional {
 		return false
 	}
 	kind := r.cfg.Cluster.Snapshot().Description.Kind

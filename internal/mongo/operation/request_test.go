@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/tag"
 
+	"github.com/holdfast-db/holdfast/internal/mongo/cluster"
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
@@ -57,4 +58,48 @@ func TestAPinOfARequestIsValid(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// Two reads that begin at the same time may go to two members.
+func TestTheFirstReadThatSucceedsPinsTheRequest(t *testing.T) {
+	q := &Request{}
+	for _, address := range []string{"a:1", "b:1"} {
+		q.succeeded(cluster.Target{Description: &topology.Server{Address: address}, Topology: &topology.Description{}}, readpref.Nearest())
+	}
+	if q.pin.address != "a:1" {
+		t.Errorf("the request is pinned to %s", q.pin.address)
+	}
+}
+
+// An operation may be under way when its request ends: it gives its connection back by itself.
+func TestAnOperationOfARequestThatHasEndedKeepsNoConnection(t *testing.T) {
+	in(t, func(w *world) {
+		q := w.runner.NewRequest()
+		q.End()
+		o := op(Read, constant("find", "c"))
+		o.Request = q
+		w.must(w.runner.Run(w.Context(), o))
+		if held := <-q.primary; held.conn != nil {
+			t.Error("the request keeps a connection")
+		}
+	})
+}
+
+// Driver Sessions, "Server Session Pool". The time that counts is that of the operation: a request may keep its connection for long.
+func TestAnOperationOfARequestDoesNotReuseAnExpiredSession(t *testing.T) {
+	in(t, func(w *world) {
+		q := w.runner.NewRequest()
+		defer q.End()
+		find := func() bson.RawValue {
+			o := op(Read, constant("find", "c"))
+			o.Request = q
+			w.must(w.runner.Run(w.Context(), o))
+			return w.last("lsid")
+		}
+		old := find()
+		<-time.After(30 * time.Minute)
+		if find().Equal(old) {
+			t.Errorf("the session %v is used after 30 minutes", old)
+		}
+	})
 }
