@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -100,6 +103,23 @@ func TestAServerWithoutAServiceIDFailsTheHandshakeBehindALoadBalancer(t *testing
 		c, _ := balanced(t, nil)
 		_, err := selected(t, c).CheckOut(t.Context())
 		if !errors.Is(err, errNoService) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Load Balancer specification, "Connection Tracking".
+func TestTheErrorOfAnExhaustedPoolBehindALoadBalancerIsTheDetailedOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := balanced(t, nil, bson.NewObjectID())
+		c.cfg.MaxPoolSize = 1
+		s := selected(t, c)
+		defer s.CheckIn(checkOut(t, s))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		const want = "Timeout waiting for connection from the connection pool. maxPoolSize: 1, connections in use by cursors: 0, " +
+			"connections in use by transactions: 0, connections in use by other operations: 1"
+		if _, err := s.CheckOut(ctx); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -3,9 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -316,6 +318,19 @@ func TestTheTextOfACheckoutWithoutAConnection(t *testing.T) {
 		want := "no connection to a:27017 after 50ms: 2 " + of + " are in use, the longest for 3.05s, and 1 are being made: EOF"
 		if e.Error() != want || !errors.Is(e, io.EOF) {
 			t.Errorf("%q, want %q", e.Error(), want)
+		}
+	}
+	// Load Balancer specification, "Connection Tracking": in load balanced mode always, else if it says something.
+	const detailed = "Timeout waiting for connection from the connection pool. maxPoolSize: 5, connections in use by cursors: %d, " +
+		"connections in use by transactions: 0, connections in use by other operations: %d"
+	for _, c := range []struct {
+		balanced bool
+		cursors  uint64
+		want     bool
+	}{{false, 0, false}, {false, 1, true}, {true, 0, true}, {true, 2, true}} {
+		e.Limit, e.LoadBalanced, e.Uses = 5, c.balanced, [UseRequest + 1]uint64{UseCursor: c.cursors, UseOperation: 2 - c.cursors}
+		if got := strings.Contains(e.Error(), fmt.Sprintf(detailed, c.cursors, 2-c.cursors)); got != c.want {
+			t.Errorf("%+v: %q", c, e.Error())
 		}
 	}
 	const never = "connection pool for a:27017 is paused: no check of the server has succeeded yet"

@@ -44,6 +44,8 @@ type CheckOutError struct {
 	Waited     time.Duration
 	Uses       [UseRequest + 1]uint64 // connections in use, by their use
 	Err        error
+	// LoadBalanced means that the pool is that of a load balancer.
+	LoadBalanced bool
 }
 
 // Error returns the cause, the number of connections in use and the longest time for which one has been in use, and how many of
@@ -57,13 +59,14 @@ func (e *CheckOutError) Error() string {
 		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, e.pinned(), e.Err)
 }
 
-// pinned returns how many connections are pinned, in the words of the Load Balancer specification. It is empty if none is.
+// pinned returns how many connections are pinned, in the words of the Load Balancer specification, "Connection Tracking". Without a
+// load balancer it is empty if none is.
 func (e *CheckOutError) pinned() string {
-	if e.Uses[UseCursor]+e.Uses[UseTransaction] == 0 {
+	if !e.LoadBalanced && e.Uses[UseCursor]+e.Uses[UseTransaction] == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (maxPoolSize: %d, connections in use by cursors: %d, connections in use by transactions: %d, "+
-		"connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation]+e.Uses[UseRequest])
+	return fmt.Sprintf(" (Timeout waiting for connection from the connection pool. maxPoolSize: %d, connections in use by cursors: %d, "+
+		"connections in use by transactions: %d, connections in use by other operations: %d)", e.Limit, e.Uses[UseCursor], e.Uses[UseTransaction], e.Uses[UseOperation]+e.Uses[UseRequest])
 }
 
 // Unwrap returns the cause: that of the context, or the timeout of the queue.

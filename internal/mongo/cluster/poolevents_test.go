@@ -149,7 +149,7 @@ func TestNoConnectionIsMadeForMinPoolSizeBeforePoolReady(t *testing.T) {
 		}
 		close(slow.opened)
 		synctest.Wait()
-		want := append(before, event.ConnectionClosed, event.ConnectionPoolReady, event.ConnectionCreated, event.ConnectionReady)
+		want := append(slices.Clone(before), event.ConnectionClosed, event.ConnectionPoolReady, event.ConnectionCreated, event.ConnectionReady)
 		if got := heard.types(); !slices.Equal(got, want) {
 			t.Errorf("events %v, want %v", got, want)
 		}

@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/mongo/topology"
 )
 
 // Server Monitoring, "Measuring RTT".
@@ -103,5 +106,27 @@ func TestTheAverageBeginsAnewAfterAFailedCheck(t *testing.T) {
 		p.set(func(p *peer) { p.dial, p.script = nil, takes(60*time.Millisecond) })
 		pass(t, MinHeartbeatInterval+c.cfg.HeartbeatInterval)
 		check("after the server came back", 60*time.Millisecond)
+	})
+}
+
+// SDAM, "roundTripTime": "if it changes from one known type to another (e.g. from RSPrimary to RSSecondary) its RTT is updated
+// normally, not set to null nor restarted from scratch".
+func TestTheAverageGoesOnWhenAServerChangesItsType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var delay atomic.Int64
+		delay.Store(int64(40 * time.Millisecond))
+		p := &peer{hello: member(true, addrA), script: func(*question) bool {
+			sleep(t.Context(), time.Duration(delay.Load()), nil)
+			return false
+		}}
+		c := start(t, network{addrA: p}, nil)
+		pass(t, time.Second)
+		delay.Store(int64(90 * time.Millisecond))
+		p.set(func(p *peer) { p.hello = member(false, addrA) })
+		pass(t, c.cfg.HeartbeatInterval)
+		s := c.Snapshot().Description.Servers[0]
+		if want := 50 * time.Millisecond; s.Kind != topology.RSSecondary || s.RTT != want || s.MinRTT != 40*time.Millisecond {
+			t.Errorf("%v: the average is %v, want %v, the minimum %v", s.Kind, s.RTT, want, s.MinRTT)
+		}
 	})
 }

@@ -28,6 +28,38 @@ func TestASelectionWaitsForTheTopology(t *testing.T) {
 	})
 }
 
+// Server Selection, "Multi-threaded or asynchronous server selection": "the client MUST NOT block server selection while waiting for
+// server discovery to finish."
+func TestASelectionDoesNotWaitForTheOtherServers(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		preferred *readpref.ReadPref
+		waits     bool
+	}{
+		{"primaryPreferred takes a secondary, although the primary is not found yet", readpref.PrimaryPreferred(), false},
+		{"nearest takes the only member that has answered", readpref.Nearest(), false},
+		{"primary waits", readpref.Primary(), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				silent := &peer{hello: member(true, addrA, addrB)}
+				silent.hang()
+				cluster := start(t, network{addrA: {hello: member(false, addrA, addrB)}, addrB: silent}, nil)
+				began := time.Now()
+				selecting := async(func() time.Duration {
+					_, _ = cluster.Select(t.Context(), &topology.Selection{ReadPref: c.preferred})
+					return time.Since(began)
+				})
+				if c.waits {
+					unsettled(t, "the selection", selecting)
+				} else if took := settled(t, "the selection", selecting); took != 0 {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
 func TestASelectionRequestsChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{hello: standalone()}
