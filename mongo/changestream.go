@@ -78,8 +78,9 @@ func (s *ChangeStream) advance(ctx context.Context) bool {
 	id, _ := element(c.Current, "_id")
 	token := id.Document()
 	if token == nil {
-		s.fail(ErrMissingResumeToken)
+		s.closed, c.keepsSession = true, false
 		c.closeAfter(ctx)
+		s.fail(ErrMissingResumeToken)
 		return false
 	}
 	s.Current, s.delivered = c.Current, true
@@ -171,8 +172,13 @@ func (s *ChangeStream) appendStart(b []byte) []byte {
 	}
 }
 
-// Decode decodes the current event into v, which must be a non-nil pointer.
-func (s *ChangeStream) Decode(v any) error { return s.cursor.Decode(v) }
+// Decode decodes the current event into v, which must be a non-nil pointer. After Close it returns ErrNilCursor.
+func (s *ChangeStream) Decode(v any) error {
+	if s.closed {
+		return ErrNilCursor
+	}
+	return s.cursor.Decode(v)
+}
 
 // Err returns the error of the last call of Next or TryNext, or of Close. It is nil if there was none.
 func (s *ChangeStream) Err() error { return s.err }
