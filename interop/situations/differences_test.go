@@ -74,6 +74,10 @@ var differences = []expected{
 			"^a stream, .*[a-z], Next, Err, ID, ResumeToken, Close|^a stream, a filter that keeps .*Next, Next, Err"),
 	},
 	{why: "after the error of a step-down a change stream resumes as soon as a check finds a primary", name: is("^a stream, .*step-down")},
+	{
+		why:  "after an error with the labels SystemOverloadedError and RetryableError the next call goes on with the change stream",
+		name: is("^a stream, .*(getMore|aggregate) .*with overload( that is resumable)?,"), official: is("462|overload|^\\{"), ours: is("^\\[|none|^\\{"),
+	},
 	{why: "a change stream that cannot resume tries about twice a second; the official one tries without a pause", name: is("^a stream, .*aggregate (always|fails 3 times).*(lost|a resumable error)")},
 	{why: "`RemainingBatchLength` counts the events of the first batch before the first `Next` too", name: is("^a stream, Set.*, ResumeToken, RemainingBatchLength, Next"), part: is("^result$")},
 	{why: "`Next` after `Close` returns false, also if the batch has more events", name: is("^a stream, .*Next, Close, .*Next"), official: is("panic")},
