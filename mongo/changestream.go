@@ -37,7 +37,8 @@ type ChangeStream struct {
 // Next moves to the next event, which is Current then. It waits until there is one. It returns false if the stream has
 // ended, if ctx ends, or after an error; Err returns the reason. After the end of ctx Next may be called again: the
 // stream then resumes, and no event is lost. If no event was received before that, the time of ctx was perhaps too short
-// for the server: close the stream and open it again with more time.
+// for the server: close the stream and open it again with more time. Next may also be called again after an error with the
+// labels SystemOverloadedError and RetryableError: the server was still overloaded after maxAdaptiveRetries retries.
 func (s *ChangeStream) Next(ctx context.Context) bool { return s.next(ctx, false) }
 
 // TryNext is Next with at most one request for events, before which it resumes if the call before ended with its ctx. A
@@ -78,8 +79,9 @@ func (s *ChangeStream) advance(ctx context.Context) bool {
 	id, _ := element(c.Current, "_id")
 	token := id.Document()
 	if token == nil {
-		s.fail(ErrMissingResumeToken)
+		s.closed, c.keepsSession = true, false
 		c.closeAfter(ctx)
+		s.fail(ErrMissingResumeToken)
 		return false
 	}
 	s.Current, s.delivered = c.Current, true
@@ -171,8 +173,13 @@ func (s *ChangeStream) appendStart(b []byte) []byte {
 	}
 }
 
-// Decode decodes the current event into v, which must be a non-nil pointer.
-func (s *ChangeStream) Decode(v any) error { return s.cursor.Decode(v) }
+// Decode decodes the current event into v, which must be a non-nil pointer. After Close it returns ErrNilCursor.
+func (s *ChangeStream) Decode(v any) error {
+	if s.closed {
+		return ErrNilCursor
+	}
+	return s.cursor.Decode(v)
+}
 
 // Err returns the error of the last call of Next or TryNext, or of Close. It is nil if there was none.
 func (s *ChangeStream) Err() error { return s.err }

@@ -8,7 +8,8 @@ import (
 
 // AppendDriverInfo adds a library that wraps the client, such as an object mapper, to the metadata that the client sends
 // when it makes a connection. Open connections do not change. Adding the same library again changes nothing. The metadata
-// is limited to 512 bytes (MongoDB Handshake specification).
+// is limited to 512 bytes (MongoDB Handshake specification). A field may contain "|", which separates the libraries: the
+// specification forbids it, but the official driver accepts it, here and in ClientOptions.
 func (c *Client) AppendDriverInfo(info options.DriverInfo) {
 	c.runner.Cluster().AppendDriverInfo(cluster.DriverInfo(info))
 }

@@ -28,6 +28,8 @@ func (s *ChangeStream) fetch(ctx context.Context) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		s.lost = true // a batch was perhaps sent and not read
 		return err
+	case operation.RetryableOverload(err): // the server has not begun to execute the command: the cursor is as it was
+		return err
 	default:
 		s.fail(err)
 		return err
@@ -48,6 +50,8 @@ func (s *ChangeStream) resume(ctx context.Context) error {
 			return err
 		case errors.Is(err, cluster.ErrSelectionTimeout), operation.RetryableRead(err):
 		case errors.Is(err, context.DeadlineExceeded): // ctx is about to end: too little time was left for the command
+			return err
+		case operation.RetryableOverload(err): // it had its retries: the next call resumes
 			return err
 		default:
 			s.fail(err)

@@ -34,6 +34,11 @@ var clientValues = map[reflect.Type][]any{
 	reflect.TypeFor[*options.ServerAPIOptions](): {
 		options.ServerAPI(options.ServerAPIVersion1), options.ServerAPI("2"), options.ServerAPI(""), options.ServerAPI(options.ServerAPIVersion1).SetStrict(true),
 	},
+	reflect.TypeFor[*options.DriverInfo](): {
+		(*options.DriverInfo)(nil), &options.DriverInfo{}, &options.DriverInfo{Name: "library", Version: "1.2", Platform: "here"},
+		&options.DriverInfo{Name: "a|b"}, &options.DriverInfo{Version: "1|2"}, &options.DriverInfo{Platform: "a|b"},
+		&options.DriverInfo{Name: strings.Repeat("a", 600)},
+	},
 	reflect.TypeFor[*readpref.ReadPref](): append(optionValues[reflect.TypeFor[*readpref.ReadPref]()], oddReadPrefs()...),
 }
 

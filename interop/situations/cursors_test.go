@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -50,7 +51,10 @@ var (
 		return describe(c.All(cancelled(ctx), &ds))
 	}}
 	allFull = step{"All to a slice with elements", func(ctx context.Context, c *mongo.Cursor) any {
-		ds := []bson.D{x, x, x, x, x, x}
+		ds := make([]bson.D, 6) // All writes into the elements
+		for i := range ds {
+			ds[i] = slices.Clone(x)
+		}
 		err := c.All(ctx, &ds)
 		return fmt.Sprint(len(ds), textOf(err))
 	}}
@@ -120,7 +124,7 @@ func cursorSituations() []situation {
 			return live(ctx, c, life), err
 		}})
 	}
-	return append(list, streamSituations()...)
+	return list
 }
 
 func live(ctx context.Context, c *mongo.Cursor, life []step) []string {
@@ -141,37 +145,4 @@ func (s step) guarded(ctx context.Context, c *mongo.Cursor) (seen any) {
 		}
 	}()
 	return s.do(ctx, c)
-}
-
-// streamSituations use a change stream after its end.
-func streamSituations() []situation {
-	type use = func(context.Context, *mongo.ChangeStream) any
-	var list []situation
-	for _, c := range []struct {
-		name string
-		do   use
-	}{
-		{"Decode before Next", func(_ context.Context, s *mongo.ChangeStream) any { return textOf(s.Decode(&bson.D{})) }},
-		{"Decode to nil", func(_ context.Context, s *mongo.ChangeStream) any { return textOf(s.Decode(nil)) }},
-		{"Close twice", func(ctx context.Context, s *mongo.ChangeStream) any {
-			return fmt.Sprint(s.Close(ctx), s.Close(ctx))
-		}},
-		{"Next after Close", func(ctx context.Context, s *mongo.ChangeStream) any {
-			return fmt.Sprint(s.Close(ctx), s.Next(ctx), textOf(s.Err()))
-		}},
-		{"Close with a cancelled context", func(ctx context.Context, s *mongo.ChangeStream) any { return textOf(s.Close(cancelled(ctx))) }},
-		{"ResumeToken, RemainingBatchLength", func(_ context.Context, s *mongo.ChangeStream) any {
-			return fmt.Sprint(s.ResumeToken() != nil, s.RemainingBatchLength())
-		}},
-	} {
-		list = append(list, situation{name: "a change stream, " + c.name, do: func(ctx context.Context, w *world) (any, error) {
-			s, err := w.coll.Watch(ctx, mongo.Pipeline{})
-			if err != nil {
-				return nil, err
-			}
-			defer func() { _ = s.Close(ctx) }()
-			return c.do(ctx, s), nil
-		}})
-	}
-	return list
 }

@@ -2,6 +2,7 @@ package situations
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 )
 
@@ -9,6 +10,7 @@ func all() []situation {
 	var list []situation
 	for _, part := range [][]situation{
 		argumentSituations(), optionSituations(), stateSituations(), cursorSituations(), decodingSituations(), clientSituations(),
+		streamSituations(),
 	} {
 		list = append(list, part...)
 	}
@@ -26,9 +28,22 @@ func TestPrint(t *testing.T) {
 	if !testing.Verbose() {
 		t.Skip("nobody reads the output")
 	}
-	for _, s := range all() {
-		for _, line := range s.lines(t) {
-			fmt.Println(linePrefix + line)
-		}
+	for _, line := range allLines(t) {
+		fmt.Println(linePrefix + line)
 	}
+}
+
+var (
+	playAll sync.Once
+	played  []string
+)
+
+// allLines returns the lines of all situations. They are played once: the client may change arguments that situations share.
+func allLines(t *testing.T) []string {
+	playAll.Do(func() {
+		for _, s := range all() {
+			played = append(played, s.lines(t)...)
+		}
+	})
+	return played
 }

@@ -28,10 +28,7 @@ func parse(lines []string) outcomes {
 
 // TestOurImportPrintsTheSame compares what the situations print with both imports. Each difference needs a row of differences.
 func TestOurImportPrintsTheSame(t *testing.T) {
-	var lines []string
-	for _, s := range all() {
-		lines = append(lines, s.lines(t)...)
-	}
+	lines := allLines(t)
 	out, changed, err := swap.Test(t, "-run", "^TestPrint$")
 	if err != nil || changed < 6 {
 		t.Fatalf("%d files were changed; %v\n%s", changed, err, out[max(0, len(out)-2000):])

@@ -131,24 +131,44 @@ func lasting(body bson.Raw) bson.D {
 	}
 	doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "$clusterTime" })
 	for i, e := range doc {
-		if e.Key == "lsid" {
+		switch limit, _ := e.Value.(int64); {
+		case e.Key == "lsid":
 			doc[i].Value = "a session"
+		case e.Key == "maxTimeMS" && doc[0].Key == "aggregate" && limit > 0 && limit <= stepLimit.Milliseconds():
+			doc[i].Value = "the rest of the time" // it depends on when a monitor checked, and on random backoffs
 		}
 	}
 	if len(doc) > 1 {
 		slices.SortStableFunc(doc[1:], func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
 	}
+	sortStreamOptions(doc)
 	return doc
+}
+
+// sortStreamOptions puts the options of the first stage in the order of their names, if it is $changeStream.
+func sortStreamOptions(command bson.D) {
+	for _, e := range command {
+		stages, _ := e.Value.(bson.A)
+		if e.Key != "pipeline" || len(stages) == 0 {
+			continue
+		}
+		if stage, ok := stages[0].(bson.D); ok && len(stage) == 1 && stage[0].Key == "$changeStream" {
+			if o, ok := stage[0].Value.(bson.D); ok {
+				slices.SortStableFunc(o, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
+			}
+		}
+	}
 }
 
 // What differs from run to run.
 var (
-	objectID  = regexp.MustCompile(`\{"\$oid":"[0-9a-f]{24}"\}|ObjectID\("[0-9a-f]{24}"\)`)
-	timestamp = regexp.MustCompile(`\{"\$timestamp":\{"t":\d+,"i":\d+\}\}`)
-	uuid      = regexp.MustCompile(`\{"\$binary":\{"base64":"[^"]*","subType":"04"\}\}`)
+	objectID  = regexp.MustCompile(`\{"\$oid": ?"[0-9a-f]{24}"\}|ObjectID\("[0-9a-f]{24}"\)`)
+	timestamp = regexp.MustCompile(`\{"\$timestamp": ?\{"t": ?"?\d+"?, ?"i": ?"?\d+"?\}\}`)
+	uuid      = regexp.MustCompile(`\{"\$binary": ?\{"base64": ?"[^"]*", ?"subType": ?"04"\}\}`)
 	pointer   = regexp.MustCompile(`0x[0-9a-f]{6,}`)
-	token     = regexp.MustCompile(`"_data":"[0-9A-F]+"`)
-	cursorID  = regexp.MustCompile(`\{"\$numberLong":"\d{15,}"\}`)
+	token     = regexp.MustCompile(`"?_data"?: ?"[0-9A-F]+"`)
+	cursorID  = regexp.MustCompile(`\{"\$numberLong": ?"\d{15,}"\}`)
+	wallTime  = regexp.MustCompile(`"wallTime": ?\{"\$date": ?\{[^}]*\}\}`)
 	topology  = regexp.MustCompile(`current topology: .*`)
 )
 
@@ -165,6 +185,7 @@ func oneLine(text string) string {
 	text = pointer.ReplaceAllString(text, "a pointer")
 	text = token.ReplaceAllString(text, `"_data":"a token"`)
 	text = cursorID.ReplaceAllString(text, "a cursor")
+	text = wallTime.ReplaceAllString(text, `"wallTime":"a time"`)
 	text = topology.ReplaceAllString(text, "current topology: ...")
 	if len(text) > longest {
 		return fmt.Sprintf("%s... (%d bytes)", text[:longest], len(text))

@@ -32,7 +32,7 @@ func cmdCount(x *exec) error {
 
 // matching returns what a count or distinct is about, in a collection or a view, and in which of the two.
 func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
-	if err := x.reading(); err != nil {
+	if err := x.readingFor(s); err != nil {
 		return nil, false, err
 	}
 	docs, err = x.searchLocked(s)

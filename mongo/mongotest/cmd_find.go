@@ -63,7 +63,7 @@ func cmdFind(x *exec) error {
 	if err := s.hint.CheckBounds(); err != nil {
 		return err
 	}
-	if err := x.reading(); err != nil {
+	if err := x.readingFor(&s); err != nil {
 		return err
 	}
 	docs, err := x.searchLocked(&s)

@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,6 +53,7 @@ type config struct {
 	journalLimit    int
 	journalKey      func(command string, statement bson.Raw) string
 	compressors     []string
+	javaScript      func(ctx context.Context, code string, document bson.Raw) (bool, error)
 	balancers       [][]int // the mongos behind each load balancer; none means all
 	users           []User
 	requireAuth     bool

@@ -55,6 +55,13 @@ func RetryableRead(err error) bool {
 	return errors.As(err, &e) && (e.HasErrorLabel(labelNetworkError) || reasonOf(e.Code) != retry.ReasonUnknown)
 }
 
+// RetryableOverload reports whether a server refused a command because it is overloaded, and the command can be sent again (Client
+// Backpressure, "Retryable Overload Error").
+func RetryableOverload(err error) bool {
+	var e official.CommandError
+	return errors.As(err, &e) && e.HasErrorLabel(labelSystemOverloaded) && e.HasErrorLabel(labelRetryable)
+}
+
 // labelledByClient reports whether the client adds RetryableWriteError to an error with this code, for servers before
 // 4.4. 134 is retryable for reads only.
 func labelledByClient(code int32) bool {

@@ -72,6 +72,7 @@ const (
 	FailedToSatisfyReadPreference           Code = 133
 	ReadConcernMajorityNotAvailableYet      Code = 134
 	CappedPositionLost                      Code = 136
+	JSInterpreterFailure                    Code = 139
 	CursorInUse                             Code = 143
 	ExceededMemoryLimit                     Code = 146
 	StaleEpoch                              Code = 150
@@ -223,6 +224,7 @@ var table = [...]row{
 	{code: FailedToSatisfyReadPreference, name: "FailedToSatisfyReadPreference", kind: Resumable},
 	{code: ReadConcernMajorityNotAvailableYet, name: "ReadConcernMajorityNotAvailableYet", kind: RetryableWrite},
 	{code: CappedPositionLost, name: "CappedPositionLost"},
+	{code: JSInterpreterFailure, name: "JSInterpreterFailure"},
 	{code: CursorInUse, name: "CursorInUse"},
 	{code: ExceededMemoryLimit, name: "ExceededMemoryLimit"},
 	{code: StaleEpoch, name: "StaleEpoch", kind: Resumable},

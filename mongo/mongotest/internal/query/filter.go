@@ -42,7 +42,7 @@ func (f *Filter) ParseWith(doc []byte, h Hooks) error {
 	if f.parseID(doc) {
 		return nil
 	}
-	p := filterParser{expr: h.Expr, refused: h.Refused}
+	p := filterParser{expr: h.Expr, where: h.Where, refused: h.Refused}
 	nodes, err := p.filter(doc, f.all)
 	if err == nil {
 		err = p.failed

@@ -14,6 +14,7 @@ import (
 // filterParser compiles filters. The zero value is ready.
 type filterParser struct {
 	expr    func(Value) (Expr, error)
+	where   func(Value) (Expr, error)
 	refused func(operator string) error
 	array   bool   // in an array filter
 	inner   bool   // not on the whole document: within $elemMatch, $pull or an array filter
@@ -92,7 +93,7 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 		if err := p.refusal(key); err != nil {
 			return nil, err
 		}
-		return nil, unsupported("the query operator", key)
+		n, err = p.outside(key, v)
 	case "$sampleRate":
 		return nil, unsupported("the query operator", key)
 	case "$not":
@@ -102,6 +103,15 @@ func (p *filterParser) topLevel(nodes []node, key string, v Value) ([]node, erro
 			"consider using $getField or $setField.", key)
 	}
 	return append(nodes, n), err
+}
+
+// outside compiles an operator that is not of this language: the code of a $where.
+func (p *filterParser) outside(operator string, v Value) (node, error) {
+	if operator != "$where" || p.where == nil {
+		return nil, unsupported("the query operator", operator)
+	}
+	e, err := p.where(v)
+	return exprNode{e}, err
 }
 
 func (p *filterParser) refusal(operator string) error {

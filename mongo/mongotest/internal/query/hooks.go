@@ -9,6 +9,8 @@ type Hooks struct {
 	Expr func(v Value) (Expr, error)
 	// Pipeline compiles an update that is an array of stages.
 	Pipeline func(stages Value) (Pipeline, error)
+	// Where compiles the code of a $where into an expression that is true for the documents that match.
+	Where func(code Value) (Expr, error)
 	// Refused returns why a filter may not have $jsonSchema, $where or $text.
 	Refused func(operator string) error
 }
