@@ -27,7 +27,7 @@ func (p *pool) readOwed(c *Conn) {
 func (p *pool) awaitOwed(c *Conn) {
 	ctx, cancel := context.WithTimeout(p.server.cluster.backgroundCtx, owedReplyLimit)
 	defer cancel()
-	if c.readOwed(ctx) != nil || !c.sound() {
+	if c.readOwed(&watch{conn: c, ctx: ctx}) != nil || !c.sound() {
 		p.discard(c, event.ReasonError)
 		return
 	}
@@ -35,12 +35,12 @@ func (p *pool) awaitOwed(c *Conn) {
 }
 
 // readOwed reads a reply that is owed.
-func (c *Conn) readOwed(ctx context.Context) (err error) {
+func (c *Conn) readOwed(w *watch) (err error) {
 	defer recovered("the connection", &err)
-	w := watch{conn: c, ctx: ctx}
+	c.inUse = true
 	defer w.abandon()
 	w.begin()
-	_, err = c.read(&w, c.owed)
+	_, err = c.read(w, c.owed)
 	c.owed = 0
-	return c.done(&w, err)
+	return c.done(w, err)
 }
