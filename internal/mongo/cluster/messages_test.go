@@ -176,10 +176,10 @@ func TestABufferThatWasDroppedIsUsedAgain(t *testing.T) {
 
 // A broken or hostile server may state any length below the limit, on each connection of a pool.
 func TestAStatedLengthCostsNoMemoryBeforeTheBytesArrive(t *testing.T) {
-	header := binary.LittleEndian.AppendUint32(nil, wire.MaxMessageLength)
 	for _, arrived := range []int{16, 1000, 1 << 20, 5 << 20} {
 		var b messageBuffer
-		sent := append(header[:len(header):len(header)], make([]byte, arrived-len(header))...)
+		sent := make([]byte, arrived)
+		binary.LittleEndian.PutUint32(sent, wire.MaxMessageLength)
 		if _, err := b.next(bytes.NewReader(sent), wire.MaxMessageLength); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("after %d bytes: %v", arrived, err)
 		}
