@@ -425,3 +425,47 @@ func (v *victim) check() {
 		v.Errorf("goroutines are left:\n%s", left)
 	}
 }
+
+// A listener that panics while the client begins or ends.
+func TestAPanicOfConnectOrDisconnectLeavesNothingBehind(t *testing.T) {
+	for _, c := range []struct {
+		place string
+		in    string // the call that panics
+	}{
+		{"TopologyOpening", "Connect"},
+		{event.ConnectionPoolCreated, "Connect"},
+		{event.ConnectionClosed, "Disconnect"},
+		{event.ConnectionPoolClosed, "Disconnect"},
+		{"ServerClosed", "Disconnect"},
+		{"TopologyClosed", "Disconnect"},
+		{"CommandStarted", "Disconnect"}, // of endSessions
+	} {
+		t.Run(c.place, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set := mongotest.RunReplicaSetT(t, 1, mongotest.InMemory())
+				v := &victim{T: t, pool: map[string]int{}, dialer: &countingDialer{departure: &departure{}, to: set.Dialer()}}
+				o := v.options().ApplyURI(set.URI()).SetServerMonitor(&event.ServerMonitor{
+					TopologyOpening: func(*event.TopologyOpeningEvent) { v.at("TopologyOpening") },
+					ServerClosed:    func(*event.ServerClosedEvent) { v.at("ServerClosed") },
+					TopologyClosed:  func(*event.TopologyClosedEvent) { v.at("TopologyClosed") },
+				})
+				place := map[string]string{c.in: c.place}
+				if panicked := v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }); panicked != (c.in == "Connect") {
+					t.Fatalf("Connect panicked: %v", panicked)
+				}
+				if v.client != nil {
+					if err := v.client.Ping(t.Context(), nil); err != nil {
+						t.Error(err)
+					}
+					if panicked := v.trap.set(place["Disconnect"], func() { _ = v.client.Disconnect(t.Context()) }); !panicked {
+						t.Error("Disconnect did not panic")
+					}
+				}
+				synctest.Wait()
+				if left := goroutinesOfTheClient(); left != "" || v.dialer.open.Load() != 0 {
+					t.Errorf("%d connections are open; goroutines:\n%s", v.dialer.open.Load(), left)
+				}
+			})
+		})
+	}
+}
