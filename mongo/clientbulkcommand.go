@@ -55,13 +55,12 @@ func (c *clientBulkCommand) run(ctx context.Context) error {
 	op.Retryable = op.Retryable && !c.multi
 	op.Session, op.Pin = c.cursor.session, &c.cursor.pin
 	op.LogID = c.bulk.logID
+	opened := false
+	defer c.cursor.opening(&opened)
 	err := coll.db.client.run(ctx, &op)
 	c.bulk.logID = op.LogID
 	var concern ClientBulkWriteException
-	if err != nil && !errors.As(err, &concern) {
-		c.cursor.id = 0
-	}
-	c.cursor.releaseIfDone()
+	opened = err == nil || errors.As(err, &concern)
 	return err
 }
 
@@ -103,6 +102,18 @@ func (c *clientBulkCommand) Accept(reply *operation.Reply) error {
 
 // readResults adds the results of the command. It reads the cursor to its end, and closes it after an error.
 func (c *clientBulkCommand) readResults(ctx context.Context) error {
+	returned := false
+	defer func() {
+		if !returned { // the application's code panicked
+			_ = c.closeAfter(ctx, nil)
+		}
+	}()
+	err := c.addResults(ctx)
+	returned = true
+	return err
+}
+
+func (c *clientBulkCommand) addResults(ctx context.Context) error {
 	c.addSummary()
 	firstFailed := false
 	for c.cursor.Next(ctx) {

@@ -65,12 +65,19 @@ func (c *Cursor) open(ctx context.Context, op *operation.Operation) error {
 		return c.err
 	}
 	op.Session, op.Pin = c.session, &c.pin
+	opened := false
+	defer c.opening(&opened)
 	err := c.client.run(ctx, op)
-	if err != nil {
+	opened = err == nil
+	return err
+}
+
+// opening is deferred by a function that opens the cursor, and runs also if the application's code panics.
+func (c *Cursor) opening(opened *bool) {
+	if !*opened {
 		c.id = 0
 	}
 	c.releaseIfDone()
-	return err
 }
 
 // accept reads a batch from the reply of the first command or of a getMore.
@@ -106,10 +113,10 @@ func (c *Cursor) releaseIfDone() {
 	if c.id != 0 {
 		return
 	}
-	c.pin.Release()
 	if c.session != nil && !c.keepsSession {
-		c.session.Release()
+		defer c.session.Release() // also if a listener panics
 	}
+	c.pin.Release()
 }
 
 // ID returns the cursor's id on its server, 0 if the server has closed the cursor.

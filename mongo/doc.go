@@ -113,9 +113,15 @@
 // are accepted and change nothing.
 //
 // These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
-// ServerMonitor. A panic of the Dialer does not end the process: it is the error of that connection, as in the official
-// driver's monitors. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
+// ServerMonitor. A panic of the Dialer, of its connections in the background, or of a function in the TLS configuration does not end
+// the process: it is the error of that connection. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
 // honoured, except for EncryptedFields of Drop and CreateCollection.
+//
+// # Panics
+//
+// A panic of the application's own code on the goroutine of its operation, for example of a marshaler or a listener, passes to the
+// application. If it recovers, the client has kept nothing of the operation: no connection, no session, no place in a queue. A listener
+// and a log sink are also called by goroutines of the client, where their panic ends the process.
 //
 // # Errors
 //

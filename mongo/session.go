@@ -64,10 +64,10 @@ func (c *Client) NumberSessionsInProgress() int { return c.runner.SessionsInUse(
 // EndSession aborts a transaction that is running, and ends the session. If ctx has ended, it tries to abort for at most a
 // second. It may be called more than once.
 func (s *Session) EndSession(ctx context.Context) {
+	defer s.session.End() // also if the application's code panics
 	if s.TransactionRunning() {
 		s.abort(ctx, abortLimit)
 	}
-	s.session.End()
 }
 
 // Client returns the client that started the session.

@@ -75,10 +75,16 @@ func watch(
 	s.cursor.SetMaxAwaitTime(valueOr(o.MaxAwaitTime, 0))
 	ctx, cancel := s.client.withTimeout(ctx)
 	defer cancel()
+	opened := false
+	defer func() {
+		if !opened { // also if the application's code panics
+			s.end()
+		}
+	}()
 	if err := s.open(ctx); err != nil {
-		s.end()
 		return nil, err
 	}
+	opened = true
 	return s, nil
 }
 

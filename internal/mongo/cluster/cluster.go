@@ -57,6 +57,12 @@ func New(cfg Config) (*Cluster, error) {
 		return nil, err
 	}
 	c := newCluster(cfg)
+	started := false
+	defer func() {
+		if !started { // a listener panicked
+			c.Close()
+		}
+	}()
 	c.mu.Lock()
 	after := c.change(description)
 	c.mu.Unlock()
@@ -66,6 +72,7 @@ func New(cfg Config) (*Cluster, error) {
 	} else if cfg.SRV != nil {
 		c.background.Go(func() { c.pollSRV(c.backgroundCtx, cfg.SRV) })
 	}
+	started = true
 	return c, nil
 }
 
@@ -96,7 +103,12 @@ func (c *Cluster) Close() {
 	}
 	c.servers = nil
 	c.mu.Unlock()
+	defer c.closed(first) // also if a listener panics
 	after.run()
+}
+
+// closed is the end of Close, when the pools are closed.
+func (c *Cluster) closed(first bool) {
 	for _, s := range c.all() {
 		s.pool.closePinned()
 	}
@@ -123,9 +135,11 @@ func (c *Cluster) all() []*Server {
 // effects are the calls that follow a change of the topology. They run after the lock is released.
 type effects []func()
 
+// run makes all calls, also if one of them panics: the others may end a wait or close a connection.
 func (e effects) run() {
-	for _, f := range e {
-		f()
+	if len(e) > 0 {
+		defer e[1:].run()
+		e[0]()
 	}
 }
 

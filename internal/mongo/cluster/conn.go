@@ -33,6 +33,7 @@ type Conn struct {
 	continues   bool     // the last message had the flag moreToCome
 	lastMessage int32    // its requestID; the next message of the reply answers it
 	owed        int32    // the requestID of a message whose reply was not read, because its context ended; 0: none
+	inUse       bool     // a read or a write runs; it stays true if the application's net.Conn panics
 	broken      bool
 	failure     error                 // why it is broken
 	interrupted atomic.Pointer[error] // why its pool has interrupted it; nil if it has not
@@ -73,7 +74,7 @@ func (c *Conn) ServiceID() *bson.ObjectID {
 func newConn(nc net.Conn, id int64, address string) *Conn {
 	c := &Conn{nc: nc, id: id, name: fmt.Sprintf("%s[-%d]", address, id), aborted: make(chan struct{}, 1)}
 	c.abort = func() {
-		_ = nc.SetDeadline(past)
+		c.wake()
 		c.aborted <- struct{}{}
 	}
 	return c
@@ -91,6 +92,7 @@ func (c *Conn) Name() string { return c.name }
 // Send writes a message that has no reply.
 func (c *Conn) Send(ctx context.Context, message []byte) error {
 	w := c.watch(ctx)
+	defer w.abandon()
 	err := c.write(&w, message)
 	return c.done(&w, err)
 }
@@ -100,6 +102,7 @@ func (c *Conn) Send(ctx context.Context, message []byte) error {
 // is on its way, the pool reads it after the check in, so that the connection can be used again.
 func (c *Conn) RoundTrip(ctx context.Context, message []byte, requestID int32) ([]byte, error) {
 	w := c.watch(ctx)
+	defer w.abandon()
 	err := c.write(&w, message)
 	var reply []byte
 	if err == nil {
@@ -120,6 +123,7 @@ func (c *Conn) Continues() bool { return c.continues }
 // Next returns the next message of a reply that continues (moreToCome), like [Conn.RoundTrip].
 func (c *Conn) Next(ctx context.Context) ([]byte, error) {
 	w := c.watch(ctx)
+	defer w.abandon()
 	reply, err := c.read(&w, c.lastMessage)
 	if err := c.done(&w, err); err != nil {
 		return nil, err
@@ -130,6 +134,7 @@ func (c *Conn) Next(ctx context.Context) ([]byte, error) {
 // done ends the watch. It replaces an error that the context or an interruption caused by that cause.
 func (c *Conn) done(w *watch, err error) error {
 	ended := w.end()
+	c.inUse = false
 	if err == nil {
 		return nil
 	}
@@ -230,7 +235,9 @@ func (c *Conn) usable(now time.Time) bool {
 func (c *Conn) Reusable() bool { return c.sound() && c.owed == 0 }
 
 // sound reports whether another operation may use the connection when a reply that is owed was read.
-func (c *Conn) sound() bool { return !c.broken && !c.continues && c.interruption() == nil }
+func (c *Conn) sound() bool {
+	return !c.inUse && !c.broken && !c.continues && c.interruption() == nil
+}
 
 // dropLargeBuffers drops the buffers that a large message has grown.
 func (c *Conn) dropLargeBuffers() {
@@ -251,7 +258,7 @@ func (c *Conn) rest() {
 // interrupt ends what the connection does with the error cause, and makes it unusable.
 func (c *Conn) interrupt(cause error) {
 	c.interrupted.Store(&cause)
-	_ = c.nc.SetDeadline(past)
+	c.wake()
 }
 
 // interruption returns the cause of an interruption, or nil.
@@ -262,7 +269,17 @@ func (c *Conn) interruption() error {
 	return nil
 }
 
-func (c *Conn) close() { _ = c.nc.Close() }
+// wake ends a running read or write. If the application's net.Conn panics, it closes the connection instead.
+func (c *Conn) wake() {
+	defer func() {
+		if recover() != nil {
+			c.close()
+		}
+	}()
+	_ = c.nc.SetDeadline(past)
+}
+
+func (c *Conn) close() { closeQuietly(c.nc) }
 
 // Broken marks the connection as unusable, because its server broke the protocol, and returns err as an *IOError.
 func (c *Conn) Broken(err error) error {

@@ -52,7 +52,8 @@ func (s *Server) connect(ctx context.Context, id int64, o opening) (*Conn, error
 }
 
 // greet sends hello and, with an authenticator, logs in.
-func (s *Server) greet(ctx context.Context, c *Conn, o *opening) error {
+func (s *Server) greet(ctx context.Context, c *Conn, o *opening) (err error) {
+	defer recovered("the handshake", &err)
 	cfg := &s.cluster.cfg
 	hello := initialHello{Handshake: &cfg.Handshake, metadata: s.cluster.metadata.document()}
 	if o.auth != nil {

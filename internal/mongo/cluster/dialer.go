@@ -3,11 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"path"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/topology"
@@ -24,14 +20,9 @@ func tcpDialer() *net.Dialer {
 	}
 }
 
-// dial calls the dialer. The dialer can be the application's, and it runs in a goroutine of the cluster, where a panic would
-// end the process: it becomes an error.
+// dial calls the dialer, which can be the application's.
 func dial(ctx context.Context, dialer Dialer, address string) (nc net.Conn, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			nc, err = nil, &dialerPanic{value: v, place: panicPlace()}
-		}
-	}()
+	defer recovered("the Dialer", &err)
 	nc, err = dialer.DialContext(ctx, networkOf(address), address)
 	if nc == nil && err == nil {
 		return nil, errNoConn
@@ -40,38 +31,6 @@ func dial(ctx context.Context, dialer Dialer, address string) (nc net.Conn, err 
 }
 
 var errNoConn = errors.New("the Dialer returned neither a connection nor an error")
-
-// dialerPanic is the error of a connection whose Dialer panicked.
-type dialerPanic struct {
-	value any
-	place string // where it panicked: a function, a file and a line
-}
-
-func (e *dialerPanic) Error() string {
-	return fmt.Sprintf("the Dialer panicked in %s: %v", e.place, e.value)
-}
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *dialerPanic) Unwrap() error {
-	err, _ := e.value.(error)
-	return err
-}
-
-// panicPlace returns where the goroutine panicked. It is called by the deferred function that recovers.
-func panicPlace() string {
-	var callers [32]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
-	for panicked := false; ; {
-		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, "runtime.") // gopanic, and for a nil pointer sigpanic
-		if panicked && !inside {
-			return fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line)
-		}
-		if panicked = panicked || inside; !more {
-			return "an unknown function"
-		}
-	}
-}
 
 // networkOf returns the network of an address, as package net calls it.
 func networkOf(address string) string {

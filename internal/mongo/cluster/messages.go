@@ -12,6 +12,7 @@ const (
 	firstReadBuffer = 4 << 10
 	helloReadBuffer = 1 << 10 // of a monitor's connection, which waits most of the time
 	keptBuffer      = 1 << 20 // in bytes; a larger buffer is not kept after its message
+	growth          = 8       // how many times as large as the bytes that have arrived a buffer over keptBuffer may be
 )
 
 // messageBuffer splits the bytes of a connection into messages. It reads as much as has arrived, so most replies need
@@ -78,8 +79,10 @@ func (b *messageBuffer) shrink() {
 	}
 }
 
-// makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte.
+// makeRoom makes room for a message of that length, which is 0 if it is not known yet, and for at least one byte. A length that is
+// wrong costs little memory: the buffer of a large message grows with the bytes that arrive.
 func (b *messageBuffer) makeRoom(length int) {
+	length = min(length, max(keptBuffer, growth*len(b.bytes)))
 	least := firstReadBuffer
 	if b.least > 0 {
 		least = b.least

@@ -1,9 +1,13 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -167,5 +171,35 @@ func TestABufferThatWasDroppedIsUsedAgain(t *testing.T) {
 			t.Fatalf("%d bytes (%v), want %d", len(got), err, len(m))
 		}
 		b.shrink()
+	}
+}
+
+// A broken or hostile server may state any length below the limit, on each connection of a pool.
+func TestAStatedLengthCostsNoMemoryBeforeTheBytesArrive(t *testing.T) {
+	for _, arrived := range []int{16, 1000, 1 << 20, 5 << 20} {
+		var b messageBuffer
+		sent := make([]byte, arrived)
+		binary.LittleEndian.PutUint32(sent, wire.MaxMessageLength)
+		if _, err := b.next(bytes.NewReader(sent), wire.MaxMessageLength); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("after %d bytes: %v", arrived, err)
+		}
+		if most := max(keptBuffer, growth*arrived); cap(b.bytes) > most {
+			t.Errorf("after %d bytes the buffer has %d, more than %d", arrived, cap(b.bytes), most)
+		}
+	}
+}
+
+func TestALargeMessageArrivesWhole(t *testing.T) {
+	for _, length := range []int{keptBuffer - 1, keptBuffer, keptBuffer + 1, 20 << 20} {
+		message := binary.LittleEndian.AppendUint32(nil, uint32(length))
+		for i := len(message); i < length; i++ {
+			message = append(message, byte(i*i>>3))
+		}
+		for name, from := range map[string]io.Reader{"at once": bytes.NewReader(message), "in halves": iotest.HalfReader(bytes.NewReader(message))} {
+			var b messageBuffer
+			if got, err := b.next(from, wire.MaxMessageLength); err != nil || !bytes.Equal(got, message) {
+				t.Errorf("%d bytes %s: %d arrive, %v", length, name, len(got), err)
+			}
+		}
 	}
 }

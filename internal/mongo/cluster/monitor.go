@@ -163,7 +163,8 @@ func isTimeout(err error) bool {
 
 // check gets a hello on the monitor's own connection. A new connection's is that of its handshake. It returns how long the
 // hello took too; without a stream that is the sample of the round trip time.
-func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, error) {
+func (m *monitor) check(ctx context.Context) (d *topology.Server, took time.Duration, err error) {
+	defer recovered("the connection", &err)
 	if m.conn != nil && m.conn.Description.MaxWireVersion < topology.MinWireVersion {
 		m.drop() // the server has no OP_MSG, and OP_QUERY is for the first hello only
 	}
@@ -181,7 +182,7 @@ func (m *monitor) check(ctx context.Context) (*topology.Server, time.Duration, e
 	if err != nil {
 		return nil, 0, err
 	}
-	took := time.Since(start)
+	took = time.Since(start)
 	return m.measured(description, took), took, nil
 }
 

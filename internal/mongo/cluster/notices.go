@@ -19,10 +19,27 @@ func (n *notices) add(f func()) { n.pending = append(n.pending, f) }
 func (n *notices) deliver() {
 	n.lock.Lock()
 	defer n.lock.Unlock()
-	for !n.calling && len(n.pending) > 0 {
+	n.deliverAll()
+}
+
+// deliverAll is deliver, called with the lock held. If a call panics, the calls after it are made before the panic goes on: a
+// waiter may wait for one of them.
+func (n *notices) deliverAll() {
+	if n.calling {
+		return
+	}
+	returned := true
+	defer func() {
+		if !returned {
+			n.deliverAll()
+		}
+	}()
+	for len(n.pending) > 0 {
 		f := n.pending[0]
 		n.pending = n.pending[1:]
+		returned = false
 		n.unlocked(f)
+		returned = true
 	}
 }
 

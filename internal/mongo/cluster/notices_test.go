@@ -35,11 +35,29 @@ func TestANoticeThatPanicsDoesNotStopTheOthers(t *testing.T) {
 	n.add(func() { panic("the listener") })
 	n.add(func() { called = true })
 	func() {
-		defer func() { _ = recover() }()
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic did not go on")
+			}
+		}()
 		n.deliver()
 	}()
-	n.deliver()
 	if !called {
 		t.Error("the second notice was not delivered")
+	}
+}
+
+func TestAllEffectsRunAlthoughOnePanics(t *testing.T) {
+	var ran []int
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic did not go on")
+			}
+		}()
+		effects{func() { ran = append(ran, 1) }, func() { panic("the listener") }, func() { ran = append(ran, 3) }}.run()
+	}()
+	if !slices.Equal(ran, []int{1, 3}) {
+		t.Errorf("%v have run", ran)
 	}
 }

@@ -27,13 +27,20 @@ func (p *pool) readOwed(c *Conn) {
 func (p *pool) awaitOwed(c *Conn) {
 	ctx, cancel := context.WithTimeout(p.server.cluster.backgroundCtx, owedReplyLimit)
 	defer cancel()
-	w := watch{conn: c, ctx: ctx}
-	w.begin()
-	_, err := c.read(&w, c.owed)
-	c.owed = 0
-	if c.done(&w, err) != nil || !c.sound() {
+	if c.readOwed(&watch{conn: c, ctx: ctx}) != nil || !c.sound() {
 		p.discard(c, event.ReasonError)
 		return
 	}
 	p.makeAvailable(c)
+}
+
+// readOwed reads a reply that is owed.
+func (c *Conn) readOwed(w *watch) (err error) {
+	defer recovered("the connection", &err)
+	c.inUse = true
+	defer w.abandon()
+	w.begin()
+	_, err = c.read(w, c.owed)
+	c.owed = 0
+	return c.done(w, err)
 }

@@ -33,21 +33,26 @@ type pool struct {
 // checkOut returns a connection that only the caller uses until it is checked in.
 func (p *pool) checkOut(ctx context.Context) (*Conn, error) {
 	start := time.Now()
-	observed := p.observed()
-	if observed {
-		p.emit(event.PoolEvent{Type: event.ConnectionCheckOutStarted})
+	if !p.observed() {
+		return p.acquire(ctx, start)
 	}
+	p.emit(event.PoolEvent{Type: event.ConnectionCheckOutStarted})
 	c, err := p.acquire(ctx, start)
-	switch {
-	case !observed:
-	case err != nil:
+	if err != nil {
 		p.emit(event.PoolEvent{
 			Type: event.ConnectionCheckOutFailed, Reason: checkOutFailure(err), Error: err, Duration: time.Since(start),
 		})
-	default:
-		p.emit(event.PoolEvent{Type: event.ConnectionCheckedOut, ConnectionID: c.id, Duration: time.Since(start)})
+		return nil, err
 	}
-	return c, err
+	told := false
+	defer func() {
+		if !told { // a listener panicked
+			p.checkIn(c)
+		}
+	}()
+	p.emit(event.PoolEvent{Type: event.ConnectionCheckedOut, ConnectionID: c.id, Duration: time.Since(start)})
+	told = true
+	return c, nil
 }
 
 func (p *pool) acquire(ctx context.Context, start time.Time) (*Conn, error) {
@@ -101,9 +106,13 @@ func (p *pool) unready() error {
 
 // checkIn makes a connection available again, or closes it if it cannot be used again.
 func (p *pool) checkIn(c *Conn) {
+	defer p.takeBack(c) // also if a listener panics
 	if p.observed() {
 		p.emit(event.PoolEvent{Type: event.ConnectionCheckedIn, ConnectionID: c.id})
 	}
+}
+
+func (p *pool) takeBack(c *Conn) {
 	switch {
 	case !c.sound():
 		p.discard(c, event.ReasonError)
@@ -154,15 +163,22 @@ func (p *pool) stale(c *Conn) string {
 // unusable returns the reason why a connection that was idle cannot be used, or "". It does not check the generation:
 // clearing the pool closes idle connections.
 func (p *pool) unusable(c *Conn, now time.Time) string {
-	switch {
-	case p.tooOld(c, now):
+	if p.tooOld(c, now) {
 		return event.ReasonIdle
-	case !c.usable(now):
+	}
+	checked := false
+	defer func() {
+		if !checked { // the application's net.Conn panicked
+			p.discard(c, event.ReasonError)
+		}
+	}()
+	usable := c.usable(now)
+	checked = true
+	if !usable {
 		p.server.requestCheck() // perhaps the server has died while nobody used it
 		return event.ReasonError
-	default:
-		return ""
 	}
+	return ""
 }
 
 // stillUsable reports whether a connection that stayed checked out may be used again.
@@ -175,7 +191,12 @@ func (p *pool) stillUsable(c *Conn, now time.Time) bool {
 
 // discard closes a connection that is checked out. Only after that may another one be made in its place.
 func (p *pool) discard(c *Conn, reason string) {
+	defer p.forget(c) // also if a listener panics
 	p.closeConn(c, reason)
+}
+
+// forget counts a connection no longer that was closed.
+func (p *pool) forget(c *Conn) {
 	p.mu.Lock()
 	delete(p.open, c)
 	p.total--
@@ -185,8 +206,8 @@ func (p *pool) discard(c *Conn, reason string) {
 }
 
 func (p *pool) closeConn(c *Conn, reason string) {
+	defer c.close() // also if a listener panics
 	p.emit(event.PoolEvent{Type: event.ConnectionClosed, ConnectionID: c.id, Reason: reason, Error: c.whyClosed(reason)})
-	c.close()
 }
 
 // readyGeneration returns the current generation, and whether the pool is ready.

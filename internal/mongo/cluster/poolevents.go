@@ -21,13 +21,18 @@ func (p *pool) emit(e event.PoolEvent) {
 	}
 	e.Address = p.server.address
 	cfg := &p.server.cluster.cfg
+	if cfg.PoolMonitor != nil && cfg.PoolMonitor.Event != nil {
+		defer p.tell(&e) // after the log, also if its sink panics
+	}
 	if cfg.Log.Enabled(logging.Connection, logging.Debug) {
 		cfg.Log.Log(logging.Connection, logging.Debug, poolMessages[e.Type], logging.Endpoint(cfg.poolFields(&e), e.Address)...)
 	}
-	if cfg.PoolMonitor != nil && cfg.PoolMonitor.Event != nil {
-		defer p.server.cluster.listeners.begin().Add(-1)
-		cfg.PoolMonitor.Event(&e)
-	}
+}
+
+// tell calls the listener.
+func (p *pool) tell(e *event.PoolEvent) {
+	defer p.server.cluster.listeners.begin().Add(-1)
+	p.server.cluster.cfg.PoolMonitor.Event(e)
 }
 
 // poolMessages are the log messages of the pool's events (Connection Monitoring and Pooling, "Connection Pool Logging").

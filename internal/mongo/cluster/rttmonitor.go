@@ -35,7 +35,8 @@ func (m *rttMonitor) run(ctx context.Context) {
 	}
 }
 
-func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
+func (m *rttMonitor) measure(ctx context.Context) (took time.Duration, err error) {
+	defer recovered("the connection", &err)
 	cfg := &m.server.cluster.cfg
 	if m.conn == nil {
 		c, err := m.server.connect(ctx, 0, opening{})
@@ -48,7 +49,7 @@ func (m *rttMonitor) measure(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	start := time.Now()
-	_, err := m.conn.sendHello(ctx, m.server.address, &cfg.Handshake)
+	_, err = m.conn.sendHello(ctx, m.server.address, &cfg.Handshake)
 	return time.Since(start), err
 }
 

@@ -43,10 +43,14 @@ func (s *Server) Address() string { return s.address }
 // *PoolClearedError, a *CheckOutError, a *HandshakeError or ErrPoolClosed.
 func (s *Server) CheckOut(ctx context.Context) (*Conn, error) {
 	s.inFlight.Add(1)
+	ok := false
+	defer func() {
+		if !ok { // also if a listener panics
+			s.inFlight.Add(-1)
+		}
+	}()
 	c, err := s.pool.checkOut(ctx)
-	if err != nil {
-		s.inFlight.Add(-1)
-	}
+	ok = err == nil
 	return c, err
 }
 

@@ -38,7 +38,8 @@ func (c *Cluster) pollSRV(ctx context.Context, p *SRVPolling) {
 	}
 }
 
-func (p *SRVPolling) lookUp(ctx context.Context, limit time.Duration) ([]string, error) {
+func (p *SRVPolling) lookUp(ctx context.Context, limit time.Duration) (hosts []string, err error) {
+	defer recovered("the Resolver", &err)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return p.LookUp(ctx)

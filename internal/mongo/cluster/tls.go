@@ -60,9 +60,15 @@ func certificateCheck(cfg *tls.Config, allowed Leniency) func(tls.ConnectionStat
 // secured makes the TLS handshake on a new connection. It closes the connection if that fails.
 func secured(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
 	secure := tls.Client(nc, cfg)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = nc.Close()
+	if err := handshakeTLS(ctx, secure); err != nil {
+		closeQuietly(nc)
 		return nil, err
 	}
 	return secure, nil
+}
+
+// handshakeTLS makes a panic of one of the application's functions in the configuration an error.
+func handshakeTLS(ctx context.Context, nc *tls.Conn) (err error) {
+	defer recovered("the TLS handshake", &err)
+	return nc.HandshakeContext(ctx)
 }

@@ -31,6 +31,7 @@ type watch struct {
 // soon is watched at once, so that short deadlines are exact.
 func (c *Conn) watch(ctx context.Context) watch {
 	w := watch{conn: c, ctx: ctx}
+	c.inUse = true
 	if ctx.Done() == nil {
 		c.clearDeadline()
 		return w
@@ -65,12 +66,24 @@ func (w *watch) goOn(err error) bool {
 
 // end ends the watch. After it no deadline of the watch is set any more. It reports whether the context has ended.
 func (w *watch) end() bool {
-	if w.stop == nil || w.stop() {
+	if w.stop == nil {
+		return false
+	}
+	stopped := w.stop()
+	w.stop = nil
+	if stopped {
 		return false
 	}
 	<-w.conn.aborted
 	w.conn.deadline = past
 	return true
+}
+
+// abandon ends a watch that was not ended because the application's net.Conn panicked.
+func (w *watch) abandon() {
+	if w.stop != nil {
+		w.end()
+	}
 }
 
 // setDeadline sets the deadline of reads and writes. It does not replace the deadline of an interruption.

@@ -49,9 +49,11 @@ type run struct {
 	// pinnedByFailure means that an attempt failed whose reply has "ok: 1", and that the pin is of this attempt. If there is
 	// another one, it may go to another server.
 	pinnedByFailure bool
-	reply           Reply
-	lastFailure     retry.Failure // for the log
-	waited          bool          // the log says that a selection of the operation waits
+	// sending is true during the round trip. It stays true if that panics.
+	sending     bool
+	reply       Reply
+	lastFailure retry.Failure // for the log
+	waited      bool          // the log says that a selection of the operation waits
 }
 
 // attempt makes one attempt: select a server, check out a connection, build the message, send it, read the reply, and
@@ -259,11 +261,13 @@ func (r *run) onConnection(ctx, limited context.Context, target cluster.Target, 
 	watched := r.started(ctx, conn, message, requestID)
 	limited, cancel := r.cfg.Limits.ofRoundTrip(limited)
 	defer cancel()
+	r.sending = true
 	if r.op.unacknowledged() {
 		err = conn.Send(limited, message)
 	} else {
 		err = r.roundTrip(limited, conn, message, requestID)
 	}
+	r.sending = false
 	failure := r.outcome(ctx, target, conn, err)
 	if watched != nil {
 		watched.finished(ctx, failure.Err, &r.reply)

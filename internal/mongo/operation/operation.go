@@ -141,11 +141,7 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	}
 	run := runs.Get().(*run)
 	run.begin(r, op)
-	err := r.engine.Do(ctx, retry.Operation{Strategy: run, Name: op.Name, Effect: op.Effect}, run.attempt)
-	run.implicit.End()
-	if op.ends == aborts {
-		op.Session.Unpin()
-	}
+	err := run.do(ctx)
 	switch {
 	case err != nil:
 		err = final(err, run.chosen)
@@ -159,6 +155,22 @@ func (r *Runner) Run(ctx context.Context, op *Operation) error {
 	*run = emptyRun
 	runs.Put(run)
 	return err
+}
+
+// do makes the attempts. The implicit session ends with them, also if the application's code panics.
+func (r *run) do(ctx context.Context) error {
+	defer r.endSession()
+	return r.engine.Do(ctx, retry.Operation{Strategy: r, Name: r.op.Name, Effect: r.op.Effect}, r.attempt)
+}
+
+func (r *run) endSession() {
+	if r.sending { // the application's net.Conn panicked
+		r.session.networkFailed()
+	}
+	r.implicit.End()
+	if r.op.ends == aborts {
+		r.op.Session.Unpin()
+	}
 }
 
 // begin sets the operation's session.
@@ -184,10 +196,12 @@ const endSessionsTimeout = time.Second
 // Close waits until no operation is in flight; if ctx ends first, it interrupts them. Then it ends the sessions on
 // the servers and closes the cluster.
 func (r *Runner) Close(ctx context.Context) {
+	defer r.cfg.Log.Close() // all this also if a listener panics
+	defer r.cfg.Cluster.Interrupt()
+	defer r.cfg.Cluster.Close()
 	r.cfg.Cluster.Drain(ctx)
-	ctx, cancel := context.WithTimeout(ctx, endSessionsTimeout)
+	limited, cancel := context.WithTimeout(ctx, endSessionsTimeout)
 	defer cancel()
-	r.endSessions(ctx)
-	r.cfg.Cluster.Close()
-	r.cfg.Log.Close()
+	r.endSessions(limited)
+	r.cfg.Cluster.Drain(ctx) // an operation that began before Close may have checked out its connection only now
 }

@@ -45,13 +45,14 @@ func (p *Pin) Lost() bool { return p.kept != nil && p.kept.lost }
 // Release removes the pin, and checks in its connection unless another pin has it too. The next operation selects a server
 // again.
 func (p *Pin) Release() {
-	if p.kept != nil {
-		if p.kept.pins--; p.kept.pins == 0 {
-			p.server.BeginUse()
-			p.server.CheckIn(p.kept.conn)
+	server, kept := p.server, p.kept
+	p.server, p.kept = nil, nil
+	if kept != nil {
+		if kept.pins--; kept.pins == 0 {
+			server.BeginUse()
+			server.CheckIn(kept.conn)
 		}
 	}
-	p.server, p.kept = nil, nil
 }
 
 // checkOut returns the pinned connection or, without one, checks out a connection of the server. It returns an error if

@@ -63,9 +63,9 @@ func (r *Runner) NewRequest() *Request {
 // It may be called more than once.
 func (q *Request) End() {
 	held := <-q.primary
-	held.release()
 	q.ended = true
-	q.primary <- held
+	defer func() { q.primary <- held }() // also if a listener panics
+	held.release()
 }
 
 // target returns the member for a read: the pinned one or, without one, a suitable member that is not among failed.
@@ -167,40 +167,55 @@ func (q *Request) checkOut(ctx context.Context, server *cluster.Server) (*heldCo
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if held.conn != nil && (held.server != server || !server.StillUsable(held.conn, time.Now())) {
-		held.release()
+	renewed := false
+	defer func() {
+		if !renewed { // also if a listener panics
+			q.primary <- held
+		}
+	}()
+	err := held.renew(ctx, server)
+	if renewed = err == nil; !renewed {
+		return nil, err
 	}
-	if held.conn != nil {
+	return held, nil
+}
+
+// renew makes sure that there is a connection to the server that an operation can use.
+func (h *heldConn) renew(ctx context.Context, server *cluster.Server) error {
+	if h.conn != nil && (h.server != server || !server.StillUsable(h.conn, time.Now())) {
+		h.release()
+	}
+	if h.conn != nil {
 		server.BeginUse()
-		return held, nil
+		return nil
 	}
 	conn, err := server.CheckOut(ctx)
 	if err != nil {
-		q.primary <- held
-		return nil, err
+		return err
 	}
-	held.server, held.conn = server, conn
+	h.server, h.conn = server, conn
 	conn.PinnedTo(cluster.UseRequest)
-	return held, nil
+	return nil
 }
 
 // checkIn makes the connection available for the request's next operation.
 func (q *Request) checkIn(held *heldConn) {
+	defer func() { q.primary <- held }() // also if a listener panics
 	if held.conn.Reusable() && !q.ended {
 		held.server.EndUse()
-	} else {
-		held.server.CheckIn(held.conn)
-		held.conn = nil
+		return
 	}
-	q.primary <- held
+	conn := held.conn
+	held.conn = nil
+	held.server.CheckIn(conn)
 }
 
 // release gives the connection back to its pool.
 func (h *heldConn) release() {
-	if h.conn != nil {
-		h.server.BeginUse()
-		h.server.CheckIn(h.conn)
+	if conn := h.conn; conn != nil {
 		h.conn = nil
+		h.server.BeginUse()
+		h.server.CheckIn(conn)
 	}
 }
 

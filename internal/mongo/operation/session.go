@@ -107,10 +107,14 @@ func (s *Session) End() {
 		return
 	}
 	s.ended = true
-	s.Unpin()
-	if s.server == nil {
-		return
+	if s.server != nil {
+		defer s.giveBack() // also if a listener panics
 	}
+	s.Unpin()
+}
+
+// giveBack returns the server session to the pool.
+func (s *Session) giveBack() {
 	now := s.server.lastUsed // saves a call of time.Now for each operation
 	if s.explicit {
 		now = time.Now()
