@@ -46,7 +46,8 @@ func (x *exec) writing(apply func() error) error {
 	return err
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, for which it gives up the mutex.
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, or the scripts that it needs have run. It gives up
+// the mutex for that.
 // It returns from which index of the log on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m, before := x.conn.member, x.result
@@ -57,16 +58,23 @@ func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 			err = x.result.conflict
 		}
 		blocker := x.result.blocker
-		if blocker == nil {
+		script := x.result.script
+		if blocker == nil && !script.Waiting() {
 			return since, err
 		}
 		m.takeBackLocked(since)
 		x.result = before
+		x.result.script = script
 		for _, note := range before.entries {
 			note.ErrorCode, note.Deduplicated = 0, false
 			note.outcome.Reset()
 		}
-		if err = x.awaitBlockerLocked(blocker); err != nil {
+		if blocker != nil {
+			err = x.awaitBlockerLocked(blocker)
+		} else {
+			err = x.runScriptsLocked()
+		}
+		if err != nil {
 			return m.data.Log.Last(), err
 		}
 	}

@@ -47,8 +47,16 @@ func unknownLet(command string) error {
 	return fields.Unknown(command, "let")
 }
 
-// hooks returns what compiles the command's expressions, or why its let cannot be.
+// hooks returns what compiles the command's expressions and scripts, or why its let cannot be.
 func (x *exec) hooks() (query.Hooks, error) {
+	hooks, err := x.expressionHooks()
+	if x.conn.set.config.javaScript != nil {
+		hooks.Where = x.where
+	}
+	return hooks, err
+}
+
+func (x *exec) expressionHooks() (query.Hooks, error) {
 	v := &x.result.vars
 	switch {
 	case v.raw == nil:

@@ -98,7 +98,7 @@ func (p *pool) finish(pending *pendingConn, c *Conn) bool {
 		c.generation = pending.generation
 	}
 	delete(p.pending, pending)
-	p.open[c] = struct{}{}
+	p.open[c], p.failed = struct{}{}, nil
 	return true
 }
 
@@ -128,6 +128,7 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	} else {
+		p.setFailed(err)
 		p.server.cluster.handshakeFailed(p.server, pending.generation, err)
 	}
 	if refused {
@@ -143,6 +144,13 @@ func (p *pool) fail(ctx context.Context, pending *pendingConn, err error) {
 	if waits {
 		pending.waiter.granted <- grant{err: err}
 	}
+}
+
+// setFailed notes the error of a connection for checkouts that end without one.
+func (p *pool) setFailed(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = err
 }
 
 // giveTo gives a connection to a waiter. It returns false if the waiter has left the queue.

@@ -18,6 +18,7 @@ type pool struct {
 	state       poolState
 	generations generations
 	cause       error   // the error that cleared the pool last
+	failed      error   // of the connection that was begun last; nil if it was made
 	idle        []*Conn // all of the current generation; the most recently used last
 	open        map[*Conn]struct{}
 	pending     map[*pendingConn]struct{}

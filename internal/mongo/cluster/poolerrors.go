@@ -44,19 +44,26 @@ type CheckOutError struct {
 	Waited     time.Duration
 	Uses       [UseRequest + 1]uint64 // connections in use, by their use
 	Err        error
+	// Failed is the error of the last connection that was begun, nil if it was made.
+	Failed error
 	// LoadBalanced means that the pool is that of a load balancer.
 	LoadBalanced bool
 }
 
-// Error returns the cause, the number of connections in use and the longest time for which one has been in use, and how many of
+// Error returns the cause, the number of connections in use and the longest time for which one has been in use, why the last one that
+// was begun has failed, and how many of
 // them cursors and transactions keep.
 func (e *CheckOutError) Error() string {
 	limit := "without a limit"
 	if e.Limit > 0 {
 		limit = fmt.Sprintf("of at most %d", e.Limit)
 	}
-	return fmt.Sprintf("no connection to %s after %v: %d %s are in use, the longest for %v, and %d are being made%s: %v",
-		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, e.pinned(), e.Err)
+	failed := ""
+	if e.Failed != nil {
+		failed = fmt.Sprintf(", the last one failed (%v)", e.Failed)
+	}
+	return fmt.Sprintf("no connection to %s after %v: %d %s are in use, the longest for %v, and %d are being made%s%s: %v",
+		e.Address, e.Waited.Round(time.Millisecond), e.Out, limit, e.LongestUse.Round(time.Millisecond), e.Connecting, failed, e.pinned(), e.Err)
 }
 
 // pinned returns how many connections are pinned, in the words of the Load Balancer specification, "Connection Tracking". Without a

@@ -70,7 +70,7 @@ func (p *pool) exhausted(cause error, start time.Time) error {
 	now := time.Now()
 	e := &CheckOutError{
 		Address: p.server.address, Limit: p.server.cluster.cfg.MaxPoolSize, Waited: now.Sub(start), Err: cause,
-		Connecting: len(p.pending), LoadBalanced: p.server.cluster.cfg.Topology.LoadBalanced,
+		Connecting: len(p.pending), Failed: p.failed, LoadBalanced: p.server.cluster.cfg.Topology.LoadBalanced,
 	}
 	for c := range p.open {
 		if !c.checkedOut.IsZero() {
