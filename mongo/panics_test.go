@@ -450,15 +450,13 @@ func TestAPanicOfConnectOrDisconnectLeavesNothingBehind(t *testing.T) {
 					TopologyClosed:  func(*event.TopologyClosedEvent) { v.at("TopologyClosed") },
 				})
 				place := map[string]string{c.in: c.place}
-				if panicked := v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }); panicked != (c.in == "Connect") {
-					t.Fatalf("Connect panicked: %v", panicked)
-				}
+				v.trap.set(place["Connect"], func() { v.client, _ = mongo.Connect(o) }) // a monitor may be faster, and call the listener
 				if v.client != nil {
 					if err := v.client.Ping(t.Context(), nil); err != nil {
 						t.Error(err)
 					}
-					if panicked := v.trap.set(place["Disconnect"], func() { _ = v.client.Disconnect(t.Context()) }); !panicked {
-						t.Error("Disconnect did not panic")
+					if panicked := v.trap.set(place["Disconnect"], func() { _ = v.client.Disconnect(t.Context()) }); panicked != (c.in == "Disconnect") {
+						t.Errorf("Disconnect panicked: %v", panicked)
 					}
 				}
 				synctest.Wait()
