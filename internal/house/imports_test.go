@@ -58,6 +58,7 @@ var ours = map[string][]string{
 	"retry/couchbasereason":    {"retry"},
 	"retry/retryhttp":          {"retry"},
 	"retry/retryslog":          {"retry"},
+	"internal/couchbase/memd":  {},
 	"internal/memnet":          {},
 	"internal/filelock":        {},
 	"internal/mutant":          {},
