@@ -60,6 +60,7 @@ var ours = map[string][]string{
 	"retry/retryslog":               {"retry"},
 	"internal/couchbase/memd":       {},
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
+	"internal/couchbase/connstr":    {},
 	"internal/memnet":               {},
 	"internal/filelock":             {},
 	"internal/mutant":               {},
