@@ -123,22 +123,6 @@ func (x *exec) createField(e *wire.Element) error {
 	return fields.Unsupported("create", string(e.Key))
 }
 
-// checkIDIndex refuses an index of _id that is another than the one that every collection has.
-func checkIDIndex(doc []byte) error {
-	key, name := query.Lookup(doc, "key"), query.Lookup(doc, "name")
-	switch {
-	case key.Missing():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'key' field is a required property of an index specification")
-	case name.Missing():
-		return mongoerr.Errorf(mongoerr.FailedToParse, "The 'name' field is a required property of an index specification")
-	case !store.IsIDPattern(key.Data):
-		return mongoerr.Errorf(mongoerr.BadValue, "The 'key' field for an _id index must be {_id: 1}, but got %s", key)
-	case !query.Lookup(doc, "collation").Missing():
-		return fields.Unsupported("create", "idIndex.collation")
-	}
-	return nil
-}
-
 // alreadyThere returns why a collection cannot be created again. Since 7.0 it can if it is as it should be.
 func (x *exec) alreadyThere(d *store.Definition, wanted *store.Options) error {
 	if !x.conn.set.config.version.AtLeast(7, 0) {

@@ -3,10 +3,7 @@ package mongotest
 import (
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
@@ -50,25 +47,6 @@ func cmdDropIndexes(x *exec) error {
 	x.result.out = wire.AppendInt32(x.result.out, "nIndexesWas", int32(was))
 	if all {
 		x.result.out = wire.AppendString(x.result.out, "msg", "non-_id indexes dropped for collection")
-	}
-	return nil
-}
-
-func checkIndexChoice(v query.Value) error {
-	switch {
-	case v.IsArray():
-		for i, name := range query.Elements(v.Data) {
-			switch {
-			case name.Type == bson.TypeString:
-			case i == 0: // it is the first by which an array is taken for one of names
-				return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type 'array', expected types '[string]'")
-			default:
-				return fields.WrongType("dropIndexes", "index."+wire.ArrayKey(i), name.Type, "string")
-			}
-		}
-	case v.Type != bson.TypeString && !v.IsDocument():
-		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object]'",
-			query.TypeName(v.Type))
 	}
 	return nil
 }

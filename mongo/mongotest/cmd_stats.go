@@ -8,7 +8,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
 
@@ -35,46 +34,6 @@ func cmdCollStats(x *exec) error {
 		x.result.out = appendCollStats(wire.AppendString(x.result.out, "ns", x.command.full), c, scale)
 	}
 	return err
-}
-
-// appendCollStats writes the sizes of a collection, nil for none, in units of scale.
-func appendCollStats(dst []byte, c *store.Collection, scale int64) []byte {
-	if c == nil {
-		c = &store.Collection{Def: &store.Definition{}}
-	}
-	exists := c.ByKey != nil
-	dst = query.AppendSmallest(dst, "size", c.Size/scale)
-	dst = wire.AppendInt32(dst, "count", int32(c.Live))
-	if c.Live > 0 {
-		dst = query.AppendSmallest(dst, "avgObjSize", c.Size/int64(c.Live))
-	}
-	dst = wire.AppendInt32(dst, "numOrphanDocs", 0)
-	storage := int64(0)
-	if exists {
-		storage = store.Pages(c.Size)
-	}
-	dst = query.AppendSmallest(dst, "storageSize", storage/scale)
-	if exists {
-		dst = wire.AppendInt32(dst, "freeStorageSize", 0)
-		dst = wire.AppendBool(dst, "capped", c.Def.Options.Capped)
-		if o := c.Def.Options; o.Capped {
-			dst = query.AppendSmallest(dst, "max", o.Max)
-			dst = query.AppendSmallest(dst, "maxSize", o.Size/scale)
-		}
-	}
-	dst = wire.AppendInt32(dst, "nindexes", int32(len(c.Def.Indexes)))
-	if exists {
-		building, list := wire.BeginArray(dst, "indexBuilds")
-		dst = wire.EndDocument(list, building)
-	}
-	dst = query.AppendSmallest(dst, "totalIndexSize", c.IndexStorage()/scale)
-	at, dst := wire.BeginEmbedded(dst, "indexSizes")
-	for _, ix := range c.Def.Indexes {
-		dst = query.AppendSmallest(dst, ix.Name, store.PageSize/scale)
-	}
-	dst = wire.EndDocument(dst, at)
-	dst = query.AppendSmallest(dst, "totalSize", (storage+c.IndexStorage())/scale)
-	return query.AppendSmallest(dst, "scaleFactor", scale)
 }
 
 // https://www.mongodb.com/docs/manual/reference/command/dbStats/

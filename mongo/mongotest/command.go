@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -321,21 +320,6 @@ func (x *exec) collectionName() error {
 	}
 	c.coll = string(text)
 	c.full = c.db + "." + c.coll
-	return nil
-}
-
-func checkNamespace(db, coll string) error {
-	if coll != "" && coll[0] == '.' {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Collection names cannot start with '.': %s", coll)
-	}
-	if db == "" || coll == "" || len(db)+len(coll) > 255 {
-		return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid namespace specified: %s", strings.TrimSuffix(db+"."+coll, "."))
-	}
-	for _, r := range db + coll {
-		if r == 0 || r == '$' {
-			return mongoerr.Errorf(mongoerr.InvalidNamespace, "Invalid collection name: %s", coll)
-		}
-	}
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/fields"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
-	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/version"
 )
 
 // checkFields checks what the command has besides what every command may have.
@@ -73,26 +72,6 @@ func (x *exec) since(major, minor int32, command, field string) error {
 func (x *exec) noArgs() error {
 	if len(x.command.args) > 0 {
 		return fields.Unknown(x.command.name, string(x.command.args[0].Key))
-	}
-	return nil
-}
-
-// checkComment refuses the comments that older versions do: all commands may have one since 4.4, and a few had it before as a
-// string.
-func checkComment(v version.Version, command string, comment query.Value) error {
-	switch command {
-	case "count", "distinct":
-		if !v.Has(version.Of(4, 4, 14)) && comment.Type != bson.TypeString {
-			return fields.WrongType(command, "comment", comment.Type, "string")
-		}
-	case "find", "aggregate":
-		if !v.AtLeast(4, 4) && comment.Type != bson.TypeString {
-			return fields.WrongType(command, "comment", comment.Type, "string")
-		}
-	default:
-		if !v.AtLeast(4, 4) {
-			return fields.Unknown(command, "comment")
-		}
 	}
 	return nil
 }

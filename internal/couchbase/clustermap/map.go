@@ -37,11 +37,11 @@ func (t table) rows() int {
 	return len(t.nodes) / t.width
 }
 
-func (t table) at(vbucket uint16, copy int) int {
-	if int(vbucket) >= t.rows() || copy < 0 || copy >= t.width {
+func (t table) at(vbucket uint16, column int) int {
+	if int(vbucket) >= t.rows() || column < 0 || column >= t.width {
 		return None
 	}
-	return int(t.nodes[int(vbucket)*t.width+copy])
+	return int(t.nodes[int(vbucket)*t.width+column])
 }
 
 // HasBucket reports whether this is the map of a bucket.

@@ -76,5 +76,6 @@ func cutPort(address string) (host, port string, err error) {
 }
 
 func notInHosts(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_')
+	const inHosts = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+	return !strings.ContainsRune(inHosts, r)
 }

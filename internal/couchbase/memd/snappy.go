@@ -39,9 +39,5 @@ func Deflate(value []byte, minSize int, minRatio float64) ([]byte, bool) {
 
 // Compressible reports whether a server accepts the command with a compressed value.
 func (o Opcode) Compressible() bool {
-	switch o {
-	case OpSet, OpAdd, OpReplace, OpAppend, OpPrepend:
-		return true
-	}
-	return false
+	return o == OpSet || o == OpAdd || o == OpReplace || o == OpAppend || o == OpPrepend
 }
