@@ -195,19 +195,27 @@ func TestASocketTimeoutLimitsTheHandshake(t *testing.T) {
 	})
 }
 
-// Connection Monitoring and Pooling, "waitQueueTimeoutMS".
-func TestTheWaitQueueTimeoutOfTheConnectionString(t *testing.T) {
+// Connection Monitoring and Pooling, "waitQueueTimeoutMS", and Client Side Operations Timeout, "Server Selection": its timeout
+// limits the checkout too.
+func TestHowLongACheckoutWaitsInTheQueue(t *testing.T) {
 	const held = 2 * time.Second
 	for _, c := range []struct {
 		name, uri string
 		limit     time.Duration // of the context
-		fails     bool
+		fails     string        // in the error; "": it succeeds
 		took      time.Duration
 	}{
-		{"limits the wait for a connection", "waitQueueTimeoutMS=500", 0, true, 500 * time.Millisecond},
-		{"0 means no limit", "waitQueueTimeoutMS=0", 0, false, held},
-		{"a deadline replaces it", "waitQueueTimeoutMS=500", time.Minute, false, held},
-		{"timeoutMS replaces it", "waitQueueTimeoutMS=500&timeoutMS=60000", 0, false, held},
+		{"waitQueueTimeoutMS limits it", "waitQueueTimeoutMS=500", 0, "waitQueueTimeoutMS has passed", 500 * time.Millisecond},
+		{"waitQueueTimeoutMS=0 does not", "waitQueueTimeoutMS=0", 0, "", held},
+		{"a deadline replaces waitQueueTimeoutMS", "waitQueueTimeoutMS=500", time.Minute, "", held},
+		{"timeoutMS replaces waitQueueTimeoutMS", "waitQueueTimeoutMS=500&timeoutMS=60000", 0, "", held},
+		{"serverSelectionTimeoutMS limits it", "serverSelectionTimeoutMS=500", 0, "serverSelectionTimeoutMS has passed", 500 * time.Millisecond},
+		{"also with a later deadline", "serverSelectionTimeoutMS=500", time.Minute, "serverSelectionTimeoutMS has passed", 500 * time.Millisecond},
+		{"also with a longer timeoutMS", "serverSelectionTimeoutMS=500&timeoutMS=60000", 0, "serverSelectionTimeoutMS has passed", 500 * time.Millisecond},
+		{"an earlier deadline comes first", "serverSelectionTimeoutMS=500", 300 * time.Millisecond, "no connection to", 300 * time.Millisecond},
+		{"the shorter of both", "serverSelectionTimeoutMS=500&waitQueueTimeoutMS=400", 0, "waitQueueTimeoutMS has passed", 400 * time.Millisecond},
+		{"the other is shorter", "serverSelectionTimeoutMS=500&waitQueueTimeoutMS=600", 0, "serverSelectionTimeoutMS has passed", 500 * time.Millisecond},
+		{"serverSelectionTimeoutMS=0 does not", "serverSelectionTimeoutMS=0", 0, "", held},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, withOptions("maxPoolSize=1&"+c.uri), func(w *world) {
@@ -225,10 +233,10 @@ func TestTheWaitQueueTimeoutOfTheConnectionString(t *testing.T) {
 				}
 				began := time.Now().Add(-time.Millisecond)
 				err := w.coll.FindOne(ctx, doc()).Err()
-				if took := time.Since(began).Truncate(100 * time.Millisecond); took != c.took || (err != nil) != c.fails {
+				if took := time.Since(began).Truncate(100 * time.Millisecond); took != c.took || (err != nil) != (c.fails != "") {
 					t.Errorf("after %v: %v", took, err)
 				}
-				if c.fails && (!mongo.IsTimeout(err) || !strings.Contains(err.Error(), "waitQueueTimeoutMS has passed")) {
+				if c.fails != "" && (!mongo.IsTimeout(err) || !strings.Contains(err.Error(), c.fails)) {
 					t.Errorf("error: %v", err)
 				}
 				if w.poolEvents(event.ConnectionPoolCleared) != 0 {

@@ -94,7 +94,7 @@ func TestAConnectionGivenToAWaiterIsInUseFromThatTime(t *testing.T) {
 		held := checkOut(t, s)
 		waiting := async(func() *Conn { return checkOut(t, s) })
 		unsettled(t, "the wait", waiting)
-		pass(t, time.Minute)
+		pass(t, 20*time.Second)
 		s.CheckIn(held)
 		handed := settled(t, "the wait", waiting)
 		pass(t, time.Second)

@@ -33,6 +33,9 @@ func (e *PoolClearedError) Unwrap() error { return e.Cause }
 // errWaitQueueTimeout is the cause of a checkout that has waited for Config.WaitQueueTimeout.
 var errWaitQueueTimeout = fmt.Errorf("waitQueueTimeoutMS has passed: %w", context.DeadlineExceeded)
 
+// errCheckOutTimeout is the cause of a checkout that has waited for Config.ServerSelectionTimeout.
+var errCheckOutTimeout = fmt.Errorf("serverSelectionTimeoutMS has passed, which also limits the wait for a connection: %w", context.DeadlineExceeded)
+
 // CheckOutError is the error of a checkout whose context ended, or that waited for too long in the queue, before there was a
 // connection. Nothing was sent.
 type CheckOutError struct {

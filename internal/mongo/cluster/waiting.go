@@ -18,8 +18,13 @@ type grant struct {
 }
 
 func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, error) {
-	limit, stop := p.queueLimit(ctx)
-	defer stop()
+	after, tooLate := p.queueLimit(ctx)
+	var limit <-chan time.Time
+	if tooLate != nil {
+		timer := time.NewTimer(after)
+		defer timer.Stop()
+		limit = timer.C
+	}
 	var cause error
 	for cause == nil {
 		select {
@@ -29,7 +34,7 @@ func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, err
 			cause = context.Cause(ctx)
 		case <-limit:
 			if !p.connectsFor(w) {
-				cause = errWaitQueueTimeout
+				cause = tooLate
 			}
 		}
 	}
@@ -47,14 +52,19 @@ func (p *pool) wait(ctx context.Context, w *waiter, start time.Time) (*Conn, err
 	return nil, err
 }
 
-// queueLimit returns a channel that gets a value when a checkout has waited for WaitQueueTimeout, nil if that does not count.
-func (p *pool) queueLimit(ctx context.Context) (limit <-chan time.Time, stop func()) {
-	after := p.server.cluster.cfg.WaitQueueTimeout
-	if _, ok := ctx.Deadline(); ok || after == 0 {
-		return nil, func() {}
+// queueLimit returns the longest time that a checkout may wait in the queue, with the error after it. The error is nil if only the
+// context limits the wait. A deadline replaces waitQueueTimeoutMS, but not the server selection timeout, which limits the
+// checkout too (Client Side Operations Timeout, "Server Selection").
+func (p *pool) queueLimit(ctx context.Context) (after time.Duration, tooLate error) {
+	cfg := &p.server.cluster.cfg
+	deadline, ok := ctx.Deadline()
+	switch {
+	case ok && time.Until(deadline) <= cfg.ServerSelectionTimeout:
+		return 0, nil
+	case !ok && cfg.WaitQueueTimeout > 0 && cfg.WaitQueueTimeout <= cfg.ServerSelectionTimeout:
+		return cfg.WaitQueueTimeout, errWaitQueueTimeout
 	}
-	timer := time.NewTimer(after)
-	return timer.C, func() { timer.Stop() }
+	return cfg.ServerSelectionTimeout, errCheckOutTimeout
 }
 
 // connectsFor reports whether a connection was begun for a waiter. It has left the wait queue in the specification's sense: only
