@@ -243,6 +243,7 @@ func (m *member) stepDownLocked() {
 	m.role = secondary
 	m.held = nil
 	m.abortAllLocked()
+	clear(m.transactions) // the log, which a rollback changes, says which of them are committed
 	m.stopTimer()
 }
 
