@@ -96,7 +96,8 @@ func (b *batches) encodeExtras(given writeExtras) error {
 	return nil
 }
 
-// run runs the commands and returns the first error, or all errors of single statements. The client's timeout is for all
+// run runs the commands and returns the error of a command that failed as a whole, the errors of single statements and of write
+// concerns, or both. The client's timeout is for all
 // commands together.
 func (b *batches) run(ctx context.Context) error {
 	ctx, cancel := b.coll.db.client.withTimeout(ctx)
@@ -105,11 +106,12 @@ func (b *batches) run(ctx context.Context) error {
 	for goOn && b.done < len(b.statements) {
 		goOn, fatal = b.step(ctx)
 	}
+	none := len(b.problems.WriteErrors) == 0 && b.problems.WriteConcernError == nil
 	switch {
-	case fatal != nil:
+	case none:
 		return fatal
-	case len(b.problems.WriteErrors) == 0 && b.problems.WriteConcernError == nil:
-		return nil
+	case fatal != nil:
+		return &partlyFailed{fatal, b.problems}
 	case b.history != nil:
 		return &operation.WithHistory{Err: b.problems, History: b.history}
 	default:

@@ -282,6 +282,25 @@ func TestBulkWriteCollectsWriteConcernErrors(t *testing.T) {
 	})
 }
 
+// A write concern that was not satisfied must be seen, whatever the next command fails with.
+func TestBulkWriteKeepsTheErrorsBeforeACommandThatFails(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.must(w.failCommand(doc("failCommands", bson.A{"insert"}, "writeConcernError", doc("code", 64, "errmsg", "not satisfied"))))
+		w.script("update", refuse(1))
+		r, err := w.coll.BulkWrite(w.ctx, models{insertOf(1), updateOneOf(doc("_id", 1), set1)})
+		var command mongo.CommandError
+		if e := bulk(t, err); e.WriteConcernError == nil || e.WriteConcernError.Code != 64 || !errors.As(err, &command) || command.Code != 1 {
+			t.Errorf("error %v", err)
+		}
+		if text := err.Error(); !strings.HasPrefix(text, command.Error()) || !strings.Contains(text, "before it: ") || !strings.Contains(text, "not satisfied") {
+			t.Error(text)
+		}
+		if r.InsertedCount != 1 || r.ModifiedCount != 0 {
+			t.Errorf("result %+v", r)
+		}
+	})
+}
+
 func TestUnacknowledgedBulkWrite(t *testing.T) {
 	in(t, nil, func(w *world) {
 		coll := w.coll.Database().Collection("c", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
