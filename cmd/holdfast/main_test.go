@@ -228,17 +228,11 @@ func checkNothingIsLeft(t *testing.T, uri string) {
 	}
 }
 
-// TestARealServer runs on the server in HOLDFAST_MONGODB_URI. A server that ended meanwhile has added failures of its own, so
-// the run is repeated once.
+// TestARealServer runs on the server in HOLDFAST_MONGODB_URI.
 func TestARealServer(t *testing.T) {
 	uri := spectest.Server(t)
-	before := spectest.ServerProcess(t, uri)
+	dropLeftOver(t, uri)
 	code, stdout, stderr := holdfast(t.Context(), "prove", "--check", "--uri", uri)
-	if code != exitOK && spectest.ServerProcess(t, uri) != before {
-		t.Logf("the server ended in the first run: exit code %d, %s", code, stderr)
-		dropLeftOver(t, uri)
-		code, stdout, stderr = holdfast(t.Context(), "prove", "--check", "--uri", uri)
-	}
 	if code != exitOK {
 		t.Errorf("exit code %d:\n%s\n%s", code, stdout, stderr)
 	}
@@ -246,7 +240,7 @@ func TestARealServer(t *testing.T) {
 	checkNothingIsLeft(t, uri)
 }
 
-// dropLeftOver drops the database of a run that could not drop it.
+// dropLeftOver drops the database of a run that ended with its server.
 func dropLeftOver(t *testing.T, uri string) {
 	t.Helper()
 	client, err := official.Connect(options.Client().ApplyURI(uri))

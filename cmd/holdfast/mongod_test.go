@@ -29,6 +29,8 @@ import (
 	official "go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
 // asProgram is the environment variable that makes the test binary run the program itself.
@@ -40,7 +42,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // otherwise programs that are started under nohup would ignore it
-	os.Exit(m.Run())
+	os.Exit(spectest.Main(m))
 }
 
 // output is the output of a process so far.

@@ -31,7 +31,9 @@ func Server(t T) string {
 	if err := lockServer(t); err != nil {
 		t.Fatalf("the lock of the real server: %v", err)
 	}
-	ServerProcess(t, uri)
+	if _, err := serverProcess(uri); err != nil {
+		t.Fatalf("HOLDFAST_MONGODB_URI: %v", err)
+	}
 	return uri
 }
 
@@ -77,15 +79,14 @@ func lockFile(path string) (*os.File, error) {
 	return file, err
 }
 
-// ServerProcess returns the process id of a real server, by which a test notices that the server was started again. It waits
-// for a server that is being started.
-func ServerProcess(t T, uri string) int64 {
-	t.Helper()
+// serverProcess returns the process id of a real server, which shows whether the server was started again. It waits for a server
+// that is being started.
+func serverProcess(uri string) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), serverLimit)
 	defer cancel()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(serverLimit))
 	if err != nil {
-		t.Fatalf("HOLDFAST_MONGODB_URI: %v", err)
+		return 0, err
 	}
 	defer func() { _ = client.Disconnect(ctx) }()
 	var status struct{ PID int64 }
@@ -94,8 +95,5 @@ func ServerProcess(t T, uri string) int64 {
 	}
 	for err = read(); mongo.IsNetworkError(err) && ctx.Err() == nil; err = read() {
 	}
-	if err != nil {
-		t.Fatalf("HOLDFAST_MONGODB_URI: %v", err)
-	}
-	return status.PID
+	return status.PID, err
 }

@@ -3,13 +3,15 @@ package spec
 import (
 	"os"
 	"testing"
+
+	"github.com/holdfast-db/holdfast/internal/spectest"
 )
 
 // whole is the report of a run of all suites, nil if there was none.
 var whole *report
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := spectest.Main(m)
 	if whole != nil {
 		whole.print(os.Stdout)
 	}
