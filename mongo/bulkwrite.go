@@ -13,7 +13,8 @@ var bulkWriteFields = honoured("BypassDocumentValidation", "Comment", "Ordered",
 // one kind that follow one another are in one command, and the first error of a model ends it. If Ordered is false, all models
 // of one kind are together, and the writes after an error are made too. A command without UpdateMany and DeleteMany
 // models is a retryable write; the others are retried for overload only. If a command fails as a whole, also after a
-// retry, the remaining commands are not sent, even if Ordered is false. A write concern error does not end it.
+// retry, the remaining commands are not sent, even if Ordered is false. The error then matches that of the command and, if
+// commands before it had errors, also a BulkWriteException with these. A write concern error does not end it.
 //
 // Errors of models are in a BulkWriteException; their indexes are those of models. A model that is larger than the server permits
 // is one of them, with code 10334. The result counts the successful writes also after an error; it is nil if there are no models, a
