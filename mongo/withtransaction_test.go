@@ -153,24 +153,49 @@ func TestTheRetriesOfWithTransactionHaveBackoff(t *testing.T) {
 
 // A commit whose result stays unknown is sent again at once the first time, then with backoff.
 func TestACommitIsSentAgainWhileItsResultIsUnknown(t *testing.T) {
+	took := func(t *testing.T, jitter float64) (took time.Duration) {
+		in(t, nil, func(w *world) {
+			w.seed()
+			var faults []mongotest.Fault
+			for range 8 { // two attempts for each call; the server stays known
+				faults = append(faults, refuse(262, "RetryableWriteError"))
+			}
+			w.script("commitTransaction", faults...)
+			s, _ := w.session()
+			defer s.EndSession(w.ctx)
+			s.SetJitter(constantly(jitter))
+			calls := 0
+			began := time.Now()
+			_, err := s.WithTransaction(w.ctx, func(ctx context.Context) (any, error) {
+				calls++
+				return nil, insertOne(ctx, w.coll)
+			})
+			w.must(err)
+			took = time.Since(began)
+			if n := len(w.started("commitTransaction")); n != 9 || calls != 1 || w.documents() != 2 {
+				t.Errorf("%d commits, %d calls, %d documents", n, calls, w.documents())
+			}
+		})
+		return took
+	}
+	const want = 11_250*time.Microsecond + 16_875*time.Microsecond + 25_312*time.Microsecond // the second to the fourth wait
+	if more := took(t, 1) - took(t, 0); (more - want).Abs() > time.Millisecond {
+		t.Errorf("the backoff makes it %v longer, want %v", more, want)
+	}
+}
+
+// A commit that a server keeps refusing at once ends with the time of WithTransaction.
+func TestTheCommitsOfWithTransactionEndWithItsTime(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.seed()
-		var faults []mongotest.Fault
-		for range 8 { // two attempts for each call
-			faults = append(faults, refuse(91, "RetryableWriteError"))
-		}
-		w.script("commitTransaction", faults...)
+		w.heal = w.set.Use("commitTransaction", mongotest.Always(refuse(91, "RetryableWriteError")))
 		s, _ := w.session()
 		defer s.EndSession(w.ctx)
 		s.SetJitter(constantly(1))
-		calls := 0
-		_, err := s.WithTransaction(w.ctx, func(ctx context.Context) (any, error) {
-			calls++
-			return nil, insertOne(ctx, w.coll)
-		})
-		w.must(err)
-		if n := len(w.started("commitTransaction")); n != 9 || calls != 1 || w.documents() != 2 {
-			t.Errorf("%d commits, %d calls, %d documents", n, calls, w.documents())
+		began := time.Now()
+		_, err := s.WithTransaction(w.ctx, insertIn(w))
+		if took := time.Since(began); !mongo.IsTimeout(err) || took > 120*time.Second || took < 119*time.Second {
+			t.Errorf("after %v: %v", took, err)
 		}
 	})
 }
