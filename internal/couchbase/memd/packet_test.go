@@ -151,22 +151,6 @@ func TestReadReadsOnePacketAfterTheOther(t *testing.T) {
 	}
 }
 
-// A header may state 30 MiB. As long as they have not come, they must not be allocated.
-func TestReadAllocatesOnlyAsBytesArrive(t *testing.T) {
-	header := unhex(t, "80 00 0000 00 00 0000 01dfffe8 00000001 0000000000000000")
-	allocated := testing.Benchmark(func(b *testing.B) {
-		b.ReportAllocs()
-		for range b.N {
-			if _, err := Read(bytes.NewReader(header), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
-				b.Fatal(err)
-			}
-		}
-	})
-	if n := allocated.AllocedBytesPerOp(); n > 2*firstRead+HeaderLength {
-		t.Errorf("%d bytes were allocated for a header", n)
-	}
-}
-
 func FuzzPacket(f *testing.F) {
 	for _, c := range packets {
 		f.Add(unhex(f, c.hex))
