@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/holdfast-db/holdfast/internal/sizedread"
 )
 
 // A header may state 30 MiB. As long as they have not come, they must not be allocated.
@@ -20,7 +22,7 @@ func TestReadAllocatesOnlyAsBytesArrive(t *testing.T) {
 			}
 		}
 	})
-	if n := allocated.AllocedBytesPerOp(); n > 3*firstRead {
+	if n := allocated.AllocedBytesPerOp(); n > 3*sizedread.FirstRead {
 		t.Errorf("%d bytes were allocated for a header", n)
 	}
 }

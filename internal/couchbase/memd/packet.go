@@ -2,8 +2,9 @@ package memd
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
+
+	"github.com/holdfast-db/holdfast/internal/sizedread"
 )
 
 // Packet is one message between a client and a server. A response has a Status, every other packet a VBucket.
@@ -107,34 +108,5 @@ func (p *Packet) check() error {
 // Read reads the bytes of one packet from r into buf, which it grows as needed, and returns them. io.EOF means that r ended
 // between packets.
 func Read(r io.Reader, buf []byte) ([]byte, error) {
-	buf = grow(buf[:0], HeaderLength)
-	if _, err := io.ReadFull(r, buf); err != nil {
-		return nil, err
-	}
-	length, err := PacketLength(buf)
-	if err != nil {
-		return nil, err
-	}
-	for len(buf) < length {
-		have := len(buf)
-		buf = grow(buf, min(length, max(2*have, firstRead)))
-		if _, err := io.ReadFull(r, buf[have:]); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
-		}
-	}
-	return buf, nil
-}
-
-// firstRead is the number of bytes that are allocated before any byte of a body has arrived: a header may state any length.
-const firstRead = 64 << 10
-
-// grow returns b with length n and its bytes kept.
-func grow(b []byte, n int) []byte {
-	if cap(b) >= n {
-		return b[:n]
-	}
-	return append(b, make([]byte, n-len(b))...)
+	return sizedread.Message(r, buf, HeaderLength, PacketLength)
 }

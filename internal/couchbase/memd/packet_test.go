@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/holdfast-db/holdfast/internal/sizedread"
 )
 
 // packets are packets as they stand on the wire.
@@ -123,7 +125,7 @@ func TestReadReadsOnePacketAfterTheOther(t *testing.T) {
 	for _, c := range packets {
 		stream = append(stream, unhex(t, c.hex)...)
 	}
-	large := Packet{Magic: MagicRequest, Opcode: OpSet, Value: bytes.Repeat([]byte("x"), 3*firstRead)}
+	large := Packet{Magic: MagicRequest, Opcode: OpSet, Value: bytes.Repeat([]byte("x"), 3*sizedread.FirstRead)}
 	stream, err := large.Append(stream)
 	if err != nil {
 		t.Fatal(err)

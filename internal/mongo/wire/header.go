@@ -7,8 +7,9 @@ package wire
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
+
+	"github.com/holdfast-db/holdfast/internal/sizedread"
 )
 
 // The operation codes that this package knows.
@@ -68,43 +69,11 @@ func EndMessage(dst []byte, index int) []byte {
 // ReadMessage reads one message from r into buf, which it grows as needed, and returns the message's bytes. A message
 // longer than limit bytes is an error that matches ErrMalformed. io.EOF means that r ended between messages.
 func ReadMessage(r io.Reader, buf []byte, limit int) ([]byte, error) {
-	buf = grow(buf[:0], HeaderLength)
-	if _, err := io.ReadFull(r, buf); err != nil {
-		return nil, err
-	}
-	h, err := ParseHeader(buf)
-	if err != nil {
-		return nil, err
-	}
-	if int(h.Length) > limit {
-		return nil, malformed("a message of %d bytes, over the limit of %d", h.Length, limit)
-	}
-	return readBody(r, buf, int(h.Length))
-}
-
-// firstRead is the number of bytes that are allocated before any byte of a body has arrived: a header may state any
-// length.
-const firstRead = 64 << 10
-
-// readBody reads the remaining bytes of a message. It grows buf only as bytes arrive.
-func readBody(r io.Reader, buf []byte, length int) ([]byte, error) {
-	for len(buf) < length {
-		have := len(buf)
-		buf = grow(buf, min(length, max(2*have, firstRead)))
-		if _, err := io.ReadFull(r, buf[have:]); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
+	return sizedread.Message(r, buf, HeaderLength, func(header []byte) (int, error) {
+		h, err := ParseHeader(header)
+		if err == nil && int(h.Length) > limit {
+			err = malformed("a message of %d bytes, over the limit of %d", h.Length, limit)
 		}
-	}
-	return buf, nil
-}
-
-// grow returns b with length n and its bytes kept.
-func grow(b []byte, n int) []byte {
-	if cap(b) >= n {
-		return b[:n]
-	}
-	return append(b, make([]byte, n-len(b))...)
+		return int(h.Length), err
+	})
 }
