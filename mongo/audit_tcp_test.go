@@ -214,7 +214,7 @@ var garbled = map[string]func(to net.Conn, reply []byte) bool{
 	"to another message":  replaced(8, 0, 17, 0xffffffff),
 	"of another opcode":   replaced(12, 0, 1, 2004, 2012, 99),
 	"with other flags":    replaced(16, 1, 2, 0xffffffff),
-	"with a wrong size":   replaced(20, 0, 5, 0xffffffff, 48_000_000), // of the document, or of what is compressed
+	"with a wrong size":   replaced(20, 0, 5, 0xffffffff, 48_000_000), // of the document, or of the compressed message
 	"with wrong bytes": func(to net.Conn, reply []byte) bool {
 		for range 3 {
 			reply[rand.IntN(len(reply))] = byte(rand.Uint32())

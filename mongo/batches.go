@@ -97,8 +97,7 @@ func (b *batches) encodeExtras(given writeExtras) error {
 }
 
 // run runs the commands and returns the error of a command that failed as a whole, the errors of single statements and of write
-// concerns, or both. The client's timeout is for all
-// commands together.
+// concerns, or both. The client's timeout is for all commands together.
 func (b *batches) run(ctx context.Context) error {
 	ctx, cancel := b.coll.db.client.withTimeout(ctx)
 	defer cancel()
@@ -145,7 +144,7 @@ func (b *batches) step(ctx context.Context) (bool, error) {
 	return b.note(err, first, end)
 }
 
-// limits returns the limits of the client's server, with the smaller limit of a document that a server has refused one by.
+// limits returns the limits of the client's server. If a server has refused a document, its limit of a document replaces that one.
 func (b *batches) limits() limits {
 	l := b.coll.db.client.limits()
 	if b.documentLimit > 0 {

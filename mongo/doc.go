@@ -113,9 +113,9 @@
 // are accepted and change nothing.
 //
 // These options are setters only: BSONOptions, Dialer, DriverInfo, LoggerOptions, Monitor, PoolMonitor, Registry and
-// ServerMonitor. A panic of the Dialer, of its connections in the background, or of a function in the TLS configuration does not end
-// the process: it is the error of that connection. SetHTTPClient has no effect, because it is for the revocation of certificates only. Options of operations are
-// honoured, except for EncryptedFields of Drop and CreateCollection.
+// ServerMonitor. A panic of the Dialer, of its connections in the background, or of a function in the TLS configuration does
+// not end the process: it is the error of that connection. SetHTTPClient has no effect, because it is for the revocation of
+// certificates only. Options of operations are honoured, except for EncryptedFields of Drop and CreateCollection.
 //
 // # Panics
 //

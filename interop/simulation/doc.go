@@ -27,8 +27,8 @@
 //
 // # The rules
 //
-//   - once: what was acknowledged is there exactly once, what was reported as not done is not there, and what is unknown is there
-//     at most once; a transaction is in all its documents or in none.
+//   - once: an acknowledged write is there exactly once, a write that was reported as not done is not there, and an unknown one
+//     is there at most once; a transaction is in all its documents or in none.
 //   - snapshot: the reads of a transaction show one point in the order of the oplog; no update of its documents is between its
 //     reading and its writing.
 //   - stream: a change stream returned each event once and in order.

@@ -46,9 +46,8 @@ func (x *exec) writing(apply func() error) error {
 	return err
 }
 
-// attemptLocked runs apply, and again when the transaction that was in its way has ended, or the scripts that it needs have run. It gives up
-// the mutex for that.
-// It returns from which index of the log on its writes are.
+// attemptLocked runs apply, and again when the transaction that was in its way has ended, or the scripts that it needs have
+// run. It gives up the mutex for that. It returns the index of the log from which on its writes are.
 func (x *exec) attemptLocked(apply func() error) (since int64, err error) {
 	m, before := x.conn.member, x.result
 	for {

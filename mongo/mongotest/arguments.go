@@ -15,7 +15,7 @@ import (
 
 // The checks of this file look at the arguments of a command alone, not at the data.
 
-// checkIndexChoice refuses what is neither the name, the names nor the keys of indexes.
+// checkIndexChoice refuses a value of another type than a name, names or keys of indexes.
 func checkIndexChoice(v query.Value) error {
 	switch {
 	case v.IsArray():

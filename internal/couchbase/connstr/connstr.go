@@ -56,10 +56,10 @@ func Parse(s string) (*ConnString, error) {
 	}
 	for _, host := range strings.FieldsFunc(hosts, func(r rune) bool { return r == ',' || r == ';' }) {
 		seed, err := parseSeed(host)
-		if err == nil {
-			err = c.checkPort(&seed)
-		}
 		if err != nil {
+			return nil, err
+		}
+		if seed.Port, err = c.keyValuePort(seed); err != nil {
 			return nil, err
 		}
 		c.Seeds = append(c.Seeds, seed)
@@ -98,18 +98,19 @@ const (
 	managementPortTLS = 18091
 )
 
-// checkPort checks that a port is one of the key-value service, as far as that can be seen.
-func (c *ConnString) checkPort(s *Seed) error {
+// keyValuePort returns a seed's port of the key-value service, 0 for the default one. It refuses a port that is another
+// service's, as far as that can be seen.
+func (c *ConnString) keyValuePort(s Seed) (int, error) {
 	switch {
-	case s.Port == 0:
-	case c.scheme == "" && s.Port == managementPort && !s.keyValue: // an old way to name a cluster
-		s.Port = 0
-	case c.scheme == "" && !s.keyValue:
-		return invalid("the port of %s without a scheme is ambiguous; write %s://%s", s.Host, schemePlain, s)
-	case !s.keyValue && (s.Port == managementPort || s.Port == managementPortTLS):
-		return invalid("the port of %s is the cluster manager's; leave it out, or name the port of the key-value service", s.Host)
+	case s.Port == 0 || s.keyValue:
+	case c.scheme == "" && s.Port == managementPort: // an old way to name a cluster
+		return 0, nil
+	case c.scheme == "":
+		return 0, invalid("the port of %s without a scheme is ambiguous; write %s://%s", s.Host, schemePlain, s)
+	case s.Port == managementPort || s.Port == managementPortTLS:
+		return 0, invalid("the port of %s is the cluster manager's; leave it out, or name the port of the key-value service", s.Host)
 	}
-	return nil
+	return s.Port, nil
 }
 
 // SRV returns the name of the service record that may name the seeds: for one host with a scheme and without a port that is not

@@ -53,9 +53,8 @@ type CheckOutError struct {
 	LoadBalanced bool
 }
 
-// Error returns the cause, the number of connections in use and the longest time for which one has been in use, why the last one that
-// was begun has failed, and how many of
-// them cursors and transactions keep.
+// Error returns the cause, the number of connections in use, the longest time for which one has been in use, how many of them
+// cursors and transactions keep, and the error of the last connection that was begun, if it failed.
 func (e *CheckOutError) Error() string {
 	limit := "without a limit"
 	if e.Limit > 0 {

@@ -27,7 +27,7 @@ func unique(document bson.Raw, key string) (found bson.RawValue, ok bool) {
 	return found, n == 1
 }
 
-// parsedTwice parses a reply, and the same reply with other bytes after it, which must not change what is read. It reports false
+// parsedTwice parses a reply, and the same reply with other bytes after it, which must not change the result. It reports false
 // if the bytes are no reply.
 func parsedTwice(t *testing.T, body []byte) (first, second *Reply, ok bool) {
 	t.Helper()
