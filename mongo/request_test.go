@@ -3,13 +3,11 @@ package mongo_test
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/tag"
@@ -214,95 +212,6 @@ func TestAChangeOfRoundTripTimesDoesNotUnpinARequest(t *testing.T) {
 	})
 }
 
-func TestAReadInARequestTriesThreeMembers(t *testing.T) {
-	off := func(o *options.ClientOptions) { o.SetRetryReads(false) }
-	for _, c := range []struct {
-		name      string
-		configure func(*options.ClientOptions)
-		rp        *readpref.ReadPref
-		faults    []mongotest.Fault
-		attempts  int
-		members   int
-		fails     bool
-	}{
-		{"the first fails", nil, readpref.Nearest(), []mongotest.Fault{loseRequest}, 2, 2, false},
-		{"two fail", nil, readpref.Nearest(), []mongotest.Fault{loseRequest, loseReply}, 3, 3, false},
-		{"three fail", nil, readpref.Nearest(), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 3, 3, true},
-		{"only members that match", nil, readpref.Secondary(), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 2, 2, true},
-		{"only members with the tags", nil, inDC("east"), []mongotest.Fault{loseRequest, loseRequest, loseRequest}, 1, 1, true},
-		{"without retryReads", off, readpref.Nearest(), []mongotest.Fault{loseRequest}, 1, 1, true},
-		{"another retryable error", nil, inDC("east"), []mongotest.Fault{refuse(89)}, 2, 1, false},
-		{"two other retryable errors", nil, inDC("east"), []mongotest.Fault{refuse(89), refuse(89)}, 2, 1, true},
-		{"another retryable error, and the member is down", nil, readpref.Nearest(), []mongotest.Fault{refuse(91)}, 2, 2, false},
-		{"two other retryable errors after a socket error", nil, readpref.Secondary(), []mongotest.Fault{loseRequest, refuse(89), refuse(89)}, 3, 2, true},
-		{"another retryable error without retryReads", off, inDC("east"), []mongotest.Fault{refuse(89)}, 1, 1, true},
-		{"an error that is not retryable", nil, readpref.Nearest(), []mongotest.Fault{refuse(2)}, 1, 1, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, deadline := range []bool{false, true} {
-				in(t, c.configure, func(w *world) {
-					w.discovered()
-					ctx := w.request()
-					if deadline {
-						limited, cancel := context.WithTimeout(ctx, time.Minute)
-						defer cancel()
-						ctx = limited
-					}
-					before := len(w.members("find"))
-					w.script("find", c.faults...)
-					began := time.Now()
-					err := readOne(ctx, w.with(c.rp))
-					got := w.members("find")[before:]
-					if (err != nil) != c.fails || len(got) != c.attempts || distinctOf(got) != c.members {
-						t.Errorf("deadline %v: the members %v, then %v", deadline, got, err)
-					}
-					if c.members == c.attempts && time.Since(began) != 0 {
-						t.Errorf("deadline %v: it took %v", deadline, time.Since(began))
-					}
-					w.heal()
-					w.pass(time.Second)
-					w.must(readOne(ctx, w.with(c.rp))) // the next read begins afresh
-				}, memberInDC(1, "east"), mongotest.ElectionTimeout(100*time.Millisecond))
-			}
-		})
-	}
-}
-
-// A member to which no connection can be made counts as one that was tried.
-func TestAReadInARequestGoesOnWhenNoConnectionCanBeMade(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.discovered()
-		w.set.Kill(1)
-		for range 20 {
-			began := time.Now()
-			ctx, cancel := mongo.WithRequest(w.ctx)
-			w.must(readOne(ctx, w.with(readpref.Secondary())))
-			cancel()
-			if w.last() != 2 || time.Since(began) != 0 {
-				t.Fatalf("member %d after %v", w.last(), time.Since(began))
-			}
-		}
-	}, mongotest.Member(0, mongotest.Priority(2)))
-}
-
-func TestAGetMoreInARequestIsNotRetried(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.discovered()
-		w.must(w.set.Insert("test.c", doc("_id", 2), doc("_id", 3)))
-		w.pass(time.Second)
-		ctx := w.request()
-		cursor, err := w.with(readpref.Nearest()).Find(ctx, doc(), options.Find().SetBatchSize(1))
-		w.must(err)
-		w.script("getMore", loseReply)
-		for cursor.Next(ctx) {
-		}
-		if got := len(w.members("getMore")); cursor.Err() == nil || got != 1 {
-			t.Errorf("%d attempts, then %v", got, cursor.Err())
-		}
-		_ = cursor.Close(ctx) // it cannot reach the server
-	})
-}
-
 func TestAWriteDoesNotUnpinASecondary(t *testing.T) {
 	in(t, nil, func(w *world) {
 		w.discovered()
@@ -318,94 +227,6 @@ func TestAWriteDoesNotUnpinASecondary(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestAllPrimaryOperationsOfARequestUseOneConnection(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.discovered()
-		ctx, primary := w.request(), w.set.Primary()
-		var inside sync.WaitGroup
-		for i := range 20 { // operations without a request change the order of the pool
-			inside.Go(func() { w.must(readOne(w.ctx, w.coll)) })
-			inside.Go(func() {
-				_, err := w.coll.InsertOne(ctx, doc("n", i))
-				w.must(err)
-				w.must(readOne(ctx, w.with(readpref.Secondary())))
-				w.must(readOne(ctx, w.coll))
-				cursor, err := w.coll.Find(ctx, doc(), options.Find().SetBatchSize(1))
-				w.must(err)
-				cursor.Next(ctx)
-				w.must(cursor.Close(ctx))
-			})
-		}
-		inside.Wait()
-		conns := make(map[int64]bool)
-		for _, j := range w.set.Journal() {
-			if j.Member == primary && (j.Command == "insert" || j.Command == "getMore") && j.Seq > 1 {
-				conns[j.ConnID] = true
-			}
-		}
-		if len(conns) != 1 {
-			t.Errorf("the request used %d connections", len(conns))
-		}
-	})
-}
-
-func TestAConnectionOfARequestThatBrokeIsReplaced(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.discovered()
-		ctx := w.request()
-		_, err := w.coll.InsertOne(ctx, doc("_id", "before"))
-		w.must(err)
-		w.script("insert", loseReply)
-		_, err = w.coll.InsertOne(ctx, doc("_id", "lost"))
-		w.must(err)
-		w.must(w.set.StepDown())
-		_, err = w.coll.InsertOne(ctx, doc("_id", "after"))
-		w.must(err)
-		w.set.CheckCount(t, "test.c", 4)
-	})
-}
-
-func TestTheEndOfARequestReturnsItsConnection(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		end  func(parent, request context.CancelFunc)
-	}{
-		{"by cancel", func(_, request context.CancelFunc) { request() }},
-		{"by its parent", func(parent, _ context.CancelFunc) { parent() }},
-		{"twice", func(_, request context.CancelFunc) { request(); request() }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			in(t, func(o *options.ClientOptions) { o.SetMaxPoolSize(1) }, func(w *world) {
-				w.discovered()
-				parent, endParent := context.WithCancel(w.ctx)
-				defer endParent()
-				ctx, end := mongo.WithRequest(parent)
-				defer end()
-				_, err := w.coll.InsertOne(ctx, doc("n", 1))
-				w.must(err)
-				c.end(endParent, end)
-				synctest.Wait()
-				w.must(readOne(w.ctx, w.coll))
-				if err := readOne(ctx, w.coll); err == nil {
-					t.Error("an operation with the context of an ended request succeeded")
-				}
-				out := 0
-				for _, ev := range w.pool {
-					switch ev.Type {
-					case event.ConnectionCheckedOut:
-						out++
-					case event.ConnectionCheckedIn:
-						out--
-					}
-				}
-				if out != 0 {
-					t.Errorf("%d connections are checked out", out)
-				}
-			})
-		})
-	}
 }
 
 func TestWithoutAMatchingMemberARequestFailsAtOnce(t *testing.T) {
@@ -464,30 +285,6 @@ func TestBeforeTheFirstDiscoveryARequestWaits(t *testing.T) {
 	})
 }
 
-// A monitor that streams needs no check: its server reports a change at once.
-func TestAfterASocketErrorInARequestAllMembersAreChecked(t *testing.T) {
-	in(t, poll, func(w *world) {
-		w.discovered()
-		var mu sync.Mutex
-		checked := make(map[int]bool)
-		remove := w.set.Use("hello", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
-			mu.Lock()
-			checked[r.Member] = true
-			mu.Unlock()
-			return next(r)
-		})
-		defer remove()
-		w.script("find", loseRequest)
-		w.must(readOne(w.request(), w.with(readpref.Nearest())))
-		w.pass(500 * time.Millisecond)
-		mu.Lock()
-		defer mu.Unlock()
-		if len(checked) < 2 { // the third member's monitor makes a new connection, with isMaster
-			t.Errorf("the members %v were checked", checked)
-		}
-	})
-}
-
 func TestARequestChangesNothingElsewhere(t *testing.T) {
 	for name, run := range map[string]func() (*mongotest.Deployment, error){"standalone": standalone, "sharded": sharded(2)} {
 		t.Run(name, func(t *testing.T) {
@@ -504,74 +301,6 @@ func TestARequestChangesNothingElsewhere(t *testing.T) {
 			})
 		})
 	}
-}
-
-// "three members in all": there is a fourth.
-func TestAReadInARequestTriesNoFourthMember(t *testing.T) {
-	for _, deadline := range []bool{false, true} {
-		inside(t, func() (*mongotest.Deployment, error) { return mongotest.RunReplicaSet(5, mongotest.InMemory()) }, nil, func(w *world) {
-			w.discovered()
-			w.script("find", loseRequest, loseRequest, loseRequest)
-			ctx := w.request()
-			if deadline {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, time.Minute)
-				defer cancel()
-			}
-			err := readOne(ctx, w.with(readpref.Nearest()))
-			if n := distinctOf(w.members("find")); err == nil || n != 3 || len(w.started("find")) != 3 {
-				t.Errorf("%d attempts on %d members: %v", len(w.started("find")), n, err)
-			}
-		})
-	}
-}
-
-// "each once": a member that did not answer is not tried again, although it is still known and pinned.
-func TestAPinnedMemberThatDoesNotAnswerIsNotTriedAgain(t *testing.T) {
-	var set *mongotest.Deployment
-	run := func() (*mongotest.Deployment, error) {
-		var err error
-		set, err = replicaSet()
-		return set, err
-	}
-	limited := func(o *options.ClientOptions) (*mongo.Client, error) {
-		mine := options.Client().SetDialer(set.Dialer()).SetMonitor(o.Monitor)
-		return mongo.Open(set.URI(), mongo.Config{AttemptTimeout: 50 * time.Millisecond}, mine)
-	}
-	insideWith(t, run, limited, func(w *world) {
-		w.discovered()
-		ctx := w.request()
-		coll := w.with(readpref.Nearest())
-		w.must(readOne(ctx, coll))
-		pinned := w.last()
-		w.heal = w.set.Use("find", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
-			return mongotest.Fault{LoseRequest: r.Member == pinned, Silent: true}
-		}))
-		w.forget()
-		w.must(readOne(ctx, coll))
-		if w.last() == pinned || len(w.started("find")) != 2 {
-			t.Errorf("%d attempts, the last on member %d, %d was pinned", len(w.started("find")), w.last(), pinned)
-		}
-	})
-}
-
-// "All primary operations of a request share one socket": one of the primary of now.
-func TestTheConnectionOfARequestIsOneToTheNewPrimary(t *testing.T) {
-	in(t, nil, func(w *world) {
-		w.discovered()
-		ctx := w.request()
-		w.must(insertOne(ctx, w.coll))
-		w.must(w.set.StepDown())
-		if _, err := w.set.WaitPrimary(w.ctx); err != nil {
-			t.Fatal(err)
-		}
-		w.pass(time.Minute)
-		w.forget()
-		w.must(insertOne(ctx, w.coll))
-		if n := len(w.started("insert")); n != 1 {
-			t.Errorf("%d inserts were sent", n)
-		}
-	})
 }
 
 // A read in a transaction goes where the transaction does, and waits for a primary as without a request. It is no read with
