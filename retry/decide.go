@@ -31,7 +31,9 @@ type decision struct {
 	why   Why
 	costs bool          // the retry costs a token of the budget
 	delay time.Duration // waited also where no attempt follows: until the deadline
-	err   error         // the strategy's
+	// asleep: the delay ends at the deadline, so that another attempt follows only if the failure's Wake ends the delay.
+	asleep bool
+	err    error // the strategy's
 }
 
 // decide makes the whole decision. It reads no clock and changes nothing. The order of its questions is that of RFC 0049's
@@ -57,20 +59,24 @@ func decide(s *state, f *Failure, now time.Time) decision {
 		delay = ControlledBackoff(s.retries)
 	}
 	delay = max(delay, f.RetryAfter)
+	asleep := false
 	if !s.deadline.IsZero() {
 		if left := s.deadline.Sub(now); left <= delay {
-			return tooLate(left, s.mode)
+			if asleep = left > 0 && s.mode == DeadlineCapDelay && f.wake() != nil; !asleep {
+				return tooLate(left, s.mode)
+			}
+			delay = left
 		}
 	}
 	switch {
 	case always:
-		return decision{why: WhyRetried, delay: delay}
+		return decision{why: WhyRetried, delay: delay, asleep: asleep}
 	case !s.openUntil.IsZero() && s.openUntil.After(now.Add(delay)):
 		return decision{why: WhyBreakerOpen}
 	case s.budgetEmpty:
 		return decision{why: WhyBudgetEmpty}
 	default:
-		return decision{why: WhyRetried, costs: true, delay: delay}
+		return decision{why: WhyRetried, costs: true, delay: delay, asleep: asleep}
 	}
 }
 

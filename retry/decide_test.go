@@ -362,6 +362,7 @@ type situation struct {
 	now        time.Time
 	delay      time.Duration
 	retryAfter time.Duration
+	wake       <-chan struct{}
 }
 
 func (s *situation) left() time.Duration { return s.deadline.Sub(s.now) }
@@ -372,10 +373,17 @@ var conditions = map[string]func(*situation) bool{
 	"the delay would end at the deadline or later, with `DeadlineGiveUp`": func(s *situation) bool {
 		return !s.deadline.IsZero() && s.mode == DeadlineGiveUp && s.left() <= s.delay
 	},
-	"the delay would end at the deadline or later, with `DeadlineCapDelay`": func(s *situation) bool {
-		return !s.deadline.IsZero() && s.mode == DeadlineCapDelay && s.left() <= s.delay
+	"the delay would end at the deadline or later, with `DeadlineCapDelay`, and nothing can wake it before": func(s *situation) bool {
+		canWake := s.wake != nil && s.retryAfter == 0 && s.left() > 0
+		return !s.deadline.IsZero() && s.mode == DeadlineCapDelay && s.left() <= s.delay && !canWake
 	},
-	"the breaker permits nothing until after the delay": func(s *situation) bool { return s.openUntil.Sub(s.now) > s.delay },
+	"the breaker permits nothing until after the delay": func(s *situation) bool {
+		delay := s.delay
+		if !s.deadline.IsZero() {
+			delay = min(delay, s.left())
+		}
+		return s.openUntil.Sub(s.now) > delay
+	},
 	"the budget has no token":                           func(s *situation) bool { return s.budgetEmpty },
 	"none":                                              func(*situation) bool { return true },
 }
@@ -396,7 +404,11 @@ func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (why s
 		if !applies(s) || why == WhyRetried.String() && !last {
 			continue
 		}
-		waits := map[string]time.Duration{"nothing": 0, "the time until the deadline": max(s.left(), 0), "the delay": s.delay}
+		delay := s.delay
+		if !s.deadline.IsZero() {
+			delay = min(delay, s.left())
+		}
+		waits := map[string]time.Duration{"nothing": 0, "the time until the deadline": max(s.left(), 0), "the delay, at most until the deadline": delay}
 		waited, ok := waits[row[3]]
 		if !ok {
 			t.Fatalf("the table says that %q is waited", row[3])
@@ -407,7 +419,7 @@ func byTheTable(t *testing.T, rows [][]string, s *situation, always bool) (why s
 	return "", 0
 }
 
-// situations returns all combinations of deadline, breaker and budget beside a delay, as near to it as a nanosecond.
+// situations returns all combinations of deadline, breaker and budget beside a delay, as near to it as a nanosecond, each twice.
 func situations(delay time.Duration) []situation {
 	now := time.Date(2016, 6, 28, 0, 0, 0, 0, time.UTC)
 	var all []situation
@@ -416,8 +428,9 @@ func situations(delay time.Duration) []situation {
 			for _, open := range []time.Time{{}, now.Add(-time.Second), now.Add(delay - 1), now.Add(delay), now.Add(delay + 1)} {
 				for _, empty := range []bool{false, true} {
 					for _, ceiling := range []time.Duration{delay - 1, delay, time.Hour} {
-						s := state{mode: mode, ceiling: ceiling, deadline: deadline, openUntil: open, budgetEmpty: empty}
-						all = append(all, situation{state: s, now: now, delay: delay})
+						s := situation{now: now, delay: delay}
+						s.state = state{mode: mode, ceiling: ceiling, deadline: deadline, openUntil: open, budgetEmpty: empty}
+						all = append(all, s, s)
 					}
 				}
 			}
@@ -440,8 +453,12 @@ func TestDeadlineBreakerAndBudgetDecideAsTheTableSays(t *testing.T) {
 		}
 		for _, floor := range []time.Duration{0, delay / 2, 3 * delay} {
 			f.RetryAfter = floor
-			for _, s := range situations(max(delay, floor)) {
-				s.action, s.retries, s.retryAfter = action, 3, floor
+			for i, s := range situations(max(delay, floor)) {
+				f.Wake = nil
+				if i%2 == 1 {
+					f.Wake = make(chan struct{})
+				}
+				s.action, s.retries, s.retryAfter, s.wake = action, 3, floor, f.Wake
 				want, waited := byTheTable(t, rows, &s, always)
 				d := decide(&s.state, &f, s.now)
 				if d.why.String() != want || d.delay != waited {

@@ -14,6 +14,11 @@ type Failure struct {
 	// [Options.MaxRetryAfter] ends the operation.
 	RetryAfter time.Duration
 
+	// Wake, if set, ends the delay early: when it is closed or delivers a value, the next attempt is made at once, because what the
+	// delay waits for is there (for example a connection, or a newer map of the cluster). It does not shorten a RetryAfter. With
+	// [DeadlineCapDelay] it may also wake an operation whose delay would pass the deadline.
+	Wake <-chan struct{}
+
 	Stage Stage
 	// Effect is that of this attempt, where it is better than the operation's: see [Operation].
 	Effect Effect
@@ -40,6 +45,14 @@ func (f *Failure) Safe() bool {
 	default:
 		return false
 	}
+}
+
+// wake returns the channel that may end the delay after the failure, or nil.
+func (f *Failure) wake() <-chan struct{} {
+	if f.RetryAfter > 0 {
+		return nil
+	}
+	return f.Wake
 }
 
 // refusal returns why the attempt itself forbids another one.

@@ -31,7 +31,7 @@ func (e *Engine) afterFailure(ctx context.Context, c call, failure *Failure, g g
 			e.observe(ctx, c, EventDecided, n-1, failure, d)
 		}
 		if d.delay > 0 {
-			d.why = e.wait(ctx, d)
+			d.why = e.wait(ctx, d, failure.wake())
 		}
 		if d.why != WhyRetried {
 			earlier.add(failure, d)
@@ -137,21 +137,27 @@ func ask(ctx context.Context, strategy Strategy, op *Operation, earlier *history
 // lateness is how long after its deadline a context may end.
 const lateness = 10 * time.Millisecond
 
-// wait waits for the decision's delay or until ctx ends, and returns the decision's Why or the context's.
-func (e *Engine) wait(ctx context.Context, d decision) Why {
+// wait waits for the decision's delay, or until wake or the end of ctx, and returns the decision's Why or the context's.
+func (e *Engine) wait(ctx context.Context, d decision, wake <-chan struct{}) Why {
 	delay := d.delay
-	if d.why == WhyDeadlineWouldPass {
+	if d.why == WhyDeadlineWouldPass || d.asleep {
 		delay += lateness // so that the context itself ends the wait and its cause is known
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
+	woken := false
 	select {
+	case <-wake:
+		woken = d.why == WhyRetried
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 	why := ended(ctx)
 	if why == WhyUndecided {
-		return d.why
+		if woken || !d.asleep {
+			return d.why
+		}
+		why = WhyDeadlineWouldPass
 	}
 	e.payBack(d)
 	return why
