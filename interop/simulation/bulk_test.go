@@ -67,8 +67,8 @@ func (c *call) claimByIndex(err error, ordered bool) {
 	}
 }
 
-// mixedBulkWrite has one model of each type, so that it needs a command for each. The result of a failed one has the changes
-// before it. With a write concern error it does not say which changes may be undone.
+// mixedBulkWrite has one model of each type, so that it needs a command for each. The error is that of the command that failed; the
+// result has the changes of the other one, which may be undone if its write concern was not satisfied.
 func (w *worker) mixedBulkWrite(ctx context.Context, o *operation) {
 	writes := append(pushes(registers, w.some(o, 1)), write{ns: registers, effect: insert})
 	c := w.start(o, &call{writes: writes, commands: 2})
@@ -78,14 +78,18 @@ func (w *worker) mixedBulkWrite(ctx context.Context, o *operation) {
 	}
 	result, err := w.collection(registers).BulkWrite(ctx, models, options.BulkWrite().SetOrdered(o.IntN(2) == 0).SetComment(c.id))
 	w.history.end(c, err)
-	if result == nil || concernFailed(err) {
+	if result == nil {
 		return
 	}
+	counted := applied
+	if concernFailed(err) {
+		counted = unknown
+	}
 	if result.MatchedCount == 1 {
-		c.writes[0].claim = applied
+		c.writes[0].claim = counted
 	}
 	if result.InsertedCount == 1 {
-		c.writes[1].claim = applied
+		c.writes[1].claim = counted
 	}
 	if err == nil {
 		w.expect(c, "MatchedCount and InsertedCount", result.MatchedCount+result.InsertedCount, 2)
