@@ -209,7 +209,7 @@ func (s *ChangeStream) Close(ctx context.Context) error {
 	if s.closed {
 		return nil
 	}
-	s.closed, s.lost = true, false
+	s.closed = true
 	s.cursor.keepsSession = false
 	s.err = s.cursor.Close(ctx)
 	return s.err

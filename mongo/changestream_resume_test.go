@@ -109,6 +109,9 @@ func TestAfterATimeoutOfNextNoEventIsLost(t *testing.T) {
 				if took := time.Since(start); took < 4*time.Second || took > 6*time.Second {
 					t.Errorf("it took %v", took)
 				}
+				if s.ID() != 0 {
+					t.Errorf("before it has resumed the id is %d", s.ID())
+				}
 				w.expect(s, 1)
 				w.heal()
 				w.must(s.Close(w.ctx))

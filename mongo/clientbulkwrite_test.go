@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -487,6 +488,27 @@ func TestAfterWhatAClientBulkWriteGoesOn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Only the last reply of a command counts: a count that it does not have is 0, whatever the reply before the retry had.
+func TestTheCountsOfAClientBulkWriteAreThoseOfTheLastReply(t *testing.T) {
+	inVersion8(t, nil, func(w *world) {
+		replies := []d{
+			append(doc("nInserted", 1, "nMatched", 2, "nModified", 3, "nDeleted", 4, "nUpserted", 5, "nErrors", 0),
+				e{Key: "writeConcernError", Value: doc("code", 91, "errmsg", "scripted")}, e{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}),
+			doc("nInserted", 1),
+		}
+		w.set.Use("bulkWrite", func(*mongotest.Request, mongotest.Handler) *mongotest.Reply {
+			reply := append(doc("ok", 1, "cursor", doc("id", int64(0), "ns", "admin.$cmd.bulkWrite", "firstBatch", bson.A{})), replies[0]...)
+			replies = replies[1:]
+			return mongotest.NewReply(reply)
+		})
+		r, err := w.client.BulkWrite(w.ctx, repeated(1, doc("a", 1)))
+		want := mongo.ClientBulkWriteResult{InsertedCount: 1, Acknowledged: true}
+		if err != nil || len(replies) != 0 || !reflect.DeepEqual(*r, want) {
+			t.Errorf("the result is %+v, want %+v: %v", r, want, err)
+		}
+	})
 }
 
 const messageMargin = 16 << 10 // the bytes that an op may have besides its document

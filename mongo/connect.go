@@ -61,6 +61,7 @@ func connect(m mutant.Client, cfg Config, o *options.ClientOptions, srv *srvReco
 		return nil, fmt.Errorf("mongo: %w", err)
 	}
 	logIgnoredOptions(log, o.GetURI())
+	applyLegacyReads(o, log)
 	legacy := legacyTimeoutsOf(o, cfg)
 	clusterCfg := clusterConfig(o, login)
 	clusterCfg.SRV, clusterCfg.Log = srv.polling(cfg), log
@@ -117,7 +118,7 @@ func validate(o *options.ClientOptions, srv *srvRecords) error {
 	case o.WriteConcern != nil && !o.WriteConcern.IsValid():
 		return errors.New("mongo: WriteConcern is invalid: w: 0 cannot be used with j: true")
 	}
-	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv)} {
+	for _, err := range []error{checkLevels(o), checkSRVOptions(o, srv), checkLegacyReads(o)} {
 		if err != nil {
 			return err
 		}

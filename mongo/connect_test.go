@@ -65,9 +65,9 @@ func TestConnectRefuses(t *testing.T) {
 // The official driver accepts them, and they mean what the client does without them.
 func TestURIOptionsWithoutEffectAreAccepted(t *testing.T) {
 	for _, option := range []string{
-		"tls=false", "ssl=false", "TLS=false", "uuidRepresentation=standard", "uuidRepresentation=unspecified", "slaveOk=true",
-		"slaveOk=false", "tlsInsecure=false", "tlsAllowInvalidCertificates=false", "tlsAllowInvalidHostnames=false",
-		"authSource=admin", "tls=false&slaveOk=true", "tls=false;retryReads=true", "tlsInsecure=true",
+		"tls=false", "ssl=false", "TLS=false", "uuidRepresentation=standard", "uuidRepresentation=unspecified", "slaveOk=false",
+		"tlsInsecure=false", "tlsAllowInvalidCertificates=false", "tlsAllowInvalidHostnames=false",
+		"authSource=admin", "tls=false&slaveOk=false", "tls=false;retryReads=true", "tlsInsecure=true",
 		"tlsDisableOCSPEndpointCheck=true", "tlsDisableCertificateRevocationCheck=true", "tls=true&ssl=true",
 	} {
 		client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?" + option))

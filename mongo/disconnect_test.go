@@ -16,27 +16,41 @@ import (
 // Disconnect interrupts the operations that are left when its context ends. One whose connection is being made has sent
 // nothing, so it returns ErrClientDisconnected, as one that selects a server does.
 func TestDisconnectWhileAConnectionIsMade(t *testing.T) {
-	const inTransaction = "in a transaction"
-	for name, deadline := range map[string]time.Duration{"without a deadline": 0, "with a deadline": time.Minute, inTransaction: 0} {
-		t.Run(name, func(t *testing.T) {
+	find := func(ctx context.Context, coll *mongo.Collection) error { return coll.FindOne(ctx, d{}).Err() }
+	for _, c := range []struct {
+		name          string
+		deadline      time.Duration
+		inTransaction bool
+		do            func(ctx context.Context, coll *mongo.Collection) error
+	}{
+		{"a read without a deadline", 0, false, find},
+		{"a read with a deadline", time.Minute, false, find},
+		{"a read in a transaction", 0, true, find},
+		{"a commit", 0, true, func(ctx context.Context, _ *mongo.Collection) error {
+			return mongo.SessionFromContext(ctx).CommitTransaction(ctx)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			in(t, nil, func(w *world) {
-				second, err := mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()))
+				second, err := mongo.Connect(options.Client().ApplyURI(w.set.URI()).SetDialer(w.set.Dialer()).SetMaxConnIdleTime(time.Millisecond))
 				w.must(err)
-				w.pass(time.Second)
-				w.greet(func(int) mongotest.Fault { return mongotest.Fault{LoseRequest: true, Silent: true} })
-				ctx, cancel := context.WithCancel(w.ctx)
-				if deadline > 0 {
-					ctx, cancel = context.WithTimeout(w.ctx, deadline)
-				}
-				defer cancel()
-				if name == inTransaction {
+				coll, ctx := second.Database("test").Collection("c"), w.ctx
+				if c.inTransaction {
 					s, err := second.StartSession()
 					w.must(err)
 					w.must(s.StartTransaction())
 					ctx = mongo.NewSessionContext(ctx, s)
+					w.must(insertOne(ctx, coll))
+				}
+				w.pass(time.Second) // a connection would be too old now
+				w.greet(func(int) mongotest.Fault { return mongotest.Fault{LoseRequest: true, Silent: true} })
+				if c.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.deadline)
+					defer cancel()
 				}
 				result := make(chan error, 1)
-				go func() { result <- second.Database("test").Collection("c").FindOne(ctx, d{}).Err() }()
+				go func() { result <- c.do(ctx, coll) }()
 				w.pass(time.Second)
 				ended, end := context.WithCancel(w.ctx)
 				end()

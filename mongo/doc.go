@@ -108,7 +108,8 @@
 // The deprecated time limits socketTimeoutMS, waitQueueTimeoutMS and wTimeoutMS of the connection string are honoured, unlike in the
 // official driver. An operation ignores them if its context has a deadline, or if the client has the option timeoutMS.
 // socketTimeoutMS limits each attempt from the sending of its command to the reply: it must be longer than any command may take, the
-// wait of a tailable cursor or a change stream included. Some other old options are ignored, and logged at level info: the page
+// wait of a tailable cursor or a change stream included. The deprecated slaveOk=true means readPreference=secondaryPreferred,
+// and secondaryAcceptableLatencyMS is localThresholdMS. Some other old options are ignored, and logged at level info: the page
 // docs/OPTIONS.md of the repository has them. uuidRepresentation=standard (or unspecified), and authSource without a user,
 // are accepted and change nothing.
 //

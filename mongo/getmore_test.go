@@ -51,6 +51,33 @@ func TestAGetMoreHasNoMaxTimeMS(t *testing.T) {
 	})
 }
 
+func TestTheAwaitTimeOfACursor(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		time time.Duration
+		want int64 // maxTimeMS of the getMore, 0 means none
+	}{
+		{"is maxTimeMS", 5 * time.Second, 5000},
+		{"is rounded up to milliseconds", time.Microsecond, 1},
+		{"0 means that the server chooses", 0, 0},
+		{"a negative one counts as 0", -time.Second, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onDatabase(t, func(f *fiveDocuments) {
+				cursor := f.mustOpen(nil)
+				cursor.SetMaxAwaitTime(c.time)
+				for cursor.Next(f.Context()) {
+				}
+				ms, _ := f.sent[1].Lookup("maxTimeMS").AsInt64OK()
+				if ms != c.want {
+					f.Errorf("maxTimeMS is %d, want %d", ms, c.want)
+				}
+				_ = cursor.Close(f.Context()) // the server refuses maxTimeMS
+			})
+		})
+	}
+}
+
 func TestAllClosesTheCursorOnItsServerAfterItsContextEnded(t *testing.T) {
 	onDatabase(t, func(f *fiveDocuments) {
 		ctx, cancel := context.WithCancel(f.Context())

@@ -58,11 +58,20 @@ func parseLegacyTimeouts(uri string) (legacyTimeouts, error) {
 		if decoded, err := url.QueryUnescape(value); err == nil {
 			value = decoded
 		}
-		ms, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || ms < 0 || ms > math.MaxInt64/int64(time.Millisecond) {
-			return t, fmt.Errorf("mongo: the connection string's option %q is %q; it must be a number of milliseconds, 0 or more", name, value)
+		limit, err := parseMilliseconds(name, value)
+		if err != nil {
+			return t, err
 		}
-		*field = time.Duration(ms) * time.Millisecond
+		*field = limit
 	}
 	return t, nil
+}
+
+// parseMilliseconds returns the time in the value of an option of the connection string.
+func parseMilliseconds(name, value string) (time.Duration, error) {
+	ms, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || ms < 0 || ms > math.MaxInt64/int64(time.Millisecond) {
+		return 0, fmt.Errorf("mongo: the connection string's option %q is %q; it must be a number of milliseconds, 0 or more", name, value)
+	}
+	return time.Duration(ms) * time.Millisecond, nil
 }

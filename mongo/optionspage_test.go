@@ -37,7 +37,9 @@ official release has added, gets an error with its name. ` + "`go test ./mongo -
 
 The names are in lower case; the connection string may write them in any case. The official options have no fields for
 sockettimeoutms, waitqueuetimeoutms and wtimeoutms, and the official driver ignores them. They are deprecated: an operation ignores them if
-its context has a deadline, or if the client has the option timeoutMS. An option that is neither honoured nor ignored is an error.
+its context has a deadline, or if the client has the option timeoutMS. slaveok=true means readPreference=secondaryPreferred, and
+secondaryacceptablelatencyms is localThresholdMS. Both are deprecated, which the log says at level info; each is an error together with a value for
+the option that has replaced it. The official driver ignores them. An option that is neither honoured nor ignored is an error.
 
 ` + "Honoured: " + strings.Join(mongo.HonouredURIOptions(), ", ") + `.
 

@@ -18,7 +18,10 @@ func (s *ChangeStream) fetch(ctx context.Context) error {
 	if s.lost {
 		return s.resume(ctx)
 	}
-	switch err := s.cursor.getMore(ctx); {
+	s.lost = true // if the application's code panics, a batch was perhaps sent and not read
+	err := s.cursor.getMore(ctx)
+	s.lost = false
+	switch {
 	case err == nil:
 		s.received()
 		return nil
@@ -82,7 +85,7 @@ func (s *ChangeStream) resumable(err error) bool {
 	var handshake *cluster.HandshakeError
 	var e CommandError
 	switch {
-	case s.cursor.pin.Lost(), errors.As(err, &handshake):
+	case errors.As(err, &handshake):
 		return true
 	case !errors.As(err, &e):
 		return false

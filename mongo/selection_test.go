@@ -16,6 +16,9 @@ func TestTheLocalThresholdIsForReadsAndWrites(t *testing.T) {
 		"mongodb://127.0.0.1:1/":                      15 * time.Millisecond,
 		"mongodb://127.0.0.1:1/?localThresholdMS=200": 200 * time.Millisecond,
 		"mongodb://127.0.0.1:1/?localThresholdMS=0":   0,
+		// Read Preferences document of 2014, "Ping Times": the older name.
+		"mongodb://127.0.0.1:1/?secondaryAcceptableLatencyMS=200": 200 * time.Millisecond,
+		"mongodb://127.0.0.1:1/?secondaryAcceptableLatencyMS=0":   0,
 	} {
 		client, err := Connect(options.Client().ApplyURI(uri))
 		if err != nil {

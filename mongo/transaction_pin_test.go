@@ -63,6 +63,31 @@ func TestATransactionIsPinnedToAMongos(t *testing.T) {
 	})
 }
 
+// Server Selection, "Latency window": it is for the reads in a transaction as for all other operations.
+func TestAReadThatStartsATransactionSelectsAMongosInTheLatencyWindow(t *testing.T) {
+	for threshold, want := range map[time.Duration]int{time.Second: 2, time.Millisecond: 1} {
+		inside(t, sharded(2), func(o *options.ClientOptions) {
+			o.SetLocalThreshold(threshold)
+		}, func(w *world) {
+			w.heal = w.set.Use("hello", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+				return mongotest.Fault{Delay: time.Duration(r.Mongos+1) * 20 * time.Millisecond}
+			}))
+			w.pass(5 * time.Minute) // the round trip times are known
+			w.seed()
+			s, ctx := w.session()
+			defer s.EndSession(w.ctx)
+			for range 40 {
+				w.must(s.StartTransaction())
+				w.must(w.coll.FindOne(ctx, d{}).Err())
+				w.must(s.AbortTransaction(w.ctx))
+			}
+			if to := w.servers("find"); len(to) != want {
+				t.Errorf("with a window of %v the reads went to %v", threshold, to)
+			}
+		})
+	}
+}
+
 // Prose tests 1 and 2 of "Mongos Pinning": a new transaction and an operation outside select a server again.
 func TestWhichOperationUnpins(t *testing.T) {
 	for name, find := range map[string]func(w *world, s *mongo.Session, ctx context.Context){

@@ -425,6 +425,32 @@ func TestAnErrorAfterAnAttemptThatMayHaveCommittedSaysSo(t *testing.T) {
 	}
 }
 
+// Transactions, "UnknownTransactionCommitResult": a write concern error shows that the server has committed, and 79 and 100 say only that
+// the write concern is wrong. So nothing is unknown, although the reply of the attempt before was lost.
+func TestAWriteConcernErrorOfARetriedCommitShowsThatItIsCommitted(t *testing.T) {
+	for code, want := range map[int]int{79: 0, 100: 0, 64: 1, 91: 1} {
+		in(t, nil, func(w *world) {
+			w.seed()
+			s, ctx := w.transaction()
+			defer s.EndSession(w.ctx)
+			w.must(insertOne(ctx, w.coll))
+			attempts := 0
+			w.set.Use("commitTransaction", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+				reply := next(r)
+				if attempts++; attempts == 1 {
+					reply.Lost = true
+					return reply
+				}
+				return mongotest.NewReply(doc("ok", 1, "writeConcernError", doc("code", code, "errmsg", "scripted")))
+			})
+			err := s.CommitTransaction(w.ctx)
+			if n := len(labels(err, unknown)); err == nil || attempts != 2 || n != want {
+				t.Errorf("code %d, %d attempts: %v", code, attempts, err)
+			}
+		})
+	}
+}
+
 // A commit that was not sent leaves nothing unknown, and changes nothing about what an earlier one left.
 func TestACommitThatIsNotSentLeavesTheOutcomeAsItWas(t *testing.T) {
 	const unknown = "UnknownTransactionCommitResult"

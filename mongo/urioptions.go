@@ -11,7 +11,7 @@ import (
 )
 
 // uriOptions are the options of the connection string that are honoured, in lower case: all that the official parser honours, and
-// the deprecated time limits, which it ignores.
+// the deprecated time limits and options for reads, which it ignores.
 var uriOptions = honoured(
 	"appname", "connect", "connecttimeoutms", "directconnection", "enableoverloadretargeting", "heartbeatfrequencyms", "heartbeatintervalms", "journal",
 	"loadbalanced", "localthresholdms", "maxadaptiveretries", "maxconnecting", "maxidletimems", "maxpoolsize", "minpoolsize",
@@ -22,7 +22,7 @@ var uriOptions = honoured(
 	"tlscertificatefile", "tlsprivatekeyfile", "tlsinsecure", "sslinsecure", "tlsallowinvalidcertificates", "tlsallowinvalidhostnames",
 	"tlsdisableocspendpointcheck", "tlsdisablecertificaterevocationcheck",
 	"compressors", "zlibcompressionlevel", "zstdcompressionlevel", "srvmaxhosts", "srvservicename",
-	socketTimeoutMS, waitQueueTimeoutMS, wTimeoutMS,
+	socketTimeoutMS, waitQueueTimeoutMS, wTimeoutMS, slaveOk, secondaryAcceptableLatencyMS,
 )
 
 // ignoredOption is an option of the connection string that has no effect, as in the official driver.
@@ -36,7 +36,6 @@ var ignoredOptions = map[string]ignoredOption{
 	"fsync":                  {why: "journal has replaced it"},
 	"safe":                   {why: "w has replaced it"},
 	"serverselectiontryonce": {why: "it is for clients without threads"},
-	"slaveok":                {why: "readPreference has replaced it"},
 	"uuidrepresentation":     {values: []string{"standard", "unspecified"}},
 	"waitqueuemultiple":      {why: "the number of waiting operations has no limit"},
 	"waitqueuesize":          {why: "the number of waiting operations has no limit"},

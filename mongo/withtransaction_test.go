@@ -117,6 +117,36 @@ func TestTheLastErrorOfWithTransactionMayBeTheTimeout(t *testing.T) {
 	})
 }
 
+// A context that has ended is the reason, also if the time is up meanwhile: the application has cancelled, and nothing has timed out.
+func TestWithTransactionWhoseContextEndedBeforeItsTimeWasUpIsCancelled(t *testing.T) {
+	for name, end := range map[string]func(w *world, cancel func()){
+		"in the callback": func(w *world, cancel func()) {
+			cancel()
+			w.pass(121 * time.Second)
+		},
+		"in the last moment of its time": func(w *world, cancel func()) {
+			w.pass(120 * time.Second)
+			cancel()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, nil, func(w *world) {
+				s, _ := w.session()
+				defer s.EndSession(w.ctx)
+				ctx, cancel := context.WithCancel(w.ctx)
+				defer cancel()
+				_, err := s.WithTransaction(ctx, func(context.Context) (any, error) {
+					end(w, cancel)
+					return nil, mongo.CommandError{Message: "scripted", Labels: []string{transient}}
+				})
+				if !errors.Is(err, context.Canceled) || mongo.IsTimeout(err) || !strings.Contains(err.Error(), "scripted") {
+					t.Errorf("error: %v", err)
+				}
+			})
+		})
+	}
+}
+
 // Prose test "Retry Backoff is Enforced".
 func TestTheRetriesOfWithTransactionHaveBackoff(t *testing.T) {
 	took := func(t *testing.T, jitter float64) (took time.Duration) {

@@ -31,6 +31,12 @@ var uriRows = func() []row {
 		name: "connection string with wtimeoutMS=5", uri: "&wtimeoutMS=5", do: insertOne(one),
 		differ: []string{"sent"}, why: "the official driver ignores wTimeoutMS",
 	})
+	for _, o := range []string{"slaveOk=true&readPreference=primary", "secondaryAcceptableLatencyMS=5&localThresholdMS=5"} {
+		rows = append(rows, row{
+			name: "connection string with " + o, uri: "&" + o, do: insertOne(one), differ: []string{"Connect", "result", "error", "took", "sent"},
+			why: "the official driver ignores `slaveOk` and `secondaryAcceptableLatencyMS` of a connection string",
+		})
+	}
 	// A handshake without a time limit has no row: the official driver's Disconnect waits for it for ever.
 	for _, o := range []string{"connectTimeoutMS=0", "serverSelectionTimeoutMS=0", "maxConnecting=0"} {
 		rows = append(rows,

@@ -59,8 +59,7 @@ func (r *run) appendCommon(ctx context.Context, b []byte, t cluster.Target, conn
 		return nil, err
 	}
 	b = r.appendSession(b)
-	if now := r.clock.document(r.session); now != nil && conn.Description.MaxWireVersion >= retryableWireVersion &&
-		conn.Description.Kind != topology.Standalone {
+	if now := r.clock.document(r.session); now != nil && conn.Description.Kind != topology.Standalone {
 		b = wire.AppendDocument(b, "$clusterTime", now)
 	}
 	b = appendReadPreference(b, r.op, t)

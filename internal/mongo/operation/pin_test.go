@@ -35,24 +35,32 @@ func TestAPinPinsOperationsToTheServerOfTheFirst(t *testing.T) {
 	inside(t, func() (*mongotest.Deployment, error) {
 		return mongotest.RunSharded(1, 2, mongotest.InMemory())
 	}, func(w *world) {
-		w.server()
-		for range 10 {
+		<-time.After(time.Second) // both mongos are known
+		var to map[int]bool
+		w.set.Use("ping", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+			to[r.Mongos] = true
+			return next(r)
+		})
+		pinned := map[string]bool{}
+		for range 20 {
 			var pin Pin
-			c := constant("hello", 1)
-			ports := map[string]bool{}
+			to = map[int]bool{}
 			for range 10 {
-				o := op(Generic, c)
+				o := op(Generic, constant("ping", 1))
 				o.Pin = &pin
 				w.must(w.runner.Run(w.Context(), o))
-				ports[pin.Server().Address()] = true
 			}
-			if len(ports) != 1 {
-				t.Errorf("the operations went to %v", ports)
+			if len(to) != 1 {
+				t.Errorf("the operations went to %v", to)
 			}
+			pinned[pin.Server().Address()] = true
 			pin.Release()
 			if pin.Server() != nil {
 				t.Error("a released pin has a server")
 			}
+		}
+		if len(pinned) != 2 {
+			t.Errorf("the pins are those of %v", pinned)
 		}
 	})
 }
@@ -301,6 +309,36 @@ func TestAnOperationOnAPinnedConnectionDoesNotReuseAnExpiredSession(t *testing.T
 			t.Errorf("the session %v is used after 30 minutes", old)
 		}
 		pin.Release()
+	})
+}
+
+// Retryable Writes, "Executing Retryable Write Commands": the retry of a sharded cluster goes to another mongos, also if the failed
+// attempt has a cursor, to whose mongos the operation was pinned.
+func TestTheRetryOfAWriteThatPinnedGoesToAnotherMongos(t *testing.T) {
+	inside(t, func() (*mongotest.Deployment, error) {
+		return mongotest.RunSharded(1, 2, mongotest.InMemory())
+	}, func(w *world) {
+		<-time.After(time.Second) // both mongos are known
+		for id := range 10 {
+			var tried []int
+			remove := w.set.Use("insert", func(r *mongotest.Request, next mongotest.Handler) *mongotest.Reply {
+				if tried = append(tried, r.Mongos); len(tried) > 1 {
+					return next(r)
+				}
+				body, err := bson.Marshal(doc("ok", 1, "writeConcernError", doc("code", 64), "errorLabels", bson.A{"RetryableWriteError"}))
+				w.must(err)
+				return &mongotest.Reply{Body: body}
+			})
+			var pin Pin
+			o := op(Write, constant("insert", "c", "documents", bson.A{doc("_id", id)}))
+			o.Pin = &pin
+			w.must(w.runner.Run(w.Context(), o))
+			if len(tried) != 2 || tried[0] == tried[1] || pin.Server().Address() != w.set.MongosAddr(tried[1]) {
+				t.Errorf("the attempts went to the mongos %v, the pin is that of %s", tried, pin.Server().Address())
+			}
+			pin.Release()
+			remove()
+		}
 	})
 }
 

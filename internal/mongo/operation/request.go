@@ -221,7 +221,7 @@ func (h *heldConn) release() {
 
 // sharesConnection reports whether the attempt uses the connection to the primary that its request keeps.
 func (r *run) sharesConnection(t cluster.Target) bool {
-	return r.op.Request != nil && t.Description.Kind == topology.RSPrimary && (r.pin == nil || r.pin.kept == nil)
+	return r.op.Request != nil && t.Description.Kind == topology.RSPrimary
 }
 
 // onShared makes the attempt on the connection that the request keeps.

@@ -41,7 +41,7 @@ func (r *run) joined(target cluster.Target, conn *cluster.Conn) {
 		t := &r.session.transaction
 		t.state = transactionInProgress
 		sharded := conn.Description.Kind == topology.Mongos || target.Topology.Kind == topology.LoadBalanced
-		if sharded && t.pin.Server() == nil {
+		if sharded {
 			t.pin.Transaction = true
 			t.pin.pinTo(target, conn)
 			r.pin = &t.pin

@@ -42,11 +42,14 @@ func inside(t *testing.T, run func() (*mongotest.Deployment, error), f func(w *w
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed := set.Addr(0)
+		seeds := []string{set.Addr(0)}
 		if set.Mongos() > 0 {
-			seed = set.MongosAddr(0)
+			seeds = nil
+			for i := range set.Mongos() {
+				seeds = append(seeds, set.MongosAddr(i))
+			}
 		}
-		c, err := cluster.New(cluster.Config{Dialer: set.Dialer(), Topology: topology.Config{Seeds: []string{seed}}})
+		c, err := cluster.New(cluster.Config{Dialer: set.Dialer(), Topology: topology.Config{Seeds: seeds}})
 		if err != nil {
 			t.Fatal(err)
 		}

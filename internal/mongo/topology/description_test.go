@@ -17,8 +17,8 @@ func TestInitialTopology(t *testing.T) {
 		"replicaSet":                         {Config{Seeds: []string{"a:1"}, SetName: "rs"}, ReplicaSetNoPrimary},
 		"replicaSet, directConnection=false": {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(false)}, ReplicaSetNoPrimary},
 		"directConnection=true":              {Config{Seeds: []string{"a:1"}, Direct: ptr(true)}, Single},
-		"directConnection=true prevails over the set": {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(true)}, Single},
-		"loadBalanced": {Config{Seeds: []string{"a:1"}, LoadBalanced: true}, LoadBalanced},
+		"replicaSet, directConnection=true":  {Config{Seeds: []string{"a:1"}, SetName: "rs", Direct: ptr(true)}, Single},
+		"load balanced":                      {Config{Seeds: []string{"a:1"}, LoadBalanced: true}, LoadBalanced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := New(c.cfg)
