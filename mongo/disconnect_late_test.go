@@ -32,15 +32,15 @@ func (s *gateSink) Error(error, string, ...any) {}
 // An operation has begun before Disconnect, and checks out its connection only while Disconnect ends the sessions: nothing was in
 // flight before. Disconnect waits for it, as for the others, until its own context ends.
 func TestDisconnectAndAnOperationThatIsLate(t *testing.T) {
+	const limit = 5 * time.Second // of Disconnect
 	for _, c := range []struct {
 		name  string
 		fault mongotest.Fault // of the operation
 		fails bool
-		limit time.Duration // of Disconnect
 	}{
-		{"it ends in time", mongotest.Fault{Delay: 2 * time.Second}, false, 5 * time.Second},
-		{"its server is silent, so that nothing but Disconnect ends it", mongotest.Fault{LoseRequest: true, Silent: true}, true, 5 * time.Second},
-		{"its server is slower than Disconnect", mongotest.Fault{Delay: 10 * time.Second}, true, 5 * time.Second},
+		{"it ends in time", mongotest.Fault{Delay: 2 * time.Second}, false},
+		{"its server is silent, so that nothing but Disconnect ends it", mongotest.Fault{LoseRequest: true, Silent: true}, true},
+		{"its server is slower than Disconnect", mongotest.Fault{Delay: 10 * time.Second}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,12 +64,12 @@ func TestDisconnectAndAnOperationThatIsLate(t *testing.T) {
 				}()
 				<-sink.reached
 				began := time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), c.limit)
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
 				defer cancel()
 				if err := client.Disconnect(ctx); err != nil {
 					t.Error(err)
 				}
-				if took := time.Since(began); took > c.limit+time.Second {
+				if took := time.Since(began); took > limit+time.Second {
 					t.Errorf("Disconnect took %v", took)
 				}
 				select {
