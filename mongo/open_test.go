@@ -231,6 +231,97 @@ func TestTheBreakerOfAServerStopsAttempts(t *testing.T) {
 	})
 }
 
+// What an attempt shows about its server: nothing if the caller has cancelled it.
+func TestWhichAttemptsOpenTheBreakerOfAServer(t *testing.T) {
+	slow := mongotest.Fault{Delay: time.Second}
+	cancelled := func(w *world) error {
+		ctx, cancel := context.WithCancel(w.ctx)
+		defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
+		return w.coll.FindOne(ctx, d{}).Err()
+	}
+	late := func(w *world) error {
+		ctx, cancel := context.WithTimeout(w.ctx, 100*time.Millisecond)
+		defer cancel()
+		return w.coll.FindOne(ctx, d{}).Err()
+	}
+	for _, c := range []struct {
+		name  string
+		judge func(retry.Failure) retry.Health
+		fault mongotest.Fault
+		do    func(*world) error
+		opens bool
+	}{
+		{"a reply that is lost", nil, loseReply, findOne, true},
+		{"the caller's deadline", nil, slow, late, true},
+		{"the caller cancels", nil, slow, cancelled, false},
+		{"the server refuses", nil, refuse(2), findOne, false},
+		{"the server refuses, which the application judges as bad", func(retry.Failure) retry.Health { return retry.HealthBad }, refuse(2), findOne, true},
+		{"the caller cancels, which the application would judge as bad", func(retry.Failure) retry.Health { return retry.HealthBad }, slow, cancelled, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			breaker := &retry.BreakerOptions{Volume: 5, Percent: 60, Window: time.Hour, Sleep: time.Hour, Judge: c.judge}
+			opened(t, mongo.Config{Breaker: breaker}, func(o *options.ClientOptions) { o.SetRetryReads(false) }, func(w *world) {
+				w.seed()
+				w.script("find", slices.Repeat([]mongotest.Fault{c.fault}, 20)...)
+				for range 20 {
+					if err := c.do(w); err == nil {
+						t.Fatal("an attempt succeeded")
+					}
+					w.pass(2 * time.Second)
+				}
+				w.heal()
+				if err := findOne(w); errors.Is(err, retry.ErrBreakerOpen) != c.opens || !c.opens && err != nil {
+					t.Errorf("the next operation: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// An attempt that the breaker of one server stops is retried on another server that suits.
+func TestTheRetryAfterAnOpenBreakerGoesToAnotherServer(t *testing.T) {
+	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Hour, Sleep: time.Hour}
+	opened(t, mongo.Config{Breaker: breaker}, nil, func(w *world) {
+		w.discovered()
+		bad := (w.set.Primary() + 1) % w.set.Members()
+		coll := w.with(readpref.Secondary())
+		w.heal = w.set.Use("find", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			return mongotest.Fault{LoseReply: r.Member == bad}
+		}))
+		for range 40 {
+			_ = readOne(w.ctx, coll) // until the breaker is open
+			w.pass(time.Second)
+		}
+		for range 40 {
+			w.must(readOne(w.ctx, coll))
+		}
+	})
+}
+
+// The monitors poll rarely, and nothing is retried. Yet the next operation goes to the new primary: the attempt that was too long has
+// requested checks of all servers.
+func TestAfterAnAttemptTimeoutAllServersAreChecked(t *testing.T) {
+	opened(t, mongo.Config{AttemptTimeout: time.Second}, func(o *options.ClientOptions) {
+		o.SetRetryWrites(false).SetHeartbeatInterval(time.Hour)
+		poll(o)
+	}, func(w *world) {
+		w.seed()
+		w.pass(time.Minute)
+		w.set.Isolate(w.set.Primary())
+		w.heal = w.set.Heal
+		w.pass(5 * time.Second) // there is a new primary
+		if err := w.insertText(2, "text"); !mongo.IsTimeout(err) {
+			t.Errorf("error: %v", err)
+		}
+		w.pass(2 * time.Second)
+		began := time.Now()
+		w.must(w.insertText(3, "text"))
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("the next operation took %v", took)
+		}
+	}, mongotest.ElectionTimeout(200*time.Millisecond))
+}
+
 // Attempts that a breaker stops are paced: an operation with a deadline does not spin.
 func TestAnOpenBreakerIsAskedAtTheTopologysPace(t *testing.T) {
 	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Minute, Sleep: time.Hour}
