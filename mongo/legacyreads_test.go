@@ -26,8 +26,7 @@ func TestTheReadPreferenceOfSlaveOk(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, withOptions(c.uri), func(w *world) {
-				w.seed()
-				w.must(w.set.WaitIdle(w.ctx)) // the read perhaps goes to a secondary
+				w.discovered()
 				w.must(findOne(w))
 				find := w.started("find")[0]
 				mode, _ := find.Command.Lookup("$readPreference", "mode").StringValueOK()

@@ -127,6 +127,7 @@ type declining struct {
 	mu     sync.Mutex
 	asked  []retry.Failure
 	names  []string
+	own    bool // a request had a strategy of the operation, which would ask this one again
 	action retry.Action
 }
 
@@ -135,6 +136,7 @@ func (s *declining) RetryAfter(_ context.Context, request retry.Request, failure
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, failure)
 	s.names = append(s.names, request.Name)
+	s.own = s.own || request.Strategy != nil
 	return s.action, nil
 }
 
@@ -165,8 +167,8 @@ func TestTheStrategyCanOnlyRestrictTheRules(t *testing.T) {
 				if took := time.Since(began).Truncate(time.Second); took != c.took {
 					t.Errorf("it took %v, want %v", took, c.took)
 				}
-				if s.names[0] != "find" || s.asked[0].Reason != retry.ReasonNetworkError {
-					t.Errorf("it was asked about %q, %+v", s.names[0], s.asked[0])
+				if s.names[0] != "find" || s.asked[0].Reason != retry.ReasonNetworkError || s.own {
+					t.Errorf("it was asked about %q, %+v; the request has a strategy: %v", s.names[0], s.asked[0], s.own)
 				}
 			})
 		})
@@ -227,6 +229,97 @@ func TestTheBreakerOfAServerStopsAttempts(t *testing.T) {
 		w.must(findOne(w)) // the canary
 		w.must(findOne(w))
 	})
+}
+
+// What an attempt shows about its server: nothing if the caller has cancelled it.
+func TestWhichAttemptsOpenTheBreakerOfAServer(t *testing.T) {
+	slow := mongotest.Fault{Delay: time.Second}
+	cancelled := func(w *world) error {
+		ctx, cancel := context.WithCancel(w.ctx)
+		defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
+		return w.coll.FindOne(ctx, d{}).Err()
+	}
+	late := func(w *world) error {
+		ctx, cancel := context.WithTimeout(w.ctx, 100*time.Millisecond)
+		defer cancel()
+		return w.coll.FindOne(ctx, d{}).Err()
+	}
+	for _, c := range []struct {
+		name  string
+		judge func(retry.Failure) retry.Health
+		fault mongotest.Fault
+		do    func(*world) error
+		opens bool
+	}{
+		{"a reply that is lost", nil, loseReply, findOne, true},
+		{"the caller's deadline", nil, slow, late, true},
+		{"the caller cancels", nil, slow, cancelled, false},
+		{"the server refuses", nil, refuse(2), findOne, false},
+		{"the server refuses, which the application judges as bad", func(retry.Failure) retry.Health { return retry.HealthBad }, refuse(2), findOne, true},
+		{"the caller cancels, which the application would judge as bad", func(retry.Failure) retry.Health { return retry.HealthBad }, slow, cancelled, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			breaker := &retry.BreakerOptions{Volume: 5, Percent: 60, Window: time.Hour, Sleep: time.Hour, Judge: c.judge}
+			opened(t, mongo.Config{Breaker: breaker}, func(o *options.ClientOptions) { o.SetRetryReads(false) }, func(w *world) {
+				w.seed()
+				w.script("find", slices.Repeat([]mongotest.Fault{c.fault}, 20)...)
+				for range 20 {
+					if err := c.do(w); err == nil {
+						t.Fatal("an attempt succeeded")
+					}
+					w.pass(2 * time.Second)
+				}
+				w.heal()
+				if err := findOne(w); errors.Is(err, retry.ErrBreakerOpen) != c.opens || !c.opens && err != nil {
+					t.Errorf("the next operation: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// An attempt that the breaker of one server stops is retried on another server that suits.
+func TestTheRetryAfterAnOpenBreakerGoesToAnotherServer(t *testing.T) {
+	breaker := &retry.BreakerOptions{Volume: 1, Percent: 50, Window: time.Hour, Sleep: time.Hour}
+	opened(t, mongo.Config{Breaker: breaker}, nil, func(w *world) {
+		w.discovered()
+		bad := (w.set.Primary() + 1) % w.set.Members()
+		coll := w.with(readpref.Secondary())
+		w.heal = w.set.Use("find", mongotest.Decide(func(r *mongotest.Request) mongotest.Fault {
+			return mongotest.Fault{LoseReply: r.Member == bad}
+		}))
+		for range 40 {
+			_ = readOne(w.ctx, coll) // until the breaker is open
+			w.pass(time.Second)
+		}
+		for range 40 {
+			w.must(readOne(w.ctx, coll))
+		}
+	})
+}
+
+// The monitors poll rarely, and nothing is retried. Yet the next operation goes to the new primary: the attempt that was too long has
+// requested checks of all servers.
+func TestAfterAnAttemptTimeoutAllServersAreChecked(t *testing.T) {
+	opened(t, mongo.Config{AttemptTimeout: time.Second}, func(o *options.ClientOptions) {
+		o.SetRetryWrites(false).SetHeartbeatInterval(time.Hour)
+		poll(o)
+	}, func(w *world) {
+		w.seed()
+		w.pass(time.Minute)
+		w.set.Isolate(w.set.Primary())
+		w.heal = w.set.Heal
+		w.pass(5 * time.Second) // there is a new primary
+		if err := w.insertText(2, "text"); !mongo.IsTimeout(err) {
+			t.Errorf("error: %v", err)
+		}
+		w.pass(2 * time.Second)
+		began := time.Now()
+		w.must(w.insertText(3, "text"))
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("the next operation took %v", took)
+		}
+	}, mongotest.ElectionTimeout(200*time.Millisecond))
 }
 
 // Attempts that a breaker stops are paced: an operation with a deadline does not spin.

@@ -61,6 +61,27 @@ func TestAConnectionOfARequestThatBrokeIsReplaced(t *testing.T) {
 	})
 }
 
+// Connection Monitoring and Pooling, "Checking Out a Connection": a connection from before the pool was cleared is not used again. The
+// connection that a request keeps has not failed itself.
+func TestAConnectionOfARequestIsReplacedAfterItsPoolWasCleared(t *testing.T) {
+	in(t, nil, func(w *world) {
+		w.discovered()
+		ctx := w.request()
+		w.must(insertOne(ctx, w.coll))
+		w.must(insertOne(ctx, w.coll))
+		w.script("find", loseReply)
+		w.must(readOne(w.ctx, w.coll)) // on another connection
+		w.must(insertOne(ctx, w.coll))
+		var used []string
+		for _, ev := range w.started("insert") {
+			used = append(used, ev.ConnectionID)
+		}
+		if len(used) != 3 || used[0] != used[1] || used[2] == used[1] {
+			t.Errorf("the connections are %v", used)
+		}
+	})
+}
+
 func TestTheEndOfARequestReturnsItsConnection(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -157,6 +157,38 @@ func TestNoConnectionIsMadeForMinPoolSizeBeforePoolReady(t *testing.T) {
 	})
 }
 
+// The same if the pool was cleared while the listener had the event: then that of the next time counts.
+func TestNoConnectionIsMadeForMinPoolSizeBeforeTheLastPoolReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard, atReady, atCleared := newListener(), newGate(event.ConnectionPoolReady), newGate(event.ConnectionPoolCleared)
+		s := bare(t, &peer{hello: standalone()}, func(cfg *Config) {
+			cfg.MinPoolSize = 1
+			cfg.PoolMonitor = &event.PoolMonitor{Event: func(e *event.PoolEvent) {
+				heard.monitor().Event(e)
+				atReady.monitor().Event(e)
+				atCleared.monitor().Event(e)
+			}}
+		})
+		s.cluster.background.Go(func() { s.pool.maintain(s.cluster.backgroundCtx) })
+		ready := async(func() bool { found(t, s, standalone()); return true })
+		unsettled(t, "the event PoolReady", ready)
+		s.pool.clear(errDown, false).run()
+		found(t, s, standalone())
+		close(atReady.opened)
+		pass(t, 3*maintenanceInterval)
+		before := []string{event.ConnectionPoolCreated, event.ConnectionPoolReady, event.ConnectionPoolCleared}
+		if got := heard.types(); !slices.Equal(got, before) {
+			t.Errorf("events %v, want %v", got, before)
+		}
+		close(atCleared.opened)
+		settled(t, "the event PoolReady", ready)
+		want := append(slices.Clone(before), event.ConnectionPoolReady, event.ConnectionCreated, event.ConnectionReady)
+		if got := heard.types(); !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+	})
+}
+
 func TestWaitersFailOnlyAfterPoolCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(event.ConnectionPoolCleared)

@@ -36,7 +36,7 @@ func (p *pool) makeReady() effects {
 	if p.state != paused {
 		return nil
 	}
-	p.state, p.cause = ready, nil
+	p.state = ready
 	generation := p.generations.pool
 	p.notices.add(func() { p.emit(event.PoolEvent{Type: event.ConnectionPoolReady}) })
 	p.notices.add(func() { p.allowFilling(generation) })

@@ -109,6 +109,7 @@ func TestTheReadConcernOfACommandInASession(t *testing.T) {
 		{"a write in a snapshot session", snapshot, Write, "insert", nil, ReadConcern{Level: "snapshot", AtClusterTime: 7}},
 		{"a command in a snapshot session", snapshot, Generic, "listCollections", nil, ReadConcern{Level: "snapshot", AtClusterTime: 7}},
 		{"a later command of a snapshot's cursor", snapshot, Read, "getMore", nil, ReadConcern{}},
+		{"the end of a snapshot's cursor", snapshot, Read, "killCursors", nil, ReadConcern{}},
 		{"the first read of a transaction", starting, Read, "find", local, ReadConcern{Level: "majority", AfterClusterTime: 5}},
 		{"the first write of a transaction", starting, Write, "insert", nil, ReadConcern{Level: "majority", AfterClusterTime: 5}},
 		{"the first command of a transaction", starting, Generic, "insert", nil, ReadConcern{Level: "majority", AfterClusterTime: 5}},
