@@ -9,16 +9,20 @@ import (
 // Cluster is what the HTTP services need of a cluster. Its methods are called by many goroutines at once. The services hold no
 // lock of theirs while they call one.
 type Cluster interface {
-	// Identity returns what does not change in the life of the cluster.
+	// Identity returns the cluster's names and version.
 	Identity() Identity
+	// Rename changes the name of the cluster.
+	Rename(name string)
 	// Nodes returns the nodes that are in the cluster now, in the order of the cluster map.
 	Nodes() []Node
 	// Map returns the newest map that a node knows, as the JSON that the node serves: of a bucket, or of the cluster alone if
 	// bucket is "". Changed is closed when the node knows a newer one, and when the bucket is dropped. The error is
 	// ErrBucketNotFound if there is no such bucket.
 	Map(node NodeID, bucket string) (json []byte, changed <-chan struct{}, err error)
-	// Login returns the name of the user that a credential belongs to. It reports false if the credential is wrong.
-	Login(Credential) (user string, ok bool)
+	// Login returns the user that a credential belongs to. It reports false if the credential is wrong.
+	Login(Credential) (User, bool)
+	// Users returns all users, ordered by name.
+	Users() []User
 
 	// Buckets returns all buckets, ordered by name.
 	Buckets() []Bucket
@@ -59,15 +63,16 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return "maximum number of " + e.What + " has been reached" }
 
-// Identity is what does not change in the life of a cluster.
+// Identity is the names and the version of a cluster.
 type Identity struct {
 	UUID    string
 	Name    string
 	Version string // of the server, for example "7.6.4-5146-enterprise"
-	// Capabilities are the features of the query service in the map, for example "enhancedPreparedStatements".
-	QueryCapabilities []string
-	// Developer is whether the cluster runs the developer preview.
-	Developer bool
+	// SharedPreparedStatements is whether all nodes know a prepared statement as soon as one does: the capability
+	// "enhancedPreparedStatements" of the query service.
+	SharedPreparedStatements bool
+	// DeveloperPreview is whether the cluster runs the developer preview.
+	DeveloperPreview bool
 }
 
 // NodeID names a node of a cluster for as long as the cluster lives.
@@ -93,6 +98,20 @@ type Credential struct {
 	User, Password string
 	Token          string            // a bearer token
 	Certificate    *x509.Certificate // the client certificate of a TLS connection
+}
+
+// User is a local user.
+type User struct {
+	Name     string
+	FullName string
+	Roles    []Role
+}
+
+// Role is a role of a user. The role holds everywhere in the cluster if Bucket is "", else in a bucket ("*" is all of them),
+// in one scope of it, or in one collection.
+type Role struct {
+	Name                      string
+	Bucket, Scope, Collection string
 }
 
 // Bucket is a bucket with its settings. The text values are those of the management service.
