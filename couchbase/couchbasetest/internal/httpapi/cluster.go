@@ -165,9 +165,8 @@ type Collection struct {
 	UID  uint64
 	// MaxExpiry is 0 if the bucket's holds, and below 0 if documents of this collection never expire by themselves.
 	MaxExpiry time.Duration
-	// HasHistory is whether History was set. A collection without it has the bucket's default.
-	HasHistory bool
-	History    bool
+	// History is whether old versions are kept; nil is the bucket's default.
+	History *bool
 }
 
 // CollectionChange is the settings of a collection that change. A setting that is nil stays.

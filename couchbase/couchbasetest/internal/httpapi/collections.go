@@ -44,10 +44,7 @@ func listScopes(x *exchange) {
 	for _, s := range m.Scopes {
 		scope := scopeJSON{s.Name, hexadecimal(s.UID), []collectionJSON{}}
 		for _, c := range s.Collections {
-			one := collectionJSON{Name: c.Name, UID: hexadecimal(c.UID), MaxTTL: int64(c.MaxExpiry / time.Second)}
-			if c.HasHistory {
-				one.History = &c.History
-			}
+			one := collectionJSON{Name: c.Name, UID: hexadecimal(c.UID), MaxTTL: int64(c.MaxExpiry / time.Second), History: c.History}
 			scope.Collections = append(scope.Collections, one)
 		}
 		out.Scopes = append(out.Scopes, scope)
@@ -96,12 +93,9 @@ func createCollection(x *exchange) {
 	if !ok {
 		return
 	}
-	c := Collection{Name: form.Get("name")}
+	c := Collection{Name: form.Get("name"), History: change.History}
 	if change.MaxExpiry != nil {
 		c.MaxExpiry = *change.MaxExpiry
-	}
-	if change.History != nil {
-		c.HasHistory, c.History = true, *change.History
 	}
 	scope := x.r.PathValue("scope")
 	uid, err := x.s.cluster.CreateCollection(bucket.Name, scope, c)
