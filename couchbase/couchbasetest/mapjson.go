@@ -102,6 +102,9 @@ func (b *bucket) describe(m *mapJSON) {
 		m.BucketType = "ephemeral"
 	}
 	m.Capabilities = c.profile.bucketCapabilities(b.Ephemeral)
+	if b.shown.Storage == "magma" && c.profile.atLeast(7, 2) {
+		m.Capabilities = append(m.Capabilities, "nonDedupedHistory")
+	}
 	m.URI = "/pools/default/buckets/" + b.Name + "?bucket_uuid=" + b.uuid
 	m.StreamingURI = "/pools/default/bucketsStreaming/" + b.Name + "?bucket_uuid=" + b.uuid
 	servers := make([]string, len(b.members))
