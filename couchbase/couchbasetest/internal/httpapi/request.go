@@ -20,6 +20,7 @@ type Request struct {
 	// Path is the path of the URL, with its escapes.
 	Path   string
 	Host   string
+	// Header has the headers that the client sent, but for Host, with their names in the canonical form.
 	Header http.Header
 	Body   []byte
 	At     time.Time
