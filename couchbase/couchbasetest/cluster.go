@@ -90,10 +90,10 @@ func (c *Cluster) Close() error {
 }
 
 // Username and Password return the administrator's.
-func (c *Cluster) Username() string { return c.config.username }
+func (c *Cluster) Username() string { return c.username }
 
 // Password returns the administrator's password.
-func (c *Cluster) Password() string { return c.config.password }
+func (c *Cluster) Password() string { return c.password }
 
 // ConnectionString returns the connection string of all nodes that are in the cluster.
 func (c *Cluster) ConnectionString() string {

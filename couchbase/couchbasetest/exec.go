@@ -137,13 +137,13 @@ func parseFrames(b []byte) (f frames) {
 			return f
 		}
 		b = others
-		switch next.Kind {
-		case memd.FrameBarrier:
+		switch kind := next.Kind; {
+		case kind == memd.FrameBarrier:
 			f.barrier = true
-		case memd.FramePreserveExpiry:
+		case kind == memd.FramePreserveExpiry:
 			f.preserve = true
-		case memd.FrameImpersonate:
-		case memd.FrameDurability:
+		case kind == memd.FrameImpersonate:
+		case kind == memd.FrameDurability:
 			f.durable = true
 			f.level, f.timeout, err = memd.Durability(next.Data)
 		default:
