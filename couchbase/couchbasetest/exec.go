@@ -79,6 +79,7 @@ func (x *exec) sinceStart() time.Duration { return time.Since(x.start) }
 
 // run executes the request and puts the reply on its way.
 func (x *exec) run() error {
+	defer x.cluster.begin()()
 	x.node.received[x.p.Opcode].Add(1)
 	x.note()
 	var reply *Reply

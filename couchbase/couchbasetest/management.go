@@ -42,7 +42,7 @@ func (m management) Nodes() []httpapi.Node {
 	for _, n := range m.nodes {
 		if n.member || n.failedOver {
 			list = append(list, httpapi.Node{
-				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
+				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Group: m.groupOf(n.index), Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
 			})
 		}
 	}
