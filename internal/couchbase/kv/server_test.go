@@ -29,6 +29,7 @@ type server struct {
 	mechanisms string
 	// change replaces the honest answer to a step of the handshake. It returns false to hang up.
 	change func(request memd.Packet, honest *memd.Packet) bool
+	after  []memd.Packet // sent together with the last answer of the handshake
 	// answer, if set, deals with the requests after the handshake. By default they get success with the value of the request.
 	answer func(p *peer, request memd.Packet)
 
@@ -106,7 +107,11 @@ func (s *server) serve(t testing.TB, nc net.Conn) {
 			if s.change != nil && !s.change(r, &honest) {
 				return
 			}
-			p.send(honest)
+			if r.Opcode == memd.OpGetClusterConfig {
+				p.send(append([]memd.Packet{honest}, s.after...)...)
+			} else {
+				p.send(honest)
+			}
 			continue
 		}
 		handshaking = false
