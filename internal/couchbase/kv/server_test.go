@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,15 +29,25 @@ const (
 type server struct {
 	accept     []memd.Feature
 	mechanisms string
+	onlyListed bool // the mechanisms that are not listed are refused
 	// change replaces the honest answer to a step of the handshake. It returns false to hang up.
 	change func(request memd.Packet, honest *memd.Packet) bool
+	before memd.Packet   // sent before each answer of the handshake, if it has a magic
 	after  []memd.Packet // sent together with the last answer of the handshake
 	// answer, if set, deals with the requests after the handshake. By default they get success with the value of the request.
 	answer func(p *peer, request memd.Packet)
 
-	login *scram.ServerConversation
-	steps []memd.Opcode // the requests of the handshake
-	reads int           // the reads after which the handshake was complete
+	login    *scram.ServerConversation
+	requests []memd.Packet // of the handshake
+}
+
+// names returns the names of the steps of the handshake.
+func (s *server) names() string {
+	var names []string
+	for _, r := range s.requests {
+		names = append(names, r.Opcode.String())
+	}
+	return strings.Join(names, " ")
 }
 
 // peer is the server's end of a connection.
@@ -45,20 +57,19 @@ type peer struct {
 	in readBuffer
 }
 
-// receive returns the next packet, with its own memory, and the number of reads.
-func (p *peer) receive() (memd.Packet, int, error) {
-	for reads := 0; ; reads++ {
+// receive returns the next packet, with its own memory.
+func (p *peer) receive() (memd.Packet, error) {
+	for {
 		b, err := p.in.next()
 		if err != nil {
-			return memd.Packet{}, reads, err
+			return memd.Packet{}, err
 		}
 		if b != nil {
-			packet, err := memd.Parse(append([]byte(nil), b...))
-			return packet, reads, err
+			return memd.Parse(append([]byte(nil), b...))
 		}
 		n, err := p.nc.Read(p.in.room())
 		if p.in.add(n); err != nil {
-			return memd.Packet{}, reads, err
+			return memd.Packet{}, err
 		}
 	}
 }
@@ -90,7 +101,7 @@ func (s *server) serve(t testing.TB, nc net.Conn) {
 	p := &peer{t: t, nc: nc}
 	defer nc.Close()
 	for handshaking := true; ; {
-		r, reads, err := p.receive()
+		r, err := p.receive()
 		if err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				var op *net.OpError
@@ -101,11 +112,13 @@ func (s *server) serve(t testing.TB, nc net.Conn) {
 			return
 		}
 		if handshaking && isHandshake(r.Opcode) {
-			s.reads += reads
-			s.steps = append(s.steps, r.Opcode)
+			s.requests = append(s.requests, r)
 			honest := s.step(t, r)
 			if s.change != nil && !s.change(r, &honest) {
 				return
+			}
+			if s.before.Magic != 0 {
+				p.send(s.before)
 			}
 			if r.Opcode == memd.OpGetClusterConfig {
 				p.send(append([]memd.Packet{honest}, s.after...)...)
@@ -143,6 +156,11 @@ func (s *server) step(t testing.TB, r memd.Packet) memd.Packet {
 	case memd.OpSASLListMechanisms:
 		answer.Value = []byte(s.mechanisms)
 	case memd.OpSASLAuth:
+		s.login = nil
+		if s.onlyListed && !slices.Contains(strings.Fields(s.mechanisms), string(r.Key)) {
+			answer.Status = memd.StatusAuthError
+			break
+		}
 		if string(r.Key) == Plain {
 			if string(r.Value) != "\x00"+username+"\x00"+password {
 				answer.Status = memd.StatusAuthError
