@@ -61,6 +61,8 @@ var ours = map[string][]string{
 	"internal/couchbase/memd":       {"internal/sizedread"},
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
+	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry"},
+	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry", "retry/couchbasereason"},
 	"internal/memnet":               {},
 	"internal/filelock":             {},
 	"internal/sizedread":            {},
