@@ -68,7 +68,7 @@ func (u *run) note(err error) {
 func (u *run) trace(n int, began time.Time, err error) {
 	d := Dispatch{
 		Request: u.request, Attempt: n, Began: began, Ended: time.Now(),
-		Endpoint: u.conn.Address(), Local: u.conn.Local(), ConnID: u.conn.ID(), Err: err,
+		Conn: u.conn, Err: err,
 	}
 	if err == nil {
 		d.Opaque, d.Status = u.reply.Opaque, u.reply.Status
@@ -96,8 +96,7 @@ func (u *run) succeeded() bool {
 
 // result fills the caller's result.
 func (u *run) result(r *Result) {
-	r.Packet, r.VBucket = u.reply.Packet, u.vbucket
-	r.Endpoint, r.ConnID = u.conn.Address(), u.conn.ID()
+	r.Packet, r.VBucket, r.Conn = u.reply.Packet, u.vbucket, u.conn
 	r.CollectionID = 0
 	if u.id != nil {
 		r.CollectionID = u.id.ID

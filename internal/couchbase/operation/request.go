@@ -2,6 +2,7 @@ package operation
 
 import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -60,6 +61,6 @@ type Result struct {
 	VBucket uint16
 	// CollectionID is the id that the operation was sent with.
 	CollectionID uint32
-	// Endpoint and ConnID name the connection that answered.
-	Endpoint, ConnID string
+	// Conn is the connection that answered.
+	Conn *kv.Conn
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
@@ -13,9 +14,8 @@ type Dispatch struct {
 	Attempt int // the first is 0
 	Began   time.Time
 	Ended   time.Time
-	// Endpoint, Local and ConnID name the connection.
-	Endpoint, Local, ConnID string
-	Opaque                  uint32
+	Conn    *kv.Conn
+	Opaque  uint32
 	// Status is the answer's; Server is the time that the server needed, 0 if it did not tell. Err is set if no answer came.
 	Status memd.Status
 	Server time.Duration
