@@ -62,6 +62,7 @@ var ours = map[string][]string{
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
 	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry"},
+	"internal/couchbase/nodescript": {"internal/couchbase/memd", "internal/memnet"},
 	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry", "retry/couchbasereason"},
 	"internal/couchbase/kv":         {"internal/couchbase/memd", "internal/scramclient", "retry"},
 	"internal/memnet":               {},

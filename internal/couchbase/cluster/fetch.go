@@ -122,7 +122,7 @@ func (b *Bucket) ask(ctx context.Context, conn *kv.Conn) error {
 	}
 	m, err := parseMap(reply.Value, conn.Address())
 	if err == nil {
-		b.take(m)
+		b.take(m, conn.Address())
 	}
 	return err
 }

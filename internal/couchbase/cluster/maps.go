@@ -30,11 +30,11 @@ func (b *Bucket) Learn(body []byte, address string) bool {
 	if err != nil {
 		return false
 	}
-	return b.take(m)
+	return b.take(m, address)
 }
 
 // take publishes a map if it may take the place of the one in hand. It reports false if the map is not one of this bucket.
-func (b *Bucket) take(m *clustermap.Map) bool {
+func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	b.mu.Lock()
 	if b.closed || m.HasBucket() && m.Bucket != b.name {
 		b.mu.Unlock()
@@ -47,6 +47,9 @@ func (b *Bucket) take(m *clustermap.Map) bool {
 	if err := m.Supersedes(old); err != nil {
 		b.mu.Unlock()
 		return clustermap.IsNotNewer(err)
+	}
+	if b.network == "" {
+		b.network = networkOf(m, address)
 	}
 	s, left := b.publish(m)
 	b.mu.Unlock()

@@ -12,9 +12,6 @@ var errLeft = errors.New("the node has left the cluster map")
 func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	old := b.snapshot.Load()
 	s := &Snapshot{Map: m, Network: b.network, Endpoints: make([]*Endpoint, len(m.Nodes))}
-	if s.Network == "" {
-		s.Network = clustermap.DefaultNetwork
-	}
 	kept := make(map[string]*Endpoint)
 	for i := range m.Nodes {
 		address, ok := m.Nodes[i].Address(s.Network, clustermap.KeyValue, b.cluster.TLS())

@@ -76,31 +76,34 @@ var errNoMap = errors.New("the node has no cluster map")
 
 // arrived gives a new connection its place and takes its map. If it returns an error, the connection is closed.
 func (b *Bucket) arrived(l *link) error {
-	m, err := parseMap(l.conn.FirstMap(), l.conn.Address())
+	var m *clustermap.Map
+	var err error
+	if len(l.conn.FirstMap()) > 0 || l.conn.Bucket() != "" { // old servers have no map of the cluster alone
+		m, err = parseMap(l.conn.FirstMap(), l.conn.Address())
+	}
 	if err == nil {
-		err = b.welcome(l, m)
+		err = b.welcome(l)
 	}
 	if err != nil {
 		l.conn.Close(err)
 		return err
 	}
-	b.take(m)
+	if m != nil {
+		b.take(m, l.conn.Address())
+	}
 	b.settle()
 	return nil
 }
 
 // welcome makes a new connection the spare one.
-func (b *Bucket) welcome(l *link, m *clustermap.Map) error {
+func (b *Bucket) welcome(l *link) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || l.ended {
 		return kv.ErrClosed
 	}
 	b.seeking = false
-	if b.network == "" {
-		b.network = networkOf(m, l.conn.Address())
-	}
-	b.spare, l.selected = l, m.HasBucket()
+	b.spare, l.selected = l, l.conn.Bucket() != ""
 	if !l.selected && b.name != "" {
 		b.cluster.start(l.openBucket)
 	}
