@@ -79,7 +79,11 @@ var ours = map[string][]string{
 	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                         {"internal/mongo/operation", "internal/mongo/auth", "internal/mongo/logging", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongoslog":               {},
-	"couchbase":                     {"internal/couchbase/memd", "retry", "retry/couchbasereason"},
+	"couchbase": {
+		"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/connstr", "internal/couchbase/kv",
+		"internal/couchbase/memd", "internal/couchbase/operation", "retry", "retry/couchbasereason",
+	},
+	"couchbase/couchbasetest/internal/httpapi": {"internal/couchbase/clustermap"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",
