@@ -73,7 +73,7 @@ var ours = map[string][]string{
 	"internal/mongo/wire":           {"internal/sizedread"},
 	"internal/mongo/bsoncodec":      {},
 	"internal/mongo/topology":       {"internal/mongo/wire"},
-	"internal/mongo/auth":           {"internal/mongo/wire"},
+	"internal/mongo/auth":           {"internal/mongo/wire", "internal/scramclient"},
 	"internal/mongo/logging":        {"internal/mongo/wire"},
 	"internal/mongo/cluster":        {"internal/mongo/auth", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "retry"},
 	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},

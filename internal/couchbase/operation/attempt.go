@@ -11,6 +11,14 @@ import (
 
 // attempt makes one attempt. It is the engine's attempt function.
 func (u *run) attempt(_ context.Context, n int) retry.Failure {
+	failure := u.try(n)
+	if failure.Err != nil {
+		u.troubled = true
+	}
+	return failure
+}
+
+func (u *run) try(n int) retry.Failure {
 	if failure, ok := u.route(); !ok {
 		return failure
 	}

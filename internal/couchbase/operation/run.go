@@ -28,6 +28,7 @@ type run struct {
 
 	target        // of the latest attempt
 	sent     sent // the latest attempt that was sent
+	troubled bool // an attempt failed, so a strategy or an observer may keep the run
 	byCaller bool // the deadline is that of the caller's context
 
 	// refused is the snapshot by which an endpoint was chosen that does not have the vbucket; with the same one the next attempt goes
@@ -102,10 +103,10 @@ type runKey struct{}
 // reports whether there was one.
 func Identifier(ctx context.Context) (uint32, bool) {
 	u, ok := ctx.Value(runKey{}).(*run)
-	if !ok || u.reply.Opaque == 0 {
+	if !ok {
 		return 0, false
 	}
-	return u.reply.Opaque, true
+	return u.sent.opaque, u.sent.any
 }
 
 // end frees what the run holds.
@@ -135,7 +136,7 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		return u.failed(err) // the run is not used again: a strategy or an observer may have kept it
 	}
 	u.result(result)
-	if u.cancel == nil { // nothing failed, so nobody has the run
+	if !u.troubled {
 		*u = run{runner: r, attempts: u.attempts}
 		r.runs.Put(u)
 		return nil
