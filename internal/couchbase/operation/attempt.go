@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -38,7 +37,9 @@ func (u *run) try(n int) retry.Failure {
 	}
 	err := u.conn.RoundTrip(&u.wire, &u.reply)
 	u.endpoint.Done(permit, err)
-	u.note(err)
+	if err != nil || !u.succeeded() {
+		u.note(err)
+	}
 	if u.runner.tracer != nil {
 		u.trace(n, began, err)
 	}
@@ -61,14 +62,12 @@ type sent struct {
 // note remembers the request of an attempt that failed.
 func (u *run) note(err error) {
 	opaque := u.reply.Opaque
-	var e *kv.Error
 	if err != nil {
-		if !asKV(err, &e) || e.Stage == retry.StageDispatch {
+		e := asKV(err)
+		if e.Stage == retry.StageDispatch {
 			return
 		}
 		opaque = e.Opaque
-	} else if u.reply.Status == memd.StatusSuccess {
-		return
 	}
 	u.sent = sent{opaque: opaque, to: u.conn.Address(), from: u.conn.Local(), connID: u.conn.ID(), any: true}
 }
