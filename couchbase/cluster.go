@@ -13,12 +13,14 @@ type Cluster struct {
 	cluster  *cluster.Cluster
 	runner   *operation.Runner
 	closed   atomic.Bool
+
+	instruments *instruments
 }
 
 func newCluster(s *settings, cfg Config) (*Cluster, error) {
-	c := &Cluster{settings: s}
+	c := &Cluster{settings: s, instruments: newInstruments(s)}
 	var err error
-	if c.runner, err = operation.New(operation.Config{Observer: cfg.Observer}); err != nil {
+	if c.runner, err = operation.New(operation.Config{Observer: cfg.observer(), Tracer: dispatchTracer{c.instruments.tracer}}); err != nil {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {
@@ -46,6 +48,7 @@ func (c *Cluster) Close(*ClusterCloseOptions) error {
 		return ErrShutdown
 	}
 	c.cluster.Close()
+	c.instruments.close()
 	return nil
 }
 
