@@ -61,6 +61,7 @@ var ours = map[string][]string{
 	"internal/couchbase/memd":       {"internal/sizedread"},
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
+	"internal/couchbase/services":   {"internal/couchbase/clustermap", "retry", "retry/couchbasereason"},
 	"internal/memnet":               {},
 	"internal/filelock":             {},
 	"internal/sizedread":            {},
