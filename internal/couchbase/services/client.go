@@ -34,7 +34,7 @@ type Config struct {
 	TLS *tls.Config
 	// Credential returns the credential for a node. Nil: none is sent.
 	Credential func(service clustermap.Service, address string) (Credential, error)
-	Agent      string // the User-Agent; "": none is sent
+	Agent      string // names the client in the User-Agent
 	Strategy   retry.Strategy
 	Observer   retry.Observer
 	// ConnectTimeout limits connecting and the TLS handshake. Zero: DefaultConnectTimeout.
@@ -95,8 +95,6 @@ func New(c Config) (*Client, error) {
 	client.transport = &http.Transport{
 		DialContext:    client.connect.plain,
 		DialTLSContext: client.connect.secure,
-		// A reply is read row by row, so it must come as it is.
-		DisableCompression:  true,
 		IdleConnTimeout:     orDefault(c.IdleTimeout, DefaultIdleTimeout),
 		MaxIdleConns:        c.MaxIdle,
 		MaxIdleConnsPerHost: orDefault(c.MaxIdlePerNode, DefaultMaxIdlePerNode),

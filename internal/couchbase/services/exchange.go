@@ -3,6 +3,7 @@ package services
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -108,7 +109,7 @@ func (x *exchange) build(body []byte) (*http.Request, error) {
 	if h.Header == nil {
 		h.Header = make(http.Header)
 	}
-	h.Header.Set("User-Agent", x.client.agent)
+	h.Header.Set("User-Agent", userAgent(x.client.agent, x.request.ID))
 	if x.client.credential != nil {
 		credential, err := x.client.credential(x.request.Service, x.address)
 		if err != nil {
@@ -117,6 +118,15 @@ func (x *exchange) build(body []byte) (*http.Request, error) {
 		credential.authorize(h)
 	}
 	return h, nil
+}
+
+// userAgent is the User-Agent in the form that the services know from the official SDKs.
+func userAgent(agent, id string) string {
+	b, _ := json.Marshal(struct { // two strings
+		Agent string `json:"a"`
+		ID    string `json:"i"`
+	}{agent, id})
+	return string(b)
 }
 
 func (c *Credential) authorize(r *http.Request) {
@@ -163,5 +173,5 @@ func (x *exchange) failed(err error) *retry.Failure {
 
 // framed reports whether the end of the answer's body can be told from the loss of the connection.
 func (x *exchange) framed() bool {
-	return x.reply.ContentLength >= 0 || len(x.reply.TransferEncoding) > 0
+	return x.reply.ContentLength >= 0 || len(x.reply.TransferEncoding) > 0 || x.reply.Uncompressed
 }

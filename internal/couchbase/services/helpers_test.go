@@ -67,6 +67,8 @@ func (f *fakeCluster) serve(t *testing.T, address string, handler http.Handler) 
 	}
 	server := &http.Server{Handler: handler}
 	go server.Serve(l)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.servers = append(f.servers, server)
 	f.addresses = append(f.addresses, address)
 	f.listeners[address] = l

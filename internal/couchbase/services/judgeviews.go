@@ -8,26 +8,25 @@ import (
 
 // judgeViews is the table of the views service: by the HTTP status, and by texts of the answer.
 func judgeViews(r *Request, a *Answer) (verdict, bool) {
-	temporary := verdict{kind: KindOther, reason: couchbasereason.ViewsTemporaryFailure}
+	kind := KindOther
+	if strings.Contains(a.Text, `"not_found"`) {
+		kind = KindViewNotFound
+	}
+	temporary := verdict{kind: kind, reason: couchbasereason.ViewsTemporaryFailure}
 	switch a.Status {
 	case 302: // it stands in both of RFC 0049's lists; the reason that is always retried wins
-		return verdict{kind: KindOther, reason: couchbasereason.ViewsNoActivePartition}, true
+		return verdict{kind: kind, reason: couchbasereason.ViewsNoActivePartition}, true
 	case 300, 301, 303, 307, 408, 409, 412, 416, 417, 501, 502, 503, 504:
 		return temporary, true
 	case 404:
 		if strings.Contains(a.Text, `"reason":"missing"`) {
-			temporary.kind = KindViewNotFound
 			return temporary, true
 		}
-		if strings.Contains(a.Text, "not_found") {
-			return verdict{kind: KindViewNotFound}, true
-		}
-		return verdict{kind: KindOther}, true
+		return verdict{kind: kind}, true
 	case 500:
 		if isFinalViewError(a.Text) {
-			return verdict{kind: KindInternalServerFailure}, true
+			return verdict{kind: kind}, true
 		}
-		temporary.kind = KindInternalServerFailure
 		return temporary, true
 	default:
 		return judgeStatus(r, a)

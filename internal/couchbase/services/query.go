@@ -51,6 +51,9 @@ func (q *Query) body(pairs ...any) func(time.Duration) ([]byte, error) {
 			fields = make(map[string]any)
 		}
 		fields["timeout"] = left.String()
+		if q.ID != "" {
+			fields["client_context_id"] = q.ID
+		}
 		if q.ReadOnly {
 			fields["readonly"] = true
 		}

@@ -13,6 +13,9 @@ import (
 // Call has what the operations of all services share.
 type Call struct {
 	Name string // for observers and strategies
+	// ID is the operation's own identifier. The services write it to their logs; query and analytics get it also as the client
+	// context id. It is best unique.
+	ID string
 	// Timeout is the time of the whole operation with all its attempts, and of reading the rows. It must be positive. The context's
 	// deadline also holds.
 	Timeout time.Duration

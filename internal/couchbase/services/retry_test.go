@@ -76,8 +76,8 @@ func TestAnswersThatAreRetried(t *testing.T) {
 		{"views 404 with reason missing", clustermap.Views, 404, `{"error":"not_found","reason":"missing"}`, views, 0},
 		{"views 404 with another reason", clustermap.Views, 404, `{"error":"not_found","reason":"deleted"}`, "", KindViewNotFound},
 		{"views 500", clustermap.Views, 500, `{"error":"timeout"}`, views, 0},
-		{"views 500 with a missing named view", clustermap.Views, 500, `{"error":"case_clause","reason":"{not_found, missing_named_view}"}`, "", KindInternalServerFailure},
-		{"views 500 with badarg", clustermap.Views, 500, `{"error":"badarg"}`, "", KindInternalServerFailure},
+		{"views 500 with a missing named view", clustermap.Views, 500, `{"error":"case_clause","reason":"{not_found, missing_named_view}"}`, "", KindOther},
+		{"views 500 with badarg", clustermap.Views, 500, `{"error":"badarg"}`, "", KindOther},
 		{"views 500 with badarg but no error", clustermap.Views, 500, `{"reason":"badarg"}`, views, 0},
 		{"views 400", clustermap.Views, 400, `{"error":"query_parse_error"}`, "", KindOther},
 	}
