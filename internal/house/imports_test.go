@@ -62,8 +62,10 @@ var ours = map[string][]string{
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
 	"internal/couchbase/services":   {"internal/couchbase/clustermap", "retry", "retry/couchbasereason"},
+	"internal/couchbase/kv":         {"internal/couchbase/memd", "internal/scramclient", "retry"},
 	"internal/memnet":               {},
 	"internal/filelock":             {},
+	"internal/scramclient":          {},
 	"internal/sizedread":            {},
 	"internal/mutant":               {},
 	"internal/mongo/wire":           {"internal/sizedread"},
@@ -75,6 +77,7 @@ var ours = map[string][]string{
 	"internal/mongo/operation":      {"internal/mongo/cluster", "internal/mongo/logging", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry", "retry/mongoreason"},
 	"mongo":                         {"internal/mongo/operation", "internal/mongo/auth", "internal/mongo/logging", "internal/mongo/bsoncodec", "internal/mongo/cluster", "internal/mongo/topology", "internal/mongo/wire", "internal/mutant", "retry"},
 	"mongo/mongoslog":               {},
+	"couchbase":                     {"internal/couchbase/memd", "retry", "retry/couchbasereason"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
 		"mongo/mongotest/internal/changes", "mongo/mongotest/internal/store", "mongo/mongotest/internal/fields", "mongo/mongotest/internal/version",

@@ -1,0 +1,110 @@
+package kv
+
+import "time"
+
+// tick is how often the connection looks whether the caller that reads or writes was cancelled, and whether it is idle.
+const tick = time.Millisecond
+
+// The timer is set for the earliest deadline of a request, or the next tick if that comes before. It may fire too early, never too late: a
+// request that ends does not set it again.
+
+// armLocked sets the timer for a moment, which is before the one that it is set for. It reports false if the moment has passed.
+func (c *Conn) armLocked(at int64) bool {
+	wait := at - int64(time.Since(c.made))
+	if wait <= 0 {
+		return false
+	}
+	c.armed = at
+	if c.timer == nil {
+		c.timer = time.AfterFunc(time.Duration(wait), c.onTimer)
+	} else {
+		c.timer.Reset(time.Duration(wait))
+	}
+	return true
+}
+
+// tickLocked arranges that the connection looks around within a tick.
+func (c *Conn) tickLocked() {
+	if c.ticking || c.err != nil {
+		return
+	}
+	c.ticking = true
+	if at := int64(time.Since(c.made) + tick); at < c.armed {
+		c.armLocked(at)
+	}
+}
+
+// onTimer does all that waits for a time.
+func (c *Conn) onTimer() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	now := time.Now()
+	c.armed, c.ticking = never, false
+	next := c.expireLocked(int64(now.Sub(c.made)))
+	c.checkCancelledLocked()
+	c.checkIdleLocked(now)
+	if next < c.armed {
+		c.armLocked(next)
+	}
+}
+
+// expireLocked ends the requests whose deadline has passed, and returns the next deadline.
+func (c *Conn) expireLocked(now int64) (next int64) {
+	next = never
+	c.slots.all(func(s *slot) {
+		switch {
+		case s.state() != stateWaiting:
+		case s.deadline <= now:
+			c.dismissLocked(s, ErrDeadline)
+		default:
+			next = min(next, s.deadline)
+		}
+	})
+	return next
+}
+
+// dismissLocked lets a caller leave, also if it is the reader or the writer.
+func (c *Conn) dismissLocked(s *slot, err error) {
+	if !c.failLocked(s, err) {
+		return
+	}
+	if c.reader == s {
+		c.interruptLocked()
+	}
+	if c.writer == s {
+		c.stopLocked()
+	}
+}
+
+// checkCancelledLocked lets the reader and the writer leave if they were cancelled. The others look themselves.
+func (c *Conn) checkCancelledLocked() {
+	for _, s := range []*slot{c.reader, c.writer} {
+		if s == nil || s.cancelled == nil || s.state() != stateWaiting {
+			continue
+		}
+		if isClosed(s.cancelled) {
+			c.dismissLocked(s, ErrCancelled)
+		} else {
+			c.tickLocked()
+		}
+	}
+}
+
+// checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick.
+func (c *Conn) checkIdleLocked(now time.Time) {
+	quiet := c.requests == c.requestsThen
+	if !quiet {
+		c.requestsThen, c.lastTick = c.requests, now
+	}
+	switch {
+	case c.reader != nil:
+	case quiet:
+		c.reader = &c.idle
+		go c.idleRead()
+	default:
+		c.tickLocked()
+	}
+}
