@@ -93,8 +93,8 @@ func New(c Config) (*Client, error) {
 		client.scheme = "https://"
 	}
 	client.transport = &http.Transport{
-		DialContext:    client.connect.plain,
-		DialTLSContext: client.connect.secure,
+		DialContext:         client.connect.plain,
+		DialTLSContext:      client.connect.secure,
 		IdleConnTimeout:     orDefault(c.IdleTimeout, DefaultIdleTimeout),
 		MaxIdleConns:        c.MaxIdle,
 		MaxIdleConnsPerHost: orDefault(c.MaxIdlePerNode, DefaultMaxIdlePerNode),

@@ -28,8 +28,8 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Reply, error) {
 		table = judgeDesignDocuments
 	}
 	var reply *Reply
-	release, err := c.run(ctx, r, func(ctx context.Context) *retry.Failure {
-		return c.attempt(ctx, r, func(x *exchange) (failure *retry.Failure) {
+	release, err := c.run(ctx, r, func(ctx context.Context, n int) *retry.Failure {
+		return c.attempt(ctx, n, r, func(x *exchange) (failure *retry.Failure) {
 			defer x.close()
 			reply, failure = x.whole(table)
 			return failure

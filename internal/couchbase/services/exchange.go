@@ -24,6 +24,7 @@ type exchange struct {
 	request *Request
 	address string
 	newer   <-chan struct{}
+	retries int             // before this exchange
 	parent  context.Context //nolint:containedctx // the operation's
 	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
 	ctx    context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
@@ -81,7 +82,10 @@ func (x *exchange) send(body []byte) *retry.Failure {
 		if x.request.OnDispatch == nil {
 			return
 		}
-		dispatch := Dispatch{Service: x.request.Service, Address: x.address, Local: x.conn.LocalAddr().String(), Remote: x.conn.RemoteAddr().String()}
+		dispatch := Dispatch{
+			Service: x.request.Service, Address: x.address, Retries: x.retries, Local: x.conn.LocalAddr().String(),
+			Remote: x.conn.RemoteAddr().String(),
+		}
 		if f := x.request.OnDispatch(dispatch); f != nil {
 			ended = f
 		}

@@ -36,9 +36,13 @@ func (c *Client) Query(ctx context.Context, q *Query) (*Rows, error) {
 	rows := &Rows{judge: judgeQuery}
 	if q.Adhoc {
 		r.Body = q.body("statement", q.Statement)
-		return c.stream(ctx, r, rows, func(ctx context.Context) *retry.Failure { return c.attempt(ctx, r, rows.open) })
+		return c.stream(ctx, r, rows, func(ctx context.Context, n int) *retry.Failure {
+			return c.attempt(ctx, n, r, rows.open)
+		})
 	}
-	return c.stream(ctx, r, rows, func(ctx context.Context) *retry.Failure { return c.prepareAndRun(ctx, q, r, rows) })
+	return c.stream(ctx, r, rows, func(ctx context.Context, n int) *retry.Failure {
+		return c.prepareAndRun(ctx, n, q, r, rows)
+	})
 }
 
 func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
@@ -68,16 +72,16 @@ func (q *Query) body(pairs ...any) func(time.Duration) ([]byte, error) {
 }
 
 // prepareAndRun makes one attempt of a statement that is prepared.
-func (c *Client) prepareAndRun(ctx context.Context, q *Query, r *Request, rows *Rows) *retry.Failure {
+func (c *Client) prepareAndRun(ctx context.Context, n int, q *Query, r *Request, rows *Rows) *retry.Failure {
 	key := statementKey{q.Statement, q.Context}
 	rows.known, rows.refused = nil, nil
 	p := c.statements.get(key)
 	switch {
 	case p == nil && c.nodes.Can("n1ql", "enhancedPreparedStatements"):
-		return c.prepareAndRunAtOnce(ctx, q, r, rows)
+		return c.prepareAndRunAtOnce(ctx, n, q, r, rows)
 	case p == nil:
 		var failure *retry.Failure
-		if p, failure = c.prepare(ctx, q, r); failure != nil {
+		if p, failure = c.prepare(ctx, n, q, r); failure != nil {
 			return failure
 		}
 		c.statements.put(p)
@@ -90,11 +94,11 @@ func (c *Client) prepareAndRun(ctx context.Context, q *Query, r *Request, rows *
 	if r.Body = q.body("prepared", p.name); p.plan != "" {
 		r.Body = q.body("prepared", p.name, "encoded_plan", p.plan)
 	}
-	return c.attempt(ctx, r, rows.open)
+	return c.attempt(ctx, n, r, rows.open)
 }
 
 // prepareAndRunAtOnce prepares a statement that the service then runs. All nodes know the name afterwards.
-func (c *Client) prepareAndRunAtOnce(ctx context.Context, q *Query, r *Request, rows *Rows) *retry.Failure {
+func (c *Client) prepareAndRunAtOnce(ctx context.Context, n int, q *Query, r *Request, rows *Rows) *retry.Failure {
 	rows.known = func(m *meta) {
 		var name string
 		if json.Unmarshal(m.fields["prepared"], &name) == nil && name != "" {
@@ -102,16 +106,16 @@ func (c *Client) prepareAndRunAtOnce(ctx context.Context, q *Query, r *Request, 
 		}
 	}
 	r.Body = q.body("statement", "PREPARE "+q.Statement, "auto_execute", true)
-	return c.attempt(ctx, r, rows.open)
+	return c.attempt(ctx, n, r, rows.open)
 }
 
 // prepare prepares a statement, for services that know it by its name on one node only.
-func (c *Client) prepare(ctx context.Context, q *Query, r *Request) (*prepared, *retry.Failure) {
+func (c *Client) prepare(ctx context.Context, n int, q *Query, r *Request) (*prepared, *retry.Failure) {
 	request := *r
 	request.Effect = retry.EffectReadOnly
 	request.Body = q.body("statement", "PREPARE "+q.Statement)
 	rows := &Rows{judge: judgeQuery}
-	if failure := c.attempt(ctx, &request, rows.open); failure != nil {
+	if failure := c.attempt(ctx, n, &request, rows.open); failure != nil {
 		failure.Effect = retry.EffectReadOnly
 		return nil, failure
 	}

@@ -35,6 +35,7 @@ type Dispatch struct {
 	Service       clustermap.Service
 	Address       string // of the node, by the map
 	Local, Remote string // the two ends of the connection
+	Retries       int    // of the operation so far
 }
 
 // Request is a request to a service.

@@ -34,12 +34,12 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Rows, error) {
 		return nil, invalid("the service %v returns no rows", r.Service)
 	}
 	rows := &Rows{judge: judges[r.Service]}
-	return c.stream(ctx, r, rows, func(ctx context.Context) *retry.Failure {
-		return c.attempt(ctx, r, rows.open)
+	return c.stream(ctx, r, rows, func(ctx context.Context, n int) *retry.Failure {
+		return c.attempt(ctx, n, r, rows.open)
 	})
 }
 
-func (c *Client) stream(ctx context.Context, r *Request, rows *Rows, attempt func(context.Context) *retry.Failure) (*Rows, error) {
+func (c *Client) stream(ctx context.Context, r *Request, rows *Rows, attempt func(context.Context, int) *retry.Failure) (*Rows, error) {
 	release, err := c.run(ctx, r, attempt)
 	if err != nil {
 		return nil, err

@@ -13,14 +13,14 @@ import (
 )
 
 // run makes attempts of a request. It returns the function that ends the operation; after an error that was done.
-func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Context) *retry.Failure) (func(), error) {
+func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Context, int) *retry.Failure) (func(), error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	ctx, release := c.live(ctx, r.Timeout)
 	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Effect: r.Effect}
-	err := c.engine.Do(ctx, operation, func(ctx context.Context, _ int) retry.Failure {
-		if failure := attempt(ctx); failure != nil {
+	err := c.engine.Do(ctx, operation, func(ctx context.Context, n int) retry.Failure {
+		if failure := attempt(ctx, n); failure != nil {
 			return *failure
 		}
 		return retry.Failure{}
@@ -47,8 +47,9 @@ func (c *Client) live(ctx context.Context, timeout time.Duration) (context.Conte
 	}
 }
 
-// attempt makes one attempt: it chooses a node, sends, and lets use read the answer. use closes the exchange when it is done.
-func (c *Client) attempt(ctx context.Context, r *Request, use func(*exchange) *retry.Failure) *retry.Failure {
+// attempt makes attempt n; the first is 0. It chooses a node, sends, and lets use read the answer. use closes the exchange when it
+// is done.
+func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*exchange) *retry.Failure) *retry.Failure {
 	offer := c.nodes.Offering(r.Service, r.Bucket)
 	address, failure := c.choose(r, offer)
 	if failure != nil {
@@ -67,6 +68,7 @@ func (c *Client) attempt(ctx context.Context, r *Request, use func(*exchange) *r
 		}
 	}
 	x := c.begin(ctx, r, address, offer)
+	x.retries = n
 	if failure := x.send(body); failure != nil {
 		return failure
 	}

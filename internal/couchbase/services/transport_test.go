@@ -345,7 +345,7 @@ func TestDispatchIsReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows.Close()
-		if len(dispatched) != 2 || dispatched[0].Address != "a:1" || dispatched[0].Remote != "a:1" || dispatched[0].Local == "" || len(ends) != 2 || ends[0] == nil || ends[1] != nil {
+		if len(dispatched) != 2 || dispatched[0].Address != "a:1" || dispatched[0].Remote != "a:1" || dispatched[0].Local == "" || len(ends) != 2 || dispatched[0].Retries != 0 || dispatched[1].Retries != 1 || ends[0] == nil || ends[1] != nil {
 			t.Errorf("%v, %v", dispatched, ends)
 		}
 	})
