@@ -82,7 +82,8 @@ var (
 	// QueryErrorRetryable is gocb's own name for an error of the query service that says "retry". The RFC's reason for it is
 	// [ServiceResponseCodeIndicatedRetryReason], and the two are equal here.
 	QueryErrorRetryable = ServiceResponseCodeIndicatedRetryReason
-	// NotReadyRetryReason is gocb's own reason for a client that has no cluster map yet. The client gives the RFC's reason in its
-	// place: [SocketNotAvailableRetryReason].
-	NotReadyRetryReason = RetryReason(retryReason{retry.NewReason("NOT_READY", retry.FlagAlways)})
+	// NotReadyRetryReason: the bucket has no cluster map yet, because it is being opened or does not exist.
+	NotReadyRetryReason = RetryReason(retryReason{couchbasereason.BucketOpening})
+	// KVConfigOnlyRetryReason: the node has cluster maps only, and no documents. gocb has no name for it.
+	KVConfigOnlyRetryReason = RetryReason(retryReason{couchbasereason.KVConfigOnly})
 )

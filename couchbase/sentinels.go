@@ -3,56 +3,57 @@ package couchbase
 import (
 	"errors"
 	"fmt"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
 )
 
 // Errors of every service (RFC 0058).
 var (
 	// ErrTimeout matches both kinds of timeouts.
-	ErrTimeout = errors.New("operation has timed out")
+	ErrTimeout = operation.ErrTimeout
 	// ErrRequestCanceled is the error of an operation that was cancelled by its context, or that lost its connection after it was
 	// sent and may not be sent again.
-	ErrRequestCanceled = errors.New("request canceled")
+	ErrRequestCanceled = operation.ErrRequestCanceled
 	// ErrInvalidArgument matches the errors about arguments and options. They are found before any use of the network.
-	ErrInvalidArgument = errors.New("invalid argument")
+	ErrInvalidArgument = operation.ErrInvalidArgument
 	// ErrServiceNotAvailable means that no node of the cluster offers the service.
-	ErrServiceNotAvailable = errors.New("service not available")
+	ErrServiceNotAvailable = operation.ErrServiceNotAvailable
 	// ErrInternalServerFailure means that the server reported an error of its own.
-	ErrInternalServerFailure = errors.New("internal server failure")
+	ErrInternalServerFailure = operation.ErrInternalServerFailure
 	// ErrAuthenticationFailure means that the server refused the credentials, or that they permit no access to the bucket.
-	ErrAuthenticationFailure = errors.New(
-		"authentication failure - possible reasons - incorrect authentication configuration, bucket doesn’t exist or bucket may be hibernated")
+	ErrAuthenticationFailure = operation.ErrAuthenticationFailure
 	// ErrTemporaryFailure means that the server cannot serve the operation at the moment. It was not applied.
-	ErrTemporaryFailure = errors.New("temporary failure")
+	ErrTemporaryFailure = operation.ErrTemporaryFailure
 	// ErrParsingFailure means that the server could not parse the statement.
 	ErrParsingFailure = errors.New("parsing failure")
 	// ErrCasMismatch means that the document has another CAS than the operation asked for.
-	ErrCasMismatch = errors.New("cas mismatch")
+	ErrCasMismatch = operation.ErrCasMismatch
 	// ErrBucketNotFound means that there is no such bucket.
-	ErrBucketNotFound = errors.New("bucket not found")
+	ErrBucketNotFound = operation.ErrBucketNotFound
 	// ErrCollectionNotFound means that there is no such collection.
-	ErrCollectionNotFound = errors.New("collection not found")
+	ErrCollectionNotFound = operation.ErrCollectionNotFound
 	// ErrEncodingFailure means that a value could not be encoded. Nothing was sent.
 	ErrEncodingFailure = errors.New("encoding failure")
 	// ErrDecodingFailure means that a value could not be decoded.
 	ErrDecodingFailure = errors.New("decoding failure")
 	// ErrUnsupportedOperation means that the server does not know or support the operation.
-	ErrUnsupportedOperation = errors.New("unsupported operation")
+	ErrUnsupportedOperation = operation.ErrUnsupportedOperation
 	// ErrAmbiguousTimeout is a timeout of an operation that may have been applied.
 	ErrAmbiguousTimeout = fmt.Errorf("ambiguous timeout%w", silent{ErrTimeout})
 	// ErrUnambiguousTimeout is a timeout of an operation that was not applied, or that does no harm if it is done again.
 	ErrUnambiguousTimeout = fmt.Errorf("unambiguous timeout%w", silent{ErrTimeout})
 	// ErrFeatureNotAvailable means that the bucket or the server has no such feature.
-	ErrFeatureNotAvailable = errors.New("feature is not available")
+	ErrFeatureNotAvailable = operation.ErrFeatureNotAvailable
 	// ErrScopeNotFound means that there is no such scope.
-	ErrScopeNotFound = errors.New("scope not found")
+	ErrScopeNotFound = operation.ErrScopeNotFound
 	// ErrIndexNotFound means that there is no such index.
 	ErrIndexNotFound = errors.New("index not found")
 	// ErrIndexExists means that there is an index of that name.
 	ErrIndexExists = errors.New("index exists")
 	// ErrRateLimitedFailure means that this user sends too much. The operation was not applied, and it is not retried.
-	ErrRateLimitedFailure = errors.New("rate limited failure")
+	ErrRateLimitedFailure = operation.ErrRateLimitedFailure
 	// ErrQuotaLimitedFailure means that the operation would pass a limit of size.
-	ErrQuotaLimitedFailure = errors.New("quota limited failure")
+	ErrQuotaLimitedFailure = operation.ErrQuotaLimitedFailure
 )
 
 // silent is an error that errors.Is finds and that adds nothing to the text.
@@ -64,67 +65,67 @@ func (s silent) Unwrap() error { return s.error }
 // Errors of key-value operations (RFC 0058).
 var (
 	// ErrDocumentNotFound means that there is no such document.
-	ErrDocumentNotFound = errors.New("document not found")
+	ErrDocumentNotFound = operation.ErrDocumentNotFound
 	// ErrDocumentUnretrievable means that no replica has the document.
 	ErrDocumentUnretrievable = errors.New("document unretrievable")
 	// ErrDocumentLocked means that the document is locked.
-	ErrDocumentLocked = errors.New("document locked")
+	ErrDocumentLocked = operation.ErrDocumentLocked
 	// ErrValueTooLarge means that the document is larger than the server permits.
-	ErrValueTooLarge = errors.New("value too large")
+	ErrValueTooLarge = operation.ErrValueTooLarge
 	// ErrDocumentExists means that there is a document with that id.
-	ErrDocumentExists = errors.New("document exists")
+	ErrDocumentExists = operation.ErrDocumentExists
 	// ErrValueNotJSON means that a value of a sub-document operation is not JSON.
 	ErrValueNotJSON = errors.New("value not json")
 	// ErrDurabilityLevelNotAvailable means that the server does not know the level of durability.
-	ErrDurabilityLevelNotAvailable = errors.New("durability level not available")
+	ErrDurabilityLevelNotAvailable = operation.ErrDurabilityLevelNotAvailable
 	// ErrDurabilityImpossible means that the bucket has too few live replicas. The write was not applied.
-	ErrDurabilityImpossible = errors.New("durability impossible")
+	ErrDurabilityImpossible = operation.ErrDurabilityImpossible
 	// ErrDurabilityAmbiguous means that it is not known whether a durable write was applied.
-	ErrDurabilityAmbiguous = errors.New("durability ambiguous")
+	ErrDurabilityAmbiguous = operation.ErrDurabilityAmbiguous
 	// ErrDurableWriteInProgress means that a durable write of the document is under way.
-	ErrDurableWriteInProgress = errors.New("durable write in progress")
+	ErrDurableWriteInProgress = operation.ErrDurableWriteInProgress
 	// ErrDurableWriteReCommitInProgress means that a durable write of the document is being committed again.
-	ErrDurableWriteReCommitInProgress = errors.New("durable write recommit in progress")
+	ErrDurableWriteReCommitInProgress = operation.ErrDurableWriteReCommitInProgress
 	// ErrMutationLost means that a write was lost by a failover.
 	ErrMutationLost = errors.New("mutation lost")
 	// ErrPathNotFound means that the document has nothing at the path.
-	ErrPathNotFound = errors.New("path not found")
+	ErrPathNotFound = operation.ErrPathNotFound
 	// ErrPathMismatch means that the path does not suit the document's structure, for example a field of an array.
-	ErrPathMismatch = errors.New("path mismatch")
+	ErrPathMismatch = operation.ErrPathMismatch
 	// ErrPathInvalid means that the path cannot be parsed.
-	ErrPathInvalid = errors.New("path invalid")
+	ErrPathInvalid = operation.ErrPathInvalid
 	// ErrPathTooBig means that the path is too long or has too many components.
-	ErrPathTooBig = errors.New("path too big")
+	ErrPathTooBig = operation.ErrPathTooBig
 	// ErrPathTooDeep means that the operation would nest the document too deeply.
 	ErrPathTooDeep = errors.New("path too deep")
 	// ErrValueTooDeep means that the value is nested too deeply.
-	ErrValueTooDeep = errors.New("value too deep")
+	ErrValueTooDeep = operation.ErrValueTooDeep
 	// ErrValueInvalid means that the value cannot be inserted at the path.
-	ErrValueInvalid = errors.New("value invalid")
+	ErrValueInvalid = operation.ErrValueInvalid
 	// ErrDocumentNotJSON means that the document is not JSON.
-	ErrDocumentNotJSON = errors.New("document not json")
+	ErrDocumentNotJSON = operation.ErrDocumentNotJSON
 	// ErrNumberTooBig means that the number at the path is out of range.
-	ErrNumberTooBig = errors.New("number too big")
+	ErrNumberTooBig = operation.ErrNumberTooBig
 	// ErrDeltaInvalid means that the delta is 0, or that the result would be out of range.
-	ErrDeltaInvalid = errors.New("delta invalid")
+	ErrDeltaInvalid = operation.ErrDeltaInvalid
 	// ErrPathExists means that the document has something at the path already.
-	ErrPathExists = errors.New("path exists")
+	ErrPathExists = operation.ErrPathExists
 	// ErrXattrUnknownMacro means that the server does not know the macro.
-	ErrXattrUnknownMacro = errors.New("xattr unknown macro")
+	ErrXattrUnknownMacro = operation.ErrXattrUnknownMacro
 	// ErrXattrInvalidFlagCombo means that flags of an extended attribute exclude each other.
-	ErrXattrInvalidFlagCombo = errors.New("xattr invalid flag combination")
+	ErrXattrInvalidFlagCombo = operation.ErrXattrInvalidFlagCombo
 	// ErrXattrInvalidKeyCombo means that the request names more extended attributes than the server permits.
-	ErrXattrInvalidKeyCombo = errors.New("xattr invalid key combination")
+	ErrXattrInvalidKeyCombo = operation.ErrXattrInvalidKeyCombo
 	// ErrXattrUnknownVirtualAttribute means that the server does not know the virtual attribute.
-	ErrXattrUnknownVirtualAttribute = errors.New("xattr unknown virtual attribute")
+	ErrXattrUnknownVirtualAttribute = operation.ErrXattrUnknownVirtualAttribute
 	// ErrXattrCannotModifyVirtualAttribute means that a virtual attribute would be changed.
-	ErrXattrCannotModifyVirtualAttribute = errors.New("xattr cannot modify virtual attribute")
+	ErrXattrCannotModifyVirtualAttribute = operation.ErrXattrCannotModifyVirtualAttribute
 	// ErrXattrInvalidOrder means that extended attributes do not stand first.
-	ErrXattrInvalidOrder = errors.New("xattr invalid order")
+	ErrXattrInvalidOrder = operation.ErrXattrInvalidOrder
 	// ErrDocumentNotLocked means that an unlocked document was to be unlocked.
-	ErrDocumentNotLocked = errors.New("document not locked")
+	ErrDocumentNotLocked = operation.ErrDocumentNotLocked
 	// ErrDocumentTooDeep means that the document is nested too deeply for sub-document operations.
-	ErrDocumentTooDeep = errors.New("document too deep")
+	ErrDocumentTooDeep = operation.ErrDocumentTooDeep
 )
 
 // Errors of queries, analytics and views (RFC 0058).
@@ -166,11 +167,11 @@ var (
 // Errors of the client itself.
 var (
 	// ErrOverload means that too many operations wait for a connection.
-	ErrOverload = errors.New("queue overflowed")
+	ErrOverload = operation.ErrOverload
 	// ErrNoResult means that there is no row.
 	ErrNoResult = errors.New("no result was available")
 	// ErrCircuitBreakerOpen means that the breaker of the node is open.
-	ErrCircuitBreakerOpen = errors.New("circuit breaker open")
+	ErrCircuitBreakerOpen = operation.ErrCircuitBreakerOpen
 	// ErrShutdown is the error of every operation after [Cluster.Close].
-	ErrShutdown = errors.New("cluster closed")
+	ErrShutdown = operation.ErrShutdown
 )

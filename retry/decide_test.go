@@ -384,8 +384,8 @@ var conditions = map[string]func(*situation) bool{
 		}
 		return s.openUntil.Sub(s.now) > delay
 	},
-	"the budget has no token":                           func(s *situation) bool { return s.budgetEmpty },
-	"none":                                              func(*situation) bool { return true },
+	"the budget has no token": func(s *situation) bool { return s.budgetEmpty },
+	"none":                    func(*situation) bool { return true },
 }
 
 // byTheTable returns the result of the first row that applies and refuses.

@@ -117,11 +117,11 @@ func (c *Conversation) checkFirst(first string) error {
 	if nonce, _, _ := strings.Cut(first, ","); nonce == c.own {
 		return errSameNonce
 	}
-	return CheckIterations(first)
+	return checkIterations(first)
 }
 
-// CheckIterations returns an error if a server's first message asks for more iterations than the client makes.
-func CheckIterations(first string) error {
+// checkIterations returns an error if a server's first message asks for more iterations than the client makes.
+func checkIterations(first string) error {
 	for field := range strings.SplitSeq(first, ",") {
 		count, ok := strings.CutPrefix(field, "i=")
 		if !ok {

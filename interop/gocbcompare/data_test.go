@@ -10,7 +10,7 @@ import (
 )
 
 func printReasons() {
-	for _, r := range []gocb.RetryReason{
+	for i, r := range []gocb.RetryReason{
 		gocb.UnknownRetryReason, gocb.SocketNotAvailableRetryReason, gocb.ServiceNotAvailableRetryReason, gocb.NodeNotAvailableRetryReason,
 		gocb.KVNotMyVBucketRetryReason, gocb.KVCollectionOutdatedRetryReason, gocb.KVErrMapRetryReason, gocb.KVLockedRetryReason,
 		gocb.KVTemporaryFailureRetryReason, gocb.KVSyncWriteInProgressRetryReason, gocb.KVSyncWriteRecommitInProgressRetryReason,
@@ -19,7 +19,7 @@ func printReasons() {
 		gocb.SearchTooManyRequestsRetryReason, gocb.NotReadyRetryReason,
 	} {
 		b, err := json.Marshal(r)
-		line("reason "+r.Description(), "%v %v %s %v %v", r.AllowsNonIdempotentRetry(), r.AlwaysRetry(), b, err, r)
+		line(fmt.Sprintf("reason %d", i), "%v %v %s %v %v", r.AllowsNonIdempotentRetry(), r.AlwaysRetry(), b, err, r)
 	}
 }
 

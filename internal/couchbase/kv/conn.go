@@ -46,8 +46,10 @@ type Conn struct {
 	// Reading.
 	reader      *slot // of the leader; idle for the idle goroutine; nil if nobody reads
 	idle        slot
-	interrupted bool // the read deadline is in the past
-	followers   list // the one that waits for the shortest time is the last
+	interrupted bool          // the read deadline is in the past
+	lone        *loneExchange // nil if the connection has none
+	alone       bool          // the leader is in a lone exchange
+	followers   list          // the one that waits for the shortest time is the last
 
 	// The timer. See timer.go.
 	timer        *time.Timer
@@ -69,6 +71,9 @@ func newConn(c *Config, address string, id uint64, raw, nc net.Conn) *Conn {
 		conn.mu.Lock()
 		defer conn.mu.Unlock()
 		conn.flushLocked(nil)
+	}
+	if conn.plain {
+		conn.lone = newLoneExchange(nc, conn.wroteAlone)
 	}
 	conn.lastTick = conn.made
 	return conn

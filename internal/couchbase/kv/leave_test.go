@@ -46,8 +46,8 @@ func (s *silent) release() (n int) {
 	return n
 }
 
-// call is one request of a test, and its end.
-type call struct {
+// trip is one request of a test, and its end.
+type trip struct {
 	err   error
 	reply Reply
 	took  time.Duration
@@ -55,8 +55,8 @@ type call struct {
 }
 
 // begin makes a request on a goroutine of its own, and returns when it waits.
-func begin(c *Conn, r Request) *call {
-	k := &call{done: make(chan struct{})}
+func begin(c *Conn, r Request) *trip {
+	k := &trip{done: make(chan struct{})}
 	go func() {
 		defer close(k.done)
 		began := time.Now()
@@ -69,7 +69,7 @@ func begin(c *Conn, r Request) *call {
 
 func get(value string) Request { return Request{Opcode: memd.OpGet, Value: []byte(value)} }
 
-func (k *call) wantReply(t *testing.T, value string) {
+func (k *trip) wantReply(t *testing.T, value string) {
 	t.Helper()
 	<-k.done
 	if k.err != nil || string(k.reply.Value) != value {
@@ -77,7 +77,7 @@ func (k *call) wantReply(t *testing.T, value string) {
 	}
 }
 
-func (k *call) wantError(t *testing.T, stage retry.Stage, cause error) {
+func (k *trip) wantError(t *testing.T, stage retry.Stage, cause error) {
 	t.Helper()
 	<-k.done
 	var failed *Error
@@ -86,7 +86,7 @@ func (k *call) wantError(t *testing.T, stage retry.Stage, cause error) {
 	}
 }
 
-func (k *call) wantTook(t *testing.T, least, most time.Duration) {
+func (k *trip) wantTook(t *testing.T, least, most time.Duration) {
 	t.Helper()
 	<-k.done
 	if k.took < least || k.took > most {
@@ -119,7 +119,7 @@ func TestACancelledCallerLeaves(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				r := get("leaves")
 				r.Cancelled = ctx.Done()
-				var before, leaves, after *call
+				var before, leaves, after *trip
 				switch name {
 				case "a follower":
 					before = begin(c, get("before"))

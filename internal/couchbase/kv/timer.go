@@ -93,13 +93,18 @@ func (c *Conn) checkCancelledLocked() {
 	}
 }
 
-// checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick.
+// checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick. It makes the read of a lone exchange
+// that lasts an ordinary one.
 func (c *Conn) checkIdleLocked(now time.Time) {
 	quiet := c.requests == c.requestsThen
 	if !quiet {
 		c.requestsThen, c.lastTick = c.requests, now
 	}
 	switch {
+	case c.alone && quiet:
+		c.interruptLocked()
+	case c.alone:
+		c.tickLocked()
 	case c.reader != nil:
 	case quiet:
 		c.reader = &c.idle

@@ -61,6 +61,9 @@ func (c *Conn) beginWritingLocked(s *slot) {
 	if s.cancelled != nil {
 		c.tickLocked()
 	}
+	if c.exchangeAloneLocked(s) {
+		return
+	}
 	if c.inFlight > 1 {
 		c.mu.Unlock()
 		runtime.Gosched() // so that one write carries the packets of all callers that can run
@@ -156,10 +159,30 @@ func (c *Conn) goOnLocked(err error, b []byte, n int) bool {
 	}
 	c.stopped = false
 	_ = c.nc.SetWriteDeadline(time.Time{})
-	rest := b[n:]
+	c.putBackLocked(b[n:])
+	return true
+}
+
+// putBackLocked puts what a write has left over back into the buffer. The packets in it whose callers have left are not sent any more, but
+// for the rest of one of which a part was written.
+func (c *Conn) putBackLocked(rest []byte) {
+	if c.err != nil {
+		return
+	}
 	c.handed -= int64(len(rest))
 	c.out = append(rest[:len(rest):len(rest)], c.out...)
-	return true
+	c.slots.all(func(s *slot) {
+		if !s.owed || s.start < c.handed {
+			return
+		}
+		c.unqueueLocked(s)
+		s.owed = false
+		if s.state() == stateLeft {
+			c.slots.answered(s)
+		} else {
+			s.err.Stage = retry.StageDispatch
+		}
+	})
 }
 
 // stopLocked makes the write of a caller that leaves return. Another write continues it.

@@ -1,0 +1,203 @@
+package httpapi
+
+import (
+	"errors"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const (
+	megabyte       = 1 << 20
+	minHistorySize = 2 << 30 // bytes, if not 0
+	maxTTL         = math.MaxInt32
+)
+
+var (
+	bucketName = regexp.MustCompile(`^[A-Za-z0-9_.%-]{1,100}$`)
+
+	errBucketName = errors.New("Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as underscore, period, dash & percent. Consult the documentation.") //nolint:revive,staticcheck // The server's text.
+	errOnlyMagma  = errors.New("History Retention can only used with Magma")                                                                                               //nolint:revive,staticcheck // The server's text.
+)
+
+// newBucket reads the form of a new bucket. It returns a text for each field that is wrong.
+func newBucket(form url.Values, preview bool) (b Bucket, wrong map[string]string) {
+	b = Bucket{
+		Name: form.Get("name"), Type: "membase", Storage: "couchstore", VBuckets: 1024, Replicas: 1,
+		Eviction: "valueOnly", Compression: "passive", MinimumDurability: "none", ConflictResolution: "seqno",
+	}
+	wrong = map[string]string{}
+	switch {
+	case b.Name == "":
+		wrong["name"] = "Bucket name needs to be specified"
+	case !bucketName.MatchString(b.Name):
+		wrong["name"] = errBucketName.Error()
+	case b.Name[0] == '.':
+		wrong["name"] = "Bucket name cannot start with dot."
+	}
+	switch form.Get("bucketType") {
+	case "", "membase", "couchbase":
+	case "ephemeral":
+		b.Type, b.Storage, b.Eviction = "ephemeral", "", "noEviction"
+	case "memcached":
+		wrong["bucketType"] = "memcached buckets are no longer supported"
+	default:
+		wrong["bucketType"] = "invalid bucket type"
+	}
+	if !form.Has("ramQuotaMB") {
+		wrong["ramQuotaMB"] = "The RAM Quota must be specified and must be a positive integer."
+	}
+	readSettings(&b, form, fixedSettings, wrong)
+	b.HistoryDefault = b.Storage == "magma"
+	readSettings(&b, form, bucketSettings, wrong)
+	if b.ConflictResolution == "custom" && !preview {
+		wrong["conflictResolutionType"] = "Conflict resolution type 'custom' is supported only with developer preview enabled"
+	}
+	return b, wrong
+}
+
+// changeBucket changes the settings of a bucket to those in a form. It returns a text for each field that is wrong.
+func changeBucket(b *Bucket, form url.Values) (wrong map[string]string) {
+	wrong = map[string]string{}
+	for name, now := range map[string]string{
+		"name": b.Name, "storageBackend": b.Storage, "conflictResolutionType": b.ConflictResolution, "numVBuckets": strconv.Itoa(b.VBuckets),
+	} {
+		if given := form.Get(name); given != "" && given != now {
+			wrong[name] = name + " cannot be changed"
+		}
+	}
+	readSettings(b, form, bucketSettings, wrong)
+	return wrong
+}
+
+// setting reads one field of a form into a bucket.
+type setting struct {
+	name string
+	read func(b *Bucket, value string) error
+}
+
+func readSettings(b *Bucket, form url.Values, settings []setting, wrong map[string]string) {
+	for _, s := range settings {
+		if !form.Has(s.name) {
+			continue
+		}
+		if err := s.read(b, form.Get(s.name)); err != nil {
+			wrong[s.name] = err.Error()
+		}
+	}
+}
+
+// fixedSettings are settings that stay what they were when the bucket was made.
+var fixedSettings = []setting{
+	{"storageBackend", func(b *Bucket, value string) error {
+		if b.Type != "membase" {
+			return nil // the server does not look at it
+		}
+		return oneOf(&b.Storage, value, "couchstore", "magma")
+	}},
+	{"numVBuckets", func(b *Bucket, value string) error {
+		n, err := number(value, 1, 1024)
+		if err != nil || n != 1024 && (n != 128 || b.Storage != "magma") {
+			return errors.New("numVBuckets must be 1024, or 128 with storageBackend magma")
+		}
+		b.VBuckets = int(n)
+		return nil
+	}},
+	{"conflictResolutionType", func(b *Bucket, value string) error {
+		return oneOf(&b.ConflictResolution, value, "seqno", "lww", "custom")
+	}},
+}
+
+// bucketSettings are settings that can change.
+var bucketSettings = []setting{
+	{"ramQuotaMB", func(b *Bucket, value string) error {
+		n, err := number(value, 0, math.MaxInt64/megabyte)
+		if err != nil {
+			return errors.New("The RAM Quota must be specified and must be a positive integer.") //nolint:revive,staticcheck // The server's text.
+		}
+		if n < 100 {
+			return errors.New("RAM quota cannot be less than 100 MiB")
+		}
+		b.RAMQuota = n * megabyte
+		return nil
+	}},
+	{"replicaNumber", func(b *Bucket, value string) error { return whole(&b.Replicas, value, 0, 3) }},
+	{"replicaIndex", func(b *Bucket, value string) error { return switched(&b.ReplicaIndex, value, "1", "0") }},
+	{"flushEnabled", func(b *Bucket, value string) error { return switched(&b.FlushEnabled, value, "1", "0") }},
+	{"evictionPolicy", func(b *Bucket, value string) error {
+		if b.Type == "ephemeral" {
+			return oneOf(&b.Eviction, value, "noEviction", "nruEviction")
+		}
+		return oneOf(&b.Eviction, value, "valueOnly", "fullEviction")
+	}},
+	{"compressionMode", func(b *Bucket, value string) error { return oneOf(&b.Compression, value, "off", "passive", "active") }},
+	{"durabilityMinLevel", func(b *Bucket, value string) error {
+		if b.Type == "ephemeral" {
+			return oneOf(&b.MinimumDurability, value, "none", "majority")
+		}
+		return oneOf(&b.MinimumDurability, value, "none", "majority", "majorityAndPersistActive", "persistToMajority")
+	}},
+	{"maxTTL", func(b *Bucket, value string) error { return seconds(&b.MaxExpiry, value) }},
+	{"historyRetentionCollectionDefault", func(b *Bucket, value string) error {
+		if b.Storage != "magma" {
+			return errOnlyMagma
+		}
+		return switched(&b.HistoryDefault, value, "true", "false")
+	}},
+	{"historyRetentionSeconds", func(b *Bucket, value string) error {
+		if b.Storage != "magma" {
+			return errOnlyMagma
+		}
+		return seconds(&b.HistoryTime, value)
+	}},
+	{"historyRetentionBytes", func(b *Bucket, value string) error {
+		n, err := strconv.ParseUint(value, 10, 64)
+		switch {
+		case b.Storage != "magma":
+			return errOnlyMagma
+		case err != nil || n != 0 && n < minHistorySize:
+			return errors.New("The value must be 0 or at least 2147483648 bytes") //nolint:revive,staticcheck // The server's style.
+		}
+		b.HistoryBytes = n
+		return nil
+	}},
+}
+
+func oneOf(setting *string, value string, permitted ...string) error {
+	if !slices.Contains(permitted, value) {
+		text := "the value must be one of"
+		for _, p := range permitted {
+			text += " '" + p + "'"
+		}
+		return errors.New(text)
+	}
+	*setting = value
+	return nil
+}
+
+func switched(setting *bool, value, on, off string) error {
+	if value != on && value != off {
+		return errors.New("the value can only be " + on + " or " + off)
+	}
+	*setting = value == on
+	return nil
+}
+
+func whole(setting *int, value string, low, high int64) error {
+	n, err := number(value, low, high)
+	if err == nil {
+		*setting = int(n)
+	}
+	return err
+}
+
+func seconds(setting *time.Duration, value string) error {
+	n, err := number(value, 0, maxTTL)
+	if err == nil {
+		*setting = time.Duration(n) * time.Second
+	}
+	return err
+}

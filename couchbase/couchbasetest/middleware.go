@@ -1,0 +1,126 @@
+package couchbasetest
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+)
+
+// Request is one request of a client, as middleware sees it. Its slices are valid only until the reply has been sent.
+type Request struct {
+	Node       int
+	ConnID     int64 // the connection, counted from 1
+	Bucket     string
+	Opcode     Opcode
+	VBucket    uint16
+	Opaque     uint32
+	CAS        uint64
+	Collection uint32
+	Key        string // of a document without the collection's id, or whatever else the command has as its key
+	Extras     []byte
+	Value      []byte // as it was sent: perhaps compressed
+	// Application reports whether an application asks for such a command, unlike HELLO, NOOP, GET_CLUSTER_CONFIG and others that
+	// clients send for themselves.
+	Application bool
+
+	done <-chan struct{} // closed when the connection is
+	x    *exec
+}
+
+// describe returns what middleware sees of the request.
+func (x *exec) describe() *Request {
+	r := &Request{
+		Node: x.node.index, ConnID: x.conn.id, Opcode: x.p.Opcode, VBucket: x.p.VBucket, Opaque: x.p.Opaque, CAS: x.p.CAS,
+		Extras: x.p.Extras, Value: x.p.Value, Application: !forItself(x.p.Opcode), done: x.conn.done, x: x,
+	}
+	if b := x.conn.bucket; b != nil {
+		r.Bucket = b.Name
+	}
+	r.Collection, r.Key = x.documentKey()
+	return r
+}
+
+// documentKey returns the key of the request, without the id of the collection if it has one.
+func (x *exec) documentKey() (collection uint32, key string) {
+	if x.command != nil && x.command.document && x.conn.features.Has(memd.FeatureCollections) {
+		if id, name, err := memd.CutCollectionID(x.p.Key); err == nil {
+			return id, string(name)
+		}
+	}
+	return 0, string(x.p.Key)
+}
+
+// Handler executes one request and returns its reply. It returns nil if the connection or the cluster ended meanwhile.
+type Handler func(*Request) *Reply
+
+// Middleware stands between a client's request and the node. It either calls next, at most once, and returns the reply of next,
+// which it may change; or it returns a reply of its own, and the request is not executed. If next returns nil, it must return nil.
+// It runs with no lock held, and may call every method of the cluster but Close.
+type Middleware func(r *Request, next Handler) *Reply
+
+// middlewares are those in use, in the order in which they were added.
+type middlewares struct {
+	changing sync.Mutex
+	inUse    atomic.Pointer[[]*use]
+}
+
+type use struct {
+	op Opcode
+	m  Middleware
+}
+
+// Use makes every request with an opcode pass through middleware; [AnyOpcode] stands for all that applications ask for. The opcode
+// need not be one that nodes know: middleware may implement a command. Requests pass first through the middleware that was put in
+// use first. The returned function ends the use; requests that are under way still pass. Use panics if the middleware is nil.
+func (ms *middlewares) Use(op Opcode, m Middleware) (remove func()) {
+	if m == nil {
+		panic("couchbasetest: Use: the middleware is nil")
+	}
+	u := &use{op, m}
+	ms.change(func(list []*use) []*use { return append(list, u) })
+	return func() {
+		ms.change(func(list []*use) []*use {
+			return slices.DeleteFunc(list, func(other *use) bool { return other == u })
+		})
+	}
+}
+
+func (ms *middlewares) change(f func([]*use) []*use) {
+	ms.changing.Lock()
+	defer ms.changing.Unlock()
+	var list []*use
+	if old := ms.inUse.Load(); old != nil {
+		list = slices.Clone(*old)
+	}
+	if list = f(list); len(list) == 0 {
+		ms.inUse.Store(nil)
+		return
+	}
+	ms.inUse.Store(&list)
+}
+
+// concerning returns the middleware that concerns a command, nil if none does.
+func (ms *middlewares) concerning(op Opcode) []Middleware {
+	inUse := ms.inUse.Load()
+	if inUse == nil {
+		return nil
+	}
+	var list []Middleware
+	for _, u := range *inUse {
+		if u.op == op || u.op == AnyOpcode && !forItself(op) {
+			list = append(list, u.m)
+		}
+	}
+	return list
+}
+
+// around returns a handler with middleware around it, the first outside.
+func around(list []Middleware, h Handler) Handler {
+	for _, m := range slices.Backward(list) {
+		next := h
+		h = func(r *Request) *Reply { return m(r, next) }
+	}
+	return h
+}

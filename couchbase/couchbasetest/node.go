@@ -1,0 +1,146 @@
+package couchbasetest
+
+import (
+	"net"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
+)
+
+// node is one server of the cluster. What is not set once when it is made is guarded by the cluster's mutex.
+type node struct {
+	cluster     *Cluster
+	index       int
+	uuid        string
+	host        string
+	ports       map[string]int // by the service's name in the cluster map
+	listeners   []net.Listener
+	web         web
+	gate        testserver.Gate // shut while the node is paused or in a black hole
+	unreachable testserver.Gate // shut while the node is in a black hole
+	received    [256]atomic.Int64
+
+	condition
+	member     bool // of the cluster
+	failedOver bool // it was a member and is not removed yet
+	conns      map[*conn]struct{}
+	copies     map[*bucket][]store.VBucket
+}
+
+// condition is what may be wrong with a node.
+type condition struct {
+	up         bool // its process runs
+	paused     bool // its process does not get on
+	blackHoled bool // clients do not reach it
+	isolated   bool // no other node reaches it
+}
+
+// service is something that a node listens for.
+type service struct {
+	name  string
+	port  int // in memory
+	serve func(*node, net.Listener)
+}
+
+// services are what each node offers.
+func (c *Cluster) services() []service {
+	list := []service{{"kv", 11210, (*node).acceptAll}}
+	for _, s := range []struct {
+		name string
+		port int
+		kind clustermap.Service
+	}{
+		{"mgmt", 8091, clustermap.Management},
+		{"capi", 8092, clustermap.Views},
+		{"n1ql", 8093, clustermap.Query},
+		{"fts", 8094, clustermap.Search},
+		{"cbas", 8095, clustermap.Analytics},
+	} {
+		list = append(list, service{s.name, s.port, func(n *node, l net.Listener) { n.serveHTTP(l, s.kind) }})
+	}
+	return list
+}
+
+// newNodeLocked makes a node that runs and is not in the cluster yet.
+func (c *Cluster) newNodeLocked() (*node, error) {
+	n := &node{
+		cluster: c, index: len(c.nodes), uuid: c.newUUID(), host: "127.0.0.1", ports: make(map[string]int),
+		condition: condition{up: true}, conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
+	}
+	if c.network != nil {
+		n.host = "node" + strconv.Itoa(n.index+1) + ".couchbase.test"
+	}
+	for _, s := range c.services() {
+		l, err := n.listen(s.port)
+		if err != nil {
+			n.stopListening()
+			return nil, err
+		}
+		n.listeners = append(n.listeners, l)
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		n.ports[s.name], _ = strconv.Atoi(port)
+		c.wg.Go(func() { s.serve(n, l) })
+	}
+	c.nodes = append(c.nodes, n)
+	return n, nil
+}
+
+func (n *node) listen(port int) (net.Listener, error) {
+	if network := n.cluster.network; network != nil {
+		return network.Listen(net.JoinHostPort(n.host, strconv.Itoa(port)))
+	}
+	return net.Listen("tcp", n.host+":0")
+}
+
+func (n *node) stopListening() {
+	for _, l := range n.listeners {
+		_ = l.Close()
+	}
+}
+
+// addressOf returns the address of a service, "" if the node does not have it.
+func (n *node) addressOf(service string) string {
+	port, ok := n.ports[service]
+	if !ok {
+		return ""
+	}
+	return net.JoinHostPort(n.host, strconv.Itoa(port))
+}
+
+// refuse makes a network in memory refuse new connections, or no more. On TCP they are accepted and reset.
+func (n *node) refuse(refuse bool) {
+	for _, l := range n.listeners {
+		if l, ok := l.(*memnet.Listener); ok {
+			l.Refuse(refuse)
+		}
+	}
+}
+
+// acceptAll serves the key-value connections.
+func (n *node) acceptAll(l net.Listener) {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return
+		}
+		n.accept(nc)
+	}
+}
+
+func (n *node) accept(nc net.Conn) {
+	c := n.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || !n.up {
+		testserver.Abort(nc)
+		return
+	}
+	c.conns++
+	conn := newConn(n, nc, c.conns)
+	n.conns[conn] = struct{}{}
+	c.wg.Go(conn.serve)
+}

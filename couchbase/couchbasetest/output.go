@@ -1,0 +1,77 @@
+package couchbasetest
+
+import (
+	"sync"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+)
+
+// output has the bytes that are to be sent to a client. Any goroutine appends; one at a time writes for all.
+type output struct {
+	conn    *conn
+	mu      sync.Mutex
+	bytes   []byte
+	spare   []byte
+	writing bool
+	silent  bool // nothing is sent any more
+}
+
+// append adds a packet, of which only the first cut bytes are sent if cut is not negative.
+func (o *output) append(p *memd.Packet, cut int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silent {
+		return nil
+	}
+	before := len(o.bytes)
+	with, err := p.Append(o.bytes)
+	if err != nil {
+		return err
+	}
+	if cut >= 0 {
+		with = with[:min(before+cut, len(with))]
+	}
+	o.bytes = with
+	return nil
+}
+
+// fallSilent drops what is appended from now on.
+func (o *output) fallSilent() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.silent = true
+}
+
+// flush writes what was appended, unless another goroutine does so already.
+func (o *output) flush() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.writing {
+		return nil
+	}
+	o.writing = true
+	defer func() { o.writing = false }()
+	for len(o.bytes) > 0 {
+		b := o.bytes
+		o.bytes = o.spare[:0]
+		err := o.write(b)
+		if o.spare = b; cap(b) > keep {
+			o.spare = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write sends bytes without the mutex, which is held before and after.
+func (o *output) write(b []byte) error {
+	o.mu.Unlock()
+	defer o.mu.Lock()
+	if err := o.conn.node.gate.Wait(o.conn.done); err != nil {
+		return err
+	}
+	_, err := o.conn.nc.Write(b)
+	return err
+}

@@ -1,0 +1,77 @@
+package couchbasetest
+
+import (
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+)
+
+// changeLocked gives the bucket's map a new version, and tells those who want to know.
+func (b *bucket) changeLocked() {
+	b.version = b.cluster.nextVersionLocked()
+	b.maps = make(map[int][]byte)
+	b.cluster.pushLocked(b)
+	b.cluster.wakeLocked()
+}
+
+// changeNodesLocked gives the maps of the cluster and of all buckets a new version.
+func (c *Cluster) changeNodesLocked() {
+	c.version = c.nextVersionLocked()
+	c.pushLocked(nil)
+	for _, b := range c.buckets {
+		b.changeLocked()
+	}
+	c.wakeLocked()
+}
+
+// pushLocked tells the clients of a bucket, or those without a bucket if b is nil, that there is a newer map.
+func (c *Cluster) pushLocked(b *bucket) {
+	for _, n := range c.nodes {
+		for conn := range n.conns {
+			if conn.bucket == b && conn.wantsPushes() && !conn.pushing && !c.closed {
+				conn.pushing = true
+				c.wg.Go(conn.push)
+			}
+		}
+	}
+}
+
+func (c *conn) wantsPushes() bool {
+	return c.user != "" && c.features.Has(memd.FeatureDuplex) && (c.features.Has(memd.FeatureFullMapPush) || c.features.Has(memd.FeatureBriefMapPush))
+}
+
+// push tells the client of the newest map, until it knows that.
+func (c *conn) push() {
+	for {
+		if c.node.gate.Wait(c.done) != nil {
+			return
+		}
+		p := c.nextPush()
+		if p == nil {
+			return
+		}
+		if c.out.append(p, -1) != nil || c.out.flush() != nil {
+			c.close()
+			return
+		}
+	}
+}
+
+// nextPush returns the packet that tells of the newest map, nil if there is none to send.
+func (c *conn) nextPush() *memd.Packet {
+	cluster := c.cluster
+	cluster.mu.Lock()
+	defer cluster.mu.Unlock()
+	name, version := "", cluster.version
+	if b := c.bucket; b != nil {
+		name, version = b.Name, b.version
+	}
+	if !version.Newer(c.told) || cluster.closed {
+		c.pushing = false
+		return nil
+	}
+	c.told = version
+	p := &memd.Packet{Magic: memd.MagicServerRequest, Opcode: memd.ServerOpClusterMap, Key: []byte(name), Extras: cluster.profile.versionExtras(version)}
+	if !c.features.Has(memd.FeatureBriefMapPush) {
+		p.Value, p.DataType = cluster.mapLocked(c.bucket, c.node), memd.DataJSON
+	}
+	return p
+}

@@ -1,0 +1,3 @@
+// Package testserver has the parts that servers for tests of different databases share: a gate that holds bytes back, a connection's
+// end by reset, and an authority that issues certificates.
+package testserver

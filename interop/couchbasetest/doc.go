@@ -1,0 +1,2 @@
+// Package couchbasetest holds couchbase/couchbasetest against the official SDK, gocb.
+package couchbasetest
