@@ -12,6 +12,7 @@ type Cluster struct {
 	settings *settings
 	cluster  *cluster.Cluster
 	runner   *operation.Runner
+	http     *httpServices
 	closed   atomic.Bool
 
 	instruments *instruments
@@ -24,6 +25,10 @@ func newCluster(s *settings, cfg Config) (*Cluster, error) {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {
+		return nil, err
+	}
+	if c.http, err = newHTTPServices(s, cfg, c.cluster); err != nil {
+		c.cluster.Close()
 		return nil, err
 	}
 	return c, nil
@@ -47,6 +52,7 @@ func (c *Cluster) Close(*ClusterCloseOptions) error {
 	if c.closed.Swap(true) {
 		return ErrShutdown
 	}
+	c.http.close()
 	c.cluster.Close()
 	c.instruments.close()
 	return nil

@@ -61,6 +61,7 @@ var ours = map[string][]string{
 	"internal/couchbase/memd":       {"internal/sizedread"},
 	"internal/couchbase/clustermap": {"internal/couchbase/memd"},
 	"internal/couchbase/connstr":    {},
+	"internal/couchbase/services":   {"internal/couchbase/clustermap", "retry", "retry/couchbasereason"},
 	"internal/couchbase/cluster":    {"internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry"},
 	"internal/couchbase/nodescript": {"internal/couchbase/memd", "internal/memnet"},
 	"internal/couchbase/operation":  {"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/kv", "internal/couchbase/memd", "retry", "retry/couchbasereason"},
@@ -81,8 +82,11 @@ var ours = map[string][]string{
 	"mongo/mongoslog":               {},
 	"couchbase": {
 		"internal/couchbase/cluster", "internal/couchbase/clustermap", "internal/couchbase/connstr", "internal/couchbase/kv",
-		"internal/couchbase/memd", "internal/couchbase/operation", "retry", "retry/couchbasereason",
+		"internal/couchbase/memd", "internal/couchbase/operation", "internal/couchbase/services", "couchbase/search", "couchbase/vector",
+		"retry", "retry/couchbasereason",
 	},
+	"couchbase/search":                         {},
+	"couchbase/vector":                         {"couchbase/search"},
 	"couchbase/couchbasetest/internal/httpapi": {"internal/couchbase/clustermap"},
 	"mongo/mongotest": {
 		"mongo/mongotest/internal/pipeline", "mongo/mongotest/internal/query", "mongo/mongotest/internal/collation",
