@@ -19,9 +19,11 @@ type Cluster struct {
 }
 
 func newCluster(s *settings, cfg Config) (*Cluster, error) {
+	cfg.Observer = cfg.observer()
 	c := &Cluster{settings: s, instruments: newInstruments(s)}
+	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
-	if c.runner, err = operation.New(operation.Config{Observer: cfg.observer(), Tracer: dispatchTracer{c.instruments.tracer}}); err != nil {
+	if c.runner, err = operation.New(operation.Config{Observer: cfg.Observer, Tracer: dispatchTracer{c.instruments.tracer}}); err != nil {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {
