@@ -11,7 +11,9 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/internal/memnet"
 )
 
 func login(t *testing.T, password string) *kv.Login {
@@ -195,4 +197,50 @@ func TestCloseLeavesNothing(t *testing.T) {
 			}, c.setups...)
 		})
 	}
+}
+
+// Connect, Bucket and Get in a row: the reply is there 2 round trips after the TCP connect.
+func TestTheRoundTripsBeforeTheFirstReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const oneWay = 10 * ms
+		w := &world{Cluster: nodescript.New(memnet.Config{MinLatency: oneWay, MaxLatency: oneWay}), t: t, nodes: make(map[string]*nodescript.Node)}
+		w.nodes["a"] = w.Start(&nodescript.Node{Host: "a", Password: "right"})
+		w.SetMap(nodescript.Map{Revision: 1, Bucket: "bucket", Hosts: []string{"a"}, VBuckets: [][]int{{0}, {0}}})
+		var err error
+		if w.client, err = cluster.Open(cluster.Config{Seeds: []string{"a:11210"}, KV: kv.Config{Dial: w.DialContext, Features: features(), Login: login(t, "right")}}); err != nil {
+			t.Fatal(err)
+		}
+		defer w.close()
+		w.bucket = w.client.Bucket("bucket")
+		if w.runner, err = operation.New(operation.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := w.do(w.get(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		afterConnect := time.Since(began) - oneWay // a dial takes the latency
+		if trips := float64(afterConnect) / float64(2*oneWay); trips != 2 {
+			t.Errorf("%v round trips", trips)
+		}
+		if len(w.Dials()) != 1 {
+			t.Errorf("dialled %q", w.Dials())
+		}
+	})
+}
+
+// A bucket that is deleted while the client has it open is the cause of the timeout.
+func TestABucketThatIsDeleted(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		<-time.After(5 * ms)
+		for _, n := range w.nodes {
+			n.Change(func() { n.Missing = []string{"bucket"} })
+			n.Cut()
+		}
+		synctest.Wait()
+		_, err := w.within(context.Background(), 200*ms, w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrBucketNotFound) {
+			t.Error(err)
+		}
+	})
 }
