@@ -92,6 +92,19 @@ func TestABucketThatIsNotThere(t *testing.T) {
 				if _, err := w.do(w.increment(keyOf0)); err != nil {
 					t.Error(err)
 				}
+				<-time.After(5 * ms)
+				for _, n := range w.nodes {
+					n.Cut() // the next connections select the bucket
+				}
+				<-time.After(50 * ms)
+				if _, err := w.do(w.increment(keyOf0)); err != nil {
+					t.Error(err)
+				}
+				for _, e := range w.bucket.Snapshot().Endpoints {
+					if e.Conn() == nil || e.Conn().Bucket() != "bucket" {
+						t.Errorf("%s: %v", e.Address(), e.Err())
+					}
+				}
 			}, missing, strategy(declining()), func(w *world, _ *cluster.Config, _ *operation.Config) {
 				if globalMap {
 					m := newest(0)
