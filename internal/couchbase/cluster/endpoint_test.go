@@ -314,6 +314,9 @@ func TestWaitsEnd(t *testing.T) {
 		if !ended(b.Wake(s, cluster.Wait{VBucket: 0})) || ended(b.Wake(s, cluster.Wait{VBucket: 1})) || ended(b.Wake(b.Snapshot(), cluster.Wait{VBucket: 0})) {
 			t.Error("what happened since the snapshot ends a wait that begins now")
 		}
+		if !ended(b.Wake(b.Snapshot(), cluster.Wait{VBucket: 1, Endpoint: s.Endpoints[0]})) {
+			t.Error("an endpoint that can be used is not waited for")
+		}
 		replica := b.Wake(b.Snapshot(), cluster.Wait{VBucket: 3, Replica: 1})
 		m = two(3)
 		m.VBuckets[0], m.VBuckets[3] = []int{1, 0}, []int{1, -1}

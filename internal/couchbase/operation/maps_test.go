@@ -259,21 +259,28 @@ func TestRequestsInABlackHoleEndWithTheMapWithoutTheNode(t *testing.T) {
 }
 
 func TestADeadNodeIsFoundByAskingTheOthers(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		<-time.After(5 * ms)
-		w.nodes["a"].Stop()
-		var at time.Duration
-		time.AfterFunc(777*ms, func() { w.SetMap(moved(2)) }) // nobody pushes it
-		w.ClearLog()
-		if _, err := w.do(w.get(keyOf0)); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range w.Log() {
-			at = e.After
-		}
-		if at < 777*ms || at > 777*ms+60*ms {
-			t.Errorf("the first success came after %v", at)
-		}
-		delete(w.nodes, "a")
-	})
+	for _, dead := range []time.Duration{0, 2 * time.Second} { // before the operation begins
+		t.Run(dead.String(), func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				<-time.After(5 * ms)
+				w.nodes["a"].Stop()
+				<-time.After(dead)
+				time.AfterFunc(777*ms, func() { w.SetMap(moved(2)) }) // nobody pushes it
+				w.ClearLog()
+				if _, err := w.do(w.get(keyOf0)); err != nil {
+					t.Fatal(err)
+				}
+				log := w.Log()
+				if at := log[len(log)-1].After; at < 777*ms || at > 777*ms+60*ms {
+					t.Errorf("the first success came after %v", at)
+				}
+				n := len(w.Fetches())
+				<-time.After(time.Second)
+				if more := len(w.Fetches()) - n; more > 2 { // a dial that fails asks too
+					t.Errorf("%d fetches that nobody needs", more)
+				}
+				delete(w.nodes, "a")
+			})
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 func login(t *testing.T, password string) *kv.Login {
@@ -212,33 +213,62 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-// Connect, Bucket and Get in a row: the reply is there 2 round trips after the TCP connect.
-func TestTheRoundTripsBeforeTheFirstReply(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const oneWay = 10 * ms
-		w := &world{Cluster: nodescript.New(memnet.Config{MinLatency: oneWay, MaxLatency: oneWay}), t: t, nodes: make(map[string]*nodescript.Node)}
-		w.nodes["a"] = w.Start(&nodescript.Node{Host: "a", Password: "right"})
-		w.SetMap(nodescript.Map{Revision: 1, Bucket: "bucket", Hosts: []string{"a"}, VBuckets: [][]int{{0}, {0}}})
-		var err error
-		if w.client, err = cluster.Open(cluster.Config{Seeds: []string{"a:11210"}, KV: kv.Config{Dial: w.DialContext, Features: features(), Login: login(t, "right")}}); err != nil {
-			t.Fatal(err)
-		}
-		defer w.close()
-		w.bucket = w.client.Bucket("bucket")
-		if w.runner, err = operation.New(operation.Config{}); err != nil {
-			t.Fatal(err)
-		}
+func TestCloseWakesAnOperationThatCouldBeRepeated(t *testing.T) {
+	inWorld(t, silence, func(w *world) {
+		time.AfterFunc(10*ms, w.client.Close)
 		began := time.Now()
-		if _, err := w.do(w.get(keyOf0)); err != nil {
-			t.Fatal(err)
+		q := w.get(keyOf0)
+		q.Strategy = retry.BestEffort(retry.BackoffOptions{Min: time.Second, Max: time.Second})
+		if _, err := w.do(q); !errors.Is(err, operation.ErrShutdown) || time.Since(began) != 10*ms {
+			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		afterConnect := time.Since(began) - oneWay // a dial takes the latency
-		if trips := float64(afterConnect) / float64(2*oneWay); trips != 2 {
-			t.Errorf("%v round trips", trips)
-		}
-		if len(w.Dials()) != 1 {
-			t.Errorf("dialled %q", w.Dials())
-		}
+	})
+}
+
+// oneWay is the latency of the network in atALatency.
+const oneWay = 10 * ms
+
+// atALatency opens a client and its bucket, with a password, on a network with a latency, and makes an operation in the same moment. It
+// returns how many round trips after the TCP connect it ended.
+func atALatency(t *testing.T, password string) (trips float64, err *operation.Error) {
+	t.Helper()
+	w := &world{Cluster: nodescript.New(memnet.Config{MinLatency: oneWay, MaxLatency: oneWay}), t: t, nodes: make(map[string]*nodescript.Node)}
+	w.nodes["a"] = w.Start(&nodescript.Node{Host: "a", Password: "right"})
+	w.SetMap(nodescript.Map{Revision: 1, Bucket: "bucket", Hosts: []string{"a"}, VBuckets: [][]int{{0}, {0}}})
+	var failed error
+	w.client, failed = cluster.Open(cluster.Config{
+		Seeds: []string{"a:11210"}, KV: kv.Config{Dial: w.DialContext, Features: features(), Login: login(t, password)},
+	})
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	defer w.close()
+	w.bucket = w.client.Bucket("bucket")
+	if w.runner, failed = operation.New(operation.Config{}); failed != nil {
+		t.Fatal(failed)
+	}
+	began := time.Now()
+	_, err = w.do(w.get(keyOf0))
+	if len(w.Dials()) != 1 {
+		t.Errorf("dialled %q", w.Dials())
+	}
+	return float64(time.Since(began)-oneWay) / float64(2*oneWay), err // a dial takes the latency
+}
+
+func TestConnectBucketAndGetInARow(t *testing.T) {
+	t.Run("the reply is there 2 round trips after the TCP connect", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if trips, err := atALatency(t, "right"); err != nil || trips != 2 {
+				t.Errorf("%v after %v round trips", err, trips)
+			}
+		})
+	})
+	t.Run("a wrong password is said after one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if trips, err := atALatency(t, "wrong"); !errors.Is(err, operation.ErrAuthenticationFailure) || trips != 1 {
+				t.Errorf("%v after %v round trips", err, trips)
+			}
+		})
 	})
 }
 
