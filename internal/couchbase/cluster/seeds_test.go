@@ -166,6 +166,25 @@ func TestAFurtherBucketHasConnectionsOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestTheConnectionWithoutABucketIsMadeAgain(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(1)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		after(5 * ms)
+		r.nodes["a"].Refuse(true)
+		r.nodes["a"].Cut()
+		after(50 * ms)
+		if r.nodes["b"].Conns() != 1 || r.nodes["a"].Conns() != 0 {
+			t.Fatalf("dialled %q", r.Dials())
+		}
+		b := c.Bucket("bucket")
+		synctest.Wait()
+		if b.Snapshot() == nil {
+			t.Error(b.Err())
+		}
+	})
+}
+
 // Old servers have no map of the cluster alone.
 func TestAServerWithoutAMapOfTheClusterAlone(t *testing.T) {
 	inBubble(t, []string{"a"}, []nodescript.Map{only(1)}, func(t *testing.T, r *rig) {
