@@ -104,6 +104,11 @@ func (c *Conn) orphan(p *memd.Packet, s *slot, generation uint16) error {
 	if data, found, err := memd.FindFrame(p.Frames, memd.FrameServerDuration); found && err == nil {
 		o.ServerDuration, _ = memd.ServerDuration(data)
 	}
+	return c.tellOrphan(o)
+}
+
+func (c *Conn) tellOrphan(o Orphan) (err error) {
+	defer recovered("OnOrphan", &err)
 	if c.config.OnOrphan != nil {
 		c.config.OnOrphan(o)
 	}
@@ -146,6 +151,11 @@ func (c *Conn) pushed(p *memd.Packet) error {
 	default:
 		body = append([]byte(nil), body...)
 	}
+	return c.tellMap(version, body)
+}
+
+func (c *Conn) tellMap(version memd.MapVersion, body []byte) (err error) {
+	defer recovered("OnMap", &err)
 	c.config.OnMap(c, version, body)
 	return nil
 }
@@ -178,7 +188,7 @@ func (c *Conn) goesOn(err error) bool {
 // interruptLocked makes the read of a leader that leaves return.
 func (c *Conn) interruptLocked() {
 	c.interrupted = true
-	_ = c.nc.SetReadDeadline(past)
+	c.setDeadlineQuietly(c.nc.SetReadDeadline, past)
 }
 
 // wasInterruptedLocked reports whether an error of a read is only an interruption, and makes reads possible again.
@@ -192,5 +202,5 @@ func (c *Conn) wasInterruptedLocked(err error) bool {
 
 func (c *Conn) resumeLocked() {
 	c.interrupted = false
-	_ = c.nc.SetReadDeadline(time.Time{})
+	c.setDeadlineQuietly(c.nc.SetReadDeadline, time.Time{})
 }
