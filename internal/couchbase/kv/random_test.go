@@ -36,7 +36,7 @@ func (s *shuffler) answer(p *peer, r memd.Packet) {
 // 1,000 callers at a time; some have deadlines, some are cancelled, some send large values. Each gets its own reply or an error that is true:
 // a request that was not sent never arrives.
 func TestAThousandCallersInRandomOrder(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &shuffler{random: rand.New(rand.NewPCG(seed, 0)), applied: make(map[string]int)}
@@ -54,6 +54,8 @@ func TestAThousandCallersInRandomOrder(t *testing.T) {
 				}
 				callers.Wait()
 				close(results)
+				time.Sleep(time.Second) // so that what is to arrive has arrived
+				synctest.Wait()
 				check(t, results, s.applied)
 				if orphans == 0 || maps == 0 || c.InFlight() != 0 || c.Err() != nil {
 					t.Errorf("%d orphans, %d maps, %d in flight, the connection has the error %v", orphans, maps, c.InFlight(), c.Err())
@@ -71,7 +73,7 @@ type result struct {
 
 // makeRequests makes some requests.
 func makeRequests(t *testing.T, c *Conn, n int, random *rand.Rand, results chan<- result) {
-	for i := range 20 {
+	for i := range 10 {
 		r := get(fmt.Sprint(n, " ", i, " "))
 		if random.IntN(20) == 0 {
 			r.Value = append(r.Value, make([]byte, random.IntN(100_000))...)
