@@ -132,6 +132,9 @@ func TestTheLastUse(t *testing.T) {
 			time.Sleep(time.Minute)
 			used := time.Now()
 			begin(c, get("1")).wantReply(t, "1")
+			if got := c.LastUsed(); !got.Equal(used) {
+				t.Errorf("the last use is at %v; it is %v", got, used)
+			}
 			time.Sleep(time.Minute)
 			if got := c.LastUsed().Sub(used); got < 0 || got > 3*time.Millisecond {
 				t.Errorf("the last use is %v after the real one", got)
