@@ -185,7 +185,7 @@ func (c *Conn) goesOn(err error) bool {
 	return goOn
 }
 
-// interruptLocked makes the read of a leader that leaves return.
+// interruptLocked makes the read of a leader that leaves return. If the leader has just ended its read, the next one returns, and goes on.
 func (c *Conn) interruptLocked() {
 	c.interrupted = true
 	c.setDeadlineQuietly(c.nc.SetReadDeadline, past)
@@ -196,11 +196,7 @@ func (c *Conn) wasInterruptedLocked(err error) bool {
 	if c.err != nil || !c.interrupted || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	c.resumeLocked()
-	return true
-}
-
-func (c *Conn) resumeLocked() {
 	c.interrupted = false
 	c.setDeadlineQuietly(c.nc.SetReadDeadline, time.Time{})
+	return true
 }
