@@ -130,11 +130,11 @@ func TestACancelledCallerLeaves(t *testing.T) {
 				case "a follower":
 					before = begin(c, get("before"))
 				case "beside the idle goroutine":
-					time.Sleep(10 * time.Millisecond)
+					pass(10 * time.Millisecond)
 				}
 				leaves = begin(c, r)
 				after = begin(c, get("after"))
-				time.Sleep(100 * time.Millisecond)
+				pass(100 * time.Millisecond)
 				cancel()
 				leaves.wantError(t, retry.StageInFlight, ErrCancelled)
 				leaves.wantTook(t, 100*time.Millisecond, 102*time.Millisecond)
@@ -159,12 +159,12 @@ func TestAFollowerThatBecameTheLeaderIsCancelled(t *testing.T) {
 		r := get("leaves")
 		r.Cancelled = ctx.Done()
 		leader, leaves, stays := begin(c, get("leads")), begin(c, r), begin(c, get("stays"))
-		time.Sleep(10 * time.Millisecond) // the timer is not set any more
+		pass(10 * time.Millisecond) // the timer is not set any more
 		s.releaseOnly("leads")
 		leader.wantReply(t, "leads")
 		s.releaseOnly("stays")
 		stays.wantReply(t, "stays")
-		time.Sleep(10 * time.Millisecond)
+		pass(10 * time.Millisecond)
 		cancel()
 		leaves.wantError(t, retry.StageInFlight, ErrCancelled)
 		leaves.wantTook(t, 20*time.Millisecond, 22*time.Millisecond)
@@ -260,10 +260,10 @@ func TestACancelledCallerLeavesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _, resume := blocked(t)
 		begin(c, get("first"))
-		time.Sleep(10 * time.Millisecond) // the timer is not set any more
+		pass(10 * time.Millisecond) // the timer is not set any more
 		ctx, cancel := context.WithCancel(t.Context())
 		writer := begin(c, Request{Opcode: memd.OpSet, Value: make([]byte, 20<<20), Cancelled: ctx.Done()})
-		time.Sleep(time.Second)
+		pass(time.Second)
 		cancel()
 		writer.wantError(t, retry.StageInFlight, ErrCancelled)
 		writer.wantTook(t, time.Second, time.Second+2*time.Millisecond)

@@ -18,7 +18,6 @@ import (
 type shuffler struct {
 	mu      sync.Mutex
 	random  *rand.Rand
-	sending sync.WaitGroup
 	applied map[string]int // how often each value arrived
 }
 
@@ -54,7 +53,7 @@ func TestAThousandCallersInRandomOrder(t *testing.T) {
 				}
 				callers.Wait()
 				close(results)
-				time.Sleep(time.Second) // so that what is to arrive has arrived
+				pass(time.Second) // so that what is to arrive has arrived
 				synctest.Wait()
 				check(t, results, s.applied)
 				if orphans == 0 || maps == 0 || c.InFlight() != 0 || c.Err() != nil {
@@ -87,7 +86,7 @@ func makeRequests(t *testing.T, c *Conn, n int, random *rand.Rand, results chan<
 			time.AfterFunc(time.Duration(random.IntN(20_000))*time.Microsecond, func() { close(cancelled) })
 		}
 		if random.IntN(5) == 0 {
-			time.Sleep(time.Duration(random.IntN(5000)) * time.Microsecond)
+			pass(time.Duration(random.IntN(5000)) * time.Microsecond)
 		}
 		var a Reply
 		err := c.RoundTrip(&r, &a)

@@ -54,7 +54,7 @@ func (c *Conn) deliver(b []byte, own *slot) (bool, error) {
 	case memd.MagicResponse, memd.MagicFlexibleResponse:
 	case memd.MagicServerRequest:
 		return false, c.pushed(&p)
-	default:
+	case memd.MagicRequest, memd.MagicFlexibleRequest, memd.MagicServerResponse:
 		return false, violation("it sent a %v", p.Magic)
 	}
 	s, generation := c.slots.find(uint16(p.Opaque)), uint16(p.Opaque>>16)

@@ -138,7 +138,7 @@ func (s *server) serve(t testing.TB, nc net.Conn) {
 }
 
 func isHandshake(op memd.Opcode) bool {
-	switch op {
+	switch op { //nolint:exhaustive // the others are no steps
 	case memd.OpHello, memd.OpGetErrorMap, memd.OpSASLListMechanisms, memd.OpSASLAuth, memd.OpSASLStep, memd.OpSelectBucket, memd.OpGetClusterConfig:
 		return true
 	}
@@ -149,7 +149,7 @@ func isHandshake(op memd.Opcode) bool {
 func (s *server) step(t testing.TB, r memd.Packet) memd.Packet {
 	answer := reply(r)
 	answer.Value = nil
-	switch r.Opcode {
+	switch r.Opcode { //nolint:exhaustive // the others have no value
 	case memd.OpHello:
 		answer.Value = memd.AppendFeatures(nil, s.accept...)
 	case memd.OpGetErrorMap:
@@ -242,5 +242,8 @@ func (s *server) connect(t testing.TB, c *Config) *Conn {
 	t.Cleanup(func() { conn.Close(nil) })
 	return conn
 }
+
+// pass lets the fake clock pass.
+func pass(d time.Duration) { <-time.After(d) }
 
 func soon(d time.Duration) time.Time { return time.Now().Add(d) }
