@@ -211,6 +211,9 @@ func TestALateReplyIsAnOrphan(t *testing.T) {
 		if next.reply.Opaque == failed.Opaque {
 			t.Error("the opaque was used again while the server owed a reply to it")
 		}
+		if c.slots.left.first != nil {
+			t.Error("the slot is reserved although the reply has come")
+		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -34,6 +35,31 @@ func TestASlotWhoseReplyIsOwed(t *testing.T) {
 	}
 	if s := table.take(); s != left[1] {
 		t.Errorf("slot %d is used again; want slot 1", s.index)
+	}
+}
+
+// The reply comes while the caller is about to leave: its slot is free at once, and a second reply is one too many.
+func TestAReplyThatComesWhileItsCallerLeaves(t *testing.T) {
+	client, _ := memnet.Pipe()
+	c := newConn(&Config{}, nodeAddress, 1, client, client)
+	defer c.Close(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := get("late")
+	s, err := c.queueLocked(&r, new(Reply), 0, r.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.handed, c.out = s.end, nil // it was written
+	c.failLocked(s, ErrDeadline)
+	if !c.settleLocked(s, s.generation(), new(Orphan)) {
+		t.Error("the reply is no orphan")
+	}
+	if c.settleLocked(s, s.generation(), new(Orphan)) {
+		t.Error("a second reply is an orphan too")
+	}
+	if failed := c.awaitLocked(s, &r); failed == nil || failed.Stage != retry.StageInFlight || s.state() != stateFree {
+		t.Errorf("error %v, the slot is in the state %d", failed, s.state())
 	}
 }
 
