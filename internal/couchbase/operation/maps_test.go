@@ -40,6 +40,8 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	newerEpoch.Epoch = 2
 	other := moved(9)
 	other.Bucket = "other"
+	back := moved(2)
+	back.Forward = [][]int{{0, 1}, {0, 1}}
 	wrongSize := moved(9)
 	wrongSize.VBuckets = wrongSize.VBuckets[:1]
 	for _, c := range []struct {
@@ -53,6 +55,7 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	}{
 		{"a newer map is taken, and the new owner is asked after 1 ms", ptr(moved(2)), "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
 		{"the epoch comes before the revision", &newerEpoch, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
+		{"the owner in the newer map comes before the forward owner", &back, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
 		{"an equal map changes nothing", ptr(moved(1)), "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@a 11ms@a"},
 		{"an older map changes nothing", &older, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@a 11ms@a"},
 		{"without a map one is fetched, and its coming ends the wait", nil, "", moved(2), nodescript.Map{}, 1, "0s@a 0s@b"},
@@ -91,6 +94,30 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 					w.SetMap(c.initial)
 				}
 			})
+		})
+	}
+}
+
+func TestARefusalByANodeThatHasMapsOnly(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		initial, current nodescript.Map
+		want             string
+	}{
+		{"a map is fetched, and its coming ends the wait", newest(1), moved(2), "0s@a 0s@b"},
+		{"during a rebalance the forward owner is next", forwarding(1), forwarding(1), "0s@a 1ms@b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, refusing(memd.StatusConfigOnly, nil, "a"), func(w *world) {
+				w.SetMap(c.current)
+				if _, err := w.do(w.increment(keyOf0)); err != nil {
+					t.Fatal(err)
+				}
+				equal(t, "requests", w.where(), c.want)
+				if n := len(w.Fetches()); n != 1 {
+					t.Errorf("%d fetches", n)
+				}
+			}, func(w *world, _ *cluster.Config, _ *operation.Config) { w.SetMap(c.initial) })
 		})
 	}
 }
