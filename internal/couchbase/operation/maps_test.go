@@ -139,6 +139,34 @@ func TestTheForwardOwnerStaysUntilANewerMapComes(t *testing.T) {
 	}, func(w *world, _ *cluster.Config, _ *operation.Config) { w.SetMap(forwarding(1)) })
 }
 
+// Only active vbuckets have a forward owner.
+func TestAReplicaReadHasNoForwardOwner(t *testing.T) {
+	inWorld(t, refusing(memd.StatusNotMyVBucket, forwarding(1).JSON(), "b"), func(w *world) {
+		q := w.get(keyOf0)
+		q.Opcode, q.Replica = memd.OpGetReplica, 1
+		if _, err := w.within(context.Background(), 50*ms, q); !errors.Is(err, operation.ErrNotMyVBucket) {
+			t.Error(err)
+		}
+		equal(t, "requests", w.where(), "0s@b 1ms@b 11ms@b")
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		m := forwarding(1)
+		m.Forward = [][]int{{0, 1}, {0, 1}}
+		w.SetMap(m)
+	})
+}
+
+func TestWhileAnOperationWaitsForAnOwnerMapsAreFetched(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		time.AfterFunc(777*ms, func() { w.SetMap(newest(2)) }) // nobody pushes it
+		if _, err := w.do(w.get(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		if at := w.Log()[0].After; at < 777*ms || at > 777*ms+60*ms {
+			t.Errorf("the first success came after %v", at)
+		}
+	}, noNode)
+}
+
 func TestAPushEndsTheWaitsAtOnce(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		t.Run(fmt.Sprintf("whole %v", whole), func(t *testing.T) {

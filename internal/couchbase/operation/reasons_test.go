@@ -146,7 +146,7 @@ func (p path) refused(w *world, err *operation.Error, declines bool) {
 	if p.sent {
 		requests = 1
 	}
-	if log := w.requests(); len(log) != requests || err.Retries != 0 || (err.DispatchedTo != "") != p.sent {
+	if log := w.requests(); len(log) != requests || err.Retries != 0 || len(err.Reasons) != 0 || (err.DispatchedTo != "") != p.sent {
 		w.t.Errorf("requests %v, %+v", log, err)
 	}
 }
