@@ -75,7 +75,7 @@ func dialsOf(r *rig, host string) int {
 
 // A node that accepts connections and ends them at once is not dialled all the time.
 func TestANodeThatEndsEveryConnection(t *testing.T) {
-	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
+	opened(t, func(t *testing.T, r *rig, _ *cluster.Bucket) {
 		stop := time.Now().Add(2 * time.Second)
 		for time.Now().Before(stop) {
 			after(5 * ms)

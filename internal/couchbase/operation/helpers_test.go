@@ -2,6 +2,7 @@ package operation_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -178,8 +179,8 @@ func (w *world) within(ctx context.Context, timeout time.Duration, q *operation.
 	if err == nil {
 		return r, nil
 	}
-	e, ok := err.(*operation.Error)
-	if !ok {
+	var e *operation.Error
+	if !errors.As(err, &e) {
 		w.t.Fatalf("the error is a %T: %v", err, err)
 	}
 	return r, e
