@@ -150,6 +150,13 @@ func (w *world) close() {
 	synctest.Wait()
 }
 
+// missing makes the nodes have no such buckets.
+func (w *world) missing(buckets ...string) {
+	for _, n := range w.nodes {
+		n.Change(func() { n.Missing = buckets })
+	}
+}
+
 // get describes a Get, and increment an operation that is not idempotent.
 func (w *world) get(key []byte) *operation.Request {
 	return &operation.Request{Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Collection: w.collection(), Key: key}
