@@ -94,7 +94,7 @@ func TestManyMapsWhileOperationsRun(t *testing.T) {
 func testChurn(t *testing.T, seed uint64) {
 	c := &churn{
 		Cluster: nodescript.New(memnet.Config{MinLatency: ms / 5, MaxLatency: 2 * ms, Seed: seed}),
-		random: rand.New(rand.NewPCG(seed, 1)), answers: rand.New(rand.NewPCG(seed, 2)),
+		random:  rand.New(rand.NewPCG(seed, 1)), answers: rand.New(rand.NewPCG(seed, 2)),
 	}
 	config := cluster.Config{KV: kv.Config{Dial: c.DialContext, Features: nodescript.Features, Timeout: time.Second}}
 	for i := range 4 {
