@@ -31,17 +31,20 @@ func (u *run) try(n int) retry.Failure {
 	if !ok {
 		return u.notSent(errBreakerOpen, u.wakeEndpoint())
 	}
+	var dispatched func(Dispatch)
 	var began time.Time
 	if u.runner.tracer != nil {
-		began = time.Now()
+		if dispatched = u.runner.tracer.Dispatching(u.caller, u.request); dispatched != nil {
+			began = time.Now()
+		}
 	}
 	err := u.conn.RoundTrip(&u.wire, &u.reply)
 	u.endpoint.Done(permit, err)
 	if err != nil || !u.succeeded() {
 		u.note(err)
 	}
-	if u.runner.tracer != nil {
-		u.trace(n, began, err)
+	if dispatched != nil {
+		dispatched(u.dispatch(n, began, err))
 	}
 	if err != nil {
 		return u.noReply(err)
@@ -72,7 +75,8 @@ func (u *run) note(err error) {
 	u.sent = sent{opaque: opaque, to: u.conn.Address(), from: u.conn.Local(), connID: u.conn.ID(), any: true}
 }
 
-func (u *run) trace(n int, began time.Time, err error) {
+// dispatch describes an attempt that had a connection.
+func (u *run) dispatch(n int, began time.Time, err error) Dispatch {
 	d := Dispatch{
 		Request: u.request, Attempt: n, Began: began, Ended: time.Now(),
 		Conn: u.conn, Err: err,
@@ -85,7 +89,7 @@ func (u *run) trace(n int, began time.Time, err error) {
 	} else {
 		d.Opaque = u.sent.opaque
 	}
-	u.runner.tracer.Dispatched(u.caller, d)
+	return d
 }
 
 // succeeded reports whether the answer is a success. A look-up of which some parts failed is one: each part has its own status.

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
@@ -47,14 +48,15 @@ func (u *run) encode() (retry.Failure, bool) {
 		return u.unsupported("the bucket's replicas do not support sub-document look-ups"), false
 	}
 	w.VBucket, w.Collection = u.vbucket, nil
-	if features.Has(memd.FeatureCollections) && q.Opcode.InCollection() {
+	if features.Has(memd.FeatureCollections) && (q.Opcode.InCollection() || q.Opcode == memd.OpObserve) {
 		w.Collection = defaultPrefix
 		if u.id != nil {
 			w.Collection = u.id.Prefix
 		}
 	}
-	if q.Opcode == memd.OpObserve {
-		w.Key, w.Value = nil, memd.AppendObserveKey(nil, u.vbucket, q.Key)
+	if q.Opcode == memd.OpObserve { // the key, with the id of the collection before it, stands in the value
+		w.Value = memd.AppendObserveKey(nil, u.vbucket, append(slices.Clone(w.Collection), q.Key...))
+		w.Key, w.Collection = nil, nil
 	}
 	return retry.Failure{}, true
 }
