@@ -12,6 +12,7 @@
 // breaker's canary is a NOOP of the client's own (breaker.go).
 //
 // Order of the locks: that of a breaker, Bucket.learning, Collection.mu, Bucket.mu, Cluster.mu. Only Bucket.learning is held while a
+// connection is closed.
 //
 // The sources are Couchbase's RFCs 0005, 0024, 0048 and 0049.
 package cluster

@@ -270,9 +270,10 @@ func TestARefusalThatLastsCostsFewRequests(t *testing.T) {
 		status memd.Status
 		lasts  time.Duration
 		most   int
+		figure string
 	}{
-		{memd.StatusNotMyVBucket, 100 * ms, 5},
-		{memd.StatusConfigOnly, 300 * ms, 7},
+		{memd.StatusNotMyVBucket, 100 * ms, 5, "cb-nmvb-requests"},
+		{memd.StatusConfigOnly, 300 * ms, 7, "cb-config-only-requests"},
 	} {
 		t.Run(c.status.String(), func(t *testing.T) {
 			inWorld(t, refusing(c.status, nil, "a", "b"), func(w *world) {
@@ -284,9 +285,11 @@ func TestARefusalThatLastsCostsFewRequests(t *testing.T) {
 				if _, err := w.do(w.get(keyOf0)); err != nil {
 					t.Fatal(err)
 				}
-				if n := len(w.Log()); n > c.most || n < 3 {
+				n := len(w.Log())
+				if n > c.most || n < 3 {
 					t.Errorf("%d requests: %v", n, w.where())
 				}
+				fmt.Printf("figure %s %d\n", c.figure, n)
 				for _, host := range []string{"a", "b"} {
 					last := -time.Hour
 					for _, f := range w.Fetches() {
