@@ -3,6 +3,8 @@
 package official
 
 import (
+	"encoding/json"
+	"errors"
 	"time"
 
 	couchbase "github.com/couchbase/gocb/v2"
@@ -101,6 +103,7 @@ func querySteps() []Step {
 		adhoc("UseReplica off", couchbase.QueryOptions{UseReplica: couchbase.QueryUseReplicaLevelOff}),
 		adhoc("UseReplica on", couchbase.QueryOptions{UseReplica: couchbase.QueryUseReplicaLevelOn}),
 		adhoc("ConsistentWith nothing", couchbase.QueryOptions{ConsistentWith: couchbase.NewMutationState()}),
+		adhoc("ConsistentWith", couchbase.QueryOptions{ConsistentWith: twoWrites()}),
 		query("prepared with options", &couchbase.QueryOptions{Readonly: true, PositionalParameters: []any{1}, ClientContextID: "id"}),
 		{"query: of a scope", func(c *Client) error {
 			_, err := c.cluster.Bucket("b").Scope("s").Query("SELECT 1", &couchbase.QueryOptions{Adhoc: true})
@@ -155,6 +158,7 @@ func searchSteps() []Step {
 			"d": search.NewDateFacet("f", 5).AddRange("r", "2000", "2001"),
 		}}),
 		find("ConsistentWith nothing", &couchbase.SearchOptions{ConsistentWith: couchbase.NewMutationState()}),
+		find("ConsistentWith", &couchbase.SearchOptions{ConsistentWith: twoWrites()}),
 		find("Raw", &couchbase.SearchOptions{Raw: map[string]any{"raw": 1}}),
 		find("DisableScoring", &couchbase.SearchOptions{DisableScoring: true}),
 		find("Collections", &couchbase.SearchOptions{Collections: []string{"c"}}),
@@ -317,4 +321,93 @@ func indexSteps() []Step {
 			return err
 		}},
 	}
+}
+
+// twoWrites returns a state with two writes of one bucket.
+func twoWrites() *couchbase.MutationState {
+	state := couchbase.NewMutationState()
+	if err := json.Unmarshal([]byte(`{"b":{"1":[5,"1234"],"2":[7,"99"]}}`), state); err != nil {
+		panic(err)
+	}
+	return state
+}
+
+// Failing runs a call of a service whose answer is an error, and returns the names of the errors that it matches.
+func (c *Client) Failing(service string) []string {
+	err := c.fail(service)
+	if err == nil {
+		return []string{"none"}
+	}
+	var names []string
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+func (c *Client) fail(service string) error {
+	const limit = 100 * time.Millisecond
+	var result interface {
+		Next() bool
+		Err() error
+	}
+	var err error
+	switch service {
+	case "query":
+		result, err = c.cluster.Query("s", &couchbase.QueryOptions{Adhoc: true, Timeout: limit})
+	case "analytics":
+		result, err = c.cluster.AnalyticsQuery("s", &couchbase.AnalyticsOptions{Timeout: limit})
+	case "search":
+		result, err = c.cluster.SearchQuery("i", search.NewMatchAllQuery(), &couchbase.SearchOptions{Timeout: limit})
+	case "views":
+		result, err = c.cluster.Bucket("b").ViewQuery("d", "v", &couchbase.ViewOptions{Timeout: limit})
+	case "search index":
+		_, err = c.cluster.SearchIndexes().GetIndex("i", &couchbase.GetSearchIndexOptions{Timeout: limit})
+		return err
+	case "design document":
+		_, err = c.cluster.Bucket("b").ViewIndexes().GetDesignDocument("d", 0, &couchbase.GetDesignDocumentOptions{Timeout: limit})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	for result.Next() {
+	}
+	return result.Err()
+}
+
+// sentinels are the errors that a service's answer can mean.
+var sentinels = []struct {
+	name string
+	err  error
+}{
+	{"timeout", couchbase.ErrTimeout},
+	{"ambiguous timeout", couchbase.ErrAmbiguousTimeout},
+	{"unambiguous timeout", couchbase.ErrUnambiguousTimeout},
+	{"request canceled", couchbase.ErrRequestCanceled},
+	{"service not available", couchbase.ErrServiceNotAvailable},
+	{"internal server failure", couchbase.ErrInternalServerFailure},
+	{"authentication failure", couchbase.ErrAuthenticationFailure},
+	{"temporary failure", couchbase.ErrTemporaryFailure},
+	{"parsing failure", couchbase.ErrParsingFailure},
+	{"cas mismatch", couchbase.ErrCasMismatch},
+	{"feature not available", couchbase.ErrFeatureNotAvailable},
+	{"index not found", couchbase.ErrIndexNotFound},
+	{"index exists", couchbase.ErrIndexExists},
+	{"rate limited", couchbase.ErrRateLimitedFailure},
+	{"quota limited", couchbase.ErrQuotaLimitedFailure},
+	{"document not found", couchbase.ErrDocumentNotFound},
+	{"document exists", couchbase.ErrDocumentExists},
+	{"planning failure", couchbase.ErrPlanningFailure},
+	{"index failure", couchbase.ErrIndexFailure},
+	{"prepared statement failure", couchbase.ErrPreparedStatementFailure},
+	{"compilation failure", couchbase.ErrCompilationFailure},
+	{"job queue full", couchbase.ErrJobQueueFull},
+	{"dataset not found", couchbase.ErrDatasetNotFound},
+	{"dataverse not found", couchbase.ErrDataverseNotFound},
+	{"link not found", couchbase.ErrLinkNotFound},
+	{"view not found", couchbase.ErrViewNotFound},
+	{"design document not found", couchbase.ErrDesignDocumentNotFound},
 }

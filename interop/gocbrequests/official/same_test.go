@@ -1,4 +1,4 @@
-package gocbrequests
+package official
 
 import (
 	"os"
@@ -16,17 +16,17 @@ var otherImports = strings.NewReplacer(
 
 // TestBothClientsRunTheSameText writes package ours anew if UPDATE is set.
 func TestBothClientsRunTheSameText(t *testing.T) {
-	official, err := os.ReadFile("official/operations.go")
+	official, err := os.ReadFile("operations.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := otherImports.Replace(string(official))
 	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile("ours/operations.go", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile("../ours/operations.go", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ours, err := os.ReadFile("ours/operations.go")
+	ours, err := os.ReadFile("../ours/operations.go")
 	if err != nil {
 		t.Fatal(err)
 	}
