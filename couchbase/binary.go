@@ -60,11 +60,11 @@ func (c *BinaryCollection) adjoin(kind *kvOperation, id string, val []byte, opts
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.collection.call(kind, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.collection.call(kind, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, d)
 	if err != nil {
 		return nil, err
 	}
-	call.durability, call.CAS, call.Value = d, uint64(opts.Cas), val
+	call.CAS, call.Value = uint64(opts.Cas), val
 	return call.write()
 }
 
@@ -147,11 +147,11 @@ func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOp
 	if opts.Initial < 0 {
 		counter.Expiry = memd.NoCreate
 	}
-	call, err := c.collection.call(kind, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.collection.call(kind, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, d)
 	if err != nil {
 		return nil, err
 	}
-	call.durability, call.Durability, call.Extras = d, d.level, memd.AppendCounter(call.room(), counter)
+	call.Extras = memd.AppendCounter(call.room(), counter)
 	if err := call.run(); err != nil {
 		return nil, err
 	}

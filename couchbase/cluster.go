@@ -14,12 +14,16 @@ type Cluster struct {
 	runner   *operation.Runner
 	http     *httpServices
 	closed   atomic.Bool
+
+	instruments *instruments
 }
 
 func newCluster(s *settings, cfg Config) (*Cluster, error) {
-	c := &Cluster{settings: s}
+	cfg.Observer = cfg.observer()
+	c := &Cluster{settings: s, instruments: newInstruments(s)}
+	s.tracer, s.meter = c.instruments.tracer, c.instruments.meter
 	var err error
-	if c.runner, err = operation.New(operation.Config{Observer: cfg.Observer}); err != nil {
+	if c.runner, err = operation.New(operation.Config{Observer: cfg.Observer, Tracer: dispatchTracer{c.instruments.tracer}}); err != nil {
 		return nil, err
 	}
 	if c.cluster, err = cluster.Open(s.cluster); err != nil {
@@ -52,6 +56,7 @@ func (c *Cluster) Close(*ClusterCloseOptions) error {
 	}
 	c.http.close()
 	c.cluster.Close()
+	c.instruments.close()
 	return nil
 }
 

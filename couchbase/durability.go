@@ -50,16 +50,15 @@ func parseDurability(level DurabilityLevel, persistTo, replicateTo uint) (durabi
 	return d, nil
 }
 
-// name returns the level with the name that it has in bucket settings and in spans.
-func (d DurabilityLevel) name() string {
-	switch d {
-	case DurabilityLevelMajority:
+// name returns the level's name in spans and in the settings of buckets, or "" for none.
+func (d durability) name() string {
+	switch d.level {
+	case memd.DurabilityMajority:
 		return "majority"
-	case DurabilityLevelMajorityAndPersistOnMaster:
+	case memd.DurabilityMajorityPersist:
 		return "majorityAndPersistActive"
-	case DurabilityLevelPersistToMajority:
+	case memd.DurabilityPersistMajority:
 		return "persistToMajority"
-	default:
-		return "none"
 	}
+	return ""
 }

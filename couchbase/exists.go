@@ -25,7 +25,7 @@ func (c *Collection) Exists(id string, opts *ExistsOptions) (docOut *ExistsResul
 	if opts == nil {
 		opts = &ExistsOptions{}
 	}
-	call, err := c.call(kvExists, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvExists, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return nil, err
 	}

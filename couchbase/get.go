@@ -28,7 +28,7 @@ func (c *Collection) Get(id string, opts *GetOptions) (docOut *GetResult, errOut
 	if opts.WithExpiry || len(opts.Project) > 0 {
 		return c.getParts(id, opts)
 	}
-	call, err := c.call(kvGet, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvGet, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (c *Collection) getReplicas(id string, opts *GetAllReplicaOptions) (*replic
 		if copyIndex > 0 {
 			kind = kvGetReplica
 		}
-		call, err := c.call(kind, id, o)
+		call, err := c.call(kind, id, o, durability{})
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,6 @@ func (c *Collection) transcoder(t Transcoder) Transcoder {
 
 // write runs a write whose answer is a MutationResult, and then waits for the durability that the client observes.
 func (c *kvCall) write() (*MutationResult, error) {
-	c.Durability = c.durability.level
 	if err := c.run(); err != nil {
 		return nil, err
 	}

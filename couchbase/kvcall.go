@@ -27,9 +27,10 @@ type kvCall struct {
 	collection *Collection
 	options    callOptions
 	durability durability
-	buffer     [128]byte // for a short key and extras
-	used       int       // bytes of buffer
-	began      time.Time // of an operation that observes its copies
+	buffer     [128]byte   // for a short key and extras
+	used       int         // bytes of buffer
+	span       RequestSpan // nil: the operation makes no spans
+	began      time.Time   // of an operation that observes its copies
 }
 
 var kvCalls = sync.Pool{New: func() any { return new(kvCall) }}
@@ -56,8 +57,6 @@ func (c *Collection) checkCall(id string, o callOptions) error {
 		return invalid("id has %d bytes; in this collection it must have at most %d", len(id), longest)
 	case o.timeout < 0:
 		return invalid("Timeout is %v; it must not be negative", o.timeout)
-	case o.span != nil:
-		return invalid("ParentSpan is not supported yet")
 	case o.user != "":
 		return invalid("Internal.User is not supported: operations run as the user who is logged in")
 	}
@@ -65,14 +64,15 @@ func (c *Collection) checkCall(id string, o callOptions) error {
 }
 
 // call begins the description of an operation on a document. free must be called with it after a success.
-func (c *Collection) call(kind *kvOperation, id string, options callOptions) (*kvCall, error) {
+func (c *Collection) call(kind *kvOperation, id string, options callOptions, d durability) (*kvCall, error) {
 	if err := c.checkCall(id, options); err != nil {
 		return nil, err
 	}
 	call := kvCalls.Get().(*kvCall)
-	call.kind, call.collection, call.options = kind, c, options
+	call.kind, call.collection, call.options, call.durability, call.Durability = kind, c, options, d, d.level
 	call.Name, call.Opcode, call.Effect, call.Collection = kind.name, kind.opcode, kind.effect, c.collection
 	call.Key = call.keep(id)
+	call.span = c.bucket.cluster.instruments.begin(kind, c, options.span, d)
 	return call, nil
 }
 
@@ -116,11 +116,23 @@ func (c *kvCall) run() error {
 	if strategy != nil {
 		c.Strategy = engineStrategy(ctx, strategy)
 	}
-	err := cl.runner.Do(ctx, timeout, &c.Request, &c.result)
-	if err != nil {
-		return c.failed(err)
+	i := cl.instruments
+	if c.span != nil {
+		ctx = context.WithValue(ctx, spanKey{}, c.span)
 	}
-	return nil
+	began := time.Now()
+	err := cl.runner.Do(ctx, timeout, &c.Request, &c.result)
+	elapsed := time.Since(began)
+	if c.span != nil {
+		c.span.End()
+	} else {
+		i.slow(c, elapsed, timeout, err)
+	}
+	if err != nil {
+		err = c.failed(err)
+	}
+	i.measured(c, elapsed, err)
+	return err
 }
 
 // timeout returns the time that the operation may take.
@@ -142,4 +154,18 @@ func (c *kvCall) failed(err error) error {
 		return err
 	}
 	return keyValueFailure(c.kind, e)
+}
+
+// encode encodes the value of a document. An error ends the span of the operation, which is not sent.
+func (c *kvCall) encode(t Transcoder, value any) (b []byte, flags uint32, err error) {
+	if c.span == nil {
+		return t.Encode(value)
+	}
+	span := c.collection.bucket.cluster.instruments.tracer.RequestSpan(c.span.Context(), spanEncoding)
+	b, flags, err = t.Encode(value)
+	span.End()
+	if err != nil {
+		c.span.End()
+	}
+	return b, flags, err
 }

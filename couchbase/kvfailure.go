@@ -39,12 +39,21 @@ func keyValueFailure(kind *kvOperation, e *operation.Error) error {
 	}
 }
 
-// kindOf returns the first kind of an operation's error, whose text says what happened.
+// kindOf returns the sentinel that says what happened.
 func kindOf(e *operation.Error) error {
-	if kinds := e.Unwrap(); len(kinds) > 0 {
-		return kinds[0]
+	if e.Cancelled {
+		return ErrRequestCanceled
 	}
-	return e
+	kinds := e.Unwrap()
+	if len(kinds) == 0 {
+		return e
+	}
+	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok && (!e.HasStatus || e.Status.Known()) {
+		if inner := attempt.Unwrap(); len(inner) > 0 {
+			return inner[0]
+		}
+	}
+	return kinds[0]
 }
 
 // reasonList returns reasons with the names of gocb.

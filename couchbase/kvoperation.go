@@ -12,10 +12,18 @@ type kvOperation struct {
 	id     string // in a TimeoutError, as in gocb
 	opcode memd.Opcode
 	effect retry.Effect
+	index  int // among all kinds
 }
 
+// kvOperations is the largest number of kinds.
+const kvOperations = 24
+
+var kvOperationCount int
+
 func newKVOperation(name, id string, opcode memd.Opcode) *kvOperation {
-	return &kvOperation{name: name, id: id, opcode: opcode, effect: operation.EffectOf(opcode)}
+	k := &kvOperation{name: name, id: id, opcode: opcode, effect: operation.EffectOf(opcode), index: kvOperationCount}
+	kvOperationCount++
+	return k
 }
 
 // The kinds of operations.

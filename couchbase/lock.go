@@ -29,7 +29,7 @@ func (c *Collection) GetAndLock(id string, lockTime time.Duration, opts *GetAndL
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kvGetAndLock, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvGetAndLock, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *Collection) Unlock(id string, cas Cas, opts *UnlockOptions) (errOut err
 	if opts == nil {
 		opts = &UnlockOptions{}
 	}
-	call, err := c.call(kvUnlock, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvUnlock, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, fl
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kind, id, o)
+	call, err := c.call(kind, id, o, durability{})
 	if err != nil {
 		return nil, err
 	}

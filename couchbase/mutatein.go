@@ -69,11 +69,11 @@ func (c *Collection) MutateIn(id string, ops []MutateInSpec, opts *MutateInOptio
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kvMutateIn, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvMutateIn, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, d)
 	if err != nil {
 		return nil, err
 	}
-	call.durability, call.Durability, call.CAS, call.Value, call.PreserveExpiry = d, d.level, uint64(opts.Cas), value, opts.PreserveExpiry
+	call.CAS, call.Value, call.PreserveExpiry = uint64(opts.Cas), value, opts.PreserveExpiry
 	call.Extras = memd.AppendMultiExtras(call.room(), extras)
 	return call.mutateIn(order)
 }

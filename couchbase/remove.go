@@ -30,10 +30,10 @@ func (c *Collection) Remove(id string, opts *RemoveOptions) (mutOut *MutationRes
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kvRemove, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvRemove, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, d)
 	if err != nil {
 		return nil, err
 	}
-	call.durability, call.CAS = d, uint64(opts.Cas)
+	call.CAS = uint64(opts.Cas)
 	return call.write()
 }

@@ -82,8 +82,6 @@ func (s *settings) checkOptions(opts *ClusterOptions) error {
 		return invalid("AppTelemetryConfig has more than Disabled, but the client sends no telemetry")
 	case opts.InternalConfig.ConnectionBufferSize != 0:
 		return invalid("InternalConfig.ConnectionBufferSize is not supported: the client gives each connection a buffer that grows")
-	case opts.Tracer != nil || opts.Meter != nil:
-		return invalid("Tracer and Meter are not supported yet")
 	case s.compression.MinRatio < 0 || s.compression.MinRatio > 1 || s.compression.MinRatio != s.compression.MinRatio:
 		return invalid("CompressionConfig.MinRatio is %v; it must be from 0 to 1", s.compression.MinRatio)
 	}

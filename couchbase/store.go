@@ -119,15 +119,15 @@ func (c *Collection) store(kind *kvOperation, id string, o storeOptions) (*Mutat
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kind, id, o.call)
+	call, err := c.call(kind, id, o.call, d)
 	if err != nil {
 		return nil, err
 	}
-	value, flags, err := c.transcoder(o.transcoder).Encode(o.value)
+	value, flags, err := call.encode(c.transcoder(o.transcoder), o.value)
 	if err != nil {
 		return nil, err
 	}
-	call.durability, call.CAS, call.PreserveExpiry, call.Value = d, uint64(o.cas), o.preserveExpiry, value
+	call.CAS, call.PreserveExpiry, call.Value = uint64(o.cas), o.preserveExpiry, value
 	call.Extras = memd.AppendStore(call.room(), flags, expiry)
 	return call.write()
 }

@@ -3,7 +3,7 @@ package couchbase
 import "github.com/holdfast-db/holdfast/internal/couchbase/memd"
 
 // SubdocDocFlag modifies a whole sub-document operation.
-type SubdocDocFlag memd.DocFlags
+type SubdocDocFlag uint8
 
 // The flags of an operation.
 const (
@@ -15,7 +15,7 @@ const (
 )
 
 // SubdocFlag modifies one part of a sub-document operation. The specs set it by their options.
-type SubdocFlag memd.SpecFlags
+type SubdocFlag uint8
 
 // The flags of a part.
 const (

@@ -27,7 +27,7 @@ func (c *Collection) Touch(id string, expiry time.Duration, opts *TouchOptions) 
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kvTouch, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvTouch, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (c *Collection) GetAndTouch(id string, expiry time.Duration, opts *GetAndTo
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(kvGetAndTouch, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User})
+	call, err := c.call(kvGetAndTouch, id, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}, durability{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/holdfast-db/holdfast/retry"
 )
 
 // ErrClosed matches the errors after [Cluster.Close].
@@ -34,13 +32,8 @@ type Cluster struct {
 
 // Open returns a cluster and connects to it in the background.
 func Open(c Config) (*Cluster, error) {
-	if len(c.Seeds) == 0 {
-		return nil, errors.New("cluster: Seeds is empty; it must have an address")
-	}
-	if c.Breaker != nil {
-		if _, err := retry.NewBreaker(c.Breaker.Options); err != nil {
-			return nil, fmt.Errorf("cluster: %w", err)
-		}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	shuffle := c.Shuffle

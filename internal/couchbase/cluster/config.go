@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
@@ -53,6 +55,22 @@ type Breaker struct {
 	Good func(err error) bool
 	// CanaryTimeout is how long the canary's answer is waited for; 0 means 5 s.
 	CanaryTimeout time.Duration
+}
+
+// check returns an error that names the field and the rule that it breaks.
+func (c *Config) check() error {
+	switch {
+	case len(c.Seeds) == 0:
+		return errors.New("Seeds is empty; it must have an address")
+	case c.PollTimeout < 0:
+		return fmt.Errorf("PollTimeout is %v; it must not be negative", c.PollTimeout)
+	case c.Breaker == nil:
+		return nil
+	case c.Breaker.CanaryTimeout < 0:
+		return fmt.Errorf("Breaker.CanaryTimeout is %v; it must not be negative", c.Breaker.CanaryTimeout)
+	}
+	_, err := retry.NewBreaker(c.Breaker.Options)
+	return err
 }
 
 func (c *Config) pollInterval() time.Duration {

@@ -61,15 +61,30 @@ func (b *Bucket) candidates(ctx context.Context) []string {
 		}
 		all = shuffled(all, c.config.Shuffle)
 	}
-	if c.config.SRV != "" && c.config.Resolve != nil {
-		if found, err := c.config.Resolve(ctx, c.config.SRV); err == nil && len(found) > 0 {
-			return append(all, shuffled(found, c.config.Shuffle)...)
-		}
+	if found := c.resolve(ctx); len(found) > 0 {
+		return append(all, shuffled(found, c.config.Shuffle)...)
 	}
 	if len(all) == 0 {
 		return c.seeds
 	}
 	return all
+}
+
+// resolve returns the addresses of the service record, or nothing.
+func (c *Cluster) resolve(ctx context.Context) (found []string) {
+	defer func() {
+		if recover() != nil { // the application's resolver: on this goroutine, a panic would end the process
+			found = nil
+		}
+	}()
+	if c.config.SRV == "" || c.config.Resolve == nil {
+		return nil
+	}
+	found, err := c.config.Resolve(ctx, c.config.SRV)
+	if err != nil {
+		return nil
+	}
+	return found
 }
 
 var errNoMap = errors.New("the node has no cluster map")

@@ -83,6 +83,13 @@ func (c *Cluster) logOf(which func(memd.Opcode) bool) []Entry {
 	return all
 }
 
+// Elapsed returns how long the log's clock has run.
+func (c *Cluster) Elapsed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.began)
+}
+
 // ClearLog forgets the log and restarts its clock.
 func (c *Cluster) ClearLog() {
 	c.mu.Lock()

@@ -11,15 +11,18 @@ import (
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
-func asKV(err error, target **kv.Error) bool { return errors.As(err, target) }
+// asKV returns the connection's error about a request. Its stage is the careful one if the connection gave none.
+func asKV(err error) kv.Error {
+	var e *kv.Error
+	if errors.As(err, &e) {
+		return *e
+	}
+	return kv.Error{Err: err}
+}
 
 // noReply is the failure of an attempt without an answer.
 func (u *run) noReply(err error) retry.Failure {
-	stage := retry.StageInFlight
-	var e *kv.Error
-	if asKV(err, &e) {
-		stage = e.Stage
-	}
+	stage := asKV(err).Stage
 	switch {
 	case errors.Is(err, kv.ErrDeadline), errors.Is(err, kv.ErrCancelled): // the engine sees that the run has ended
 		return retry.Failure{Err: &attemptError{kind: ErrRequestCanceled, err: err, ended: true}, Stage: stage, Endpoint: u.address()}

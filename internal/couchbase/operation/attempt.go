@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -32,15 +31,20 @@ func (u *run) try(n int) retry.Failure {
 	if !ok {
 		return u.notSent(errBreakerOpen, u.wakeEndpoint())
 	}
+	var dispatched func(Dispatch)
 	var began time.Time
 	if u.runner.tracer != nil {
-		began = time.Now()
+		if dispatched = u.runner.tracer.Dispatching(u.caller, u.request); dispatched != nil {
+			began = time.Now()
+		}
 	}
 	err := u.conn.RoundTrip(&u.wire, &u.reply)
 	u.endpoint.Done(permit, err)
-	u.note(err)
-	if u.runner.tracer != nil {
-		u.trace(n, began, err)
+	if err != nil || !u.succeeded() {
+		u.note(err)
+	}
+	if dispatched != nil {
+		dispatched(u.dispatch(n, began, err))
 	}
 	if err != nil {
 		return u.noReply(err)
@@ -61,19 +65,18 @@ type sent struct {
 // note remembers the request of an attempt that failed.
 func (u *run) note(err error) {
 	opaque := u.reply.Opaque
-	var e *kv.Error
 	if err != nil {
-		if !asKV(err, &e) || e.Stage == retry.StageDispatch {
+		e := asKV(err)
+		if e.Stage == retry.StageDispatch {
 			return
 		}
 		opaque = e.Opaque
-	} else if u.reply.Status == memd.StatusSuccess {
-		return
 	}
 	u.sent = sent{opaque: opaque, to: u.conn.Address(), from: u.conn.Local(), connID: u.conn.ID(), any: true}
 }
 
-func (u *run) trace(n int, began time.Time, err error) {
+// dispatch describes an attempt that had a connection.
+func (u *run) dispatch(n int, began time.Time, err error) Dispatch {
 	d := Dispatch{
 		Request: u.request, Attempt: n, Began: began, Ended: time.Now(),
 		Conn: u.conn, Err: err,
@@ -86,7 +89,7 @@ func (u *run) trace(n int, began time.Time, err error) {
 	} else {
 		d.Opaque = u.sent.opaque
 	}
-	u.runner.tracer.Dispatched(u.caller, d)
+	return d
 }
 
 // succeeded reports whether the answer is a success. A look-up of which some parts failed is one: each part has its own status.

@@ -221,3 +221,6 @@ func equal(t *testing.T, what string, got, want any) {
 		t.Errorf("%s:\n got %s\nwant %s", what, g, w)
 	}
 }
+
+// features are those that the nodes accept.
+func features() []memd.Feature { return nodescript.Features }

@@ -45,7 +45,7 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		carried *nodescript.Map
-		raw     string // instead of carried
+		raw     string         // instead of carried
 		current nodescript.Map // what the nodes answer to a fetch; Revision 0: newest(1)
 		initial nodescript.Map
 		fetches int
@@ -277,4 +277,3 @@ func TestADeadNodeIsFoundByAskingTheOthers(t *testing.T) {
 		delete(w.nodes, "a")
 	})
 }
-

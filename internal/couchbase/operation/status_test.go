@@ -31,7 +31,9 @@ func TestASuccess(t *testing.T) {
 
 // every10 is a strategy that retries after 10 ms.
 func every10() retry.Strategy {
-	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) { return retry.After(10 * ms), nil })
+	return retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		return retry.After(10 * ms), nil
+	})
 }
 
 func strategy(s retry.Strategy) setup {

@@ -22,8 +22,10 @@ type Dispatch struct {
 	Err    error
 }
 
-// Tracer is told of each attempt that had a connection, after its round trip, for spans, meters and the threshold log. It must be safe
-// for concurrent use. The operation waits for it. ctx is the caller's.
+// Tracer is told of each attempt that has a connection, for spans, meters and the threshold log. It must be safe for concurrent use.
+// The operation waits for it.
 type Tracer interface {
-	Dispatched(ctx context.Context, d Dispatch)
+	// Dispatching is called before the round trip of an attempt. ctx is the caller's. The function that it returns, unless nil, is called
+	// after the round trip.
+	Dispatching(ctx context.Context, q *Request) func(Dispatch)
 }
