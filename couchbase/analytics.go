@@ -93,7 +93,7 @@ func (h *httpServices) analytics(in keyspace, statement string, opts *AnalyticsO
 func (o *AnalyticsOptions) request(call services.Call, parameters map[string]any) *services.Request {
 	r := &services.Request{
 		Call: call, Service: clustermap.Analytics, Method: http.MethodPost, Path: "/query/service",
-		Header: http.Header{"Content-Type": {jsonContent}, "Analytics-Priority": {"0"}},
+		Header: http.Header{"Analytics-Priority": {"0"}},
 		Body: func(left time.Duration) ([]byte, error) {
 			parameters["timeout"] = left.String()
 			return json.Marshal(parameters)
@@ -107,9 +107,6 @@ func (o *AnalyticsOptions) request(call services.Call, parameters map[string]any
 	}
 	return r
 }
-
-// jsonContent is the type of the bodies of requests.
-const jsonContent = "application/json"
 
 // parameters returns the fields of the request's body.
 func (o *AnalyticsOptions) parameters() (map[string]any, error) {

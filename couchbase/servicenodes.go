@@ -1,10 +1,12 @@
 package couchbase
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/services"
 )
 
@@ -17,12 +19,34 @@ var _ services.Nodes = serviceNodes{}
 func (n serviceNodes) Offering(service clustermap.Service, bucket string) services.Offer {
 	s := n.cluster.Snapshot()
 	offer := services.Offer{Newer: n.cluster.Newer(s)} // a newer map of the bucket is one of the cluster too
+	if s == nil {
+		offer.NotOpen = notOpen(n.cluster.Err())
+	}
 	if bucket != "" {
-		s = n.cluster.Bucket(bucket).Snapshot()
+		b := n.cluster.Bucket(bucket)
+		if s = b.Snapshot(); s == nil {
+			var err error
+			err, offer.Newer = b.Opening()
+			offer.NotOpen = notOpen(err)
+		}
 		offer.Never = s != nil && service == clustermap.Views && !s.Map.BucketCan("couchapi")
 	}
 	offer.Addresses = addressesOf(s, service, n.cluster.TLS())
 	return offer
+}
+
+// notOpen describes why there is no map.
+func notOpen(err error) *services.NotOpen {
+	n := &services.NotOpen{Err: err}
+	switch {
+	case errors.Is(err, cluster.ErrClosed):
+		n.Kind = services.KindClosed
+	case errors.Is(err, kv.ErrBadCredentials), errors.Is(err, kv.ErrNoMechanism), errors.Is(err, kv.ErrUnprovedServer):
+		n.Kind = services.KindAuthenticationFailure
+	case errors.Is(err, kv.ErrNoBucket), errors.Is(err, kv.ErrNoAccess):
+		n.Kind = services.KindBucketNotFound
+	}
+	return n
 }
 
 func addressesOf(s *cluster.Snapshot, service clustermap.Service, secure bool) []string {

@@ -64,9 +64,9 @@ type ViewOptions struct {
 	Limit           uint32 // 0: none
 	Order           ViewOrdering
 	Reduce          bool
-	Group           bool
-	GroupLevel      uint32
-	Key             any // the keys are values that are encoded as JSON; nil: not sent
+	Group           bool   // the rows are reduced by their keys; only with Reduce
+	GroupLevel      uint32 // the rows are reduced by the first parts of their keys; only with Reduce; 0: not sent
+	Key             any    // the keys are values that are encoded as JSON; nil: not sent
 	Keys            []any
 	StartKey        any
 	EndKey          any
@@ -126,7 +126,7 @@ func (h *httpServices) view(bucket, design, view string, opts *ViewOptions) (*Vi
 	fail := func(err error) error { return viewError(err, design, view, h.scheme) }
 	rows, err := h.client.Stream(op.ctx, &services.Request{
 		Call: op.call, Service: clustermap.Views, Bucket: bucket, Method: http.MethodGet, Effect: retry.EffectReadOnly,
-		Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(), Header: http.Header{"Content-Type": {jsonContent}},
+		Path: path + "/_view/" + url.PathEscape(view) + "?" + parameters.Encode(),
 	})
 	if err != nil {
 		err = fail(err)
@@ -163,12 +163,16 @@ func (o *ViewOptions) parameters() (url.Values, error) {
 	if err := o.choices(p); err != nil {
 		return nil, err
 	}
-	for name, n := range map[string]uint32{"skip": o.Skip, "limit": o.Limit, "group_level": o.GroupLevel} {
+	level := o.GroupLevel
+	if !o.Reduce {
+		level = 0
+	}
+	for name, n := range map[string]uint32{"skip": o.Skip, "limit": o.Limit, "group_level": level} {
 		if n > 0 {
 			p.Set(name, strconv.FormatUint(uint64(n), 10))
 		}
 	}
-	for name, wanted := range map[string]bool{"group": o.Group, "inclusive_end": o.InclusiveEnd, "debug": o.Debug} {
+	for name, wanted := range map[string]bool{"group": o.Group && o.Reduce, "inclusive_end": o.InclusiveEnd, "debug": o.Debug} {
 		if wanted {
 			p.Set(name, "true")
 		}

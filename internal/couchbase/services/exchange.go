@@ -113,6 +113,9 @@ func (x *exchange) build(body []byte) (*http.Request, error) {
 	if h.Header == nil {
 		h.Header = make(http.Header)
 	}
+	if h.Header.Get("Content-Type") == "" {
+		h.Header.Set("Content-Type", "application/json")
+	}
 	h.Header.Set("User-Agent", userAgent(x.client.agent, x.request.ID))
 	if x.client.credential != nil {
 		credential, err := x.client.credential(x.request.Service, x.address)

@@ -9,7 +9,7 @@ import (
 // judgeViews is the table of the views service: by the HTTP status, and by texts of the answer.
 func judgeViews(r *Request, a *Answer) (verdict, bool) {
 	kind := KindOther
-	if strings.Contains(a.Text, `"not_found"`) {
+	if a.Status == 404 || strings.Contains(a.Text, `"not_found"`) {
 		kind = KindViewNotFound
 	}
 	temporary := verdict{kind: kind, reason: couchbasereason.ViewsTemporaryFailure}

@@ -18,4 +18,14 @@ type Offer struct {
 	Newer <-chan struct{}
 	// Never means that a bucket of this type cannot have the service, so nobody needs to wait for it.
 	Never bool
+	// NotOpen says why there is no map yet. Nil: there is one.
+	NotOpen *NotOpen
+}
+
+// NotOpen is why there is no map yet.
+type NotOpen struct {
+	// Kind is the meaning of Err. A client whose credentials are refused (KindAuthenticationFailure) or that is closed (KindClosed)
+	// says so at once; everything else is waited for.
+	Kind Kind
+	Err  error // nil: nothing failed yet
 }

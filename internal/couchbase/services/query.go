@@ -29,7 +29,7 @@ type Query struct {
 
 // Query runs a statement. Unless it is ad hoc it is prepared, once for all its runs.
 func (c *Client) Query(ctx context.Context, q *Query) (*Rows, error) {
-	r := &Request{Call: q.Call, Service: clustermap.Query, Method: http.MethodPost, Path: "/query/service", Header: jsonHeader()}
+	r := &Request{Call: q.Call, Service: clustermap.Query, Method: http.MethodPost, Path: "/query/service"}
 	if q.ReadOnly {
 		r.Effect = retry.EffectReadOnly
 	}
@@ -44,8 +44,6 @@ func (c *Client) Query(ctx context.Context, q *Query) (*Rows, error) {
 		return c.prepareAndRun(ctx, n, q, r, rows)
 	})
 }
-
-func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
 
 // body returns the Body of a request with further fields, which are pairs of names and values.
 func (q *Query) body(pairs ...any) func(time.Duration) ([]byte, error) {

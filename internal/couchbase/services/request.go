@@ -46,7 +46,8 @@ type Request struct {
 	Bucket string
 	Method string
 	// Path is the escaped path, with the query part.
-	Path   string
+	Path string
+	// Header has headers besides those that every request has. The type of a body is JSON if it is not set here.
 	Header http.Header
 	// Body returns the body of one attempt that has this much time left. Nil: there is no body.
 	Body func(left time.Duration) ([]byte, error)

@@ -79,6 +79,8 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
 	none := &retry.Failure{Stage: retry.StageDispatch, Wake: offer.Newer}
 	switch {
+	case offer.NotOpen != nil:
+		return "", offer.NotOpen.failure(none)
 	case len(offer.Addresses) == 0:
 		none.Err = fmt.Errorf("no node offers the service %v", r.Service)
 		none.Reason = couchbasereason.ServiceNotAvailable
@@ -96,6 +98,21 @@ func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
 		none.Reason, none.Endpoint = couchbasereason.NodeNotAvailable, r.Address
 		return "", none
 	}
+}
+
+var errNoMap = errors.New("there is no cluster map yet")
+
+// failure describes to the engine that there is no map.
+func (n *NotOpen) failure(f *retry.Failure) *retry.Failure {
+	err := errNoMap
+	if n.Err != nil {
+		err = fmt.Errorf("%w: %w", errNoMap, n.Err)
+	}
+	f.Err, f.Reason = &Answer{Kind: n.Kind, err: err}, couchbasereason.BucketOpening
+	if n.Kind == KindAuthenticationFailure || n.Kind == KindClosed {
+		f.Refuse = retry.WhyNoServer
+	}
+	return f
 }
 
 func isDeadline(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
