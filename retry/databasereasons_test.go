@@ -8,5 +8,6 @@ import (
 
 func init() {
 	retry.DatabaseReasons.Couchbase = couchbasereason.All()
+	retry.DatabaseReasons.OwnCouchbase = []retry.Reason{couchbasereason.KVConfigOnly, couchbasereason.BucketOpening}
 	retry.DatabaseReasons.MongoDB = mongoreason.All()
 }

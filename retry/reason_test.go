@@ -62,6 +62,7 @@ func TestTheReasonsOfADatabaseAreThoseOfItsSpecification(t *testing.T) {
 		want    []flags
 	}{
 		{"RFC 0049, in its order", DatabaseReasons.Couchbase, rfc0049},
+		{"Couchbase's, without the RFC", DatabaseReasons.OwnCouchbase, ownCouchbase},
 		{"MongoDB", DatabaseReasons.MongoDB, mongodb},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,6 +76,9 @@ func TestTheReasonsOfADatabaseAreThoseOfItsSpecification(t *testing.T) {
 		})
 	}
 }
+
+// ownCouchbase are the reasons of a Couchbase operation that RFC 0049 does not have. They are retried whatever the strategy says.
+var ownCouchbase = []flags{{"KV_CONFIG_ONLY", true, true}, {"BUCKET_OPEN_IN_PROGRESS", true, true}}
 
 // general are the reasons that stand in this package, by name.
 var general = []string{
@@ -98,7 +102,7 @@ func TestTheGeneralReasonsAreThoseThatAnyProgramCanUse(t *testing.T) {
 			t.Errorf("%+v, want %+v", flagsOf(r), neutral[i])
 		}
 	}
-	if all := len(rfc0049) + len(mongodb) + len(neutral); len(KnownReasons()) != all {
+	if all := len(rfc0049) + len(ownCouchbase) + len(mongodb) + len(neutral); len(KnownReasons()) != all {
 		t.Errorf("there are %d reasons, want %d", len(KnownReasons()), all)
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/xdg-go/scram"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/holdfast-db/holdfast/internal/scramclient"
 )
 
 // weaker is a server that lists mechanisms of its choice and knows the user by SCRAM-SHA-1 only. It answers a conversation of
@@ -66,7 +68,7 @@ func (w *weaker) signature(messages string) string {
 	if err != nil {
 		panic(err)
 	}
-	known, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "salt", Iters: leastIterations})
+	known, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "salt", Iters: scramclient.LeastIterations})
 	if err != nil {
 		panic(err)
 	}

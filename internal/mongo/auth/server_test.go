@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/scramclient"
 )
 
 const (
@@ -113,7 +114,7 @@ func (s *server) begin() *scram.ServerConversation {
 		panic(err)
 	}
 	if s.iterations == 0 {
-		s.iterations = leastIterations
+		s.iterations = scramclient.LeastIterations
 	}
 	known, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "salt", Iters: s.iterations})
 	if err != nil {

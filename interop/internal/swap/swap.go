@@ -1,8 +1,7 @@
-// Package swap runs a package's tests with another import: the official driver's is replaced by ours. Nothing else is changed.
+// Package swap runs a package's tests with another import: that of an official client is replaced by ours. Nothing else is changed.
 package swap
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -11,9 +10,10 @@ import (
 	"testing"
 )
 
-const (
-	officialImport = `"go.mongodb.org/mongo-driver/v2/mongo"`
-	ourImport      = `"github.com/holdfast-db/holdfast/mongo"`
+// imports has the imports of the official clients, and ours in their places.
+var imports = strings.NewReplacer(
+	`"go.mongodb.org/mongo-driver/v2/mongo"`, `"github.com/holdfast-db/holdfast/mongo"`,
+	`"github.com/couchbase/gocb/v2"`, `"github.com/holdfast-db/holdfast/couchbase"`,
 )
 
 // Test runs "go test -v" on the package in the working folder with our import, and with further arguments. It returns the output and
@@ -30,11 +30,12 @@ func Test(t *testing.T, arguments ...string) (output string, changed int, err er
 		if err != nil {
 			return "", 0, err
 		}
-		if strings.HasPrefix(file, "swap") || !bytes.Contains(text, []byte(officialImport)) {
+		ours := imports.Replace(string(text))
+		if strings.HasPrefix(file, "swap") || ours == string(text) {
 			continue
 		}
 		path := filepath.Join(t.TempDir(), file)
-		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(officialImport), []byte(ourImport)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(ours), 0o600); err != nil {
 			return "", 0, err
 		}
 		absolute, err := filepath.Abs(file)

@@ -1,4 +1,4 @@
-package dropin
+package exportedapi
 
 import (
 	"bytes"
@@ -13,15 +13,10 @@ import (
 	"testing"
 )
 
-const (
-	officialPath = "go.mongodb.org/mongo-driver/v2/mongo"
-	oursPath     = "github.com/holdfast-db/holdfast/mongo"
-)
-
-// load returns the types of the two packages. Types of other packages are the same in both.
-func load(t *testing.T) (official, ours *types.Package) {
+// Load returns the types of packages. Types of other packages are the same in all of them.
+func Load(t testing.TB, paths ...string) []*types.Package {
 	t.Helper()
-	exports := exportFiles(t)
+	exports := exportFiles(t, paths)
 	gc := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		file := exports[path]
 		if file == "" {
@@ -29,20 +24,21 @@ func load(t *testing.T) (official, ours *types.Package) {
 		}
 		return os.Open(file)
 	})
-	var packages [2]*types.Package
-	for i, path := range []string{officialPath, oursPath} {
+	packages := make([]*types.Package, len(paths))
+	for i, path := range paths {
 		var err error
 		if packages[i], err = gc.Import(path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return packages[0], packages[1]
+	return packages
 }
 
-// exportFiles returns the file with the types of each package that the two need.
-func exportFiles(t *testing.T) map[string]string {
+// exportFiles returns the file with the types of each package that some packages need.
+func exportFiles(t testing.TB, paths []string) map[string]string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", officialPath, oursPath)
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)
+	list := exec.CommandContext(t.Context(), "go", args...)
 	var problems bytes.Buffer
 	list.Stderr = &problems
 	out, err := list.Output()

@@ -1,0 +1,66 @@
+package couchbase
+
+import (
+	"fmt"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// failure is the inner error of an operation's error: a sentinel, with its text, and everything else that errors.Is and errors.As can
+// find, such as the *retry.Error with the history of the attempts.
+type failure struct {
+	kind  error
+	cause error
+}
+
+func (f *failure) Error() string   { return f.kind.Error() }
+func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
+
+// keyValueFailure returns a *TimeoutError or a *KeyValueError.
+func keyValueFailure(kind *kvOperation, e *operation.Error) error {
+	if e.TimedOut {
+		timeout := ErrUnambiguousTimeout
+		if e.Ambiguous {
+			timeout = ErrAmbiguousTimeout
+		}
+		return &TimeoutError{
+			InnerError: &failure{timeout, e}, OperationID: kind.id, Opaque: fmt.Sprintf("0x%x", e.Opaque), TimeObserved: e.Observed,
+			RetryReasons: reasonList(e.Reasons), RetryAttempts: uint32(e.Retries), //nolint:gosec // a small count
+			LastDispatchedTo: e.DispatchedTo, LastDispatchedFrom: e.DispatchedFrom, LastConnectionID: e.ConnID,
+		}
+	}
+	return &KeyValueError{
+		InnerError: &failure{kindOf(e), e}, StatusCode: StatusCode(e.Status), DocumentID: string(e.Key), BucketName: e.Bucket, ScopeName: e.Scope,
+		CollectionName: e.Collection, CollectionID: e.CollectionID, ErrorName: e.Entry.Name, ErrorDescription: e.Entry.Description,
+		Opaque: e.Opaque, Context: e.Info.Context, Ref: e.Info.Ref, RetryReasons: reasonList(e.Reasons),
+		RetryAttempts:    uint32(e.Retries), //nolint:gosec // a small count
+		LastDispatchedTo: e.DispatchedTo, LastDispatchedFrom: e.DispatchedFrom, LastConnectionID: e.ConnID,
+	}
+}
+
+// kindOf returns the sentinel that says what happened.
+func kindOf(e *operation.Error) error {
+	if e.Cancelled {
+		return ErrRequestCanceled
+	}
+	kinds := e.Unwrap()
+	if len(kinds) == 0 {
+		return e
+	}
+	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok && (!e.HasStatus || e.Status.Known()) {
+		if inner := attempt.Unwrap(); len(inner) > 0 {
+			return inner[0]
+		}
+	}
+	return kinds[0]
+}
+
+// reasonList returns reasons with the names of gocb.
+func reasonList(reasons []retry.Reason) []RetryReason {
+	var list []RetryReason
+	for _, r := range reasons {
+		list = append(list, retryReason{r})
+	}
+	return list
+}

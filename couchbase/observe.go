@@ -1,0 +1,188 @@
+package couchbase
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// The times between two looks at the copies of a document.
+const (
+	leastObservePause = time.Millisecond
+	mostObservePause  = 100 * time.Millisecond
+)
+
+// mostObserveTime is the longest time for which one copy is asked.
+const mostObserveTime = time.Second
+
+// neverAgain is the strategy of looks at a copy: the next look follows anyway.
+var neverAgain = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+	return retry.Decline(retry.WhyStrategyDeclined), nil
+})
+
+// seen is what a node has of a write.
+type seen struct{ inMemory, onDisk bool }
+
+// observeDurability waits until the copies of the document that the options ask for have the write.
+func (c *kvCall) observeDurability(result *MutationResult) error {
+	d := c.durability
+	if d.persistTo == 0 && d.replicateTo == 0 {
+		return nil
+	}
+	cl := c.collection.bucket.cluster
+	timeout := c.timeout(cl)
+	deadline := c.began.Add(timeout)
+	ctx := c.options.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	copies := c.collection.bucket.copies()
+	if !d.possibleWith(copies) {
+		return c.notObserved(ErrDurabilityImpossible, fmt.Errorf("couchbase: the write was applied, but the document has only %d copies", copies))
+	}
+	have := make([]seen, copies)
+	for pause := leastObservePause; ; pause = min(2*pause, mostObservePause) {
+		if err := c.look(ctx, result, have); err != nil {
+			return err
+		}
+		if d.satisfiedBy(have) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return c.notObserved(ErrAmbiguousTimeout, fmt.Errorf("couchbase: the write was applied, but its copies were not seen in time: %w", context.Cause(ctx)))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// checkCopies refuses a write that too few copies of the document can have, if the number of copies is known already.
+func (c *kvCall) checkCopies() error {
+	copies := c.collection.bucket.copies()
+	if copies == 0 || c.durability.possibleWith(copies) {
+		return nil
+	}
+	return fmt.Errorf("couchbase: PersistTo is %d and ReplicateTo is %d, but a document of the bucket has %d copies; nothing was sent%w",
+		c.durability.persistTo, c.durability.replicateTo, copies, silent{ErrDurabilityImpossible})
+}
+
+// possibleWith reports whether a document with so many copies can be so safe.
+func (d durability) possibleWith(copies int) bool {
+	return d.persistTo <= uint(copies) && (d.replicateTo == 0 || d.replicateTo < uint(copies))
+}
+
+// satisfiedBy reports whether enough copies have the write. The first is the active node's.
+func (d durability) satisfiedBy(have []seen) bool {
+	var onDisk, replicas uint
+	for i, s := range have {
+		if s.onDisk {
+			onDisk++
+		}
+		if i > 0 && s.inMemory {
+			replicas++
+		}
+	}
+	return onDisk >= d.persistTo && replicas >= d.replicateTo
+}
+
+// look asks the copies that do not have all yet.
+func (c *kvCall) look(ctx context.Context, result *MutationResult, have []seen) error {
+	for copyIndex := range have {
+		if s := have[copyIndex]; s.onDisk || s.inMemory && c.durability.persistTo == 0 {
+			continue
+		}
+		s, err := c.lookAt(ctx, result, copyIndex)
+		switch {
+		case errors.Is(err, ErrMutationLost), errors.Is(err, ErrDurabilityAmbiguous):
+			return err
+		case err == nil:
+			have[copyIndex] = s
+		}
+	}
+	return nil
+}
+
+// lookAt asks one copy, by the write's sequence number if the server told it, and by the document's CAS otherwise.
+func (c *kvCall) lookAt(ctx context.Context, result *MutationResult, copyIndex int) (seen, error) {
+	bucket := c.collection.bucket
+	q := operation.Request{Bucket: bucket.bucket, Replica: copyIndex, Effect: retry.EffectReadOnly, Strategy: neverAgain}
+	if token := result.token; token != nil {
+		q.Name, q.Opcode, q.VBucket = kvObserveSeq.name, kvObserveSeq.opcode, token.vbucket
+		q.Value = binary.BigEndian.AppendUint64(nil, token.token.VBucketUUID)
+	} else {
+		q.Name, q.Opcode, q.Collection, q.Key = kvObserve.name, kvObserve.opcode, c.collection.collection, c.Key
+	}
+	var answer operation.Result
+	if err := bucket.cluster.runner.Do(ctx, mostObserveTime, &q, &answer); err != nil {
+		return seen{}, err
+	}
+	if token := result.token; token != nil {
+		return c.seenBySeqno(token.token, answer.Packet.Value)
+	}
+	return c.seenByCAS(result.cas, answer.Packet.Value)
+}
+
+// seenBySeqno reads the answer to OBSERVE_SEQNO.
+func (c *kvCall) seenBySeqno(token memd.MutationToken, answer []byte) (seen, error) {
+	o, err := memd.ParseObservedSeqno(answer)
+	if err != nil {
+		return seen{}, err
+	}
+	switch {
+	case o.FailedOver && o.OldSeqno < token.Seqno:
+		return seen{}, c.notObserved(ErrMutationLost, errors.New("couchbase: the node that had the write failed over before it was replicated"))
+	case !o.FailedOver && o.VBucketUUID != token.VBucketUUID:
+		return seen{}, c.notObserved(ErrDurabilityAmbiguous, errors.New("couchbase: the history of the vbucket is another one now"))
+	}
+	return seen{inMemory: o.Current >= token.Seqno, onDisk: o.Persisted >= token.Seqno}, nil
+}
+
+// seenByCAS reads the answer to OBSERVE.
+func (c *kvCall) seenByCAS(cas Cas, answer []byte) (seen, error) {
+	state, seenCAS, err := memd.ParseObserved(answer)
+	if err != nil {
+		return seen{}, err
+	}
+	removal := c.kind == kvRemove
+	switch state {
+	case memd.KeyInMemory:
+		return seen{inMemory: !removal && Cas(seenCAS) == cas}, nil
+	case memd.KeyPersisted:
+		have := !removal && Cas(seenCAS) == cas
+		return seen{inMemory: have, onDisk: have}, nil
+	case memd.KeyNotFound:
+		return seen{inMemory: removal}, nil
+	case memd.KeyDeletedPersisted:
+		return seen{inMemory: removal, onDisk: removal}, nil
+	}
+	return seen{}, nil
+}
+
+// notObserved is the error of a write that was applied, but not seen on enough copies.
+func (c *kvCall) notObserved(kind, cause error) error {
+	col := c.collection
+	if errors.Is(kind, ErrTimeout) {
+		return &TimeoutError{InnerError: &failure{kind, cause}, OperationID: c.kind.id, TimeObserved: time.Since(c.began), LastDispatchedTo: c.result.Conn.Address()}
+	}
+	return &KeyValueError{
+		InnerError: &failure{kind, cause}, DocumentID: string(c.Key), BucketName: col.bucket.name, ScopeName: col.scope, CollectionName: col.name,
+		CollectionID: c.result.CollectionID, LastDispatchedTo: c.result.Conn.Address(), LastConnectionID: c.result.Conn.ID(),
+	}
+}
+
+// copies returns the number of copies of each document, with the active one, or 0 if it is not known yet.
+func (b *Bucket) copies() int {
+	s := b.bucket.Snapshot()
+	if s == nil {
+		return 0
+	}
+	return 1 + s.Map.Replicas
+}

@@ -1,0 +1,59 @@
+package couchbase
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Config has the settings of a cluster that [ClusterOptions] lack. The zero Config changes nothing.
+type Config struct {
+	// Dial makes connections to nodes. Nil means TCP. couchbasetest's dialer is one for the in-memory network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Resolver looks up the service record that may name the nodes. Nil means net.DefaultResolver.
+	Resolver Resolver
+	// Observer receives the events of the retries of all operations. Nil means none. Package retryslog has one that logs.
+	Observer retry.Observer
+}
+
+// Resolver looks up service records. It must be safe for concurrent use. A *net.Resolver is one.
+type Resolver interface {
+	LookupSRV(ctx context.Context, service, proto, name string) (cname string, addrs []*net.SRV, err error)
+}
+
+var _ Resolver = (*net.Resolver)(nil)
+
+// resolve returns the addresses that a service record names.
+func (c Config) resolve(ctx context.Context, name string) ([]string, error) {
+	resolver := c.Resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	_, records, err := resolver.LookupSRV(ctx, "", "", name)
+	if err != nil {
+		return nil, err
+	}
+	addresses := make([]string, 0, len(records))
+	for _, r := range records {
+		addresses = append(addresses, net.JoinHostPort(strings.TrimSuffix(r.Target, "."), strconv.Itoa(int(r.Port))))
+	}
+	return addresses, nil
+}
+
+// Connect returns a cluster and connects to it in the background: it does not wait for a connection. [Cluster.WaitUntilReady] waits
+// for one; operations wait for what they need. The error is about the connection string or the options.
+func Connect(connStr string, opts ClusterOptions) (*Cluster, error) {
+	return Open(connStr, Config{}, opts)
+}
+
+// Open is [Connect] with settings that the options of gocb lack.
+func Open(connStr string, cfg Config, opts ClusterOptions) (*Cluster, error) {
+	s, err := readSettings(connStr, cfg, &opts)
+	if err != nil {
+		return nil, err
+	}
+	return newCluster(s, cfg)
+}

@@ -1,0 +1,38 @@
+package couchbase
+
+import (
+	"context"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// retryLog logs every retry and every refusal with its reason, attempt and delay.
+type retryLog struct {
+	next retry.Observer // nil: none
+}
+
+var _ retry.Observer = retryLog{}
+
+// observer returns the observer of a cluster's operations, nil if there is none.
+func (c Config) observer() retry.Observer {
+	if currentLogger.Load() == nil {
+		return c.Observer
+	}
+	return retryLog{c.Observer}
+}
+
+// Observe logs decisions.
+func (l retryLog) Observe(ctx context.Context, e retry.Event) {
+	if e.Kind == retry.EventDecided {
+		if e.Why == retry.WhyRetried {
+			logf(LogDebug, "%s: attempt %d on %s failed (%v, reason %v); another one follows after %v: %s",
+				e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Delay, userData(e.Failure.Err))
+		} else {
+			logf(LogInfo, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v: %s",
+				e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Why, userData(e.Failure.Err))
+		}
+	}
+	if l.next != nil {
+		l.next.Observe(ctx, e)
+	}
+}

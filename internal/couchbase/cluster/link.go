@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+)
+
+// link is a connection and its place in a bucket.
+type link struct {
+	bucket  *Bucket
+	address string
+	conn    *kv.Conn // set once, before the link has a place
+
+	// under Bucket.mu:
+	endpoint *Endpoint // nil: the bucket's spare connection, or without a place
+	selected bool      // it has the bucket
+	ended    bool
+	asked    time.Time // when it was last asked for a map, of a spare connection
+}
+
+// connect makes a connection to an address, for a bucket if it has a name by then.
+func (b *Bucket) connect(ctx context.Context, address string) (*link, error) {
+	l := &link{bucket: b, address: address}
+	c := b.cluster.config.KV
+	c.LateBucket, c.OnMap, c.OnClose = b.lateBucket, l.pushed, l.closed
+	conn, err := kv.Connect(ctx, &c, address, "")
+	if err != nil {
+		return nil, err
+	}
+	l.conn = conn
+	return l, nil
+}
+
+// pushed is called with a map that the server tells of.
+func (l *link) pushed(conn *kv.Conn, version memd.MapVersion, body []byte) {
+	if body != nil {
+		l.bucket.Learn(body, conn.Address())
+		return
+	}
+	l.bucket.toldOf(version, conn)
+}
+
+// closed is called when the connection has ended.
+func (l *link) closed(_ *kv.Conn, err error) {
+	b := l.bucket
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.ended = true
+	if b.closed {
+		return
+	}
+	switch {
+	case b.spare == l:
+		b.spare = nil
+		b.seekLocked()
+	case l.endpoint != nil:
+		l.endpoint.lost(l, err)
+	}
+}

@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
+)
+
+// seekLocked looks for a node in the background, until one answers. b.mu is held.
+func (b *Bucket) seekLocked() {
+	if b.seeking || b.closed {
+		return
+	}
+	b.seeking = true
+	b.cluster.start(b.seek)
+}
+
+// seek tries one address after the other until one of them answers with a map, or the cluster is closed.
+func (b *Bucket) seek(ctx context.Context) {
+	for delay := minRedial; ; delay = min(2*delay, maxRedial) {
+		for _, address := range b.candidates(ctx) {
+			l, err := b.connect(ctx, address)
+			if errors.Is(err, kv.ErrNoBucket) || errors.Is(err, kv.ErrNoAccess) {
+				l, err = b.connectWithout(ctx, address, err)
+			}
+			if err == nil {
+				err = b.arrived(l)
+			}
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			b.failed(err)
+		}
+		if !pause(ctx, delay) {
+			return
+		}
+	}
+}
+
+// connectWithout connects without the bucket, which the node refused. The bucket is then opened on that connection, as soon as it is there.
+func (b *Bucket) connectWithout(ctx context.Context, address string, refused error) (*link, error) {
+	b.failed(refused)
+	b.mu.Lock()
+	b.missing = true
+	b.mu.Unlock()
+	return b.connect(ctx, address)
+}
+
+// candidates returns the addresses at which a node may be found: those of the newest map, or the seeds if there is none. A service
+// record is resolved each time: all nodes of the map may have been replaced.
+func (b *Bucket) candidates(ctx context.Context) []string {
+	c := b.cluster
+	var all []string
+	if s := c.Snapshot(); s != nil {
+		for _, i := range s.Map.Offering(s.Network, clustermap.KeyValue, c.TLS()) {
+			address, _ := s.Map.Nodes[i].Address(s.Network, clustermap.KeyValue, c.TLS())
+			all = append(all, address)
+		}
+		all = shuffled(all, c.config.Shuffle)
+	}
+	if found := c.resolve(ctx); len(found) > 0 {
+		return append(all, shuffled(found, c.config.Shuffle)...)
+	}
+	if len(all) == 0 {
+		return c.seeds
+	}
+	return all
+}
+
+// resolve returns the addresses of the service record, or nothing.
+func (c *Cluster) resolve(ctx context.Context) (found []string) {
+	defer func() {
+		if recover() != nil { // the application's resolver: on this goroutine, a panic would end the process
+			found = nil
+		}
+	}()
+	if c.config.SRV == "" || c.config.Resolve == nil {
+		return nil
+	}
+	found, err := c.config.Resolve(ctx, c.config.SRV)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+var errNoMap = errors.New("the node has no cluster map")
+
+// arrived gives a new connection its place and takes its map. If it returns an error, the connection is closed.
+func (b *Bucket) arrived(l *link) error {
+	var m *clustermap.Map
+	var err error
+	if len(l.conn.FirstMap()) > 0 || l.conn.Bucket() != "" { // old servers have no map of the cluster alone
+		m, err = parseMap(l.conn.FirstMap(), l.conn.Address())
+	}
+	if err == nil {
+		err = b.welcome(l)
+	}
+	if err != nil {
+		l.conn.Close(err)
+		return err
+	}
+	if m != nil {
+		b.take(m, l.conn.Address())
+	}
+	b.settle()
+	return nil
+}
+
+// welcome makes a new connection the spare one.
+func (b *Bucket) welcome(l *link) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || l.ended {
+		return kv.ErrClosed
+	}
+	b.seeking = false
+	b.spare, l.selected = l, l.conn.Bucket() != ""
+	if !l.selected && b.name != "" {
+		b.cluster.start(l.openBucket)
+	}
+	return nil
+}
+
+// networkOf returns the network by which an address of the map was reached.
+func networkOf(m *clustermap.Map, address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return clustermap.DefaultNetwork
+	}
+	number, _ := net.LookupPort("tcp", port)
+	return m.Network(host, number)
+}
+
+// settle gives the spare connection of an open bucket to the endpoint with its address, or closes it if that has a connection.
+func (b *Bucket) settle() {
+	b.mu.Lock()
+	l, s := b.spare, b.snapshot.Load()
+	if l == nil || !l.selected || s == nil || !s.Map.HasBucket() {
+		b.mu.Unlock()
+		return
+	}
+	b.spare = nil
+	e := b.endpoints[l.address]
+	placed := e != nil && e.attach(l)
+	b.mu.Unlock()
+	if !placed {
+		l.conn.Close(errNotNeeded)
+	}
+}
+
+var errNotNeeded = errors.New("the connection is not needed any more")
+
+// openBucket selects the bucket on a connection without one, as soon as the bucket is there.
+func (l *link) openBucket(ctx context.Context) {
+	b := l.bucket
+	for delay := minRedial; ; delay = min(2*delay, maxBucketWait) {
+		err := l.conn.SelectBucket(ctx, b.Name())
+		if err == nil {
+			l.hasSelected()
+			if err = b.ask(ctx, l.conn); err == nil {
+				b.settle()
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		b.failed(err)
+		b.mu.Lock()
+		ended := l.ended
+		b.mu.Unlock()
+		if ended || !pause(ctx, delay) {
+			return
+		}
+	}
+}
+
+func (l *link) hasSelected() {
+	l.bucket.mu.Lock()
+	defer l.bucket.mu.Unlock()
+	l.selected = true
+}

@@ -1,0 +1,159 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/xdg-go/scram"
+
+	"github.com/holdfast-db/holdfast/internal/scramclient"
+)
+
+// The mechanisms of a login.
+const (
+	ScramSHA512 = "SCRAM-SHA512"
+	ScramSHA256 = "SCRAM-SHA256"
+	ScramSHA1   = "SCRAM-SHA1"
+	Plain       = "PLAIN"
+)
+
+// Credential says who logs in, and how. It is never printed with its secrets.
+type Credential struct {
+	Username string
+	Password string
+	// Mechanisms are those that may be used, the most wanted first. Empty means PLAIN over TLS, and the SCRAM mechanisms without it,
+	// the strongest first.
+	Mechanisms []string
+	// AllowPlain permits PLAIN, which shows the password to the network, without TLS.
+	AllowPlain bool
+}
+
+// String returns a text without secrets.
+func (c Credential) String() string { return "credential" }
+
+// GoString returns the same as String.
+func (c Credential) GoString() string { return c.String() }
+
+// Format prints the same as String for every verb.
+func (c Credential) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
+
+// Login logs connections in with one credential. It keeps the keys of SCRAM, which cost thousands of iterations. It is safe for
+// concurrent use.
+type Login struct {
+	credential Credential
+	scram      map[string]*scramclient.Mechanism
+}
+
+// NewLogin returns the login of a credential. The error names the field and the rule that it breaks.
+func NewLogin(c Credential) (*Login, error) {
+	switch {
+	case c.Username == "":
+		return nil, errors.New("kv: Username is empty; a login needs one")
+	case strings.ContainsRune(c.Username, 0) || strings.ContainsRune(c.Password, 0):
+		return nil, errors.New("kv: Username or Password has a zero byte; a login cannot send it")
+	}
+	c.Mechanisms = slices.Clone(c.Mechanisms)
+	l := &Login{credential: c, scram: make(map[string]*scramclient.Mechanism)}
+	hashes := map[string]scram.HashGeneratorFcn{ScramSHA512: scram.SHA512, ScramSHA256: scram.SHA256, ScramSHA1: scram.SHA1}
+	for _, name := range c.Mechanisms {
+		if _, known := hashes[name]; !known && name != Plain {
+			return nil, fmt.Errorf("kv: the mechanism %q is unknown; there are %s, %s, %s and %s", name, ScramSHA512, ScramSHA256, ScramSHA1, Plain)
+		}
+	}
+	for name, hash := range hashes {
+		m, err := scramclient.New(func() (*scram.Client, error) { return hash.NewClientUnprepped(c.Username, c.Password, "") })
+		if err != nil {
+			return nil, errors.New("kv: Username or Password cannot be used for SCRAM")
+		}
+		l.scram[name] = m
+	}
+	return l, nil
+}
+
+// String returns a text without secrets.
+func (l *Login) String() string { return "login" }
+
+// GoString returns the same as String.
+func (l *Login) GoString() string { return l.String() }
+
+// Format prints the same as String for every verb.
+func (l *Login) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, l.String()) }
+
+// check returns an error if the login has no mechanism for a connection with or without TLS.
+func (l *Login) check(secure bool) error {
+	if len(l.mechanisms(secure)) == 0 {
+		return errors.New("kv: Mechanisms has only PLAIN, which needs TLS or AllowPlain")
+	}
+	return nil
+}
+
+// mechanisms returns the mechanisms for a connection with or without TLS, the most wanted first.
+func (l *Login) mechanisms(secure bool) []string {
+	switch {
+	case len(l.credential.Mechanisms) == 0 && secure:
+		return []string{Plain}
+	case len(l.credential.Mechanisms) == 0:
+		return []string{ScramSHA512, ScramSHA256, ScramSHA1}
+	case secure || l.credential.AllowPlain:
+		return l.credential.Mechanisms
+	}
+	return slices.DeleteFunc(slices.Clone(l.credential.Mechanisms), func(name string) bool { return name == Plain })
+}
+
+// next returns the first mechanism that the server has, after a refusal of the one that was tried. It reports false if there is none,
+// or if the server has the one that was tried: then it was the password.
+func (l *Login) next(tried string, secure bool, listed []string) (string, bool) {
+	if slices.Contains(listed, tried) {
+		return "", false
+	}
+	for _, name := range l.mechanisms(secure) {
+		if name != tried && slices.Contains(listed, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// conversation is one login on one connection, as seen by the client.
+type conversation struct {
+	name  string
+	scram *scramclient.Conversation // nil for PLAIN
+}
+
+// begin returns a conversation and its first message.
+func (l *Login) begin(name string) (*conversation, []byte, error) {
+	if name == Plain {
+		return &conversation{name: name}, []byte("\x00" + l.credential.Username + "\x00" + l.credential.Password), nil
+	}
+	c := &conversation{name: name, scram: l.scram[name].Begin()}
+	first, err := c.scram.Start()
+	return c, first, err
+}
+
+// answer reads the server's first message and returns the client's second.
+func (c *conversation) answer(payload []byte) ([]byte, error) {
+	if c.scram == nil {
+		return nil, violation("it continues a login with %s, which has one message", c.name)
+	}
+	second, err := c.scram.Next(payload)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnprovedServer, err)
+	}
+	return second, nil
+}
+
+// finish reads the server's last message, of a login that it calls successful.
+func (c *conversation) finish(payload []byte) error {
+	if c.scram == nil {
+		return nil
+	}
+	if _, err := c.scram.Next(payload); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnprovedServer, err)
+	}
+	if !c.scram.Complete() {
+		return ErrUnprovedServer
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package kv
+
+import "time"
+
+// tick is how often the connection looks whether the caller that reads or writes was cancelled, and whether it is idle.
+const tick = time.Millisecond
+
+// The timer is set for the earliest deadline of a request, or the next tick if that comes before. It may fire too early, never too late: a
+// request that ends does not set it again.
+
+// now returns the time since the connection was made, in nanoseconds.
+func (c *Conn) now() int64 { return int64(time.Since(c.made)) }
+
+// armLocked sets the timer for a moment, which is before the one that it is set for.
+func (c *Conn) armLocked(at, now int64) {
+	c.armed = at
+	wait := time.Duration(max(0, at-now))
+	if c.timer == nil {
+		c.timer = time.AfterFunc(wait, c.onTimer)
+	} else {
+		c.timer.Reset(wait)
+	}
+}
+
+// tickLocked arranges that the connection looks around within a tick.
+func (c *Conn) tickLocked() {
+	if c.ticking || c.err != nil {
+		return
+	}
+	c.ticking = true
+	if now := c.now(); now+int64(tick) < c.armed {
+		c.armLocked(now+int64(tick), now)
+	}
+}
+
+// onTimer does all that waits for a time.
+func (c *Conn) onTimer() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	now := c.now()
+	c.armed, c.ticking = never, false
+	next := c.expireLocked(now)
+	c.checkCancelledLocked()
+	c.checkIdleLocked(now)
+	if next < c.armed {
+		c.armLocked(next, now)
+	}
+}
+
+// expireLocked ends the requests whose deadline has passed, and returns the next deadline.
+func (c *Conn) expireLocked(now int64) (next int64) {
+	next = never
+	c.slots.all(func(s *slot) {
+		switch {
+		case s.state() != stateWaiting:
+		case s.deadline <= now:
+			c.dismissLocked(s, ErrDeadline)
+		default:
+			next = min(next, s.deadline)
+		}
+	})
+	return next
+}
+
+// dismissLocked lets a caller leave, also if it is the reader or the writer.
+func (c *Conn) dismissLocked(s *slot, err error) {
+	if !c.failLocked(s, err) {
+		return
+	}
+	if c.reader == s {
+		c.interruptLocked()
+	}
+	if c.writer == s {
+		c.stopLocked()
+	}
+}
+
+// checkCancelledLocked lets the reader and the writer leave if they were cancelled. The others look themselves.
+func (c *Conn) checkCancelledLocked() {
+	for _, s := range []*slot{c.reader, c.writer} {
+		if s == nil || s.cancelled == nil || s.state() != stateWaiting {
+			continue
+		}
+		if isClosed(s.cancelled) {
+			c.dismissLocked(s, ErrCancelled)
+		} else {
+			c.tickLocked()
+		}
+	}
+}
+
+// checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick. It makes the read of a lone exchange
+// that lasts an ordinary one.
+func (c *Conn) checkIdleLocked(now int64) {
+	quiet := c.requests == c.requestsThen
+	if !quiet {
+		c.requestsThen, c.lastTick = c.requests, now
+	}
+	switch {
+	case c.alone && quiet:
+		c.interruptLocked()
+	case c.alone:
+		c.tickLocked()
+	case c.reader != nil:
+	case quiet:
+		c.reader = &c.idle
+		go c.idleRead()
+	default:
+		c.tickLocked()
+	}
+}

@@ -1,0 +1,155 @@
+package operation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+)
+
+// manifest is a script of nodes with one collection, "scope.named".
+type manifest struct {
+	mu      sync.Mutex
+	uid     uint64
+	id      uint32 // 0: there is no collection
+	unknown memd.Status
+	lookups int
+	// stale answers a document command with that many refusals, of this uid.
+	stale    int
+	staleUID uint64
+	prefixes []string
+}
+
+func (m *manifest) answer(_ string, _ int, r memd.Packet) (answer, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.Opcode == memd.OpCollectionID {
+		m.lookups++
+		if m.id == 0 || string(r.Value) != "scope.named" {
+			return answer{Status: m.unknown, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, m.uid)}, true
+		}
+		return answer{Extras: memd.AppendCollection(nil, memd.CollectionID{ManifestUID: m.uid, ID: m.id})}, true
+	}
+	id, _, err := memd.CutCollectionID(r.Key)
+	m.prefixes = append(m.prefixes, fmt.Sprint(id, err))
+	if m.stale > 0 {
+		m.stale--
+		return answer{Status: memd.StatusUnknownCollection, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, m.staleUID)}, true
+	}
+	if id != m.id {
+		return answer{Status: memd.StatusUnknownCollection, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, m.uid)}, true
+	}
+	return answer{}, true
+}
+
+func (w *world) named(q *operation.Request) *operation.Request {
+	q.Collection = w.bucket.Collection("scope", "named")
+	return q
+}
+
+func TestTheIDOfACollectionIsLookedUpOnceForAll(t *testing.T) {
+	m := &manifest{uid: 5, id: 555}
+	inWorld(t, m.answer, func(w *world) {
+		var callers sync.WaitGroup
+		for range 64 {
+			callers.Go(func() {
+				var r operation.Result
+				if err := w.runner.Do(context.Background(), time.Second, w.named(w.get(keyOf0)), &r); err != nil || r.CollectionID != 555 {
+					t.Errorf("%v, id %d", err, r.CollectionID)
+				}
+			})
+		}
+		callers.Wait()
+		if m.lookups != 1 || len(w.log.all()) != 0 {
+			t.Errorf("%d look-ups, decisions %q", m.lookups, w.log.all())
+		}
+	})
+}
+
+func TestAnOutdatedCollection(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		change   func(m *manifest)
+		lookups  int // after the change
+		requests string
+	}{
+		{"the collection was created anew: the id is looked up, and its coming ends the wait", func(m *manifest) { m.uid, m.id = 6, 777 }, 1, "0s@a 0s@a 0s@a"},
+		{"our version is higher than the node's: the node is behind, and gets the same id again", func(m *manifest) { m.stale, m.staleUID = 2, 4 }, 0, "0s@a 1ms@a 11ms@a"},
+		{"the versions are equal: the id is looked up again", func(m *manifest) { m.stale, m.staleUID = 1, 5 }, 1, "0s@a 0s@a 0s@a"},
+		{"the scope is unknown: the same", func(m *manifest) { m.uid, m.id, m.unknown = 6, 777, memd.StatusUnknownScope }, 1, "0s@a 0s@a 0s@a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := &manifest{uid: 5, id: 555, unknown: memd.StatusUnknownCollection}
+			inWorld(t, m.answer, func(w *world) {
+				if _, err := w.do(w.named(w.get(keyOf0))); err != nil {
+					t.Fatal(err)
+				}
+				m.lookups = 0
+				c.change(m)
+				w.ClearLog()
+				if _, err := w.do(w.named(w.increment(keyOf0))); err != nil {
+					t.Fatal(err)
+				}
+				if m.lookups != c.lookups {
+					t.Errorf("%d look-ups", m.lookups)
+				}
+				equal(t, "requests", w.where(), c.requests)
+				for _, line := range w.log.all() {
+					if !strings.Contains(line, "KV_COLLECTION_OUTDATED retried") {
+						t.Error(line)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestACollectionThatIsNotThere(t *testing.T) {
+	for _, c := range []struct {
+		status memd.Status
+		kind   error
+	}{{memd.StatusUnknownCollection, operation.ErrCollectionNotFound}, {memd.StatusUnknownScope, operation.ErrScopeNotFound}} {
+		t.Run(c.status.String(), func(t *testing.T) {
+			m := &manifest{uid: 5, unknown: c.status}
+			inWorld(t, m.answer, func(w *world) {
+				_, err := w.within(context.Background(), 100*ms, w.named(w.increment(keyOf0)))
+				if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, c.kind) {
+					t.Errorf("it is waited for, and is the timeout's cause: %v", err)
+				}
+				equal(t, "requests", w.where(), "0s@a 1ms@a 11ms@a 61ms@a")
+				m.mu.Lock()
+				m.id = 555
+				m.mu.Unlock()
+				if _, err := w.do(w.named(w.increment(keyOf0))); err != nil {
+					t.Error(err)
+				}
+			}, strategy(declining()))
+		})
+	}
+}
+
+func TestAServerWithoutCollections(t *testing.T) {
+	without := func(w *world, _ *cluster.Config, _ *operation.Config) {
+		for _, n := range w.nodes {
+			n.Change(func() { n.Accept = []memd.Feature{memd.FeatureXerror, memd.FeatureSelectBucket} })
+		}
+	}
+	inWorld(t, nil, func(w *world) {
+		if _, err := w.do(w.named(w.get(keyOf0))); !errors.Is(err, operation.ErrFeatureNotAvailable) {
+			t.Error(err)
+		}
+		if _, err := w.do(w.get(keyOf0)); err != nil {
+			t.Error(err)
+		}
+		if log := w.Log(); len(log) != 1 || string(log[0].Request.Key) != string(keyOf0) {
+			t.Errorf("the key has no id: %q", log[0].Request.Key)
+		}
+	}, without)
+}

@@ -1,0 +1,107 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// failed makes the error of the operation from that of the engine.
+func (u *run) failed(err error) error {
+	q := u.request
+	e := &Error{
+		Name: q.Name, Opcode: q.Opcode, Key: slices.Clone(q.Key), SpecIndex: -1, Observed: time.Since(u.began),
+		Opaque: u.sent.opaque, DispatchedTo: u.sent.to, DispatchedFrom: u.sent.from, ConnID: u.sent.connID,
+	}
+	if u.bucket != nil {
+		e.Bucket = u.bucket.Name()
+	}
+	if c := q.Collection; c != nil {
+		e.Scope, e.Collection = c.Scope(), c.Name()
+	}
+	if u.id != nil {
+		e.CollectionID = u.id.ID
+	}
+	var history *retry.Error
+	if !errors.As(err, &history) { // the engine refuses the strategy
+		e.kinds = []error{ErrInvalidArgument, err}
+		return e
+	}
+	e.History, e.Ambiguous, e.Retries = history, !history.OutcomeKnown(), history.Total-1
+	e.Reasons = reasonsOf(history)
+	e.describe(history)
+	u.ends(e, history.Last())
+	return e
+}
+
+// describe takes the facts of the last attempt that shows something: the server's answer, and the kinds.
+func (e *Error) describe(history *retry.Error) {
+	for _, record := range slices.Backward(history.Attempts) {
+		var cause *attemptError
+		if !errors.As(record.Err, &cause) || cause.ended {
+			continue
+		}
+		e.kinds = append(e.kinds, cause)
+		e.Status, e.HasStatus, e.Answer, e.Info, e.Entry = cause.status, cause.hasStatus, cause.answer, cause.info, cause.entry
+		if cause.specStatus != memd.StatusSuccess {
+			e.SpecIndex = cause.specIndex
+		}
+		return
+	}
+}
+
+// ends notes why the operation ended: time had run out, it was cancelled, or its strategy returned an error.
+func (u *run) ends(e *Error, last retry.Record) {
+	var cause *attemptError
+	left := errors.As(last.Err, &cause) && cause.ended
+	switch {
+	case last.Why == retry.WhyCancelled:
+		e.Cancelled = true
+		e.kinds = append(e.kinds, ErrRequestCanceled, context.Canceled)
+		e.causeOf(u.caller, context.Canceled)
+	case last.Why == retry.WhyDeadlineWouldPass, left:
+		e.TimedOut = true
+		kind := ErrUnambiguousTimeout
+		if e.Ambiguous {
+			kind = ErrAmbiguousTimeout
+		}
+		e.kinds = append(e.kinds, ErrTimeout, kind)
+		if u.byCaller {
+			e.kinds = append(e.kinds, context.DeadlineExceeded)
+			e.causeOf(u.caller, context.DeadlineExceeded)
+		}
+	case last.StrategyErr != nil:
+		e.kinds = append(e.kinds, fmt.Errorf("the retry strategy: %w", last.StrategyErr))
+	}
+}
+
+// causeOf adds the cause with which the caller's context ended, if it is not the usual one.
+func (e *Error) causeOf(ctx context.Context, usual error) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(usual, cause) {
+		e.kinds = append(e.kinds, cause)
+	}
+}
+
+// reasonsOf returns the reasons for which attempts were repeated, or would have been if time had not run out, each once.
+func reasonsOf(history *retry.Error) []retry.Reason {
+	var all []retry.Reason
+	add := func(r retry.Reason) {
+		if r != retry.ReasonUnknown && !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	for _, a := range history.Attempts {
+		if a.Why == retry.WhyRetried || a.Why == retry.WhyDeadlineWouldPass {
+			add(a.Reason)
+		}
+	}
+	for _, o := range history.Omitted {
+		add(o.Reason)
+	}
+	return all
+}

@@ -1,0 +1,41 @@
+package operation
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/holdfast-db/holdfast/retry"
+)
+
+// Config has the settings of a [Runner].
+type Config struct {
+	// Strategy is used for requests without one of their own. Nil: retry.BestEffort with RFC 0049's delays.
+	Strategy retry.Strategy
+	// Observer is told of every failed attempt, every decision and every end. Nil: nobody is; then a success costs less. The context
+	// that it gets is that of the run: see [Identifier].
+	Observer retry.Observer
+	// Tracer is told of the attempts that are sent. Nil: nobody is.
+	Tracer Tracer
+}
+
+// Runner runs operations. It is safe for concurrent use.
+type Runner struct {
+	engine *retry.Engine
+	tracer Tracer
+	runs   sync.Pool
+}
+
+// New returns a runner, or an error that names the option and its rule.
+func New(c Config) (*Runner, error) {
+	strategy := c.Strategy
+	if strategy == nil {
+		strategy = retry.BestEffort(retry.BackoffOptions{})
+	}
+	engine, err := retry.New(retry.Options{Strategy: strategy, DeadlineMode: retry.DeadlineCapDelay, Observer: c.Observer})
+	if err != nil {
+		return nil, fmt.Errorf("operation: %w", err)
+	}
+	r := &Runner{engine: engine, tracer: c.Tracer}
+	r.runs.New = func() any { return newRun(r) }
+	return r, nil
+}

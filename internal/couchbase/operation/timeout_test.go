@@ -1,0 +1,204 @@
+package operation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+)
+
+func silence(string, int, memd.Packet) (answer, bool) { return answer{}, false }
+
+// then answers by one script first, and by another after n requests.
+func then(first nodeScript, n int, second nodeScript) nodeScript {
+	return func(host string, i int, r memd.Packet) (answer, bool) {
+		if i < n {
+			return first(host, i, r)
+		}
+		return second(host, i, r)
+	}
+}
+
+func noNode(w *world, _ *cluster.Config, _ *operation.Config) {
+	m := newest(1)
+	m.VBuckets = [][]int{{-1, 1}, {1, 0}}
+	w.SetMap(m)
+}
+
+// RFC 0058, timeouts #13 and #14: a timeout is unambiguous if the operation is idempotent, or nothing was sent, or every sent attempt was
+// answered by "not applied".
+func TestWhetherATimeoutIsAmbiguous(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		script    nodeScript
+		setups    []setup
+		ambiguous bool // of an operation that is not idempotent
+		cause     error
+		reasons   []retry.Reason
+	}{
+		{"nothing was sent", nil, []setup{noNode}, false, operation.ErrNodeNotAvailable, []retry.Reason{couchbasereason.NodeNotAvailable}},
+		{"every attempt was answered: locked", status(memd.StatusLocked, always), nil, false, operation.ErrDocumentLocked, []retry.Reason{couchbasereason.KVLocked}},
+		{"every attempt was answered: 07", status(memd.StatusNotMyVBucket, always), nil, false, operation.ErrNotMyVBucket, []retry.Reason{couchbasereason.KVNotMyVBucket}},
+		{"every attempt was answered: by the error map", status(0xff01, always), nil, false, nil, []retry.Reason{couchbasereason.KVErrorMapRetryIndicated}},
+		{"the only attempt was not answered", silence, nil, true, nil, nil},
+		{
+			"the last attempt was not answered", then(status(memd.StatusLocked, always), 2, silence), nil, true, operation.ErrDocumentLocked,
+			[]retry.Reason{couchbasereason.KVLocked},
+		},
+	} {
+		for _, idempotent := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, idempotent %v", c.name, idempotent), func(t *testing.T) {
+				inWorld(t, c.script, func(w *world) {
+					q := w.increment(keyOf0)
+					if idempotent {
+						q = w.get(keyOf0)
+					}
+					began := time.Now()
+					_, err := w.within(context.Background(), 500*ms, q)
+					if time.Since(began) != 500*ms || err.Observed != 500*ms {
+						t.Errorf("it ended after %v, and says %v", time.Since(began), err.Observed)
+					}
+					ambiguous := c.ambiguous && !idempotent
+					if !errors.Is(err, operation.ErrTimeout) || !err.Timeout() || errors.Is(err, operation.ErrAmbiguousTimeout) != ambiguous ||
+						errors.Is(err, operation.ErrUnambiguousTimeout) == ambiguous || err.Ambiguous != ambiguous {
+						t.Errorf("%v, ambiguous %v", err, err.Ambiguous)
+					}
+					if c.cause != nil && !errors.Is(err, c.cause) || errors.Is(err, operation.ErrRequestCanceled) {
+						t.Errorf("the cause is missing: %v", err)
+					}
+					if errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("no context ended it: %v", err)
+					}
+					equal(t, "reasons", err.Reasons, c.reasons)
+					equal(t, "retries", err.Retries, err.History.Total-1)
+				}, c.setups...)
+			})
+		}
+	}
+}
+
+func TestTheContextOfTheCallerEndsAnOperation(t *testing.T) {
+	cause := errors.New("the user went away")
+	for _, c := range []struct {
+		name   string
+		script nodeScript
+		ctx    func() (context.Context, context.CancelFunc)
+		is     []error
+		isNot  []error
+	}{
+		{"its deadline, in flight", silence, deadline(100 * ms), []error{operation.ErrTimeout, operation.ErrAmbiguousTimeout, context.DeadlineExceeded}, []error{context.Canceled, operation.ErrRequestCanceled}},
+		{"its deadline, while waiting for a retry", status(memd.StatusLocked, always), deadline(100 * ms), []error{operation.ErrTimeout, operation.ErrUnambiguousTimeout, context.DeadlineExceeded, operation.ErrDocumentLocked}, []error{operation.ErrAmbiguousTimeout}},
+		{"its cancellation, in flight", silence, cancelled(100*ms, nil), []error{operation.ErrRequestCanceled, context.Canceled}, []error{operation.ErrTimeout, context.DeadlineExceeded}},
+		{"its cancellation, while waiting for a retry", status(memd.StatusLocked, always), cancelled(100*ms, cause), []error{operation.ErrRequestCanceled, context.Canceled, cause, operation.ErrDocumentLocked}, []error{operation.ErrTimeout}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, c.script, func(w *world) {
+				ctx, cancel := c.ctx()
+				defer cancel()
+				began := time.Now()
+				_, err := w.within(ctx, 2500*ms, w.increment(keyOf0))
+				if d := time.Since(began); d < 100*ms || d > 105*ms {
+					t.Errorf("it ended after %v", d)
+				}
+				for _, want := range c.is {
+					if !errors.Is(err, want) {
+						t.Errorf("%v does not match %v", err, want)
+					}
+				}
+				for _, not := range c.isNot {
+					if errors.Is(err, not) {
+						t.Errorf("%v matches %v", err, not)
+					}
+				}
+			}, strategy(every10()))
+		})
+	}
+}
+
+func deadline(d time.Duration) func() (context.Context, context.CancelFunc) {
+	return func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), d) }
+}
+
+func cancelled(d time.Duration, cause error) func() (context.Context, context.CancelFunc) {
+	return func() (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(d, func() { cancel(cause) })
+		return ctx, func() { cancel(nil) }
+	}
+}
+
+func TestACancelledContextSendsNothing(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := w.within(ctx, time.Second, w.get(keyOf0))
+		if !errors.Is(err, operation.ErrRequestCanceled) || err.Ambiguous || len(w.Log()) != 0 {
+			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	})
+}
+
+func TestWhatTheErrorShows(t *testing.T) {
+	explained := func(_ string, _ int, _ memd.Packet) (answer, bool) {
+		return answer{Status: 0xff02, DataType: memd.DataJSON, Value: []byte(`{"error":{"context":"why","ref":"123"}}`)}, true
+	}
+	inWorld(t, then(status(memd.StatusLocked, always), 1, explained), func(w *world) {
+		_, err := w.do(w.increment(keyOf0))
+		conn := w.bucket.Snapshot().Endpoints[0].Conn()
+		want := operation.Error{
+			Name: "increment", Opcode: memd.OpIncrement, Key: keyOf0, Bucket: "bucket", Scope: "_default", Collection: "_default",
+			Status: 0xff02, HasStatus: true, Info: memd.ErrorInfo{Context: "why", Ref: "123"},
+			SpecIndex: -1, Observed: err.Observed, Opaque: w.Log()[1].Request.Opaque, DispatchedTo: "a:11210", DispatchedFrom: conn.Local(),
+			ConnID: conn.ID(), Retries: 1, Reasons: []retry.Reason{couchbasereason.KVLocked},
+		}
+		want.Entry, _ = conn.ErrorMap().Entry(0xff02)
+		got := *err
+		got.Answer, got.History = nil, nil
+		equal(t, "the error", fmt.Sprintf("%+v", fields(got)), fmt.Sprintf("%+v", fields(want)))
+		if got.ConnID == "" || got.DispatchedFrom == "" || got.Opaque == 0 || want.Entry.Name != "NEVER" {
+			t.Errorf("%+v", got)
+		}
+		var history *retry.Error
+		if !errors.As(err, &history) || history.Total != 2 {
+			t.Errorf("the history is %v", history)
+		}
+	}, strategy(every10()))
+}
+
+// fields returns the error's fields without those that are not exported.
+func fields(e operation.Error) any {
+	type plain operation.Error
+	e2 := operation.Error{
+		Name: e.Name, Opcode: e.Opcode, Key: e.Key, Bucket: e.Bucket, Scope: e.Scope, Collection: e.Collection, CollectionID: e.CollectionID,
+		Status: e.Status, HasStatus: e.HasStatus, Info: e.Info, Entry: e.Entry, SpecIndex: e.SpecIndex, Observed: e.Observed, Opaque: e.Opaque,
+		DispatchedTo: e.DispatchedTo, DispatchedFrom: e.DispatchedFrom, ConnID: e.ConnID, Retries: e.Retries, Reasons: e.Reasons,
+	}
+	return plain(e2)
+}
+
+// ownContext is a context of an unknown type: package context watches it by a goroutine, until the context made from it is cancelled.
+type ownContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c ownContext) Done() <-chan struct{} { return c.done }
+
+// The bubble fails if the goroutine is left.
+func TestAnOperationThatFailedLeavesNothingInTheContext(t *testing.T) {
+	for _, times := range []int{2, always} {
+		inWorld(t, status(memd.StatusLocked, times), func(w *world) {
+			_, err := w.within(ownContext{context.Background(), make(chan struct{})}, 100*ms, w.get(keyOf0))
+			if (err == nil) != (times == 2) {
+				t.Error(err)
+			}
+		}, strategy(every10()))
+	}
+}

@@ -1,0 +1,148 @@
+package services
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+)
+
+// Error is the error of a request. It holds no credential.
+type Error struct {
+	Kind Kind
+	// Cause is, of a timeout, the meaning of the last attempt that had one; else KindOther.
+	Cause   Kind
+	Service clustermap.Service
+	Address string  // of the last node that was asked; "": none was
+	Answer  *Answer // the last answer of a service; nil: there was none
+	Retries int
+	Reasons []retry.Reason // why there were retries, each once
+	// OutcomeKnown means that the request certainly changed nothing, or that sending it again does no harm.
+	OutcomeKnown bool
+	Err          error // often a *retry.Error
+}
+
+// Error returns the kind and what happened.
+func (e *Error) Error() string {
+	if e.Answer != nil && e.Answer.Kind == e.Kind {
+		return e.Err.Error() // it begins with the kind
+	}
+	return fmt.Sprintf("%v: %v", e.Kind, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether the error has a kind: its own, or that of its cause.
+func (e *Error) Is(target error) bool {
+	k, ok := target.(KindError)
+	return ok && (e.Kind == k.Kind || e.Cause == k.Kind && k.Kind != KindOther)
+}
+
+// KindError is a target for errors.Is.
+type KindError struct{ Kind Kind }
+
+// Error returns the kind in words.
+func (k KindError) Error() string { return k.Kind.String() }
+
+// failed turns an error of the engine into the request's.
+func failed(r *Request, err error) error {
+	var history *retry.Error
+	if !errors.As(err, &history) {
+		return &Error{Kind: KindInvalidArgument, Service: r.Service, OutcomeKnown: true, Err: err}
+	}
+	e := &Error{
+		Service: r.Service, Err: history, Retries: history.Total - 1, OutcomeKnown: history.OutcomeKnown(),
+		Reasons: reasons(history),
+	}
+	last := KindOther // the meaning of the last attempt that had one
+	for _, a := range slices.Backward(history.Attempts) {
+		if e.Address == "" {
+			e.Address = a.Endpoint
+		}
+		if e.Answer == nil {
+			errors.As(a.Err, &e.Answer)
+		}
+		if last == KindOther {
+			last = failureKind(&a.Failure)
+		}
+	}
+	switch history.Why() {
+	case retry.WhyCancelled:
+		e.Kind = cancelledKind(err)
+	case retry.WhyDeadlineWouldPass:
+		e.Kind, e.Cause = timeoutKind(e.OutcomeKnown), last
+	default:
+		final := history.Last()
+		e.Kind = failureKind(&final.Failure)
+	}
+	return e
+}
+
+// endedEarly is the error of a result whose rows ended with a failure: no row may be lost or come twice, so there is no retry.
+// A statement that changes documents may have changed some of them.
+func endedEarly(x *exchange, f *retry.Failure) *Error {
+	e := &Error{
+		Service: x.request.Service, Address: x.address, Err: f.Err, Kind: failureKind(f),
+		OutcomeKnown: x.request.Effect != retry.EffectNotIdempotent,
+	}
+	errors.As(f.Err, &e.Answer)
+	if err := x.parent.Err(); isDeadline(err) {
+		e.Kind = timeoutKind(e.OutcomeKnown)
+	} else if err != nil {
+		e.Kind = cancelledKind(f.Err)
+	}
+	return e
+}
+
+func timeoutKind(outcomeKnown bool) Kind {
+	if outcomeKnown {
+		return KindUnambiguousTimeout
+	}
+	return KindAmbiguousTimeout
+}
+
+func cancelledKind(err error) Kind {
+	if errors.Is(err, ErrClosed) {
+		return KindClosed
+	}
+	return KindRequestCancelled
+}
+
+// failureKind is the meaning of one failed attempt.
+func failureKind(f *retry.Failure) Kind {
+	var answer *Answer
+	if errors.As(f.Err, &answer) {
+		return answer.Kind
+	}
+	switch f.Reason {
+	case couchbasereason.ServiceNotAvailable:
+		return KindServiceNotAvailable
+	case couchbasereason.SocketClosedInFlight, couchbasereason.SocketNotAvailable, couchbasereason.NodeNotAvailable:
+		return KindRequestCancelled
+	default:
+		return KindOther
+	}
+}
+
+// reasons returns the reasons for which there was a retry.
+func reasons(history *retry.Error) []retry.Reason {
+	var all []retry.Reason
+	add := func(r retry.Reason) {
+		if r != retry.ReasonUnknown && !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	for i, a := range history.Attempts {
+		if i > 0 && i == len(history.Attempts)-len(history.Attempts)/2 {
+			for _, o := range history.Omitted {
+				add(o.Reason)
+			}
+		}
+		add(a.Reason)
+	}
+	return all
+}

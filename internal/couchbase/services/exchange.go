@@ -1,0 +1,184 @@
+package services
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+
+	"github.com/holdfast-db/holdfast/retry"
+	"github.com/holdfast-db/holdfast/retry/couchbasereason"
+)
+
+// errNodeLeft is the cause with which an exchange with a node ends that a newer map does not have.
+var errNodeLeft = errors.New("the node left the cluster, or no longer offers the service")
+
+// exchange is one HTTP request to one node, and its answer while that is read.
+type exchange struct {
+	client  *Client
+	request *Request
+	address string
+	newer   <-chan struct{}
+	retries int             // before this exchange
+	parent  context.Context //nolint:containedctx // the operation's
+	// ctx ends when the operation's does, when the node leaves, and when the exchange is closed.
+	ctx    context.Context //nolint:containedctx // the life of the exchange, which outlasts the function that begins it
+	cancel context.CancelCauseFunc
+	conn   *conn
+	reply  *http.Response
+}
+
+// begin starts an exchange with a node of an offer.
+func (c *Client) begin(ctx context.Context, r *Request, address string, offer Offer) *exchange {
+	x := &exchange{client: c, request: r, address: address, newer: offer.Newer, parent: ctx}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	if offer.Newer != nil {
+		go x.watch(offer.Newer)
+	}
+	return x
+}
+
+// watch ends the exchange when its node leaves.
+func (x *exchange) watch(newer <-chan struct{}) {
+	for newer != nil {
+		select {
+		case <-x.ctx.Done():
+			return
+		case <-newer:
+		}
+		offer := x.client.nodes.Offering(x.request.Service, x.request.Bucket)
+		if !slices.Contains(offer.Addresses, x.address) {
+			x.cancel(errNodeLeft)
+			return
+		}
+		newer = offer.Newer
+	}
+}
+
+// close ends the exchange. If the answer was not read to its end, the connection is closed with it.
+func (x *exchange) close() {
+	if x.reply != nil {
+		x.reply.Body.Close()
+	}
+	x.cancel(context.Canceled)
+}
+
+// send sends the request and waits for the head of the answer. If it returns a failure, the exchange is closed.
+func (x *exchange) send(body []byte) *retry.Failure {
+	ended := func(error) {}
+	request, err := x.build(body)
+	if err != nil {
+		x.close()
+		return &retry.Failure{Err: err, Stage: retry.StageDispatch, Endpoint: x.address}
+	}
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		x.conn = info.Conn.(*conn)
+		x.conn.begin()
+		if x.request.OnDispatch == nil {
+			return
+		}
+		dispatch := Dispatch{
+			Service: x.request.Service, Address: x.address, Retries: x.retries, Local: x.conn.LocalAddr().String(),
+			Remote: x.conn.RemoteAddr().String(),
+		}
+		if f := x.request.OnDispatch(dispatch); f != nil {
+			ended = f
+		}
+	}}
+	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	ended(err)
+	if err != nil {
+		failure := x.failed(err)
+		x.close()
+		return failure
+	}
+	x.client.failures.remove(x.address)
+	return nil
+}
+
+// build makes the HTTP request.
+func (x *exchange) build(body []byte) (*http.Request, error) {
+	target, err := url.Parse(x.client.scheme + x.address + x.request.Path)
+	if err != nil {
+		return nil, &Answer{Kind: KindInvalidArgument, err: errors.New("the path cannot be part of a URL")}
+	}
+	// A body without GetBody stops net/http from sending the request a second time by itself; an empty one changes nothing else.
+	h := &http.Request{Method: x.request.Method, URL: target, Header: x.request.Header.Clone(), Body: io.NopCloser(bytes.NewReader(body))}
+	h.ContentLength = int64(len(body))
+	if h.Header == nil {
+		h.Header = make(http.Header)
+	}
+	if h.Header.Get("Content-Type") == "" {
+		h.Header.Set("Content-Type", "application/json")
+	}
+	h.Header.Set("User-Agent", userAgent(x.client.agent, x.request.ID))
+	if x.client.credential != nil {
+		credential, err := x.client.credential(x.request.Service, x.address)
+		if err != nil {
+			return nil, &Answer{Kind: KindAuthenticationFailure, err: err}
+		}
+		credential.authorize(h)
+	}
+	return h, nil
+}
+
+// userAgent is the User-Agent in the form that the services know from the official SDKs.
+func userAgent(agent, id string) string {
+	b, _ := json.Marshal(struct { // two strings
+		Agent string `json:"a"`
+		ID    string `json:"i"`
+	}{agent, id})
+	return string(b)
+}
+
+func (c *Credential) authorize(r *http.Request) {
+	switch {
+	case c.Token != "":
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	case c.Username != "" || c.Password != "":
+		r.SetBasicAuth(c.Username, c.Password)
+	}
+}
+
+// failed classifies an error of the exchange that is no answer of the service.
+func (x *exchange) failed(err error) *retry.Failure {
+	failure := &retry.Failure{Err: err, Stage: retry.StageInFlight, Endpoint: x.address, Wake: x.newer}
+	if x.conn == nil || x.conn.seal() {
+		failure.Stage = retry.StageDispatch
+		if x.conn != nil {
+			x.conn.Close()
+		}
+	}
+	cause := context.Cause(x.ctx)
+	left := errors.Is(cause, errNodeLeft)
+	switch {
+	case cause != nil && !left: // the operation has ended: the engine says why
+		failure.Err = cause
+		return failure
+	case left && failure.Stage == retry.StageDispatch:
+		failure.Err, failure.Reason = errNodeLeft, couchbasereason.NodeNotAvailable
+		failure.Wake = nil // the newer map is there
+	case failure.Stage == retry.StageDispatch:
+		failure.Reason = couchbasereason.SocketNotAvailable
+	case left:
+		failure.Err, failure.Reason, failure.Wake = errNodeLeft, couchbasereason.SocketClosedInFlight, nil
+	case x.conn.lost.Load():
+		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
+	default: // the answer is no HTTP: unknown
+		return failure
+	}
+	if !left {
+		x.client.failures.add(x.address)
+	}
+	return failure
+}
+
+// framed reports whether the end of the answer's body can be told from the loss of the connection.
+func (x *exchange) framed() bool {
+	return x.reply.ContentLength >= 0 || len(x.reply.TransferEncoding) > 0 || x.reply.Uncompressed
+}
