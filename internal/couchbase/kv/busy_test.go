@@ -74,6 +74,7 @@ func TestAMapIsToldSoonAfterManyRequests(t *testing.T) {
 		sent := time.Now()
 		node.send(push(memd.MapVersion{Revision: 2}, theMap))
 		pass(time.Second)
+		synctest.Wait()
 		if took := told.Sub(sent); told.IsZero() || took > 25*time.Millisecond {
 			t.Errorf("the map was told after %v", took)
 		}
