@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
@@ -48,6 +49,7 @@ type bucket struct {
 	manifest manifest
 	maps     map[int][]byte // by node, the JSON of the newest map
 	dropped  bool
+	shown    httpapi.Bucket // settings that only the management service shows
 }
 
 var (
@@ -70,7 +72,7 @@ func (c *Cluster) CreateBucket(b Bucket) error {
 }
 
 func (c *Cluster) createLocked(settings Bucket) {
-	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest()}
+	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(), shown: usual(settings.Ephemeral)}
 	for _, n := range c.nodes {
 		if n.member {
 			b.join(n)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
@@ -20,12 +21,14 @@ type Cluster struct {
 	network *memnet.Network // nil on TCP
 	tls     *tls.Config     // of the nodes, nil without
 	uuid    string
+	http    *httpapi.Services
 	done    chan struct{} // closed when the cluster is
 	wg      sync.WaitGroup
 
 	mu           sync.Mutex // guards all that follows, and all data of nodes and buckets
 	nodes        []*node    // all that ever were, by index
 	buckets      map[string]*bucket
+	name         string
 	version      memd.MapVersion // of the cluster's own map
 	revision     int64           // of the newest map
 	changed      chan struct{}   // closed, and replaced, when something changed that others wait for
@@ -73,9 +76,13 @@ func (c *Cluster) Close() error {
 			conns = append(conns, conn)
 		}
 	}
+	nodes := c.nodes
 	c.mu.Unlock()
 	for _, conn := range conns {
 		conn.close()
+	}
+	for _, n := range nodes {
+		n.web.close()
 	}
 	c.wg.Wait()
 	return nil

@@ -53,7 +53,7 @@ type vbucketMapJSON struct {
 // mapLocked returns the newest map of a bucket, or of the cluster if b is nil, as a node serves it.
 func (c *Cluster) mapLocked(b *bucket, at *node) []byte {
 	m := mapJSON{
-		ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities(), ClusterUUID: c.uuid, ClusterName: "couchbasetest",
+		ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities(), ClusterUUID: c.uuid, ClusterName: c.name,
 	}
 	if b == nil {
 		m.Revision, m.Epoch = c.version.Revision, c.version.Epoch

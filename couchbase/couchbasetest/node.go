@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/testserver"
 )
@@ -18,11 +19,13 @@ type node struct {
 	host        string
 	ports       map[string]int // by the service's name in the cluster map
 	listeners   []net.Listener
+	web         web
 	gate        testserver.Gate // shut while the node is paused or in a black hole
 	unreachable testserver.Gate // shut while the node is in a black hole
 	received    [256]atomic.Int64
 
 	member     bool // of the cluster
+	failedOver bool // it was a member and is not removed yet
 	up         bool // its process runs
 	paused     bool // its process does not get on
 	blackHoled bool // clients do not reach it
@@ -40,7 +43,21 @@ type service struct {
 
 // services are what each node offers.
 func (c *Cluster) services() []service {
-	return []service{{"kv", 11210, (*node).acceptAll}}
+	list := []service{{"kv", 11210, (*node).acceptAll}}
+	for _, s := range []struct {
+		name string
+		port int
+		kind clustermap.Service
+	}{
+		{"mgmt", 8091, clustermap.Management},
+		{"capi", 8092, clustermap.Views},
+		{"n1ql", 8093, clustermap.Query},
+		{"fts", 8094, clustermap.Search},
+		{"cbas", 8095, clustermap.Analytics},
+	} {
+		list = append(list, service{s.name, s.port, func(n *node, l net.Listener) { n.serveHTTP(l, s.kind) }})
+	}
+	return list
 }
 
 // newNodeLocked makes a node that runs and is not in the cluster yet.

@@ -3,6 +3,8 @@ package couchbasetest
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
 )
 
 // Tester is what the package needs of a test framework; a *testing.T has it.
@@ -24,7 +26,8 @@ func Run(opts ...Option) (*Cluster, error) {
 		config: config, network: config.network(), buckets: make(map[string]*bucket), changed: make(chan struct{}), done: make(chan struct{}),
 		random: rand.New(rand.NewPCG(config.seed, 1)), journal: journal{limit: config.journalLimit},
 	}
-	c.uuid = c.newUUID()
+	c.uuid, c.name = c.newUUID(), "couchbasetest"
+	c.http = httpapi.New(management{c})
 	if err := c.start(); err != nil {
 		_ = c.Close()
 		return nil, err

@@ -126,7 +126,7 @@ func TestScriptedErrorsHaveTheServicesShape(t *testing.T) {
 
 func TestErrorsMayFollowRows(t *testing.T) {
 	s := New(newFake())
-	s.Script(When{}, 0, Script{Answer: Answer{Status: 200, Rows: []any{1, 2}, Errors: []Problem{{Code: 5000, Message: "later"}}, Mutations: 3}})
+	s.Script(When{}, 0, Script{Answer: Answer{Rows: []any{1, 2}, Errors: []Problem{{Code: 5000, Message: "later"}}, Mutations: 3}})
 	status, reply := exec(t, s, 0, map[string]any{"statement": "x"})
 	m, _ := reply["metrics"].(map[string]any)
 	if status != 200 || rowsText(t, reply) != "[1,2]" || errorCode(reply) != 5000 || m["mutationCount"] != 3.0 || m["errorCount"] != 1.0 {
