@@ -114,5 +114,7 @@ func (x *exec) unknownCollection(status memd.Status) *Reply {
 	return &Reply{Status: status, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, x.bucket.manifest.uid), JSON: true}
 }
 
-// wantsReplica reports whether the request asks for what a replica has.
-func (x *exec) wantsReplica() bool { return false }
+// wantsReplica reports whether the request is a look-up in what a replica has.
+func (x *exec) wantsReplica() bool {
+	return x.p.Opcode == memd.OpSubdocMultiLookup && len(x.p.Extras) == 1 && memd.DocFlags(x.p.Extras[0])&memd.DocReplicaRead != 0
+}

@@ -38,6 +38,7 @@ type Cluster struct {
 	errorEntries map[Status]memd.ErrorMapEntry
 	errorMap     []byte // made when it is first asked for
 	closed       bool
+	rebalancing  bool
 }
 
 // newUUID returns a random id. The mutex is held, or nobody else has the cluster yet.

@@ -55,6 +55,9 @@ var commands = [256]*command{
 	memd.OpGetLocked:   {extras: sizes(0, 4), key: true, document: true, run: getLocked},
 	memd.OpUnlock:      {extras: sizes(0), key: true, document: true, run: unlock},
 
+	memd.OpSubdocMultiLookup:   {extras: sizes(0, 1), key: true, value: true, document: true, run: lookupIn},
+	memd.OpSubdocMultiMutation: {extras: sizes(0, 1, 4, 5, 8, 9), key: true, value: true, document: true, write: true, run: mutateIn},
+
 	memd.OpObserve:      {extras: sizes(0), value: true, bucket: true, onReplicas: true, onActive: true, run: observe},
 	memd.OpObserveSeqno: {extras: sizes(0), value: true, bucket: true, onReplicas: true, onActive: true, run: observeSeqno},
 }

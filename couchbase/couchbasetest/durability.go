@@ -150,6 +150,9 @@ func (x *exec) await(reply *Reply) *Reply {
 // commitAgainLocked commits what a failed node had prepared, as soon as enough copies have it.
 func (b *bucket) commitAgainLocked(vb uint16) {
 	_, active := b.active(vb)
+	if b.cluster.closed {
+		return
+	}
 	for _, p := range active.Prepares() {
 		a := &ahead{bucket: b, vb: vb, write: p}
 		b.cluster.wg.Go(func() { _, _ = a.wait() })

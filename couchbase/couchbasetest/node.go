@@ -24,14 +24,19 @@ type node struct {
 	unreachable testserver.Gate // shut while the node is in a black hole
 	received    [256]atomic.Int64
 
+	condition
 	member     bool // of the cluster
 	failedOver bool // it was a member and is not removed yet
+	conns      map[*conn]struct{}
+	copies     map[*bucket][]store.VBucket
+}
+
+// condition is what may be wrong with a node.
+type condition struct {
 	up         bool // its process runs
 	paused     bool // its process does not get on
 	blackHoled bool // clients do not reach it
 	isolated   bool // no other node reaches it
-	conns      map[*conn]struct{}
-	copies     map[*bucket][]store.VBucket
 }
 
 // service is something that a node listens for.
@@ -64,7 +69,7 @@ func (c *Cluster) services() []service {
 func (c *Cluster) newNodeLocked() (*node, error) {
 	n := &node{
 		cluster: c, index: len(c.nodes), uuid: c.newUUID(), host: "127.0.0.1", ports: make(map[string]int),
-		up: true, conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
+		condition: condition{up: true}, conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
 	}
 	if c.network != nil {
 		n.host = "node" + strconv.Itoa(n.index+1) + ".couchbase.test"

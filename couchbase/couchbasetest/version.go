@@ -32,7 +32,7 @@ var since = []struct {
 	{[2]int{6, 0}, []memd.Feature{memd.FeatureUnorderedExecution}},
 	{[2]int{6, 5}, []memd.Feature{memd.FeatureFlexibleRequests, memd.FeatureDurability, memd.FeatureVirtualXattrs}},
 	{[2]int{6, 6}, []memd.Feature{memd.FeatureCreateAsDeleted}},
-	{[2]int{7, 0}, []memd.Feature{memd.FeatureCollections, memd.FeaturePreserveExpiry, memd.FeatureDocumentMacros, memd.FeatureReplaceBodyWithXattr}},
+	{[2]int{7, 0}, []memd.Feature{memd.FeatureCollections, memd.FeaturePreserveExpiry, memd.FeatureDocumentMacros}},
 	{[2]int{7, 6}, []memd.Feature{
 		memd.FeatureSnappyEverywhere, memd.FeatureReplicaLookup, memd.FeatureKnownMapVersion, memd.FeatureDedupeMaps, memd.FeatureBriefMapPush,
 	}},

@@ -77,7 +77,7 @@ func TestAWrongBucketFormNamesTheField(t *testing.T) {
 		{"durability of ephemeral", "name=b&ramQuotaMB=100&bucketType=ephemeral&durabilityMinLevel=persistToMajority", "durabilityMinLevel", "majority"},
 		{"compression", "name=b&ramQuotaMB=100&compressionMode=x", "compressionMode", "passive"},
 		{"expiry", "name=b&ramQuotaMB=100&maxTTL=2147483648", "maxTTL", "2147483647"},
-		{"history needs magma", "name=b&ramQuotaMB=100&historyRetentionSeconds=1", "historyRetentionSeconds", "Magma"},
+		{"history needs magma", "name=b&ramQuotaMB=100&historyRetentionSeconds=1", "historyRetentionSeconds", "magma"},
 		{"history size", "name=b&ramQuotaMB=100&storageBackend=magma&historyRetentionBytes=1", "historyRetentionBytes", "2147483648"},
 		{"vbuckets", "name=b&ramQuotaMB=100&numVBuckets=64", "numVBuckets", "1024"},
 		{"storage", "name=b&ramQuotaMB=100&storageBackend=x", "storageBackend", "magma"},

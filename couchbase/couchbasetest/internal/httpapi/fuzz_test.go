@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -36,11 +35,15 @@ func FuzzQueryBody(f *testing.F) {
 // FuzzLiteral checks that the rows of a literal are JSON, and that the types of its values are those of the signature.
 func FuzzLiteral(f *testing.F) {
 	f.Add("SELECT 1=1, $a x, ?", `[1,"x"]`, `{"k":null}`)
-	f.Add("SELECT RAW 'it''s'", ``, ``)
+	f.Add("SELECT RAW 'it''s'", `5`, `null`)
 	f.Fuzz(func(t *testing.T, statement, args, named string) {
-		a, ok := literal(&Request{Statement: statement, Fields: map[string]json.RawMessage{"args": json.RawMessage(args), "$a": json.RawMessage(named)}})
-		if !ok || named != "" && !json.Valid([]byte(named)) || strings.TrimSpace(named) != named {
-			return // fields that came from a body are always JSON without spaces around it
+		fields, err := objectFields([]byte(`{"args":` + args + `,"$a":` + named + `}`))
+		if err != nil {
+			return
+		}
+		a, ok := literal(&Request{Statement: statement, Fields: fields})
+		if !ok {
+			return
 		}
 		if e := encode(a); e.err != nil || len(e.rows) != 1 {
 			t.Fatalf("%s: %v", statement, e.err)
@@ -79,12 +82,12 @@ func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/pools", "", "", false)
 	f.Fuzz(func(t *testing.T, method, target, body, contentType string, login bool) {
 		u, err := url.ParseRequestURI(target)
-		if err != nil || strings.HasSuffix(u.Path, "Streaming") || strings.HasPrefix(u.Path, "/pools/default/bs/") {
+		if err != nil || strings.Contains(u.Path, "Streaming") || strings.Contains(u.Path, "/bs/") {
 			return // a stream ends only with its client
 		}
 		s := New(newFake())
 		for _, service := range []clustermap.Service{mgmt, n1ql, cbas, fts, capi} {
-			r := httptest.NewRequest("GET", "/", strings.NewReader(body))
+			r := httptest.NewRequest(http.MethodGet, "/", strings.NewReader(body))
 			r.Method, r.URL, r.RequestURI = method, u, target
 			r.Header.Set("Content-Type", contentType)
 			if login {

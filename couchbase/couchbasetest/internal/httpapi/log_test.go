@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 )
@@ -22,7 +23,7 @@ func TestEveryRequestIsRecorded(t *testing.T) {
 		t.Fatalf("%d records", len(all))
 	}
 	q := all[0]
-	if q.Node != 1 || q.Service != n1ql || q.Method != "POST" || q.Target != "/query/service?a=%20b" || q.Path != "/query/service" ||
+	if q.Node != 1 || q.Service != n1ql || q.Method != http.MethodPost || q.Target != "/query/service?a=%20b" || q.Path != "/query/service" ||
 		!bytes.Equal(q.Body, []byte(rowsBody)) || q.Header.Get("User-Agent") != "agent" || q.Host != "example.com" || q.Statement != "rows" {
 		t.Errorf("the request is %+v", q.Request)
 	}

@@ -9,7 +9,7 @@ import (
 
 // openPaths need no credential.
 var openPaths = map[clustermap.Service][]string{
-	clustermap.Management: {"/pools", "/versions", "/whoami"},
+	clustermap.Management: {"/", "/pools", "/versions", "/whoami"},
 	clustermap.Query:      {"/admin/ping"},
 	clustermap.Analytics:  {"/admin/ping"},
 	clustermap.Search:     {"/api/ping"},

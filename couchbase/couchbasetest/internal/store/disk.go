@@ -30,8 +30,14 @@ func (v *VBucket) NextSave() (time.Time, bool) {
 	return v.unsaved[0].at, true
 }
 
-// Crash loses what is not on disk, and the locks. It reports whether something was lost.
-func (v *VBucket) Crash() bool {
+// Crash loses what is not on disk, or all if nothing ever is, and the locks. It reports whether something was lost.
+func (v *VBucket) Crash(all bool) bool {
+	if all {
+		lost := v.High > 0
+		v.Flush()
+		v.High = 0
+		return lost
+	}
 	lost := len(v.unsaved) > 0
 	v.High = v.Persisted()
 	for _, u := range slices.Backward(v.unsaved) {

@@ -53,11 +53,17 @@ func (v *VBucket) NextDue(active *VBucket) (time.Time, bool) {
 // Promote makes a replica the active copy after a failover: it gets a uuid of its own, and writes that the failed node had
 // prepared are to be committed again.
 func (v *VBucket) Promote(uuid uint64) {
-	v.Past = append([]Epoch{{v.UUID, v.High}}, v.Past...)
-	v.UUID, v.State, v.events = uuid, Active, nil
+	v.Renew(uuid)
+	v.State, v.events = Active, nil
 	for key, p := range v.prepares {
 		v.prepares[key] = &Prepare{Key: p.Key, Document: p.Document, Seqno: p.Seqno, Persist: p.Persist, ReCommit: true, Delete: p.Delete}
 	}
+}
+
+// Renew begins a history with another uuid.
+func (v *VBucket) Renew(uuid uint64) {
+	v.Past = append([]Epoch{{v.UUID, v.High}}, v.Past...)
+	v.UUID = uuid
 }
 
 // TakeOver makes v the active copy in place of another one, which loses nothing and becomes dead.
