@@ -1,7 +1,6 @@
 package couchbasetest
 
 import (
-	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -11,19 +10,20 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 )
 
 // Cluster is a cluster that runs. Run and RunT make one.
 type Cluster struct {
 	config
 	middlewares
-	journal journal
-	network *memnet.Network // nil on TCP
-	tls     *tls.Config     // of the nodes, nil without
-	uuid    string
-	http    *httpapi.Services
-	done    chan struct{} // closed when the cluster is
-	wg      sync.WaitGroup
+	journal   journal
+	network   *memnet.Network       // nil on TCP
+	authority *testserver.Authority // nil without TLS
+	uuid      string
+	http      *httpapi.Services
+	done      chan struct{} // closed when the cluster is
+	wg        sync.WaitGroup
 
 	mu           sync.Mutex // guards all that follows, and all data of nodes and buckets
 	nodes        []*node    // all that ever were, by index
@@ -100,7 +100,7 @@ func (c *Cluster) ConnectionString() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	scheme, service := "couchbase", "kv"
-	if c.tls != nil {
+	if c.authority != nil {
 		scheme, service = "couchbases", "kvSSL"
 	}
 	var hosts []string

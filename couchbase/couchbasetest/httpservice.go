@@ -1,6 +1,7 @@
 package couchbasetest
 
 import (
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -53,10 +54,10 @@ const (
 func (c *Cluster) HTTP() *HTTPServices { return c.http }
 
 // serveHTTP serves an HTTP service of a node until the listener is closed.
-func (n *node) serveHTTP(l net.Listener, s clustermap.Service) {
+func (n *node) serveHTTP(l net.Listener, secure *tls.Config, s clustermap.Service) {
 	server := &http.Server{Handler: n.cluster.http.Handler(NodeID(n.index), s), ErrorLog: log.New(io.Discard, "", 0)}
 	n.web.add(server)
-	_ = server.Serve(&gatedListener{l, n})
+	_ = server.Serve(&gatedListener{l, n, secure})
 	_ = server.Close()
 }
 
@@ -104,7 +105,8 @@ func (w *web) keep(c *gatedConn) {
 // gatedListener accepts connections whose bytes are held back while the node does not get on.
 type gatedListener struct {
 	net.Listener
-	node *node
+	node   *node
+	secure *tls.Config // nil without TLS
 }
 
 func (l *gatedListener) Accept() (net.Conn, error) {
@@ -119,6 +121,9 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 		}
 		c := &gatedConn{Conn: nc, gate: &l.node.gate, done: make(chan struct{})}
 		l.node.web.keep(c)
+		if l.secure != nil {
+			return tls.Server(c, l.secure), nil
+		}
 		return c, nil
 	}
 }

@@ -1,7 +1,9 @@
 package couchbasetest
 
 import (
+	"crypto/tls"
 	"net"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -20,6 +22,7 @@ type node struct {
 	ports       map[string]int // by the service's name in the cluster map
 	listeners   []net.Listener
 	web         web
+	tls         *tls.Config     // nil without TLS
 	gate        testserver.Gate // shut while the node is paused or in a black hole
 	unreachable testserver.Gate // shut while the node is in a black hole
 	received    [256]atomic.Int64
@@ -41,14 +44,15 @@ type condition struct {
 
 // service is something that a node listens for.
 type service struct {
-	name  string
-	port  int // in memory
-	serve func(*node, net.Listener)
+	name    string
+	port    int  // in memory
+	secured bool // with TLS
+	serve   func(*node, net.Listener, *tls.Config)
 }
 
 // services are what each node offers.
 func (c *Cluster) services() []service {
-	list := []service{{"kv", 11210, (*node).acceptAll}}
+	list := []service{{"kv", 11210, false, (*node).acceptAll}}
 	for _, s := range []struct {
 		name string
 		port int
@@ -60,7 +64,16 @@ func (c *Cluster) services() []service {
 		{"fts", 8094, clustermap.Search},
 		{"cbas", 8095, clustermap.Analytics},
 	} {
-		list = append(list, service{s.name, s.port, func(n *node, l net.Listener) { n.serveHTTP(l, s.kind) }})
+		list = append(list, service{s.name, s.port, false, func(n *node, l net.Listener, secure *tls.Config) { n.serveHTTP(l, secure, s.kind) }})
+	}
+	if c.withTLS {
+		for _, s := range slices.Clone(list) {
+			port := s.port + 10_000
+			if s.name == "kv" {
+				port = 11207
+			}
+			list = append(list, service{s.name + "SSL", port, true, s.serve})
+		}
 	}
 	return list
 }
@@ -74,6 +87,9 @@ func (c *Cluster) newNodeLocked() (*node, error) {
 	if c.network != nil {
 		n.host = "node" + strconv.Itoa(n.index+1) + ".couchbase.test"
 	}
+	if err := n.certifyLocked(); err != nil {
+		return nil, err
+	}
 	for _, s := range c.services() {
 		l, err := n.listen(s.port)
 		if err != nil {
@@ -83,7 +99,11 @@ func (c *Cluster) newNodeLocked() (*node, error) {
 		n.listeners = append(n.listeners, l)
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		n.ports[s.name], _ = strconv.Atoi(port)
-		c.wg.Go(func() { s.serve(n, l) })
+		secure := n.tls
+		if !s.secured {
+			secure = nil
+		}
+		c.wg.Go(func() { s.serve(n, l, secure) })
 	}
 	c.nodes = append(c.nodes, n)
 	return n, nil
@@ -121,17 +141,17 @@ func (n *node) refuse(refuse bool) {
 }
 
 // acceptAll serves the key-value connections.
-func (n *node) acceptAll(l net.Listener) {
+func (n *node) acceptAll(l net.Listener, secure *tls.Config) {
 	for {
 		nc, err := l.Accept()
 		if err != nil {
 			return
 		}
-		n.accept(nc)
+		n.accept(nc, secure)
 	}
 }
 
-func (n *node) accept(nc net.Conn) {
+func (n *node) accept(nc net.Conn, secure *tls.Config) {
 	c := n.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +160,7 @@ func (n *node) accept(nc net.Conn) {
 		return
 	}
 	c.conns++
-	conn := newConn(n, nc, c.conns)
+	conn := newConn(n, nc, secure, c.conns)
 	n.conns[conn] = struct{}{}
 	c.wg.Go(conn.serve)
 }

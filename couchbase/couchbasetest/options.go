@@ -26,6 +26,7 @@ type config struct {
 	lag, saving            time.Duration
 	bareRefusals           bool
 	iterations             int
+	withTLS                bool
 }
 
 func newConfig(opts []Option) (config, error) {
