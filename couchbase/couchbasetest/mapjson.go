@@ -101,7 +101,7 @@ func (b *bucket) describe(m *mapJSON) {
 	if b.Ephemeral {
 		m.BucketType = "ephemeral"
 	}
-	m.Capabilities = c.profile.bucketCapabilities(b.Ephemeral)
+	m.Capabilities = c.profile.bucketCapabilities(b.Ephemeral, b.shown.Storage)
 	m.URI = "/pools/default/buckets/" + b.Name + "?bucket_uuid=" + b.uuid
 	m.StreamingURI = "/pools/default/bucketsStreaming/" + b.Name + "?bucket_uuid=" + b.uuid
 	servers := make([]string, len(b.members))

@@ -15,7 +15,7 @@ import (
 const (
 	module = "github.com/couchbase/gocb/v2"
 	// serverVersion is the version of the server that the nodes behave as, and that the suite is told.
-	serverVersion = "7.6.4"
+	serverVersion = "8.0.0"
 	// longest is what one run of the suite may take.
 	longest = "8m"
 )
