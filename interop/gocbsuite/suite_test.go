@@ -21,6 +21,7 @@ func TestSuite(t *testing.T) {
 		t.Skip("it takes minutes, most of them in a program of its own")
 	}
 	cluster := couchbasetest.RunT(t, couchbasetest.Nodes(3), couchbasetest.Version(serverVersion))
+	answer(t, cluster)
 	got := runSuite(t.Context(), t, moduleDir(t), cluster)
 	if os.Getenv("GOCB_SUITE_PRINT") != "" {
 		for _, test := range slices.Sorted(maps.Keys(got.outcomes)) {
