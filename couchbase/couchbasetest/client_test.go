@@ -160,3 +160,5 @@ func (cl *client) gone() bool {
 
 // wait lets a time of the fake clock pass.
 func wait(d time.Duration) { <-time.After(d) }
+
+func appendUint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

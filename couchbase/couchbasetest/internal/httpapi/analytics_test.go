@@ -80,11 +80,42 @@ func TestAnalyticsManagementAnswersFromScriptsOrHasNothing(t *testing.T) {
 	} {
 		expect(t, send(s, cbas, "GET", path, ""), 200, nothing)
 	}
-	expect(t, send(s, cbas, "POST", "/analytics/link/Default/l", "a=b"), 400, "the test must add a script")
 	s.Script(When{Path: "/analytics/link*"}, 0, Script{Answer: Answer{Status: 404, Body: []byte("24055: no such link")}})
 	expect(t, send(s, cbas, "POST", "/analytics/link/Default/l", "a=b"), 404, "24055")
 	expect(t, send(s, cbas, "GET", "/analytics/link", ""), 404, "24055")
 	s.Script(When{}, 1, Script{Answer: Answer{Rows: []any{1}}})
-	expect(t, send(s, cbas, "GET", "/analytics/link", ""), 500, "needs a Body")
+	expect(t, send(s, cbas, "GET", "/analytics/status/ingestion", ""), 500, "needs a Body")
 	expect(t, send(s, cbas, "GET", "/admin/ping", ""), 200, "{}")
+}
+
+func TestAnalyticsLinksAreKept(t *testing.T) {
+	const form = "type=s3&accessKeyId=k&secretAccessKey=secret&region=r"
+	for _, c := range []struct{ name, path, body, list, field string }{
+		{"by fields", "/analytics/link", "dataverse=d&name=l&" + form, "/analytics/link?dataverse=d&name=l&type=s3", `"dataverse":"d"`},
+		{"by the path", "/analytics/link/b%2Fs/l", form, "/analytics/link/b%2Fs/l?type=s3", `"scope":"b/s"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := New(newFake())
+			expect(t, send(s, cbas, "PUT", c.path, c.body), 404, "does not exist")
+			expect(t, send(s, cbas, "POST", c.path, c.body), 200)
+			expect(t, send(s, cbas, "POST", c.path, c.body), 409, "24055")
+			w := send(s, cbas, "GET", c.list, "")
+			expect(t, w, 200, c.field, `"name":"l"`, `"accessKeyId":"k"`, `"region":"r"`, `"type":"s3"`)
+			if strings.Contains(w.Body.String(), "secret") {
+				t.Errorf("a secret is told: %s", w.Body)
+			}
+			for _, other := range []string{"/analytics/link/other", "/analytics/link?dataverse=other", "/analytics/link?type=couchbase"} {
+				expect(t, send(s, cbas, "GET", other, ""), 200, "[]")
+			}
+			expect(t, send(s, cbas, "PUT", c.path, strings.Replace(c.body, "region=r", "region=new", 1)), 200)
+			expect(t, send(s, cbas, "GET", "/analytics/link", ""), 200, `"region":"new"`)
+			expect(t, send(s, cbas, "DELETE", c.path, c.body), 200)
+			expect(t, send(s, cbas, "DELETE", c.path, c.body), 404, "24006")
+			expect(t, send(s, cbas, "GET", "/analytics/link", ""), 200, "[]")
+			expect(t, send(s, cbas, "POST", c.path, "region=r"), 400, "needs a dataverse, a name and a type")
+		})
+	}
+	remote := New(newFake())
+	expect(t, send(remote, cbas, "POST", "/analytics/link", "dataverse=d&name=l&type=couchbase&hostname=h&password=p"), 200)
+	expect(t, send(remote, cbas, "GET", "/analytics/link", ""), 200, `"activeHostname":"h"`)
 }

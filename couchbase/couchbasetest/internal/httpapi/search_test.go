@@ -62,10 +62,6 @@ func TestSearchErrors(t *testing.T) {
 func TestSearchIndexesAreKept(t *testing.T) {
 	for _, root := range []string{"/api/index", "/api/bucket/b/scope/s/index"} {
 		s := New(newFake())
-		prefix := ""
-		if root != "/api/index" {
-			prefix = "b.s."
-		}
 		expect(t, send(s, fts, "GET", root, ""), 200, `"indexDefs":{}`)
 		expect(t, send(s, fts, "GET", root+"/i", ""), 400, "index not found")
 		expect(t, send(s, fts, "PUT", root+"/i", `{"type":"fulltext-index","sourceName":"b","uuid":"x"}`), 400, "UUID")
@@ -73,12 +69,12 @@ func TestSearchIndexesAreKept(t *testing.T) {
 		expect(t, send(s, fts, "PUT", root+"/i", `{"type":"fulltext-index"}`), 400, "an index with the same name already exists")
 		got := object1(t, send(s, fts, "GET", root+"/i", "").Body.String())
 		def, _ := got["indexDef"].(map[string]any)
-		if def["name"] != prefix+"i" || def["sourceName"] != "b" {
+		if def["name"] != "i" || def["sourceName"] != "b" {
 			t.Errorf("definition %v", def)
 		}
 		expect(t, send(s, fts, "PUT", root+"/i", fmt.Sprintf(`{"type":"fulltext-index","sourceName":"c","uuid":%q}`, def["uuid"])), 200)
 		expect(t, send(s, fts, "PUT", root+"/i", fmt.Sprintf(`{"type":"fulltext-index","uuid":%q}`, def["uuid"])), 400, "UUID")
-		expect(t, send(s, fts, "GET", root, ""), 200, `"`+prefix+`i":{`, `"sourceName":"c"`)
+		expect(t, send(s, fts, "GET", root, ""), 200, `"i":{`, `"sourceName":"c"`)
 		expect(t, send(s, fts, "GET", root+"/i/count", ""), 200, `"count":0`)
 		for _, path := range []string{"/ingestControl/pause", "/queryControl/allow", "/planFreezeControl/freeze"} {
 			expect(t, send(s, fts, "POST", root+"/i"+path, ""), 200)
@@ -91,7 +87,13 @@ func TestSearchIndexesAreKept(t *testing.T) {
 		expect(t, send(s, fts, "DELETE", root+"/i", ""), 400, "index not found")
 		expect(t, send(s, fts, "PUT", root+"/i", `[]`), 400, "not a JSON object")
 		expect(t, send(s, fts, "PUT", root+"/i", `{}`), 400, "type is required")
+		expect(t, send(s, fts, "PUT", root+"/1i", `{"type":"x"}`), 400, "invalid index name")
 	}
+	s := New(newFake())
+	expect(t, send(s, fts, "PUT", "/api/bucket/b/scope/s/index/b.s.i", `{"type":"x"}`), 400, "invalid index name")
+	expect(t, send(s, fts, "PUT", "/api/index/b.s.i", `{"type":"x"}`), 200)
+	expect(t, send(s, fts, "GET", "/api/bucket/b/scope/s/index/i", ""), 200, `"name":"i"`)
+	expect(t, send(s, fts, "GET", "/api/index/b.s.i", ""), 200, `"name":"b.s.i"`)
 	expect(t, send(New(newFake()), fts, "GET", "/api/ping", ""), 200)
 	expect(t, send(New(newFake()), fts, "GET", "/api/stats/index/i", ""), 400, "index not found")
 }

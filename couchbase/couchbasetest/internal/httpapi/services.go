@@ -19,6 +19,7 @@ type Services struct {
 	scripts  rules[Script]
 	prepared prepareds
 	designs  definitions // of design documents, by the bucket's UUID and the name
+	links    definitions // of analytics, by dataverse and name
 	indexes  definitions // of search indexes, by bucket, scope and name
 	active   active
 	ids      atomic.Uint64
