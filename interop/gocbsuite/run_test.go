@@ -2,6 +2,7 @@ package gocbsuite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -54,7 +55,7 @@ func runSuite(ctx context.Context, t *testing.T, dir string, c *couchbasetest.Cl
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-mod=readonly", "-count=1", "-timeout="+longest, "-run=^TestIntegration$", ".")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off",
-		"GOCBSERVER="+c.ConnectionString(), "GOCBUSER="+c.Username(), "GOCBPASS="+c.Password(), "GOCBBUCKET=default", "GOCBVER="+serverVersion,
+		"GOCBSERVER="+c.ConnectionString(), "GOCBUSER="+c.Username(), "GOCBPASS="+c.Password(), "GOCBBUCKET=default", "GOCBVER="+cmp.Or(os.Getenv("GV"), serverVersion),
 		"GOCBFEAT="+strings.Join(featuresNotTested(), ","), "GOCBNOLOG=1")
 	if one := os.Getenv("GOCB_SUITE_TEST"); one != "" {
 		cmd.Args = append(cmd.Args[:len(cmd.Args)-2], "-run=^TestIntegration$/^("+one+")$", ".")

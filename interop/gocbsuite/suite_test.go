@@ -2,6 +2,7 @@ package gocbsuite
 
 import (
 	"fmt"
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -20,7 +21,7 @@ func TestSuite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes, most of them in a program of its own")
 	}
-	cluster := couchbasetest.RunT(t, couchbasetest.Nodes(3), couchbasetest.Version(serverVersion))
+	cluster := couchbasetest.RunT(t, couchbasetest.Nodes(3), couchbasetest.Version(cmp.Or(os.Getenv("SV"), serverVersion)))
 	answer(t, cluster)
 	got := runSuite(t.Context(), t, moduleDir(t), cluster)
 	if os.Getenv("GOCB_SUITE_PRINT") != "" {
