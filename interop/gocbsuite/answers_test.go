@@ -113,7 +113,9 @@ func (d *document) has(path string, value json.RawMessage) bool {
 }
 
 // isView reports whether a request is for the view of the test: the documents of the service "views", each by its id.
-func isView(r *couchbasetest.HTTPRequest) bool { return r.Index == "dev_ddoc_test/test" && r.Field("reduce") == "false" }
+func isView(r *couchbasetest.HTTPRequest) bool {
+	return r.Index == "dev_ddoc_test/test" && r.Field("reduce") == "false"
+}
 
 func (a *answers) view(*couchbasetest.HTTPRequest) (answer couchbasetest.HTTPAnswer) {
 	for _, d := range a.documents() {

@@ -2,39 +2,43 @@ package gocbsuite
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 )
 
-const (
-	module = "github.com/couchbase/gocb/v2"
-	// serverVersion is the version of the server that the nodes behave as, and that the suite is told.
-	serverVersion = "8.0.0"
-	// longest is what one run of the suite may take.
-	longest = "8m"
-)
+const module = "github.com/couchbase/gocb/v2"
 
-// moduleDir returns the folder of gocb's module, which it downloads if it is not there.
-func moduleDir(t *testing.T) string {
-	t.Helper()
-	var found struct{ Dir string }
-	if err := json.Unmarshal(output(t, "go", "mod", "download", "-json", module), &found); err != nil || found.Dir == "" {
-		t.Fatalf("the module %s is not there: %v", module, err)
-	}
-	return found.Dir
+// suite is gocb's tests, compiled.
+type suite struct {
+	dir     string // of the module
+	program string
 }
 
-func output(t *testing.T, name string, args ...string) []byte {
+// compile compiles the tests in the folder of gocb's module, which is downloaded if it is not there.
+func compile(t *testing.T) suite {
+	t.Helper()
+	var found struct{ Dir string }
+	if err := json.Unmarshal(output(t, exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)), &found); err != nil || found.Dir == "" {
+		t.Fatalf("the module %s is not there: %v", module, err)
+	}
+	s := suite{found.Dir, filepath.Join(t.TempDir(), "gocb.test")}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-mod=readonly", "-c", "-o", s.program, ".")
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "GOWORK=off")
+	output(t, cmd)
+	return s
+}
+
+// output runs a program that must succeed.
+func output(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
@@ -43,30 +47,24 @@ func output(t *testing.T, name string, args ...string) []byte {
 	return out
 }
 
-// run is what the suite did.
-type run struct {
+// result is what the suite did.
+type result struct {
 	outcomes map[string]outcome
 	output   map[string]*bytes.Buffer // of each test; of the whole under ""
 }
 
-// runSuite runs the integration tests in the folder of gocb's module, against a cluster.
-func runSuite(ctx context.Context, t *testing.T, dir string, c *couchbasetest.Cluster) *run {
+// run runs the integration tests against a cluster.
+func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string) *result {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-mod=readonly", "-count=1", "-timeout="+longest, "-run=^TestIntegration$", ".")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off",
-		"GOCBSERVER="+c.ConnectionString(), "GOCBUSER="+c.Username(), "GOCBPASS="+c.Password(), "GOCBBUCKET=default", "GOCBVER="+cmp.Or(os.Getenv("GV"), serverVersion),
-		"GOCBFEAT="+strings.Join(featuresNotTested(), ","), "GOCBNOLOG=1")
-	if one := os.Getenv("GOCB_SUITE_TEST"); one != "" {
-		cmd.Args = append(cmd.Args[:len(cmd.Args)-2], "-run=^TestIntegration$/^("+one+")$", ".")
-	}
-	if os.Getenv("GOCB_SUITE_LOG") != "" {
-		cmd.Env = append(cmd.Env, "GOCBNOLOG=0")
-	}
+	cmd := exec.CommandContext(t.Context(), "go", "tool", "test2json", s.program, "-test.v=test2json", "-test.run=^TestIntegration$", "-test.timeout=8m")
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(),
+		"GOCBSERVER="+c.ConnectionString(), "GOCBUSER="+c.Username(), "GOCBPASS="+c.Password(), "GOCBBUCKET="+bucketName,
+		"GOCBVER="+version, "GOCBFEAT="+strings.Join(featuresNotTested(), ","), "GOCBNOLOG=1")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	r := &run{outcomes: make(map[string]outcome), output: make(map[string]*bytes.Buffer)}
+	out, err := cmd.Output() // the program fails, because not all tests pass
+	r := &result{outcomes: make(map[string]outcome), output: make(map[string]*bytes.Buffer)}
 	r.read(out)
 	if len(r.outcomes) == 0 {
 		t.Fatalf("the suite did not run: %v\n%s\n%s", err, errs.Bytes(), r.said(""))
@@ -74,8 +72,8 @@ func runSuite(ctx context.Context, t *testing.T, dir string, c *couchbasetest.Cl
 	return r
 }
 
-// read reads what go test -json writes.
-func (r *run) read(events []byte) {
+// read reads what test2json writes. It takes the tests below TestIntegration; the parts of a test belong to it.
+func (r *result) read(events []byte) {
 	for line := range bytes.Lines(events) {
 		var e struct{ Action, Test, Output string }
 		if json.Unmarshal(line, &e) != nil {
@@ -98,7 +96,7 @@ func (r *run) read(events []byte) {
 }
 
 // said returns what a test wrote.
-func (r *run) said(test string) string {
+func (r *result) said(test string) string {
 	if b := r.output[test]; b != nil {
 		return b.String()
 	}
