@@ -100,3 +100,26 @@ func TestTheTargetNamesTheIndexAndTheBucket(t *testing.T) {
 		}
 	}
 }
+
+func TestTheRecordHasTheHeadersOfTheBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scriptedRows()
+		client := serve(t, s, n1ql)
+		for _, length := range []int64{int64(len(rowsBody)), -1} {
+			r := clientRequest(t.Context(), "POST", "/query/service", rowsBody)
+			r.ContentLength = length
+			resp, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+		}
+		all := s.Requests(When{})
+		if len(all) != 2 || all[0].Header.Get("Content-Length") != fmt.Sprint(len(rowsBody)) || all[1].Header.Get("Transfer-Encoding") != "chunked" {
+			t.Fatalf("records %+v", all)
+		}
+		if !bytes.Equal(all[0].Body, all[1].Body) {
+			t.Errorf("bodies %q and %q", all[0].Body, all[1].Body)
+		}
+	})
+}

@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -295,5 +298,54 @@ func TestALiteralStatesItsTypes(t *testing.T) {
 	_, reply := exec(t, New(newFake()), 0, map[string]any{"statement": `SELECT 1=1, "x" AS s, 1 AS n, null AS o, $a AS a, $m AS m`, "$a": []int{}, "$m": map[string]int{}})
 	if got := fmt.Sprint(reply["signature"]); got != "map[$1:boolean a:array m:object n:number o:null s:string]" {
 		t.Errorf("signature %s", got)
+	}
+}
+
+func TestAClientThatLeavesEndsItsStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(newFake())
+		s.Script(When{}, 0, Script{Answer: Answer{Rows: []any{1, 2}, RowDelay: time.Hour}})
+		client := serve(t, s, n1ql)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := fetch(client, ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		synctest.Wait()
+		if all := s.Requests(When{}); len(all) != 1 || !all[0].Left || !all[0].Done || all[0].Rows != 1 || all[0].Took != time.Second {
+			t.Errorf("records %+v", all)
+		}
+		expect(t, send(s, n1ql, "GET", "/admin/active_requests", ""), 200, "[]")
+	})
+}
+
+func TestManyRequestsAtOnce(t *testing.T) {
+	s := New(newFake())
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			name := fmt.Sprint("s", i%4)
+			remove := s.Script(When{Statement: name}, i%3, Script{Answer: Answer{Rows: []any{i}}})
+			exec(t, s, NodeID(i%2), map[string]any{"statement": "PREPARE " + name + " FROM " + name, "auto_execute": i%2 == 0})
+			exec(t, s, NodeID(i%2), map[string]any{"prepared": name})
+			s.EvictPrepared(name)
+			s.Inject(When{Statement: name}, 1, time.Hour, Fault{Status: 200, Body: "{}"})
+			exec(t, s, 0, map[string]any{"statement": name})
+			send(s, mgmt, "POST", bucketsPath, fmt.Sprintf("name=b%d&ramQuotaMB=100", i))
+			send(s, mgmt, "GET", bucketsPath, "")
+			send(s, fts, "PUT", "/api/index/"+name, `{"type":"x"}`)
+			send(s, fts, "GET", "/api/index", "")
+			send(s, fts, "DELETE", "/api/index/"+name, "")
+			remove()
+		})
+	}
+	all.Wait()
+	for _, rec := range s.Requests(When{}) {
+		if !rec.Done || rec.Status == 0 {
+			t.Errorf("record %+v", rec)
+		}
+	}
+	if n := len(s.Requests(When{})); n != 16*8 {
+		t.Errorf("%d records", n)
 	}
 }

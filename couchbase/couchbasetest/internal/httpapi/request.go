@@ -18,8 +18,9 @@ type Request struct {
 	// Target is the path and the query of the URL, as the client wrote them.
 	Target string
 	// Path is the path of the URL, with its escapes.
-	Path   string
-	Host   string
+	Path string
+	Host string
+	// Header has the headers that the client sent, but for Host, with their names in the canonical form.
 	Header http.Header
 	Body   []byte
 	At     time.Time

@@ -76,6 +76,9 @@ func (s *Services) read(r *http.Request, body []byte, node NodeID, service clust
 	if req.Target == "" { // a request that did not come over a connection
 		req.Target = r.URL.RequestURI()
 	}
+	if len(r.TransferEncoding) > 0 { // net/http has taken it out of the headers
+		req.Header["Transfer-Encoding"] = r.TransferEncoding
+	}
 	req.readTarget()
 	switch {
 	case !isRowService(service):
