@@ -59,10 +59,11 @@ var (
 
 // CreateBucket makes a bucket.
 func (c *Cluster) CreateBucket(b Bucket) error {
-	return c.createBucket(b, usual(b.Ephemeral))
+	return c.create(b, usual(b.Ephemeral))
 }
 
-func (c *Cluster) createBucket(b Bucket, shown httpapi.Bucket) error {
+// create makes a bucket with the settings that only the management service shows.
+func (c *Cluster) create(b Bucket, shown httpapi.Bucket) error {
 	if err := b.check(); err != nil {
 		return err
 	}

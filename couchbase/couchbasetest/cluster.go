@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
@@ -18,6 +17,7 @@ type Cluster struct {
 	config
 	middlewares
 	journal   journal
+	activity  activity
 	network   *memnet.Network       // nil on TCP
 	authority *testserver.Authority // nil without TLS
 	uuid      string
@@ -90,27 +90,10 @@ func (c *Cluster) Close() error {
 }
 
 // Username and Password return the administrator's.
-func (c *Cluster) Username() string { return c.config.username }
+func (c *Cluster) Username() string { return c.username }
 
 // Password returns the administrator's password.
-func (c *Cluster) Password() string { return c.config.password }
-
-// ConnectionString returns the connection string of all nodes that are in the cluster.
-func (c *Cluster) ConnectionString() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	scheme, service := "couchbase", "kv"
-	if c.authority != nil {
-		scheme, service = "couchbases", "kvSSL"
-	}
-	var hosts []string
-	for _, n := range c.nodes {
-		if n.member {
-			hosts = append(hosts, n.addressOf(service))
-		}
-	}
-	return scheme + "://" + strings.Join(hosts, ",")
-}
+func (c *Cluster) Password() string { return c.password }
 
 // Address returns the address, "host:port", at which a node has a service, by the service's name in the cluster map: "kv" or, with
 // TLS, "kvSSL", and so on. It panics if there is no such node, and returns "" if the node does not have the service.

@@ -141,11 +141,8 @@ func (c *conn) handle(packet []byte) error {
 			return err
 		}
 		x.own(slices.Clone(packet))
-		c.running.Go(func() {
-			if x.run() != nil || c.out.flush() != nil {
-				c.close()
-			}
-		})
+		c.running.Go(x.runAside)
+		<-x.waits
 		return nil
 	}
 	if x.alone() {

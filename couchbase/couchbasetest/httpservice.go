@@ -18,17 +18,29 @@ import (
 // answer, Inject makes requests fail, and Requests returns what was asked.
 type HTTPServices = httpapi.Services
 
-// The types of the methods of [HTTPServices].
-type (
-	HTTPWhen    = httpapi.When
-	HTTPScript  = httpapi.Script
-	HTTPAnswer  = httpapi.Answer
-	HTTPProblem = httpapi.Problem
-	HTTPFault   = httpapi.Fault
-	HTTPRequest = httpapi.Request
-	HTTPRecord  = httpapi.Record
-	NodeID      = httpapi.NodeID
-)
+// HTTPWhen selects HTTP requests.
+type HTTPWhen = httpapi.When
+
+// HTTPScript answers requests of the query, analytics, search and views services.
+type HTTPScript = httpapi.Script
+
+// HTTPAnswer is the answer of a script.
+type HTTPAnswer = httpapi.Answer
+
+// HTTPProblem is an error or a warning in an [HTTPAnswer].
+type HTTPProblem = httpapi.Problem
+
+// HTTPFault says what happens to one HTTP request.
+type HTTPFault = httpapi.Fault
+
+// HTTPRequest is one HTTP request as scripts and [HTTPWhen] see it.
+type HTTPRequest = httpapi.Request
+
+// HTTPRecord is an HTTP request with how it was answered.
+type HTTPRecord = httpapi.Record
+
+// NodeID is the number of a node in [HTTPWhen].
+type NodeID = httpapi.NodeID
 
 // The places where an [HTTPFault] can end a connection.
 const (

@@ -42,7 +42,7 @@ func (m management) Nodes() []httpapi.Node {
 	for _, n := range m.nodes {
 		if n.member || n.failedOver {
 			list = append(list, httpapi.Node{
-				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
+				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Group: m.groupOf(n.index), Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
 			})
 		}
 	}
@@ -128,7 +128,7 @@ func settingsOf(b httpapi.Bucket) Bucket {
 
 // CreateBucket makes a bucket.
 func (m management) CreateBucket(b httpapi.Bucket) error {
-	return asManagement(m.createBucket(settingsOf(b), b))
+	return asManagement(m.create(settingsOf(b), b))
 }
 
 // UpdateBucket replaces the settings of a bucket, but not the number of its replicas, which takes a rebalance.
@@ -139,8 +139,7 @@ func (m management) UpdateBucket(b httpapi.Bucket) error {
 	if there == nil {
 		return httpapi.ErrBucketNotFound
 	}
-	there.shown = b
-	there.MaxExpiry, there.FlushEnabled = b.MaxExpiry, b.FlushEnabled
+	there.shown, there.MaxExpiry, there.FlushEnabled = b, b.MaxExpiry, b.FlushEnabled
 	return nil
 }
 

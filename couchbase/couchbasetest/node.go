@@ -32,6 +32,7 @@ type node struct {
 	failedOver bool // it was a member and is not removed yet
 	conns      map[*conn]struct{}
 	copies     map[*bucket][]store.VBucket
+	held       map[*bucket]*manifest // manifests that the node does not give up for newer ones
 }
 
 // condition is what may be wrong with a node.
@@ -91,29 +92,54 @@ func (c *Cluster) newNodeLocked() (*node, error) {
 		return nil, err
 	}
 	for _, s := range c.services() {
-		l, err := n.listen(s.port)
-		if err != nil {
+		if err := n.offer(s); err != nil {
 			n.stopListening()
 			return nil, err
 		}
-		n.listeners = append(n.listeners, l)
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		n.ports[s.name], _ = strconv.Atoi(port)
-		secure := n.tls
-		if !s.secured {
-			secure = nil
-		}
-		c.wg.Go(func() { s.serve(n, l, secure) })
 	}
 	c.nodes = append(c.nodes, n)
 	return n, nil
 }
 
-func (n *node) listen(port int) (net.Listener, error) {
-	if network := n.cluster.network; network != nil {
-		return network.Listen(net.JoinHostPort(n.host, strconv.Itoa(port)))
+// offer listens for a service, and serves it.
+func (n *node) offer(s service) error {
+	listeners, err := n.listen(s.port)
+	if err != nil {
+		return err
 	}
-	return net.Listen("tcp", n.host+":0")
+	_, port, _ := net.SplitHostPort(listeners[0].Addr().String())
+	n.ports[s.name], _ = strconv.Atoi(port)
+	secure := n.tls
+	if !s.secured {
+		secure = nil
+	}
+	for _, l := range listeners {
+		n.listeners = append(n.listeners, l)
+		n.cluster.wg.Go(func() { s.serve(n, l, secure) })
+	}
+	return nil
+}
+
+// listen returns the listeners of a service: one, or with another network in memory two.
+func (n *node) listen(port int) ([]net.Listener, error) {
+	network := n.cluster.network
+	if network == nil {
+		l, err := net.Listen("tcp", n.host+":0")
+		return []net.Listener{l}, err
+	}
+	hosts := []string{n.host}
+	if n.cluster.external {
+		hosts = append(hosts, n.externalHost())
+	}
+	var list []net.Listener
+	for _, host := range hosts {
+		l, err := network.Listen(net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
 func (n *node) stopListening() {

@@ -27,6 +27,8 @@ type config struct {
 	bareRefusals           bool
 	iterations             int
 	withTLS                bool
+	external               bool
+	groups                 []string
 }
 
 func newConfig(opts []Option) (config, error) {

@@ -23,7 +23,7 @@ func (n *node) certifyLocked() error {
 			return err
 		}
 	}
-	n.tls, err = c.authority.Server([]string{n.host, "localhost"})
+	n.tls, err = c.authority.Server([]string{n.host, "localhost", n.externalHost()})
 	return err
 }
 

@@ -87,7 +87,7 @@ func (p *profile) versionExtras(v memd.MapVersion) []byte {
 }
 
 // bucketCapabilities are what a bucket's map says that the bucket can do.
-func (p *profile) bucketCapabilities(ephemeral bool, storage string) []string {
+func (p *profile) bucketCapabilities(ephemeral bool) []string {
 	list := []string{"cbhello", "cccp", "nodesExt", "touch", "xattr", "xdcrCheckpointing"}
 	if !ephemeral {
 		list = append(list, "couchapi")
@@ -103,9 +103,6 @@ func (p *profile) bucketCapabilities(ephemeral bool, storage string) []string {
 	}
 	if p.atLeast(7, 1) {
 		list = append(list, "preserveExpiry", "querySystemCollection")
-	}
-	if p.atLeast(7, 2) && storage == "magma" {
-		list = append(list, "nonDedupedHistory")
 	}
 	if p.atLeast(7, 6) {
 		list = append(list, "subdoc.ReplicaRead", "subdoc.DocumentMacroSupport", "subdoc.ReviveDocument", "dcp.IgnorePurgedTombstones")

@@ -27,7 +27,7 @@ func TestMapsSayOnlyWhatTheVersionKnows(t *testing.T) {
 			management{cluster}.Rename("shop")
 			shown := usual(false)
 			shown.Storage = c.storage
-			if err := cluster.createBucket(Bucket{Name: "b"}, shown); err != nil {
+			if err := cluster.create(Bucket{Name: "b"}, shown); err != nil {
 				t.Fatal(err)
 			}
 			text, _, err := management{cluster}.Map(0, "b")
