@@ -3,6 +3,7 @@ package couchbasetest
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ const newestVersion = "8.0.0"
 // profile is what depends on the version of a server.
 type profile struct {
 	version  string
-	number   [2]int
+	number   [3]int
 	accepted memd.Features
 }
 
@@ -41,10 +42,8 @@ var since = []struct {
 // profileOf returns the profile of a version of 5.0 or newer.
 func profileOf(version string) (*profile, error) {
 	p := &profile{version: version}
-	for i, text := range strings.SplitN(version, ".", 3) {
-		if i == 2 {
-			break
-		}
+	plain, _, _ := strings.Cut(version, "-")
+	for i, text := range strings.SplitN(plain, ".", 3) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("couchbasetest: Version(%q): it is not a version such as 7.6", version)
@@ -67,6 +66,9 @@ func profileOf(version string) (*profile, error) {
 func (p *profile) atLeast(major, minor int) bool {
 	return p.number[0] > major || p.number[0] == major && p.number[1] >= minor
 }
+
+// labelled reports whether the cluster map has the name and the uuid of the cluster, as it has from 7.6.4 on.
+func (p *profile) labelled() bool { return slices.Compare(p.number[:], []int{7, 6, 4}) >= 0 }
 
 // epoch is that of all cluster maps. Old servers have none.
 func (p *profile) epoch() int64 {
