@@ -43,6 +43,9 @@ func Open(c Config) (*Cluster, error) {
 	cl := &Cluster{config: c, ctx: ctx, cancel: cancel, named: make(map[string]*Bucket), newer: make(chan struct{})}
 	cl.seeds = shuffled(c.Seeds, shuffle)
 	cl.config.Shuffle = shuffle
+	if c.KV.Timeout == 0 {
+		cl.config.KV.Timeout = defaultConnect // a node that does not answer must not hold the seeds after it up for ever
+	}
 	cl.first = newBucket(cl, "")
 	cl.first.open()
 	return cl, nil
@@ -62,6 +65,9 @@ func (c *Cluster) Bucket(name string) *Bucket {
 		b = c.first
 		if len(c.named) > 0 {
 			b = newBucket(c, name)
+			if c.closed {
+				b.closed, b.err = true, ErrClosed
+			}
 		}
 		c.named[name] = b
 	}

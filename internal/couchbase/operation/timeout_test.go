@@ -191,6 +191,27 @@ type ownContext struct {
 
 func (c ownContext) Done() <-chan struct{} { return c.done }
 
+// A panic of a strategy passes through, and leaves nothing behind.
+func TestAStrategyThatPanics(t *testing.T) {
+	inWorld(t, status(memd.StatusLocked, always), func(w *world) {
+		q := w.get(keyOf0)
+		asked := 0
+		q.Strategy = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+			if asked++; asked == 2 {
+				panic("mine")
+			}
+			return retry.After(ms), nil
+		})
+		defer func() {
+			if v := recover(); v != "mine" {
+				t.Errorf("recovered %v", v)
+			}
+		}()
+		_, _ = w.within(ownContext{context.Background(), make(chan struct{})}, time.Second, q)
+		t.Error("it returned")
+	})
+}
+
 // The bubble fails if the goroutine is left.
 func TestAnOperationThatFailedLeavesNothingInTheContext(t *testing.T) {
 	for _, times := range []int{2, always} {
