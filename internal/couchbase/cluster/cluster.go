@@ -43,6 +43,9 @@ func Open(c Config) (*Cluster, error) {
 	cl := &Cluster{config: c, ctx: ctx, cancel: cancel, named: make(map[string]*Bucket), newer: make(chan struct{})}
 	cl.seeds = shuffled(c.Seeds, shuffle)
 	cl.config.Shuffle = shuffle
+	if c.KV.Timeout == 0 {
+		cl.config.KV.Timeout = defaultConnect // a node that does not answer must not hold the seeds after it up for ever
+	}
 	cl.first = newBucket(cl, "")
 	cl.first.open()
 	return cl, nil
@@ -62,6 +65,9 @@ func (c *Cluster) Bucket(name string) *Bucket {
 		b = c.first
 		if len(c.named) > 0 {
 			b = newBucket(c, name)
+			if c.closed {
+				b.closed, b.err = true, ErrClosed
+			}
 		}
 		c.named[name] = b
 	}
@@ -92,7 +98,8 @@ func (c *Cluster) Buckets() []*Bucket {
 // and their services.
 func (c *Cluster) Snapshot() *Snapshot { return c.newest.Load() }
 
-// Newer returns a channel that is closed when [Cluster.Snapshot] returns another value than since, which may be nil.
+// Newer returns a channel that is closed when [Cluster.Snapshot] returns another value than since, which may be nil, or, while there is
+// no map, when there is news about the reason.
 func (c *Cluster) Newer(since *Snapshot) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +128,24 @@ func (c *Cluster) publish(s *Snapshot) {
 		return
 	}
 	c.newest.Store(s)
-	close(c.newer)
-	c.newer = make(chan struct{})
+	c.tell()
+}
+
+// tell wakes those who wait for a map. mu is held.
+func (c *Cluster) tell() {
+	if !c.closed {
+		close(c.newer)
+		c.newer = make(chan struct{})
+	}
+}
+
+// failed wakes those who wait for the first map: they may have to fail.
+func (c *Cluster) failed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newest.Load() == nil {
+		c.tell()
+	}
 }
 
 // start runs f in the background. It reports false if the cluster is closed; then it does nothing.

@@ -18,7 +18,10 @@ const (
 	minRedial          = 10 * time.Millisecond
 	maxRedial          = 5 * time.Second
 	maxBucketWait      = time.Second
+	leaveGrace         = 3 * time.Millisecond // a node that left has this time for the next answer that is on its way
+	leaveLook          = 500 * time.Microsecond
 	fetchFloor         = 50 * time.Millisecond // a node asked within this time is not asked again
+	defaultConnect     = 10 * time.Second
 	defaultPoll        = 2500 * time.Millisecond
 	defaultPollTimeout = 500 * time.Millisecond
 	defaultCanary      = 5 * time.Second
@@ -37,7 +40,7 @@ type Config struct {
 	Shuffle func(n int, swap func(i, j int))
 	// Network is NetworkAuto (or ""), clustermap.DefaultNetwork, or the name of an alternate network.
 	Network string
-	// KV configures the connections. LateBucket, OnMap and OnClose are set by this package.
+	// KV configures the connections. LateBucket, OnMap and OnClose are set by this package. A Timeout of 0 means 10 s.
 	KV kv.Config
 	// PollInterval is the time between two polls for a newer map; 0 means 2.5 s, and a negative one that there is no poll. It is not
 	// shorter than 50 ms. PollTimeout is how long one node is waited for; 0 means 500 ms.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -196,6 +197,70 @@ func TestABucketTakesNoMapOfAnotherOne(t *testing.T) {
 		synctest.Wait()
 		if b.Learn(other.JSON(), "a:11210") || b.Snapshot() != nil {
 			t.Error("it took it")
+		}
+	})
+}
+
+func TestABucketThatIsOpenedAfterClose(t *testing.T) {
+	for _, before := range []int{0, 1} {
+		inBubble(t, []string{"a"}, []nodescript.Map{alone("a"), only(1)}, func(t *testing.T, r *rig) {
+			c := r.open()
+			if before > 0 {
+				c.Bucket("bucket")
+			}
+			c.Close()
+			r.ClearLog()
+			b := c.Bucket("other")
+			after(time.Minute)
+			if err, news := b.Opening(); !errors.Is(err, cluster.ErrClosed) || !ended(news) || len(r.Dials()) != 0 {
+				t.Errorf("%v, dialled %q", err, r.Dials())
+			}
+		})
+	}
+}
+
+func TestAWrongPasswordIsSaidAlsoIfOtherSeedsDoNotAnswer(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b")}, func(t *testing.T, r *rig) {
+		r.nodes["a"].Change(func() { r.nodes["a"].Password = "right" })
+		r.nodes["b"].Refuse(true)
+		login, err := kv.NewLogin(kv.Credential{Username: "user", Password: "wrong", AllowPlain: true, Mechanisms: []string{kv.Plain}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.config.KV.Login = login
+		c := r.open()
+		defer c.Close()
+		news := c.Newer(nil)
+		synctest.Wait()
+		if !ended(news) || ended(c.Newer(nil)) {
+			t.Error("who waits for a map of the cluster is woken")
+		}
+		for range 20 {
+			after(7 * ms)
+			if !errors.Is(c.Err(), kv.ErrBadCredentials) {
+				t.Fatal(c.Err())
+			}
+		}
+	})
+}
+
+func TestANodeThatDoesNotAnswerDoesNotHoldTheOtherSeedsUp(t *testing.T) {
+	inBubble(t, []string{"b"}, []nodescript.Map{alone("b")}, func(t *testing.T, r *rig) {
+		r.config.Seeds = []string{"hole:11210", "b:11210"}
+		r.config.KV.Timeout = 0
+		dial := r.config.KV.Dial
+		r.config.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address == "hole:11210" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return dial(ctx, network, address)
+		}
+		c := r.open()
+		defer c.Close()
+		after(10*time.Second + ms)
+		if c.Snapshot() == nil {
+			t.Error(c.Err())
 		}
 	})
 }

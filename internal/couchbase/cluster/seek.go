@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -21,6 +22,7 @@ func (b *Bucket) seekLocked() {
 // seek tries one address after the other until one of them answers with a map, or the cluster is closed.
 func (b *Bucket) seek(ctx context.Context) {
 	for delay := minRedial; ; delay = min(2*delay, maxRedial) {
+		var refused error // the credentials are wrong: operations must say it, whatever the other nodes do
 		for _, address := range b.candidates(ctx) {
 			l, err := b.connect(ctx, address)
 			if errors.Is(err, kv.ErrNoBucket) || errors.Is(err, kv.ErrNoAccess) {
@@ -32,7 +34,10 @@ func (b *Bucket) seek(ctx context.Context) {
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			b.failed(err)
+			if refused == nil && errors.Is(err, kv.ErrBadCredentials) {
+				refused = err
+			}
+			b.failed(cmp.Or(refused, err))
 		}
 		if !pause(ctx, delay) {
 			return

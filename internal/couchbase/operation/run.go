@@ -130,19 +130,22 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		u.deadline, u.byCaller = d, true
 	}
 	u.prepare()
-	err := r.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: q.Effect}, u.attempts) //nolint:contextcheck // the run is the context of its operation
-	if err != nil {
-		defer u.end()
-		return u.failed(err) // the run is not used again: a strategy or an observer may have kept it
+	if err := u.do(); err != nil { //nolint:contextcheck // the run is the context of its operation
+		return u.failed(err)
 	}
 	u.result(result)
-	if !u.troubled {
+	if !u.troubled { // otherwise a strategy or an observer may have kept it
 		*u = run{runner: r, attempts: u.attempts}
 		r.runs.Put(u)
-		return nil
 	}
-	u.end()
 	return nil
+}
+
+// do makes the attempts. A panic of the application's strategy passes through.
+func (u *run) do() error {
+	defer u.end()
+	q := u.request
+	return u.runner.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: q.Effect}, u.attempts)
 }
 
 func (q *Request) bucket() *cluster.Bucket {

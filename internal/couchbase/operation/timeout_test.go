@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +173,39 @@ func TestWhatTheErrorShows(t *testing.T) {
 	}, strategy(every10()))
 }
 
+func TestTheTextOfAnError(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script nodeScript
+		change func(q *operation.Request)
+		want   string
+	}{
+		{"a refusal", status(memd.StatusKeyNotFound, 1), func(*operation.Request) {}, "increment: document not found (" + memd.StatusKeyNotFound.String() + ")"},
+		{
+			"a strategy that declines", status(memd.StatusLocked, 1), func(q *operation.Request) { q.Strategy = declining() },
+			"increment: document locked (" + memd.StatusLocked.String() + ") (KV_LOCKED, no more attempts: strategy declined)",
+		},
+		{
+			"a timeout", status(memd.StatusLocked, always), func(q *operation.Request) { q.Strategy = retry.Limited(3, every10()) },
+			"increment: document locked (" + memd.StatusLocked.String() + ") (3 attempts: ",
+		},
+		{"an ambiguous timeout", silence, func(*operation.Request) {}, "increment: ambiguous timeout after 2.5s; the operation may have been applied: "},
+		{"an unambiguous timeout", status(memd.StatusLocked, always), func(*operation.Request) {}, "increment: unambiguous timeout after 2.5s: document locked ("},
+		{"a strategy that the engine refuses", nil, func(q *operation.Request) { q.Strategy = retry.Limited(0, retry.Once()) }, "increment: invalid argument: retry: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, c.script, func(w *world) {
+				q := w.increment(keyOf0)
+				c.change(q)
+				_, err := w.do(q)
+				if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+					t.Errorf("\n got %v\nwant %s", err, c.want)
+				}
+			})
+		})
+	}
+}
+
 // fields returns the error's fields without those that are not exported.
 func fields(e operation.Error) any {
 	type plain operation.Error
@@ -190,6 +224,27 @@ type ownContext struct {
 }
 
 func (c ownContext) Done() <-chan struct{} { return c.done }
+
+// A panic of a strategy passes through, and leaves nothing behind.
+func TestAStrategyThatPanics(t *testing.T) {
+	inWorld(t, status(memd.StatusLocked, always), func(w *world) {
+		q := w.get(keyOf0)
+		asked := 0
+		q.Strategy = retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+			if asked++; asked == 2 {
+				panic("mine")
+			}
+			return retry.After(ms), nil
+		})
+		defer func() {
+			if v := recover(); v != "mine" {
+				t.Errorf("recovered %v", v)
+			}
+		}()
+		_, _ = w.within(ownContext{context.Background(), make(chan struct{})}, time.Second, q)
+		t.Error("it returned")
+	})
+}
 
 // The bubble fails if the goroutine is left.
 func TestAnOperationThatFailedLeavesNothingInTheContext(t *testing.T) {
