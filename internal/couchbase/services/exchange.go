@@ -90,7 +90,7 @@ func (x *exchange) send(body []byte) *retry.Failure {
 			ended = f
 		}
 	}}
-	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace))) //nolint:bodyclose // close does
 	ended(err)
 	if err != nil {
 		failure := x.failed(err)

@@ -53,7 +53,7 @@ func (c *Client) Ping(ctx context.Context, service clustermap.Service, address s
 // pong sends a ping and reads its answer.
 func (c *Client) pong(ctx context.Context, r *Request) *retry.Failure {
 	x := c.begin(ctx, r, r.Address, Offer{})
-	if failure := x.send(nil); failure != nil {
+	if failure := x.send(nil); failure != nil { //nolint:contextcheck // the exchange has it
 		return failure
 	}
 	defer x.close()

@@ -69,7 +69,7 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 	}
 	x := c.begin(ctx, r, address, offer)
 	x.retries = n
-	if failure := x.send(body); failure != nil {
+	if failure := x.send(body); failure != nil { //nolint:contextcheck // the exchange has it
 		return failure
 	}
 	return use(x)
