@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -194,8 +195,11 @@ func TestCloseEndsAllOperations(t *testing.T) {
 			}()
 		}
 		<-time.After(time.Second)
-		c.Close()
 		begin := time.Now()
+		c.Close()
+		if n := cluster.open.Load(); n != 0 {
+			t.Errorf("%d connections are open after Close", n)
+		}
 		for range 30 {
 			if err := <-open; kindOf(err) != KindClosed || !errors.Is(err, ErrClosed) {
 				t.Errorf("%v", err)
@@ -229,5 +233,26 @@ func TestCancelledWaitsLeaveNoGoroutine(t *testing.T) {
 			}
 		}
 		// The client is not closed: a goroutine that is left would keep the bubble from ending.
+	})
+}
+
+func TestCloseEndsConnectionsThatAreBeingMade(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.addresses = []string{"a:1"}
+		c, _ := cluster.client(t, func(c *Config) {
+			c.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+		})
+		done := make(chan error)
+		go func() {
+			_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			done <- err
+		}()
+		<-time.After(time.Second)
+		begin := time.Now()
+		go c.Close()
+		if err := <-done; kindOf(err) != KindClosed || time.Since(begin) != 0 {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		c.Close()
 	})
 }

@@ -225,7 +225,7 @@ func TestANodeThatJustFailedIsAvoided(t *testing.T) {
 func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 	client, server := net.Pipe()
 	defer server.Close()
-	c := &conn{Conn: client}
+	c := &conn{Conn: client, ended: func() {}}
 	c.begin()
 	if !c.seal() {
 		t.Error("a connection on which nothing was written has no seal")
@@ -238,7 +238,7 @@ func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 		t.Error("the seal is gone")
 	}
 
-	c = &conn{Conn: client}
+	c = &conn{Conn: client, ended: func() {}}
 	go io.Copy(io.Discard, server)
 	c.Write([]byte("x"))
 	if c.seal() {
