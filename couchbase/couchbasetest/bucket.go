@@ -59,6 +59,11 @@ var (
 
 // CreateBucket makes a bucket.
 func (c *Cluster) CreateBucket(b Bucket) error {
+	return c.create(b, usual(b.Ephemeral))
+}
+
+// create makes a bucket with the settings that only the management service shows.
+func (c *Cluster) create(b Bucket, shown httpapi.Bucket) error {
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -67,12 +72,12 @@ func (c *Cluster) CreateBucket(b Bucket) error {
 	if c.buckets[b.Name] != nil {
 		return fmt.Errorf("couchbasetest: %q: %w", b.Name, errBucketExists)
 	}
-	c.createLocked(b)
+	c.createLocked(b, shown)
 	return nil
 }
 
-func (c *Cluster) createLocked(settings Bucket) {
-	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(), shown: usual(settings.Ephemeral)}
+func (c *Cluster) createLocked(settings Bucket, shown httpapi.Bucket) {
+	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(), shown: shown}
 	for _, n := range c.nodes {
 		if n.member {
 			b.join(n)

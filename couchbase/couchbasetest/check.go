@@ -58,7 +58,7 @@ func (x *exec) checkDocument() *Reply {
 	if reply := x.findVBucket(x.p.VBucket); reply != nil {
 		return reply
 	}
-	if !x.bucket.manifest.has(id) {
+	if !x.manifest().has(id) {
 		return x.unknownCollection(memd.StatusUnknownCollection)
 	}
 	x.key = store.Key{Collection: id, Name: string(name)}
@@ -111,7 +111,7 @@ func (x *exec) checkValue() *Reply {
 
 // unknownCollection is the answer to a request in a collection or scope that is not there.
 func (x *exec) unknownCollection(status memd.Status) *Reply {
-	return &Reply{Status: status, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, x.bucket.manifest.uid), JSON: true}
+	return &Reply{Status: status, Value: fmt.Appendf(nil, `{"manifest_uid":"%x"}`, x.manifest().uid), JSON: true}
 }
 
 // wantsReplica reports whether the request is a look-up in what a replica has.

@@ -1,29 +1,29 @@
 package couchbasetest
 
 import (
-	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 )
 
 // Cluster is a cluster that runs. Run and RunT make one.
 type Cluster struct {
 	config
 	middlewares
-	journal journal
-	network *memnet.Network // nil on TCP
-	tls     *tls.Config     // of the nodes, nil without
-	uuid    string
-	http    *httpapi.Services
-	done    chan struct{} // closed when the cluster is
-	wg      sync.WaitGroup
+	journal   journal
+	activity  activity
+	network   *memnet.Network       // nil on TCP
+	authority *testserver.Authority // nil without TLS
+	uuid      string
+	http      *httpapi.Services
+	done      chan struct{} // closed when the cluster is
+	wg        sync.WaitGroup
 
 	mu           sync.Mutex // guards all that follows, and all data of nodes and buckets
 	nodes        []*node    // all that ever were, by index
@@ -90,27 +90,10 @@ func (c *Cluster) Close() error {
 }
 
 // Username and Password return the administrator's.
-func (c *Cluster) Username() string { return c.config.username }
+func (c *Cluster) Username() string { return c.username }
 
 // Password returns the administrator's password.
-func (c *Cluster) Password() string { return c.config.password }
-
-// ConnectionString returns the connection string of all nodes that are in the cluster.
-func (c *Cluster) ConnectionString() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	scheme, service := "couchbase", "kv"
-	if c.tls != nil {
-		scheme, service = "couchbases", "kvSSL"
-	}
-	var hosts []string
-	for _, n := range c.nodes {
-		if n.member {
-			hosts = append(hosts, n.addressOf(service))
-		}
-	}
-	return scheme + "://" + strings.Join(hosts, ",")
-}
+func (c *Cluster) Password() string { return c.password }
 
 // Address returns the address, "host:port", at which a node has a service, by the service's name in the cluster map: "kv" or, with
 // TLS, "kvSSL", and so on. It panics if there is no such node, and returns "" if the node does not have the service.

@@ -10,7 +10,7 @@ func getManifest(x *exec) *Reply {
 	if !x.cluster.profile.accepted.Has(memd.FeatureCollections) {
 		return refusal(memd.StatusUnknownCommand)
 	}
-	return &Reply{Value: marshal(x.bucket.manifest.toJSON()), JSON: true}
+	return &Reply{Value: marshal(x.manifest().toJSON()), JSON: true}
 }
 
 // named returns the scope and the collection that the value, or the key, of a request names. What is empty is "_default".
@@ -34,7 +34,7 @@ func getCollectionID(x *exec) *Reply {
 		return refusal(memd.StatusUnknownCommand)
 	}
 	name, collection := x.named()
-	s := x.bucket.manifest.scope(name)
+	s := x.manifest().scope(name)
 	if s == nil {
 		return x.unknownCollection(memd.StatusUnknownScope)
 	}
@@ -42,7 +42,7 @@ func getCollectionID(x *exec) *Reply {
 	if c == nil {
 		return x.unknownCollection(memd.StatusUnknownCollection)
 	}
-	return &Reply{Extras: memd.AppendCollection(nil, memd.CollectionID{ManifestUID: x.bucket.manifest.uid, ID: c.id})}
+	return &Reply{Extras: memd.AppendCollection(nil, memd.CollectionID{ManifestUID: x.manifest().uid, ID: c.id})}
 }
 
 func getScopeID(x *exec) *Reply {
@@ -50,9 +50,9 @@ func getScopeID(x *exec) *Reply {
 		return refusal(memd.StatusUnknownCommand)
 	}
 	name, _ := x.named()
-	s := x.bucket.manifest.scope(name)
+	s := x.manifest().scope(name)
 	if s == nil {
 		return x.unknownCollection(memd.StatusUnknownScope)
 	}
-	return &Reply{Extras: memd.AppendCollection(nil, memd.CollectionID{ManifestUID: x.bucket.manifest.uid, ID: s.id})}
+	return &Reply{Extras: memd.AppendCollection(nil, memd.CollectionID{ManifestUID: x.manifest().uid, ID: s.id})}
 }

@@ -122,16 +122,16 @@ func (v *view) read(s memd.Spec) ([]byte, memd.Status) {
 	if status != memd.StatusSuccess {
 		return nil, status
 	}
-	switch s.Op {
-	case memd.OpSubdocGet:
+	switch {
+	case s.Op == memd.OpSubdocGet:
 		if len(path) == 0 {
 			return nil, memd.StatusInvalidArguments
 		}
 		return subjson.Get(text, path)
-	case memd.OpSubdocExists:
+	case s.Op == memd.OpSubdocExists:
 		_, status = subjson.Get(text, path)
 		return nil, status
-	case memd.OpSubdocGetCount:
+	case s.Op == memd.OpSubdocGetCount:
 		n, status := subjson.Count(text, path)
 		if status != memd.StatusSuccess {
 			return nil, status

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"strings"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
@@ -134,8 +133,7 @@ func (m *mutation) apply(s memd.Spec) ([]byte, memd.Status) {
 	if s.Flags&memd.SpecXattr != 0 {
 		return m.applyXattr(s)
 	}
-	switch s.Op {
-	case memd.OpSet, memd.OpAdd, memd.OpDelete:
+	if s.Op == memd.OpSet || s.Op == memd.OpAdd || s.Op == memd.OpDelete {
 		return nil, m.applyWhole(s)
 	}
 	if m.next.Deleted {
@@ -251,6 +249,24 @@ func membersOf(object []byte) ([]string, [][]byte) {
 	return subjson.Members(object)
 }
 
+// edits are the changes of one part without a value for the client, by opcode.
+var edits = map[memd.Opcode]func(text []byte, path subjson.Path, value []byte, parents bool) ([]byte, memd.Status){
+	memd.OpSubdocDictAdd:        subjson.Insert,
+	memd.OpSubdocDictSet:        subjson.Upsert,
+	memd.OpSubdocArrayPushLast:  subjson.ArrayAppend,
+	memd.OpSubdocArrayPushFirst: subjson.ArrayPrepend,
+	memd.OpSubdocArrayAddUnique: subjson.ArrayAddUnique,
+	memd.OpSubdocReplace: func(text []byte, path subjson.Path, value []byte, _ bool) ([]byte, memd.Status) {
+		return subjson.Replace(text, path, value)
+	},
+	memd.OpSubdocDelete: func(text []byte, path subjson.Path, _ []byte, _ bool) ([]byte, memd.Status) {
+		return subjson.Remove(text, path)
+	},
+	memd.OpSubdocArrayInsert: func(text []byte, path subjson.Path, value []byte, _ bool) ([]byte, memd.Status) {
+		return subjson.ArrayInsert(text, path, value)
+	},
+}
+
 // edit applies one part of a mutation to a text. It returns the text, and a value for the client if the part has one.
 func edit(text []byte, s memd.Spec, value []byte) (changed, result []byte, status memd.Status) {
 	path, status := subjson.ParsePath(s.Path)
@@ -258,27 +274,13 @@ func edit(text []byte, s memd.Spec, value []byte) (changed, result []byte, statu
 		return nil, nil, status
 	}
 	parents := s.Flags&memd.SpecCreatePath != 0
-	switch s.Op {
-	case memd.OpSubdocCounter:
+	if s.Op == memd.OpSubdocCounter {
 		return subjson.Counter(text, path, value, parents)
-	case memd.OpSubdocDictAdd:
-		changed, status = subjson.Insert(text, path, value, parents)
-	case memd.OpSubdocDictSet:
-		changed, status = subjson.Upsert(text, path, value, parents)
-	case memd.OpSubdocReplace:
-		changed, status = subjson.Replace(text, path, value)
-	case memd.OpSubdocDelete:
-		changed, status = subjson.Remove(text, path)
-	case memd.OpSubdocArrayPushLast:
-		changed, status = subjson.ArrayAppend(text, path, value, parents)
-	case memd.OpSubdocArrayPushFirst:
-		changed, status = subjson.ArrayPrepend(text, path, value, parents)
-	case memd.OpSubdocArrayInsert:
-		changed, status = subjson.ArrayInsert(text, path, value)
-	case memd.OpSubdocArrayAddUnique:
-		changed, status = subjson.ArrayAddUnique(text, path, value, parents)
-	default:
-		status = memd.StatusInvalidArguments
 	}
-	return slices.Clip(changed), nil, status
+	change := edits[s.Op]
+	if change == nil {
+		return nil, nil, memd.StatusInvalidArguments
+	}
+	changed, status = change(text, path, value, parents)
+	return changed, nil, status
 }

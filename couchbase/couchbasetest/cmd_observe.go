@@ -23,7 +23,7 @@ func observe(x *exec) *Reply {
 				return refusal(memd.StatusInvalidArguments)
 			}
 		}
-		if !x.bucket.manifest.has(id) {
+		if !x.manifest().has(id) {
 			return x.unknownCollection(memd.StatusUnknownCollection)
 		}
 		reply.Value = memd.AppendObserveKey(reply.Value, vb, key)

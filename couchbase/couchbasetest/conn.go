@@ -19,8 +19,9 @@ type conn struct {
 	cluster *Cluster
 	node    *node
 	id      int64
-	nc      net.Conn // with TLS around it, if there is TLS
-	plain   net.Conn // without
+	nc      net.Conn   // with TLS around it, if there is TLS
+	plain   net.Conn   // without
+	gated   *gatedConn // between the two, nil without TLS
 	done    chan struct{}
 	once    sync.Once
 	running sync.WaitGroup // the requests with a goroutine of their own
@@ -39,8 +40,12 @@ type conn struct {
 }
 
 // newConn is called with the cluster's mutex held.
-func newConn(n *node, nc net.Conn, id int64) *conn {
+func newConn(n *node, nc net.Conn, secure *tls.Config, id int64) *conn {
 	c := &conn{cluster: n.cluster, node: n, id: id, nc: nc, plain: nc, done: make(chan struct{})}
+	if secure != nil {
+		c.gated = &gatedConn{Conn: nc, gate: &n.gate, done: make(chan struct{})}
+		c.nc = tls.Server(c.gated, secure)
+	}
 	c.out.conn = c
 	return c
 }
@@ -58,7 +63,15 @@ func (c *conn) Read(b []byte) (int, error) {
 func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 
 // abort ends the connection with a reset.
-func (c *conn) abort() { c.once.Do(func() { close(c.done); testserver.Abort(c.plain) }) }
+func (c *conn) abort() {
+	c.once.Do(func() {
+		close(c.done)
+		if c.gated != nil {
+			c.gated.end()
+		}
+		testserver.Abort(c.plain)
+	})
+}
 
 var (
 	errHangUp = errors.New("couchbasetest: the connection is to be closed")
@@ -128,11 +141,8 @@ func (c *conn) handle(packet []byte) error {
 			return err
 		}
 		x.own(slices.Clone(packet))
-		c.running.Go(func() {
-			if x.run() != nil || c.out.flush() != nil {
-				c.close()
-			}
-		})
+		c.running.Go(x.runAside)
+		<-x.waits
 		return nil
 	}
 	if x.alone() {

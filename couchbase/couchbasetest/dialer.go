@@ -3,6 +3,7 @@ package couchbasetest
 import (
 	"context"
 	"net"
+	"strconv"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
 )
@@ -36,8 +37,9 @@ func (c *Cluster) nodeAt(address string) *node {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.nodes {
-		for service := range n.ports {
-			if n.addressOf(service) == address {
+		for _, port := range n.ports {
+			port := strconv.Itoa(port)
+			if address == net.JoinHostPort(n.host, port) || address == net.JoinHostPort(n.externalHost(), port) {
 				return n
 			}
 		}

@@ -27,7 +27,7 @@
 //
 // All methods of [Cluster] and [Dialer] may be called from any goroutine, also from within the functions of a [Fault]. Middleware runs
 // with no lock held. Its waits delay one request, or the requests of one connection if the client has not asked for
-// replies in any order.
+// replies in any order; see [Request.Aside].
 //
 // # Limits
 //

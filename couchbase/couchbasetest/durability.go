@@ -132,6 +132,7 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 
 // await waits for the durable write of the request, whose reply is ready.
 func (x *exec) await(reply *Reply) *Reply {
+	x.aside()
 	result, ok := x.ahead.wait()
 	if !ok {
 		return nil

@@ -2,6 +2,7 @@ package couchbasetest
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
@@ -16,6 +17,8 @@ type exec struct {
 	p       memd.Packet
 	command *command // nil if there is none with the opcode
 	middle  []Middleware
+	waits   chan struct{} // closed when the request, which has a goroutine of its own, waits or has ended; nil without
+	once    sync.Once
 	start   time.Time
 	frames  frames
 	request *Request // what middleware sees of it; nil without middleware
@@ -41,6 +44,26 @@ func newExec(c *conn, p memd.Packet) *exec {
 // own makes the request one of its own bytes, which stay.
 func (x *exec) own(packet []byte) {
 	x.p, _ = memd.Parse(packet)
+	x.waits = make(chan struct{})
+}
+
+// runAside executes the request on a goroutine of its own. The next requests of the connection begin when it waits, or has ended, so
+// that requests begin in the order in which they were sent.
+func (x *exec) runAside() {
+	defer x.aside()
+	switch err := x.run(); {
+	case errors.Is(err, errSilent):
+	case err != nil || x.conn.out.flush() != nil:
+		_ = x.conn.out.flush()
+		x.conn.close()
+	}
+}
+
+// aside lets the next requests begin.
+func (x *exec) aside() {
+	if x.waits != nil {
+		x.once.Do(func() { close(x.waits) })
+	}
 }
 
 // alone reports whether the request must not run beside others.
@@ -56,6 +79,7 @@ func (x *exec) sinceStart() time.Duration { return time.Since(x.start) }
 
 // run executes the request and puts the reply on its way.
 func (x *exec) run() error {
+	defer x.cluster.begin()()
 	x.node.received[x.p.Opcode].Add(1)
 	x.note()
 	var reply *Reply
@@ -114,13 +138,13 @@ func parseFrames(b []byte) (f frames) {
 			return f
 		}
 		b = others
-		switch next.Kind {
-		case memd.FrameBarrier:
+		switch kind := next.Kind; {
+		case kind == memd.FrameBarrier:
 			f.barrier = true
-		case memd.FramePreserveExpiry:
+		case kind == memd.FramePreserveExpiry:
 			f.preserve = true
-		case memd.FrameImpersonate:
-		case memd.FrameDurability:
+		case kind == memd.FrameImpersonate:
+		case kind == memd.FrameDurability:
 			f.durable = true
 			f.level, f.timeout, err = memd.Durability(next.Data)
 		default:

@@ -34,6 +34,9 @@ type Fault struct {
 
 // handle applies the fault to a request.
 func (f *Fault) handle(r *Request, next Handler) *Reply {
+	if f.Before != nil || f.After != nil || f.Delay > 0 || f.ReplyDelay > 0 {
+		r.Aside()
+	}
 	if f.Before != nil {
 		f.Before()
 	}

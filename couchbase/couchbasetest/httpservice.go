@@ -1,6 +1,7 @@
 package couchbasetest
 
 import (
+	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -17,17 +18,29 @@ import (
 // answer, Inject makes requests fail, and Requests returns what was asked.
 type HTTPServices = httpapi.Services
 
-// The types of the methods of [HTTPServices].
-type (
-	HTTPWhen    = httpapi.When
-	HTTPScript  = httpapi.Script
-	HTTPAnswer  = httpapi.Answer
-	HTTPProblem = httpapi.Problem
-	HTTPFault   = httpapi.Fault
-	HTTPRequest = httpapi.Request
-	HTTPRecord  = httpapi.Record
-	NodeID      = httpapi.NodeID
-)
+// HTTPWhen selects HTTP requests.
+type HTTPWhen = httpapi.When
+
+// HTTPScript answers requests of the query, analytics, search and views services.
+type HTTPScript = httpapi.Script
+
+// HTTPAnswer is the answer of a script.
+type HTTPAnswer = httpapi.Answer
+
+// HTTPProblem is an error or a warning in an [HTTPAnswer].
+type HTTPProblem = httpapi.Problem
+
+// HTTPFault says what happens to one HTTP request.
+type HTTPFault = httpapi.Fault
+
+// HTTPRequest is one HTTP request as scripts and [HTTPWhen] see it.
+type HTTPRequest = httpapi.Request
+
+// HTTPRecord is an HTTP request with how it was answered.
+type HTTPRecord = httpapi.Record
+
+// NodeID is the number of a node in [HTTPWhen].
+type NodeID = httpapi.NodeID
 
 // The places where an [HTTPFault] can end a connection.
 const (
@@ -53,10 +66,10 @@ const (
 func (c *Cluster) HTTP() *HTTPServices { return c.http }
 
 // serveHTTP serves an HTTP service of a node until the listener is closed.
-func (n *node) serveHTTP(l net.Listener, s clustermap.Service) {
+func (n *node) serveHTTP(l net.Listener, secure *tls.Config, s clustermap.Service) {
 	server := &http.Server{Handler: n.cluster.http.Handler(NodeID(n.index), s), ErrorLog: log.New(io.Discard, "", 0)}
 	n.web.add(server)
-	_ = server.Serve(&gatedListener{l, n})
+	_ = server.Serve(&gatedListener{l, n, secure})
 	_ = server.Close()
 }
 
@@ -104,7 +117,8 @@ func (w *web) keep(c *gatedConn) {
 // gatedListener accepts connections whose bytes are held back while the node does not get on.
 type gatedListener struct {
 	net.Listener
-	node *node
+	node   *node
+	secure *tls.Config // nil without TLS
 }
 
 func (l *gatedListener) Accept() (net.Conn, error) {
@@ -119,6 +133,9 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 		}
 		c := &gatedConn{Conn: nc, gate: &l.node.gate, done: make(chan struct{})}
 		l.node.web.keep(c)
+		if l.secure != nil {
+			return tls.Server(c, l.secure), nil
+		}
 		return c, nil
 	}
 }

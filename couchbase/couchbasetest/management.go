@@ -42,7 +42,7 @@ func (m management) Nodes() []httpapi.Node {
 	for _, n := range m.nodes {
 		if n.member || n.failedOver {
 			list = append(list, httpapi.Node{
-				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
+				ID: NodeID(n.index), UUID: n.uuid, Hostname: n.host, Group: m.groupOf(n.index), Ports: n.ports, Healthy: n.works() && !n.isolated, Member: n.member,
 			})
 		}
 	}
@@ -128,28 +128,18 @@ func settingsOf(b httpapi.Bucket) Bucket {
 
 // CreateBucket makes a bucket.
 func (m management) CreateBucket(b httpapi.Bucket) error {
-	if err := m.Cluster.CreateBucket(settingsOf(b)); err != nil {
-		return asManagement(err)
-	}
-	return m.changeBucket(b.Name, func(made *bucket) { made.shown = b })
+	return asManagement(m.create(settingsOf(b), b))
 }
 
 // UpdateBucket replaces the settings of a bucket, but not the number of its replicas, which takes a rebalance.
 func (m management) UpdateBucket(b httpapi.Bucket) error {
-	return m.changeBucket(b.Name, func(there *bucket) {
-		there.shown = b
-		there.MaxExpiry, there.FlushEnabled = b.MaxExpiry, b.FlushEnabled
-	})
-}
-
-func (m management) changeBucket(name string, change func(*bucket)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := m.buckets[name]
-	if b == nil {
+	there := m.buckets[b.Name]
+	if there == nil {
 		return httpapi.ErrBucketNotFound
 	}
-	change(b)
+	there.shown, there.MaxExpiry, there.FlushEnabled = b, b.MaxExpiry, b.FlushEnabled
 	return nil
 }
 

@@ -74,6 +74,46 @@ func (m *manifest) find(id uint32) *collection {
 
 func (m *manifest) has(id uint32) bool { return m.find(id) != nil }
 
+// clone returns a copy that does not change.
+func (m *manifest) clone() *manifest {
+	kept := &manifest{uid: m.uid, nextID: m.nextID}
+	for _, s := range m.scopes {
+		scopeKept := &scope{name: s.name, id: s.id}
+		for _, c := range s.collections {
+			collectionKept := *c
+			scopeKept.collections = append(scopeKept.collections, &collectionKept)
+		}
+		kept.scopes = append(kept.scopes, scopeKept)
+	}
+	return kept
+}
+
+// HoldManifests makes a node keep the scopes and collections that it knows now, and learn of no newer ones.
+func (c *Cluster) HoldManifests(node int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodeLocked("HoldManifests", node)
+	n.held = make(map[*bucket]*manifest)
+	for _, b := range c.buckets {
+		n.held[b] = b.manifest.clone()
+	}
+}
+
+// ReleaseManifests ends HoldManifests.
+func (c *Cluster) ReleaseManifests(node int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodeLocked("ReleaseManifests", node).held = nil
+}
+
+// manifest returns the scopes and collections that the node knows.
+func (x *exec) manifest() *manifest {
+	if held := x.node.held[x.bucket]; held != nil {
+		return held
+	}
+	return &x.bucket.manifest
+}
+
 // toJSON returns the manifest as nodes serve it.
 func (m *manifest) toJSON() any {
 	type collectionJSON struct {

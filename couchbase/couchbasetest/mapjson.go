@@ -35,11 +35,12 @@ type nodeJSON struct {
 }
 
 type nodeExtJSON struct {
-	Services map[string]int `json:"services"`
-	Hostname string         `json:"hostname"`
-	ThisNode bool           `json:"thisNode,omitempty"`
-	UUID     string         `json:"nodeUUID"`
-	Group    string         `json:"serverGroup"`
+	Services  map[string]int           `json:"services"`
+	Hostname  string                   `json:"hostname"`
+	ThisNode  bool                     `json:"thisNode,omitempty"`
+	UUID      string                   `json:"nodeUUID"`
+	Group     string                   `json:"serverGroup"`
+	Alternate map[string]alternateJSON `json:"alternateAddresses,omitempty"`
 }
 
 type vbucketMapJSON struct {
@@ -89,7 +90,9 @@ func (c *Cluster) addNodes(m *mapJSON, b *bucket, at *node) {
 	}
 	for _, i := range order {
 		n := c.nodes[i]
-		m.NodesExt = append(m.NodesExt, nodeExtJSON{Services: n.ports, Hostname: n.host, ThisNode: n == at, UUID: n.uuid, Group: "Group 1"})
+		m.NodesExt = append(m.NodesExt, nodeExtJSON{
+			Services: n.ports, Hostname: n.host, ThisNode: n == at, UUID: n.uuid, Group: c.groupOf(i), Alternate: n.alternates(),
+		})
 	}
 }
 
@@ -102,6 +105,9 @@ func (b *bucket) describe(m *mapJSON) {
 		m.BucketType = "ephemeral"
 	}
 	m.Capabilities = c.profile.bucketCapabilities(b.Ephemeral)
+	if b.shown.Storage == "magma" && c.profile.atLeast(7, 2) {
+		m.Capabilities = append(m.Capabilities, "nonDedupedHistory")
+	}
 	m.URI = "/pools/default/buckets/" + b.Name + "?bucket_uuid=" + b.uuid
 	m.StreamingURI = "/pools/default/bucketsStreaming/" + b.Name + "?bucket_uuid=" + b.uuid
 	servers := make([]string, len(b.members))

@@ -29,6 +29,10 @@ type Request struct {
 	x    *exec
 }
 
+// Aside lets the next requests of the connection begin, if the client accepts replies in any order. Middleware that waits by itself
+// calls it before; a [Fault] that waits does so.
+func (r *Request) Aside() { r.x.aside() }
+
 // describe returns what middleware sees of the request.
 func (x *exec) describe() *Request {
 	r := &Request{

@@ -1,7 +1,9 @@
 package couchbasetest
 
 import (
+	"crypto/tls"
 	"net"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -20,6 +22,7 @@ type node struct {
 	ports       map[string]int // by the service's name in the cluster map
 	listeners   []net.Listener
 	web         web
+	tls         *tls.Config     // nil without TLS
 	gate        testserver.Gate // shut while the node is paused or in a black hole
 	unreachable testserver.Gate // shut while the node is in a black hole
 	received    [256]atomic.Int64
@@ -29,6 +32,7 @@ type node struct {
 	failedOver bool // it was a member and is not removed yet
 	conns      map[*conn]struct{}
 	copies     map[*bucket][]store.VBucket
+	held       map[*bucket]*manifest // manifests that the node does not give up for newer ones
 }
 
 // condition is what may be wrong with a node.
@@ -41,14 +45,15 @@ type condition struct {
 
 // service is something that a node listens for.
 type service struct {
-	name  string
-	port  int // in memory
-	serve func(*node, net.Listener)
+	name    string
+	port    int  // in memory
+	secured bool // with TLS
+	serve   func(*node, net.Listener, *tls.Config)
 }
 
 // services are what each node offers.
 func (c *Cluster) services() []service {
-	list := []service{{"kv", 11210, (*node).acceptAll}}
+	list := []service{{"kv", 11210, false, (*node).acceptAll}}
 	for _, s := range []struct {
 		name string
 		port int
@@ -60,7 +65,16 @@ func (c *Cluster) services() []service {
 		{"fts", 8094, clustermap.Search},
 		{"cbas", 8095, clustermap.Analytics},
 	} {
-		list = append(list, service{s.name, s.port, func(n *node, l net.Listener) { n.serveHTTP(l, s.kind) }})
+		list = append(list, service{s.name, s.port, false, func(n *node, l net.Listener, secure *tls.Config) { n.serveHTTP(l, secure, s.kind) }})
+	}
+	if c.withTLS {
+		for _, s := range slices.Clone(list) {
+			port := s.port + 10_000
+			if s.name == "kv" {
+				port = 11207
+			}
+			list = append(list, service{s.name + "SSL", port, true, s.serve})
+		}
 	}
 	return list
 }
@@ -74,26 +88,58 @@ func (c *Cluster) newNodeLocked() (*node, error) {
 	if c.network != nil {
 		n.host = "node" + strconv.Itoa(n.index+1) + ".couchbase.test"
 	}
+	if err := n.certifyLocked(); err != nil {
+		return nil, err
+	}
 	for _, s := range c.services() {
-		l, err := n.listen(s.port)
-		if err != nil {
+		if err := n.offer(s); err != nil {
 			n.stopListening()
 			return nil, err
 		}
-		n.listeners = append(n.listeners, l)
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		n.ports[s.name], _ = strconv.Atoi(port)
-		c.wg.Go(func() { s.serve(n, l) })
 	}
 	c.nodes = append(c.nodes, n)
 	return n, nil
 }
 
-func (n *node) listen(port int) (net.Listener, error) {
-	if network := n.cluster.network; network != nil {
-		return network.Listen(net.JoinHostPort(n.host, strconv.Itoa(port)))
+// offer listens for a service, and serves it.
+func (n *node) offer(s service) error {
+	listeners, err := n.listen(s.port)
+	if err != nil {
+		return err
 	}
-	return net.Listen("tcp", n.host+":0")
+	_, port, _ := net.SplitHostPort(listeners[0].Addr().String())
+	n.ports[s.name], _ = strconv.Atoi(port)
+	secure := n.tls
+	if !s.secured {
+		secure = nil
+	}
+	for _, l := range listeners {
+		n.listeners = append(n.listeners, l)
+		n.cluster.wg.Go(func() { s.serve(n, l, secure) })
+	}
+	return nil
+}
+
+// listen returns the listeners of a service: one, or with another network in memory two.
+func (n *node) listen(port int) ([]net.Listener, error) {
+	network := n.cluster.network
+	if network == nil {
+		l, err := net.Listen("tcp", n.host+":0")
+		return []net.Listener{l}, err
+	}
+	hosts := []string{n.host}
+	if n.cluster.external {
+		hosts = append(hosts, n.externalHost())
+	}
+	var list []net.Listener
+	for _, host := range hosts {
+		l, err := network.Listen(net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
 }
 
 func (n *node) stopListening() {
@@ -121,17 +167,17 @@ func (n *node) refuse(refuse bool) {
 }
 
 // acceptAll serves the key-value connections.
-func (n *node) acceptAll(l net.Listener) {
+func (n *node) acceptAll(l net.Listener, secure *tls.Config) {
 	for {
 		nc, err := l.Accept()
 		if err != nil {
 			return
 		}
-		n.accept(nc)
+		n.accept(nc, secure)
 	}
 }
 
-func (n *node) accept(nc net.Conn) {
+func (n *node) accept(nc net.Conn, secure *tls.Config) {
 	c := n.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +186,7 @@ func (n *node) accept(nc net.Conn) {
 		return
 	}
 	c.conns++
-	conn := newConn(n, nc, c.conns)
+	conn := newConn(n, nc, secure, c.conns)
 	n.conns[conn] = struct{}{}
 	c.wg.Go(conn.serve)
 }

@@ -26,6 +26,9 @@ type config struct {
 	lag, saving            time.Duration
 	bareRefusals           bool
 	iterations             int
+	withTLS                bool
+	external               bool
+	groups                 []string
 }
 
 func newConfig(opts []Option) (config, error) {

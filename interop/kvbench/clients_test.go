@@ -10,9 +10,9 @@ import (
 
 	"github.com/couchbase/gocb/v2"
 
-	"github.com/holdfast-db/holdfast/interop/internal/cannedkv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/internal/cannedkv"
 )
 
 const key = "customer::1815"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 )
 
 // BlackPipe is a server that executes nothing. The test controls both ends: it calls the client's operations, and it says
@@ -83,7 +84,7 @@ func (p *BlackPipe) listen() error {
 			case errors.Is(err, net.ErrClosed):
 				return
 			case err == nil && !p.accept(nc):
-				abort(nc)
+				testserver.Abort(nc)
 			}
 		}
 	})

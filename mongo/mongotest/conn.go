@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
 	"github.com/holdfast-db/holdfast/internal/mongo/wire"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
@@ -51,7 +52,7 @@ type conn struct {
 func newConn(s *server, nc net.Conn, id int64) *conn {
 	c := &conn{set: s.set, server: s, mongos: s.mongos, member: s.member, epoch: s.epoch, id: id, nc: nc, plain: nc, done: make(chan struct{})}
 	if s.set.tls != nil {
-		c.nc = tls.Server(nc, s.set.tls.server)
+		c.nc = tls.Server(nc, s.set.tls)
 	}
 	c.x.conn = c
 	c.language = c.x.plainHooks()
@@ -62,14 +63,14 @@ func newConn(s *server, nc net.Conn, id int64) *conn {
 // Read reads from the client, and holds back what came while the server is isolated.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.nc.Read(b)
-	if gateErr := c.server.gate.wait(c.done); gateErr != nil {
+	if gateErr := c.server.gate.Wait(c.done); gateErr != nil {
 		return 0, gateErr
 	}
 	return n, err
 }
 
 func (c *conn) write(b []byte) error {
-	if err := c.server.gate.wait(c.done); err != nil {
+	if err := c.server.gate.Wait(c.done); err != nil {
 		return err
 	}
 	_, err := c.nc.Write(b)
@@ -80,7 +81,7 @@ func (c *conn) write(b []byte) error {
 func (c *conn) close() { c.once.Do(func() { close(c.done); _ = c.nc.Close() }) }
 
 // abort ends the connection with a reset.
-func (c *conn) abort() { c.once.Do(func() { close(c.done); abort(c.plain) }) }
+func (c *conn) abort() { c.once.Do(func() { close(c.done); testserver.Abort(c.plain) }) }
 
 // gone reports whether the connection was closed by the server.
 func (c *conn) gone() bool {

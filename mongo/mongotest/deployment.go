@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -9,12 +10,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/store"
 )
@@ -32,7 +33,8 @@ type Deployment struct {
 	balancers  []*balancer
 	servers    []*server // the members, then the mongos
 	journal    journal
-	tls        *authority // nil without TLS
+	authority  *testserver.Authority // nil without TLS
+	tls        *tls.Config           // of the servers, nil without TLS
 	transcript transcript
 	done       chan struct{} // closed by Close
 	wg         sync.WaitGroup
@@ -180,21 +182,9 @@ func (rs *Deployment) acceptAll(l net.Listener, accept func(net.Conn) bool) {
 			}
 		}
 		if !accept(c) {
-			abort(c)
+			testserver.Abort(c)
 		}
 	}
-}
-
-// abort closes a connection with a reset.
-func abort(c net.Conn) {
-	switch c := c.(type) {
-	case interface{ SetLinger(seconds int) error }:
-		_ = c.SetLinger(0)
-	case *memnet.Conn:
-		c.Abort(syscall.ECONNRESET)
-		return
-	}
-	_ = c.Close()
 }
 
 // accept begins to serve a connection. It returns false if the server does not run.

@@ -35,7 +35,7 @@ func (rs *Deployment) dial(ctx context.Context, network, address string) (net.Co
 	s := rs.serverAtLocked(address)
 	rs.mu.Unlock()
 	if s != nil {
-		if err := s.gate.wait(ctx.Done()); err != nil {
+		if err := s.gate.Wait(ctx.Done()); err != nil {
 			return nil, &net.OpError{Op: "dial", Net: network, Addr: memnet.Addr(address), Err: context.Cause(ctx)}
 		}
 	}

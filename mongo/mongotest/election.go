@@ -364,7 +364,7 @@ func (rs *Deployment) Isolate(member int) {
 	m := orPanic(rs.memberAt("Isolate", member))
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	m.gate.set(true)
+	m.gate.Set(true)
 	rs.reconsiderLocked()
 }
 
@@ -420,7 +420,7 @@ func (rs *Deployment) Heal() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	for i, m := range rs.members {
-		m.gate.set(false)
+		m.gate.Set(false)
 		clear(rs.cut[i])
 	}
 	rs.reconsiderLocked()

@@ -1,9 +1,9 @@
 package mongotest
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/mongoerr"
 )
 
@@ -37,4 +37,4 @@ func (e *CommandError) answered() *mongoerr.Error {
 }
 
 // errHangUp ends the connection without a reply: its member was killed, or the connection closed, meanwhile.
-var errHangUp = errors.New("mongotest: the connection is gone")
+var errHangUp = testserver.ErrGone

@@ -163,7 +163,7 @@ func (rs *Deployment) Dump() string {
 	defer rs.mu.Unlock()
 	for _, m := range rs.members {
 		fmt.Fprintf(&b, "member %d %s: %s, term %d, up %t, isolated %t, last %d, committed %d\n", m.index, m.addr, m.role,
-			m.term, m.up, m.gate.shut.Load(), m.data.Log.Last(), m.commit)
+			m.term, m.up, m.gate.IsShut(), m.data.Log.Last(), m.commit)
 	}
 	return b.String()
 }

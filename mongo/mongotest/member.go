@@ -98,7 +98,7 @@ func (m *member) linked(to *member) bool {
 	if m == to {
 		return m.up
 	}
-	return m.up && to.up && !m.gate.shut.Load() && !to.gate.shut.Load() && !m.set.cut[m.index][to.index]
+	return m.up && to.up && !m.gate.IsShut() && !to.gate.IsShut() && !m.set.cut[m.index][to.index]
 }
 
 // reaches reports whether two members hear of each other. Heartbeats, votes and fetching are requests with a response, so that

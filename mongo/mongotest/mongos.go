@@ -78,7 +78,7 @@ func appendMongos(dst []byte, writable string) []byte {
 // pickLocked returns the member that a command is for, nil if there is none now.
 func (r *mongos) pickLocked(c *command) *member {
 	p := r.set.newestPrimaryLocked()
-	if p != nil && p.gate.shut.Load() {
+	if p != nil && p.gate.IsShut() {
 		p = nil
 	}
 	if !c.secondaryOk || c.writes() || c.autocommit == autocommitOff {
@@ -106,7 +106,7 @@ func (r *mongos) pickLocked(c *command) *member {
 func (r *mongos) readerLocked(c *command, besides *member) *member {
 	var able []*member
 	for _, m := range r.set.members {
-		if m.up && !m.gate.shut.Load() && m.config.BearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
+		if m.up && !m.gate.IsShut() && m.config.BearsData() && (m.role == secondary || m == besides) && r.set.freshEnoughLocked(m, c.staleness) {
 			able = append(able, m)
 		}
 	}

@@ -34,7 +34,7 @@ func (x *exec) route() error {
 		if x.conn.gone() {
 			return errHangUp
 		}
-		if errors.Is(err, errHangUp) || x.conn.member.gate.shut.Load() {
+		if errors.Is(err, errHangUp) || x.conn.member.gate.IsShut() {
 			err = mongoerr.Errorf(mongoerr.HostUnreachable, "mongotest: the connection to %s was lost", x.conn.member.addr)
 		}
 		if err == nil || attempt == routeAttempts || !x.repeats(err) {
@@ -84,7 +84,7 @@ func (r *mongos) destinationLocked(x *exec) *member {
 		return r.pickLocked(&x.command)
 	}
 	id, _ := x.command.first.Integer()
-	if m := r.cursors[id]; m != nil && m.up && !m.gate.shut.Load() {
+	if m := r.cursors[id]; m != nil && m.up && !m.gate.IsShut() {
 		return m
 	}
 	delete(r.cursors, id) // it is lost with its member, if it was there

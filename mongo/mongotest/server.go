@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/failpoint"
 )
 
@@ -17,7 +18,7 @@ type server struct {
 	set    *Deployment
 	member *member // nil if it is a mongos
 	mongos *mongos // nil if it is a member
-	gate   gate
+	gate   testserver.Gate
 
 	up         bool
 	epoch      int64                // counts its starts and ends

@@ -1,87 +1,18 @@
 package mongotest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
-	"time"
 
+	"github.com/holdfast-db/holdfast/internal/testserver"
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/account"
 )
 
 // TLS makes the servers speak TLS and nothing else, with certificates of an authority of their own. [Deployment.ClientTLS]
 // returns what a client needs.
 func TLS() Option { return deploymentOption(func(c *config) { c.tls = true }) }
-
-// authority signs the certificates of one set: the servers' and its clients'.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	pool        *x509.CertPool
-	server      *tls.Config
-}
-
-// The certificates are valid for as long as any clock may say, that of a test's bubble (the year 2000) included.
-var (
-	validFrom  = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
-	validUntil = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-func newAuthority(hosts []string) (*authority, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "mongotest authority"}, NotBefore: validFrom, NotAfter: validUntil,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	a := &authority{key: key, pool: x509.NewCertPool()}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil {
-		return nil, err
-	}
-	a.pool.AddCert(a.certificate)
-	server, err := a.issue(pkix.Name{CommonName: hosts[0]}, hosts)
-	if err != nil {
-		return nil, err
-	}
-	a.server = &tls.Config{
-		Certificates: []tls.Certificate{server}, ClientCAs: a.pool, ClientAuth: tls.VerifyClientCertIfGiven, MinVersion: tls.VersionTLS12,
-	}
-	return a, nil
-}
-
-// issue makes a certificate for a subject, and for hosts if it is a server's.
-func (a *authority) issue(subject pkix.Name, hosts []string) (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: subject, NotBefore: validFrom, NotAfter: validUntil,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip != nil {
-			template.IPAddresses = append(template.IPAddresses, ip)
-		} else {
-			template.DNSNames = append(template.DNSNames, h)
-		}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
-	return tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: key}, err
-}
 
 // secure prepares certificates and users, before anybody can connect.
 func (rs *Deployment) secure() error {
@@ -100,7 +31,9 @@ func (rs *Deployment) secure() error {
 		return nil
 	}
 	var err error
-	rs.tls, err = newAuthority(rs.hosts())
+	if rs.authority, err = testserver.NewAuthority("mongotest authority"); err == nil {
+		rs.tls, err = rs.authority.Server(rs.hosts())
+	}
 	return err
 }
 
@@ -130,7 +63,7 @@ func (rs *Deployment) CACertificate() []byte {
 	if rs.tls == nil {
 		return nil
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rs.tls.certificate.Raw})
+	return rs.authority.PEM()
 }
 
 // ClientTLS returns a client's side of the set's TLS. With a subject it includes a certificate for that, which MONGODB-X509
@@ -139,15 +72,7 @@ func (rs *Deployment) ClientTLS(subject ...pkix.Name) (*tls.Config, error) {
 	if rs.tls == nil {
 		return nil, nil
 	}
-	c := &tls.Config{RootCAs: rs.tls.pool, MinVersion: tls.VersionTLS12}
-	for _, s := range subject {
-		certificate, err := rs.tls.issue(s, nil)
-		if err != nil {
-			return nil, err
-		}
-		c.Certificates = append(c.Certificates, certificate)
-	}
-	return c, nil
+	return rs.authority.Client(subject...)
 }
 
 // subject returns whom the certificate of the connection's other end names, "" if it showed none.

@@ -61,14 +61,14 @@ func (e *Endpoint) helps() {
 // probe sends the canary after the breaker's sleep.
 func (b *breaker) probe(context.Context) {
 	ctx := b.endpoint.ctx
-	if !pause(ctx, b.sleep) {
+	if !pause(ctx, b.sleep) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
 		return
 	}
 	permit, ok := b.Allow()
 	if !ok {
 		return
 	}
-	err := error(kv.ErrClosed)
+	err := kv.ErrClosed
 	if conn := b.endpoint.Conn(); conn != nil {
 		var reply kv.Reply
 		err = conn.RoundTrip(&kv.Request{Opcode: memd.OpNoop, Deadline: time.Now().Add(b.canary), Cancelled: ctx.Done()}, &reply)

@@ -14,6 +14,9 @@ type Bucket struct {
 	cluster  *Cluster
 	snapshot atomic.Pointer[Snapshot]
 
+	learning sync.Mutex // before mu
+	learnt   learnt
+
 	mu          sync.Mutex
 	name        string
 	network     string // "": not found yet
@@ -91,7 +94,20 @@ func (b *Bucket) Err() error {
 func (b *Bucket) Opening() (error, <-chan struct{}) { //nolint:revive,staticcheck // the error is a result, not a failure of Opening
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.Snapshot() != nil {
+		return nil, closedChannel
+	}
 	return b.err, b.wake(b.snapshot.Load(), Wait{AnyMap: true})
+}
+
+// Newer returns a channel that is closed when [Bucket.Snapshot] returns another value than since, which may be nil, or a little earlier.
+func (b *Bucket) Newer(since *Snapshot) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Snapshot() != since {
+		return closedChannel
+	}
+	return b.wake(b.snapshot.Load(), Wait{AnyMap: true})
 }
 
 // lateBucket returns the bucket that a connection which has just been made shall select.

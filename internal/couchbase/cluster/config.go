@@ -61,7 +61,7 @@ type Breaker struct {
 func (c *Config) check() error {
 	switch {
 	case len(c.Seeds) == 0:
-		return errors.New("Seeds is empty; it must have an address")
+		return errors.New("no Seeds; there must be an address")
 	case c.PollTimeout < 0:
 		return fmt.Errorf("PollTimeout is %v; it must not be negative", c.PollTimeout)
 	case c.Breaker == nil:

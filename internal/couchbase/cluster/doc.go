@@ -11,7 +11,8 @@
 // An Endpoint has a connection or the reason why it has none. It connects again after 10 ms, growing to 5 s (endpoint.go). Its
 // breaker's canary is a NOOP of the client's own (breaker.go).
 //
-// Order of the locks: Collection.mu, Bucket.mu, Cluster.mu. No lock is held while a connection is used or closed.
+// Order of the locks: that of a breaker, Bucket.learning, Collection.mu, Bucket.mu, Cluster.mu. Only Bucket.learning is held while a
+// connection is closed.
 //
 // The sources are Couchbase's RFCs 0005, 0024, 0048 and 0049.
 package cluster

@@ -109,7 +109,7 @@ func (e *Endpoint) redial(delayed bool) {
 	e.bucket.cluster.start(func(context.Context) {
 		for delayed || !e.dial() {
 			delayed = false
-			if !pause(e.ctx, e.nextDelay()) {
+			if !pause(e.ctx, e.nextDelay()) { //nolint:contextcheck // it ends with the endpoint, earlier than the cluster
 				return
 			}
 		}

@@ -75,7 +75,7 @@ func dialsOf(r *rig, host string) int {
 
 // A node that accepts connections and ends them at once is not dialled all the time.
 func TestANodeThatEndsEveryConnection(t *testing.T) {
-	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
+	opened(t, func(t *testing.T, r *rig, _ *cluster.Bucket) {
 		stop := time.Now().Add(2 * time.Second)
 		for time.Now().Before(stop) {
 			after(5 * ms)
@@ -167,6 +167,69 @@ func TestThePollFindsANewerMap(t *testing.T) {
 	}
 }
 
+// I/O errors ask at once, under the same floor (RFC 24).
+func TestALostConnectionAsksTheOtherNodesForAMapAtOnce(t *testing.T) {
+	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
+		r.SetMap(two(2))
+		r.nodes["a"].Refuse(true)
+		r.nodes["a"].Cut()
+		synctest.Wait()
+		if f := r.Fetches(); len(f) != 1 || f[0].Host != "b" || f[0].After != 0 || version(b.Snapshot()).Revision != 2 {
+			t.Errorf("%v, %v", f, version(b.Snapshot()))
+		}
+		after(20 * ms) // a dial fails within the floor
+		if f := r.Fetches(); len(f) != 1 {
+			t.Errorf("%v", f)
+		}
+		after(60 * ms) // and one after it
+		if f := r.Fetches(); len(f) != 2 || f[1].After != 70*ms {
+			t.Errorf("%v", f)
+		}
+	})
+}
+
+func TestAMapComesByAHandshake(t *testing.T) {
+	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
+		for _, n := range r.nodes { // nobody answers a fetch
+			n.Change(func() { n.Maps = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false } })
+		}
+		r.nodes["b"].Cut()
+		r.SetMap(two(2))
+		after(11 * ms)
+		if v := version(b.Snapshot()); v.Revision != 2 {
+			t.Errorf("%v", v)
+		}
+	})
+}
+
+func TestAFetchAsksTheNodeThatIsNamedFirst(t *testing.T) {
+	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
+		for i := range 20 {
+			b.Refresh(b.Snapshot(), b.Snapshot().Endpoints[i%2])
+			after(50 * ms)
+			if f := r.Fetches()[i]; f.Host != []string{"a", "b"}[i%2] {
+				t.Errorf("fetch %d asks %s", i, f.Host)
+			}
+		}
+	})
+}
+
+func TestTheSameMapIsReadOnce(t *testing.T) {
+	opened(t, func(t *testing.T, _ *rig, b *cluster.Bucket) {
+		body := two(2).JSON()
+		if !b.Learn(body, "a:11210") || b.Learn([]byte("{"), "a:11210") || version(b.Snapshot()).Revision != 2 {
+			t.Fatal("the map was not taken")
+		}
+		if n := testing.AllocsPerRun(10, func() { b.Learn(body, "a:11210") }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+		b.Learn(two(3).JSON(), "a:11210")
+		if !b.Learn(body, "a:11210") || version(b.Snapshot()).Revision != 3 {
+			t.Error("an older map changes nothing")
+		}
+	})
+}
+
 func TestAFetchAsksOneNodeAfterTheOther(t *testing.T) {
 	opened(t, func(t *testing.T, r *rig, b *cluster.Bucket) {
 		silent := func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false }
@@ -250,6 +313,9 @@ func TestWaitsEnd(t *testing.T) {
 		}
 		if !ended(b.Wake(s, cluster.Wait{VBucket: 0})) || ended(b.Wake(s, cluster.Wait{VBucket: 1})) || ended(b.Wake(b.Snapshot(), cluster.Wait{VBucket: 0})) {
 			t.Error("what happened since the snapshot ends a wait that begins now")
+		}
+		if !ended(b.Wake(b.Snapshot(), cluster.Wait{VBucket: 1, Endpoint: s.Endpoints[0]})) {
+			t.Error("an endpoint that can be used is not waited for")
 		}
 		replica := b.Wake(b.Snapshot(), cluster.Wait{VBucket: 3, Replica: 1})
 		m = two(3)

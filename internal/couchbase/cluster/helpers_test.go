@@ -55,16 +55,6 @@ func newRig(t *testing.T, hosts []string, maps ...nodescript.Map) *rig {
 	return r
 }
 
-// login makes the client log in.
-func (r *rig) login(password string) {
-	r.t.Helper()
-	login, err := kv.NewLogin(kv.Credential{Username: "user", Password: password, AllowPlain: true, Mechanisms: []string{kv.Plain}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.config.KV.Login = login
-}
-
 // open opens the cluster. It is closed at the end of the bubble by close.
 func (r *rig) open() *cluster.Cluster {
 	r.t.Helper()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"hash/maphash"
 	"net"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
@@ -24,14 +25,29 @@ func parseMap(body []byte, address string) (*clustermap.Map, error) {
 }
 
 // Learn takes a map that came from an address, if it is newer than the one in hand. It reports whether the bytes are a map of this
-// bucket; one that is not newer is.
+// bucket; one that is not newer is. Many callers may bring the same map at the same time: it is read once.
 func (b *Bucket) Learn(body []byte, address string) bool {
+	b.learning.Lock()
+	defer b.learning.Unlock()
+	sum := maphash.Bytes(learnSeed, body)
+	if b.learnt == (learnt{sum, address}) {
+		return true
+	}
 	m, err := parseMap(body, address)
-	if err != nil {
+	if err != nil || !b.take(m, address) {
 		return false
 	}
-	return b.take(m, address)
+	b.learnt = learnt{sum, address}
+	return true
 }
+
+// learnt names the map that was learnt last: the hash of its bytes, and where it came from.
+type learnt struct {
+	sum     uint64
+	address string
+}
+
+var learnSeed = maphash.MakeSeed()
 
 // take publishes a map if it may take the place of the one in hand. It reports false if the map is not one of this bucket.
 func (b *Bucket) take(m *clustermap.Map, address string) bool {

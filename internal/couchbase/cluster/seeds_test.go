@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
-	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/retry"
 )
@@ -166,6 +166,63 @@ func TestAFurtherBucketHasConnectionsOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestTheConnectionWithoutABucketIsMadeAgain(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(1)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		defer c.Close()
+		after(5 * ms)
+		r.nodes["a"].Refuse(true)
+		r.nodes["a"].Cut()
+		after(50 * ms)
+		if r.nodes["b"].Conns() != 1 || r.nodes["a"].Conns() != 0 {
+			t.Fatalf("dialled %q", r.Dials())
+		}
+		b := c.Bucket("bucket")
+		synctest.Wait()
+		if b.Snapshot() == nil {
+			t.Error(b.Err())
+		}
+	})
+}
+
+func TestABucketTakesNoMapOfAnotherOne(t *testing.T) {
+	other := only(7)
+	other.Bucket = "other"
+	inBubble(t, []string{"a"}, []nodescript.Map{alone("a")}, func(t *testing.T, r *rig) {
+		r.nodes["a"].Change(func() { r.nodes["a"].Missing = []string{"bucket"} })
+		c := r.open()
+		defer c.Close()
+		b := c.Bucket("bucket")
+		synctest.Wait()
+		if b.Learn(other.JSON(), "a:11210") || b.Snapshot() != nil {
+			t.Error("it took it")
+		}
+	})
+}
+
+func TestCloseWaitsForWhatRuns(t *testing.T) {
+	inBubble(t, []string{"a"}, nil, func(t *testing.T, r *rig) {
+		dialling := false
+		r.config.KV.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			dialling = true
+			<-ctx.Done()
+			<-time.After(10 * ms) // the dialer is slow to give up
+			dialling = false
+			return nil, ctx.Err()
+		}
+		c := r.open()
+		synctest.Wait()
+		if !dialling {
+			t.Error("nobody dials")
+		}
+		c.Close()
+		if dialling {
+			t.Error("a dial still runs after Close")
+		}
+		c.Close() // twice does no harm
+	})
+}
+
 // Old servers have no map of the cluster alone.
 func TestAServerWithoutAMapOfTheClusterAlone(t *testing.T) {
 	inBubble(t, []string{"a"}, []nodescript.Map{only(1)}, func(t *testing.T, r *rig) {
@@ -195,5 +252,3 @@ func TestOpenRefusesBadSettings(t *testing.T) {
 		}
 	}
 }
-
-var _ = memd.OpGet

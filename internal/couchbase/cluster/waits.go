@@ -34,7 +34,7 @@ func (b *Bucket) Wake(since *Snapshot, w Wait) <-chan struct{} {
 // wake is Wake with b.mu held.
 func (b *Bucket) wake(since *Snapshot, w Wait) <-chan struct{} {
 	s := b.snapshot.Load()
-	if b.closed || s != since && w.helpedBy(since, s) || w.AnyMap && s != nil && s.Map.HasBucket() {
+	if b.closed || s != since && w.helpedBy(since, s) {
 		return closedChannel
 	}
 	if w.Endpoint != nil && (w.Endpoint.gone || w.Endpoint.usable()) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Config has the settings of all connections of a cluster. It must not change after the first [Connect]. Every function in it must
-// be safe for concurrent use.
+// be safe for concurrent use. A panic of OnMap or OnOrphan ends the connection.
 type Config struct {
 	// Dial makes a connection. Nil means TCP with keepalives. A panic of it, or of its connection, becomes an error.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

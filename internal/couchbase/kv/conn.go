@@ -56,7 +56,7 @@ type Conn struct {
 	armed        int64  // when the timer fires; never if it is not set
 	ticking      bool   // it fires within a tick
 	requestsThen uint64 // the requests at the last tick
-	lastTick     time.Time
+	lastTick     int64  // when a tick last found a new request
 }
 
 // never is a time that does not come, in nanoseconds since the connection was made.
@@ -75,7 +75,6 @@ func newConn(c *Config, address string, id uint64, raw, nc net.Conn) *Conn {
 	if conn.plain {
 		conn.lone = newLoneExchange(nc, conn.wroteAlone)
 	}
-	conn.lastTick = conn.made
 	return conn
 }
 
@@ -129,7 +128,7 @@ func (c *Conn) LastUsed() time.Time {
 	if c.requests != c.requestsThen {
 		return time.Now()
 	}
-	return c.lastTick
+	return c.made.Add(time.Duration(c.lastTick))
 }
 
 // Err returns why the connection has ended, or nil while it is open. The error matches [ErrClosed].

@@ -35,7 +35,12 @@ func login(t testing.TB, c Credential) *Login {
 // slow returns a configuration for a network on which a round trip takes one second, and the dial half a second.
 func (s *server) slow(t *testing.T) *Config {
 	t.Helper()
-	network := memnet.New(memnet.Config{MinLatency: time.Second / 2, MaxLatency: time.Second / 2})
+	return s.on(t, memnet.New(memnet.Config{MinLatency: time.Second / 2, MaxLatency: time.Second / 2}))
+}
+
+// on returns a configuration for a network on which the script is the node.
+func (s *server) on(t *testing.T, network *memnet.Network) *Config {
+	t.Helper()
 	l, err := network.Listen(nodeAddress)
 	if err != nil {
 		t.Fatal(err)

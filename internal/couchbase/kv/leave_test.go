@@ -34,15 +34,21 @@ func newSilent() *silent {
 	return s
 }
 
-// release answers the requests that came, in the order of their values.
-func (s *silent) release() (n int) {
+// release answers the requests that came.
+func (s *silent) release() (n int) { return s.releaseOnly("") }
+
+// releaseOnly answers the requests that came with a value, or all for "".
+func (s *silent) releaseOnly(value string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	slices.SortFunc(s.held, func(a, b memd.Packet) int { return slices.Compare(a.Value, b.Value) })
-	for _, r := range s.held {
+	s.held = slices.DeleteFunc(s.held, func(r memd.Packet) bool {
+		if value != "" && string(r.Value) != value {
+			return false
+		}
 		s.peer.send(reply(r))
-	}
-	n, s.held = len(s.held), nil
+		n++
+		return true
+	})
 	return n
 }
 
@@ -124,11 +130,11 @@ func TestACancelledCallerLeaves(t *testing.T) {
 				case "a follower":
 					before = begin(c, get("before"))
 				case "beside the idle goroutine":
-					time.Sleep(10 * time.Millisecond)
+					pass(10 * time.Millisecond)
 				}
 				leaves = begin(c, r)
 				after = begin(c, get("after"))
-				time.Sleep(100 * time.Millisecond)
+				pass(100 * time.Millisecond)
 				cancel()
 				leaves.wantError(t, retry.StageInFlight, ErrCancelled)
 				leaves.wantTook(t, 100*time.Millisecond, 102*time.Millisecond)
@@ -143,6 +149,26 @@ func TestACancelledCallerLeaves(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAFollowerThatBecameTheLeaderIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSilent()
+		c := s.connect(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		r := get("leaves")
+		r.Cancelled = ctx.Done()
+		leader, leaves, stays := begin(c, get("leads")), begin(c, r), begin(c, get("stays"))
+		pass(10 * time.Millisecond) // the timer is not set any more
+		s.releaseOnly("leads")
+		leader.wantReply(t, "leads")
+		s.releaseOnly("stays")
+		stays.wantReply(t, "stays")
+		pass(10 * time.Millisecond)
+		cancel()
+		leaves.wantError(t, retry.StageInFlight, ErrCancelled)
+		leaves.wantTook(t, 20*time.Millisecond, 22*time.Millisecond)
+	})
 }
 
 func TestARequestThatWasCancelledBeforeIsNotSent(t *testing.T) {
@@ -184,6 +210,9 @@ func TestALateReplyIsAnOrphan(t *testing.T) {
 		}
 		if next.reply.Opaque == failed.Opaque {
 			t.Error("the opaque was used again while the server owed a reply to it")
+		}
+		if c.slots.left.first != nil {
+			t.Error("the slot is reserved although the reply has come")
 		}
 	})
 }
@@ -234,15 +263,56 @@ func TestACancelledCallerLeavesAWriteThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _, resume := blocked(t)
 		begin(c, get("first"))
+		pass(10 * time.Millisecond) // the timer is not set any more
 		ctx, cancel := context.WithCancel(t.Context())
 		writer := begin(c, Request{Opcode: memd.OpSet, Value: make([]byte, 20<<20), Cancelled: ctx.Done()})
-		time.Sleep(time.Second)
+		pass(time.Second)
 		cancel()
 		writer.wantError(t, retry.StageInFlight, ErrCancelled)
 		writer.wantTook(t, time.Second, time.Second+2*time.Millisecond)
 		resume()
 		begin(c, get("after")).wantReply(t, "after")
 	})
+}
+
+// A write was given two packets and stopped in the first. The caller of the second was the writer and has left: its packet is not sent.
+func TestAPacketThatAStoppedWriteDidNotReachIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		var arrived []string
+		s := &server{answer: func(p *peer, r memd.Packet) {
+			arrived = append(arrived, string(r.Value[:min(5, len(r.Value))]))
+			<-gate
+			p.send(reply(r))
+		}}
+		c := s.connect(t, nil)
+		first := begin(c, get("first"))
+		c.setWriting(true)
+		big := begin(c, Request{Opcode: memd.OpSet, Value: make([]byte, 20<<20)})
+		c.setWriting(false)
+		writer := get("leaves")
+		writer.Deadline = soon(10 * time.Millisecond)
+		leaves := begin(c, writer)
+		behind := begin(c, get("stays"))
+		leaves.wantError(t, retry.StageDispatch, ErrDeadline)
+		leaves.wantTook(t, 10*time.Millisecond, 11*time.Millisecond)
+		close(gate)
+		first.wantReply(t, "first")
+		behind.wantReply(t, "stays")
+		if <-big.done; big.err != nil {
+			t.Errorf("the request that was stopped has the error %v", big.err)
+		}
+		if want := []string{"first", "\x00\x00\x00\x00\x00", "stays"}; !slices.Equal(arrived, want) {
+			t.Errorf("%q arrived; want %q", arrived, want)
+		}
+	})
+}
+
+// setWriting makes callers believe that another one writes, or not.
+func (c *Conn) setWriting(writing bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writing = writing
 }
 
 func TestWhoseRequestWasSentWhenTheConnectionEnds(t *testing.T) {

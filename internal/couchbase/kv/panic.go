@@ -1,9 +1,12 @@
 package kv
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // recovered is deferred by a function that calls the application's code: its dialer, the connections of that, the functions of its
-// TLS configuration. It makes a panic the function's error, because on a goroutine of the connection a panic would end the process, and
+// TLS configuration, and the functions of a [Config]. It makes a panic the function's error, because on a goroutine of the connection a panic would end the process, and
 // on that of a caller it would leave the connection without a reader.
 func recovered(who string, err *error) {
 	if v := recover(); v != nil {
@@ -27,4 +30,10 @@ func (c *Conn) write(b []byte) (n int, err error) {
 func (c *Conn) closeQuietly() {
 	defer func() { _ = recover() }()
 	_ = c.raw.Close()
+}
+
+// setDeadlineQuietly sets a deadline of the connection. A connection without deadlines only ends its calls later.
+func (c *Conn) setDeadlineQuietly(set func(time.Time) error, at time.Time) {
+	defer func() { _ = recover() }()
+	_ = set(at)
 }

@@ -61,9 +61,9 @@ func TestAPushedMapIsTold(t *testing.T) {
 					conn, maps, node := pushing(t)
 					switch when {
 					case "while the connection is idle":
-						time.Sleep(time.Second)
+						pass(time.Second)
 						node.send(c.packet)
-						time.Sleep(time.Millisecond)
+						pass(time.Millisecond)
 					case "between two requests":
 						node.send(c.packet)
 						begin(conn, get("next")).wantReply(t, "next")
@@ -115,7 +115,7 @@ func TestAnIdleConnectionNoticesItsEnd(t *testing.T) {
 		s.answer = func(p *peer, r memd.Packet) { node = p; p.send(reply(r)) }
 		c := s.connect(t, cfg)
 		begin(c, get("1")).wantReply(t, "1")
-		time.Sleep(time.Second)
+		pass(time.Second)
 		node.nc.Close()
 		synctest.Wait()
 		c.Close(nil)
@@ -129,10 +129,13 @@ func TestTheLastUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(server).connect(t, nil)
 		for range 3 {
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			used := time.Now()
 			begin(c, get("1")).wantReply(t, "1")
-			time.Sleep(time.Minute)
+			if got := c.LastUsed(); !got.Equal(used) {
+				t.Errorf("the last use is at %v; it is %v", got, used)
+			}
+			pass(time.Minute)
 			if got := c.LastUsed().Sub(used); got < 0 || got > 3*time.Millisecond {
 				t.Errorf("the last use is %v after the real one", got)
 			}

@@ -54,7 +54,7 @@ func (c *Conn) deliver(b []byte, own *slot) (bool, error) {
 	case memd.MagicResponse, memd.MagicFlexibleResponse:
 	case memd.MagicServerRequest:
 		return false, c.pushed(&p)
-	default:
+	case memd.MagicRequest, memd.MagicFlexibleRequest, memd.MagicServerResponse:
 		return false, violation("it sent a %v", p.Magic)
 	}
 	s, generation := c.slots.find(uint16(p.Opaque)), uint16(p.Opaque>>16)
@@ -104,6 +104,11 @@ func (c *Conn) orphan(p *memd.Packet, s *slot, generation uint16) error {
 	if data, found, err := memd.FindFrame(p.Frames, memd.FrameServerDuration); found && err == nil {
 		o.ServerDuration, _ = memd.ServerDuration(data)
 	}
+	return c.tellOrphan(o)
+}
+
+func (c *Conn) tellOrphan(o Orphan) (err error) {
+	defer recovered("OnOrphan", &err)
 	if c.config.OnOrphan != nil {
 		c.config.OnOrphan(o)
 	}
@@ -146,6 +151,11 @@ func (c *Conn) pushed(p *memd.Packet) error {
 	default:
 		body = append([]byte(nil), body...)
 	}
+	return c.tellMap(version, body)
+}
+
+func (c *Conn) tellMap(version memd.MapVersion, body []byte) (err error) {
+	defer recovered("OnMap", &err)
 	c.config.OnMap(c, version, body)
 	return nil
 }
@@ -175,10 +185,10 @@ func (c *Conn) goesOn(err error) bool {
 	return goOn
 }
 
-// interruptLocked makes the read of a leader that leaves return.
+// interruptLocked makes the read of a leader that leaves return. If the leader has just ended its read, the next one returns, and goes on.
 func (c *Conn) interruptLocked() {
 	c.interrupted = true
-	_ = c.nc.SetReadDeadline(past)
+	c.setDeadlineQuietly(c.nc.SetReadDeadline, past)
 }
 
 // wasInterruptedLocked reports whether an error of a read is only an interruption, and makes reads possible again.
@@ -186,11 +196,7 @@ func (c *Conn) wasInterruptedLocked(err error) bool {
 	if c.err != nil || !c.interrupted || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false
 	}
-	c.resumeLocked()
-	return true
-}
-
-func (c *Conn) resumeLocked() {
 	c.interrupted = false
-	_ = c.nc.SetReadDeadline(time.Time{})
+	c.setDeadlineQuietly(c.nc.SetReadDeadline, time.Time{})
+	return true
 }

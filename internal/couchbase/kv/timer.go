@@ -8,19 +8,18 @@ const tick = time.Millisecond
 // The timer is set for the earliest deadline of a request, or the next tick if that comes before. It may fire too early, never too late: a
 // request that ends does not set it again.
 
-// armLocked sets the timer for a moment, which is before the one that it is set for. It reports false if the moment has passed.
-func (c *Conn) armLocked(at int64) bool {
-	wait := at - int64(time.Since(c.made))
-	if wait <= 0 {
-		return false
-	}
+// now returns the time since the connection was made, in nanoseconds.
+func (c *Conn) now() int64 { return int64(time.Since(c.made)) }
+
+// armLocked sets the timer for a moment, which is before the one that it is set for.
+func (c *Conn) armLocked(at, now int64) {
 	c.armed = at
+	wait := time.Duration(max(0, at-now))
 	if c.timer == nil {
-		c.timer = time.AfterFunc(time.Duration(wait), c.onTimer)
+		c.timer = time.AfterFunc(wait, c.onTimer)
 	} else {
-		c.timer.Reset(time.Duration(wait))
+		c.timer.Reset(wait)
 	}
-	return true
 }
 
 // tickLocked arranges that the connection looks around within a tick.
@@ -29,8 +28,8 @@ func (c *Conn) tickLocked() {
 		return
 	}
 	c.ticking = true
-	if at := int64(time.Since(c.made) + tick); at < c.armed {
-		c.armLocked(at)
+	if now := c.now(); now+int64(tick) < c.armed {
+		c.armLocked(now+int64(tick), now)
 	}
 }
 
@@ -41,13 +40,13 @@ func (c *Conn) onTimer() {
 	if c.err != nil {
 		return
 	}
-	now := time.Now()
+	now := c.now()
 	c.armed, c.ticking = never, false
-	next := c.expireLocked(int64(now.Sub(c.made)))
+	next := c.expireLocked(now)
 	c.checkCancelledLocked()
 	c.checkIdleLocked(now)
 	if next < c.armed {
-		c.armLocked(next)
+		c.armLocked(next, now)
 	}
 }
 
@@ -95,7 +94,7 @@ func (c *Conn) checkCancelledLocked() {
 
 // checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick. It makes the read of a lone exchange
 // that lasts an ordinary one.
-func (c *Conn) checkIdleLocked(now time.Time) {
+func (c *Conn) checkIdleLocked(now int64) {
 	quiet := c.requests == c.requestsThen
 	if !quiet {
 		c.requestsThen, c.lastTick = c.requests, now

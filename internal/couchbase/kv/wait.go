@@ -1,8 +1,6 @@
 package kv
 
-import (
-	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
-)
+import "github.com/holdfast-db/holdfast/internal/couchbase/memd"
 
 // awaitLocked waits until the slot's request has ended, and gives the slot back. While nobody else reads, it reads for all.
 func (c *Conn) awaitLocked(s *slot, r *Request) *Error {
@@ -49,17 +47,8 @@ func (c *Conn) followLocked(s *slot) {
 		c.followers.remove(s)
 	}
 	if cancelled {
+		s.cancelled = nil // if the reader is about to deliver the reply, only that is waited for
 		c.failLocked(s, ErrCancelled)
-		c.finishEnding(s)
-	}
-}
-
-// finishEnding waits until the reader has written the reply of a slot that it has claimed.
-func (c *Conn) finishEnding(s *slot) {
-	for s.state() == stateEnding {
-		c.mu.Unlock()
-		<-s.wake
-		c.mu.Lock()
 	}
 }
 
@@ -82,9 +71,6 @@ func (c *Conn) leadLocked(s *slot) {
 // handOverLocked makes a waiting caller the leader. The one that came last is chosen: its reply probably comes last, so it leads for the
 // longest time.
 func (c *Conn) handOverLocked() {
-	if c.interrupted {
-		c.resumeLocked()
-	}
 	for s := c.followers.last; s != nil; s = s.prev {
 		if s.state() == stateWaiting {
 			c.reader = s

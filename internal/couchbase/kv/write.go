@@ -85,8 +85,12 @@ func (c *Conn) queueLocked(r *Request, reply *Reply, dataType memd.DataType, val
 	deadline := never
 	if !r.Deadline.IsZero() {
 		deadline = int64(r.Deadline.Sub(c.made))
-		if deadline < c.armed && !c.armLocked(deadline) {
-			return nil, ErrDeadline
+		if deadline < c.armed {
+			now := c.now()
+			if deadline <= now {
+				return nil, ErrDeadline
+			}
+			c.armLocked(deadline, now)
 		}
 	}
 	s := c.slots.take()
@@ -158,7 +162,7 @@ func (c *Conn) goOnLocked(err error, b []byte, n int) bool {
 		return false
 	}
 	c.stopped = false
-	_ = c.nc.SetWriteDeadline(time.Time{})
+	c.setDeadlineQuietly(c.nc.SetWriteDeadline, time.Time{})
 	c.putBackLocked(b[n:])
 	return true
 }
@@ -188,7 +192,7 @@ func (c *Conn) putBackLocked(rest []byte) {
 // stopLocked makes the write of a caller that leaves return. Another write continues it.
 func (c *Conn) stopLocked() {
 	c.stopped = true
-	_ = c.nc.SetWriteDeadline(past)
+	c.setDeadlineQuietly(c.nc.SetWriteDeadline, past)
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -39,6 +39,9 @@ func (c *conn) serve() {
 		}
 		if a, ok := c.answer(r); ok {
 			a.Magic, a.Opcode, a.Opaque = memd.MagicResponse, r.Opcode, r.Opaque
+			if len(a.Frames) > 0 {
+				a.Magic = memd.MagicFlexibleResponse
+			}
 			c.send(a)
 		}
 	}

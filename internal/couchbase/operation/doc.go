@@ -8,7 +8,7 @@
 //  3. Each attempt takes the newest snapshot of the bucket, finds the endpoint of the key's vbucket (route.go), asks the endpoint's
 //     breaker, finds the collection's id, encodes the request (encode.go) and makes one round trip on the endpoint's connection.
 //  4. The status of the answer is looked up in one table (statuses.go), with the exceptions of single commands. Statuses that the
-//     table does not have are looked up in the server's error map (errormap.go). The result is a retry.Failure, with a channel that ends the
+//     table does not have are looked up in the server's error map . The result is a retry.Failure, with a channel that ends the
 //     delay early when what it waits for is there.
 //  5. After a failure that is not repeated, Do returns an [*Error], which matches the sentinels of this package (sentinels.go).
 //

@@ -84,9 +84,9 @@ func TestWhereARequestGoes(t *testing.T) {
 		{"the active node of another vbucket", func(q *operation.Request) { q.Key = keyOf1 }, "b", func(r memd.Packet) bool { return r.VBucket == 1 }},
 		{"the first replica", func(q *operation.Request) { q.Opcode, q.Replica = memd.OpGetReplica, 1 }, "b", func(r memd.Packet) bool { return r.VBucket == 0 && r.Key[0] == 0 }},
 		{
-			"OBSERVE has its key in the value", func(q *operation.Request) { q.Opcode, q.Replica = memd.OpObserve, 1 }, "b",
+			"OBSERVE has its key in the value, with the id of the collection", func(q *operation.Request) { q.Opcode, q.Replica = memd.OpObserve, 1 }, "b",
 			func(r memd.Packet) bool {
-				return len(r.Key) == 0 && bytes.Equal(r.Value, memd.AppendObserveKey(nil, 0, keyOf0)) && r.VBucket == 0
+				return len(r.Key) == 0 && bytes.Equal(r.Value, memd.AppendObserveKey(nil, 0, append([]byte{0}, keyOf0...))) && r.VBucket == 0
 			},
 		},
 		{

@@ -2,6 +2,7 @@ package operation_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,6 +150,13 @@ func (w *world) close() {
 	synctest.Wait()
 }
 
+// missing makes the nodes have no such buckets.
+func (w *world) missing(buckets ...string) {
+	for _, n := range w.nodes {
+		n.Change(func() { n.Missing = buckets })
+	}
+}
+
 // get describes a Get, and increment an operation that is not idempotent.
 func (w *world) get(key []byte) *operation.Request {
 	return &operation.Request{Name: "get", Opcode: memd.OpGet, Effect: operation.EffectOf(memd.OpGet), Collection: w.collection(), Key: key}
@@ -178,8 +186,8 @@ func (w *world) within(ctx context.Context, timeout time.Duration, q *operation.
 	if err == nil {
 		return r, nil
 	}
-	e, ok := err.(*operation.Error)
-	if !ok {
+	var e *operation.Error
+	if !errors.As(err, &e) {
 		w.t.Fatalf("the error is a %T: %v", err, err)
 	}
 	return r, e

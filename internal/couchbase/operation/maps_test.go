@@ -13,6 +13,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 // refusing is a script: the named hosts answer a status, with a value, and the others succeed.
@@ -40,6 +41,8 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	newerEpoch.Epoch = 2
 	other := moved(9)
 	other.Bucket = "other"
+	back := moved(2)
+	back.Forward = [][]int{{0, 1}, {0, 1}}
 	wrongSize := moved(9)
 	wrongSize.VBuckets = wrongSize.VBuckets[:1]
 	for _, c := range []struct {
@@ -53,6 +56,7 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	}{
 		{"a newer map is taken, and the new owner is asked after 1 ms", ptr(moved(2)), "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
 		{"the epoch comes before the revision", &newerEpoch, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
+		{"the owner in the newer map comes before the forward owner", &back, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@b"},
 		{"an equal map changes nothing", ptr(moved(1)), "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@a 11ms@a"},
 		{"an older map changes nothing", &older, "", nodescript.Map{}, nodescript.Map{}, 0, "0s@a 1ms@a 11ms@a"},
 		{"without a map one is fetched, and its coming ends the wait", nil, "", moved(2), nodescript.Map{}, 1, "0s@a 0s@b"},
@@ -95,6 +99,30 @@ func TestARefusalWithNotMyVBucket(t *testing.T) {
 	}
 }
 
+func TestARefusalByANodeThatHasMapsOnly(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		initial, current nodescript.Map
+		want             string
+	}{
+		{"a map is fetched, and its coming ends the wait", newest(1), moved(2), "0s@a 0s@b"},
+		{"during a rebalance the forward owner is next", forwarding(1), forwarding(1), "0s@a 1ms@b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, refusing(memd.StatusConfigOnly, nil, "a"), func(w *world) {
+				w.SetMap(c.current)
+				if _, err := w.do(w.increment(keyOf0)); err != nil {
+					t.Fatal(err)
+				}
+				equal(t, "requests", w.where(), c.want)
+				if n := len(w.Fetches()); n != 1 {
+					t.Errorf("%d fetches", n)
+				}
+			}, func(w *world, _ *cluster.Config, _ *operation.Config) { w.SetMap(c.initial) })
+		})
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 func TestTheForwardOwnerStaysUntilANewerMapComes(t *testing.T) {
@@ -109,6 +137,57 @@ func TestTheForwardOwnerStaysUntilANewerMapComes(t *testing.T) {
 		}
 		equal(t, "requests", w.where(), "0s@a 1ms@b 11ms@b 61ms@b 161ms@b 225ms@a")
 	}, func(w *world, _ *cluster.Config, _ *operation.Config) { w.SetMap(forwarding(1)) })
+}
+
+// Only active vbuckets have a forward owner.
+func TestAReplicaReadHasNoForwardOwner(t *testing.T) {
+	inWorld(t, refusing(memd.StatusNotMyVBucket, forwarding(1).JSON(), "b"), func(w *world) {
+		q := w.get(keyOf0)
+		q.Opcode, q.Replica = memd.OpGetReplica, 1
+		if _, err := w.within(context.Background(), 50*ms, q); !errors.Is(err, operation.ErrNotMyVBucket) {
+			t.Error(err)
+		}
+		equal(t, "requests", w.where(), "0s@b 1ms@b 11ms@b")
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		m := forwarding(1)
+		m.Forward = [][]int{{0, 1}, {0, 1}}
+		w.SetMap(m)
+	})
+}
+
+func TestWhileAnOperationWaitsForAnOwnerMapsAreFetched(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		time.AfterFunc(777*ms, func() { w.SetMap(newest(2)) }) // nobody pushes it
+		if _, err := w.do(w.get(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		if at := w.Log()[0].After; at < 777*ms || at > 777*ms+60*ms {
+			t.Errorf("the first success came after %v", at)
+		}
+	}, noNode)
+}
+
+// With deduplicated maps an empty 07 means "you could know": a newer map that came meanwhile is used, and nobody is asked.
+func TestANewerMapThatIsInHandIsUsed(t *testing.T) {
+	inWorld(t, func(host string, _ int, _ memd.Packet) (answer, bool) {
+		if host == "a" {
+			<-time.After(5 * ms)
+			return answer{Status: memd.StatusNotMyVBucket}, true
+		}
+		return answer{}, true
+	}, func(w *world) {
+		<-time.After(5 * ms)
+		w.ClearLog()
+		w.SetMap(moved(2))
+		time.AfterFunc(2*ms, func() { w.nodes["b"].Push(true) })
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "requests", w.where(), "0s@a 5ms@b")
+		if len(w.Fetches()) != 0 {
+			t.Errorf("%v", w.Fetches())
+		}
+	})
 }
 
 func TestAPushEndsTheWaitsAtOnce(t *testing.T) {
@@ -191,9 +270,10 @@ func TestARefusalThatLastsCostsFewRequests(t *testing.T) {
 		status memd.Status
 		lasts  time.Duration
 		most   int
+		figure string
 	}{
-		{memd.StatusNotMyVBucket, 100 * ms, 5},
-		{memd.StatusConfigOnly, 300 * ms, 7},
+		{memd.StatusNotMyVBucket, 100 * ms, 5, "cb-nmvb-requests"},
+		{memd.StatusConfigOnly, 300 * ms, 7, "cb-config-only-requests"},
 	} {
 		t.Run(c.status.String(), func(t *testing.T) {
 			inWorld(t, refusing(c.status, nil, "a", "b"), func(w *world) {
@@ -205,9 +285,11 @@ func TestARefusalThatLastsCostsFewRequests(t *testing.T) {
 				if _, err := w.do(w.get(keyOf0)); err != nil {
 					t.Fatal(err)
 				}
-				if n := len(w.Log()); n > c.most || n < 3 {
+				n := len(w.Log())
+				if n > c.most || n < 3 {
 					t.Errorf("%d requests: %v", n, w.where())
 				}
+				fmt.Printf("figure %s %d\n", c.figure, n)
 				for _, host := range []string{"a", "b"} {
 					last := -time.Hour
 					for _, f := range w.Fetches() {
@@ -239,6 +321,7 @@ func TestRequestsInABlackHoleEndWithTheMapWithoutTheNode(t *testing.T) {
 			callers.Go(func() {
 				var r operation.Result
 				q, want := w.get(keyOf0), error(nil)
+				q.Strategy = retry.BestEffort(retry.BackoffOptions{Min: time.Second, Max: time.Second}) // the map ends its delay too
 				if i%2 == 1 {
 					q, want = w.increment(keyOf0), operation.ErrRequestCanceled
 				}
@@ -259,21 +342,28 @@ func TestRequestsInABlackHoleEndWithTheMapWithoutTheNode(t *testing.T) {
 }
 
 func TestADeadNodeIsFoundByAskingTheOthers(t *testing.T) {
-	inWorld(t, nil, func(w *world) {
-		<-time.After(5 * ms)
-		w.nodes["a"].Stop()
-		var at time.Duration
-		time.AfterFunc(777*ms, func() { w.SetMap(moved(2)) }) // nobody pushes it
-		w.ClearLog()
-		if _, err := w.do(w.get(keyOf0)); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range w.Log() {
-			at = e.After
-		}
-		if at < 777*ms || at > 777*ms+60*ms {
-			t.Errorf("the first success came after %v", at)
-		}
-		delete(w.nodes, "a")
-	})
+	for _, dead := range []time.Duration{0, 6 * time.Second} { // before the operation begins
+		t.Run(dead.String(), func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				<-time.After(5 * ms)
+				w.nodes["a"].Stop()
+				<-time.After(dead)
+				time.AfterFunc(777*ms, func() { w.SetMap(moved(2)) }) // nobody pushes it
+				w.ClearLog()
+				if _, err := w.do(w.get(keyOf0)); err != nil {
+					t.Fatal(err)
+				}
+				log := w.Log()
+				if at := log[len(log)-1].After; at < 777*ms || at > 777*ms+60*ms {
+					t.Errorf("the first success came after %v", at)
+				}
+				n := len(w.Fetches())
+				<-time.After(time.Second)
+				if more := len(w.Fetches()) - n; more > 2 { // a dial that fails asks too
+					t.Errorf("%d fetches that nobody needs", more)
+				}
+				delete(w.nodes, "a")
+			})
+		})
+	}
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/nodescript"
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
+	"github.com/holdfast-db/holdfast/internal/memnet"
+	"github.com/holdfast-db/holdfast/retry"
 )
 
 func login(t *testing.T, password string) *kv.Login {
@@ -90,6 +93,19 @@ func TestABucketThatIsNotThere(t *testing.T) {
 				if _, err := w.do(w.increment(keyOf0)); err != nil {
 					t.Error(err)
 				}
+				<-time.After(5 * ms)
+				for _, n := range w.nodes {
+					n.Cut() // the next connections select the bucket
+				}
+				<-time.After(50 * ms)
+				if _, err := w.do(w.increment(keyOf0)); err != nil {
+					t.Error(err)
+				}
+				for _, e := range w.bucket.Snapshot().Endpoints {
+					if e.Conn() == nil || e.Conn().Bucket() != "bucket" {
+						t.Errorf("%s: %v", e.Address(), e.Err())
+					}
+				}
 			}, missing, strategy(declining()), func(w *world, _ *cluster.Config, _ *operation.Config) {
 				if globalMap {
 					m := newest(0)
@@ -159,7 +175,12 @@ func TestCloseLeavesNothing(t *testing.T) {
 				n.Refuse(true)
 			}
 		}}, operation.ErrShutdown},
-		{"while a breaker is open", nil, openBreaker, []setup{breaks}, operation.ErrShutdown},
+		{"while a breaker is open", silence, func(w *world) {
+			openBreaker(w)
+			w.nodes["a"].Change(func() {
+				w.nodes["a"].Script = func(memd.Packet) (memd.Packet, bool) { return memd.Packet{}, false }
+			})
+		}, []setup{breaks}, operation.ErrShutdown},
 		{"while an id is looked up", silence, func(w *world) {
 			go func() {
 				var r operation.Result
@@ -178,14 +199,18 @@ func TestCloseLeavesNothing(t *testing.T) {
 					var r operation.Result
 					done <- w.runner.Do(context.Background(), time.Minute, w.increment(keyOf0), &r)
 				}()
-				synctest.Wait()
+				<-time.After(4321 * ms) // the delays have grown
 				began := time.Now()
 				w.client.Close()
 				if d := time.Since(began); d > 5*ms {
 					t.Errorf("Close took %v", d)
 				}
 				err := <-done
-				if !errors.Is(err, c.kind) || time.Since(began) > 600*ms {
+				most := time.Duration(0)
+				if c.name == "while an operation waits for a retry" {
+					most = 500 * ms // Close does not end the delays of a strategy
+				}
+				if !errors.Is(err, c.kind) || !errors.Is(err, operation.ErrShutdown) && !errors.Is(err, operation.ErrAuthenticationFailure) || time.Since(began) > most {
 					t.Errorf("%v after %v", err, time.Since(began))
 				}
 				began = time.Now()
@@ -195,4 +220,111 @@ func TestCloseLeavesNothing(t *testing.T) {
 			}, c.setups...)
 		})
 	}
+}
+
+func TestWhatOpensABreaker(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script nodeScript
+		ctx    func() (context.Context, context.CancelFunc)
+		good   func(error) bool
+		opens  bool
+	}{
+		{"a timeout", silence, deadline(5 * ms), nil, true},
+		{"a timeout that the application judges otherwise", silence, deadline(5 * ms), func(error) bool { return true }, false},
+		{"a cancellation is neutral", silence, cancelled(5*ms, nil), nil, false},
+		{"an answer, whatever it says, is good", status(memd.StatusInternal, always), deadline(time.Second), nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, c.script, func(w *world) {
+				ctx, cancel := c.ctx()
+				defer cancel()
+				if _, err := w.within(ctx, time.Second, w.get(keyOf0)); err == nil {
+					t.Error("it succeeded")
+				}
+				w.ClearLog()
+				q := w.get(keyOf0)
+				q.Strategy = declining()
+				_, err := w.within(context.Background(), ms, q)
+				if opened := errors.Is(err, operation.ErrCircuitBreakerOpen); opened != c.opens || opened == (len(w.Log()) > 0) {
+					t.Errorf("%v, requests %v", err, w.requests())
+				}
+			}, breaks, func(_ *world, config *cluster.Config, _ *operation.Config) { config.Breaker.Good = c.good })
+		})
+	}
+}
+
+func TestCloseWakesAnOperationThatCouldBeRepeated(t *testing.T) {
+	inWorld(t, silence, func(w *world) {
+		time.AfterFunc(10*ms, w.client.Close)
+		began := time.Now()
+		q := w.get(keyOf0)
+		q.Strategy = retry.BestEffort(retry.BackoffOptions{Min: time.Second, Max: time.Second})
+		if _, err := w.do(q); !errors.Is(err, operation.ErrShutdown) || time.Since(began) != 10*ms {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// oneWay is the latency of the network in atALatency.
+const oneWay = 10 * ms
+
+// atALatency opens a client and its bucket, with a password, on a network with a latency, and makes an operation in the same moment. It
+// returns how many round trips after the TCP connect it ended.
+func atALatency(t *testing.T, password string) (trips float64, err *operation.Error) {
+	t.Helper()
+	w := &world{Cluster: nodescript.New(memnet.Config{MinLatency: oneWay, MaxLatency: oneWay}), t: t, nodes: make(map[string]*nodescript.Node)}
+	w.nodes["a"] = w.Start(&nodescript.Node{Host: "a", Password: "right"})
+	w.SetMap(nodescript.Map{Revision: 1, Bucket: "bucket", Hosts: []string{"a"}, VBuckets: [][]int{{0}, {0}}})
+	var failed error
+	w.client, failed = cluster.Open(cluster.Config{
+		Seeds: []string{"a:11210"}, KV: kv.Config{Dial: w.DialContext, Features: features(), Login: login(t, password)},
+	})
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	defer w.close()
+	w.bucket = w.client.Bucket("bucket")
+	if w.runner, failed = operation.New(operation.Config{}); failed != nil {
+		t.Fatal(failed)
+	}
+	began := time.Now()
+	_, err = w.do(w.get(keyOf0))
+	if len(w.Dials()) != 1 {
+		t.Errorf("dialled %q", w.Dials())
+	}
+	return float64(time.Since(began)-oneWay) / float64(2*oneWay), err // a dial takes the latency
+}
+
+func TestConnectBucketAndGetInARow(t *testing.T) {
+	t.Run("the reply is there 2 round trips after the TCP connect", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if trips, err := atALatency(t, "right"); err != nil || trips != 2 {
+				t.Errorf("%v after %v round trips", err, trips)
+			}
+		})
+	})
+	t.Run("a wrong password is said after one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			if trips, err := atALatency(t, "wrong"); !errors.Is(err, operation.ErrAuthenticationFailure) || trips != 1 {
+				t.Errorf("%v after %v round trips", err, trips)
+			}
+		})
+	})
+}
+
+// A bucket that is deleted while the client has it open is the cause of the timeout.
+func TestABucketThatIsDeleted(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		<-time.After(5 * ms)
+		for _, n := range w.nodes {
+			n.Change(func() { n.Missing = []string{"bucket"} })
+			n.Cut()
+		}
+		synctest.Wait()
+		_, err := w.within(context.Background(), 200*ms, w.increment(keyOf0))
+		if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrBucketNotFound) {
+			t.Error(err)
+		}
+	})
 }

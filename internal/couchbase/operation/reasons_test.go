@@ -54,6 +54,12 @@ var paths = []path{
 	}},
 	{reason: "KV_NOT_MY_VBUCKET", script: status(memd.StatusNotMyVBucket, 2), always: true, sent: true},
 	{reason: "KV_CONFIG_ONLY", script: status(memd.StatusConfigOnly, 2), always: true, sent: true},
+	{reason: "KV_COLLECTION_OUTDATED", script: status(memd.StatusUnknownCollection, 2), always: true, sent: true},
+	{reason: "BUCKET_OPEN_IN_PROGRESS", always: true, ends: 70 * ms, setups: []setup{func(w *world, _ *cluster.Config, _ *operation.Config) {
+		w.missing("bucket")
+	}}, arrange: func(w *world) { // the bucket is asked for after 10, 30, 70 ms
+		time.AfterFunc(40*ms, func() { w.missing() })
+	}},
 	{reason: "KV_ERROR_MAP_RETRY_INDICATED", script: status(0xff01, 2), safe: true, sent: true},
 	{reason: "KV_LOCKED", script: status(memd.StatusLocked, 2), safe: true, sent: true, kind: operation.ErrDocumentLocked},
 	{reason: "KV_TEMPORARY_FAILURE", script: status(memd.StatusTemporaryFailure, 2), safe: true, sent: true, kind: operation.ErrTemporaryFailure},
@@ -146,7 +152,7 @@ func (p path) refused(w *world, err *operation.Error, declines bool) {
 	if p.sent {
 		requests = 1
 	}
-	if log := w.requests(); len(log) != requests || err.Retries != 0 || (err.DispatchedTo != "") != p.sent {
+	if log := w.requests(); len(log) != requests || err.Retries != 0 || len(err.Reasons) != 0 || (err.DispatchedTo != "") != p.sent {
 		w.t.Errorf("requests %v, %+v", log, err)
 	}
 }

@@ -58,10 +58,7 @@ func (u *run) notOpen() retry.Failure {
 	case isAuthentication(err):
 		return u.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
-	cause := &attemptError{kind: ErrBucketNotOpen, err: err}
-	if errors.Is(err, kv.ErrNoBucket) || errors.Is(err, kv.ErrNoAccess) {
-		cause.kind = ErrBucketNotFound
-	}
+	cause := noBucket(attemptError{kind: ErrBucketNotOpen, err: err})
 	return retry.Failure{Err: cause, Stage: retry.StageDispatch, Reason: couchbasereason.BucketOpening, Wake: wake}
 }
 
@@ -74,7 +71,20 @@ func (u *run) noConnection() retry.Failure {
 	case isAuthentication(err):
 		return u.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
-	return u.notSent(attemptCause{ErrSocketNotAvailable, couchbasereason.SocketNotAvailable, err}, u.wakeEndpoint())
+	failure := u.notSent(attemptCause{ErrSocketNotAvailable, couchbasereason.SocketNotAvailable, err}, u.wakeEndpoint())
+	failure.Err = noBucket(attemptError{kind: ErrSocketNotAvailable, err: err})
+	return failure
+}
+
+// noBucket says that the bucket does not exist, if that is the cause of the error. A server may say so too if the user has no access to it.
+func noBucket(e attemptError) *attemptError {
+	switch {
+	case errors.Is(e.err, kv.ErrNoBucket):
+		e.kind = ErrBucketNotFound
+	case errors.Is(e.err, kv.ErrNoAccess):
+		e.kind, e.also = ErrBucketNotFound, ErrAuthenticationFailure
+	}
+	return &e
 }
 
 func isAuthentication(err error) bool {

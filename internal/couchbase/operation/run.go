@@ -130,7 +130,7 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		u.deadline, u.byCaller = d, true
 	}
 	u.prepare()
-	err := r.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: q.Effect}, u.attempts)
+	err := r.engine.Do(u, retry.Operation{Strategy: q.Strategy, Name: q.Name, Data: q.Data, Effect: q.Effect}, u.attempts) //nolint:contextcheck // the run is the context of its operation
 	if err != nil {
 		defer u.end()
 		return u.failed(err) // the run is not used again: a strategy or an observer may have kept it

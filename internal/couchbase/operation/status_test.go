@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
@@ -133,6 +134,41 @@ func TestTheStatusTable(t *testing.T) {
 					t.Errorf("%+v", err)
 				}
 			}, strategy(every10()))
+		})
+	}
+}
+
+// Some statuses say something about the connection or the map, besides the operation.
+func TestWhatAStatusDoesToTheConnection(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		status         memd.Status
+		dials, fetches int
+	}{
+		{"1f: a new connection authenticates again", memd.StatusAuthStale, 1, 1},
+		{"08: a new connection selects the bucket", memd.StatusNoBucket, 1, 1},
+		{"conn-state-invalidated in the error map", 0xff03, 1, 1},
+		{"fetch-config in the error map", 0xff04, 0, 1},
+		{"another one", 0xff02, 0, 0},
+		{"25, although the error map says that the connection is invalid: the client knows the status", memd.StatusNotInitialized, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, status(c.status, 1), func(w *world) {
+				before := w.bucket.Snapshot().Endpoints[0].Conn()
+				q := w.get(keyOf0)
+				q.Strategy = declining()
+				if _, err := w.do(q); err == nil || err.Status != c.status {
+					t.Errorf("%v", err)
+				}
+				<-time.After(20 * ms)
+				conn := w.bucket.Snapshot().Endpoints[0].Conn()
+				if len(w.Dials()) != c.dials || len(w.Fetches()) != c.fetches || conn == nil || (conn == before) != (c.dials == 0) {
+					t.Errorf("dialled %q, fetched %v", w.Dials(), w.Fetches())
+				}
+				if _, err := w.do(q); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }

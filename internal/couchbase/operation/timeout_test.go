@@ -182,3 +182,23 @@ func fields(e operation.Error) any {
 	}
 	return plain(e2)
 }
+
+// ownContext is a context of an unknown type: package context watches it by a goroutine, until the context made from it is cancelled.
+type ownContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c ownContext) Done() <-chan struct{} { return c.done }
+
+// The bubble fails if the goroutine is left.
+func TestAnOperationThatFailedLeavesNothingInTheContext(t *testing.T) {
+	for _, times := range []int{2, always} {
+		inWorld(t, status(memd.StatusLocked, times), func(w *world) {
+			_, err := w.within(ownContext{context.Background(), make(chan struct{})}, 100*ms, w.get(keyOf0))
+			if (err == nil) != (times == 2) {
+				t.Error(err)
+			}
+		}, strategy(every10()))
+	}
+}

@@ -5,24 +5,24 @@ import (
 )
 
 func analyticsRoutes() *http.ServeMux {
-	return routes(map[string]func(*exchange){
+	table := map[string]func(*exchange){
 		"/":                                    notServed,
 		"GET /admin/ping":                      func(x *exchange) { x.json(http.StatusOK, struct{}{}) },
 		"POST /query/service":                  analytics,
 		"POST /analytics/service":              analytics,
 		"GET /analytics/admin/active_requests": listActive,
-		"DELETE /analytics/admin/active_requests":   stopAnalytics,
-		"GET /analytics/node/agg/stats/remaining":   scriptedGet(map[string]any{}),
-		"GET /analytics/status/ingestion":           scriptedGet(map[string]any{"links": []any{}}),
-		"GET /analytics/link":                       scriptedGet([]any{}),
-		"GET /analytics/link/{dataverse}":           scriptedGet([]any{}),
-		"GET /analytics/link/{dataverse}/{name}":    scriptedGet([]any{}),
-		"GET /analytics/cluster":                    scriptedGet(map[string]any{"state": "ACTIVE", "nodes": []any{}}),
-		"POST /analytics/link":                      analyticsUnwritten,
-		"POST /analytics/link/{dataverse}/{name}":   analyticsUnwritten,
-		"PUT /analytics/link/{dataverse}/{name}":    analyticsUnwritten,
-		"DELETE /analytics/link/{dataverse}/{name}": analyticsUnwritten,
-	})
+		"DELETE /analytics/admin/active_requests": stopAnalytics,
+		"GET /analytics/node/agg/stats/remaining": scriptedGet(map[string]any{}),
+		"GET /analytics/status/ingestion":         scriptedGet(map[string]any{"links": []any{}}),
+		"GET /analytics/cluster":                  scriptedGet(map[string]any{"state": "ACTIVE", "nodes": []any{}}),
+	}
+	for _, path := range []string{"/analytics/link", "/analytics/link/{dataverse}", "/analytics/link/{dataverse}/{name}"} {
+		table["GET "+path] = listLinks
+		table["POST "+path] = createLink
+		table["PUT "+path] = replaceLink
+		table["DELETE "+path] = dropLink
+	}
+	return routes(table)
 }
 
 // analytics executes a request of the analytics service.
@@ -53,14 +53,6 @@ func scriptedGet(nothing any) func(*exchange) {
 			x.text(http.StatusInternalServerError, "couchbasetest: the script of this request needs a Body")
 		}
 	}
-}
-
-// analyticsUnwritten answers a request that changes links, which only a script does.
-func analyticsUnwritten(x *exchange) {
-	if a, ok := x.scripted(); ok && x.whole(a) {
-		return
-	}
-	x.text(http.StatusBadRequest, `{"error":"couchbasetest has no links; the test must add a script with a Body for this request"}`)
 }
 
 func stopAnalytics(x *exchange) {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,7 +80,7 @@ type encoded struct {
 func encode(a Answer) *encoded {
 	e := &encoded{Answer: a, rows: make([]json.RawMessage, len(a.Rows)), fields: map[string]json.RawMessage{}}
 	for i, row := range a.Rows {
-		b, err := marshal(row)
+		b, err := rowJSON(row)
 		if err != nil {
 			e.err = fmt.Errorf("row %d of the script's answer: %w", i, err)
 			return e
@@ -100,6 +101,18 @@ func encode(a Answer) *encoded {
 		e.fields[name] = b
 	}
 	return e
+}
+
+// rowJSON writes a row as JSON.
+func rowJSON(row any) ([]byte, error) {
+	raw, ok := row.(json.RawMessage)
+	switch {
+	case !ok:
+		return marshal(row)
+	case !json.Valid(raw):
+		return nil, errors.New("it is not JSON")
+	}
+	return raw, nil
 }
 
 // reply writes an answer, field by field.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"math"
 	"net/url"
 	"regexp"
@@ -16,11 +15,17 @@ const (
 	maxTTL         = math.MaxInt32
 )
 
-var (
-	bucketName = regexp.MustCompile(`^[A-Za-z0-9_.%-]{1,100}$`)
+// wrongValue is the text for a field that is wrong.
+type wrongValue string
 
-	errBucketName = errors.New("Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as underscore, period, dash & percent. Consult the documentation.") //nolint:revive,staticcheck // The server's text.
-	errOnlyMagma  = errors.New("History Retention can only used with Magma")                                                                                               //nolint:revive,staticcheck // The server's text.
+func (w wrongValue) Error() string { return string(w) }
+
+var bucketName = regexp.MustCompile(`^[A-Za-z0-9_.%-]{1,100}$`)
+
+const (
+	errBucketName = wrongValue("Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as underscore, period, dash & percent. " +
+		"Consult the documentation.")
+	errOnlyMagma = wrongValue("History retention can only be used with storageBackend magma")
 )
 
 // newBucket reads the form of a new bucket. It returns a text for each field that is wrong.
@@ -34,7 +39,7 @@ func newBucket(form url.Values, preview bool) (b Bucket, wrong map[string]string
 	case b.Name == "":
 		wrong["name"] = "Bucket name needs to be specified"
 	case !bucketName.MatchString(b.Name):
-		wrong["name"] = errBucketName.Error()
+		wrong["name"] = string(errBucketName)
 	case b.Name[0] == '.':
 		wrong["name"] = "Bucket name cannot start with dot."
 	}
@@ -101,7 +106,7 @@ var fixedSettings = []setting{
 	{"numVBuckets", func(b *Bucket, value string) error {
 		n, err := number(value, 1, 1024)
 		if err != nil || n != 1024 && (n != 128 || b.Storage != "magma") {
-			return errors.New("numVBuckets must be 1024, or 128 with storageBackend magma")
+			return wrongValue("numVBuckets must be 1024, or 128 with storageBackend magma")
 		}
 		b.VBuckets = int(n)
 		return nil
@@ -116,10 +121,10 @@ var bucketSettings = []setting{
 	{"ramQuotaMB", func(b *Bucket, value string) error {
 		n, err := number(value, 0, math.MaxInt64/megabyte)
 		if err != nil {
-			return errors.New("The RAM Quota must be specified and must be a positive integer.") //nolint:revive,staticcheck // The server's text.
+			return wrongValue("The RAM Quota must be specified and must be a positive integer.")
 		}
 		if n < 100 {
-			return errors.New("RAM quota cannot be less than 100 MiB")
+			return wrongValue("RAM quota cannot be less than 100 MiB")
 		}
 		b.RAMQuota = n * megabyte
 		return nil
@@ -159,7 +164,7 @@ var bucketSettings = []setting{
 		case b.Storage != "magma":
 			return errOnlyMagma
 		case err != nil || n != 0 && n < minHistorySize:
-			return errors.New("The value must be 0 or at least 2147483648 bytes") //nolint:revive,staticcheck // The server's style.
+			return wrongValue("The value must be 0 or at least 2147483648 bytes")
 		}
 		b.HistoryBytes = n
 		return nil
@@ -172,7 +177,7 @@ func oneOf(setting *string, value string, permitted ...string) error {
 		for _, p := range permitted {
 			text += " '" + p + "'"
 		}
-		return errors.New(text)
+		return wrongValue(text)
 	}
 	*setting = value
 	return nil
@@ -180,7 +185,7 @@ func oneOf(setting *string, value string, permitted ...string) error {
 
 func switched(setting *bool, value, on, off string) error {
 	if value != on && value != off {
-		return errors.New("the value can only be " + on + " or " + off)
+		return wrongValue("the value can only be " + on + " or " + off)
 	}
 	*setting = value == on
 	return nil

@@ -115,10 +115,7 @@ func (x *exchange) changed(err error, status int) {
 // bucketFields describes a bucket.
 func (x *exchange) bucketFields(b *Bucket) map[string]any {
 	uri := bucketsPath + "/" + url.PathEscape(b.Name)
-	controllers := map[string]string{
-		"compactAll": uri + "/controller/compactBucket", "compactDB": uri + "/controller/compactDatabases",
-		"purgeDeletes": uri + "/controller/unsafePurgeBucket", "startRecovery": uri + "/controller/startRecovery",
-	}
+	controllers := map[string]string{}
 	if b.FlushEnabled {
 		controllers["flush"] = uri + "/controller/doFlush"
 	}
@@ -127,9 +124,9 @@ func (x *exchange) bucketFields(b *Bucket) map[string]any {
 		"name": b.Name, "uuid": b.UUID, "bucketType": b.Type, "nodeLocator": "vbucket", "numVBuckets": b.VBuckets, "authType": "sasl",
 		"uri": uri + "?bucket_uuid=" + b.UUID, "streamingUri": "/pools/default/bucketsStreaming/" + url.PathEscape(b.Name) + "?bucket_uuid=" + b.UUID,
 		"controllers": controllers, "nodes": nodes, "replicaNumber": b.Replicas, "threadsNumber": 3, "autoCompactionSettings": false,
-		"quota":      map[string]int64{"ram": b.RAMQuota * int64(max(len(nodes), 1)), "rawRAM": b.RAMQuota},
-		"basicStats": map[string]any{"itemCount": b.Documents, "memUsed": b.Memory, "quotaPercentUsed": 0, "opsPerSec": 0},
-		"stats":      map[string]string{"uri": uri + "/stats"}, "ddocs": map[string]string{"uri": uri + "/ddocs"},
+		"quota":          map[string]int64{"ram": b.RAMQuota * int64(max(len(nodes), 1)), "rawRAM": b.RAMQuota},
+		"basicStats":     map[string]any{"itemCount": b.Documents, "memUsed": b.Memory, "quotaPercentUsed": 0, "opsPerSec": 0},
+		"ddocs":          map[string]string{"uri": uri + "/ddocs"},
 		"evictionPolicy": b.Eviction, "compressionMode": b.Compression, "durabilityMinLevel": b.MinimumDurability,
 		"maxTTL": int64(b.MaxExpiry / time.Second), "conflictResolutionType": b.ConflictResolution,
 	}

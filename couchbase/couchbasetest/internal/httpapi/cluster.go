@@ -19,7 +19,7 @@ type Cluster interface {
 	// bucket is "". Changed is closed when the node knows a newer one, and when the bucket is dropped. The error is
 	// ErrBucketNotFound if there is no such bucket.
 	Map(node NodeID, bucket string) (json []byte, changed <-chan struct{}, err error)
-	// Login returns the user that a credential belongs to. It reports false if the credential is wrong.
+	// Login returns the user that a credential belongs to. It reports false if the credential is wrong; the zero Credential is.
 	Login(Credential) (User, bool)
 	// Users returns all users, ordered by name.
 	Users() []User

@@ -195,7 +195,8 @@ func (x *exchange) collectionSettings(b *Bucket, form url.Values) (c CollectionC
 // manifestChanged answers a request that has changed the manifest. The SDKs find out by the texts which error it is.
 func (x *exchange) manifestChanged(uid uint64, err error, scope, collection string) {
 	where := fmt.Sprintf("Collection with name %q in scope %q ", collection, scope)
-	status, text := http.StatusBadRequest, ""
+	var text string
+	status := http.StatusBadRequest
 	var limit *LimitError
 	switch {
 	case err == nil:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,12 +42,12 @@ func (e *execution) problem(r *Request) Problem {
 	case r.Service == clustermap.Analytics:
 		return Problem{Code: 21002, Message: "Request timed out and will be cancelled"}
 	}
-	return Problem{Code: 1080, Message: "Timeout " + strings.Trim(string(r.Fields["timeout"]), `"`) + " exceeded"}
+	return Problem{Code: 1080, Message: "Timeout " + r.Field("timeout") + " exceeded"}
 }
 
 // timeoutOf returns the time that a request permits itself. A number without a unit is in seconds.
 func timeoutOf(r *Request) (time.Duration, bool) {
-	text := strings.Trim(string(r.Fields["timeout"]), `"`)
+	text := r.Field("timeout")
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d, true
 	}

@@ -9,7 +9,7 @@ import (
 
 // openPaths need no credential.
 var openPaths = map[clustermap.Service][]string{
-	clustermap.Management: {"/pools", "/versions", "/whoami"},
+	clustermap.Management: {"/", "/pools", "/versions", "/whoami"},
 	clustermap.Query:      {"/admin/ping"},
 	clustermap.Analytics:  {"/admin/ping"},
 	clustermap.Search:     {"/api/ping"},
@@ -35,8 +35,12 @@ func (x *exchange) login(r *http.Request) bool {
 	return false
 }
 
-// credential returns the credential of a request. It reports false if there is none.
+// credential returns the credential of a request. It reports false if there is none. A certificate counts more than what else is
+// there: SDKs that have one send an empty name and password besides.
 func credential(r *http.Request) (Credential, bool) {
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		return Credential{Certificate: r.TLS.PeerCertificates[0]}, true
+	}
 	if user, password, ok := r.BasicAuth(); ok {
 		return Credential{User: user, Password: password}, true
 	}
@@ -46,9 +50,6 @@ func credential(r *http.Request) (Credential, bool) {
 	}
 	if header != "" {
 		return Credential{}, true // nobody's
-	}
-	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
-		return Credential{Certificate: r.TLS.PeerCertificates[0]}, true
 	}
 	return Credential{}, false
 }

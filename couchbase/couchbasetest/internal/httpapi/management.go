@@ -14,6 +14,7 @@ const (
 func managementRoutes() *http.ServeMux {
 	return routes(map[string]func(*exchange){
 		"/":                   notServed,
+		"GET /{$}":            userInterface,
 		"GET /pools":          pools,
 		"GET /pools/default":  poolsDefault,
 		"POST /pools/default": changeCluster,
@@ -22,10 +23,12 @@ func managementRoutes() *http.ServeMux {
 		"GET /versions":       pools,
 		"GET /whoami":         whoami,
 
-		"GET /pools/default/b/{bucket}":            terseMap,
-		"GET /pools/default/bs/{bucket}":           terseMapStream,
-		"GET /pools/default/nodeServices":          nodeServices,
-		"GET /pools/default/nodeServicesStreaming": nodeServicesStream,
+		"GET /pools/default/b/{bucket}":                terseMap,
+		"GET /pools/default/bs/{bucket}":               terseMapStream,
+		"GET /pools/default/bucketsStreaming/{bucket}": bucketStream,
+		"GET /poolsStreaming/default":                  poolStream,
+		"GET /pools/default/nodeServices":              nodeServices,
+		"GET /pools/default/nodeServicesStreaming":     nodeServicesStream,
 
 		"GET " + bucketsPath:                          listBuckets,
 		"POST " + bucketsPath:                         createBucket,
@@ -51,6 +54,12 @@ func managementRoutes() *http.ServeMux {
 		"/settings/rbac/":                          usersUnwritten,
 		"/controller/changePassword":               usersUnwritten,
 	})
+}
+
+// userInterface sends browsers to the pages of the user interface, which are not here.
+func userInterface(x *exchange) {
+	x.Header().Set("Location", "/ui/index.html")
+	x.bytes(http.StatusMovedPermanently, "text/plain", nil)
 }
 
 // changeCluster changes settings of the cluster; its name is the one that there is.

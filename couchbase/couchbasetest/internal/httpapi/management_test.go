@@ -30,6 +30,8 @@ func TestManagementAnswersWhatSDKsAsk(t *testing.T) {
 		{"no map of a missing bucket", "GET", "/pools/default/b/none", "", 404, []string{"Requested resource not found."}},
 		{"no stream of a missing bucket", "GET", "/pools/default/bs/none", "", 404, []string{"Requested resource not found."}},
 		{"the map of the cluster", "GET", "/pools/default/nodeServices", "", 200, []string{`"rev":2`, `"name":""`}},
+		{"no stream of a missing bucket's description", "GET", "/pools/default/bucketsStreaming/none", "", 404, []string{"Requested resource not found."}},
+		{"browsers are sent on", "GET", "/", "", 301, nil},
 		{"an unknown path says who does not serve it", "GET", "/nothing", "", 404, []string{"couchbasetest does not serve GET /nothing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,15 +20,17 @@ func pools(x *exchange) {
 	})
 }
 
-func poolsDefault(x *exchange) {
+func poolsDefault(x *exchange) { x.json(http.StatusOK, x.poolFields()) }
+
+func (x *exchange) poolFields() map[string]any {
 	id := x.s.cluster.Identity()
-	x.json(http.StatusOK, map[string]any{
+	return map[string]any{
 		"name": "default", "clusterName": id.Name, "nodes": x.nodes(), "balanced": true, "rebalanceStatus": "none",
 		"buckets": map[string]any{
 			"uri": bucketsPath + "?v=1", "terseBucketsBase": "/pools/default/b/", "terseStreamingBucketsBase": "/pools/default/bs/",
 		},
-		"nodeStatusUri": "/nodeStatuses", "serverGroupsUri": "/pools/default/serverGroups?v=1", "maxBucketCount": 30,
-	})
+		"maxBucketCount": 30,
+	}
 }
 
 func nodeSelf(x *exchange) {

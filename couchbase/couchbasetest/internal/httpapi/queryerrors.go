@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 )
 
-// queryStatuses are the HTTP statuses of the query service's errors, and the status of the others.
+// queryStatuses are the HTTP statuses of the query service's errors. Others are 500 if they come before the execution, else 200.
 var queryStatuses = map[int]int{
 	1000: http.StatusForbidden,
 	1020: http.StatusMethodNotAllowed,
@@ -16,6 +16,7 @@ var queryStatuses = map[int]int{
 	1065: http.StatusBadRequest,
 	1070: http.StatusBadRequest,
 	1080: http.StatusRequestTimeout,
+	1090: http.StatusBadRequest,
 	1120: http.StatusNotAcceptable,
 	1191: http.StatusTooManyRequests,
 	1192: http.StatusTooManyRequests,
@@ -35,14 +36,14 @@ func problemStatus(service clustermap.Service, code int) (status int, word strin
 	if service == clustermap.Analytics {
 		return analyticsStatus(code)
 	}
-	word = "fatal"
+	status, word = http.StatusInternalServerError, "fatal"
 	if code == 1080 {
 		word = "timeout"
 	} else if code >= 12000 {
-		word = "errors"
+		status, word = http.StatusOK, "errors"
 	}
-	if status = queryStatuses[code]; status == 0 {
-		status = http.StatusOK
+	if known := queryStatuses[code]; known != 0 {
+		status = known
 	}
 	return status, word
 }

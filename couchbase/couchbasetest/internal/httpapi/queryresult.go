@@ -51,6 +51,9 @@ func (x *exchange) result(res *result, a *encoded) {
 	if len(problems) > 0 {
 		status, word = problemStatus(x.req.Service, problems[0].Code)
 	}
+	if started && len(a.rows) > 0 {
+		status = http.StatusOK // it is sent before the rows, and the errors after them
+	}
 	r := x.begin(status, "application/json; version=1.0.0", a)
 	r.field("requestID", res.id)
 	if id := x.req.Field("client_context_id"); id != "" {

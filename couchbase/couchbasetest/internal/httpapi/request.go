@@ -18,8 +18,9 @@ type Request struct {
 	// Target is the path and the query of the URL, as the client wrote them.
 	Target string
 	// Path is the path of the URL, with its escapes.
-	Path   string
-	Host   string
+	Path string
+	Host string
+	// Header has the headers that the client sent, but for Host, with their names in the canonical form.
 	Header http.Header
 	Body   []byte
 	At     time.Time
@@ -45,18 +46,18 @@ type Request struct {
 // Context ends when the client has left.
 func (r *Request) Context() context.Context { return r.ctx }
 
-// Field returns a text field of the body, "" if there is none.
+// Field returns a field of the body: its text, or the JSON of a value that is not text. Without the field it is "".
 func (r *Request) Field(name string) string {
 	var text string
 	if json.Unmarshal(r.Fields[name], &text) != nil {
-		return ""
+		return string(r.Fields[name])
 	}
 	return text
 }
 
 // flag returns a boolean field of the body, which may be written as text.
 func (r *Request) flag(name string, otherwise bool) bool {
-	switch strings.Trim(string(r.Fields[name]), `"`) {
+	switch r.Field(name) {
 	case "true":
 		return true
 	case "false":

@@ -3,7 +3,10 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"regexp"
+	"strings"
 )
 
 // indexPlan is the answer about one index.
@@ -26,7 +29,9 @@ func listIndexes(x *exchange) {
 	prefix := indexPrefix(x)
 	defs := map[string]any{}
 	for _, name := range x.s.indexes.names(prefix) {
-		defs[prefix+name] = x.s.indexes.get(prefix + name)
+		if def := x.definition(prefix + name); def != nil {
+			defs[name] = def
+		}
 	}
 	x.json(http.StatusOK, map[string]any{
 		"status":    "ok",
@@ -36,9 +41,24 @@ func listIndexes(x *exchange) {
 
 func getIndex(x *exchange) {
 	if !x.missingIndex() {
-		x.json(http.StatusOK, indexPlan{Status: "ok", IndexDef: x.s.indexes.get(x.req.Index), Warnings: []string{}})
+		x.json(http.StatusOK, indexPlan{Status: "ok", IndexDef: x.definition(x.req.Index), Warnings: []string{}})
 	}
 }
+
+// definition returns the definition of an index. A request to a scope gets the name that the index has there.
+func (x *exchange) definition(name string) map[string]any {
+	def := maps.Clone(x.s.indexes.get(name))
+	if def != nil {
+		def["name"] = strings.TrimPrefix(name, indexPrefix(x))
+	}
+	return def
+}
+
+// indexName is the form of the name of an index in a scope, and fullIndexName of one of the cluster, which may name a scope.
+var (
+	indexName     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	fullIndexName = regexp.MustCompile(`^([A-Za-z0-9_.%-]+\.[A-Za-z0-9_%-]+\.)?[A-Za-z][A-Za-z0-9_-]*$`)
+)
 
 var (
 	errIndexExists = errors.New("rest_create_index: error creating index, err: manager_api: cannot create index because an index with the same name already exists")
@@ -57,10 +77,17 @@ func putIndex(x *exchange) {
 		x.searchError(http.StatusBadRequest, "rest_create_index: index type is required")
 		return
 	}
-	name := x.req.Index
+	name, form := x.req.Index, fullIndexName
+	if x.req.Bucket != "" {
+		form = indexName
+	}
+	if !form.MatchString(x.r.PathValue("index")) {
+		x.searchError(http.StatusBadRequest, "rest_create_index: error creating index, err: manager_api: invalid index name: "+x.r.PathValue("index"))
+		return
+	}
 	given, _ := def["uuid"].(string)
 	uuid := x.s.newID()
-	def["uuid"], def["name"] = uuid, name
+	def["uuid"] = uuid
 	err := x.s.indexes.put(name, def, func(old map[string]any) error {
 		switch {
 		case old == nil && given != "" || old != nil && given != "" && given != old["uuid"]:
@@ -74,7 +101,7 @@ func putIndex(x *exchange) {
 		x.searchError(http.StatusBadRequest, err.Error())
 		return
 	}
-	x.json(http.StatusOK, map[string]string{"status": "ok", "name": name, "uuid": uuid})
+	x.json(http.StatusOK, map[string]string{"status": "ok", "name": x.r.PathValue("index"), "uuid": uuid})
 }
 
 func dropIndex(x *exchange) {

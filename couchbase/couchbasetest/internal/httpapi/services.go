@@ -19,6 +19,7 @@ type Services struct {
 	scripts  rules[Script]
 	prepared prepareds
 	designs  definitions // of design documents, by the bucket's UUID and the name
+	links    definitions // of analytics, by dataverse and name
 	indexes  definitions // of search indexes, by bucket, scope and name
 	active   active
 	ids      atomic.Uint64
@@ -74,6 +75,9 @@ func (s *Services) read(r *http.Request, body []byte, node NodeID, service clust
 	}
 	if req.Target == "" { // a request that did not come over a connection
 		req.Target = r.URL.RequestURI()
+	}
+	if len(r.TransferEncoding) > 0 { // net/http has taken it out of the headers
+		req.Header["Transfer-Encoding"] = r.TransferEncoding
 	}
 	req.readTarget()
 	switch {

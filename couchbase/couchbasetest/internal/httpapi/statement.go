@@ -31,7 +31,7 @@ func (s *Services) readStatement(r *Request) {
 	switch {
 	case r.Fields["prepared"] != nil:
 		r.command.kind = executePrepared
-		if r.command.name = r.Field("prepared"); r.command.name == "" {
+		if json.Unmarshal(r.Fields["prepared"], &r.command.name) != nil || r.command.name == "" {
 			r.command.problem = &Problem{Code: 4050, Message: "Unrecognizable prepared statement: it has no name"}
 			return
 		}

@@ -1,0 +1,5 @@
+//go:build race
+
+package couchbasetest
+
+const raceEnabled = true
