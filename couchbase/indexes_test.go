@@ -196,8 +196,6 @@ func TestSearchIndexesAreRead(t *testing.T) {
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
-
 func TestDesignDocumentsAreRead(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 		m := client.Bucket("default").ViewIndexes()

@@ -30,7 +30,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Reply, error) {
 		table = judgeManagement
 	}
 	var reply *Reply
-	release, err := c.run(ctx, r, func(ctx context.Context, n int) *retry.Failure {
+	l, err := c.run(ctx, r, func(ctx context.Context, n int) *retry.Failure {
 		return c.attempt(ctx, n, r, func(x *exchange) (failure *retry.Failure) {
 			defer x.close()
 			reply, failure = x.whole(table)
@@ -40,7 +40,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	release()
+	l.end()
 	return reply, nil
 }
 

@@ -256,3 +256,48 @@ func TestCloseEndsConnectionsThatAreBeingMade(t *testing.T) {
 		c.Close()
 	})
 }
+
+// TestEachRowGetsTheWholeTime: the rows of a long result come slowly, or are read slowly. Only one that stands still ends.
+func TestEachRowGetsTheWholeTime(t *testing.T) {
+	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, `{"results":[0`)
+		for range 5 {
+			select {
+			case <-time.After(6 * time.Second):
+			case <-r.Context().Done():
+				return
+			}
+			io.WriteString(w, ",1")
+			w.(http.Flusher).Flush()
+		}
+		io.WriteString(w, "]}")
+	})
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", slow)
+		c, _ := cluster.client(t)
+		defer c.Close()
+		begin := time.Now()
+		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(rows); len(got) != 6 || rows.Err() != nil || time.Since(begin) != 30*time.Second {
+			t.Errorf("rows %v, %v after %v", got, rows.Err(), time.Since(begin))
+		}
+	})
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", slow)
+		c, _ := cluster.client(t)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.EffectReadOnly))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(rows); len(got) != 2 || kindOf(rows.Err()) != KindUnambiguousTimeout || !errors.Is(rows.Err(), context.DeadlineExceeded) {
+			t.Errorf("the context's deadline does not hold for all rows together: %v, %v", got, rows.Err())
+		}
+	})
+}
