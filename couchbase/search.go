@@ -19,7 +19,7 @@ import (
 // SearchScanConsistency is how up to date the index must be that a search uses.
 type SearchScanConsistency uint
 
-// SearchScanConsistencyNotBounded is the index as it is.
+// SearchScanConsistencyNotBounded means the index as it is.
 const SearchScanConsistencyNotBounded SearchScanConsistency = 1
 
 // SearchHighlightStyle is how matches are marked in the fragments of a hit.
