@@ -36,8 +36,11 @@ func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices
 	}
 	credential := func(service clustermap.Service, address string) (services.Credential, error) {
 		pairs, err := s.authenticator.Credentials(AuthCredsRequest{Service: serviceTypes[service], Endpoint: endpoint(h.scheme, address)})
-		if err != nil || len(pairs) != 1 {
-			return services.Credential{}, fmt.Errorf("the Authenticator has %d credentials for %s; it must have one%w", len(pairs), address, silent{err})
+		if err != nil {
+			return services.Credential{}, fmt.Errorf("the Authenticator's credentials for %s: %w", address, err)
+		}
+		if len(pairs) != 1 {
+			return services.Credential{}, fmt.Errorf("the Authenticator has %d credentials for %s; it must have one", len(pairs), address)
 		}
 		return services.Credential{Username: pairs[0].Username, Password: pairs[0].Password}, nil
 	}
