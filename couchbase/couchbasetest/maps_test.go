@@ -43,7 +43,7 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 		{"with the feature, to one that was told nothing", dedupe, false, func(*client) {}, true},
 		{"with the feature, to one that has asked", dedupe, false, func(cl *client) { cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}) }, false},
 		{"with the feature, to one that was refused before", dedupe, false, func(cl *client) { cl.do(foreign(cl.t, cl.c, 0)) }, false},
-		{"after a change, to one that has asked", dedupe, false, func(cl *client) {
+		{"with the feature, after a change of another bucket", dedupe, false, func(cl *client) {
 			cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig})
 			if err := cl.c.CreateBucket(couchbasetest.Bucket{Name: "other"}); err != nil {
 				cl.t.Fatal(err)
@@ -52,8 +52,11 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 		{"bare, never", modern, true, func(*client) {}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			var opts []couchbasetest.Option
+			if test.bare {
+				opts = append(opts, couchbasetest.BareRefusals())
+			}
 			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-				c.SetBareRefusals(test.bare)
 				cl := open(t, c, 0, test.features...)
 				test.before(cl)
 				reply := cl.status(foreign(t, c, 0), memd.StatusNotMyVBucket)
@@ -63,7 +66,7 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 				if test.want && parsed(t, reply.Value).VBuckets() != 1024 {
 					t.Error("the map has not all vbuckets")
 				}
-			}, couchbasetest.Nodes(2))
+			}, append(opts, couchbasetest.Nodes(2))...)
 		})
 	}
 }
