@@ -53,6 +53,9 @@ type vbucketMapJSON struct {
 
 // mapLocked returns the newest map of a bucket, or of the cluster if b is nil, as a node serves it.
 func (c *Cluster) mapLocked(b *bucket, at *node) []byte {
+	if held, ok := at.maps[b]; ok {
+		return held.json
+	}
 	m := mapJSON{
 		ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities(), ClusterUUID: c.uuid, ClusterName: c.name,
 	}

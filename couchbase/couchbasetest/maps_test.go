@@ -2,6 +2,7 @@ package couchbasetest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
@@ -211,4 +212,44 @@ func TestMovesLoseNothing(t *testing.T) {
 			}
 		}
 	}, couchbasetest.Nodes(3))
+}
+
+func TestANodeCanKeepAnOldMap(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		behind, ahead := open(t, c, 0), open(t, c, 1)
+		old := parsed(t, behind.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version
+		c.HoldMaps(0)
+		c.PublishMap("default")
+		if v := parsed(t, behind.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version; v != old {
+			t.Errorf("the node that holds its map has %v, want %v", v, old)
+		}
+		if v := parsed(t, ahead.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version; !v.Newer(old) {
+			t.Errorf("the other node has %v, want a version newer than %v", v, old)
+		}
+		if v := parsed(t, behind.status(foreign(t, c, 0), memd.StatusNotMyVBucket).Value).Version; v != old {
+			t.Errorf("the refusal has the map %v, want %v", v, old)
+		}
+		c.ReleaseMaps(0)
+		if push, err := behind.next(); err != nil || push.Magic != memd.MagicServerRequest {
+			t.Errorf("the push is %+v, %v", push, err)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+func TestPushesCanBeSwitchedOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		c.SetPushes(false)
+		cl := open(t, c, 0)
+		cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig})
+		c.PublishMap("default")
+		wait(time.Second)
+		cl.ok(memd.Packet{Opcode: memd.OpNoop})
+		if len(cl.pushes) > 0 {
+			t.Errorf("there were pushes: %v", cl.pushes)
+		}
+		c.SetPushes(true)
+		if push, err := cl.next(); err != nil || push.Magic != memd.MagicServerRequest {
+			t.Errorf("the push is %+v, %v", push, err)
+		}
+	})
 }
