@@ -21,8 +21,8 @@ type mapJSON struct {
 	Capabilities        []string            `json:"bucketCapabilities,omitempty"`
 	ClusterVersion      []int               `json:"clusterCapabilitiesVer"`
 	ClusterCapabilities map[string][]string `json:"clusterCapabilities"`
-	ClusterUUID         string              `json:"clusterUUID"`
-	ClusterName         string              `json:"clusterName"`
+	ClusterUUID         string              `json:"clusterUUID,omitempty"`
+	ClusterName         string              `json:"clusterName,omitempty"`
 	Nodes               []nodeJSON          `json:"nodes,omitempty"`
 	NodesExt            []nodeExtJSON       `json:"nodesExt"`
 	VBucketServerMap    *vbucketMapJSON     `json:"vBucketServerMap,omitempty"`
@@ -53,8 +53,12 @@ type vbucketMapJSON struct {
 
 // mapLocked returns the newest map of a bucket, or of the cluster if b is nil, as a node serves it.
 func (c *Cluster) mapLocked(b *bucket, at *node) []byte {
-	m := mapJSON{
-		ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities(), ClusterUUID: c.uuid, ClusterName: c.name,
+	if held, ok := at.maps[b]; ok {
+		return held.json
+	}
+	m := mapJSON{ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities()}
+	if c.profile.atLeast(7, 6, 4) {
+		m.ClusterUUID, m.ClusterName = c.uuid, c.name
 	}
 	if b == nil {
 		m.Revision, m.Epoch = c.version.Revision, c.version.Epoch

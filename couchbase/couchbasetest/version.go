@@ -3,6 +3,7 @@ package couchbasetest
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ const newestVersion = "8.0.0"
 // profile is what depends on the version of a server.
 type profile struct {
 	version  string
-	number   [2]int
+	number   [3]int
 	accepted memd.Features
 }
 
@@ -41,10 +42,7 @@ var since = []struct {
 // profileOf returns the profile of a version of 5.0 or newer.
 func profileOf(version string) (*profile, error) {
 	p := &profile{version: version}
-	for i, text := range strings.SplitN(version, ".", 3) {
-		if i == 2 {
-			break
-		}
+	for i, text := range strings.SplitN(version, ".", len(p.number)) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("couchbasetest: Version(%q): it is not a version such as 7.6", version)
@@ -55,7 +53,7 @@ func profileOf(version string) (*profile, error) {
 		return nil, fmt.Errorf("couchbasetest: Version(%q): the oldest is 5.0", version)
 	}
 	for _, s := range since {
-		if p.atLeast(s.version[0], s.version[1]) {
+		if p.atLeast(s.version[:]...) {
 			for _, f := range s.features {
 				p.accepted.Add(f)
 			}
@@ -64,8 +62,9 @@ func profileOf(version string) (*profile, error) {
 	return p, nil
 }
 
-func (p *profile) atLeast(major, minor int) bool {
-	return p.number[0] > major || p.number[0] == major && p.number[1] >= minor
+// atLeast reports whether the version is one or newer, by its first numbers.
+func (p *profile) atLeast(version ...int) bool {
+	return slices.Compare(p.number[:len(version)], version) >= 0
 }
 
 // epoch is that of all cluster maps. Old servers have none.

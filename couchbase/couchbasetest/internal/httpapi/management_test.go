@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -117,6 +120,31 @@ func TestVersionsAreCompatibilityNumbers(t *testing.T) {
 	} {
 		if got := compatibility(version); got != want {
 			t.Errorf("%q: %d, want %d", version, got, want)
+		}
+	}
+}
+
+func TestACertificateCountsMoreThanOtherCredentials(t *testing.T) {
+	certificate := &x509.Certificate{}
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   Credential
+		given  bool
+	}{
+		"basic":          {func(r *http.Request) { r.SetBasicAuth("u", "p") }, Credential{User: "u", Password: "p"}, true},
+		"bearer":         {func(r *http.Request) { r.Header.Set("Authorization", "bearer  abc ") }, Credential{Token: "abc"}, true},
+		"another scheme": {func(r *http.Request) { r.Header.Set("Authorization", "Digest x") }, Credential{}, true},
+		"nothing":        {func(*http.Request) {}, Credential{}, false},
+		"certificate": {func(r *http.Request) {
+			r.SetBasicAuth("", "")
+			r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{certificate}}
+		}, Credential{Certificate: certificate}, true},
+		"TLS without a certificate": {func(r *http.Request) { r.TLS = &tls.ConnectionState{} }, Credential{}, false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		c.change(r)
+		if got, given := credential(r); got != c.want || given != c.given {
+			t.Errorf("%s: %+v, %v", name, got, given)
 		}
 	}
 }
