@@ -53,10 +53,11 @@ type Conn struct {
 
 	// The timer. See timer.go.
 	timer        *time.Timer
-	armed        int64  // when the timer fires; never if it is not set
-	ticking      bool   // it fires within a tick
-	requestsThen uint64 // the requests at the last tick
-	lastTick     int64  // when a tick last found a new request
+	armed        int64         // when the timer fires; never if it is not set
+	ticking      time.Duration // it fires within this tick; 0 if it need not
+	busy         bool          // many requests were made in the last tick
+	requestsThen uint64        // the requests at the last tick
+	lastTick     int64         // when a tick last found a new request
 }
 
 // never is a time that does not come, in nanoseconds since the connection was made.
@@ -121,7 +122,7 @@ func (c *Conn) InFlight() int {
 	return c.inFlight
 }
 
-// LastUsed returns when the last request was sent, to some milliseconds. Before the first one it is when the connection was made.
+// LastUsed returns when the last request was sent, to some 20 ms. Before the first one it is when the connection was made.
 func (c *Conn) LastUsed() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

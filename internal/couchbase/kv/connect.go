@@ -88,5 +88,5 @@ func (c *Conn) begin() {
 		go c.idleRead()
 		return
 	}
-	c.tickLocked()
+	c.tickLocked(false)
 }

@@ -14,8 +14,8 @@
 //     never reused while the server may still answer it. That reply is an orphan.
 //
 // No goroutine belongs to the connection while operations run. One timer (timer.go) ends the requests whose deadline has passed,
-// looks every millisecond whether the caller that reads or writes was cancelled, and finds idleness: if no request came for about a
-// millisecond and nobody reads, an idle goroutine takes the reading over, for the maps that the server pushes. It ends when it has
+// looks after some milliseconds whether the caller that reads or writes was cancelled, and finds idleness: if no request came for some time (a
+// millisecond, or some 20 after many requests) and nobody reads, an idle goroutine takes the reading over, for the maps that the server pushes. It ends when it has
 // delivered the reply of a request, and the next caller leads again.
 //
 // A request that failed says exactly how far it came. It was in flight if a byte of it may have been written; else it was not sent,

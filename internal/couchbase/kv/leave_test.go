@@ -308,6 +308,18 @@ func TestAPacketThatAStoppedWriteDidNotReachIsNotSent(t *testing.T) {
 	})
 }
 
+// A packet that came while a caller wrote alone is written without that caller, which waits for its reply.
+func TestAPacketThatCameDuringALoneWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(server).connect(t, nil)
+		c.setWriting(true)
+		k := begin(c, get("came"))
+		c.wroteAlone()
+		k.wantReply(t, "came")
+		begin(c, get("next")).wantReply(t, "next")
+	})
+}
+
 // setWriting makes callers believe that another one writes, or not.
 func (c *Conn) setWriting(writing bool) {
 	c.mu.Lock()

@@ -12,7 +12,7 @@ func (c *Conn) exchangeAloneLocked(s *slot) bool {
 	c.out, c.spare = c.spare[:0], nil
 	c.handed += int64(len(b))
 	c.reader, c.alone = s, true
-	c.tickLocked()
+	c.tickLocked(s.cancelled != nil)
 	c.mu.Unlock()
 	n, all, err := c.lone.do(b, c.in.room())
 	if all {

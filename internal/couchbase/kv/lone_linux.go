@@ -9,7 +9,7 @@ import (
 // read begins with a system call that finds nothing yet, which costs as much as the rest of the client. It needs a plain socket.
 //
 // What arrived before the write does not end the wait: only what arrives after it does. That matters only if the server closed its
-// direction and goes on reading. So the timer ends a wait of more than a tick, and an ordinary read follows.
+// direction and goes on reading. So the timer ends a long wait, and an ordinary read follows.
 type loneExchange struct {
 	raw     syscall.RawConn
 	step    func(fd uintptr) (done bool) // made once, so that an exchange allocates nothing

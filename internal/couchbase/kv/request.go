@@ -23,7 +23,7 @@ type Request struct {
 
 	// Deadline is when the caller leaves. Zero means never.
 	Deadline time.Time
-	// Cancelled, when it is closed, lets the caller leave, some 2 ms later at most. Nil means never.
+	// Cancelled, when it is closed, lets the caller leave, some 2 ms later at most, or 5 ms while many requests are made. Nil means never.
 	Cancelled <-chan struct{}
 	// Started is told to [Config.OnOrphan] if the reply comes after the caller has left. It may be zero.
 	Started time.Time

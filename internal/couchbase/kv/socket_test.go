@@ -129,6 +129,56 @@ func TestALoneCallerNoticesAnEndThatCameBefore(t *testing.T) {
 	}
 }
 
+// The server reads nothing for a while, so that the socket gets full. Lone callers leave, and the socket takes only a part of the packet of
+// one. What arrives in the end is what was said to be in flight.
+func TestLoneCallersWhoseSocketIsFull(t *testing.T) {
+	gate := make(chan struct{})
+	arrived := make(map[string]bool)
+	s := &server{answer: func(p *peer, r memd.Packet) {
+		<-gate
+		arrived[string(r.Value[:4])] = true
+		p.send(memd.Packet{Magic: memd.MagicResponse, Opcode: r.Opcode, Opaque: r.Opaque})
+	}}
+	c := s.onTCP(t, func(cfg *Config) {
+		cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			nc, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err == nil {
+				err = nc.(*net.TCPConn).SetWriteBuffer(1)
+			}
+			return nc, err
+		}
+	})
+	inFlight := make(map[string]bool)
+	unsent := 0
+	var a Reply
+	for n := 0; unsent < 5; n++ {
+		value := fmt.Sprintf("%04d", n) + strings.Repeat("x", mostLone/2)
+		err := c.RoundTrip(&Request{Opcode: memd.OpGet, Value: []byte(value), Deadline: time.Now().Add(time.Millisecond)}, &a)
+		var failed *Error
+		if !errors.As(err, &failed) || !errors.Is(err, ErrDeadline) {
+			t.Fatalf("error %v", err)
+		}
+		if failed.Stage == retry.StageDispatch {
+			unsent++
+		} else {
+			inFlight[value[:4]] = true
+		}
+	}
+	close(gate)
+	if err := c.RoundTrip(&Request{Opcode: memd.OpGet, Value: []byte("last")}, &a); err != nil {
+		t.Fatal(err)
+	}
+	inFlight["last"] = true
+	for value := range inFlight {
+		if !arrived[value] {
+			t.Errorf("%s was in flight and did not arrive", value)
+		}
+	}
+	if len(arrived) != len(inFlight) {
+		t.Errorf("%d requests arrived; %d were in flight", len(arrived), len(inFlight))
+	}
+}
+
 func TestManyCallersOnASocket(t *testing.T) {
 	const callers, each = 100, 200
 	c := new(server).onTCP(t, nil)

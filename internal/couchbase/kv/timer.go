@@ -2,8 +2,16 @@ package kv
 
 import "time"
 
-// tick is how often the connection looks whether the caller that reads or writes was cancelled, and whether it is idle.
-const tick = time.Millisecond
+// A tick is the time after which the connection looks whether the caller that reads or writes was cancelled, and whether it is idle. While many
+// requests are made, a near timer would double what the wait for a reply costs: the kernel sets its clock for each wait anew.
+const (
+	quietTick  = time.Millisecond
+	cancelTick = 4 * time.Millisecond  // while many requests are made and some can be cancelled
+	busyTick   = 20 * time.Millisecond // while many requests are made
+)
+
+// manyRequests in one tick make a connection busy.
+const manyRequests = 2
 
 // The timer is set for the earliest deadline of a request, or the next tick if that comes before. It may fire too early, never too late: a
 // request that ends does not set it again.
@@ -22,12 +30,19 @@ func (c *Conn) armLocked(at, now int64) {
 	}
 }
 
-// tickLocked arranges that the connection looks around within a tick.
-func (c *Conn) tickLocked() {
-	if c.ticking || c.err != nil {
+// tickLocked arranges that the connection looks around after a tick. cancellable means that it is for a caller that can be cancelled.
+func (c *Conn) tickLocked(cancellable bool) {
+	tick := quietTick
+	switch {
+	case c.busy && cancellable:
+		tick = cancelTick
+	case c.busy:
+		tick = busyTick
+	}
+	if c.ticking != 0 && c.ticking <= tick || c.err != nil {
 		return
 	}
-	c.ticking = true
+	c.ticking = tick
 	if now := c.now(); now+int64(tick) < c.armed {
 		c.armLocked(now+int64(tick), now)
 	}
@@ -41,10 +56,15 @@ func (c *Conn) onTimer() {
 		return
 	}
 	now := c.now()
-	c.armed, c.ticking = never, false
+	c.armed, c.ticking = never, 0
+	quiet := c.requests == c.requestsThen
+	c.busy = c.requests-c.requestsThen >= manyRequests && c.reader != nil
+	if !quiet {
+		c.requestsThen, c.lastTick = c.requests, now
+	}
 	next := c.expireLocked(now)
 	c.checkCancelledLocked()
-	c.checkIdleLocked(now)
+	c.checkIdleLocked(quiet)
 	if next < c.armed {
 		c.armLocked(next, now)
 	}
@@ -87,28 +107,24 @@ func (c *Conn) checkCancelledLocked() {
 		if isClosed(s.cancelled) {
 			c.dismissLocked(s, ErrCancelled)
 		} else {
-			c.tickLocked()
+			c.tickLocked(true)
 		}
 	}
 }
 
 // checkIdleLocked starts the idle goroutine if nobody reads and no request came since the last tick. It makes the read of a lone exchange
 // that lasts an ordinary one.
-func (c *Conn) checkIdleLocked(now int64) {
-	quiet := c.requests == c.requestsThen
-	if !quiet {
-		c.requestsThen, c.lastTick = c.requests, now
-	}
+func (c *Conn) checkIdleLocked(quiet bool) {
 	switch {
 	case c.alone && quiet:
 		c.interruptLocked()
 	case c.alone:
-		c.tickLocked()
+		c.tickLocked(false)
 	case c.reader != nil:
 	case quiet:
 		c.reader = &c.idle
 		go c.idleRead()
 	default:
-		c.tickLocked()
+		c.tickLocked(false)
 	}
 }

@@ -55,7 +55,7 @@ func (c *Conn) followLocked(s *slot) {
 // leadLocked reads for all until the slot's request has ended, then hands the reading over.
 func (c *Conn) leadLocked(s *slot) {
 	if s.cancelled != nil {
-		c.tickLocked()
+		c.tickLocked(true)
 	}
 	for s.state() != stateEnded {
 		c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *Conn) handOverLocked() {
 		}
 	}
 	c.reader = nil
-	c.tickLocked()
+	c.tickLocked(false)
 }
 
 // inflate replaces the compressed value of a reply.

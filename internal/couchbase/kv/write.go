@@ -59,7 +59,7 @@ func (c *Conn) beginWritingLocked(s *slot) {
 		return
 	}
 	if s.cancelled != nil {
-		c.tickLocked()
+		c.tickLocked(true)
 	}
 	if c.exchangeAloneLocked(s) {
 		return
