@@ -15,7 +15,7 @@ func TestAnalyticsAnswersFromScripts(t *testing.T) {
 		r := newRequest("POST", path, `{"statement":"SELECT 1 FROM d;","client_context_id":"x"}`)
 		r.Header.Set("Analytics-Priority", "-1")
 		w := sendTo(s, 0, cbas, r)
-		reply := object1(t, w.Body.String())
+		reply := jsonObject(t, w.Body.String())
 		m, _ := reply["metrics"].(map[string]any)
 		if w.Code != 200 || rowsText(t, reply) != "[1,2]" || reply["clientContextID"] != "x" || m["processedObjects"] != 2.0 || m["serviceLoad"] != nil {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)

@@ -157,7 +157,7 @@ func FuzzBucketForm(f *testing.F) {
 		}
 		form, _ := url.ParseQuery(text)
 		made := send(s, mgmt, "GET", bucketsPath+"/"+url.PathEscape(form.Get("name")), "")
-		if made.Code != 200 || object1(t, made.Body.String())["name"] != form.Get("name") {
+		if made.Code != 200 || jsonObject(t, made.Body.String())["name"] != form.Get("name") {
 			t.Fatalf("status %d: %s", made.Code, made.Body)
 		}
 	})

@@ -161,7 +161,7 @@ func TestExceededLimitsHaveTheTextsThatSDKsLookFor(t *testing.T) {
 		w := send(s, c.service, "POST", "/any", "{}")
 		expect(t, w, c.status, c.text)
 		if c.service != mgmt {
-			object1(t, w.Body.String())
+			jsonObject(t, w.Body.String())
 		}
 	}
 }

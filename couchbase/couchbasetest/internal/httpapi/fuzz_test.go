@@ -24,7 +24,7 @@ func FuzzQueryBody(f *testing.F) {
 		for _, service := range []clustermap.Service{n1ql, cbas} {
 			s := New(newFake())
 			w := send(s, service, "POST", "/query/service", body)
-			reply := object1(t, w.Body.String())
+			reply := jsonObject(t, w.Body.String())
 			if reply["status"] == nil || reply["requestID"] == nil || (reply["status"] == "success") != (reply["errors"] == nil) {
 				t.Fatalf("reply %v", reply)
 			}

@@ -56,11 +56,11 @@ func execOn(t *testing.T, s *Services, node NodeID, service clustermap.Service, 
 		t.Fatal(err)
 	}
 	w := sendTo(s, node, service, newRequest("POST", "/query/service", string(body)))
-	return w.Code, object1(t, w.Body.String())
+	return w.Code, jsonObject(t, w.Body.String())
 }
 
-// object1 reads a JSON object.
-func object1(t *testing.T, text string) map[string]any {
+// jsonObject reads a JSON object.
+func jsonObject(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var o map[string]any
 	if err := json.Unmarshal([]byte(text), &o); err != nil {

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// maps reads what has come of a stream.
+// readSoFar has what has come of a stream.
 type readSoFar struct{ text chan string }
 
+// readAll reads a stream until it ends.
 func readAll(r io.Reader) *readSoFar {
 	s := &readSoFar{make(chan string, 100)}
 	go func() {

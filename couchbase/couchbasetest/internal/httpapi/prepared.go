@@ -196,7 +196,7 @@ func decodePlan(plan string) (*prepared, *Problem) {
 	return &prepared{name: p.Name, statement: p.Text, context: p.Context, plan: plan}, nil
 }
 
-// newPrepared prepares a statement. Without a name it has one that depends on the statement and its context only.
+// newPrepared prepares a statement. Without a name it gets one that is made from the statement and its context.
 func newPrepared(name, statement, context string) *prepared {
 	if name == "" {
 		sum := sha1.Sum([]byte(context + "\x00" + statement))

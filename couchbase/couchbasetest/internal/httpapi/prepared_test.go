@@ -11,7 +11,7 @@ import (
 
 const stored = "SELECT * FROM stored"
 
-// preparing returns the services of a cluster with a script for one statement.
+// newPreparing returns the services of a cluster with a script for one statement.
 func newPreparing(shared bool) *Services {
 	f := newFake()
 	f.identity.SharedPreparedStatements = shared

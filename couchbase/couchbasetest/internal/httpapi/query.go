@@ -7,8 +7,6 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 )
 
-const queryService = clustermap.Query
-
 func queryRoutes() *http.ServeMux {
 	return routes(map[string]func(*exchange){
 		"/":                                  notServed,

@@ -46,12 +46,12 @@ func TestAFormIsTheSameAsJSON(t *testing.T) {
 	s := New(newFake())
 	form := url.Values{"statement": {"SELECT $x AS x, ? AS y, 12 z"}, "$x": {`"text"`}, "args": {`[[1,2]]`}, "client_context_id": {"7"}}
 	w := send(s, n1ql, "POST", "/query/service", form.Encode())
-	reply := object1(t, w.Body.String())
+	reply := jsonObject(t, w.Body.String())
 	if rowsText(t, reply) != `[{"x":"text","y":[1,2],"z":12}]` || reply["clientContextID"] != "7" {
 		t.Errorf("reply %s", w.Body)
 	}
 	w = send(s, n1ql, "GET", "/query/service?"+form.Encode(), "")
-	if reply = object1(t, w.Body.String()); rowsText(t, reply) != `[{"x":"text","y":[1,2],"z":12}]` {
+	if reply = jsonObject(t, w.Body.String()); rowsText(t, reply) != `[{"x":"text","y":[1,2],"z":12}]` {
 		t.Errorf("reply to a GET %s", w.Body)
 	}
 }
@@ -177,7 +177,7 @@ func TestWrongRequestsOfTheQueryServiceAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := send(New(newFake()), n1ql, c.method, "/query/service", c.body)
-			if code := errorCode(object1(t, w.Body.String())); w.Code != c.status || code != c.code {
+			if code := errorCode(jsonObject(t, w.Body.String())); w.Code != c.status || code != c.code {
 				t.Errorf("status %d, code %d: %s", w.Code, code, w.Body)
 			}
 		})

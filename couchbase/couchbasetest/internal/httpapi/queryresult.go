@@ -22,7 +22,7 @@ type metrics struct {
 	Size         int    `json:"resultSize"`
 	Load         int    `json:"serviceLoad,omitempty"`
 	Processed    *int   `json:"processedObjects,omitempty"` // of analytics
-	MutationSize int    `json:"mutationCount,omitempty"`
+	Mutations    int    `json:"mutationCount,omitempty"`
 	ErrorCount   int    `json:"errorCount,omitempty"`
 	WarningCount int    `json:"warningCount,omitempty"`
 }
@@ -88,7 +88,7 @@ func (x *exchange) trailer(r *reply, res *result, problems []Problem, word strin
 	if service == clustermap.Analytics || x.req.flag("metrics", true) {
 		took := time.Since(res.began).String()
 		m := metrics{
-			Elapsed: took, Execution: took, Count: count, Size: a.size, MutationSize: a.Mutations,
+			Elapsed: took, Execution: took, Count: count, Size: a.size, Mutations: a.Mutations,
 			ErrorCount: len(problems), WarningCount: len(a.Warnings),
 		}
 		if service == clustermap.Analytics {

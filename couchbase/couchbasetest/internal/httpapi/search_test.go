@@ -13,7 +13,7 @@ func TestASearchAnswersFromItsScript(t *testing.T) {
 			Fields: map[string]any{"facets": map[string]any{"f": 1}, "request": nil},
 		}})
 		w := send(s, fts, "POST", path, `{"query":{"match":"x"},"size":2}`)
-		reply := object1(t, w.Body.String())
+		reply := jsonObject(t, w.Body.String())
 		if w.Code != 200 || fmt.Sprint(reply["status"]) != "map[failed:0 successful:1 total:1]" || reply["total_hits"] != 2.0 || reply["max_score"] != 2.5 ||
 			fmt.Sprint(reply["facets"]) != "map[f:1]" || reply["request"] != nil {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -37,7 +37,7 @@ func TestASearchAnswersFromItsScript(t *testing.T) {
 func TestSearchRepeatsTheRequest(t *testing.T) {
 	s := New(newFake())
 	s.Script(When{}, 0, Script{})
-	reply := object1(t, send(s, fts, "POST", "/api/index/i/query", `{"query":{"match":"x"}}`).Body.String())
+	reply := jsonObject(t, send(s, fts, "POST", "/api/index/i/query", `{"query":{"match":"x"}}`).Body.String())
 	if fmt.Sprint(reply["request"]) != "map[query:map[match:x]]" || fmt.Sprint(reply["hits"]) != "[]" {
 		t.Errorf("reply %v", reply)
 	}
@@ -67,7 +67,7 @@ func TestSearchIndexesAreKept(t *testing.T) {
 		expect(t, send(s, fts, "PUT", root+"/i", `{"type":"fulltext-index","sourceName":"b","uuid":"x"}`), 400, "UUID")
 		expect(t, send(s, fts, "PUT", root+"/i", `{"type":"fulltext-index","sourceName":"b"}`), 200, `"status":"ok"`)
 		expect(t, send(s, fts, "PUT", root+"/i", `{"type":"fulltext-index"}`), 400, "an index with the same name already exists")
-		got := object1(t, send(s, fts, "GET", root+"/i", "").Body.String())
+		got := jsonObject(t, send(s, fts, "GET", root+"/i", "").Body.String())
 		def, _ := got["indexDef"].(map[string]any)
 		if def["name"] != "i" || def["sourceName"] != "b" {
 			t.Errorf("definition %v", def)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 )
 
 // command is what a request asks the query service to do with a statement.
@@ -24,7 +26,7 @@ const (
 func (s *Services) readStatement(r *Request) {
 	text := trimStatement(r.Field("statement"))
 	r.Statement = text
-	if r.Service != queryService || r.Fields == nil {
+	if r.Service != clustermap.Query || r.Fields == nil {
 		return
 	}
 	word, rest := firstWord(text)

@@ -17,7 +17,7 @@ func TestAViewAnswersFromItsScript(t *testing.T) {
 	for _, bucket := range []string{"default", "default+b1", "default%2Bb1"} {
 		query := url.Values{"startkey": {`["x",1]`}, "stale": {"false"}, "debug": {"true"}}
 		w := send(s, capi, "GET", "/"+bucket+"/_design/dev_d/_view/v?"+query.Encode(), "")
-		reply := object1(t, w.Body.String())
+		reply := jsonObject(t, w.Body.String())
 		if w.Code != 200 || reply["total_rows"] != 7.0 || fmt.Sprint(reply["rows"]) != "[map[id:a key:[x 1] value:false]]" ||
 			fmt.Sprint(reply["errors"]) != "[map[from:node1 reason:late]]" || reply["debug_info"] == nil {
 			t.Errorf("%s: %d %s", bucket, w.Code, w.Body)
