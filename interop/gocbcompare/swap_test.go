@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/holdfast-db/holdfast/interop/internal/guide"
 	"github.com/holdfast-db/holdfast/interop/internal/swap"
 )
 
@@ -36,6 +37,10 @@ func row(name string) string {
 		}
 	}
 	return ""
+}
+
+func TestTheGuideHasEachReason(t *testing.T) {
+	guide.CheckIn(t, "FROM_GOCB.md", slices.Collect(maps.Values(differences)))
 }
 
 func TestBothClientsPrintTheSame(t *testing.T) {
