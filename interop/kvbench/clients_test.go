@@ -1,7 +1,6 @@
 package kvbench
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/couchbase/gocb/v2"
 
+	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/interop/internal/cannedkv"
@@ -119,6 +119,56 @@ func (r *raw) trip(get bool, n int, buf []byte) error {
 	return err
 }
 
+// person is the document as an application has it.
+type person struct {
+	Name   string   `json:"name"`
+	Born   int      `json:"born"`
+	City   string   `json:"city"`
+	Score  float64  `json:"score"`
+	Active bool     `json:"active"`
+	Tags   []string `json:"tags"`
+}
+
+func readPerson(t *testing.T) *person {
+	t.Helper()
+	p := new(person)
+	if err := json.Unmarshal([]byte(cannedkv.Document), p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const timeToConnect = 10 * time.Second
+
+func connectCouchbase(t *testing.T, address string) client {
+	t.Helper()
+	cluster, err := couchbase.Connect("couchbase://"+address, couchbase.ClusterOptions{
+		Authenticator: couchbase.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Close(nil) })
+	bucket := cluster.Bucket(cannedkv.Bucket)
+	err = bucket.WaitUntilReady(timeToConnect, &couchbase.WaitUntilReadyOptions{ServiceTypes: []couchbase.ServiceType{couchbase.ServiceTypeKeyValue}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	collection, value := bucket.DefaultCollection(), readPerson(t)
+	return func(get bool) error {
+		if get {
+			result, err := collection.Get(key, nil)
+			if err != nil {
+				return err
+			}
+			var p person
+			return result.Content(&p)
+		}
+		_, err := collection.Upsert(key, value, nil)
+		return err
+	}
+}
+
 func connectGocb(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := gocb.Connect("couchbase://"+address, gocb.ClusterOptions{
@@ -129,21 +179,21 @@ func connectGocb(t *testing.T, address string) client {
 	}
 	t.Cleanup(func() { _ = cluster.Close(nil) })
 	bucket := cluster.Bucket(cannedkv.Bucket)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	err = bucket.WaitUntilReady(10*time.Second, &gocb.WaitUntilReadyOptions{
-		ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}, Context: ctx,
-	})
+	err = bucket.WaitUntilReady(timeToConnect, &gocb.WaitUntilReadyOptions{ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	collection := bucket.DefaultCollection()
+	collection, value := bucket.DefaultCollection(), readPerson(t)
 	return func(get bool) error {
 		if get {
-			_, err := collection.Get(key, nil)
-			return err
+			result, err := collection.Get(key, nil)
+			if err != nil {
+				return err
+			}
+			var p person
+			return result.Content(&p)
 		}
-		_, err := collection.Upsert(key, json.RawMessage(cannedkv.Document), nil)
+		_, err := collection.Upsert(key, value, nil)
 		return err
 	}
 }
