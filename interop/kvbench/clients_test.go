@@ -17,8 +17,17 @@ import (
 
 const key = "customer::1815"
 
-// client runs operations of one kind; many goroutines call it. get is true for Get, false for Upsert.
-type client func(get bool) error
+// work is what is measured.
+type work struct {
+	name string
+	get  bool // Get, or else Upsert of a struct
+	into bool // the document that was got is decoded into a struct
+}
+
+var works = []work{{"get", true, false}, {"get-decoded", true, true}, {"upsert", false, false}}
+
+// client does the work once; many goroutines call it.
+type client func(work) error
 
 // features are those that are measured: the ones that gocb asks for and the canned node accepts.
 var features = []memd.Feature{
@@ -37,8 +46,8 @@ func connectKV(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(nil) })
-	return func(get bool) error {
-		r := request(get)
+	return func(w work) error {
+		r := request(w.get)
 		r.Deadline = time.Now().Add(2500 * time.Millisecond)
 		var reply kv.Reply
 		return c.RoundTrip(&r, &reply)
@@ -155,10 +164,10 @@ func connectCouchbase(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	collection, value := bucket.DefaultCollection(), readPerson(t)
-	return func(get bool) error {
-		if get {
+	return func(w work) error {
+		if w.get {
 			result, err := collection.Get(key, nil)
-			if err != nil {
+			if err != nil || !w.into {
 				return err
 			}
 			var p person
@@ -184,10 +193,10 @@ func connectGocb(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	collection, value := bucket.DefaultCollection(), readPerson(t)
-	return func(get bool) error {
-		if get {
+	return func(w work) error {
+		if w.get {
 			result, err := collection.Get(key, nil)
-			if err != nil {
+			if err != nil || !w.into {
 				return err
 			}
 			var p person
