@@ -79,7 +79,7 @@ func readExpiry(part lookupPart) (*time.Time, error) {
 func project(parts []lookupPart, paths []string) ([]byte, error) {
 	root := projection{}
 	for i, part := range parts {
-		if errors.Is(part.err, ErrPathNotFound) {
+		if errors.Is(part.err, ErrPathNotFound) || errors.Is(part.err, ErrPathMismatch) {
 			continue
 		}
 		if part.err != nil {

@@ -198,6 +198,9 @@ func TestCountersAndBytes(t *testing.T) {
 		if _, err := b.Increment("m", &couchbase.IncrementOptions{Initial: -1, Delta: 1}); !errors.Is(err, couchbase.ErrDocumentNotFound) {
 			t.Errorf("a counter that may not be made: %v", err)
 		}
+		if _, err := b.Append("none", []byte("x"), nil); !errors.Is(err, couchbase.ErrDocumentNotFound) {
+			t.Errorf("an append to nothing: %v", err)
+		}
 		binary := couchbase.NewRawBinaryTranscoder()
 		must[*couchbase.MutationResult](t)(c.Upsert("b", []byte("b"), &couchbase.UpsertOptions{Transcoder: binary}))
 		must[*couchbase.MutationResult](t)(b.Append("b", []byte("c"), nil))
