@@ -205,7 +205,7 @@ func TestCallsFollowTheirOptions(t *testing.T) {
 			if !slices.Contains(asked, couchbase.KVTemporaryFailureRetryReason) || !errors.Is(err, couchbase.ErrTemporaryFailure) || !replicas && errors.Is(err, couchbase.ErrTimeout) {
 				t.Errorf("%s with a strategy that declines: %v, asked about %v", op.name, err, asked)
 			}
-			parent := couchbase.RequestSpan(tracer.RequestSpan(nil, "parent of "+op.name))
+			parent := tracer.RequestSpan(nil, "parent of "+op.name)
 			_ = op.run(c, "a", func(o any) {
 				setField("ParentSpan", parent)(o)
 				setField("RetryStrategy", strategy)(o)

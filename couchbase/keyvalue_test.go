@@ -144,7 +144,7 @@ func TestExpiriesAreSetReadAndKept(t *testing.T) {
 		if content(t, touched) != 2.0 {
 			t.Errorf("%v", content(t, touched))
 		}
-		time.Sleep(2 * time.Second) // the fake clock
+		<-time.After(2 * time.Second) // of the fake clock
 		if _, err := c.Get("a", nil); !errors.Is(err, couchbase.ErrDocumentNotFound) {
 			t.Errorf("after its expiry: %v", err)
 		}
@@ -351,7 +351,7 @@ func TestReplicas(t *testing.T) {
 }
 
 func TestDurabilityIsObserved(t *testing.T) {
-	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
 		for _, tokens := range []bool{true, false} {
 			o := couchbase.ClusterOptions{IoConfig: couchbase.IoConfig{DisableMutationTokens: !tokens}}
 			observer := connect(t, server, o)
