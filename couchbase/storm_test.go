@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +24,43 @@ type write struct {
 	cas        couchbase.Cas
 	err        error
 }
+
+// cas returns the CAS of a write that succeeded.
+func cas(r *couchbase.MutationResult, err error) (couchbase.Cas, error) {
+	if err != nil {
+		return 0, err
+	}
+	return r.Cas(), nil
+}
+
+// writes are the kinds of writes of a worker.
+var writes = []func(*couchbase.Collection, *write, context.Context, time.Duration, couchbase.DurabilityLevel) (couchbase.Cas, error){
+	func(c *couchbase.Collection, w *write, ctx context.Context, timeout time.Duration, level couchbase.DurabilityLevel) (couchbase.Cas, error) {
+		w.key = w.value
+		return cas(c.Insert(w.key, w.value, &couchbase.InsertOptions{Context: ctx, Timeout: timeout, DurabilityLevel: level}))
+	},
+	func(c *couchbase.Collection, w *write, ctx context.Context, timeout time.Duration, level couchbase.DurabilityLevel) (couchbase.Cas, error) {
+		return cas(c.Upsert(w.key, w.value, &couchbase.UpsertOptions{Context: ctx, Timeout: timeout, DurabilityLevel: level}))
+	},
+	func(c *couchbase.Collection, w *write, ctx context.Context, timeout time.Duration, level couchbase.DurabilityLevel) (couchbase.Cas, error) {
+		return cas(c.Replace(w.key, w.value, &couchbase.ReplaceOptions{Context: ctx, Timeout: timeout, DurabilityLevel: level}))
+	},
+	func(c *couchbase.Collection, w *write, ctx context.Context, timeout time.Duration, level couchbase.DurabilityLevel) (couchbase.Cas, error) {
+		return cas(c.Binary().Append(w.key, []byte(w.value), &couchbase.AppendOptions{Context: ctx, Timeout: timeout, DurabilityLevel: level}))
+	},
+	func(c *couchbase.Collection, w *write, ctx context.Context, timeout time.Duration, level couchbase.DurabilityLevel) (couchbase.Cas, error) {
+		w.key = "list" + w.key
+		r, err := c.MutateIn(w.key, []couchbase.MutateInSpec{couchbase.ArrayAppendSpec("list", w.value, &couchbase.ArrayAppendSpecOptions{CreatePath: true})},
+			&couchbase.MutateInOptions{Context: ctx, Timeout: timeout, DurabilityLevel: level, StoreSemantic: couchbase.StoreSemanticsUpsert})
+		if err != nil {
+			return 0, err
+		}
+		return r.Cas(), nil
+	},
+}
+
+// writeValue finds the value of a write in what was sent.
+var writeValue = regexp.MustCompile(`\d+-\d+`)
 
 // storm is a cluster to which faults happen while workers write. The journal of the server judges the writes.
 type storm struct {
@@ -66,24 +103,12 @@ func (s *storm) work(worker int, random *rand.Rand) {
 
 func (s *storm) write(ctx context.Context, worker, i int, random *rand.Rand) {
 	w := write{key: fmt.Sprintf("k%d", random.IntN(64)), value: fmt.Sprintf("%d-%d", worker, i)}
-	var r *couchbase.MutationResult
+	level := couchbase.DurabilityLevelNone
+	if w.durable = random.IntN(3) == 0; w.durable {
+		level = couchbase.DurabilityLevelMajority
+	}
 	timeout := time.Duration(20+random.IntN(1500)) * time.Millisecond
-	switch random.IntN(4) {
-	case 0:
-		w.key = w.value
-		r, w.err = s.docs.Insert(w.key, w.value, &couchbase.InsertOptions{Context: ctx, Timeout: timeout})
-	case 1:
-		w.durable = true
-		r, w.err = s.docs.Upsert(w.key, w.value, &couchbase.UpsertOptions{Context: ctx, Timeout: timeout, DurabilityLevel: couchbase.DurabilityLevelMajority})
-	case 2:
-		w.durable = true
-		r, w.err = s.docs.Replace(w.key, w.value, &couchbase.ReplaceOptions{Context: ctx, Timeout: timeout, DurabilityLevel: couchbase.DurabilityLevelMajority})
-	default:
-		r, w.err = s.docs.Upsert(w.key, w.value, &couchbase.UpsertOptions{Context: ctx, Timeout: timeout})
-	}
-	if w.err == nil {
-		w.cas = r.Cas()
-	}
+	w.cas, w.err = writes[random.IntN(len(writes))](s.docs, &w, ctx, timeout, level)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes = append(s.writes, w)
@@ -160,7 +185,7 @@ func (s *storm) judge() {
 	entries := make(map[string][]couchbasetest.Entry)
 	for _, e := range s.server.Journal() {
 		if e.Applied {
-			value := strings.Trim(string(e.Value), `"`)
+			value := writeValue.FindString(string(e.Value))
 			entries[value] = append(entries[value], e)
 		}
 	}
@@ -250,12 +275,20 @@ func newStorm(t *testing.T, seed uint64, opts ...couchbasetest.Option) *storm {
 		t.Fatal(err)
 	}
 	s := &storm{T: t, server: server, random: rand.New(rand.NewPCG(seed, 1<<32))}
-	s.client = connect(t, server, couchbase.ClusterOptions{})
+	s.client = connect(t, server, couchbase.ClusterOptions{CompressionConfig: couchbase.CompressionConfig{Disabled: true}})
 	s.docs = s.client.Bucket("default").DefaultCollection()
 	return s
 }
 
-const stormSeeds uint64 = 6
+const stormSeeds uint64 = 8
+
+// servers are the kinds of servers that take turns.
+var servers = [][]couchbasetest.Option{
+	nil,
+	{couchbasetest.BareRefusals()},
+	{couchbasetest.ReplicationLag(20 * time.Millisecond)},
+	{couchbasetest.Version("6.6")},
+}
 
 // Each acknowledged write is there once, none is applied twice, and an error that says that its write was not applied is right,
 // whatever happens to the cluster.
@@ -263,8 +296,10 @@ func TestTheJournalAgreesWithTheResultsInAStorm(t *testing.T) {
 	for seed := range stormSeeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStorm(t, seed, couchbasetest.InMemory(), couchbasetest.Latency(100*time.Microsecond, 2*time.Millisecond))
+				opts := []couchbasetest.Option{couchbasetest.InMemory(), couchbasetest.Latency(100*time.Microsecond, 2*time.Millisecond)}
+				s := newStorm(t, seed, append(opts, servers[seed%uint64(len(servers))]...)...)
 				s.run(seed, 40)
+				pause(10 * time.Millisecond) // the ends of the connections travel, too
 				synctest.Wait()
 				if n := s.server.Counters().Current; n != 0 {
 					t.Errorf("%d connections are open after Close", n)
