@@ -41,6 +41,7 @@ func TestRecovery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures times on the real clock")
 	}
+	t.Setenv(printing, "1")
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-run", "^TestPrint$", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("with gocb: %v: %s", err, out)

@@ -2,6 +2,7 @@ package gocbfailures
 
 import (
 	"fmt"
+	"os"
 	"testing"
 )
 
@@ -30,8 +31,14 @@ var scenes = []scene{
 	{"a strategy that returns an error", failingStrategy, "locked, the strategy's error"},
 }
 
+// printing is the environment variable with which TestPrint runs.
+const printing = "HOLDFAST_PRINT"
+
 // TestPrint prints one line for each scene. swap_test.go runs it with either import.
 func TestPrint(t *testing.T) {
+	if os.Getenv(printing) == "" {
+		t.Skip("TestSideBySide runs it")
+	}
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
 			fmt.Printf("scene %s => %s\n", s.name, s.run(&world{T: t}))

@@ -23,6 +23,7 @@ func outcomes(output string) map[string]string {
 
 // TestSideBySide prints what each client returned. gocb is not judged, but it must have run each scene.
 func TestSideBySide(t *testing.T) {
+	t.Setenv(printing, "1")
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-run", "^TestPrint$", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("with gocb: %v: %s", err, out)
