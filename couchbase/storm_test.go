@@ -280,7 +280,7 @@ func newStorm(t *testing.T, seed uint64, opts ...couchbasetest.Option) *storm {
 	return s
 }
 
-const stormSeeds uint64 = 8
+const stormSeeds uint64 = 4
 
 // servers are the kinds of servers that take turns.
 var servers = [][]couchbasetest.Option{
