@@ -17,13 +17,21 @@ func TestErrorStructs(t *testing.T) {
 		inner   error
 		details string
 	}{
-		{couchbase.KeyValueError{InnerError: couchbase.ErrDocumentLocked, StatusCode: 9, DocumentID: "id", RetryReasons: reasons}, couchbase.ErrDocumentLocked,
-			`"status_code":9,"document_id":"id","retry_reasons":["KV_LOCKED","UNKNOWN"]`},
-		{couchbase.TimeoutError{InnerError: couchbase.ErrAmbiguousTimeout, OperationID: "Set", TimeObserved: time.Second}, couchbase.ErrTimeout,
-			`"operation_id":"Set","time_observed":1000000`},
+		{
+			couchbase.KeyValueError{InnerError: couchbase.ErrDocumentLocked, StatusCode: 9, DocumentID: "id", RetryReasons: reasons},
+			couchbase.ErrDocumentLocked,
+			`"status_code":9,"document_id":"id","retry_reasons":["KV_LOCKED","UNKNOWN"]`,
+		},
+		{
+			couchbase.TimeoutError{InnerError: couchbase.ErrAmbiguousTimeout, OperationID: "Set", TimeObserved: time.Second},
+			couchbase.ErrTimeout,
+			`"operation_id":"Set","time_observed":1000000`,
+		},
 		{couchbase.HTTPError{InnerError: couchbase.ErrBucketNotFound, StatusCode: 404}, couchbase.ErrBucketNotFound, `"status_code":404`},
-		{couchbase.QueryError{InnerError: couchbase.ErrParsingFailure, Errors: []couchbase.QueryErrorDesc{{Code: 3000, Message: "m"}}},
-			couchbase.ErrParsingFailure, `"errors":[{"code":3000,"message":"m"}]`},
+		{
+			couchbase.QueryError{InnerError: couchbase.ErrParsingFailure, Errors: []couchbase.QueryErrorDesc{{Code: 3000, Message: "m"}}},
+			couchbase.ErrParsingFailure, `"errors":[{"code":3000,"message":"m"}]`,
+		},
 		{couchbase.AnalyticsError{InnerError: couchbase.ErrJobQueueFull, Statement: "s"}, couchbase.ErrJobQueueFull, `"statement":"s"`},
 		{couchbase.SearchError{InnerError: couchbase.ErrIndexNotFound, ErrorText: "t"}, couchbase.ErrIndexNotFound, `"error_text":"t"`},
 		{couchbase.ViewError{InnerError: couchbase.ErrViewNotFound, ViewName: "v"}, couchbase.ErrViewNotFound, `"view_name":"v"`},

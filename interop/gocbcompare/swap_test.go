@@ -38,6 +38,9 @@ func row(name string) string {
 	return ""
 }
 
+func TestTheGuideHasEachReason(t *testing.T) {
+}
+
 func TestBothClientsPrintTheSame(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-run", "^TestPrint", ".").CombinedOutput()
 	if err != nil {
