@@ -57,8 +57,13 @@ func httpStorm(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cl
 		})
 	}
 	faults := []couchbasetest.HTTPFault{
-		{Cut: couchbasetest.CutHTTPRequest}, {Cut: couchbasetest.CutHTTPReply}, {Cut: couchbasetest.CutHTTPRows, After: 1},
-		{Cut: couchbasetest.CutHTTPBytes, After: 20}, {Status: 503}, {Delay: 20 * time.Millisecond}, {Cut: couchbasetest.CutHTTPReply, Silent: true},
+		{Cut: couchbasetest.CutHTTPRequest},
+		{Cut: couchbasetest.CutHTTPReply},
+		{Cut: couchbasetest.CutHTTPRows, After: 1},
+		{Cut: couchbasetest.CutHTTPBytes, After: 20},
+		{Status: 503},
+		{Delay: 20 * time.Millisecond},
+		{Cut: couchbasetest.CutHTTPReply, Silent: true},
 	}
 	for ctx.Err() == nil {
 		remove := server.HTTP().Inject(query, 1+random.IntN(5), 0, faults[random.IntN(len(faults))])

@@ -78,7 +78,9 @@ func TestCloseInAnOutage(t *testing.T) {
 		"killed":     func(c *couchbasetest.Cluster) { c.Kill(0) },
 		"paused":     func(c *couchbasetest.Cluster) { c.Pause(0) },
 		"black hole": func(c *couchbasetest.Cluster) { c.BlackHole(0) },
-		"refusing":   func(c *couchbasetest.Cluster) { c.Use(couchbasetest.AnyOpcode, couchbasetest.Always(couchbasetest.Fault{Status: 0x07})) },
+		"refusing": func(c *couchbasetest.Cluster) {
+			c.Use(couchbasetest.AnyOpcode, couchbasetest.Always(couchbasetest.Fault{Status: 0x07}))
+		},
 	} {
 		for _, moment := range []struct {
 			name         string
