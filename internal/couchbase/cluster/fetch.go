@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -92,8 +93,12 @@ func (b *Bucket) fetch(ctx context.Context, links []*link) {
 		}
 		l.asked = time.Now()
 		b.mu.Unlock()
-		if err := b.ask(ctx, l.conn); err == nil || ctx.Err() != nil {
+		err := b.ask(ctx, l.conn)
+		if err == nil || ctx.Err() != nil {
 			break
+		}
+		if errors.Is(err, kv.ErrDeadline) {
+			l.doubt()
 		}
 	}
 	b.mu.Lock()

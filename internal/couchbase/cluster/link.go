@@ -18,6 +18,7 @@ type link struct {
 	endpoint *Endpoint // nil: the bucket's spare connection, or without a place
 	selected bool      // it has the bucket
 	ended    bool
+	doubted  bool      // a NOOP finds out whether it still answers
 	asked    time.Time // when it was last asked for a map, of a spare connection
 }
 
