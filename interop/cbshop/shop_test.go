@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,8 +44,15 @@ func open(t *testing.T) *shop {
 	return s
 }
 
-// call sends a request with a body, if there is one, and pairs of header names and values, and returns the reply and its body.
-func (s *shop) call(method, path string, body any, header ...string) (*http.Response, string) {
+// reply is what the service answered.
+type reply struct {
+	status int
+	tag    string
+	text   string
+}
+
+// call sends a request with a body, if there is one, and with a tag that must match, if there is one.
+func (s *shop) call(method, path string, body any, match ...string) reply {
 	s.Helper()
 	text, ok := body.(string)
 	if !ok && body != nil {
@@ -60,8 +66,8 @@ func (s *shop) call(method, path string, body any, header ...string) (*http.Resp
 	if err != nil {
 		s.Fatal(err)
 	}
-	for pair := range slices.Chunk(header, 2) {
-		request.Header.Set(pair[0], pair[1])
+	for _, tag := range match {
+		request.Header.Set("If-Match", tag)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -72,25 +78,25 @@ func (s *shop) call(method, path string, body any, header ...string) (*http.Resp
 	if _, err := answer.ReadFrom(response.Body); err != nil {
 		s.Fatal(err)
 	}
-	return response, strings.TrimSpace(answer.String())
+	return reply{response.StatusCode, response.Header.Get("ETag"), strings.TrimSpace(answer.String())}
 }
 
 // want fails the test if the status is another one, or the answer does not contain each of the texts. It returns the answer.
 func (s *shop) want(method, path string, body any, status int, texts ...string) string {
 	s.Helper()
-	response, answer := s.call(method, path, body)
-	s.check(method+" "+path, response, answer, status, texts...)
-	return answer
+	got := s.call(method, path, body)
+	s.check(method+" "+path, got, status, texts...)
+	return got.text
 }
 
-func (s *shop) check(what string, response *http.Response, answer string, status int, texts ...string) {
+func (s *shop) check(what string, got reply, status int, texts ...string) {
 	s.Helper()
-	if response.StatusCode != status {
-		s.Errorf("%s: status %d, want %d: %s", what, response.StatusCode, status, answer)
+	if got.status != status {
+		s.Errorf("%s: status %d, want %d: %s", what, got.status, status, got.text)
 	}
 	for _, text := range texts {
-		if !strings.Contains(answer, text) {
-			s.Errorf("%s: %s; it must contain %s", what, answer, text)
+		if !strings.Contains(got.text, text) {
+			s.Errorf("%s: %s; it must contain %s", what, got.text, text)
 		}
 	}
 }
@@ -117,19 +123,15 @@ func TestCatalogue(t *testing.T) {
 	s.want("GET", "/products/"+strings.Repeat("x", 251), nil, 400)
 	s.want("GET", "/products/saw/copies", nil, 200, "3")
 	s.want("GET", "/products/none/copies", nil, 404)
-	response, answer := s.call("GET", "/products/saw", nil)
-	s.check("the product", response, answer, 200, `"sku":"saw"`, `"stock":3`)
-	tag := response.Header.Get("ETag")
-	response, answer = s.call("PUT", "/products/saw", product("saw", 1300, 3), "If-Match", tag)
-	s.check("a change", response, answer, 200, `"cents":1300`)
-	newest := response.Header.Get("ETag")
-	response, answer = s.call("PUT", "/products/saw", product("saw", 1400, 3), "If-Match", tag)
-	s.check("a change of what was read too long ago", response, answer, 412)
-	if response, _ = s.call("GET", "/products/saw", nil); newest == tag || response.Header.Get("ETag") != newest {
-		t.Errorf("the tag is %s, the change had %s, and before it was %s", response.Header.Get("ETag"), newest, tag)
+	read := s.call("GET", "/products/saw", nil)
+	s.check("the product", read, 200, `"sku":"saw"`, `"stock":3`)
+	changed := s.call("PUT", "/products/saw", product("saw", 1300, 3), read.tag)
+	s.check("a change", changed, 200, `"cents":1300`)
+	s.check("a change of what was read too long ago", s.call("PUT", "/products/saw", product("saw", 1400, 3), read.tag), 412)
+	if newest := s.call("GET", "/products/saw", nil); changed.tag == read.tag || newest.tag != changed.tag {
+		t.Errorf("the tag is %s, the change had %s, and before it was %s", newest.tag, changed.tag, read.tag)
 	}
-	response, answer = s.call("PUT", "/products/none", product("none", 1, 1), "If-Match", tag)
-	s.check("a change of nothing", response, answer, 404)
+	s.check("a change of nothing", s.call("PUT", "/products/none", product("none", 1, 1), read.tag), 404)
 	s.want("PUT", "/products/saw", product("saw", 1, 1), 400)
 	s.want("DELETE", "/products/saw", nil, 200)
 	s.want("DELETE", "/products/saw", nil, 404)
@@ -302,8 +304,8 @@ func TestFailOver(t *testing.T) {
 		working.Go(func() {
 			for _, id := range own {
 				o := Order{ID: id, Customer: "c" + id[1:2], Lines: []Line{{SKU: "saw", Quantity: 2}, {SKU: "ball", Quantity: 1}}}
-				if response, text := s.call("POST", "/orders", o); response.StatusCode != 200 {
-					t.Errorf("%s: %d %s", id, response.StatusCode, text)
+				if got := s.call("POST", "/orders", o); got.status != 200 {
+					t.Errorf("%s: %d %s", id, got.status, got.text)
 				}
 				switch placed.Add(1) {
 				case workers * each / 3:
