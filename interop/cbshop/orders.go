@@ -38,7 +38,8 @@ func uncertain(err error) bool {
 			return true
 		}
 	}
-	return false
+	var kv *gocb.KeyValueError
+	return errors.As(err, &kv) && kv.StatusCode == 0 // the connection ended before the reply
 }
 
 // settled calls f until its outcome is certain.
@@ -58,7 +59,12 @@ func settled(ctx context.Context, f func() error) error {
 
 // Place takes the lines of an order from the stock and stores the order. It may be called again for the same order.
 func (s *Store) Place(ctx context.Context, o Order) (Order, error) {
-	if stored, err := s.Order(ctx, o.ID); !errors.Is(err, gocb.ErrDocumentNotFound) {
+	var stored Order
+	err := settled(ctx, func() (err error) {
+		stored, err = s.Order(ctx, o.ID)
+		return err
+	})
+	if !errors.Is(err, gocb.ErrDocumentNotFound) {
 		return stored, err
 	}
 	o.Cents = 0
@@ -71,7 +77,7 @@ func (s *Store) Place(ctx context.Context, o Order) (Order, error) {
 		line.Cents = cents * line.Quantity
 		o.Cents += line.Cents
 	}
-	err := settled(ctx, func() (err error) {
+	err = settled(ctx, func() (err error) {
 		o.Number, err = s.nextNumber(ctx)
 		return err
 	})
