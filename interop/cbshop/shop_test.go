@@ -146,7 +146,7 @@ func TestSubdocuments(t *testing.T) {
 	s.want("GET", "/products/saw/offer", nil, 200, `{"cents":1200,"tags":0,"busy":false}`)
 	s.want("POST", "/products/saw/tags", "sharp", 400) // not JSON
 	s.want("POST", "/products/saw/tags", `"sharp"`, 200)
-	s.want("POST", "/products/saw/tags", `"sharp"`, 409, "path exists")
+	s.want("POST", "/products/saw/tags", `"sharp"`, 409, "sub-document error at index 1: path exists")
 	s.want("POST", "/products/saw/tags", `"new"`, 200)
 	s.want("POST", "/products/none/tags", `"new"`, 404)
 	offer := decoded[Offer](t, s.want("GET", "/products/saw/offer", nil, 200, `"cents":1200`, `"tags":2`))
