@@ -96,7 +96,7 @@ func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, fl
 	for i, answer := range answers {
 		part := lookupPart{op: ops[order[i]].op, value: answer.Value}
 		if answer.Status != memd.StatusSuccess && answer.Status != memd.StatusSuccessDeleted {
-			part.err = c.partError(id, answer.Status)
+			part.err = c.partError(id, order[i], answer.Status)
 		}
 		result.parts[order[i]] = part
 	}
@@ -104,13 +104,13 @@ func (c *Collection) lookUp(kind *kvOperation, id string, ops []LookupInSpec, fl
 	return result, nil
 }
 
-// partError is the error of one part of a look-up.
-func (c *Collection) partError(id string, status memd.Status) error {
+// partError is the error of the part of a look-up with this index.
+func (c *Collection) partError(id string, index int, status memd.Status) error {
 	kind := operation.KindOf(status)
 	if kind == nil {
 		kind = errors.New(status.String())
 	}
 	return &KeyValueError{
-		InnerError: kind, StatusCode: StatusCode(status), DocumentID: id, BucketName: c.bucket.name, ScopeName: c.scope, CollectionName: c.name,
+		InnerError: &partFailure{index, kind}, StatusCode: StatusCode(status), DocumentID: id, BucketName: c.bucket.name, ScopeName: c.scope, CollectionName: c.name,
 	}
 }

@@ -81,7 +81,7 @@ func (c *Collection) MutateIn(id string, ops []MutateInSpec, opts *MutateInOptio
 // mutateIn runs the operation. order has the places of its parts in the caller's list.
 func (c *kvCall) mutateIn(order []int) (*MutateInResult, error) {
 	if err := c.run(); err != nil {
-		return nil, err
+		return nil, namePart(err, order)
 	}
 	answers, err := memd.ParseMutationResults(c.result.Packet.Value, len(order))
 	if err != nil {

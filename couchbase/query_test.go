@@ -322,6 +322,28 @@ func TestAClosedClusterRunsNoQuery(t *testing.T) {
 	})
 }
 
+// A closed cluster still has its map. No operation on a service may try its nodes.
+func TestAClosedClusterThatWasReadyMakesOneAttempt(t *testing.T) {
+	withCluster(t, func(t *testing.T, _ *couchbasetest.Cluster, client *couchbase.Cluster) {
+		ready(t, client)
+		bucket := client.Bucket("default")
+		client.Close(nil)
+		for name, f := range map[string]func() error{
+			"prepare":   func() error { return second(client.Query("s", nil)) },
+			"query":     func() error { return second(client.Query("s", &couchbase.QueryOptions{Adhoc: true})) },
+			"analytics": func() error { return second(client.AnalyticsQuery("s", nil)) },
+			"search":    func() error { return second(client.SearchQuery("i", search.NewMatchNoneQuery(), nil)) },
+			"views":     func() error { return second(bucket.ViewQuery("d", "v", nil)) },
+		} {
+			err := f()
+			var history *retry.Error
+			if !errors.Is(err, couchbase.ErrShutdown) || errors.As(err, &history) && history.Total > 1 {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 // ready waits until the cluster's map is there.
 func ready(t *testing.T, client *couchbase.Cluster) {
 	t.Helper()

@@ -64,6 +64,9 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 func (c *Client) choose(r *Request, offer Offer) (string, *retry.Failure) {
 	none := &retry.Failure{Stage: retry.StageDispatch, Wake: offer.Newer}
 	switch {
+	case c.closed.Err() != nil: // the end of ctx may come a moment later
+		none.Err, none.Refuse = &Answer{Kind: KindClosed, err: ErrClosed}, retry.WhyNoServer
+		return "", none
 	case offer.NotOpen != nil:
 		return "", offer.NotOpen.failure(none)
 	case len(offer.Addresses) == 0:
