@@ -37,7 +37,7 @@ type AnalyticsOptions struct {
 	// Raw has further parameters of the service's API. They win over the other options.
 	Raw map[string]any
 
-	Timeout       time.Duration // of the query with its retries and the reading of its rows; 0: the cluster's
+	Timeout       time.Duration // until the first row, with all retries; then of the wait for each further row; 0: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 
 	ParentSpan RequestSpan

@@ -79,7 +79,7 @@ func readExpiry(part lookupPart) (*time.Time, error) {
 func project(parts []lookupPart, paths []string) ([]byte, error) {
 	root := projection{}
 	for i, part := range parts {
-		if errors.Is(part.err, ErrPathNotFound) {
+		if errors.Is(part.err, ErrPathNotFound) || errors.Is(part.err, ErrPathMismatch) {
 			continue
 		}
 		if part.err != nil {
@@ -120,7 +120,7 @@ func walk(document json.RawMessage, steps []step) (json.RawMessage, bool, error)
 		if s.isIndex {
 			var array []json.RawMessage
 			if json.Unmarshal(document, &array) != nil {
-				return nil, false, nil
+				return nil, false, nil //nolint:nilerr // the path does not suit the document: nothing is there
 			}
 			index := s.index
 			if index < 0 {
@@ -133,7 +133,7 @@ func walk(document json.RawMessage, steps []step) (json.RawMessage, bool, error)
 			continue
 		}
 		var object map[string]json.RawMessage
-		if json.Unmarshal(document, &object) != nil {
+		if json.Unmarshal(document, &object) != nil { //nolint:nilerr // likewise
 			if !json.Valid(document) {
 				return nil, false, fmt.Errorf("couchbase: the document is not JSON, so it has no paths%w", silent{ErrDocumentNotJSON})
 			}

@@ -67,14 +67,14 @@ type httpOptions struct {
 	timeout  time.Duration
 	strategy RetryStrategy
 	parent   RequestSpan
-	ctx      context.Context //nolint:containedctx // it is the option of that name
-	id       string          // the caller's own, or ""
+	ctx      context.Context
+	id       string // the caller's own, or ""
 }
 
 // httpOperation is one operation on an HTTP service.
 type httpOperation struct {
 	on   *httpServices
-	ctx  context.Context //nolint:containedctx // the caller's
+	ctx  context.Context
 	call services.Call
 	span RequestSpan
 	// labels are those of the measurement.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -176,7 +177,7 @@ func TestSearchIndexesAreRead(t *testing.T) {
 			t.Errorf("got  %s, %v\nwant %s", b, err, index)
 		}
 		var failed *couchbase.HTTPError
-		if _, err := scope.GetIndex("i", nil); !errors.Is(err, couchbase.ErrIndexNotFound) || !errors.As(err, &failed) || failed.StatusCode != 400 {
+		if _, err := scope.GetIndex("i", nil); !errors.Is(err, couchbase.ErrIndexNotFound) || !errors.As(err, &failed) || failed.StatusCode != http.StatusBadRequest {
 			t.Error(err)
 		}
 		if n, err := client.SearchIndexes().GetIndexedDocumentsCount("i", nil); err != nil || n != 3 {
@@ -194,8 +195,6 @@ func TestSearchIndexesAreRead(t *testing.T) {
 		}
 	})
 }
-
-func second[T any](_ T, err error) error { return err }
 
 func TestDesignDocumentsAreRead(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {

@@ -144,7 +144,7 @@ func TestExpiriesAreSetReadAndKept(t *testing.T) {
 		if content(t, touched) != 2.0 {
 			t.Errorf("%v", content(t, touched))
 		}
-		time.Sleep(2 * time.Second) // the fake clock
+		<-time.After(2 * time.Second) // of the fake clock
 		if _, err := c.Get("a", nil); !errors.Is(err, couchbase.ErrDocumentNotFound) {
 			t.Errorf("after its expiry: %v", err)
 		}
@@ -197,6 +197,9 @@ func TestCountersAndBytes(t *testing.T) {
 		}
 		if _, err := b.Increment("m", &couchbase.IncrementOptions{Initial: -1, Delta: 1}); !errors.Is(err, couchbase.ErrDocumentNotFound) {
 			t.Errorf("a counter that may not be made: %v", err)
+		}
+		if _, err := b.Append("none", []byte("x"), nil); !errors.Is(err, couchbase.ErrDocumentNotFound) {
+			t.Errorf("an append to nothing: %v", err)
 		}
 		binary := couchbase.NewRawBinaryTranscoder()
 		must[*couchbase.MutationResult](t)(c.Upsert("b", []byte("b"), &couchbase.UpsertOptions{Transcoder: binary}))
@@ -348,7 +351,7 @@ func TestReplicas(t *testing.T) {
 }
 
 func TestDurabilityIsObserved(t *testing.T) {
-	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
 		for _, tokens := range []bool{true, false} {
 			o := couchbase.ClusterOptions{IoConfig: couchbase.IoConfig{DisableMutationTokens: !tokens}}
 			observer := connect(t, server, o)

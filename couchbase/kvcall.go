@@ -15,7 +15,7 @@ type callOptions struct {
 	timeout  time.Duration
 	strategy RetryStrategy
 	span     RequestSpan
-	ctx      context.Context //nolint:containedctx // it is the option of that name
+	ctx      context.Context
 	user     string
 }
 

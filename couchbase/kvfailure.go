@@ -1,6 +1,7 @@
 package couchbase
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
@@ -50,10 +51,18 @@ func kindOf(e *operation.Error) error {
 	}
 	if attempt, ok := kinds[0].(interface{ Unwrap() []error }); ok && (!e.HasStatus || e.Status.Known()) {
 		if inner := attempt.Unwrap(); len(inner) > 0 {
-			return inner[0]
+			return publicKind(inner[0])
 		}
 	}
 	return kinds[0]
+}
+
+// publicKind returns the sentinel with which applications compare. A server that has no document to append to calls it not stored.
+func publicKind(kind error) error {
+	if errors.Is(kind, operation.ErrDocumentNotStored) {
+		return ErrDocumentNotFound
+	}
+	return kind
 }
 
 // reasonList returns reasons with the names of gocb.

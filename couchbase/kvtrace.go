@@ -149,8 +149,13 @@ func (i *instruments) begin(kind *kvOperation, c *Collection, parent RequestSpan
 	}
 	span := i.tracer.RequestSpan(above, kind.name)
 	for _, a := range []struct{ key, value string }{
-		{attributeSystem, "couchbase"}, {attributeService, "kv"}, {attributeOperation, kind.name}, {attributeBucket, c.bucket.name},
-		{attributeScope, c.scope}, {attributeCollection, c.name}, {attributeDurability, d.name()},
+		{attributeSystem, "couchbase"},
+		{attributeService, "kv"},
+		{attributeOperation, kind.name},
+		{attributeBucket, c.bucket.name},
+		{attributeScope, c.scope},
+		{attributeCollection, c.name},
+		{attributeDurability, d.name()},
 	} {
 		if a.value != "" {
 			span.SetAttribute(a.key, a.value)
@@ -177,8 +182,13 @@ func (t dispatchTracer) Dispatching(ctx context.Context, _ *operation.Request) f
 		host, port, _ := net.SplitHostPort(d.Conn.Remote())
 		localHost, localPort, _ := net.SplitHostPort(d.Conn.Local())
 		for _, a := range []struct{ key, value string }{
-			{attributeSystem, "couchbase"}, {attributeTransport, "IP.TCP"}, {attributeOperationID, "0x" + strconv.FormatUint(uint64(d.Opaque), 16)},
-			{attributeLocalID, d.Conn.ID()}, {attributePeerName, host}, {attributePeerPort, port}, {attributeHostName, localHost},
+			{attributeSystem, "couchbase"},
+			{attributeTransport, "IP.TCP"},
+			{attributeOperationID, "0x" + strconv.FormatUint(uint64(d.Opaque), 16)},
+			{attributeLocalID, d.Conn.ID()},
+			{attributePeerName, host},
+			{attributePeerPort, port},
+			{attributeHostName, localHost},
 			{attributeHostPort, localPort},
 		} {
 			span.SetAttribute(a.key, a.value)

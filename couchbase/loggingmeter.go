@@ -111,8 +111,8 @@ func (am *LoggingMeter) report() {
 	am.armed.Store(false)
 	operations := make(map[string]map[string]operationReport)
 	for key, r := range am.recorders {
-		report, any := r.take()
-		if !any {
+		report, used := r.take()
+		if !used {
 			continue
 		}
 		if operations[key[0]] == nil {

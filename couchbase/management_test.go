@@ -2,6 +2,7 @@ package couchbase_test
 
 import (
 	"errors"
+	"net/http"
 	"reflect"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func TestBucketsAreManaged(t *testing.T) {
 			t.Error(err)
 		}
 		var httpError *couchbase.HTTPError
-		if _, err := manager.GetBucket("new", nil); !errors.Is(err, couchbase.ErrBucketNotFound) || !errors.As(err, &httpError) || httpError.StatusCode != 404 {
+		if _, err := manager.GetBucket("new", nil); !errors.Is(err, couchbase.ErrBucketNotFound) || !errors.As(err, &httpError) || httpError.StatusCode != http.StatusNotFound {
 			t.Errorf("a bucket that is gone: %v", err)
 		}
 		for name, err := range map[string]error{

@@ -66,7 +66,7 @@ func TestSlowOperationsAreReported(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
 		c := client.Bucket("default").DefaultCollection()
 		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
-		time.Sleep(time.Minute) // the fake clock
+		<-time.After(time.Minute) // of the fake clock
 		if slices.ContainsFunc(logged.lines, func(line string) bool { return strings.Contains(line, "Threshold") }) {
 			t.Fatalf("there was nothing to report: %q", logged.lines)
 		}
@@ -74,7 +74,7 @@ func TestSlowOperationsAreReported(t *testing.T) {
 		for range 12 {
 			must[*couchbase.GetResult](t)(c.Get("a", nil))
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute) // of the fake clock
 		var report loggedRequests
 		logged.after(t, "Threshold Log", &report)
 		kv := report["kv"]
@@ -98,7 +98,7 @@ func TestOrphansAreReported(t *testing.T) {
 		if _, err := c.Get("a", &couchbase.GetOptions{Timeout: 100 * time.Millisecond}); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute) // of the fake clock
 		var report loggedRequests
 		logged.after(t, "Orphaned Responses", &report)
 		if kv := report["kv"]; kv.Count != 1 || kv.Requests[0]["last_remote_socket"] == nil {
@@ -116,7 +116,7 @@ func TestDurationsAreReported(t *testing.T) {
 		for range 100 {
 			must[*couchbase.GetResult](t)(c.Get("a", nil))
 		}
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour) // of the fake clock
 		var report struct {
 			Operations map[string]map[string]struct {
 				Count       int                `json:"total_count"`

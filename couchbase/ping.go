@@ -101,7 +101,7 @@ type pinger struct {
 	cluster *Cluster
 	bucket  *Bucket // nil: all that were opened
 	timeout time.Duration
-	ctx     context.Context //nolint:containedctx // the caller's
+	ctx     context.Context
 
 	asks sync.WaitGroup
 	mu   sync.Mutex
@@ -268,7 +268,7 @@ func (c *Cluster) serviceTimeout(service ServiceType) time.Duration {
 		return t.SearchTimeout
 	case ServiceTypeAnalytics:
 		return t.AnalyticsTimeout
-	default:
-		return t.ManagementTimeout
+	case ServiceTypeManagement:
 	}
+	return t.ManagementTimeout
 }

@@ -66,7 +66,7 @@ type QueryOptions struct {
 
 	// Adhoc means that the statement is not prepared. Others are, once for all their runs.
 	Adhoc         bool
-	Timeout       time.Duration // of the query with its retries and the reading of its rows; 0: the cluster's
+	Timeout       time.Duration // until the first row, with all retries; then of the wait for each further row; 0: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 
 	FlexIndex      bool // indexes of the search service may be used

@@ -51,7 +51,7 @@ func TestWaitUntilReady(t *testing.T) {
 			t.Errorf("a wrong password: %v after %v", err, time.Since(began))
 		}
 		server.Kill(1)
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // of the fake clock
 		if err := b.WaitUntilReady(time.Second, nil); !errors.Is(err, couchbase.ErrUnambiguousTimeout) {
 			t.Errorf("a node is dead: %v", err)
 		}
@@ -93,7 +93,7 @@ func TestPingAndDiagnostics(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		server.Kill(1)
-		time.Sleep(time.Second)
+		<-time.After(time.Second) // of the fake clock
 		if d := must[*couchbase.DiagnosticsResult](t)(client.Diagnostics(nil)); d.State != couchbase.ClusterStateDegraded {
 			t.Errorf("a node is dead: %+v", d)
 		}

@@ -21,7 +21,7 @@ var _ retry.Strategy = (*requestStrategy)(nil)
 var lastRequestID atomic.Uint64
 
 // engineStrategy returns what the engine asks about one operation. Nil stays nil: the engine's own strategy holds then.
-func engineStrategy(ctx context.Context, s RetryStrategy) retry.Strategy {
+func engineStrategy(ctx context.Context, s RetryStrategy) retry.Strategy { //nolint:contextcheck // nil options have no context
 	if s == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // SearchScanConsistency is how up to date the index must be that a search uses.
 type SearchScanConsistency uint
 
-// SearchScanConsistencyNotBounded: the index as it is.
+// SearchScanConsistencyNotBounded means the index as it is.
 const SearchScanConsistencyNotBounded SearchScanConsistency = 1
 
 // SearchHighlightStyle is how matches are marked in the fragments of a hit.
@@ -53,7 +53,7 @@ type SearchOptions struct {
 	// Raw has further parameters of the service's API. They win over the other options.
 	Raw map[string]any
 
-	Timeout       time.Duration // of the search with its retries and the reading of its hits; 0: the cluster's
+	Timeout       time.Duration // until the first hit, with all retries; then of the wait for each further hit; 0: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 
 	DisableScoring bool

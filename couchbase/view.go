@@ -82,7 +82,7 @@ type ViewOptions struct {
 
 	Namespace DesignDocumentNamespace
 
-	Timeout       time.Duration // of the query with its retries and the reading of its rows; 0: the cluster's
+	Timeout       time.Duration // until the first row, with all retries; then of the wait for each further row; 0: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 
 	Context context.Context // its end ends the query; nil: it has no end

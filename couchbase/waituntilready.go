@@ -70,7 +70,7 @@ type readiness struct {
 	cluster *Cluster
 	bucket  *Bucket // nil: the cluster
 	options *WaitUntilReadyOptions
-	ctx     context.Context //nolint:containedctx // ends with the timeout
+	ctx     context.Context
 	began   time.Time
 	tries   uint32
 }

@@ -39,6 +39,7 @@ type Cluster struct {
 	errorMap     []byte // made when it is first asked for
 	closed       bool
 	rebalancing  bool
+	noPushes     bool
 }
 
 // newUUID returns a random id. The mutex is held, or nobody else has the cluster yet.

@@ -7,13 +7,11 @@ import (
 // getClusterConfig answers with the map of the connection's bucket, or of the cluster if it has none. A client that names the version
 // that it has gets nothing if that is the newest.
 func getClusterConfig(x *exec) *Reply {
-	b, current := x.conn.bucket, x.cluster.version
-	if b != nil {
-		if b.dropped {
-			return refusal(memd.StatusNoBucket)
-		}
-		current = b.version
+	b := x.conn.bucket
+	if b != nil && b.dropped {
+		return refusal(memd.StatusNoBucket)
 	}
+	current := x.cluster.knownVersion(b, x.node)
 	if len(x.p.Extras) > 0 && x.conn.features.Has(memd.FeatureKnownMapVersion) {
 		known, err := memd.ParseMapVersion(x.p.Extras)
 		if err != nil {
@@ -31,10 +29,11 @@ func getClusterConfig(x *exec) *Reply {
 // notMyVBucket refuses a request for a vbucket that the node does not have. The answer has the map, unless the connection was told
 // of it already and its client wants it only once.
 func (x *exec) notMyVBucket() *Reply {
-	dedupe := x.conn.features.Has(memd.FeatureDedupeMaps) && !x.bucket.version.Newer(x.conn.told)
+	current := x.cluster.knownVersion(x.bucket, x.node)
+	dedupe := x.conn.features.Has(memd.FeatureDedupeMaps) && !current.Newer(x.conn.told)
 	if dedupe || x.cluster.bareRefusals {
 		return refusal(memd.StatusNotMyVBucket)
 	}
-	x.conn.told = x.bucket.version
+	x.conn.told = current
 	return &Reply{Status: memd.StatusNotMyVBucket, Value: x.cluster.mapLocked(x.bucket, x.node), JSON: true}
 }

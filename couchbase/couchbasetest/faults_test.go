@@ -83,7 +83,10 @@ func TestFaultsEndByNumberAndByTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
 		cl := open(t, c, 0)
 		busy := couchbasetest.Fault{Status: memd.StatusBusy}
-		remove := c.Use(memd.OpSet, couchbasetest.Times(2, busy))
+		remove := c.Use(memd.OpSet, couchbasetest.Always(busy))
+		cl.status(doc(memd.OpSet, "k", "1"), memd.StatusBusy)
+		remove()
+		remove = c.Use(memd.OpSet, couchbasetest.Times(2, busy))
 		for _, want := range []memd.Status{memd.StatusBusy, memd.StatusBusy, 0} {
 			cl.status(doc(memd.OpSet, "k", "1"), want)
 		}
@@ -98,8 +101,8 @@ func TestFaultsEndByNumberAndByTime(t *testing.T) {
 		}
 		cl.ok(memd.Packet{Opcode: memd.OpNoop})
 		counted := c.Counters().Requests
-		if counted[memd.OpSet] != 3 || counted[memd.OpGet] != 3 {
-			t.Errorf("the counters say %v, want 3 SETs and 3 GETs", counted)
+		if counted[memd.OpSet] != 4 || counted[memd.OpGet] != 3 {
+			t.Errorf("the counters say %v, want 4 SETs and 3 GETs", counted)
 		}
 	})
 }

@@ -16,10 +16,14 @@ func FuzzRequests(f *testing.F) {
 	for _, p := range []memd.Packet{
 		doc(memd.OpSet, "k", "1"), doc(memd.OpGet, "k", ""), doc(memd.OpIncrement, "k", ""), doc(memd.OpSubdocMultiLookup, "k", string(lookup)),
 		doc(memd.OpSubdocMultiMutation, "k", string(mutation)), durable(doc(memd.OpSet, "k", "1"), 1, time.Second),
-		{Opcode: memd.OpHello, Value: memd.AppendFeatures(nil, modern...)}, {Opcode: memd.OpObserve, Value: memd.AppendObserveKey(nil, 1, []byte("k"))},
-		{Opcode: memd.OpObserveSeqno, Value: make([]byte, 8)}, {Opcode: memd.OpSASLAuth, Key: []byte("SCRAM-SHA1"), Value: []byte("n,,n=Administrator,r=x")},
-		{Opcode: memd.OpSASLStep, Key: []byte("SCRAM-SHA1"), Value: []byte("c=biws,r=x,p=y")}, {Opcode: memd.OpGetClusterConfig, Extras: make([]byte, 16)},
-		{Opcode: memd.OpCollectionID, Value: []byte("_default.x")}, {Opcode: memd.OpGetErrorMap, Value: []byte{0, 2}},
+		{Opcode: memd.OpHello, Value: memd.AppendFeatures(nil, modern...)},
+		{Opcode: memd.OpObserve, Value: memd.AppendObserveKey(nil, 1, []byte("k"))},
+		{Opcode: memd.OpObserveSeqno, Value: make([]byte, 8)},
+		{Opcode: memd.OpSASLAuth, Key: []byte("SCRAM-SHA1"), Value: []byte("n,,n=Administrator,r=x")},
+		{Opcode: memd.OpSASLStep, Key: []byte("SCRAM-SHA1"), Value: []byte("c=biws,r=x,p=y")},
+		{Opcode: memd.OpGetClusterConfig, Extras: make([]byte, 16)},
+		{Opcode: memd.OpCollectionID, Value: []byte("_default.x")},
+		{Opcode: memd.OpGetErrorMap, Value: []byte{0, 2}},
 	} {
 		f.Add(byte(p.Opcode), byte(p.DataType), p.VBucket, p.CAS, p.Frames, p.Extras, p.Key, p.Value)
 	}

@@ -184,7 +184,10 @@ func (c *Cluster) Dump() string {
 		b.WriteString(e.String())
 		b.WriteByte('\n')
 	}
-	for i := range c.nodes {
+	c.mu.Lock()
+	nodes := len(c.nodes)
+	c.mu.Unlock()
+	for i := range nodes {
 		n := c.Counters(i)
 		fmt.Fprintf(&b, "node %d received %v; %d connections are open\n", i, n.Requests, n.Current)
 	}

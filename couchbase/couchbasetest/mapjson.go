@@ -53,8 +53,11 @@ type vbucketMapJSON struct {
 
 // mapLocked returns the newest map of a bucket, or of the cluster if b is nil, as a node serves it.
 func (c *Cluster) mapLocked(b *bucket, at *node) []byte {
+	if held, ok := at.maps[b]; ok {
+		return held.json
+	}
 	m := mapJSON{ClusterVersion: []int{1, 0}, ClusterCapabilities: c.profile.clusterCapabilities()}
-	if c.profile.labelled() {
+	if c.profile.atLeast(7, 6, 4) {
 		m.ClusterUUID, m.ClusterName = c.uuid, c.name
 	}
 	if b == nil {

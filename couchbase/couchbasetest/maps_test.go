@@ -2,6 +2,7 @@ package couchbasetest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
@@ -43,7 +44,7 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 		{"with the feature, to one that was told nothing", dedupe, false, func(*client) {}, true},
 		{"with the feature, to one that has asked", dedupe, false, func(cl *client) { cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}) }, false},
 		{"with the feature, to one that was refused before", dedupe, false, func(cl *client) { cl.do(foreign(cl.t, cl.c, 0)) }, false},
-		{"after a change, to one that has asked", dedupe, false, func(cl *client) {
+		{"with the feature, after a change of another bucket", dedupe, false, func(cl *client) {
 			cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig})
 			if err := cl.c.CreateBucket(couchbasetest.Bucket{Name: "other"}); err != nil {
 				cl.t.Fatal(err)
@@ -52,8 +53,11 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 		{"bare, never", modern, true, func(*client) {}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			var opts []couchbasetest.Option
+			if test.bare {
+				opts = append(opts, couchbasetest.BareRefusals())
+			}
 			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
-				c.SetBareRefusals(test.bare)
 				cl := open(t, c, 0, test.features...)
 				test.before(cl)
 				reply := cl.status(foreign(t, c, 0), memd.StatusNotMyVBucket)
@@ -63,7 +67,7 @@ func TestARefusalHasTheMapUnlessTheClientWasToldOfIt(t *testing.T) {
 				if test.want && parsed(t, reply.Value).VBuckets() != 1024 {
 					t.Error("the map has not all vbuckets")
 				}
-			}, couchbasetest.Nodes(2))
+			}, append(opts, couchbasetest.Nodes(2))...)
 		})
 	}
 }
@@ -208,4 +212,44 @@ func TestMovesLoseNothing(t *testing.T) {
 			}
 		}
 	}, couchbasetest.Nodes(3))
+}
+
+func TestANodeCanKeepAnOldMap(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		behind, ahead := open(t, c, 0), open(t, c, 1)
+		old := parsed(t, behind.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version
+		c.HoldMaps(0)
+		c.PublishMap("default")
+		if v := parsed(t, behind.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version; v != old {
+			t.Errorf("the node that holds its map has %v, want %v", v, old)
+		}
+		if v := parsed(t, ahead.ok(memd.Packet{Opcode: memd.OpGetClusterConfig}).Value).Version; !v.Newer(old) {
+			t.Errorf("the other node has %v, want a version newer than %v", v, old)
+		}
+		if v := parsed(t, behind.status(foreign(t, c, 0), memd.StatusNotMyVBucket).Value).Version; v != old {
+			t.Errorf("the refusal has the map %v, want %v", v, old)
+		}
+		c.ReleaseMaps(0)
+		if push, err := behind.next(); err != nil || push.Magic != memd.MagicServerRequest {
+			t.Errorf("the push is %+v, %v", push, err)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+func TestPushesCanBeSwitchedOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		c.SetPushes(false)
+		cl := open(t, c, 0)
+		cl.ok(memd.Packet{Opcode: memd.OpGetClusterConfig})
+		c.PublishMap("default")
+		wait(time.Second)
+		cl.ok(memd.Packet{Opcode: memd.OpNoop})
+		if len(cl.pushes) > 0 {
+			t.Errorf("there were pushes: %v", cl.pushes)
+		}
+		c.SetPushes(true)
+		if push, err := cl.next(); err != nil || push.Magic != memd.MagicServerRequest {
+			t.Errorf("the push is %+v, %v", push, err)
+		}
+	})
 }

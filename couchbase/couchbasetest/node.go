@@ -32,6 +32,7 @@ type node struct {
 	failedOver bool // it was a member and is not removed yet
 	conns      map[*conn]struct{}
 	copies     map[*bucket][]store.VBucket
+	maps       map[*bucket]heldMap   // nil unless HoldMaps was called
 	held       map[*bucket]*manifest // manifests that the node does not give up for newer ones
 }
 

@@ -24,6 +24,9 @@ func (c *Cluster) changeNodesLocked() {
 
 // pushLocked tells the clients of a bucket, or those without a bucket if b is nil, that there is a newer map.
 func (c *Cluster) pushLocked(b *bucket) {
+	if c.noPushes {
+		return
+	}
 	for _, n := range c.nodes {
 		for conn := range n.conns {
 			if conn.bucket == b && conn.wantsPushes() && !conn.pushing && !c.closed {
@@ -31,6 +34,14 @@ func (c *Cluster) pushLocked(b *bucket) {
 				c.wg.Go(conn.push)
 			}
 		}
+	}
+}
+
+// pushAllLocked tells all clients of the newest maps.
+func (c *Cluster) pushAllLocked() {
+	c.pushLocked(nil)
+	for _, b := range c.buckets {
+		c.pushLocked(b)
 	}
 }
 
@@ -60,9 +71,9 @@ func (c *conn) nextPush() *memd.Packet {
 	cluster := c.cluster
 	cluster.mu.Lock()
 	defer cluster.mu.Unlock()
-	name, version := "", cluster.version
-	if b := c.bucket; b != nil {
-		name, version = b.Name, b.version
+	name, version := "", cluster.knownVersion(c.bucket, c.node)
+	if c.bucket != nil {
+		name = c.bucket.Name
 	}
 	if !version.Newer(c.told) || cluster.closed {
 		c.pushing = false

@@ -139,3 +139,31 @@ func TestClosingEndsEverything(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
 }
+
+func TestTheJournalKeepsTheNewestEntries(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		cl := open(t, c, 0)
+		for range 200 {
+			cl.ok(doc(memd.OpSet, "k", "1"))
+		}
+		if journal := c.Journal(); len(journal) != 3 || journal[2].Seq != 200 || journal[0].Seq != 198 {
+			t.Errorf("the journal has %d entries, %v", len(journal), journal)
+		}
+	}, couchbasetest.JournalLimit(3))
+}
+
+func TestTheSeedDecidesTheHistories(t *testing.T) {
+	uuid := func(seed uint64) (uuid uint64) {
+		inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+			token, _, err := memd.ParseMutationToken(open(t, c, 0).ok(doc(memd.OpSet, "k", "1")).Extras)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uuid = token.VBucketUUID
+		}, couchbasetest.Seed(seed))
+		return uuid
+	}
+	if a, b, other := uuid(1), uuid(1), uuid(2); a != b || a == other {
+		t.Errorf("the uuids of the seeds 1, 1 and 2 are %x, %x and %x", a, b, other)
+	}
+}

@@ -43,7 +43,7 @@ var since = []struct {
 func profileOf(version string) (*profile, error) {
 	p := &profile{version: version}
 	plain, _, _ := strings.Cut(version, "-")
-	for i, text := range strings.SplitN(plain, ".", 3) {
+	for i, text := range strings.SplitN(plain, ".", len(p.number)) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("couchbasetest: Version(%q): it is not a version such as 7.6", version)
@@ -54,7 +54,7 @@ func profileOf(version string) (*profile, error) {
 		return nil, fmt.Errorf("couchbasetest: Version(%q): the oldest is 5.0", version)
 	}
 	for _, s := range since {
-		if p.atLeast(s.version[0], s.version[1]) {
+		if p.atLeast(s.version[:]...) {
 			for _, f := range s.features {
 				p.accepted.Add(f)
 			}
@@ -63,12 +63,10 @@ func profileOf(version string) (*profile, error) {
 	return p, nil
 }
 
-func (p *profile) atLeast(major, minor int) bool {
-	return p.number[0] > major || p.number[0] == major && p.number[1] >= minor
+// atLeast reports whether the version is one or newer, by its first numbers.
+func (p *profile) atLeast(version ...int) bool {
+	return slices.Compare(p.number[:len(version)], version) >= 0
 }
-
-// labelled reports whether the cluster map has the name and the uuid of the cluster, as it has from 7.6.4 on.
-func (p *profile) labelled() bool { return slices.Compare(p.number[:], []int{7, 6, 4}) >= 0 }
 
 // epoch is that of all cluster maps. Old servers have none.
 func (p *profile) epoch() int64 {

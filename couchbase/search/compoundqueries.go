@@ -44,8 +44,8 @@ func (q *DisjunctionQuery) Boost(boost float32) *DisjunctionQuery {
 }
 
 // Min sets how many of the queries must match.
-func (q *DisjunctionQuery) Min(min uint32) *DisjunctionQuery { //nolint:revive // the name in the official SDK
-	q.fields.set("min", min)
+func (q *DisjunctionQuery) Min(least uint32) *DisjunctionQuery {
+	q.fields.set("min", least)
 	return q
 }
 
@@ -82,8 +82,8 @@ func (q *BooleanQuery) Should(queries ...Query) *BooleanQuery {
 }
 
 // ShouldMin sets how many of the queries of Should must match.
-func (q *BooleanQuery) ShouldMin(min uint32) *BooleanQuery { //nolint:revive // the name in the official SDK
-	q.shouldMin = min
+func (q *BooleanQuery) ShouldMin(least uint32) *BooleanQuery {
+	q.shouldMin = least
 	return q
 }
 

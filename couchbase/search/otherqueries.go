@@ -47,7 +47,7 @@ func (q *DocIDQuery) Field(field string) *DocIDQuery {
 func (q DocIDQuery) MarshalJSON() ([]byte, error) { return q.fields.json() }
 
 // AddDocIds adds ids.
-func (q *DocIDQuery) AddDocIds(ids ...string) *DocIDQuery {
+func (q *DocIDQuery) AddDocIds(ids ...string) *DocIDQuery { //nolint:revive // the name in the official SDK
 	before, _ := q.fields["ids"].([]string)
 	q.fields.set("ids", append(before, ids...))
 	return q

@@ -21,15 +21,15 @@ func (q *NumericRangeQuery) Field(field string) *NumericRangeQuery {
 }
 
 // Max sets the end, and says whether it belongs to the range.
-func (q *NumericRangeQuery) Max(max float32, inclusive bool) *NumericRangeQuery {
-	q.fields.set("max", max)
+func (q *NumericRangeQuery) Max(end float32, inclusive bool) *NumericRangeQuery {
+	q.fields.set("max", end)
 	q.fields.set("inclusive_max", inclusive)
 	return q
 }
 
 // Min sets the beginning, and says whether it belongs to the range.
-func (q *NumericRangeQuery) Min(min float32, inclusive bool) *NumericRangeQuery {
-	q.fields.set("min", min)
+func (q *NumericRangeQuery) Min(start float32, inclusive bool) *NumericRangeQuery {
+	q.fields.set("min", start)
 	q.fields.set("inclusive_min", inclusive)
 	return q
 }
@@ -58,15 +58,15 @@ func (q *TermRangeQuery) Field(field string) *TermRangeQuery {
 }
 
 // Max sets the end, and says whether it belongs to the range.
-func (q *TermRangeQuery) Max(max string, inclusive bool) *TermRangeQuery {
-	q.fields.set("max", max)
+func (q *TermRangeQuery) Max(end string, inclusive bool) *TermRangeQuery {
+	q.fields.set("max", end)
 	q.fields.set("inclusive_max", inclusive)
 	return q
 }
 
 // Min sets the beginning, and says whether it belongs to the range.
-func (q *TermRangeQuery) Min(min string, inclusive bool) *TermRangeQuery {
-	q.fields.set("min", min)
+func (q *TermRangeQuery) Min(start string, inclusive bool) *TermRangeQuery {
+	q.fields.set("min", start)
 	q.fields.set("inclusive_min", inclusive)
 	return q
 }

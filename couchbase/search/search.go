@@ -23,11 +23,11 @@ func (o *object) set(name string, value any) {
 	(*o)[name] = value
 }
 
-// setIf sets a field to true, or removes it.
-func (o *object) setIf(on bool, name string) {
-	o.set(name, true)
-	if !on {
-		delete(*o, name)
+// descend turns an order round, or not.
+func (o *object) descend(descending bool) {
+	o.set("desc", true)
+	if !descending {
+		delete(*o, "desc")
 	}
 }
 

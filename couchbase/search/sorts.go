@@ -10,7 +10,7 @@ func NewSearchSortScore() *SearchSortScore {
 
 // Descending turns the order round.
 func (q *SearchSortScore) Descending(descending bool) *SearchSortScore {
-	q.fields.setIf(descending, "desc")
+	q.fields.descend(descending)
 	return q
 }
 
@@ -27,7 +27,7 @@ func NewSearchSortID() *SearchSortID {
 
 // Descending turns the order round.
 func (q *SearchSortID) Descending(descending bool) *SearchSortID {
-	q.fields.setIf(descending, "desc")
+	q.fields.descend(descending)
 	return q
 }
 
@@ -44,7 +44,7 @@ func NewSearchSortField(field string) *SearchSortField {
 
 // Descending turns the order round.
 func (q *SearchSortField) Descending(descending bool) *SearchSortField {
-	q.fields.setIf(descending, "desc")
+	q.fields.descend(descending)
 	return q
 }
 
@@ -79,7 +79,7 @@ func NewSearchSortGeoDistance(field string, lon, lat float64) *SearchSortGeoDist
 
 // Descending turns the order round.
 func (q *SearchSortGeoDistance) Descending(descending bool) *SearchSortGeoDistance {
-	q.fields.setIf(descending, "desc")
+	q.fields.descend(descending)
 	return q
 }
 

@@ -68,6 +68,9 @@ func (s *scenario) everything(name string) {
 	s.store(name)
 	s.parts(name)
 	s.locks(name)
+	if name == "failover" {
+		return // gocb sends queries to the dead node until the map says that it is, and does not send a POST again
+	}
 	rows, err := s.bucket.Scope("s").Query("SELECT 1", &gocb.QueryOptions{Adhoc: name != "half-way"})
 	s.must("Query", name, err)
 	var row struct{ N int }

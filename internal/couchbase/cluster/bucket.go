@@ -70,9 +70,6 @@ func (b *Bucket) Name() string {
 	return b.name
 }
 
-// Cluster returns the cluster of the bucket.
-func (b *Bucket) Cluster() *Cluster { return b.cluster }
-
 // Snapshot returns what the bucket knows, or nil if it is not open yet.
 func (b *Bucket) Snapshot() *Snapshot {
 	s := b.snapshot.Load()
@@ -127,6 +124,7 @@ func (b *Bucket) failed(err error) {
 	if !b.closed {
 		b.err = err
 		b.endWaits(func(w Wait) bool { return w.AnyMap })
+		b.cluster.failed()
 	}
 }
 

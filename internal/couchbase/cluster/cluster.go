@@ -98,7 +98,8 @@ func (c *Cluster) Buckets() []*Bucket {
 // and their services.
 func (c *Cluster) Snapshot() *Snapshot { return c.newest.Load() }
 
-// Newer returns a channel that is closed when [Cluster.Snapshot] returns another value than since, which may be nil.
+// Newer returns a channel that is closed when [Cluster.Snapshot] returns another value than since, which may be nil, or, while there is
+// no map, when there is news about the reason.
 func (c *Cluster) Newer(since *Snapshot) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +128,24 @@ func (c *Cluster) publish(s *Snapshot) {
 		return
 	}
 	c.newest.Store(s)
-	close(c.newer)
-	c.newer = make(chan struct{})
+	c.tell()
+}
+
+// tell wakes those who wait for a map. mu is held.
+func (c *Cluster) tell() {
+	if !c.closed {
+		close(c.newer)
+		c.newer = make(chan struct{})
+	}
+}
+
+// failed wakes those who wait for the first map: they may have to fail.
+func (c *Cluster) failed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newest.Load() == nil {
+		c.tell()
+	}
 }
 
 // start runs f in the background. It reports false if the cluster is closed; then it does nothing.

@@ -18,6 +18,8 @@ const (
 	minRedial          = 10 * time.Millisecond
 	maxRedial          = 5 * time.Second
 	maxBucketWait      = time.Second
+	leaveGrace         = 3 * time.Millisecond // a node that left has this time for the next answer that is on its way
+	leaveLook          = 500 * time.Microsecond
 	fetchFloor         = 50 * time.Millisecond // a node asked within this time is not asked again
 	defaultConnect     = 10 * time.Second
 	defaultPoll        = 2500 * time.Millisecond

@@ -329,6 +329,41 @@ func TestWaitsEnd(t *testing.T) {
 	})
 }
 
+func TestNewerMapsAreTold(t *testing.T) {
+	inBubble(t, []string{"a", "b"}, []nodescript.Map{alone("a", "b"), two(2)}, func(t *testing.T, r *rig) {
+		c := r.open()
+		first := c.Newer(nil)
+		synctest.Wait()
+		if !ended(first) || !ended(c.Newer(nil)) {
+			t.Error("the first map of the cluster")
+		}
+		b := c.Bucket("bucket")
+		opened, ofBucket, ofCluster := b.Newer(nil), func() <-chan struct{} { _, news := b.Opening(); return news }(), c.Newer(c.Snapshot())
+		if ended(opened) || ended(ofBucket) || ended(ofCluster) {
+			t.Error("nothing has happened yet")
+		}
+		synctest.Wait()
+		if !ended(opened) || !ended(ofBucket) || !ended(ofCluster) {
+			t.Errorf("the bucket is open: %v %v %v", ended(opened), ended(ofBucket), ended(ofCluster))
+		}
+		newer, ofCluster := b.Newer(b.Snapshot()), c.Newer(c.Snapshot())
+		if err, news := b.Opening(); err != nil || !ended(news) || ended(newer) {
+			t.Error("an open bucket is not waited for", err)
+		}
+		r.SetMap(two(3))
+		r.nodes["a"].Push(true)
+		after(5 * ms)
+		if !ended(newer) || !ended(ofCluster) || c.Snapshot() != b.Snapshot() {
+			t.Errorf("a newer map: %v %v", ended(newer), ended(ofCluster))
+		}
+		newer, ofCluster = b.Newer(b.Snapshot()), c.Newer(c.Snapshot())
+		c.Close()
+		if !ended(newer) || !ended(ofCluster) || !ended(c.Newer(c.Snapshot())) {
+			t.Error("Close ends the waits")
+		}
+	})
+}
+
 func ended(c <-chan struct{}) bool {
 	select {
 	case <-c:

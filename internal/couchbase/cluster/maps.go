@@ -70,7 +70,7 @@ func (b *Bucket) take(m *clustermap.Map, address string) bool {
 	s, left := b.publish(m)
 	b.mu.Unlock()
 	for _, l := range left {
-		l.conn.Close(errLeft)
+		b.cluster.closeAnswered(l.conn)
 	}
 	b.cluster.publish(s)
 	return true

@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 )
 
 var errLeft = errors.New("the node has left the cluster map")
@@ -40,6 +43,30 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	b.snapshot.Store(s)
 	b.endWaits(func(w Wait) bool { return w.helpedBy(old, s) })
 	return s, left
+}
+
+// closeAnswered closes the connection to a node that has left, when its last request is answered. After a rebalance the answers come at
+// once; if the node is a black hole, its requests end after leaveGrace.
+func (c *Cluster) closeAnswered(conn *kv.Conn) {
+	if conn.InFlight() == 0 || !c.start(func(ctx context.Context) {
+		awaitAnswers(ctx, conn)
+		conn.Close(errLeft)
+	}) {
+		conn.Close(errLeft)
+	}
+}
+
+// awaitAnswers waits until no request is on its way, or none has been answered for leaveGrace.
+func awaitAnswers(ctx context.Context, conn *kv.Conn) {
+	quiet := time.Now()
+	for left := conn.InFlight(); left > 0 && time.Since(quiet) < leaveGrace; {
+		if !pause(ctx, leaveLook) {
+			return
+		}
+		if n := conn.InFlight(); n < left {
+			left, quiet = n, time.Now()
+		}
+	}
 }
 
 // endpointAt returns the endpoint with an address, which it makes if there is none. b.mu is held.

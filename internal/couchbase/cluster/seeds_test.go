@@ -230,6 +230,11 @@ func TestAWrongPasswordIsSaidAlsoIfOtherSeedsDoNotAnswer(t *testing.T) {
 		r.config.KV.Login = login
 		c := r.open()
 		defer c.Close()
+		news := c.Newer(nil)
+		synctest.Wait()
+		if !ended(news) || ended(c.Newer(nil)) {
+			t.Error("who waits for a map of the cluster is woken")
+		}
 		for range 20 {
 			after(7 * ms)
 			if !errors.Is(c.Err(), kv.ErrBadCredentials) {

@@ -33,7 +33,7 @@ func TestTheStagesWhenTheConnectionEnds(t *testing.T) {
 // breakUnderLoad ends a connection under load and compares what the callers were told with what arrived.
 func breakUnderLoad(t *testing.T, how string, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 1))
-	s := &shuffler{random: random, applied: make(map[string]int)}
+	s := &shuffler{random: rand.New(rand.NewPCG(seed, 2)), applied: make(map[string]int)}
 	var mu sync.Mutex
 	var node *peer
 	script := &server{quiet: true, answer: func(p *peer, r memd.Packet) {

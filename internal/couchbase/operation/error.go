@@ -59,11 +59,18 @@ func (e *Error) Error() string {
 	case e.Cancelled:
 		fmt.Fprintf(&b, ": cancelled after %v", e.Observed)
 	}
-	if e.History != nil {
-		fmt.Fprintf(&b, ": %v", e.History)
-	} else {
+	switch {
+	case e.History == nil:
 		for _, err := range e.kinds {
 			fmt.Fprintf(&b, ": %v", err)
+		}
+	case e.History.Total > 1:
+		fmt.Fprintf(&b, ": %v", e.History)
+	default: // the history would repeat the error
+		last := e.History.Last()
+		fmt.Fprintf(&b, ": %v", last.Err)
+		if last.Reason != retry.ReasonUnknown {
+			fmt.Fprintf(&b, " (%v, no more attempts: %v)", last.Reason, last.Why)
 		}
 	}
 	return b.String()

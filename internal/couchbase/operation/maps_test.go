@@ -341,6 +341,70 @@ func TestRequestsInABlackHoleEndWithTheMapWithoutTheNode(t *testing.T) {
 	})
 }
 
+// A node that leaves after a rebalance still answers what is on its way: not one operation may fail because of the move.
+func TestANodeThatLeavesAnswersWhatIsOnItsWay(t *testing.T) {
+	inWorld(t, func(host string, _ int, _ memd.Packet) (answer, bool) {
+		if host == "a" {
+			<-time.After(3 * ms)
+			return answer{Status: memd.StatusConfigOnly}, true
+		}
+		return answer{}, true
+	}, func(w *world) {
+		<-time.After(5 * ms)
+		w.ClearLog()
+		without := newest(2)
+		without.Hosts, without.VBuckets = []string{"b"}, [][]int{{0}, {0}}
+		time.AfterFunc(2*ms, func() {
+			w.SetMap(without)
+			w.nodes["b"].Push(true)
+		})
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Error(err)
+		}
+		equal(t, "requests", w.where(), "0s@a 3ms@b")
+		<-time.After(ms)
+		if n := w.nodes["a"].Conns(); n != 0 {
+			t.Errorf("%d connections to the node that left", n)
+		}
+	})
+}
+
+// As long as answers come, the connection stays.
+func TestANodeThatLeavesAnswersOneAfterTheOther(t *testing.T) {
+	inWorld(t, func(host string, _ int, _ memd.Packet) (answer, bool) {
+		if host == "a" {
+			<-time.After(2 * ms)
+		}
+		return answer{}, true
+	}, func(w *world) {
+		without := newest(2)
+		without.Hosts, without.VBuckets = []string{"b"}, [][]int{{0}, {0}}
+		<-time.After(5 * ms)
+		time.AfterFunc(ms, func() {
+			w.SetMap(without)
+			w.nodes["b"].Push(true)
+		})
+		began := time.Now()
+		var callers sync.WaitGroup
+		for range 5 {
+			callers.Go(func() {
+				var r operation.Result
+				if err := w.runner.Do(context.Background(), time.Second, w.increment(keyOf0), &r); err != nil || r.Conn.Address() != "a:11210" {
+					t.Error(err)
+				}
+			})
+		}
+		callers.Wait()
+		if d := time.Since(began); d != 10*ms {
+			t.Errorf("the last answer came after %v", d)
+		}
+		<-time.After(ms)
+		if n := w.nodes["a"].Conns(); n != 0 {
+			t.Errorf("%d connections to the node that left", n)
+		}
+	})
+}
+
 func TestADeadNodeIsFoundByAskingTheOthers(t *testing.T) {
 	for _, dead := range []time.Duration{0, 6 * time.Second} { // before the operation begins
 		t.Run(dead.String(), func(t *testing.T) {

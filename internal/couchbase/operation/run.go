@@ -130,7 +130,7 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		u.deadline, u.byCaller = d, true
 	}
 	u.prepare()
-	if err := u.do(); err != nil {
+	if err := u.do(); err != nil { //nolint:contextcheck // the run is the context of its operation
 		return u.failed(err)
 	}
 	u.result(result)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,6 +171,39 @@ func TestWhatTheErrorShows(t *testing.T) {
 			t.Errorf("the history is %v", history)
 		}
 	}, strategy(every10()))
+}
+
+func TestTheTextOfAnError(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script nodeScript
+		change func(q *operation.Request)
+		want   string
+	}{
+		{"a refusal", status(memd.StatusKeyNotFound, 1), func(*operation.Request) {}, "increment: document not found (" + memd.StatusKeyNotFound.String() + ")"},
+		{
+			"a strategy that declines", status(memd.StatusLocked, 1), func(q *operation.Request) { q.Strategy = declining() },
+			"increment: document locked (" + memd.StatusLocked.String() + ") (KV_LOCKED, no more attempts: strategy declined)",
+		},
+		{
+			"a timeout", status(memd.StatusLocked, always), func(q *operation.Request) { q.Strategy = retry.Limited(3, every10()) },
+			"increment: document locked (" + memd.StatusLocked.String() + ") (3 attempts: ",
+		},
+		{"an ambiguous timeout", silence, func(*operation.Request) {}, "increment: ambiguous timeout after 2.5s; the operation may have been applied: "},
+		{"an unambiguous timeout", status(memd.StatusLocked, always), func(*operation.Request) {}, "increment: unambiguous timeout after 2.5s: document locked ("},
+		{"a strategy that the engine refuses", nil, func(q *operation.Request) { q.Strategy = retry.Limited(0, retry.Once()) }, "increment: invalid argument: retry: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, c.script, func(w *world) {
+				q := w.increment(keyOf0)
+				c.change(q)
+				_, err := w.do(q)
+				if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+					t.Errorf("\n got %v\nwant %s", err, c.want)
+				}
+			})
+		})
+	}
 }
 
 // fields returns the error's fields without those that are not exported.

@@ -65,7 +65,7 @@ type Client struct {
 	credential func(clustermap.Service, string) (Credential, error)
 	agent      string
 	scheme     string
-	connect    connector
+	connect    *connector
 	transport  *http.Transport
 	engine     *retry.Engine
 	failures   failures
@@ -85,7 +85,7 @@ func New(c Config) (*Client, error) {
 	}
 	client := &Client{nodes: c.Nodes, credential: c.Credential, agent: c.Agent, scheme: "http://", engine: engine}
 	client.closed, client.close = context.WithCancelCause(context.Background())
-	client.connect = connector{dial: c.Dial, tls: c.TLS, timeout: orDefault(c.ConnectTimeout, DefaultConnectTimeout), closed: client.closed}
+	client.connect = &connector{dial: c.Dial, tls: c.TLS, timeout: orDefault(c.ConnectTimeout, DefaultConnectTimeout), closed: client.closed}
 	if client.connect.dial == nil {
 		client.connect.dial = new(net.Dialer).DialContext
 	}
@@ -111,8 +111,10 @@ func orDefault[T comparable](value, otherwise T) T {
 	return value
 }
 
-// Close ends all operations, with ErrClosed as their cause, and all connections.
+// Close ends all operations, with ErrClosed as their cause, and waits until all connections are closed.
 func (c *Client) Close() {
+	none := c.connect.open.close()
 	c.close(ErrClosed)
 	c.transport.CloseIdleConnections()
+	<-none
 }

@@ -23,6 +23,7 @@ type conn struct {
 	state  atomic.Int32
 	lost   atomic.Bool // the other end, or the network, ended the connection
 	closed atomic.Bool // this end did
+	ended  func()      // called once, by Close
 }
 
 // begin makes the connection ready for its next request.
@@ -63,6 +64,10 @@ func (c *conn) note(err error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
-	c.closed.Store(true)
-	return c.Conn.Close()
+	first := !c.closed.Swap(true) // before the close, whose effect on a read is no loss of the connection
+	err := c.Conn.Close()
+	if first {
+		c.ended()
+	}
+	return err
 }

@@ -12,6 +12,7 @@ type connector struct {
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	tls     *tls.Config
 	timeout time.Duration
+	open    openConns
 	closed  context.Context //nolint:containedctx // the client's life: net/http goes on dialling after a request has ended
 }
 
@@ -22,34 +23,47 @@ func (d *connector) limited(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
-func (d *connector) plain(ctx context.Context, network, address string) (net.Conn, error) {
+// connect makes a connection, with or without TLS.
+func (d *connector) connect(ctx context.Context, network, address string, secure func(context.Context, net.Conn, string) (net.Conn, error)) (net.Conn, error) {
+	if !d.open.enter() {
+		return nil, ErrClosed
+	}
 	ctx, cancel := d.limited(ctx)
 	defer cancel()
 	raw, err := d.dial(ctx, network, address)
+	if err == nil && secure != nil {
+		raw, err = secure(ctx, raw, address)
+	}
 	if err != nil {
+		d.open.leave()
 		return nil, err
 	}
-	return &conn{Conn: raw}, nil
+	return &conn{Conn: raw, ended: d.open.leave}, nil
+}
+
+func (d *connector) plain(ctx context.Context, network, address string) (net.Conn, error) {
+	return d.connect(ctx, network, address, nil)
 }
 
 func (d *connector) secure(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := d.limited(ctx)
-	defer cancel()
-	raw, err := d.dial(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
+	return d.connect(ctx, network, address, d.handshake)
+}
+
+// handshake makes TLS on a connection. It closes it after an error.
+func (d *connector) handshake(ctx context.Context, raw net.Conn, address string) (net.Conn, error) {
 	config := d.tls.Clone()
 	if config.ServerName == "" {
-		if config.ServerName, _, err = net.SplitHostPort(address); err != nil {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
 			raw.Close()
 			return nil, err
 		}
+		config.ServerName = host
 	}
 	secured := tls.Client(raw, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		raw.Close()
 		return nil, err
 	}
-	return &conn{Conn: secured}, nil
+	return secured, nil
 }

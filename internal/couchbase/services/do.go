@@ -18,17 +18,19 @@ type Reply struct {
 	Address string
 }
 
+// managementJudges has the tables of the services whose management answers in another way than the cluster manager.
+var managementJudges = map[clustermap.Service]judge{
+	clustermap.Search: judgeSearchIndexes, clustermap.Views: judgeDesignDocuments,
+}
+
 // Do sends a request whose answer is read whole, such as one to the cluster manager. An HTTP status that is not 2xx is an error.
 func (c *Client) Do(ctx context.Context, r *Request) (*Reply, error) {
-	table := judgeManagement
-	switch r.Service {
-	case clustermap.Search:
-		table = judgeSearchIndexes
-	case clustermap.Views:
-		table = judgeDesignDocuments
+	table := managementJudges[r.Service]
+	if table == nil {
+		table = judgeManagement
 	}
 	var reply *Reply
-	release, err := c.run(ctx, r, func(ctx context.Context, n int) *retry.Failure {
+	l, err := c.run(ctx, r, func(ctx context.Context, n int) *retry.Failure {
 		return c.attempt(ctx, n, r, func(x *exchange) (failure *retry.Failure) {
 			defer x.close()
 			reply, failure = x.whole(table)
@@ -38,7 +40,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	release()
+	l.end()
 	return reply, nil
 }
 

@@ -70,12 +70,11 @@ func failed(r *Request, err error) error {
 			last = failureKind(&a.Failure)
 		}
 	}
-	switch history.Why() {
-	case retry.WhyCancelled:
+	if why := history.Why(); why == retry.WhyCancelled {
 		e.Kind = cancelledKind(err)
-	case retry.WhyDeadlineWouldPass:
+	} else if why == retry.WhyDeadlineWouldPass {
 		e.Kind, e.Cause = timeoutKind(e.OutcomeKnown), last
-	default:
+	} else {
 		final := history.Last()
 		e.Kind = failureKind(&final.Failure)
 	}

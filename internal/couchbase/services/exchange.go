@@ -90,7 +90,7 @@ func (x *exchange) send(body []byte) *retry.Failure {
 			ended = f
 		}
 	}}
-	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
+	x.reply, err = x.client.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(x.ctx, trace))) //nolint:bodyclose // close does
 	ended(err)
 	if err != nil {
 		failure := x.failed(err)
@@ -155,18 +155,17 @@ func (x *exchange) failed(err error) *retry.Failure {
 		}
 	}
 	cause := context.Cause(x.ctx)
-	left := errors.Is(cause, errNodeLeft)
+	left := errors.Is(cause, errNodeLeft) // then the newer map is there, so there is no delay
 	switch {
 	case cause != nil && !left: // the operation has ended: the engine says why
 		failure.Err = cause
 		return failure
 	case left && failure.Stage == retry.StageDispatch:
 		failure.Err, failure.Reason = errNodeLeft, couchbasereason.NodeNotAvailable
-		failure.Wake = nil // the newer map is there
 	case failure.Stage == retry.StageDispatch:
 		failure.Reason = couchbasereason.SocketNotAvailable
 	case left:
-		failure.Err, failure.Reason, failure.Wake = errNodeLeft, couchbasereason.SocketClosedInFlight, nil
+		failure.Err, failure.Reason = errNodeLeft, couchbasereason.SocketClosedInFlight
 	case x.conn.lost.Load():
 		failure.Reason, failure.Wake = couchbasereason.SocketClosedInFlight, nil
 	default: // the answer is no HTTP: unknown

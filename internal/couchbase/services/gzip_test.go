@@ -1,9 +1,11 @@
 package services
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
@@ -51,4 +53,27 @@ func (f *firstBytes) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// TestACompressedAnswerThatIsNoJSONIsUnknown: the answer is complete, so the connection's end after it is no loss.
+func TestACompressedAnswerThatIsNoJSONIsUnknown(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		io.WriteString(z, `{"results":[`)
+		z.Close()
+		node := answers(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+			w.Header().Set("Connection", "close")
+			w.Write(b.Bytes())
+		})
+		cluster.serve(t, "a:1", node)
+		c, log := cluster.client(t)
+		defer c.Close()
+		_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		if err == nil || node.count() != 1 || log.String() != "UNKNOWN answered -> not retryable" {
+			t.Errorf("%v, %d requests, log:\n%v", err, node.count(), log)
+		}
+	})
 }

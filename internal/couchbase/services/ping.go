@@ -34,10 +34,10 @@ func (c *Client) Ping(ctx context.Context, service clustermap.Service, address s
 	if p.Err = r.check(); p.Err != nil {
 		return p
 	}
-	ctx, release := c.live(ctx, timeout)
-	defer release()
+	l := c.live(ctx, timeout)
+	defer l.end()
 	begin := time.Now()
-	failure := c.pong(ctx, r)
+	failure := c.pong(l, r)
 	p.Latency = time.Since(begin)
 	if failure == nil {
 		return p
@@ -53,7 +53,7 @@ func (c *Client) Ping(ctx context.Context, service clustermap.Service, address s
 // pong sends a ping and reads its answer.
 func (c *Client) pong(ctx context.Context, r *Request) *retry.Failure {
 	x := c.begin(ctx, r, r.Address, Offer{})
-	if failure := x.send(nil); failure != nil {
+	if failure := x.send(nil); failure != nil { //nolint:contextcheck // the exchange has it
 		return failure
 	}
 	defer x.close()

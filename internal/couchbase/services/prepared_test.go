@@ -253,3 +253,17 @@ func TestManyPreparedStatementsHoldBoundedMemory(t *testing.T) {
 		t.Errorf("%d bytes and %d statements are left", s.size, len(s.byKey))
 	}
 }
+
+func TestAStatementThatIsUsedStaysInTheCache(t *testing.T) {
+	var s statements
+	key := func(i int) statementKey { return statementKey{statement: fmt.Sprint(i)} }
+	for i := range 2 * maxStatements {
+		s.put(&prepared{key: key(i)})
+		if s.get(key(0)) == nil {
+			t.Fatalf("the statement left after %d others, although it was used all the time", i)
+		}
+	}
+	if s.get(key(1)) != nil {
+		t.Error("a statement that was not used stayed")
+	}
+}

@@ -16,8 +16,8 @@ type Call struct {
 	// ID is the operation's own identifier. The services write it to their logs; query and analytics get it also as the client
 	// context id. It is best unique.
 	ID string
-	// Timeout is the time of the whole operation with all its attempts, and of reading the rows. It must be positive. The context's
-	// deadline also holds.
+	// Timeout is the time of the operation with all its attempts until the first row, and then that between two calls of Rows.Next. It
+	// must be positive. The context's deadline holds for all together.
 	Timeout time.Duration
 	// Strategy decides about retries. Nil: that of the client.
 	Strategy retry.Strategy

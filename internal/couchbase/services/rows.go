@@ -11,7 +11,7 @@ import (
 )
 
 // Rows is a result whose rows are read one by one. It must be closed, or read to its end; else it holds its connection until
-// the operation's timeout. It is not safe for concurrent use.
+// the operation's timeout, counted from the last call of Next. It is not safe for concurrent use.
 type Rows struct {
 	exchange *exchange
 	judge    judge
@@ -20,7 +20,7 @@ type Rows struct {
 	pending  bool // row was read by the attempt and not delivered yet
 	ended    bool
 	err      error
-	release  func()
+	life     *life // of the operation; nil: it ends with a larger one
 	// known is called when the fields beside the rows are known, as far as they are: before the first row, and at the end.
 	known func(*meta)
 	// refused is called with a failure that the service answered.
@@ -40,13 +40,13 @@ func (c *Client) Stream(ctx context.Context, r *Request) (*Rows, error) {
 }
 
 func (c *Client) stream(ctx context.Context, r *Request, rows *Rows, attempt func(context.Context, int) *retry.Failure) (*Rows, error) {
-	release, err := c.run(ctx, r, attempt)
+	l, err := c.run(ctx, r, attempt)
 	if err != nil {
 		return nil, err
 	}
-	rows.release = release
+	rows.life = l
 	if rows.ended {
-		release()
+		l.end()
 	}
 	return rows, nil
 }
@@ -159,6 +159,9 @@ func (r *Rows) Next() bool {
 		r.pending = false
 		return true
 	}
+	if r.life != nil {
+		r.life.renew()
+	}
 	var err error
 	if r.row, err = r.reader.next(); err == nil {
 		return true
@@ -187,8 +190,8 @@ func (r *Rows) end(err error) {
 func (r *Rows) finish() {
 	r.row, r.ended = nil, true
 	r.exchange.close()
-	if r.release != nil {
-		r.release()
+	if r.life != nil {
+		r.life.end()
 	}
 }
 

@@ -108,7 +108,7 @@ func TestAnAnswerThatEndsEarlyIsNoSuccess(t *testing.T) {
 
 func TestAHugeAnswerIsReadWithLittleMemory(t *testing.T) {
 	row := []byte(`{"a":"` + strings.Repeat("x", 1000) + `"},`)
-	const rows = 200_000
+	const rows = 20_000
 	from := io.MultiReader(strings.NewReader(`{"results":[`), &repeated{row, rows, 0}, strings.NewReader(`0]}`))
 	r := rowReader{in: jsonReader{from: from}, name: "results"}
 	n := 0

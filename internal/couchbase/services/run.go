@@ -12,39 +12,24 @@ import (
 	"github.com/holdfast-db/holdfast/retry/couchbasereason"
 )
 
-// run makes attempts of a request. It returns the function that ends the operation; after an error that was done.
-func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Context, int) *retry.Failure) (func(), error) {
+// run makes attempts of a request. It returns the operation's life, which the caller must end; after an error it has ended.
+func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Context, int) *retry.Failure) (*life, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	ctx, release := c.live(ctx, r.Timeout)
+	l := c.live(ctx, r.Timeout)
 	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Effect: r.Effect}
-	err := c.engine.Do(ctx, operation, func(ctx context.Context, n int) retry.Failure {
+	err := c.engine.Do(l, operation, func(ctx context.Context, n int) retry.Failure {
 		if failure := attempt(ctx, n); failure != nil {
 			return *failure
 		}
 		return retry.Failure{}
 	})
 	if err != nil {
-		release()
+		l.end()
 		return nil, failed(r, err)
 	}
-	return release, nil
-}
-
-// live returns the context of an operation, which ends with its caller's, after the timeout and with the client.
-func (c *Client) live(ctx context.Context, timeout time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	forget := context.AfterFunc(c.closed, func() { cancel(ErrClosed) })
-	ctx, cancelTimeout := context.WithTimeout(ctx, timeout)
-	// A result that nobody closes ends with its context. Then the client must not remember it either.
-	stop := context.AfterFunc(ctx, func() { forget() })
-	return ctx, func() {
-		stop()
-		forget()
-		cancelTimeout()
-		cancel(context.Canceled)
-	}
+	return l, nil
 }
 
 // attempt makes attempt n; the first is 0. It chooses a node, sends, and lets use read the answer. use closes the exchange when it
@@ -69,7 +54,7 @@ func (c *Client) attempt(ctx context.Context, n int, r *Request, use func(*excha
 	}
 	x := c.begin(ctx, r, address, offer)
 	x.retries = n
-	if failure := x.send(body); failure != nil {
+	if failure := x.send(body); failure != nil { //nolint:contextcheck // the exchange has it
 		return failure
 	}
 	return use(x)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -194,8 +195,11 @@ func TestCloseEndsAllOperations(t *testing.T) {
 			}()
 		}
 		<-time.After(time.Second)
-		c.Close()
 		begin := time.Now()
+		c.Close()
+		if n := cluster.open.Load(); n != 0 {
+			t.Errorf("%d connections are open after Close", n)
+		}
 		for range 30 {
 			if err := <-open; kindOf(err) != KindClosed || !errors.Is(err, ErrClosed) {
 				t.Errorf("%v", err)
@@ -229,5 +233,71 @@ func TestCancelledWaitsLeaveNoGoroutine(t *testing.T) {
 			}
 		}
 		// The client is not closed: a goroutine that is left would keep the bubble from ending.
+	})
+}
+
+func TestCloseEndsConnectionsThatAreBeingMade(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.addresses = []string{"a:1"}
+		c, _ := cluster.client(t, func(c *Config) {
+			c.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+		})
+		done := make(chan error)
+		go func() {
+			_, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+			done <- err
+		}()
+		<-time.After(time.Second)
+		begin := time.Now()
+		go c.Close()
+		if err := <-done; kindOf(err) != KindClosed || time.Since(begin) != 0 {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		c.Close()
+	})
+}
+
+// TestEachRowGetsTheWholeTime: the rows of a long result come slowly, or are read slowly. Only one that stands still ends.
+func TestEachRowGetsTheWholeTime(t *testing.T) {
+	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, `{"results":[0`)
+		for range 5 {
+			select {
+			case <-time.After(6 * time.Second):
+			case <-r.Context().Done():
+				return
+			}
+			io.WriteString(w, ",1")
+			w.(http.Flusher).Flush()
+		}
+		io.WriteString(w, "]}")
+	})
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", slow)
+		c, _ := cluster.client(t)
+		defer c.Close()
+		begin := time.Now()
+		rows, err := stream(c, clustermap.Query, retry.EffectReadOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(rows); len(got) != 6 || rows.Err() != nil || time.Since(begin) != 30*time.Second {
+			t.Errorf("rows %v, %v after %v", got, rows.Err(), time.Since(begin))
+		}
+	})
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		cluster.serve(t, "a:1", slow)
+		c, _ := cluster.client(t)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		rows, err := c.Stream(ctx, streamRequest(clustermap.Query, retry.EffectReadOnly))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := all(rows); len(got) != 2 || kindOf(rows.Err()) != KindUnambiguousTimeout || !errors.Is(rows.Err(), context.DeadlineExceeded) {
+			t.Errorf("the context's deadline does not hold for all rows together: %v, %v", got, rows.Err())
+		}
 	})
 }

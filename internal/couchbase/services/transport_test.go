@@ -10,10 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/retry"
@@ -225,7 +228,7 @@ func TestANodeThatJustFailedIsAvoided(t *testing.T) {
 func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 	client, server := net.Pipe()
 	defer server.Close()
-	c := &conn{Conn: client}
+	c := &conn{Conn: client, ended: func() {}}
 	c.begin()
 	if !c.seal() {
 		t.Error("a connection on which nothing was written has no seal")
@@ -238,7 +241,7 @@ func TestARequestThatWasGivenUpBeforeItWasWrittenIsNeverWritten(t *testing.T) {
 		t.Error("the seal is gone")
 	}
 
-	c = &conn{Conn: client}
+	c = &conn{Conn: client, ended: func() {}}
 	go io.Copy(io.Discard, server)
 	c.Write([]byte("x"))
 	if c.seal() {
@@ -389,4 +392,49 @@ func TestPing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// brokenConn fails at its first write, before any byte is sent.
+type brokenConn struct{ net.Conn }
+
+func (brokenConn) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestAWriteThatSentNothingIsRetriedWhateverTheRequestDoes: the connection was made, and broke before the request was written.
+func TestAWriteThatSentNothingIsRetriedWhateverTheRequestDoes(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		node := answers(status(200, oneRow))
+		cluster.serve(t, "a:1", node)
+		c, log := cluster.client(t, func(c *Config) {
+			c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				raw, err := cluster.dial(ctx, network, address)
+				if err == nil && cluster.dials.Load() == 1 {
+					raw = brokenConn{raw}
+				}
+				return raw, err
+			}
+		})
+		defer c.Close()
+		rows, err := stream(c, clustermap.Query, retry.EffectNotIdempotent)
+		if err != nil || len(all(rows)) != 1 || node.count() != 1 {
+			t.Errorf("%v, %d requests", err, node.count())
+		}
+		if log.String() != "SOCKET_NOT_AVAILABLE before sending -> retried" {
+			t.Errorf("log:\n%v", log)
+		}
+	})
+}
+
+// TestTheClientForgetsOperationsThatNobodyEnded: a result that was not closed costs no memory after its timeout.
+func TestTheClientForgetsOperationsThatNobodyEnded(t *testing.T) {
+	bubble(t, func(t *testing.T, cluster *fakeCluster) {
+		c, _ := cluster.client(t)
+		operation := weak.Make(c.live(t.Context(), time.Second))
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		runtime.GC()
+		if operation.Value() != nil {
+			t.Error("the operation is still in memory")
+		}
+		runtime.KeepAlive(c)
+	})
 }

@@ -116,7 +116,7 @@ func TestWhoamiWithoutACredentialIsAnonymous(t *testing.T) {
 
 func TestVersionsAreCompatibilityNumbers(t *testing.T) {
 	for version, want := range map[string]int{
-		"7.6.4-5146-enterprise": 7<<16 + 6, "8.0.0": 8 << 16, "7": 7 << 16, "": 0, "7.10": 7<<16 + 10, "99999999999.1": 1<<15<<16 + 1,
+		"7.6.4-5146-enterprise": 7<<16 + 6, "8.0.0": 8 << 16, "7": 7 << 16, "": 0, "7.10": 7<<16 + 10, "99999999999.1": 1<<14<<16 + 1,
 	} {
 		if got := compatibility(version); got != want {
 			t.Errorf("%q: %d, want %d", version, got, want)

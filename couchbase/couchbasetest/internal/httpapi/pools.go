@@ -109,7 +109,7 @@ func compatibility(version string) int {
 			}
 			continue
 		}
-		numbers[i] = min(numbers[i]*10+int(c-'0'), 1<<15)
+		numbers[i] = min(numbers[i]*10+int(c-'0'), 1<<14)
 	}
 	return numbers[0]<<16 + numbers[1]
 }
