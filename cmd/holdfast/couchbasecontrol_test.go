@@ -94,7 +94,7 @@ func TestScriptsAndHTTPFaultsOfTheControlPort(t *testing.T) {
 	if list := record.Requests; len(list) != 2 || list[0].Status != 0 || list[1].Rows != 2 || list[1].Statement != "SELECT 1 AS one" {
 		t.Errorf("the requests are %+v, want one that was cut, and one with two rows", list)
 	}
-	c.ok("POST", "/scripts", `{"statement": "DELETE FROM b", "answer": {"errors": [{"code": 12009, "msg": "CAS mismatch", "reason": {"code": 17012}}]}}`, nil)
+	c.ok("POST", "/scripts", `{"statement": "DELETE FROM b", "answer": {"errors": [{"code": 12009, "msg": "DML Error", "reason": {"code": 17012}}]}}`, nil)
 	if _, err := cluster.Query("DELETE FROM b", nil); !errors.Is(err, couchbase.ErrDocumentExists) {
 		t.Errorf("the error is %v, want that the document exists", err)
 	}

@@ -38,7 +38,7 @@ func read(r *http.Request, into any) error {
 func fieldError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		field := wrong.Field
+		field := strings.TrimPrefix(strings.TrimPrefix(wrong.Field, "limits."), "selection.") // of embedded structs
 		if field == "" {
 			field = "body"
 		}

@@ -8,16 +8,11 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
 )
 
-// eject has the nodes that leave with a rebalance.
-type eject struct {
-	Eject []int `json:"eject"`
-}
-
 // wholeRebalance makes a rebalance from its start to its end. With "during" its moves are spread over that time; it stops
 // where it is if the client leaves before.
 func (c *control) wholeRebalance(r *http.Request) (any, error) {
 	var body struct {
-		eject
+		Eject  []int  `json:"eject"` // the nodes that leave
 		During string `json:"during"`
 	}
 	if err := read(r, &body); err != nil {
@@ -67,7 +62,9 @@ func (c *control) beginRebalance(eject []int) (*couchbasetest.Rebalance, error) 
 
 // startRebalance begins a rebalance that goes on with moveRebalance.
 func (c *control) startRebalance(r *http.Request) (any, error) {
-	var body eject
+	var body struct {
+		Eject []int `json:"eject"`
+	}
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
