@@ -35,7 +35,7 @@ func TestAReplyThatTheControlPortLosesLeavesTheOutcomeUnknown(t *testing.T) {
 	for name, fault := range map[string]string{
 		"the connection is closed": `"loseReply": true`,
 		"after half a frame":       `"loseReply": true, "cutReplyAfter": 12`,
-		"only a node and a bucket":   `"loseReply": true, "nodes": [0], "bucket": "default"`,
+		"only a node and a bucket": `"loseReply": true, "nodes": [0], "bucket": "default"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startCouchbase(t)

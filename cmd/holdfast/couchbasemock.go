@@ -84,7 +84,7 @@ func (c *couchbaseMock) serve(s *session, cluster *couchbasetest.Cluster, l net.
 	case <-s.ctx.Done():
 	}
 	err := server.Close()
-	<-served
+	_ = <-served // that the server is closed
 	if !c.JSON {
 		fmt.Fprintln(s.stdout, "Ends: "+endReason(s.ctx))
 	}

@@ -77,7 +77,7 @@ func (c *control) addHTTPFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := body.limits.check()
+	d, err := body.checkLimits()
 	if err != nil {
 		return nil, err
 	}

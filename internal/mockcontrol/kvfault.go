@@ -45,7 +45,7 @@ func (c *control) addFault(r *http.Request) (any, error) {
 	if err = c.checkNodes("nodes", body.Nodes); err != nil {
 		return nil, err
 	}
-	d, err := body.limits.check()
+	d, err := body.checkLimits()
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,8 @@ type limits struct {
 	For   string `json:"for,omitempty"`   // from the command on; "" is no limit
 }
 
-// check returns the time for which the rule is applied, 0 if that has no limit.
-func (l *limits) check() (time.Duration, error) {
+// checkLimits returns the time for which the rule is applied, 0 if that has no limit.
+func (l *limits) checkLimits() (time.Duration, error) {
 	if err := notNegative("times", l.Times); err != nil {
 		return 0, err
 	}

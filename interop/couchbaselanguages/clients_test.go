@@ -27,6 +27,14 @@ var clients = []client{
 		},
 		run: []string{"${OUT}/bin/python", "scenario.py"},
 	},
+	{
+		name: "node", dir: "node",
+		setup: [][]string{
+			{"cp", "package.json", "package-lock.json", "scenario.cjs", "${OUT}"},
+			{"npm", "ci", "--prefix", "${OUT}", "--silent", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"},
+		},
+		run: []string{"node", "${OUT}/scenario.cjs"},
+	},
 }
 
 // prepare installs what the client needs.
