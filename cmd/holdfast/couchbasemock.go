@@ -84,7 +84,9 @@ func (c *couchbaseMock) serve(s *session, cluster *couchbasetest.Cluster, l net.
 	case <-s.ctx.Done():
 	}
 	err := server.Close()
-	_ = <-served // that the server is closed
+	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	if !c.JSON {
 		fmt.Fprintln(s.stdout, "Ends: "+endReason(s.ctx))
 	}
