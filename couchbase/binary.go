@@ -160,7 +160,7 @@ func (c *BinaryCollection) count(kind *kvOperation, id string, opts *IncrementOp
 		return nil, call.unreadable(err)
 	}
 	result := &CounterResult{content: value}
-	if result.MutationResult, err = call.mutation(); err != nil {
+	if err := call.mutation(&result.MutationResult, new(MutationToken)); err != nil {
 		return nil, err
 	}
 	if err := call.observeDurability(&result.MutationResult); err != nil {

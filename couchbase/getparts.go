@@ -133,7 +133,7 @@ func walk(document json.RawMessage, steps []step) (json.RawMessage, bool, error)
 			continue
 		}
 		var object map[string]json.RawMessage
-		if json.Unmarshal(document, &object) != nil { //nolint:nilerr // likewise
+		if json.Unmarshal(document, &object) != nil {
 			if !json.Valid(document) {
 				return nil, false, fmt.Errorf("couchbase: the document is not JSON, so it has no paths%w", silent{ErrDocumentNotJSON})
 			}

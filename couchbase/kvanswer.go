@@ -26,18 +26,19 @@ func (c *kvCall) document(t Transcoder, into *GetResult) error {
 	return nil
 }
 
-// mutation returns what the answer says about the write.
-func (c *kvCall) mutation() (MutationResult, error) {
+// mutation reads what the answer says about the write. token is where the write's name is stored.
+func (c *kvCall) mutation(into *MutationResult, token *MutationToken) error {
 	p := &c.result.Packet
-	token, ok, err := memd.ParseMutationToken(p.Extras)
+	name, ok, err := memd.ParseMutationToken(p.Extras)
 	if err != nil {
-		return MutationResult{}, c.unreadable(err)
+		return c.unreadable(err)
 	}
-	result := MutationResult{Result: Result{Cas(p.CAS)}}
+	into.cas = Cas(p.CAS)
 	if ok {
-		result.token = &MutationToken{vbucket: c.result.VBucket, token: token, bucket: c.collection.bucket.name}
+		*token = MutationToken{vbucket: c.result.VBucket, token: name, bucket: c.collection.bucket.name}
+		into.token = token
 	}
-	return result, nil
+	return nil
 }
 
 // transcoder returns the transcoder of an operation.
@@ -53,13 +54,16 @@ func (c *kvCall) write() (*MutationResult, error) {
 	if err := c.run(); err != nil {
 		return nil, err
 	}
-	result, err := c.mutation()
-	if err != nil {
+	var answer struct { // one allocation
+		result MutationResult
+		token  MutationToken
+	}
+	if err := c.mutation(&answer.result, &answer.token); err != nil {
 		return nil, err
 	}
-	if err := c.observeDurability(&result); err != nil {
+	if err := c.observeDurability(&answer.result); err != nil {
 		return nil, err
 	}
 	c.free()
-	return &result, nil
+	return &answer.result, nil
 }

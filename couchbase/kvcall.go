@@ -30,7 +30,6 @@ type kvCall struct {
 	buffer     [128]byte   // for a short key and extras
 	used       int         // bytes of buffer
 	span       RequestSpan // nil: the operation makes no spans
-	began      time.Time   // of an operation that observes its copies
 }
 
 var kvCalls = sync.Pool{New: func() any { return new(kvCall) }}
@@ -102,7 +101,6 @@ func (c *kvCall) run() error {
 		if err := c.checkCopies(); err != nil {
 			return err
 		}
-		c.began = time.Now()
 	}
 	ctx := c.options.ctx
 	if ctx == nil {
@@ -120,9 +118,9 @@ func (c *kvCall) run() error {
 	if c.span != nil {
 		ctx = context.WithValue(ctx, spanKey{}, c.span)
 	}
-	began := time.Now()
+	c.Began = time.Now()
 	err := cl.runner.Do(ctx, timeout, &c.Request, &c.result)
-	elapsed := time.Since(began)
+	elapsed := time.Since(c.Began)
 	if c.span != nil {
 		c.span.End()
 	} else {

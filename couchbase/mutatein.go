@@ -91,7 +91,7 @@ func (c *kvCall) mutateIn(order []int) (*MutateInResult, error) {
 	for _, answer := range answers {
 		result.values[order[answer.Index]] = answer.Value
 	}
-	if result.MutationResult, err = c.mutation(); err != nil {
+	if err := c.mutation(&result.MutationResult, new(MutationToken)); err != nil {
 		return nil, err
 	}
 	if err := c.observeDurability(&result.MutationResult); err != nil {

@@ -37,7 +37,7 @@ func (c *kvCall) observeDurability(result *MutationResult) error {
 	}
 	cl := c.collection.bucket.cluster
 	timeout := c.timeout(cl)
-	deadline := c.began.Add(timeout)
+	deadline := c.Began.Add(timeout)
 	ctx := c.options.ctx
 	if ctx == nil {
 		ctx = context.Background()
@@ -170,7 +170,7 @@ func (c *kvCall) seenByCAS(cas Cas, answer []byte) (seen, error) {
 func (c *kvCall) notObserved(kind, cause error) error {
 	col := c.collection
 	if errors.Is(kind, ErrTimeout) {
-		return &TimeoutError{InnerError: &failure{kind, cause}, OperationID: c.kind.id, TimeObserved: time.Since(c.began), LastDispatchedTo: c.result.Conn.Address()}
+		return &TimeoutError{InnerError: &failure{kind, cause}, OperationID: c.kind.id, TimeObserved: time.Since(c.Began), LastDispatchedTo: c.result.Conn.Address()}
 	}
 	return &KeyValueError{
 		InnerError: &failure{kind, cause}, DocumentID: string(c.Key), BucketName: col.bucket.name, ScopeName: col.scope, CollectionName: col.name,

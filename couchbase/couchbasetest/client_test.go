@@ -129,12 +129,13 @@ func (cl *client) status(p memd.Packet, want memd.Status) memd.Packet {
 // doc returns a request for a document of the default collection.
 func doc(op memd.Opcode, key, value string) memd.Packet {
 	p := memd.Packet{Opcode: op, VBucket: memd.VBucket([]byte(key), 1024), Key: append([]byte{0}, key...), Value: []byte(value)}
-	switch {
-	case op == memd.OpSet || op == memd.OpAdd || op == memd.OpReplace:
+	if op == memd.OpSet || op == memd.OpAdd || op == memd.OpReplace {
 		p.Extras = memd.AppendStore(nil, 0x02000000, 0)
-	case op == memd.OpGetLocked || op == memd.OpTouch || op == memd.OpGetAndTouch:
+	}
+	if op == memd.OpGetLocked || op == memd.OpTouch || op == memd.OpGetAndTouch {
 		p.Extras = binary.BigEndian.AppendUint32(nil, 10)
-	case op == memd.OpIncrement || op == memd.OpDecrement:
+	}
+	if op == memd.OpIncrement || op == memd.OpDecrement {
 		p.Extras = memd.AppendCounter(nil, memd.Counter{Delta: 1, Initial: 1})
 	}
 	return p

@@ -122,23 +122,27 @@ func (v *view) read(s memd.Spec) ([]byte, memd.Status) {
 	if status != memd.StatusSuccess {
 		return nil, status
 	}
-	switch {
-	case s.Op == memd.OpSubdocGet:
-		if len(path) == 0 {
-			return nil, memd.StatusInvalidArguments
-		}
-		return subjson.Get(text, path)
-	case s.Op == memd.OpSubdocExists:
-		_, status = subjson.Get(text, path)
+	read := reads[s.Op]
+	if read == nil || s.Op == memd.OpSubdocGet && len(path) == 0 {
+		return nil, memd.StatusInvalidArguments
+	}
+	return read(text, path)
+}
+
+// reads are the parts of look-ups, but for the whole document, by opcode.
+var reads = map[memd.Opcode]func(text []byte, path subjson.Path) ([]byte, memd.Status){
+	memd.OpSubdocGet: subjson.Get,
+	memd.OpSubdocExists: func(text []byte, path subjson.Path) ([]byte, memd.Status) {
+		_, status := subjson.Get(text, path)
 		return nil, status
-	case s.Op == memd.OpSubdocGetCount:
+	},
+	memd.OpSubdocGetCount: func(text []byte, path subjson.Path) ([]byte, memd.Status) {
 		n, status := subjson.Count(text, path)
 		if status != memd.StatusSuccess {
 			return nil, status
 		}
 		return strconv.AppendInt(nil, int64(n), 10), status
-	}
-	return nil, memd.StatusInvalidArguments
+	},
 }
 
 // whole returns the value of the document.

@@ -4,11 +4,11 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
-// getClusterConfig answers with the map of the connection's bucket, or of the cluster if it has none. A client that names the version
-// that it has gets nothing if that is the newest.
+// getClusterConfig answers with the map of the connection's bucket, or of the cluster if it has none; old servers want a bucket. A client
+// that names the version that it has gets nothing if that is the newest.
 func getClusterConfig(x *exec) *Reply {
 	b := x.conn.bucket
-	if b != nil && b.dropped {
+	if b != nil && b.dropped || b == nil && !x.cluster.profile.mapsWithoutBucket() {
 		return refusal(memd.StatusNoBucket)
 	}
 	current := x.cluster.knownVersion(b, x.node)

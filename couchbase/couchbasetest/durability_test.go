@@ -127,3 +127,18 @@ func TestWhatAFailedNodeHadPreparedIsCommittedAgain(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(3), couchbasetest.Buckets(couchbasetest.Bucket{Name: "default", Replicas: 2}), couchbasetest.ReplicationLag(100*time.Millisecond))
 }
+
+func TestADurableWriteIsGivenUpWhenAFailoverMakesItImpossible(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		cl := owner(t, c, "k")
+		cl.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityMajority, time.Minute))
+		wait(time.Second)
+		start := time.Now()
+		if err := c.Failover(c.Owners("default", "k")[1]); err != nil {
+			t.Fatal(err)
+		}
+		if reply := cl.receive(); reply.Status != memd.StatusSyncWriteAmbiguous || time.Since(start) > 0 {
+			t.Errorf("the write was answered with %v after %v, want ambiguous at once", reply.Status, time.Since(start))
+		}
+	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
+}

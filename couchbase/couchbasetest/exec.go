@@ -131,31 +131,34 @@ type frames struct {
 }
 
 func parseFrames(b []byte) (f frames) {
-	for len(b) > 0 {
+	for len(b) > 0 && f.refused == memd.StatusSuccess {
 		next, others, err := memd.NextFrame(b)
+		if err == nil {
+			err = f.add(next)
+		}
 		if err != nil {
 			f.refused = memd.StatusInvalidArguments
-			return f
 		}
 		b = others
-		switch kind := next.Kind; {
-		case kind == memd.FrameBarrier:
-			f.barrier = true
-		case kind == memd.FramePreserveExpiry:
-			f.preserve = true
-		case kind == memd.FrameImpersonate:
-		case kind == memd.FrameDurability:
-			f.durable = true
-			f.level, f.timeout, err = memd.Durability(next.Data)
-		default:
-			err = errUnknownFrame
-			f.refused = memd.StatusUnknownFrame
-		}
-		if err != nil && f.refused == 0 {
-			f.refused = memd.StatusInvalidArguments
-		}
 	}
 	return f
 }
 
-var errUnknownFrame = errors.New("couchbasetest: unknown frame")
+// add notes a frame.
+func (f *frames) add(next memd.Frame) (err error) {
+	switch next.Kind {
+	case memd.FrameBarrier:
+		f.barrier = true
+	case memd.FramePreserveExpiry:
+		f.preserve = true
+	case memd.FrameImpersonate:
+	case memd.FrameDurability:
+		f.durable = true
+		f.level, f.timeout, err = memd.Durability(next.Data)
+	case memd.FrameWriteUnits, memd.FrameThrottled: // only responses have them
+		f.refused = memd.StatusUnknownFrame
+	default:
+		f.refused = memd.StatusUnknownFrame
+	}
+	return err
+}

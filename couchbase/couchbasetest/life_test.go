@@ -161,3 +161,19 @@ func TestReplicasLag(t *testing.T) {
 		replica.status(doc(memd.OpGet, "k", ""), memd.StatusNotMyVBucket)
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(100*time.Millisecond))
 }
+
+func TestAnIsolatedNodeGetsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		owners := c.Owners("default", "k")
+		c.Isolate(owners[1])
+		owner(t, c, "k").ok(doc(memd.OpSet, "k", "1"))
+		wait(time.Hour)
+		if _, ok := c.DocumentAt(owners[1], "default", "k"); ok {
+			t.Error("the isolated node has the document")
+		}
+		c.Heal(owners[1])
+		if _, ok := c.DocumentAt(owners[1], "default", "k"); !ok {
+			t.Error("the node lacks the document after it was healed")
+		}
+	}, couchbasetest.Nodes(2))
+}

@@ -66,6 +66,9 @@ func (c *config) services() []service {
 		{"fts", 8094, clustermap.Search},
 		{"cbas", 8095, clustermap.Analytics},
 	} {
+		if s.kind == clustermap.Analytics && !c.profile.atLeast(6, 0) {
+			continue
+		}
 		list = append(list, service{s.name, s.port, false, func(n *node, l net.Listener, secure *tls.Config) { n.serveHTTP(l, secure, s.kind) }})
 	}
 	if c.withTLS {

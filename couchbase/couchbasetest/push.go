@@ -46,6 +46,9 @@ func (c *Cluster) pushAllLocked() {
 }
 
 func (c *conn) wantsPushes() bool {
+	if c.bucket == nil && !c.cluster.profile.mapsWithoutBucket() {
+		return false
+	}
 	return c.user != "" && c.features.Has(memd.FeatureDuplex) && (c.features.Has(memd.FeatureFullMapPush) || c.features.Has(memd.FeatureBriefMapPush))
 }
 

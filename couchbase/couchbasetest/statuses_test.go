@@ -67,6 +67,7 @@ func TestEachCommandHasItsStatuses(t *testing.T) {
 			{doc(memd.OpAdd, "k", "2"), memd.StatusKeyExists},
 		}},
 		{"a key of 251 bytes", []step{{doc(memd.OpGet, strings.Repeat("k", 251), ""), memd.StatusInvalidArguments}}},
+		{"a key of 247 bytes in another collection", []step{{with(doc(memd.OpGet, strings.Repeat("k", 247), ""), func(p *memd.Packet) { p.Key[0] = 9 }), memd.StatusInvalidArguments}}},
 		{"no key", []step{{doc(memd.OpGet, "", ""), memd.StatusInvalidArguments}}},
 		{"a value that is too long", []step{{doc(memd.OpSet, "k", strings.Repeat("1", 20<<20+1)), memd.StatusTooBig}}},
 		{"extras that are too short", []step{{with(doc(memd.OpSet, "k", "1"), func(p *memd.Packet) { p.Extras = p.Extras[:4] }), memd.StatusInvalidArguments}}},

@@ -68,6 +68,9 @@ func (p *profile) atLeast(version ...int) bool {
 	return slices.Compare(p.number[:len(version)], version) >= 0
 }
 
+// mapsWithoutBucket reports whether a connection without a bucket gets the cluster's map.
+func (p *profile) mapsWithoutBucket() bool { return p.atLeast(6, 5) }
+
 // epoch is that of all cluster maps. Old servers have none.
 func (p *profile) epoch() int64 {
 	if p.atLeast(7, 0) {

@@ -36,7 +36,7 @@ func TestTheGuideHasEachReason(t *testing.T) {
 			reasons = append(reasons, r.why)
 		}
 	}
-	guide.Check(t, reasons)
+	guide.Check(t, "MIGRATION.md", reasons)
 }
 
 func (r *row) compare(t *testing.T) {

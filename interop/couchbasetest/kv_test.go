@@ -14,7 +14,11 @@ import (
 // connect returns the bucket "default" of a cluster, by gocb.
 func connect(t *testing.T, c *couchbasetest.Cluster) *gocb.Bucket {
 	t.Helper()
-	client, err := gocb.Connect(c.ConnectionString(), gocb.ClusterOptions{Username: c.Username(), Password: c.Password()})
+	client, err := gocb.Connect(c.ConnectionString(), gocb.ClusterOptions{
+		Username: c.Username(), Password: c.Password(),
+		// On a busy machine gocb sometimes learns of a newer map only by its poll, every 2.5 s, which is also its default timeout.
+		TimeoutsConfig: gocb.TimeoutsConfig{KVTimeout: 10 * time.Second},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

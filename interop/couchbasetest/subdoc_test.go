@@ -14,7 +14,7 @@ func TestGocbLooksUpAndMutatesParts(t *testing.T) {
 	_, err := docs.Upsert("a", map[string]any{"name": "Ada", "tags": []string{"x", "y"}, "n": 1}, nil)
 	must(t, "Upsert", err, nil)
 
-	changed, err := docs.MutateIn("a", []gocb.MutateInSpec{
+	_, err = docs.MutateIn("a", []gocb.MutateInSpec{
 		gocb.UpsertSpec("meta.by", "test", &gocb.UpsertSpecOptions{IsXattr: true, CreatePath: true}),
 		gocb.UpsertSpec("meta.cas", gocb.MutationMacroCAS, &gocb.UpsertSpecOptions{IsXattr: true}),
 		gocb.UpsertSpec("meta.sum", gocb.MutationMacroValueCRC32c, &gocb.UpsertSpecOptions{IsXattr: true}),
@@ -31,7 +31,7 @@ func TestGocbLooksUpAndMutatesParts(t *testing.T) {
 	if doc, _ := c.Document("default", "a"); doc.Xattrs != nil {
 		t.Errorf("a mutation that failed has left %s", doc.Xattrs)
 	}
-	changed, err = docs.MutateIn("a", []gocb.MutateInSpec{
+	changed, err := docs.MutateIn("a", []gocb.MutateInSpec{
 		gocb.UpsertSpec("meta.by", "test", &gocb.UpsertSpecOptions{IsXattr: true, CreatePath: true}),
 		gocb.UpsertSpec("meta.cas", gocb.MutationMacroCAS, &gocb.UpsertSpecOptions{IsXattr: true}),
 		gocb.UpsertSpec("meta.sum", gocb.MutationMacroValueCRC32c, &gocb.UpsertSpecOptions{IsXattr: true}),

@@ -7,7 +7,7 @@ import (
 )
 
 // TestPrint prints one line for each case. swap_test.go runs it with either import.
-func TestPrint(t *testing.T) {
+func TestPrint(*testing.T) {
 	for _, print := range []func(){
 		printSentinels, printErrorStructs, printReasons, printActions, printTranscoders, printMutationStates, printAuthenticators, printReports,
 		printProfiles,

@@ -135,18 +135,18 @@ func TestTheExportedAPIIsGocbs(t *testing.T) {
 // Every row of the tables is needed.
 func TestTheTablesHaveNoSpareRow(t *testing.T) {
 	official, ours := load(t)
-	found := exportedapi.Differences(official, ours)
+	differences := exportedapi.Differences(official, ours)
 	for name := range different {
-		if found[name] == "" {
+		if differences[name] == "" {
 			t.Errorf("%s is as in gocb; delete its row", name)
 		}
 	}
 	for _, row := range outOfScope {
-		any := false
+		found := false
 		for name := range official {
-			any = any || row.matching.MatchString(name)
+			found = found || row.matching.MatchString(name)
 		}
-		if !any {
+		if !found {
 			t.Errorf("no name of gocb is about %s; delete the row", row.reason)
 		}
 	}

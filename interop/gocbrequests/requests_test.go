@@ -2,6 +2,7 @@ package gocbrequests
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func answer(q Request) (int, string) {
 		return 200, `{"Default":{"d":5}}`
 	case strings.HasPrefix(q.Path, "/analytics/link"):
 		return 200, `[{"name":"n","dataverse":"a","type":"s3"},{"name":"n","scope":"a/b","type":"couchbase","activeHostname":"h","encryption":"none"}]`
-	case strings.HasPrefix(q.Path, "/api/") && q.Method == "GET":
+	case strings.HasPrefix(q.Path, "/api/") && q.Method == http.MethodGet:
 		return 200, `{"status":"ok","count":3,"indexDef":{"name":"x"},"indexDefs":{"indexDefs":{"x":{"name":"x"}}}}`
 	case strings.HasPrefix(q.Path, "/b/_design/") && !strings.Contains(q.Path, "_view"):
 		return 200, `{"views":{"v":{"map":"m"}}}`

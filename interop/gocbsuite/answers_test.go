@@ -2,6 +2,7 @@ package gocbsuite
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -29,10 +30,15 @@ type answers struct {
 	datasets map[string]bool
 }
 
-// answer makes the cluster's services answer.
+// answer makes the services of a cluster answer.
 func answer(t *testing.T, c *couchbasetest.Cluster) {
 	t.Helper()
-	client, err := gocb.Connect(c.ConnectionString(), gocb.ClusterOptions{Username: c.Username(), Password: c.Password()})
+	options := gocb.ClusterOptions{Username: c.Username(), Password: c.Password()}
+	if certificate := c.CACertificate(); certificate != nil {
+		options.SecurityConfig.TLSRootCAs = x509.NewCertPool()
+		options.SecurityConfig.TLSRootCAs.AppendCertsFromPEM(certificate)
+	}
+	client, err := gocb.Connect(c.ConnectionString(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,14 +53,30 @@ type result struct {
 	output   map[string]*bytes.Buffer // of each test; of the whole under ""
 }
 
+// environment says to the suite what it is run against.
+func environment(t *testing.T, c *couchbasetest.Cluster, version string) []string {
+	t.Helper()
+	list := []string{
+		"GOCBUSER=" + c.Username(), "GOCBPASS=" + c.Password(), "GOCBBUCKET=" + bucketName,
+		"GOCBVER=" + version, "GOCBFEAT=" + strings.Join(featuresNotTested(), ","), "GOCBNOLOG=1",
+	}
+	certificate := c.CACertificate()
+	if certificate == nil {
+		return append(list, "GOCBSERVER="+c.ConnectionString())
+	}
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "roots.pem"), certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return append(list, "GOCBCERTS="+folder, "GOCBSERVER="+strings.TrimPrefix(c.ConnectionString(), "couchbases://")) // the suite adds the scheme
+}
+
 // run runs the integration tests against a cluster.
 func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string) *result {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "tool", "test2json", s.program, "-test.v=test2json", "-test.run=^TestIntegration$", "-test.timeout=8m")
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(),
-		"GOCBSERVER="+c.ConnectionString(), "GOCBUSER="+c.Username(), "GOCBPASS="+c.Password(), "GOCBBUCKET="+bucketName,
-		"GOCBVER="+version, "GOCBFEAT="+strings.Join(featuresNotTested(), ","), "GOCBNOLOG=1")
+	cmd.Env = append(os.Environ(), environment(t, c, version)...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output() // the program fails, because not all tests pass

@@ -15,24 +15,31 @@ const (
 	bar        = 115 // of these, how many must pass
 )
 
-// versions are those of the servers that the nodes behave as. Some tests run only with old servers, and more only with new ones.
-var versions = []string{"8.0.0", "7.2.2", "6.6.0"}
+// runs are what the suite is run against. Some tests run only with old servers, and more only with new ones.
+var runs = []struct {
+	version string // of the server that the nodes behave as
+	options []couchbasetest.Option
+}{
+	{"8.0.0", nil},
+	{"7.2.2", []couchbasetest.Option{couchbasetest.TLS()}},
+	{"6.6.0", nil},
+}
 
-// TestSuite runs the suite against a cluster of each version, and compares how each test ended with the lists.
+// TestSuite runs the suite against each cluster, and compares how each test ended with the lists.
 func TestSuite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests run in programs of their own, for a minute")
 	}
 	s := compile(t)
 	results := make(map[string]*result)
-	for _, version := range versions {
+	for _, one := range runs {
 		r := new(result)
-		results[version] = r
-		t.Run(version, func(t *testing.T) {
+		results[one.version] = r
+		t.Run(one.version, func(t *testing.T) {
 			t.Parallel()
-			cluster := couchbasetest.RunT(t, couchbasetest.Nodes(3), couchbasetest.Version(version))
+			cluster := couchbasetest.RunT(t, append(one.options, couchbasetest.Nodes(3), couchbasetest.Version(one.version))...)
 			answer(t, cluster)
-			*r = *s.run(t, cluster, version)
+			*r = *s.run(t, cluster, one.version)
 		})
 	}
 	t.Cleanup(func() { judge(t, results) }) // after the parallel subtests
@@ -89,8 +96,8 @@ func merged(results map[string]*result) map[string]outcome {
 
 // complain writes what a test wrote with each version with which it failed.
 func complain(t *testing.T, results map[string]*result, test string) {
-	for _, version := range versions {
-		if r := results[version]; r.outcomes[test] == fail {
+	for version, r := range results {
+		if r.outcomes[test] == fail {
 			t.Logf("with a server of version %s:\n%s", version, r.said(test))
 		}
 	}

@@ -29,7 +29,7 @@ const clients = 50
 // TestAnIdleClient connects clients to a set of three members, with default options, uses each of them once, and counts their
 // goroutines and their heap when nothing happens any more. The set runs in a process of its own.
 func TestAnIdleClient(t *testing.T) {
-	uri := serve(t)
+	uri := serve(t, "TestServer", "mongodb://")
 	costs := make(map[string]cost)
 	fmt.Printf("%-10s %12s %12s\n", "one client", "goroutines", "heap, KiB")
 	for _, name := range driver.Names() {
@@ -92,10 +92,10 @@ func connect(t *testing.T, name, uri string, n int) (disconnect func()) {
 
 const serverVariable = "HOLDFAST_IDLE_SERVER"
 
-// serve runs this test in a second process, as the set, and returns its URI.
-func serve(t *testing.T) string {
+// serve runs a test in a second process, as the server, and returns its URI.
+func serve(t *testing.T, test, scheme string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestServer$")
+	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$")
 	cmd.Env = append(os.Environ(), serverVariable+"=1")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -113,7 +113,7 @@ func serve(t *testing.T) string {
 		_ = cmd.Wait()
 	})
 	var uri string
-	if _, err := fmt.Fscanln(out, &uri); err != nil || !strings.HasPrefix(uri, "mongodb://") {
+	if _, err := fmt.Fscanln(out, &uri); err != nil || !strings.HasPrefix(uri, scheme) {
 		t.Fatalf("the server printed %q: %v", uri, err)
 	}
 	return uri
@@ -121,11 +121,16 @@ func serve(t *testing.T) string {
 
 // TestServer is the set of TestAnIdleClient, until its input ends.
 func TestServer(t *testing.T) {
+	runServer(t, func() string { return mongotest.RunReplicaSetT(t, 3).URI() })
+}
+
+// runServer runs a server if this process was started for it.
+func runServer(t *testing.T, run func() (uri string)) {
+	t.Helper()
 	if os.Getenv(serverVariable) == "" {
-		t.Skip("it is run by TestAnIdleClient")
+		t.Skip("it is run by the test of the client")
 	}
-	set := mongotest.RunReplicaSetT(t, 3)
-	fmt.Println(set.URI())
+	fmt.Println(run())
 	var end string
 	_, _ = fmt.Scanln(&end)
 }

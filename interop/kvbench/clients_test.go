@@ -1,7 +1,6 @@
 package kvbench
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/couchbase/gocb/v2"
 
+	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/interop/internal/cannedkv"
@@ -17,8 +17,17 @@ import (
 
 const key = "customer::1815"
 
-// client runs operations of one kind; many goroutines call it. get is true for Get, false for Upsert.
-type client func(get bool) error
+// work is what is measured.
+type work struct {
+	name string
+	get  bool // Get, or else Upsert of a struct
+	into bool // the document that was got is decoded into a struct
+}
+
+var works = []work{{"get", true, false}, {"get-decoded", true, true}, {"upsert", false, false}}
+
+// client does the work once; many goroutines call it.
+type client func(work) error
 
 // features are those that are measured: the ones that gocb asks for and the canned node accepts.
 var features = []memd.Feature{
@@ -37,8 +46,8 @@ func connectKV(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(nil) })
-	return func(get bool) error {
-		r := request(get)
+	return func(w work) error {
+		r := request(w.get)
 		r.Deadline = time.Now().Add(2500 * time.Millisecond)
 		var reply kv.Reply
 		return c.RoundTrip(&r, &reply)
@@ -119,6 +128,56 @@ func (r *raw) trip(get bool, n int, buf []byte) error {
 	return err
 }
 
+// person is the document as an application has it.
+type person struct {
+	Name   string   `json:"name"`
+	Born   int      `json:"born"`
+	City   string   `json:"city"`
+	Score  float64  `json:"score"`
+	Active bool     `json:"active"`
+	Tags   []string `json:"tags"`
+}
+
+func readPerson(t *testing.T) *person {
+	t.Helper()
+	p := new(person)
+	if err := json.Unmarshal([]byte(cannedkv.Document), p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const timeToConnect = 10 * time.Second
+
+func connectCouchbase(t *testing.T, address string) client {
+	t.Helper()
+	cluster, err := couchbase.Connect("couchbase://"+address, couchbase.ClusterOptions{
+		Authenticator: couchbase.PasswordAuthenticator{Username: cannedkv.Username, Password: cannedkv.Password},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Close(nil) })
+	bucket := cluster.Bucket(cannedkv.Bucket)
+	err = bucket.WaitUntilReady(timeToConnect, &couchbase.WaitUntilReadyOptions{ServiceTypes: []couchbase.ServiceType{couchbase.ServiceTypeKeyValue}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	collection, value := bucket.DefaultCollection(), readPerson(t)
+	return func(w work) error {
+		if w.get {
+			result, err := collection.Get(key, nil)
+			if err != nil || !w.into {
+				return err
+			}
+			var p person
+			return result.Content(&p)
+		}
+		_, err := collection.Upsert(key, value, nil)
+		return err
+	}
+}
+
 func connectGocb(t *testing.T, address string) client {
 	t.Helper()
 	cluster, err := gocb.Connect("couchbase://"+address, gocb.ClusterOptions{
@@ -129,21 +188,21 @@ func connectGocb(t *testing.T, address string) client {
 	}
 	t.Cleanup(func() { _ = cluster.Close(nil) })
 	bucket := cluster.Bucket(cannedkv.Bucket)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	err = bucket.WaitUntilReady(10*time.Second, &gocb.WaitUntilReadyOptions{
-		ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}, Context: ctx,
-	})
+	err = bucket.WaitUntilReady(timeToConnect, &gocb.WaitUntilReadyOptions{ServiceTypes: []gocb.ServiceType{gocb.ServiceTypeKeyValue}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	collection := bucket.DefaultCollection()
-	return func(get bool) error {
-		if get {
-			_, err := collection.Get(key, nil)
-			return err
+	collection, value := bucket.DefaultCollection(), readPerson(t)
+	return func(w work) error {
+		if w.get {
+			result, err := collection.Get(key, nil)
+			if err != nil || !w.into {
+				return err
+			}
+			var p person
+			return result.Content(&p)
 		}
-		_, err := collection.Upsert(key, json.RawMessage(cannedkv.Document), nil)
+		_, err := collection.Upsert(key, value, nil)
 		return err
 	}
 }

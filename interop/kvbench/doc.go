@@ -1,3 +1,3 @@
-// Package kvbench measures the cost of a key-value operation in the client's process, and compares it with the same bytes on a bare
-// socket and with gocb, in one run. It has only tests.
+// Package kvbench measures the cost of a key-value operation in the client's process: of package couchbase, of its connection alone, of the
+// same bytes on a bare socket and of gocb, in one run. It has only tests.
 package kvbench

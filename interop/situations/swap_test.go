@@ -78,5 +78,5 @@ func TestTheGuideHasEachReason(t *testing.T) {
 	for _, d := range differences {
 		reasons = append(reasons, d.why)
 	}
-	guide.Check(t, reasons)
+	guide.Check(t, "MIGRATION.md", reasons)
 }

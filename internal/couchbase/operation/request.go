@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"time"
+
 	"github.com/holdfast-db/holdfast/internal/couchbase/cluster"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
@@ -35,6 +37,8 @@ type Request struct {
 	// PreserveExpiry keeps the expiry of the document.
 	PreserveExpiry bool
 
+	// Began is when the operation began: its timeout counts from then. Zero: when Do is called.
+	Began time.Time
 	// Strategy decides about the retries. Nil: that of the [Runner].
 	Strategy retry.Strategy
 	// Data is the user's own. Strategies and observers get it.

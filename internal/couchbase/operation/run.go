@@ -120,7 +120,10 @@ func (u *run) end() {
 // result is in *result; otherwise it returns an *Error.
 func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, result *Result) error {
 	u := r.runs.Get().(*run)
-	began := time.Now()
+	began := q.Began
+	if began.IsZero() {
+		began = time.Now()
+	}
 	u.caller, u.request, u.began = ctx, q, began
 	u.bucket = q.bucket()
 	if timeout > 0 {

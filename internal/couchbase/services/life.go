@@ -23,9 +23,9 @@ func (c *Client) live(ctx context.Context, timeout time.Duration) *life {
 	l := &life{timeout: timeout, deadline: time.Now().Add(timeout)}
 	l.Context, l.cancel = context.WithCancelCause(ctx)
 	l.timer = time.AfterFunc(timeout, func() { l.cancel(context.DeadlineExceeded) })
-	l.forget = context.AfterFunc(c.closed, func() { l.cancel(ErrClosed) })
+	l.forget = context.AfterFunc(c.closed, func() { l.cancel(ErrClosed) }) //nolint:contextcheck // the end of the client is a second one
 	// A result that nobody closes ends with its context. Then the client must not remember it either.
-	l.stop = context.AfterFunc(l.Context, func() { l.forget() })
+	l.stop = context.AfterFunc(l.Context, func() { l.forget() }) //nolint:contextcheck // l.Context is made from ctx
 	return l
 }
 

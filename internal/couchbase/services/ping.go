@@ -37,7 +37,7 @@ func (c *Client) Ping(ctx context.Context, service clustermap.Service, address s
 	l := c.live(ctx, timeout)
 	defer l.end()
 	begin := time.Now()
-	failure := c.pong(l, r)
+	failure := c.pong(l, r) //nolint:contextcheck // l is made from ctx
 	p.Latency = time.Since(begin)
 	if failure == nil {
 		return p

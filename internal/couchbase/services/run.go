@@ -19,7 +19,7 @@ func (c *Client) run(ctx context.Context, r *Request, attempt func(context.Conte
 	}
 	l := c.live(ctx, r.Timeout)
 	operation := retry.Operation{Name: r.Name, Strategy: r.Strategy, Data: r.Data, Effect: r.Effect}
-	err := c.engine.Do(l, operation, func(ctx context.Context, n int) retry.Failure {
+	err := c.engine.Do(l, operation, func(ctx context.Context, n int) retry.Failure { //nolint:contextcheck // l is made from ctx
 		if failure := attempt(ctx, n); failure != nil {
 			return *failure
 		}

@@ -14,8 +14,8 @@ import (
 // Client is a client of a node that records.
 type Client struct{ cluster *couchbase.Cluster }
 
-// Connect returns a client. close ends it.
-func Connect(connStr string) (c *Client, close func(), err error) {
+// Connect returns a client. end ends it.
+func Connect(connStr string) (c *Client, end func(), err error) {
 	cluster, err := couchbase.Connect(connStr, couchbase.ClusterOptions{
 		Username: "user", Password: "password",
 		SecurityConfig: couchbase.SecurityConfig{AllowedSaslMechanisms: []couchbase.SaslMechanism{couchbase.PlainSaslMechanism}},
@@ -244,11 +244,11 @@ func queryIndexSteps() []Step {
 	return []Step{
 		{"query indexes: of a bucket", func(c *Client) error { _, err := c.cluster.QueryIndexes().GetAllIndexes("b", nil); return err }},
 		{"query indexes: of a scope", func(c *Client) error {
-			_, err := c.cluster.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{ScopeName: "s"})
+			_, err := c.cluster.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{ScopeName: "s"}) //nolint:staticcheck // deprecated fields are compared too
 			return err
 		}},
 		{"query indexes: of a collection by options", func(c *Client) error {
-			_, err := c.cluster.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{ScopeName: "s", CollectionName: "c"})
+			_, err := c.cluster.QueryIndexes().GetAllIndexes("b", &couchbase.GetAllQueryIndexesOptions{ScopeName: "s", CollectionName: "c"}) //nolint:staticcheck // deprecated fields are compared too
 			return err
 		}},
 		{"query indexes: of a collection", func(c *Client) error {

@@ -1,4 +1,4 @@
-// Package guide reads docs/MIGRATION.md, so that tests can compare it with what they know.
+// Package guide reads a guide in docs, so that tests can compare it with what they know.
 package guide
 
 import (
@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// Check fails the test for each reason that the guide does not have word for word. It is called by packages two folders below the
-// repository's root.
-func Check(t *testing.T, reasons []string) {
+// Check fails the test for each reason that the guide, a file of docs, does not have word for word. It is called by packages two folders
+// below the repository's root.
+func Check(t *testing.T, file string, reasons []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "MIGRATION.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	words := strings.Join(strings.Fields(string(text)), " ")
 	for _, reason := range reasons {
 		if !strings.Contains(words, reason) {
-			t.Errorf("the guide does not have this difference: %s", reason)
+			t.Errorf("%s does not have this difference: %s", file, reason)
 		}
 	}
 }
