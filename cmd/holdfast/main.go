@@ -1,5 +1,5 @@
 // Command holdfast has two commands. `holdfast prove` shows which retry strategies lose operations of a replicated
-// database, which apply them twice, and which are right. `holdfast mock` runs a replica set for tests.
+// database, which apply them twice, and which are right. `holdfast mock` runs a replica set or a Couchbase cluster for tests.
 package main
 
 import (
@@ -55,7 +55,7 @@ func interruptible() context.Context {
 // cli is the command line.
 type cli struct {
 	Prove   proveCommand   `cmd:"" help:"Run the counting experiment: every retry strategy with every failure."`
-	Mock    mockCommand    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server for tests, in memory, for clients in any language."`
+	Mock    mockServers    `cmd:"" help:"Run a MongoDB replica set, sharded cluster or standalone server, or a Couchbase cluster, for tests, in memory, for clients in any language."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -64,6 +64,7 @@ type session struct {
 	ctx            context.Context //nolint:containedctx // kong passes one value to the commands
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	given          []*kong.Flag
 	ineffective    []string // flags that were given and have no effect
 }
 
@@ -86,7 +87,7 @@ type exited int
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	var c cli
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
-	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description),
+	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
 		kong.Vars{
 			"strategies": strings.Join(prove.StrategyNames(), ", "),
 			"failures":   strings.Join(prove.FailureNames(), ", "),
@@ -117,6 +118,7 @@ func parseAndRun(s *session, args []string, target any, command func() error, op
 		fmt.Fprintf(s.stderr, "holdfast: %v\nTry: %s --help\n", err, parser.Model.Name)
 		return exitUsage
 	}
+	s.given = flagsGiven(parsed.Path)
 	s.ineffective = ineffectiveGiven(parsed.Path)
 	if command != nil {
 		return exitCode(command(), s.stderr)
@@ -138,10 +140,11 @@ func exitCode(err error, stderr io.Writer) int {
 	return code
 }
 
-const description = `A MongoDB client, servers for tests, and an experiment that shows whether a retry strategy is right.
+const description = `Clients of MongoDB and Couchbase, servers for tests, and an experiment that shows whether a retry strategy is right.
 
 "holdfast prove" needs no server: it starts its own three-member replica sets. With --uri it uses your server, through
 a proxy that injects the faults. It uses only the database "holdfast_prove" there.
 
 "holdfast mock" runs a server for tests until it is interrupted. Nothing is stored. It accepts mongod's own flags. Under
-the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod.`
+the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod. With --backend couchbase it
+runs a Couchbase cluster.`

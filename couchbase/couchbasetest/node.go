@@ -53,7 +53,7 @@ type service struct {
 }
 
 // services are what each node offers.
-func (c *Cluster) services() []service {
+func (c *config) services() []service {
 	list := []service{{"kv", 11210, false, (*node).acceptAll}}
 	for _, s := range []struct {
 		name string
@@ -86,7 +86,7 @@ func (c *Cluster) services() []service {
 // newNodeLocked makes a node that runs and is not in the cluster yet.
 func (c *Cluster) newNodeLocked() (*node, error) {
 	n := &node{
-		cluster: c, index: len(c.nodes), uuid: c.newUUID(), host: "127.0.0.1", ports: make(map[string]int),
+		cluster: c, index: len(c.nodes), uuid: c.newUUID(), host: c.hostName(), ports: make(map[string]int),
 		condition: condition{up: true}, conns: make(map[*conn]struct{}), copies: make(map[*bucket][]store.VBucket),
 	}
 	if c.network != nil {
@@ -128,7 +128,7 @@ func (n *node) offer(s service) error {
 func (n *node) listen(port int) ([]net.Listener, error) {
 	network := n.cluster.network
 	if network == nil {
-		l, err := net.Listen("tcp", n.host+":0")
+		l, err := net.Listen("tcp", n.bindAddress())
 		return []net.Listener{l}, err
 	}
 	hosts := []string{n.host}

@@ -29,6 +29,9 @@ type config struct {
 	withTLS                bool
 	external               bool
 	groups                 []string
+	listens                bool // Listen was given
+	host                   string
+	port                   int
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -65,6 +68,9 @@ func (c *config) check() (err error) {
 		return errors.New("couchbasetest: Latency needs InMemory")
 	case c.lag < 0 || c.saving < 0:
 		return errors.New("couchbasetest: ReplicationLag and PersistenceLag must not be negative")
+	}
+	if err := c.checkListen(); err != nil {
+		return err
 	}
 	seen := make(map[string]bool)
 	for i := range c.buckets {

@@ -132,7 +132,8 @@ var ours = map[string][]string{
 	"internal/figures":                   {},
 	"internal/mutation":                  {},
 	"internal/prove":                     {"mongo", "mongo/mongotest", "internal/mutant", "retry"},
-	"cmd/holdfast":                       {"internal/filelock", "internal/prove", "mongo/mongotest"},
+	"cmd/holdfast":                       {"internal/filelock", "internal/mockcontrol", "internal/prove", "mongo/mongotest", "couchbase/couchbasetest"},
+	"internal/mockcontrol":               {"couchbase/couchbasetest"},
 	"internal/spectest":                  {"internal/filelock"},
 	"internal/spectest/unified":          {"mongo"}, // with the build tag spec_holdfast
 }

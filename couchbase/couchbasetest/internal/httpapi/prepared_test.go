@@ -32,6 +32,19 @@ func prepareOn(t *testing.T, s *Services, node NodeID, statement string) (name, 
 	return fmt.Sprint(row["name"]), fmt.Sprint(row["encoded_plan"])
 }
 
+func TestAWordThatBeginsAStatementIsNoNameOfAPreparedOne(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"DELETE FROM b":               {"", "DELETE FROM b"},
+		"FORCE delete FROM b":         {"", "delete FROM b"},
+		"`DELETE` FROM DELETE FROM b": {"DELETE", "DELETE FROM b"},
+		"d FROM DELETE FROM b":        {"d", "DELETE FROM b"},
+	} {
+		if name, statement := splitPrepare(text); name != want[0] || statement != want[1] {
+			t.Errorf("PREPARE %s has the name %q and the statement %q, want %q", text, name, statement, want)
+		}
+	}
+}
+
 func TestPrepareAndExecute(t *testing.T) {
 	s := newPreparing(false)
 	name, plan := prepareOn(t, s, 0, "PREPARE "+stored)

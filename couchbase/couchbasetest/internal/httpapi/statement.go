@@ -56,10 +56,14 @@ func (s *Services) readStatement(r *Request) {
 	r.Statement = known.statement
 }
 
-// splitPrepare splits what follows PREPARE: [FORCE] [name FROM|AS] statement.
+// splitPrepare splits what follows PREPARE: [FORCE] [name FROM|AS] statement. A word that begins a statement is not a name, unless it
+// is quoted: PREPARE DELETE FROM b has none.
 func splitPrepare(text string) (name, statement string) {
 	if word, rest := firstWord(text); strings.EqualFold(word, "FORCE") {
 		text = rest
+	}
+	if writes(text) {
+		return "", trimStatement(text)
 	}
 	name, rest := nameOf(text)
 	if word, statement := firstWord(rest); strings.EqualFold(word, "FROM") || strings.EqualFold(word, "AS") {
