@@ -3,6 +3,7 @@ package gocbfailover
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,6 @@ import (
 )
 
 const (
-	runs     = 20
 	outage   = 200 * time.Millisecond // from the failure until the cluster fails the node over
 	patience = 20 * time.Second
 	document = "a"
@@ -106,12 +106,13 @@ func blackHole(w *world) time.Duration {
 	return time.Since(made)
 }
 
-// printing is the environment variable with which TestPrint runs.
+// printing is the environment variable with which TestPrint runs: how often each scenario is run.
 const printing = "HOLDFAST_PRINT"
 
 // TestPrint prints one line for each run of each scenario. swap_test.go runs it with either import.
 func TestPrint(t *testing.T) {
-	if os.Getenv(printing) == "" {
+	runs, err := strconv.Atoi(os.Getenv(printing))
+	if err != nil {
 		t.Skip("TestRecovery runs it")
 	}
 	for _, s := range scenarios {

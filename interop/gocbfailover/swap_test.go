@@ -1,9 +1,11 @@
 package gocbfailover
 
 import (
+	"flag"
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,21 +29,27 @@ func medians(t *testing.T, output string) map[string]float64 {
 	}
 	all := make(map[string]float64)
 	for _, s := range scenarios {
-		if len(samples[s.figure]) != runs {
-			t.Fatalf("%s has %d samples, want %d", s.figure, len(samples[s.figure]), runs)
+		if len(samples[s.figure]) != *runs {
+			t.Fatalf("%s has %d samples, want %d", s.figure, len(samples[s.figure]), *runs)
 		}
 		slices.Sort(samples[s.figure])
-		all[s.figure] = (samples[s.figure][runs/2-1] + samples[s.figure][runs/2]) / 2
+		all[s.figure] = (samples[s.figure][(*runs-1)/2] + samples[s.figure][*runs/2]) / 2
 	}
 	return all
 }
+
+// runs is how often each scenario is run with each client. The figures are medians of 20; a test of the whole module makes fewer.
+var runs = flag.Int("runs", 4, "how often each scenario is run")
 
 // TestRecovery prints the medians of both clients, and judges ours.
 func TestRecovery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures times on the real clock")
 	}
-	t.Setenv(printing, "1")
+	if *runs < 1 {
+		t.Fatalf("-runs is %d; it must be at least 1", *runs)
+	}
+	t.Setenv(printing, strconv.Itoa(*runs))
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-run", "^TestPrint$", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("with gocb: %v: %s", err, out)
@@ -54,7 +62,7 @@ func TestRecovery(t *testing.T) {
 		t.Fatal("no file has the import of gocb")
 	}
 	official, ours := medians(t, string(out)), medians(t, swapped)
-	fmt.Printf("%-68s %10s %10s\n", "ms, median of 20", "gocb", "ours")
+	fmt.Printf("%-68s %10s %10s\n", fmt.Sprintf("ms, median of %d", *runs), "gocb", "ours")
 	for _, s := range scenarios {
 		fmt.Printf("%-68s %10.2f %10.2f\n", s.name, official[s.figure], ours[s.figure])
 		fmt.Printf("figure cb-%s %.2f\n", s.figure, ours[s.figure])
