@@ -32,7 +32,7 @@ type decisionLog struct {
 }
 
 var decisionLine = regexp.MustCompile(
-	`(?s)^\S+: attempt (\d+) on .*? failed \(.*?, reason (\S+)\); (?:another one follows after (\S+): |there is no other one, because (.*?): )`)
+	`(?s)^\S+: attempt (\d+) on .*? failed \(.*?, reason (\S+)\); (?:another one follows after (\S+): |there is no other one, because (.*?) \(delay (\S+)\): )`)
 
 func (l *decisionLog) Log(_ couchbase.LogLevel, _ int, format string, v ...any) error {
 	text := fmt.Sprintf(format, v...)
@@ -45,7 +45,7 @@ func (l *decisionLog) Log(_ couchbase.LogLevel, _ int, format string, v ...any) 
 	}
 	d := decision{reason: match[2], refusal: match[4]}
 	d.attempt, _ = strconv.Atoi(match[1])
-	d.delay, _ = time.ParseDuration(match[3])
+	d.delay, _ = time.ParseDuration(match[3] + match[5]) // one of them is empty
 	l.lines = append(l.lines, d)
 	return nil
 }

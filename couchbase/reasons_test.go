@@ -125,7 +125,7 @@ func (o *seen) refused(t *testing.T, r raising) {
 	why := retry.WhyNotRetryable
 	switch {
 	case r.never:
-	case o.declines && (o.idempotent || !r.readsOnly):
+	case o.declines:
 		why = retry.WhyStrategyDeclined
 	case r.readsOnly:
 		why = retry.WhyNotIdempotent
@@ -205,30 +205,45 @@ func (o *seen) succeeded(t *testing.T, r raising) {
 // checkLog checks the numbers, reasons and delays of the log's lines.
 func (o *seen) checkLog(t *testing.T, r raising, ends bool) {
 	t.Helper()
-	sum := time.Duration(0)
-	for i, d := range o.log {
-		if d.attempt != i || d.reason != r.reason.String() {
-			t.Errorf("line %d of the log is %+v", i, d)
+	retries := o.log
+	if ends { // the last line says that the time is up, after the delay until then
+		last := len(o.log) - 1
+		left := o.timeout % fixedDelay
+		if r.always {
+			left = 34 * time.Millisecond // of 95, after 1, 10 and 50
 		}
-		if ends && i == len(o.log)-1 {
-			if d.refusal != retry.WhyDeadlineWouldPass.String() {
-				t.Errorf("the last line of the log is %+v", d)
-			}
+		attempt := 9
+		if r.always {
+			attempt = 3
+		}
+		if want := (decision{attempt, r.reason.String(), left, retry.WhyDeadlineWouldPass.String()}); last < 0 || o.log[last] != want {
+			t.Errorf("the log is %v; its last line should be %v", o.log, want)
 			return
 		}
+		retries = o.log[:last]
+		if asleep := last - 1; r.wakes() && asleep >= 0 { // that delay could have been ended early
+			if want := (decision{attempt, r.reason.String(), left, ""}); o.log[asleep] != want {
+				t.Errorf("the line before the last one is %v, want %v", o.log[asleep], want)
+			}
+			retries = o.log[:asleep]
+		}
+		if len(retries) != attempt {
+			t.Errorf("%d retries, want %d: %v", len(retries), attempt, o.log)
+		}
+	}
+	for i, d := range retries {
 		least, most := r.delay(i, o.fixed), r.delay(i, o.fixed)
 		if !o.fixed && !r.always {
 			least, most = time.Millisecond, min(500*time.Millisecond, time.Millisecond<<min(i, 9))
 		}
-		if left := o.timeout - sum; ends {
-			least, most = min(least, left), min(most, left)
-		}
-		if d.refusal != "" || d.delay < least || d.delay > most {
+		if d.attempt != i || d.reason != r.reason.String() || d.refusal != "" || d.delay < least || d.delay > most {
 			t.Errorf("line %d of the log is %+v, want a delay from %v to %v", i, d, least, most)
 		}
-		sum += d.delay
 	}
 }
+
+// wakes reports whether something can end the delay early, so that the last delay, too, is that of a retry.
+func (r *raising) wakes() bool { return r.woken || r.reason == couchbasereason.KVNotMyVBucket }
 
 // delay is that of the retry after so many others, where it is not random.
 func (r *raising) delay(retries int, isFixed bool) time.Duration {
