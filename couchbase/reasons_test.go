@@ -64,6 +64,7 @@ func TestAllReasons(t *testing.T) {
 						}
 					}
 					onBench(t, configure, r.prepare, func(b *bench) {
+						t := b.t
 						r.arrange(b, lasts)
 						b.forget()
 						began := time.Now()
@@ -143,9 +144,8 @@ func (o *seen) refused(t *testing.T, r raising) {
 	if o.err == nil || errors.Is(o.err, couchbase.ErrTimeout) || r.kind != nil && !errors.Is(o.err, r.kind) {
 		t.Errorf("the error is %v, want %v", o.err, r.kind)
 	}
-	_, attempts := reported(t, o.err)
-	if attempts != 0 {
-		t.Errorf("the error names %d retries: %v", attempts, o.err)
+	if reasons, attempts := reported(t, o.err); attempts != 0 || len(reasons) != 0 {
+		t.Errorf("the error names %d retries for %v: %v", attempts, reasons, o.err)
 	}
 	o.known(t, o.idempotent || !r.mayHaveDone)
 }
