@@ -119,6 +119,11 @@ var raisings = []raising{
 		read: exists, write: upsert, sent: true, always: true,
 	},
 	{
+		reason: couchbasereason.KVNotMyVBucket, path: "the vbucket has moved, and no node tells the new map", arrange: moveInSecret,
+		servers: []couchbasetest.Option{couchbasetest.Nodes(2)},
+		read:    exists, write: upsert, sent: true, woken: true, always: true,
+	},
+	{
 		reason: couchbasereason.KVCollectionOutdated, path: "the node is behind and does not know the collection", arrange: holdManifest,
 		servers: []couchbasetest.Option{couchbasetest.Nodes(2)},
 		read:    exists, write: upsert, sent: true, always: true, kind: couchbase.ErrCollectionNotFound,
@@ -221,6 +226,24 @@ func failOver(b *bench, lasts time.Duration) {
 	}
 	synctest.Wait() // the client has the new map
 	later(lasts, func() { _ = b.server.Rebalance() })
+}
+
+// moveInSecret moves all vbuckets to node 0, and keeps node 1 in the cluster: the rebalance is not finished.
+func moveInSecret(b *bench, lasts time.Duration) {
+	b.ownedBy(1)
+	b.server.HoldMaps(0)
+	b.server.HoldMaps(1)
+	r, err := b.server.StartRebalance(1)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for b.server.Owners("default", b.key)[0] == 1 {
+		r.Move()
+	}
+	later(lasts, func() {
+		b.server.ReleaseMaps(0)
+		b.server.ReleaseMaps(1)
+	})
 }
 
 // holdManifest makes a collection that node 1 does not know.
