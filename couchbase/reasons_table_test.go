@@ -82,6 +82,11 @@ func viewQuery(b *bench, o callOptions) error {
 	return err
 }
 
+func allBuckets(b *bench, o callOptions) error {
+	_, err := b.client.Buckets().GetAllBuckets(&couchbase.GetAllBucketsOptions{Timeout: o.timeout, RetryStrategy: o.strategy, Context: o.ctx})
+	return err
+}
+
 // later runs a function after a duration.
 func later(d time.Duration, f func()) {
 	if d < forever {
@@ -153,6 +158,10 @@ var raisings = []raising{
 	{
 		reason: retry.ReasonServiceResponseCodeIndicated, path: "a query error that says retry",
 		arrange: saysInstead(couchbasetest.Query, problem(17020, "m", true)), read: query(true), write: query(false), sent: true,
+	},
+	{
+		reason: retry.ReasonServiceResponseCodeIndicated, path: "a read of the cluster manager answered 503",
+		arrange: refuses(couchbasetest.Management, 503, ""), read: allBuckets, sent: true, kind: couchbase.ErrTemporaryFailure,
 	},
 	{
 		reason: couchbasereason.SocketClosedInFlight, path: "the node reads the request and ends the connection", arrange: cutQueries,

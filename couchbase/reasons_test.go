@@ -275,6 +275,7 @@ func reported(t *testing.T, err error) (names []string, attempts uint32) {
 	var analytics *couchbase.AnalyticsError
 	var search *couchbase.SearchError
 	var view *couchbase.ViewError
+	var manager *couchbase.HTTPError
 	switch {
 	case errors.As(err, &timeout):
 		reasons, attempts = timeout.RetryReasons, timeout.RetryAttempts
@@ -288,6 +289,8 @@ func reported(t *testing.T, err error) (names []string, attempts uint32) {
 		reasons, attempts = search.RetryReasons, search.RetryAttempts
 	case errors.As(err, &view):
 		reasons, attempts = view.RetryReasons, view.RetryAttempts
+	case errors.As(err, &manager):
+		reasons, attempts = manager.RetryReasons, manager.RetryAttempts
 	default:
 		t.Errorf("an error of an unknown type: %v", err)
 	}
