@@ -3,6 +3,7 @@ package couchbase_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,4 +117,24 @@ func TestAKeyValueConnectionEndsInFlight(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The log has a retry when it is decided, and the refusal when the caller cancels during the delay.
+func TestACancellationDuringADelayIsLogged(t *testing.T) {
+	onBench(t, nil, nil, func(b *bench) {
+		t := b.t
+		answers(memd.StatusTemporaryFailure)(b, forever)
+		b.forget()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(fixedDelay/2, cancel)
+		err := upsert(b, callOptions{timeout: time.Second, strategy: fixed{}, ctx: ctx})
+		if !errors.Is(err, couchbase.ErrRequestCanceled) || !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+		reason := couchbase.KVTemporaryFailureRetryReason.Description()
+		want := []decision{{0, reason, fixedDelay, ""}, {0, reason, fixedDelay, retry.WhyCancelled.String()}}
+		if log := b.log.take(t); !slices.Equal(log, want) {
+			t.Errorf("the log is %v, want %v", log, want)
+		}
+	})
 }
