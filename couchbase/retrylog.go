@@ -21,16 +21,15 @@ func (c Config) observer() retry.Observer {
 	return retryLog{c.Observer}
 }
 
-// Observe logs decisions.
+// Observe logs each retry when it is decided, and each refusal when the operation ends.
 func (l retryLog) Observe(ctx context.Context, e retry.Event) {
-	if e.Kind == retry.EventDecided {
-		if e.Why == retry.WhyRetried {
-			logf(LogDebug, "%s: attempt %d on %s failed (%v, reason %v); another one follows after %v: %s",
-				e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Delay, userData(e.Failure.Err))
-		} else {
-			logf(LogInfo, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v: %s",
-				e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Why, userData(e.Failure.Err))
-		}
+	switch {
+	case e.Kind == retry.EventDecided && e.Why == retry.WhyRetried:
+		logf(LogDebug, "%s: attempt %d on %s failed (%v, reason %v); another one follows after %v: %s",
+			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Delay, userData(e.Failure.Err))
+	case e.Kind == retry.EventEnded && e.Err != nil: // the decision may have been to retry, and the delay ended with the operation
+		logf(LogInfo, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v (delay %v): %s",
+			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Why, e.Delay, userData(e.Failure.Err))
 	}
 	if l.next != nil {
 		l.next.Observe(ctx, e)

@@ -7,8 +7,8 @@ import (
 )
 
 // RetryStrategy decides whether an operation is tried again, and after which delay (RFC 0049). It is not asked about reasons that
-// are always retried, nor about attempts that must not be repeated because they may have been applied. It must be safe for
-// concurrent use. It may block: only its operation waits.
+// are always retried. If it asks to repeat an attempt that may have been applied, of an operation that is not idempotent, the client
+// refuses. It must be safe for concurrent use. It may block: only its operation waits.
 type RetryStrategy interface {
 	RetryAfter(req RetryRequest, reason RetryReason) RetryAction
 }

@@ -127,7 +127,7 @@ func failureKind(f *retry.Failure) Kind {
 	}
 }
 
-// reasons returns the reasons for which there was a retry.
+// reasons returns the reasons for which attempts were repeated, or would have been if time had not run out, each once.
 func reasons(history *retry.Error) []retry.Reason {
 	var all []retry.Reason
 	add := func(r retry.Reason) {
@@ -141,7 +141,9 @@ func reasons(history *retry.Error) []retry.Reason {
 				add(o.Reason)
 			}
 		}
-		add(a.Reason)
+		if a.Why == retry.WhyRetried || a.Why == retry.WhyDeadlineWouldPass {
+			add(a.Reason)
+		}
 	}
 	return all
 }
