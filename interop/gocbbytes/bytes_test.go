@@ -1,0 +1,146 @@
+package gocbbytes
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/interop/gocbbytes/official"
+	"github.com/holdfast-db/holdfast/interop/gocbbytes/ours"
+)
+
+const nodes = 2
+
+// step is a call of either client.
+type step struct {
+	name     string
+	run      func() error
+	together int
+}
+
+// recording is the packets of each step, as texts, and those of the handshake.
+type recording struct {
+	handshake string
+	steps     map[string]string
+}
+
+// newProxy starts a cluster with a proxy before it, which both end with the test.
+func newProxy(t *testing.T) *Proxy {
+	t.Helper()
+	server := couchbasetest.RunT(t, couchbasetest.Nodes(nodes))
+	if _, err := server.CreateScope("default", "scope"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.CreateCollection("default", "scope", couchbasetest.Collection{Name: "many"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.CreateCollection("default", "_default", couchbasetest.Collection{Name: "plain"}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewProxy(server, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func officialRecording(t *testing.T) recording {
+	p := newProxy(t)
+	c, end, err := official.Connect(p.ConnString())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	var steps []step
+	for _, s := range official.Steps() {
+		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
+	}
+	return record(t, p, steps)
+}
+
+func ourRecording(t *testing.T) recording {
+	p := newProxy(t)
+	c, end, err := ours.Connect(p.ConnString())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	var steps []step
+	for _, s := range ours.Steps() {
+		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
+	}
+	return record(t, p, steps)
+}
+
+// record runs the steps in the order of the map that Go chose: each writes what it needs.
+func record(t *testing.T, p *Proxy, steps []step) recording {
+	t.Helper()
+	r := recording{handshake: handshake(p.Take()), steps: make(map[string]string)}
+	for _, s := range steps {
+		p.Take()
+		p.Together(s.together)
+		if err := s.run(); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+		p.Together(0)
+		var texts []string
+		for _, sent := range p.Take() {
+			if forApplication(memd.Opcode(sent.Bytes[1])) {
+				texts = append(texts, text(sent))
+			}
+		}
+		if s.together > 0 {
+			slices.Sort(texts)
+		}
+		if _, twice := r.steps[s.name]; twice {
+			t.Errorf("two steps are called %q", s.name)
+		}
+		r.steps[s.name] = strings.Join(texts, "\n")
+	}
+	return r
+}
+
+// expiryAt returns where a command has an expiry in its extras, or -1.
+func expiryAt(p *memd.Packet) int {
+	switch p.Opcode {
+	case memd.OpSet, memd.OpAdd, memd.OpReplace:
+		return 4
+	case memd.OpTouch, memd.OpGetAndTouch, memd.OpSubdocMultiMutation:
+		return 0
+	case memd.OpIncrement, memd.OpDecrement:
+		return 16
+	}
+	return -1
+}
+
+// text is a packet as hexadecimal digits, with words for the opaque, for a CAS that the server chose and for a moment as an expiry: these
+// are not the same in two runs. Everything else is there, byte for byte.
+func text(s Sent) string {
+	p, err := memd.Parse(s.Bytes)
+	if err != nil {
+		return err.Error()
+	}
+	cas := hex.EncodeToString(s.Bytes[16:24])
+	if s.OwnCAS {
+		cas = "CAS of a reply"
+	}
+	body := hex.EncodeToString(s.Bytes[24:])
+	if at := expiryAt(&p); at >= 0 && len(p.Extras) >= at+4 {
+		expiry, err := memd.ParseUint32(p.Extras[at : at+4])
+		if moment := time.Unix(int64(expiry), 0); err == nil && expiry > 1<<30 && expiry != memd.NoCreate {
+			begin := 2 * (len(p.Frames) + at)
+			body = fmt.Sprintf("%s(in %v)%s", body[:begin], moment.Sub(s.Time).Round(time.Hour), body[begin+8:])
+		}
+	}
+	node := fmt.Sprint("node ", s.Node)
+	if p.Opcode == memd.OpCollectionID {
+		node = "any node" // each knows the ids
+	}
+	return fmt.Sprintf("%s: %s opaque %s %s (%v %q)", node, hex.EncodeToString(s.Bytes[:12]), cas, body, p.Opcode, p.Key)
+}
