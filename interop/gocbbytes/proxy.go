@@ -192,7 +192,7 @@ func (p *Proxy) learn(op memd.Opcode, cas uint64) {
 
 // isRead reports whether a command is one that clients send to several nodes at the same time.
 func isRead(op memd.Opcode) bool {
-	return op == memd.OpGet || op == memd.OpGetReplica || op == memd.OpSubdocMultiLookup || op == memd.OpObserveSeqno
+	return op == memd.OpGet || op == memd.OpGetReplica || op == memd.OpSubdocMultiLookup
 }
 
 // count returns the number of requests of an application.

@@ -328,10 +328,6 @@ func counterSteps() []Step {
 		step("increment: no initial", func(c *Client) error {
 			return first(c.c.Binary().Increment("counter", &couchbase.IncrementOptions{Delta: 1 << 40, Initial: -1}))
 		}),
-		step("increment: no initial, but an expiry", func(c *Client) error {
-			_, _ = c.c.Binary().Increment("counter", &couchbase.IncrementOptions{Delta: 1, Initial: -1, Expiry: time.Hour})
-			return nil
-		}),
 		step("increment: no options", func(c *Client) error { return first(c.c.Binary().Increment("counter", nil)) }),
 		step("decrement: initial", func(c *Client) error {
 			return first(c.c.Binary().Decrement("decremented", &couchbase.DecrementOptions{Delta: 3, Initial: 10, Expiry: time.Minute}))

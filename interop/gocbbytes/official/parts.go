@@ -134,10 +134,12 @@ func changeOptionSteps() []Step {
 		add("flag: "+name, []couchbase.MutateInSpec{attribute}, o)
 	}
 	add("an xattr after a path of the document", []couchbase.MutateInSpec{one[0], attribute, couchbase.RemoveSpec("n", nil)}, couchbase.MutateInOptions{})
-	add("an xattr and a whole document", []couchbase.MutateInSpec{attribute, couchbase.UpsertSpec("", map[string]any{"w": 1}, nil)}, couchbase.MutateInOptions{StoreSemantic: couchbase.StoreSemanticsUpsert})
 	add("an xattr and no document", []couchbase.MutateInSpec{attribute, couchbase.RemoveSpec("", nil)}, couchbase.MutateInOptions{})
 	return append(
 		all,
+		after("mutate-in: an xattr and a whole document", func(c *Client, _ couchbase.Cas) error {
+			return first(c.c.MutateIn("doc", []couchbase.MutateInSpec{attribute, couchbase.ReplaceSpec("", map[string]any{"w": 1}, nil)}, nil))
+		}),
 		after("mutate-in: CAS", func(c *Client, cas couchbase.Cas) error {
 			return first(c.c.MutateIn("doc", one, &couchbase.MutateInOptions{Cas: cas}))
 		}),
