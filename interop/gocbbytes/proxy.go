@@ -195,11 +195,11 @@ func isRead(op memd.Opcode) bool {
 	return op == memd.OpGet || op == memd.OpGetReplica || op == memd.OpSubdocMultiLookup
 }
 
-// count returns the number of requests of an application.
+// count returns the number of requests of an application, without those that look at the copies of an earlier write.
 func count(all []Sent) int {
 	n := 0
 	for _, s := range all {
-		if forApplication(memd.Opcode(s.Bytes[1])) {
+		if op := memd.Opcode(s.Bytes[1]); forApplication(op) && op != memd.OpObserveSeqno {
 			n++
 		}
 	}
