@@ -27,6 +27,7 @@ type step struct {
 type recording struct {
 	handshake string
 	steps     map[string]string
+	inflated  map[string]string // the same with values that are not compressed
 }
 
 // newProxy starts a cluster with a proxy before it, which both end with the test.
@@ -81,7 +82,7 @@ func ourRecording(t *testing.T) recording {
 // record runs the steps and records the packets of each.
 func record(t *testing.T, p *Proxy, steps []step) recording {
 	t.Helper()
-	r := recording{handshake: handshake(p.Take()), steps: make(map[string]string)}
+	r := recording{handshake: handshake(p.Take()), steps: make(map[string]string), inflated: make(map[string]string)}
 	for _, s := range steps {
 		p.Take()
 		p.Together(s.together)
@@ -89,9 +90,10 @@ func record(t *testing.T, p *Proxy, steps []step) recording {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		p.Together(0)
-		var texts []string
+		var texts, inflated []string
 		for _, sent := range withoutLate(p.Take()) {
 			texts = append(texts, text(sent))
+			inflated = append(inflated, text(sent.inflated(t)))
 		}
 		if s.together > 0 {
 			slices.Sort(texts)
@@ -100,9 +102,29 @@ func record(t *testing.T, p *Proxy, steps []step) recording {
 		if _, twice := r.steps[s.name]; twice {
 			t.Errorf("two steps are called %q", s.name)
 		}
-		r.steps[s.name] = strings.Join(texts, "\n")
+		r.steps[s.name], r.inflated[s.name] = strings.Join(texts, "\n"), strings.Join(inflated, "\n")
 	}
 	return r
+}
+
+// inflated returns the request with a value that is not compressed.
+func (s Sent) inflated(t *testing.T) Sent {
+	t.Helper()
+	p, err := memd.Parse(s.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.DataType&memd.DataSnappy == 0 {
+		return s
+	}
+	if p.Value, err = memd.Inflate(p.Value); err != nil {
+		t.Fatal(err)
+	}
+	p.DataType &^= memd.DataSnappy
+	if s.Bytes, err = p.Append(nil); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // withoutLate returns the requests for an application without those that look at the copies of the document of an earlier step:

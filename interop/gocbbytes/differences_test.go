@@ -1,5 +1,7 @@
 package gocbbytes
 
+import "strings"
+
 const (
 	compressed = "gocb's Snappy encoder chooses other copies, of which some are longer; both inflate to the same value"
 	smallest   = "gocb does not compress a value of exactly the smallest size that is compressed; ours does"
@@ -49,4 +51,20 @@ var differences = map[string]string{
 // featureDifferences are the features of which only one client asks in HELLO, with the reason.
 var featureDifferences = map[string]string{
 	"0002": "gocb asks for the feature TLS in HELLO, which servers do not use",
+}
+
+// The framing extra of the level majority with 2.25 s and with 9 s: nine tenths of the two timeouts.
+const gocbsMajority, ourMajority = "130108ca", "13012328"
+
+// onlyFor reports whether the packets of a step differ for the given reason alone. Of reasons that change what is sent it cannot say more.
+func onlyFor(reason, name string, ours, gocbs recording) bool {
+	switch reason {
+	case compressed, smallest:
+		return ours.inflated[name] == gocbs.inflated[name]
+	case majority:
+		return ours.steps[name] == strings.ReplaceAll(gocbs.steps[name], gocbsMajority, ourMajority)
+	case user:
+		return ours.steps[name] == ""
+	}
+	return true
 }
