@@ -188,8 +188,9 @@ func expiryAt(p *memd.Packet) int {
 		return 0
 	case memd.OpIncrement, memd.OpDecrement:
 		return 16
+	default:
+		return -1
 	}
-	return -1
 }
 
 // text is a packet as hexadecimal digits, with words for the opaque, for a CAS that the server chose and for a moment as an expiry: these

@@ -211,6 +211,7 @@ func forApplication(op memd.Opcode) bool {
 	switch op {
 	case memd.OpHello, memd.OpSASLListMechanisms, memd.OpSASLAuth, memd.OpSASLStep, memd.OpSelectBucket, memd.OpGetErrorMap, memd.OpGetClusterConfig, memd.OpNoop:
 		return false
+	default:
+		return true
 	}
-	return true
 }

@@ -21,8 +21,8 @@ type Client struct {
 	c       *couchbase.Collection
 }
 
-// Connect returns a client that is connected to all nodes. close ends it.
-func Connect(connStr string) (c *Client, close func(), err error) {
+// Connect returns a client that is connected to all nodes. end ends it.
+func Connect(connStr string) (c *Client, end func(), err error) {
 	cluster, err := couchbase.Connect(connStr, couchbase.ClusterOptions{
 		Username: "Administrator", Password: "password",
 		SecurityConfig: couchbase.SecurityConfig{AllowedSaslMechanisms: []couchbase.SaslMechanism{couchbase.PlainSaslMechanism}},
@@ -85,7 +85,7 @@ var transcoders = []struct {
 func Steps() []Step {
 	var all []Step
 	for _, steps := range [][]Step{
-		storeSteps(), durableSteps(), readSteps(), lockSteps(), removeSteps(), counterSteps(), appendSteps(), lookupSteps(), changeSteps(), changeOptionSteps(),
+		storeSteps(), durableSteps(), observedSteps(), readSteps(), lockSteps(), removeSteps(), counterSteps(), appendSteps(), lookupSteps(), changeSteps(), changeOptionSteps(),
 		replicaSteps(), bulkSteps(), structureSteps(), collectionSteps(), userSteps(),
 	} {
 		all = append(all, steps...)
@@ -210,6 +210,12 @@ func durableSteps() []Step {
 			)
 		}
 	}
+	return all
+}
+
+// observedSteps are writes after which the client asks the copies of the document.
+func observedSteps() []Step {
+	var all []Step
 	for _, o := range []struct{ persist, replicate uint }{{1, 0}, {2, 0}, {0, 1}, {1, 1}} {
 		name := fmt.Sprintf("persist to %d, replicate to %d", o.persist, o.replicate)
 		observed := func(operation string, run func(c *Client) error) {
@@ -281,7 +287,10 @@ func expect(err, want error) error {
 	if errors.Is(err, want) {
 		return nil
 	}
-	return fmt.Errorf("%v is not %v", err, want)
+	if err == nil {
+		return fmt.Errorf("there is no error, but %q was expected", want.Error())
+	}
+	return fmt.Errorf("the error is not %q: %w", want.Error(), err)
 }
 
 func lockSteps() []Step {

@@ -21,7 +21,7 @@ func replicaSteps() []Step {
 			if err != nil {
 				return err
 			}
-			for all.Next() != nil { //nolint:revive // all of them are read
+			for all.Next() != nil {
 			}
 			return all.Close()
 		}, 2},
@@ -31,7 +31,7 @@ func replicaSteps() []Step {
 			if err != nil {
 				return err
 			}
-			for all.Next() != nil { //nolint:revive // all of them are read
+			for all.Next() != nil {
 			}
 			return all.Close()
 		}, 2},
