@@ -181,7 +181,7 @@ func handshakeText(s Sent) string {
 
 // expiryAt returns where a command has an expiry in its extras, or -1.
 func expiryAt(p *memd.Packet) int {
-	switch p.Opcode {
+	switch p.Opcode { //nolint:exhaustive // the others have no expiry
 	case memd.OpSet, memd.OpAdd, memd.OpReplace:
 		return 4
 	case memd.OpTouch, memd.OpGetAndTouch, memd.OpSubdocMultiMutation:

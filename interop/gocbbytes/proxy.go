@@ -208,7 +208,7 @@ func count(all []Sent) int {
 
 // forApplication reports whether a command does what an application asked for. Clients send the others by themselves.
 func forApplication(op memd.Opcode) bool {
-	switch op {
+	switch op { //nolint:exhaustive // the others are for applications
 	case memd.OpHello, memd.OpSASLListMechanisms, memd.OpSASLAuth, memd.OpSASLStep, memd.OpSelectBucket, memd.OpGetErrorMap, memd.OpGetClusterConfig, memd.OpNoop:
 		return false
 	default:
