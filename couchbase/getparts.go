@@ -9,7 +9,11 @@ import (
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
-const expiryPath = "$document.exptime"
+// The virtual attributes of a document's expiry and of its flags.
+const (
+	expiryPath = "$document.exptime"
+	flagsPath  = "$document.flags"
+)
 
 // getParts reads a document with its expiry, or parts of it, by a look-up.
 func (c *Collection) getParts(id string, opts *GetOptions) (*GetResult, error) {
@@ -18,6 +22,10 @@ func (c *Collection) getParts(id string, opts *GetOptions) (*GetResult, error) {
 		specs = append(specs, GetSpec(expiryPath, &GetSpecOptions{IsXattr: true}))
 	}
 	projected := len(opts.Project) > 0
+	withFlags := opts.WithExpiry && !projected
+	if withFlags {
+		specs = append(specs, GetSpec(flagsPath, &GetSpecOptions{IsXattr: true}))
+	}
 	locally := projected && len(specs)+len(opts.Project) > memd.MaxSpecs // too many paths for a server
 	if projected && !locally {
 		for i, path := range opts.Project {
@@ -38,6 +46,12 @@ func (c *Collection) getParts(id string, opts *GetOptions) (*GetResult, error) {
 	contents := parts.parts
 	if opts.WithExpiry {
 		if result.expiry, err = readExpiry(contents[0]); err != nil {
+			return nil, err
+		}
+		contents = contents[1:]
+	}
+	if withFlags {
+		if result.flags, err = readFlags(contents[0]); err != nil {
 			return nil, err
 		}
 		contents = contents[1:]
@@ -73,6 +87,17 @@ func readExpiry(part lookupPart) (*time.Time, error) {
 		*expiry = time.Unix(seconds, 0)
 	}
 	return expiry, nil
+}
+
+// readFlags returns the flags in the virtual attribute, by which a transcoder knows the format of a document.
+func readFlags(part lookupPart) (flags uint32, err error) {
+	if part.err != nil {
+		return 0, part.err
+	}
+	if err := json.Unmarshal(part.value, &flags); err != nil {
+		return 0, fmt.Errorf("couchbase: the flags %q of the document cannot be read: %w%w", part.value, err, silent{ErrDecodingFailure})
+	}
+	return flags, nil
 }
 
 // project returns a JSON object with the parts of a document at their paths. Paths that the document does not have are left out.
