@@ -56,10 +56,6 @@ func writePEMFiles(t *testing.T, set *mongotest.Deployment) pemFiles {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := x509.EncryptPEMBlock(rand.Reader, "EC PRIVATE KEY", ec, []byte(keyPassword), x509.PEMCipherAES256) //nolint:staticcheck // applications have such files
-	if err != nil {
-		t.Fatal(err)
-	}
 	folder := t.TempDir()
 	write := func(name string, content ...[]byte) string {
 		path := filepath.Join(folder, name)
@@ -73,8 +69,23 @@ func writePEMFiles(t *testing.T, set *mongotest.Deployment) pemFiles {
 		certificateAndKey: write("both.pem", certificate, key),
 		certificate:       write("certificate.pem", certificate),
 		key:               write("key.pem", key),
-		encrypted:         write("encrypted.pem", certificate, pem.EncodeToMemory(block)),
+		encrypted:         write("encrypted.pem", certificate, encryptedKey(t, ec)),
 		otherCA:           write("other.pem", strangersCertificate(t)),
+	}
+}
+
+// encryptedKey returns a private key that keyPassword decrypts, and that wrongSecret certainly does not: it would decrypt one of some
+// 256 to bytes that are no key.
+func encryptedKey(t *testing.T, der []byte) []byte {
+	t.Helper()
+	for {
+		block, err := x509.EncryptPEMBlock(rand.Reader, "EC PRIVATE KEY", der, []byte(keyPassword), x509.PEMCipherAES256) //nolint:staticcheck // applications have such files
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x509.DecryptPEMBlock(block, []byte(wrongSecret)); errors.Is(err, x509.IncorrectPasswordError) { //nolint:staticcheck // likewise
+			return pem.EncodeToMemory(block)
+		}
 	}
 }
 
