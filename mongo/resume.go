@@ -18,10 +18,7 @@ func (s *ChangeStream) fetch(ctx context.Context) error {
 	if s.lost {
 		return s.resume(ctx)
 	}
-	s.lost = true // if the application's code panics, a batch was perhaps sent and not read
-	err := s.cursor.getMore(ctx)
-	s.lost = false
-	switch {
+	switch err := s.getMore(ctx); {
 	case err == nil:
 		s.received()
 		return nil
@@ -37,6 +34,19 @@ func (s *ChangeStream) fetch(ctx context.Context) error {
 		s.fail(err)
 		return err
 	}
+}
+
+// getMore gets the next batch. If the application's code panics meanwhile, a batch was perhaps sent and not read.
+func (s *ChangeStream) getMore(ctx context.Context) error {
+	returned := false
+	defer func() {
+		if !returned {
+			s.lost = true
+		}
+	}()
+	err := s.cursor.getMore(ctx)
+	returned = true
+	return err
 }
 
 // resume opens the stream again. While no server can be reached it tries again, until ctx ends: an outage that is longer
