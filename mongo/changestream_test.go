@@ -1,12 +1,14 @@
 package mongo_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/holdfast-db/holdfast/mongo"
@@ -211,6 +213,25 @@ func TestAStreamReturnsItsSessionWhenItEndsAndWhenItIsClosed(t *testing.T) {
 		}
 		if n := w.client.NumberSessionsInProgress(); n != 0 {
 			t.Errorf("after the last event %d sessions are in progress", n)
+		}
+	})
+}
+
+// A listener may ask for the id of the cursor: it is the same before, during and after a request for events.
+func TestTheIDOfAStreamIsKnownWhileItAsksForEvents(t *testing.T) {
+	var stream *mongo.ChangeStream
+	var during []int64
+	monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if e.CommandName == "getMore" {
+			during = append(during, stream.ID())
+		}
+	}}
+	in(t, func(o *options.ClientOptions) { o.SetMonitor(monitor) }, func(w *world) {
+		w.must(w.client.Database("test").CreateCollection(w.ctx, "c"))
+		stream = w.watch(nil)
+		id := stream.ID()
+		if stream.TryNext(w.ctx) || id == 0 || !slices.Equal(during, []int64{id}) || stream.ID() != id {
+			t.Errorf("the id is %d, then %v, then %d: %v", id, during, stream.ID(), stream.Err())
 		}
 	})
 }
