@@ -5,7 +5,6 @@ import "time"
 // Failure says how one attempt failed. The zero Failure, whose Err is nil, is a success.
 type Failure struct {
 	Err      error
-	Reason   Reason
 	Endpoint string // the server's address; empty if the attempt had none
 
 	// BaseBackoff is the base that the server gave for a growing delay (MongoDB's baseBackoffMS). Zero: it gave none.
@@ -19,7 +18,8 @@ type Failure struct {
 	// [DeadlineCapDelay] it may also wake an operation whose delay would pass the deadline.
 	Wake <-chan struct{}
 
-	Stage Stage
+	Reason Reason
+	Stage  Stage
 	// Effect is that of this attempt, where it is better than the operation's: see [Operation].
 	Effect Effect
 	// Unsettled: the server answered, but its answer does not say whether the operation is applied (for example a MongoDB

@@ -2,16 +2,37 @@ package retry
 
 import (
 	"iter"
+	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Reason is the reason of a failure. Reasons can be compared: two are equal only if the same call of [NewReason] made them.
 // The zero Reason is [ReasonUnknown], which is never retried.
-type Reason struct{ *reason }
+//
+// It is a number, so that a Failure has no more than 64 bytes: above that each success would cost twice the time.
+type Reason struct{ id uint16 }
 
 type reason struct {
 	name  string
 	flags Flag
+}
+
+// mostReasons is the number of reasons that a program can make.
+const mostReasons = math.MaxUint16
+
+// reasons has every reason by its id. The first is the unknown one. A new reason is added to a copy.
+var (
+	reasons   atomic.Pointer[[]reason]
+	newReason sync.Mutex
+)
+
+func (r Reason) get() reason {
+	if r == (Reason{}) {
+		return reason{name: "UNKNOWN"}
+	}
+	return (*reasons.Load())[r.id]
 }
 
 // Flag is one of the two flags that RFC 0049 gives a reason.
@@ -27,33 +48,40 @@ const (
 	FlagAlways
 )
 
-// NewReason returns a new reason. Call it once for each reason and keep the result in a variable.
+// NewReason returns a new reason. Call it once for each reason and keep the result in a variable: a program can make 65,534, and NewReason
+// panics after that.
 func NewReason(name string, flags ...Flag) Reason {
-	r := &reason{name: name}
+	r := reason{name: name}
 	for _, f := range flags {
 		r.flags |= f
 	}
 	if r.flags&FlagAlways != 0 {
 		r.flags |= FlagAllowsNonIdempotent
 	}
-	return Reason{r}
+	newReason.Lock()
+	defer newReason.Unlock()
+	all := []reason{{}}
+	if p := reasons.Load(); p != nil {
+		all = slices.Clone(*p)
+	}
+	if len(all) == mostReasons {
+		panic("retry: NewReason was called for each failure; call it once for each reason")
+	}
+	all = append(all, r)
+	reasons.Store(&all)
+	return Reason{uint16(len(all) - 1)} //nolint:gosec // at most mostReasons
 }
 
 // String returns the reason's name.
-func (r Reason) String() string {
-	if r.reason == nil {
-		return "UNKNOWN"
-	}
-	return r.name
-}
+func (r Reason) String() string { return r.get().name }
 
 // AllowsNonIdempotentRetry reports whether operations that are not idempotent may be retried for this reason.
 func (r Reason) AllowsNonIdempotentRetry() bool {
-	return r.reason != nil && r.flags&FlagAllowsNonIdempotent != 0
+	return r.get().flags&FlagAllowsNonIdempotent != 0
 }
 
 // AlwaysRetry reports whether the reason is retried with the controlled backoff, whatever the strategy says.
-func (r Reason) AlwaysRetry() bool { return r.reason != nil && r.flags&FlagAlways != 0 }
+func (r Reason) AlwaysRetry() bool { return r.get().flags&FlagAlways != 0 }
 
 // Reasons is a set of reasons. It never contains [ReasonUnknown].
 type Reasons struct {
