@@ -12,28 +12,18 @@ import (
 // The zero Reason is [ReasonUnknown], which is never retried.
 //
 // It is a number, so that a Failure has no more than 64 bytes: above that each success would cost twice the time.
-type Reason struct{ id uint16 }
-
-type reason struct {
-	name  string
-	flags Flag
-}
+type Reason struct{ bits uint16 } // its place in reasons, above two bits for its flags
 
 // mostReasons is the number of reasons that a program can make.
-const mostReasons = math.MaxUint16
+const mostReasons = math.MaxUint16 >> flagBits
 
-// reasons has every reason by its id. The first is the unknown one. A new reason is added to a copy.
+const flagBits = 2
+
+// reasons has the names of all reasons. The first is the unknown one. A new reason is added to a copy.
 var (
-	reasons   atomic.Pointer[[]reason]
+	reasons   atomic.Pointer[[]string]
 	newReason sync.Mutex
 )
-
-func (r Reason) get() reason {
-	if r == (Reason{}) {
-		return reason{name: "UNKNOWN"}
-	}
-	return (*reasons.Load())[r.id]
-}
 
 // Flag is one of the two flags that RFC 0049 gives a reason.
 type Flag uint8
@@ -48,40 +38,45 @@ const (
 	FlagAlways
 )
 
-// NewReason returns a new reason. Call it once for each reason and keep the result in a variable: a program can make 65,534, and NewReason
+// NewReason returns a new reason. Call it once for each reason and keep the result in a variable: a program can make 16,382, and NewReason
 // panics after that.
 func NewReason(name string, flags ...Flag) Reason {
-	r := reason{name: name}
+	var set Flag
 	for _, f := range flags {
-		r.flags |= f
+		set |= f
 	}
-	if r.flags&FlagAlways != 0 {
-		r.flags |= FlagAllowsNonIdempotent
+	if set&FlagAlways != 0 {
+		set |= FlagAllowsNonIdempotent
 	}
 	newReason.Lock()
 	defer newReason.Unlock()
-	all := []reason{{}}
+	all := []string{"UNKNOWN"}
 	if p := reasons.Load(); p != nil {
 		all = slices.Clone(*p)
 	}
 	if len(all) == mostReasons {
-		panic("retry: NewReason was called for each failure; call it once for each reason")
+		panic("retry: NewReason was called too often; call it once for each reason")
 	}
-	all = append(all, r)
+	all = append(all, name)
 	reasons.Store(&all)
-	return Reason{uint16(len(all) - 1)} //nolint:gosec // at most mostReasons
+	return Reason{uint16(len(all)-1)<<flagBits | uint16(set&(FlagAllowsNonIdempotent|FlagAlways))} //nolint:gosec // at most mostReasons
 }
 
 // String returns the reason's name.
-func (r Reason) String() string { return r.get().name }
+func (r Reason) String() string {
+	if r == (Reason{}) {
+		return "UNKNOWN"
+	}
+	return (*reasons.Load())[r.bits>>flagBits]
+}
 
 // AllowsNonIdempotentRetry reports whether operations that are not idempotent may be retried for this reason.
 func (r Reason) AllowsNonIdempotentRetry() bool {
-	return r.get().flags&FlagAllowsNonIdempotent != 0
+	return Flag(r.bits)&FlagAllowsNonIdempotent != 0
 }
 
 // AlwaysRetry reports whether the reason is retried with the controlled backoff, whatever the strategy says.
-func (r Reason) AlwaysRetry() bool { return r.get().flags&FlagAlways != 0 }
+func (r Reason) AlwaysRetry() bool { return Flag(r.bits)&FlagAlways != 0 }
 
 // Reasons is a set of reasons. It never contains [ReasonUnknown].
 type Reasons struct {
