@@ -29,11 +29,11 @@ type state struct {
 // decision says what follows a failure.
 type decision struct {
 	why   Why
-	costs bool          // the retry costs a token of the budget
-	delay time.Duration // waited also where no attempt follows: until the deadline
+	costs bool // the retry costs a token of the budget
 	// asleep: the delay ends at the deadline, so that another attempt follows only if the failure's Wake ends the delay.
 	asleep bool
-	err    error // the strategy's
+	delay  time.Duration // waited also where no attempt follows: until the deadline
+	err    error         // the strategy's
 }
 
 // decide makes the whole decision. It reads no clock and changes nothing. The order of its questions is that of RFC 0049's
