@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,9 +123,14 @@ func TestALateBucket(t *testing.T) {
 		s := &server{mechanisms: all}
 		cfg := s.slow(t)
 		cfg.Login = login(t, Credential{})
-		bucket := ""
-		cfg.LateBucket = func() string { return bucket }
-		time.AfterFunc(time.Second, func() { bucket = "late" })
+		var late atomic.Bool
+		cfg.LateBucket = func() string {
+			if late.Load() {
+				return "late"
+			}
+			return ""
+		}
+		time.AfterFunc(time.Second, func() { late.Store(true) })
 		conn, err := Connect(t.Context(), cfg, nodeAddress, "")
 		if err != nil {
 			t.Fatal(err)
