@@ -26,14 +26,18 @@ type state struct {
 	openUntil   time.Time     // until when the breaker permits nothing; zero: it is closed
 }
 
-// decision says what follows a failure.
+// decision says what follows a failure. It has at most four fields, because the compiler keeps no larger struct in registers.
 type decision struct {
-	why   Why
-	costs bool // the retry costs a token of the budget
-	// asleep: the delay ends at the deadline, so that another attempt follows only if the failure's Wake ends the delay.
-	asleep bool
-	delay  time.Duration // waited also where no attempt follows: until the deadline
-	err    error         // the strategy's
+	why Why
+	again
+	delay time.Duration // waited also where no attempt follows: until the deadline
+	err   error         // the strategy's
+}
+
+// again says how another attempt follows.
+type again struct {
+	costs  bool // the retry costs a token of the budget
+	asleep bool // the delay ends at the deadline: another attempt follows only if the failure's Wake ends the delay
 }
 
 // decide makes the whole decision. It reads no clock and changes nothing. The order of its questions is that of RFC 0049's
@@ -70,13 +74,13 @@ func decide(s *state, f *Failure, now time.Time) decision {
 	}
 	switch {
 	case always:
-		return decision{why: WhyRetried, delay: delay, asleep: asleep}
+		return decision{why: WhyRetried, delay: delay, again: again{asleep: asleep}}
 	case !s.openUntil.IsZero() && s.openUntil.After(now.Add(delay)):
 		return decision{why: WhyBreakerOpen}
 	case s.budgetEmpty:
 		return decision{why: WhyBudgetEmpty}
 	default:
-		return decision{why: WhyRetried, costs: true, delay: delay, asleep: asleep}
+		return decision{why: WhyRetried, delay: delay, again: again{costs: true, asleep: asleep}}
 	}
 }
 
