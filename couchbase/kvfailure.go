@@ -18,15 +18,28 @@ type failure struct {
 func (f *failure) Error() string   { return f.kind.Error() }
 func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
 
+// timeout is the inner error of an operation, or of a wait, whose time has run out. Its text has the reason why the last attempt failed.
+type timeout struct{ failure }
+
+func timedOut(kind, cause error) error { return &timeout{failure{kind, cause}} }
+
+func (t *timeout) Error() string {
+	var history *retry.Error
+	if errors.As(t.cause, &history) {
+		return fmt.Sprintf("%v: %v", t.kind, history.Last().Err)
+	}
+	return fmt.Sprintf("%v: %v", t.kind, t.cause)
+}
+
 // keyValueFailure returns a *TimeoutError or a *KeyValueError.
 func keyValueFailure(kind *kvOperation, e *operation.Error) error {
 	if e.TimedOut {
-		timeout := ErrUnambiguousTimeout
+		sentinel := ErrUnambiguousTimeout
 		if e.Ambiguous {
-			timeout = ErrAmbiguousTimeout
+			sentinel = ErrAmbiguousTimeout
 		}
 		return &TimeoutError{
-			InnerError: &failure{timeout, e}, OperationID: kind.id, Opaque: fmt.Sprintf("0x%x", e.Opaque), TimeObserved: e.Observed,
+			InnerError: timedOut(sentinel, e), OperationID: kind.id, Opaque: fmt.Sprintf("0x%x", e.Opaque), TimeObserved: e.Observed,
 			RetryReasons: reasonList(e.Reasons), RetryAttempts: uint32(e.Retries), //nolint:gosec // a small count
 			LastDispatchedTo: e.DispatchedTo, LastDispatchedFrom: e.DispatchedFrom, LastConnectionID: e.ConnID,
 		}

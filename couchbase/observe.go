@@ -170,7 +170,7 @@ func (c *kvCall) seenByCAS(cas Cas, answer []byte) (seen, error) {
 func (c *kvCall) notObserved(kind, cause error) error {
 	col := c.collection
 	if errors.Is(kind, ErrTimeout) {
-		return &TimeoutError{InnerError: &failure{kind, cause}, OperationID: c.kind.id, TimeObserved: time.Since(c.Began), LastDispatchedTo: c.result.Conn.Address()}
+		return &TimeoutError{InnerError: timedOut(kind, cause), OperationID: c.kind.id, TimeObserved: time.Since(c.Began), LastDispatchedTo: c.result.Conn.Address()}
 	}
 	return &KeyValueError{
 		InnerError: &failure{kind, cause}, DocumentID: string(c.Key), BucketName: col.bucket.name, ScopeName: col.scope, CollectionName: col.name,

@@ -159,11 +159,11 @@ func (b *Bucket) notOpened(ctx context.Context, began time.Time, cause error) er
 		cause = errors.New("couchbase: the bucket is being opened")
 	}
 	if errors.Is(cause, kv.ErrNoBucket) || errors.Is(cause, kv.ErrNoAccess) {
-		cause = fmt.Errorf("%w%w", cause, silent{ErrBucketNotFound})
+		cause = fmt.Errorf("%w: %w", ErrBucketNotFound, cause)
 	}
-	cause = errors.Join(cause, ctx.Err())
+	cause = fmt.Errorf("%w%w", cause, silent{ctx.Err()})
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &KeyValueError{InnerError: &failure{ErrRequestCanceled, cause}, BucketName: b.name}
 	}
-	return &TimeoutError{InnerError: &failure{ErrUnambiguousTimeout, cause}, TimeObserved: time.Since(began)}
+	return &TimeoutError{InnerError: timedOut(ErrUnambiguousTimeout, cause), TimeObserved: time.Since(began)}
 }

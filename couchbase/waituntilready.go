@@ -3,6 +3,7 @@ package couchbase
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -132,7 +133,7 @@ func (w *readiness) wait() error {
 func (w *readiness) late(cause error) error {
 	kind := ErrUnambiguousTimeout
 	if err := w.ctx.Err(); err != nil {
-		cause = errors.Join(cause, err)
+		cause = fmt.Errorf("%w%w", cause, silent{err})
 		if errors.Is(err, context.Canceled) {
 			kind = ErrRequestCanceled
 		}
@@ -140,7 +141,7 @@ func (w *readiness) late(cause error) error {
 		kind = ErrRequestCanceled // the strategy ended the wait
 	}
 	return &TimeoutError{
-		InnerError: &failure{kind, cause}, OperationID: "WaitUntilReady", TimeObserved: time.Since(w.began), RetryReasons: w.RetryReasons(),
+		InnerError: timedOut(kind, cause), OperationID: "WaitUntilReady", TimeObserved: time.Since(w.began), RetryReasons: w.RetryReasons(),
 		RetryAttempts: w.tries,
 	}
 }
