@@ -71,12 +71,31 @@ func environment(t *testing.T, c *couchbasetest.Cluster, version string) []strin
 	return append(list, "GOCBCERTS="+folder, "GOCBSERVER="+strings.TrimPrefix(c.ConnectionString(), "couchbases://")) // the suite adds the scheme
 }
 
-// run runs the integration tests against a cluster.
-func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string) *result {
+// again is how often a test is run again that fails by chance.
+const again = 20
+
+// run runs the integration tests against a cluster, and those again that failed by chance.
+func (s *suite) run(t *testing.T, c *couchbasetest.Cluster, version string, expected map[string]expectation) *result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "tool", "test2json", s.program, "-test.v=test2json", "-test.run=^TestIntegration$", "-test.timeout=8m")
+	env := append(os.Environ(), environment(t, c, version)...)
+	r := s.runOnly(t, env, "")
+	for range again {
+		for test, o := range r.outcomes {
+			if o == fail && expected[test].byChance {
+				repeated := s.runOnly(t, env, "/^"+test+"$")
+				r.outcomes[test], r.output[test] = repeated.outcomes[test], repeated.output[test]
+			}
+		}
+	}
+	return r
+}
+
+// runOnly runs one integration test, or all of them for "".
+func (s *suite) runOnly(t *testing.T, env []string, test string) *result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "tool", "test2json", s.program, "-test.v=test2json", "-test.run=^TestIntegration$"+test, "-test.timeout=8m")
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), environment(t, c, version)...)
+	cmd.Env = env
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output() // the program fails, because not all tests pass

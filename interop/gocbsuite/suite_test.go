@@ -30,7 +30,7 @@ func TestSuite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests run in programs of their own, for a minute")
 	}
-	s := compile(t)
+	s, expected := compile(t), expectations(t)
 	results := make(map[string]*result)
 	for _, one := range runs {
 		r := new(result)
@@ -39,16 +39,15 @@ func TestSuite(t *testing.T) {
 			t.Parallel()
 			cluster := couchbasetest.RunT(t, append(one.options, couchbasetest.Nodes(3), couchbasetest.Version(one.version))...)
 			answer(t, cluster)
-			*r = *s.run(t, cluster, one.version)
+			*r = *s.run(t, cluster, one.version, expected)
 		})
 	}
-	t.Cleanup(func() { judge(t, results) }) // after the parallel subtests
+	t.Cleanup(func() { judge(t, results, expected) }) // after the parallel subtests
 }
 
 // judge compares the outcomes with the lists, and prints how many tests of what is served pass.
-func judge(t *testing.T, results map[string]*result) {
+func judge(t *testing.T, results map[string]*result, expected map[string]expectation) {
 	got := merged(results)
-	expected := expectations(t)
 	for test := range expected {
 		if _, ran := got[test]; !ran {
 			t.Errorf("%s is listed, and did not run", test)
