@@ -2,6 +2,8 @@ package situations
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -28,18 +30,70 @@ func parse(lines []string) outcomes {
 
 // TestOurImportPrintsTheSame compares what the situations print with both imports. Each difference needs a row of differences.
 func TestOurImportPrintsTheSame(t *testing.T) {
-	lines := allLines(t)
+	official, ours := parse(allLines(t)), parse(withOurs(t))
+	for range repetitions {
+		names := unexplained(official, ours)
+		if len(names) == 0 {
+			break
+		}
+		t.Logf("all is printed again, because these differ: %q", names)
+		official2, ours2 := parse(withOfficial(t)), parse(withOurs(t))
+		for _, name := range names {
+			official[name], ours[name] = official2[name], ours2[name]
+		}
+	}
+	compare(t, official, ours)
+}
+
+// repetitions is how often all is printed again if there is a difference without a reason. It may come by chance: the situations have
+// deadlines, which a client may miss on a busy machine.
+const repetitions = 2
+
+func withOurs(t *testing.T) []string {
+	t.Helper()
 	out, changed, err := swap.Test(t, "-run", "^TestPrint$")
 	if err != nil || changed < 6 {
 		t.Fatalf("%d files were changed; %v\n%s", changed, err, out[max(0, len(out)-2000):])
 	}
-	var ours []string
+	return linesOf(out)
+}
+
+// withOfficial runs this program again: a situation may be played only once in a process.
+func withOfficial(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPrint$", "-test.v").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out[max(0, len(out)-2000):])
+	}
+	return linesOf(string(out))
+}
+
+func linesOf(out string) (lines []string) {
 	for line := range strings.SplitSeq(out, "\n") {
 		if line, ok := strings.CutPrefix(line, linePrefix); ok {
-			ours = append(ours, line)
+			lines = append(lines, line)
 		}
 	}
-	compare(t, parse(lines), parse(ours))
+	return lines
+}
+
+// differing returns in which part a situation differs, and how.
+func differing(name, part string, official, ours outcomes) (difference, bool) {
+	d := difference{name: name, part: part, official: strings.TrimSuffix(official[name][part], "\n"), ours: strings.TrimSuffix(ours[name][part], "\n")}
+	return d, d.official != d.ours
+}
+
+// unexplained returns the situations with a difference that has no row.
+func unexplained(official, ours outcomes) (names []string) {
+	for name := range official {
+		if slices.ContainsFunc(parts, func(part string) bool {
+			d, differs := differing(name, part, official, ours)
+			return differs && !slices.ContainsFunc(differences, d.matches)
+		}) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func compare(t *testing.T, official, ours outcomes) {
@@ -48,10 +102,10 @@ func compare(t *testing.T, official, ours outcomes) {
 	}
 	used := make(map[string]int)
 	unexplained := 0
-	for name, theirs := range official {
+	for name := range official {
 		for _, part := range parts {
-			d := difference{name: name, part: part, official: strings.TrimSuffix(theirs[part], "\n"), ours: strings.TrimSuffix(ours[name][part], "\n")}
-			if d.official == d.ours {
+			d, differs := differing(name, part, official, ours)
+			if !differs {
 				continue
 			}
 			if i := slices.IndexFunc(differences, d.matches); i >= 0 {
