@@ -21,12 +21,14 @@ type durability struct {
 	replicateTo uint
 }
 
+// observed reports whether the client must look at the copies.
+func (d durability) observed() bool { return d.persistTo != 0 || d.replicateTo != 0 }
+
 // maxReplicas is the largest number of replicas that a bucket can have.
 const maxReplicas = 3
 
 // parseDurability checks the options about durability.
 func parseDurability(level DurabilityLevel, persistTo, replicateTo uint) (durability, error) {
-	observed := persistTo != 0 || replicateTo != 0
 	d := durability{persistTo: persistTo, replicateTo: replicateTo}
 	switch level {
 	case DurabilityLevelUnknown, DurabilityLevelNone:
@@ -40,7 +42,7 @@ func parseDurability(level DurabilityLevel, persistTo, replicateTo uint) (durabi
 		return durability{}, invalid("DurabilityLevel %d does not exist", level)
 	}
 	switch {
-	case observed && d.level != 0:
+	case d.observed() && d.level != 0:
 		return durability{}, invalid("DurabilityLevel and PersistTo or ReplicateTo exclude each other")
 	case persistTo > maxReplicas+1:
 		return durability{}, invalid("PersistTo is %d, but a document is on at most %d nodes", persistTo, maxReplicas+1)

@@ -90,6 +90,9 @@ func (c *kvCall) room() []byte { return c.buffer[c.used:c.used] }
 
 // free gives the call back, after everything that is needed has been taken out of its result.
 func (c *kvCall) free() {
+	if c.durability.observed() {
+		return // its watchers may still use it
+	}
 	*c = kvCall{}
 	kvCalls.Put(c)
 }
@@ -97,7 +100,7 @@ func (c *kvCall) free() {
 // run runs the operation until it has succeeded, or returns its error. Then the call must not be freed: the error has parts of it.
 func (c *kvCall) run() error {
 	cl := c.collection.bucket.cluster
-	if c.durability.persistTo != 0 || c.durability.replicateTo != 0 {
+	if c.durability.observed() {
 		if err := c.checkCopies(); err != nil {
 			return err
 		}
@@ -133,12 +136,12 @@ func (c *kvCall) run() error {
 	return err
 }
 
-// timeout returns the time that the operation may take.
+// timeout returns the time that the operation may take. RFC 0059 gives KVDurableTimeout to writes of both kinds of durability.
 func (c *kvCall) timeout(cl *Cluster) time.Duration {
 	switch {
 	case c.options.timeout > 0:
 		return c.options.timeout
-	case c.durability.level != 0:
+	case c.durability.level != 0, c.durability.observed():
 		return cl.settings.timeouts.KVDurableTimeout
 	default:
 		return cl.settings.timeouts.KVTimeout
