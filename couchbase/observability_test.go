@@ -141,9 +141,13 @@ func TestRetriesAndRefusalsAreLogged(t *testing.T) {
 		if _, err := c.Insert("a", 1, nil); !errors.Is(err, couchbase.ErrDocumentExists) {
 			t.Fatal(err)
 		}
+		server.Use(memd.OpIncrement, couchbasetest.Once(couchbasetest.Fault{LoseReply: true}))
+		if _, err := c.Binary().Increment("n", nil); !errors.Is(err, couchbase.ErrRequestCanceled) {
+			t.Fatal(err)
+		}
 		logged.mu.Lock()
 		defer logged.mu.Unlock()
-		for _, wanted := range []string{"3 get: attempt 0 on ", "KV_TEMPORARY_FAILURE", "2 insert: attempt 0 on "} {
+		for _, wanted := range []string{"3 get: attempt 0 on ", "KV_TEMPORARY_FAILURE", "3 insert: attempt 0 on ", "2 increment: attempt 0 on "} {
 			if !slices.ContainsFunc(logged.lines, func(line string) bool { return strings.Contains(line, wanted) }) {
 				t.Errorf("no line has %q: %q", wanted, logged.lines)
 			}

@@ -123,4 +123,3 @@ func TestALookAtReplicasLogsNothingAtInfo(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2))
 }
-
