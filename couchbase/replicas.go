@@ -140,7 +140,7 @@ func (b *Bucket) opened(ctx context.Context) (*cluster.Snapshot, error) {
 		}
 		err, news := b.bucket.Opening()
 		switch {
-		case errors.Is(err, kv.ErrBadCredentials), errors.Is(err, kv.ErrNoMechanism), errors.Is(err, kv.ErrUnprovedServer):
+		case kv.IsLoginFailure(err):
 			return nil, fmt.Errorf("couchbase: %w%w", err, silent{ErrAuthenticationFailure})
 		case errors.Is(err, cluster.ErrClosed):
 			return nil, ErrShutdown
