@@ -100,7 +100,7 @@ func (c *Collection) chooseCopies(ctx context.Context, id string, preference Rea
 	}
 	group, grouped := c.bucket.cluster.settings.serverGroup, preference == ReadPreferenceSelectedServerGroup
 	if grouped && group == "" {
-		return nil, invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup")
+		return nil, fmt.Errorf("%w%w", invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup"), silent{ErrDocumentUnretrievable})
 	}
 	s, err := c.bucket.opened(ctx)
 	if err != nil {
