@@ -125,28 +125,28 @@ func described(err error) string {
 }
 
 func (b *bench) ids() {
-	c, short := b.c, 500*time.Millisecond
+	c, long := b.c, 10*time.Second
 	named := b.bucket.Collection("named")
 	for name, id := range map[string]string{
 		"an empty id": "", "an id of 251 bytes": strings.Repeat("k", 251), "an id of 250 bytes": strings.Repeat("k", 250),
 		"an id that is not UTF-8": "\xff\xfe", "an id with a zero byte": "a\x00b",
 	} {
-		b.odd("Upsert, "+name, func() error { return second(c.Upsert(id, 1, &gocb.UpsertOptions{Timeout: short})) })
-		b.odd("Get, "+name, func() error { return second(c.Get(id, &gocb.GetOptions{Timeout: short})) })
-		b.odd("Exists, "+name, func() error { return second(c.Exists(id, &gocb.ExistsOptions{Timeout: short})) })
-		b.odd("LookupIn, "+name, func() error {
-			return second(c.LookupIn(id, []gocb.LookupInSpec{gocb.GetSpec("", nil)}, &gocb.LookupInOptions{Timeout: short}))
+		b.odd(name+", Upsert", func() error { return second(c.Upsert(id, map[string]any{"n": 1}, &gocb.UpsertOptions{Timeout: long})) })
+		b.odd(name+", Get", func() error { return second(c.Get(id, &gocb.GetOptions{Timeout: long})) })
+		b.odd(name+", Exists", func() error { return second(c.Exists(id, &gocb.ExistsOptions{Timeout: long})) })
+		b.odd(name+", LookupIn", func() error {
+			return second(c.LookupIn(id, []gocb.LookupInSpec{gocb.GetSpec("", nil)}, &gocb.LookupInOptions{Timeout: long}))
 		})
-		b.odd("MutateIn, "+name, func() error {
-			return second(c.MutateIn(id, []gocb.MutateInSpec{gocb.UpsertSpec("a", 1, nil)}, &gocb.MutateInOptions{Timeout: short}))
+		b.odd(name+", MutateIn", func() error {
+			return second(c.MutateIn(id, []gocb.MutateInSpec{gocb.UpsertSpec("a", 1, nil)}, &gocb.MutateInOptions{Timeout: long}))
 		})
-		b.odd("Increment, "+name, func() error { return second(c.Binary().Increment(id+"n", &gocb.IncrementOptions{Timeout: short})) })
-		b.odd("GetAnyReplica, "+name, func() error { return second(c.GetAnyReplica(id, &gocb.GetAnyReplicaOptions{Timeout: short})) })
-		b.odd("Remove, "+name, func() error { return second(c.Remove(id, &gocb.RemoveOptions{Timeout: short})) })
+		b.odd(name+", Increment", func() error { return second(c.Binary().Increment(id, &gocb.IncrementOptions{Timeout: long})) })
+		b.odd(name+", GetAnyReplica", func() error { return second(c.GetAnyReplica(id, &gocb.GetAnyReplicaOptions{Timeout: long})) })
+		b.odd(name+", Remove", func() error { return second(c.Remove(id, &gocb.RemoveOptions{Timeout: long})) })
 	}
 	for _, n := range []int{246, 247} {
-		b.odd(fmt.Sprintf("an id of %d bytes in a collection", n), func() error {
-			return second(named.Upsert(strings.Repeat("k", n), 1, &gocb.UpsertOptions{Timeout: short}))
+		b.odd(fmt.Sprintf("in a collection an id of %d bytes", n), func() error {
+			return second(named.Upsert(strings.Repeat("k", n), 1, &gocb.UpsertOptions{Timeout: long}))
 		})
 	}
 }
@@ -183,7 +183,9 @@ func (b *bench) noOptions() {
 		}},
 		{"LookupIn", func() error { return second(c.LookupIn("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil)}, nil)) }},
 		{"MutateIn", func() error { return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("o", 1, nil)}, nil)) }},
-		{"LookupInAnyReplica", func() error { return second(c.LookupInAnyReplica("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil)}, nil)) }},
+		{"LookupInAnyReplica", func() error {
+			return second(c.LookupInAnyReplica("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil)}, nil))
+		}},
 		{"Increment", func() error { return second(c.Binary().Increment("a counter", nil)) }},
 		{"Decrement", func() error { return second(c.Binary().Decrement("a counter", nil)) }},
 		{"Append", func() error { return second(c.Binary().Append("none yet", []byte("1"), nil)) }},
@@ -217,24 +219,26 @@ func (b *bench) values() {
 	random := rand.NewChaCha8([32]byte{})
 	_, _ = random.Read(noise)
 	upsert := func(name string, value any, t gocb.Transcoder) {
-		b.odd("Upsert of "+name, func() error { return second(c.Upsert("value", value, &gocb.UpsertOptions{Transcoder: t, Timeout: time.Minute})) })
+		b.odd("value: "+name, func() error {
+			return second(c.Upsert("value", value, &gocb.UpsertOptions{Transcoder: t, Timeout: time.Minute}))
+		})
 	}
 	upsert("nil", nil, nil)
 	upsert("a nil pointer", (*int)(nil), nil)
 	upsert("nil bytes", []byte(nil), raw)
-	upsert("more than 20 MiB", noise, raw)
+	upsert("above 20 MiB", noise, raw)
 	upsert("20 MiB", noise[:20<<20], raw)
-	upsert("more than 20 MiB that can be compressed", make([]byte, 20<<20+1), raw)
-	upsert("a func", func() {}, nil)
-	upsert("NaN", math.NaN(), nil)
+	upsert("above 20 MiB, compressible", make([]byte, 20<<20+1), raw)
+	upsert("not JSON: a func", func() {}, nil)
+	upsert("not JSON: NaN", math.NaN(), nil)
 	upsert("a value whose MarshalJSON panics", panicking{}, nil)
 	upsert("a value with a transcoder that panics", 1, panicking{})
 	upsert("a value with a transcoder that fails", 1, failing{})
 	b.odd("Append of nil", func() error { return second(c.Binary().Append("doc2", nil, nil)) })
-	b.odd("Append of more than 20 MiB", func() error {
+	b.odd("value: above 20 MiB, Append", func() error {
 		return second(c.Binary().Append("doc", noise, &gocb.AppendOptions{Timeout: time.Minute}))
 	})
-	b.odd("MutateIn of more than 20 MiB", func() error {
+	b.odd("value: above 20 MiB, MutateIn", func() error {
 		text := strings.Repeat("x", 20<<20+1)
 		return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("p", text, nil)}, &gocb.MutateInOptions{Timeout: time.Minute}))
 	})
@@ -262,23 +266,23 @@ func (b *bench) values() {
 func (b *bench) times() {
 	c := b.c
 	for _, d := range []time.Duration{-time.Second, -1, 1, 200 * 365 * 24 * time.Hour} {
-		b.odd(fmt.Sprintf("Upsert, expiry %v", d), func() error { return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d})) })
-		b.odd(fmt.Sprintf("document after expiry %v", d), func() error { return second(c.Get("expiring", nil)) })
-		b.odd(fmt.Sprintf("Touch, expiry %v", d), func() error {
+		b.odd(fmt.Sprintf("expiry %v, Upsert", d), func() error { return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d})) })
+		b.odd(fmt.Sprintf("expiry %v, document after Upsert", d), func() error { return second(c.Get("expiring", nil)) })
+		b.odd(fmt.Sprintf("expiry %v, Touch", d), func() error {
 			_, _ = c.Upsert("expiring", 1, nil)
 			return second(c.Touch("expiring", d, nil))
 		})
-		b.odd(fmt.Sprintf("document after a touch with %v", d), func() error { return second(c.Get("expiring", nil)) })
-		b.odd(fmt.Sprintf("Increment, expiry %v", d), func() error {
+		b.odd(fmt.Sprintf("expiry %v, document after Touch", d), func() error { return second(c.Get("expiring", nil)) })
+		b.odd(fmt.Sprintf("expiry %v, Increment", d), func() error {
 			return second(c.Binary().Increment(fmt.Sprint("expiring ", d), &gocb.IncrementOptions{Expiry: d, Initial: 1}))
 		})
-		b.odd(fmt.Sprintf("MutateIn, expiry %v", d), func() error {
+		b.odd(fmt.Sprintf("expiry %v, MutateIn", d), func() error {
 			return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("e", 1, nil)}, &gocb.MutateInOptions{Expiry: d}))
 		})
 		_, _ = c.Upsert("doc", map[string]any{"n": 1, "list": []int{1}}, nil)
 	}
 	for _, d := range []time.Duration{-time.Second, 0, 1, 31 * time.Second, time.Hour} {
-		b.odd(fmt.Sprintf("GetAndLock for %v", d), func() error {
+		b.odd(fmt.Sprintf("lock for %v", d), func() error {
 			r, err := c.GetAndLock("expiring", d, nil)
 			if err == nil {
 				err = c.Unlock("expiring", r.Cas(), nil)
@@ -287,20 +291,25 @@ func (b *bench) times() {
 		})
 	}
 	b.odd("Unlock with the CAS 0", func() error { return c.Unlock("doc", 0, nil) })
-	b.odd("Get, a negative timeout", func() error { return second(c.Get("doc", &gocb.GetOptions{Timeout: -1})) })
-	b.odd("Upsert, a negative timeout", func() error { return second(c.Upsert("doc", 1, &gocb.UpsertOptions{Timeout: -time.Second})) })
+	b.odd("a negative timeout, Get", func() error { return second(c.Get("doc", &gocb.GetOptions{Timeout: -1})) })
+	b.odd("a negative timeout, Upsert", func() error { return second(c.Upsert("doc", 1, &gocb.UpsertOptions{Timeout: -time.Second})) })
 }
 
 func (b *bench) copies() {
 	c := b.c
 	for _, o := range []gocb.UpsertOptions{{PersistTo: 9}, {ReplicateTo: 9}, {PersistTo: 3}, {ReplicateTo: 2}, {PersistTo: 2, ReplicateTo: 1}, {PersistTo: 1 << 40}} {
-		name := fmt.Sprintf("PersistTo %d, ReplicateTo %d", o.PersistTo, o.ReplicateTo)
-		b.odd("Upsert, "+name, func() error { return second(c.Upsert("copied", 1, &o)) })
-		b.odd("Remove, "+name, func() error { return second(c.Remove("copied", &gocb.RemoveOptions{PersistTo: o.PersistTo, ReplicateTo: o.ReplicateTo})) })
+		name := fmt.Sprintf("more copies than there are: PersistTo %d, ReplicateTo %d", o.PersistTo, o.ReplicateTo)
+		if o.PersistTo == 2 {
+			name = "as many copies as there are"
+		}
+		b.odd(name+", Upsert", func() error { return second(c.Upsert("copied", 1, &o)) })
+		b.odd(name+", Remove", func() error {
+			return second(c.Remove("copied", &gocb.RemoveOptions{PersistTo: o.PersistTo, ReplicateTo: o.ReplicateTo}))
+		})
 	}
 	b.server.SetReplicationLag(time.Hour)
 	b.odd("ReplicateTo 1, but no replica gets the write", func() error {
-		return second(c.Upsert("copied", 1, &gocb.UpsertOptions{ReplicateTo: 1, Timeout: 300 * time.Millisecond}))
+		return second(c.Upsert("copied", 1, &gocb.UpsertOptions{ReplicateTo: 1, Timeout: 2 * time.Second}))
 	})
 	b.server.SetReplicationLag(0)
 }
@@ -314,23 +323,23 @@ func (b *bench) contexts() {
 	caused, cancelCause := context.WithCancelCause(context.Background())
 	cancelCause(errOwn)
 	for name, ctx := range map[string]context.Context{"cancelled": cancelled, "expired": expired, "cancelled with a cause": caused} {
-		b.odd("Get, a context that is "+name, func() error { return second(c.Get("doc", &gocb.GetOptions{Context: ctx})) })
-		b.odd("Upsert, a context that is "+name, func() error { return second(c.Upsert("doc3", 1, &gocb.UpsertOptions{Context: ctx})) })
-		b.odd("LookupIn, a context that is "+name, func() error {
+		b.odd("a context that is "+name+", Get", func() error { return second(c.Get("doc", &gocb.GetOptions{Context: ctx})) })
+		b.odd("a context that is "+name+", Upsert", func() error { return second(c.Upsert("doc3", 1, &gocb.UpsertOptions{Context: ctx})) })
+		b.odd("a context that is "+name+", LookupIn", func() error {
 			return second(c.LookupIn("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil)}, &gocb.LookupInOptions{Context: ctx}))
 		})
-		b.odd("GetAnyReplica, a context that is "+name, func() error {
+		b.odd("replicas and a context that is "+name, func() error {
 			return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{Context: ctx}))
 		})
-		b.odd("Do, a context that is "+name, func() error {
+		b.odd("bulk operations and a context that is "+name, func() error {
 			op := &gocb.GetOp{ID: "doc"}
 			return errors.Join(c.Do([]gocb.BulkOp{op}, &gocb.BulkOpOptions{Context: ctx}), op.Err)
 		})
-		b.odd("Query, a context that is "+name, func() error { return second(b.cluster.Query("SELECT 1", &gocb.QueryOptions{Context: ctx})) })
+		b.odd("a context that is "+name+", Query", func() error { return second(b.cluster.Query("SELECT 1", &gocb.QueryOptions{Context: ctx})) })
 	}
 	remove := b.server.Use(memd.OpGet, couchbasetest.Always(couchbasetest.Fault{Delay: 10 * time.Second}))
 	for _, end := range []string{"cancelled", "expired"} {
-		b.odd("Get, its context is "+end+" in flight", func() error {
+		b.odd("a context that is "+end+" in flight", func() error {
 			ctx, cancel := context.WithCancel(context.Background())
 			if end == "expired" {
 				ctx, cancel = context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -352,8 +361,8 @@ func (b *bench) parts() {
 		for i := range n {
 			looks[i], changes[i] = gocb.GetSpec(fmt.Sprint("p", i), nil), gocb.UpsertSpec(fmt.Sprint("p", i), 1, nil)
 		}
-		b.odd(fmt.Sprintf("LookupIn with %d parts", n), func() error { return second(c.LookupIn("doc", looks, nil)) })
-		b.odd(fmt.Sprintf("MutateIn with %d parts", n), func() error { return second(c.MutateIn("doc", changes, nil)) })
+		b.odd(fmt.Sprintf("%d parts, LookupIn", n), func() error { return second(c.LookupIn("doc", looks, nil)) })
+		b.odd(fmt.Sprintf("%d parts, MutateIn", n), func() error { return second(c.MutateIn("doc", changes, nil)) })
 	}
 	b.odd("a part of a look-up that is not there", func() error {
 		r, err := c.LookupIn("doc", []gocb.LookupInSpec{gocb.GetSpec("n", nil), gocb.GetSpec("none", nil)}, nil)
@@ -383,7 +392,7 @@ func (b *bench) parts() {
 }
 
 func (b *bench) others() {
-	c, short := b.c, 300*time.Millisecond
+	c, long := b.c, 10*time.Second
 	b.odd("Increment by 0", func() error { return second(c.Binary().Increment("odd", &gocb.IncrementOptions{Initial: 1})) })
 	b.odd("Increment by more than an int64", func() error {
 		return second(c.Binary().Increment("odd", &gocb.IncrementOptions{Delta: math.MaxUint64}))
@@ -392,10 +401,10 @@ func (b *bench) others() {
 		return second(c.Binary().Increment("odd 2", &gocb.IncrementOptions{Delta: 1, Initial: -5}))
 	})
 	b.odd("a ReadPreference that does not exist", func() error {
-		return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{ReadPreference: 77, Timeout: short}))
+		return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{ReadPreference: 77, Timeout: long}))
 	})
 	b.odd("a ReadPreference without a server group", func() error {
-		return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{ReadPreference: gocb.ReadPreferenceSelectedServerGroup, Timeout: short}))
+		return second(c.GetAnyReplica("doc", &gocb.GetAnyReplicaOptions{ReadPreference: gocb.ReadPreferenceSelectedServerGroup, Timeout: long}))
 	})
 	b.odd("a StoreSemantic that does not exist", func() error {
 		return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("a", 1, nil)}, &gocb.MutateInOptions{StoreSemantic: 9}))
@@ -403,23 +412,28 @@ func (b *bench) others() {
 	b.odd("an insert with a CAS", func() error {
 		return second(c.MutateIn("new", []gocb.MutateInSpec{gocb.UpsertSpec("a", 1, nil)}, &gocb.MutateInOptions{StoreSemantic: gocb.StoreSemanticsInsert, Cas: 5}))
 	})
+	b.odd("a timeout below 1.5 s of a write with a level", func() error {
+		remove := b.server.Use(memd.OpSet, couchbasetest.Always(couchbasetest.Fault{Delay: 800 * time.Millisecond}))
+		defer remove()
+		return second(c.Upsert("odd 3", 1, &gocb.UpsertOptions{DurabilityLevel: gocb.DurabilityLevelMajority, Timeout: 100 * time.Millisecond}))
+	})
 	b.odd("an expiry that is set and preserved", func() error {
 		return second(c.Upsert("doc", 1, &gocb.UpsertOptions{Expiry: time.Hour, PreserveExpiry: true}))
 	})
 	b.odd("no bulk operations", func() error { return c.Do(nil, nil) })
 	b.odd("a bucket without a name", func() error {
-		return second(b.cluster.Bucket("").DefaultCollection().Get("doc", &gocb.GetOptions{Timeout: short}))
+		return second(b.cluster.Bucket("").DefaultCollection().Get("doc", &gocb.GetOptions{Timeout: long}))
 	})
 	for _, names := range [][2]string{{"_default", ""}, {"", "_default"}, {"", ""}, {"", "named"}} {
-		b.odd(fmt.Sprintf("Get, scope %q and collection %q", names[0], names[1]), func() error {
+		b.odd(fmt.Sprintf("empty names, scope %q and collection %q", names[0], names[1]), func() error {
 			_, _ = b.bucket.Collection("named").Upsert("doc", 1, nil)
-			return second(b.bucket.Scope(names[0]).Collection(names[1]).Get("doc", &gocb.GetOptions{Timeout: short}))
+			return second(b.bucket.Scope(names[0]).Collection(names[1]).Get("doc", &gocb.GetOptions{Timeout: long}))
 		})
 	}
 	b.odd("a collection with a name that cannot be", func() error {
-		return second(b.bucket.Scope("_default").Collection("a.b").Get("doc", &gocb.GetOptions{Timeout: short}))
+		return second(b.bucket.Scope("_default").Collection("a.b").Get("doc", &gocb.GetOptions{Timeout: time.Second}))
 	})
-	b.odd("an empty statement", func() error { return second(b.cluster.Query("", &gocb.QueryOptions{Timeout: short})) })
+	b.odd("an empty statement", func() error { return second(b.cluster.Query("", &gocb.QueryOptions{Timeout: long})) })
 }
 
 // lostConnection prints the errors of operations whose connections end.
