@@ -46,5 +46,5 @@ func ordinary(e *retry.Event) bool {
 	if e.Reason != retry.ReasonUnknown {
 		return false
 	}
-	return e.Why == retry.WhyCancelled || e.Stage == retry.StageResponded && !e.Failure.Unsettled
+	return e.Why == retry.WhyCancelled || e.Stage == retry.StageResponded && !e.Unsettled
 }
