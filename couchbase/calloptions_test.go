@@ -116,6 +116,12 @@ func setField(name string, value any) func(any) {
 	}
 }
 
+// alsoMatches are the sentinels that gocb has for some of the cases below.
+var alsoMatches = map[string]error{
+	"too many nodes": couchbase.ErrDurabilityImpossible, "too many replicas": couchbase.ErrDurabilityImpossible,
+	"a preference for no group": couchbase.ErrDocumentUnretrievable,
+}
+
 // Whatever is wrong with a call is said before anything is sent.
 func TestCallsThatAreRefusedBeforeTheNetworkIsUsed(t *testing.T) {
 	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
@@ -157,16 +163,41 @@ func TestCallsThatAreRefusedBeforeTheNetworkIsUsed(t *testing.T) {
 				&couchbase.MutateInOptions{StoreSemantic: couchbase.StoreSemanticsInsert, Cas: 1})),
 			"an empty projection":       second(c.Get("a", &couchbase.GetOptions{Project: []string{""}})),
 			"an unknown preference":     second(c.GetAnyReplica("a", &couchbase.GetAnyReplicaOptions{ReadPreference: 9})),
+			"too many nodes":            second(c.Upsert("a", 1, &couchbase.UpsertOptions{PersistTo: 9})),
+			"too many replicas":         second(c.Remove("a", &couchbase.RemoveOptions{ReplicateTo: 4})),
 			"a preference for no group": second(c.GetAnyReplica("a", &couchbase.GetAnyReplicaOptions{ReadPreference: couchbase.ReadPreferenceSelectedServerGroup})),
 		} {
 			if !errors.Is(err, couchbase.ErrInvalidArgument) {
 				t.Errorf("%s: %v", name, err)
 			}
+			if wants := alsoMatches[name]; wants != nil && !errors.Is(err, wants) {
+				t.Errorf("%s: %v does not match %v", name, err, wants)
+			}
 		}
+		checkLargeValues(t, c)
 		if n := len(server.Journal()); n != 0 {
 			t.Errorf("%d writes reached the server", n)
 		}
 	})
+}
+
+// checkLargeValues checks that a value above 20 MiB is refused, also if it would be smaller when it is compressed.
+func checkLargeValues(t *testing.T, c *couchbase.Collection) {
+	t.Helper()
+	large := make([]byte, 20<<20+1) // of zero bytes, which JSON writes as six bytes each
+	raw := couchbase.NewRawBinaryTranscoder()
+	for name, err := range map[string]error{
+		"insert":    second(c.Insert("a", large, &couchbase.InsertOptions{Transcoder: raw})),
+		"upsert":    second(c.Upsert("a", large, &couchbase.UpsertOptions{Transcoder: raw})),
+		"replace":   second(c.Replace("a", large, &couchbase.ReplaceOptions{Transcoder: raw})),
+		"append":    second(c.Binary().Append("a", large, nil)),
+		"prepend":   second(c.Binary().Prepend("a", large, nil)),
+		"mutate-in": second(c.MutateIn("a", []couchbase.MutateInSpec{couchbase.UpsertSpec("p", string(large[:4<<20]), nil)}, nil)),
+	} {
+		if !errors.Is(err, couchbase.ErrInvalidArgument) || !errors.Is(err, couchbase.ErrValueTooLarge) || !strings.Contains(err.Error(), "20971520") {
+			t.Errorf("%s of a large value: %v", name, err)
+		}
+	}
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -39,7 +39,7 @@ type ClusterOptions struct {
 type TimeoutsConfig struct {
 	ConnectTimeout    time.Duration // of a connection and its handshake; default 10 s
 	KVTimeout         time.Duration // default 2.5 s
-	KVDurableTimeout  time.Duration // of writes with a durability level; default 10 s
+	KVDurableTimeout  time.Duration // of writes with a durability level, PersistTo or ReplicateTo; default 10 s
 	KVScanTimeout     time.Duration // of range scans, which this client does not do: any value that is not negative is accepted
 	ViewTimeout       time.Duration // default 75 s
 	QueryTimeout      time.Duration // default 75 s

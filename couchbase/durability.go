@@ -1,6 +1,10 @@
 package couchbase
 
-import "github.com/holdfast-db/holdfast/internal/couchbase/memd"
+import (
+	"fmt"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+)
 
 // DurabilityLevel says which nodes must have a write before the server acknowledges it.
 type DurabilityLevel uint8
@@ -21,12 +25,14 @@ type durability struct {
 	replicateTo uint
 }
 
+// observed reports whether the client must look at the copies.
+func (d durability) observed() bool { return d.persistTo != 0 || d.replicateTo != 0 }
+
 // maxReplicas is the largest number of replicas that a bucket can have.
 const maxReplicas = 3
 
 // parseDurability checks the options about durability.
 func parseDurability(level DurabilityLevel, persistTo, replicateTo uint) (durability, error) {
-	observed := persistTo != 0 || replicateTo != 0
 	d := durability{persistTo: persistTo, replicateTo: replicateTo}
 	switch level {
 	case DurabilityLevelUnknown, DurabilityLevelNone:
@@ -40,14 +46,19 @@ func parseDurability(level DurabilityLevel, persistTo, replicateTo uint) (durabi
 		return durability{}, invalid("DurabilityLevel %d does not exist", level)
 	}
 	switch {
-	case observed && d.level != 0:
+	case d.observed() && d.level != 0:
 		return durability{}, invalid("DurabilityLevel and PersistTo or ReplicateTo exclude each other")
 	case persistTo > maxReplicas+1:
-		return durability{}, invalid("PersistTo is %d, but a document is on at most %d nodes", persistTo, maxReplicas+1)
+		return durability{}, impossible("PersistTo is %d, but a document is on at most %d nodes", persistTo, maxReplicas+1)
 	case replicateTo > maxReplicas:
-		return durability{}, invalid("ReplicateTo is %d, but a document has at most %d replicas", replicateTo, maxReplicas)
+		return durability{}, impossible("ReplicateTo is %d, but a document has at most %d replicas", replicateTo, maxReplicas)
 	}
 	return d, nil
+}
+
+// impossible returns an error about an option that no bucket can fulfil.
+func impossible(format string, args ...any) error {
+	return fmt.Errorf("%w%w", invalid(format, args...), silent{ErrDurabilityImpossible})
 }
 
 // name returns the level's name in spans and in the settings of buckets, or "" for none.

@@ -440,6 +440,26 @@ func TestAWrongPasswordIsSaidAtOnce(t *testing.T) {
 	})
 }
 
+// A seed that is in a black hole, or dead, does not hide that the other one refuses the password.
+func TestAWrongPasswordIsSaidAlsoIfASeedIsDead(t *testing.T) {
+	for node := range 2 {
+		for name, end := range map[string]func(*couchbasetest.Cluster, int){
+			"black hole": (*couchbasetest.Cluster).BlackHole, "dead": (*couchbasetest.Cluster).Kill,
+		} {
+			withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+				end(server, node)
+				client := connect(t, server, couchbase.ClusterOptions{Authenticator: couchbase.PasswordAuthenticator{Username: "u", Password: "wrong"}})
+				defer client.Close(nil)
+				began := time.Now()
+				_, err := client.Bucket("default").DefaultCollection().Get("a", nil)
+				if took := time.Since(began); !errors.Is(err, couchbase.ErrAuthenticationFailure) || took > 501*time.Millisecond {
+					t.Errorf("%s of node %d: %v after %v", name, node, err, took)
+				}
+			}, couchbasetest.Nodes(2))
+		}
+	}
+}
+
 func TestABucketThatIsNotThereIsTheCauseOfTheTimeout(t *testing.T) {
 	withCluster(t, func(t *testing.T, _ *couchbasetest.Cluster, client *couchbase.Cluster) {
 		_, err := client.Bucket("none").DefaultCollection().Upsert("a", 1, nil)

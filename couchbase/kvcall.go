@@ -3,6 +3,7 @@ package couchbase
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -39,6 +40,17 @@ const (
 	maxID               = 250
 	maxIDWithCollection = 246
 )
+
+// maxValue is the largest value of a document, in bytes before compression, that servers take.
+const maxValue = 20 << 20
+
+// checkValue checks the size of a value.
+func checkValue(field string, value []byte) error {
+	if len(value) <= maxValue {
+		return nil
+	}
+	return fmt.Errorf("%w%w", invalid("%s has %d bytes, but a server takes at most %d", field, len(value), maxValue), silent{ErrValueTooLarge})
+}
 
 // checkCall checks what all operations on a document have in common.
 func (c *Collection) checkCall(id string, o callOptions) error {
@@ -90,18 +102,20 @@ func (c *kvCall) room() []byte { return c.buffer[c.used:c.used] }
 
 // free gives the call back, after everything that is needed has been taken out of its result.
 func (c *kvCall) free() {
+	if c.durability.observed() {
+		return // its watchers may still use it
+	}
 	*c = kvCall{}
 	kvCalls.Put(c)
 }
 
 // run runs the operation until it has succeeded, or returns its error. Then the call must not be freed: the error has parts of it.
 func (c *kvCall) run() error {
-	cl := c.collection.bucket.cluster
-	if c.durability.persistTo != 0 || c.durability.replicateTo != 0 {
-		if err := c.checkCopies(); err != nil {
-			return err
-		}
+	if err := c.checkRequest(); err != nil {
+		c.endSpan()
+		return err
 	}
+	cl := c.collection.bucket.cluster
 	ctx := c.options.ctx
 	if ctx == nil {
 		ctx = context.Background()
@@ -133,12 +147,32 @@ func (c *kvCall) run() error {
 	return err
 }
 
-// timeout returns the time that the operation may take.
+// checkRequest checks what is known only when the request has been described.
+func (c *kvCall) checkRequest() error {
+	if c.kind != kvMutateIn { // its parts have been checked
+		if err := checkValue("the value", c.Value); err != nil {
+			return err
+		}
+	}
+	if c.durability.observed() {
+		return c.checkCopies()
+	}
+	return nil
+}
+
+// endSpan ends the span of the operation, if it has one.
+func (c *kvCall) endSpan() {
+	if c.span != nil {
+		c.span.End()
+	}
+}
+
+// timeout returns the time that the operation may take. RFC 0059 gives KVDurableTimeout to writes of both kinds of durability.
 func (c *kvCall) timeout(cl *Cluster) time.Duration {
 	switch {
 	case c.options.timeout > 0:
 		return c.options.timeout
-	case c.durability.level != 0:
+	case c.durability.level != 0, c.durability.observed():
 		return cl.settings.timeouts.KVDurableTimeout
 	default:
 		return cl.settings.timeouts.KVTimeout
@@ -154,16 +188,20 @@ func (c *kvCall) failed(err error) error {
 	return keyValueFailure(c.kind, e)
 }
 
-// encode encodes the value of a document. An error ends the span of the operation, which is not sent.
+// encode encodes the value of a document. An error, or a panic of the transcoder, ends the span of the operation, which is not sent.
 func (c *kvCall) encode(t Transcoder, value any) (b []byte, flags uint32, err error) {
 	if c.span == nil {
 		return t.Encode(value)
 	}
 	span := c.collection.bucket.cluster.instruments.tracer.RequestSpan(c.span.Context(), spanEncoding)
+	encoded := false
+	defer func() {
+		span.End()
+		if !encoded {
+			c.span.End()
+		}
+	}()
 	b, flags, err = t.Encode(value)
-	span.End()
-	if err != nil {
-		c.span.End()
-	}
+	encoded = err == nil
 	return b, flags, err
 }

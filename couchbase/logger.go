@@ -15,7 +15,7 @@ const (
 	LogError        LogLevel = 0
 	LogWarn         LogLevel = 1
 	LogInfo         LogLevel = 2 // the reports of slow operations, orphans and metrics; refused retries
-	LogDebug        LogLevel = 3 // each failed attempt and each retry
+	LogDebug        LogLevel = 3 // each failed attempt, each retry, and each operation that failed by an answer such as "document not found"
 	LogTrace        LogLevel = 4
 	LogSched        LogLevel = 5
 	LogMaxVerbosity LogLevel = 6

@@ -71,7 +71,7 @@ func TestBucketsAreManaged(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-	})
+	}, couchbasetest.Nodes(2))
 }
 
 func TestScopesAndCollectionsAreManaged(t *testing.T) {

@@ -211,7 +211,7 @@ func (s MutateInSpec) encode(field string) (memd.Spec, error) {
 		}
 	}
 	spec.Value = b
-	return spec, nil
+	return spec, checkValue("the value of "+field, b)
 }
 
 // elements returns the elements of a JSON array with commas between.

@@ -141,9 +141,13 @@ func TestRetriesAndRefusalsAreLogged(t *testing.T) {
 		if _, err := c.Insert("a", 1, nil); !errors.Is(err, couchbase.ErrDocumentExists) {
 			t.Fatal(err)
 		}
+		server.Use(memd.OpIncrement, couchbasetest.Once(couchbasetest.Fault{LoseReply: true}))
+		if _, err := c.Binary().Increment("n", nil); !errors.Is(err, couchbase.ErrRequestCanceled) {
+			t.Fatal(err)
+		}
 		logged.mu.Lock()
 		defer logged.mu.Unlock()
-		for _, wanted := range []string{"3 get: attempt 0 on ", "KV_TEMPORARY_FAILURE", "2 insert: attempt 0 on "} {
+		for _, wanted := range []string{"3 get: attempt 0 on ", "KV_TEMPORARY_FAILURE", "3 insert: attempt 0 on ", "2 increment: attempt 0 on "} {
 			if !slices.ContainsFunc(logged.lines, func(line string) bool { return strings.Contains(line, wanted) }) {
 				t.Errorf("no line has %q: %q", wanted, logged.lines)
 			}
@@ -239,6 +243,47 @@ func TestOperationsHaveSpansAndMeasurements(t *testing.T) {
 		if len(measured.tags) != 3 || measured.tags[0]["outcome"] != "Success" || measured.tags[2]["outcome"] != "DocumentNotFound" ||
 			measured.tags[1]["db.operation"] != "get" {
 			t.Errorf("%v", measured.tags)
+		}
+	}, couchbasetest.Nodes(2))
+}
+
+// panicking is a transcoder that panics.
+type panicking struct{ couchbase.JSONTranscoder }
+
+func (panicking) Encode(any) ([]byte, uint32, error) { panic("a panic of the application") }
+
+// Each span ends, also that of an operation that is refused before it is sent, and that of one whose transcoder panics.
+func TestSpansOfOperationsThatAreNotSentEnd(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+		tracer := &spans{}
+		client := connect(t, server, couchbase.ClusterOptions{Tracer: tracer})
+		defer client.Close(nil)
+		c := client.Bucket("default").DefaultCollection()
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+		for name, run := range map[string]func() error{
+			"too many copies":          func() error { return second(c.Upsert("a", 1, &couchbase.UpsertOptions{PersistTo: 3})) },
+			"a large value":            func() error { return second(c.Binary().Append("a", make([]byte, 20<<20+1), nil)) },
+			"a value without encoding": func() error { return second(c.Upsert("a", func() {}, nil)) },
+			"a transcoder that panics": func() (err error) {
+				defer func() {
+					if v := recover(); v != nil {
+						err = fmt.Errorf("panic: %v", v)
+					}
+				}()
+				return second(c.Upsert("a", 1, &couchbase.UpsertOptions{Transcoder: &panicking{}}))
+			},
+		} {
+			if err := run(); err == nil {
+				t.Errorf("%s: there is no error", name)
+			}
+			tracer.mu.Lock()
+			for _, s := range tracer.all {
+				if !s.ended {
+					t.Errorf("%s: the span %s does not end", name, s.name)
+				}
+			}
+			tracer.all = nil
+			tracer.mu.Unlock()
 		}
 	}, couchbasetest.Nodes(2))
 }

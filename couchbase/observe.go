@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-db/holdfast/retry"
 )
 
-// The times between two looks at the copies of a document.
+// The times between two looks at a copy of a document.
 const (
 	leastObservePause = time.Millisecond
 	mostObservePause  = 100 * time.Millisecond
@@ -29,36 +29,68 @@ var neverAgain = retry.StrategyFunc(func(context.Context, retry.Request, retry.F
 // seen is what a node has of a write.
 type seen struct{ inMemory, onDisk bool }
 
-// observeDurability waits until the copies of the document that the options ask for have the write.
+// done reports whether no other look at the copy is needed.
+func (s seen) done(d durability) bool { return s.onDisk || s.inMemory && d.persistTo == 0 }
+
+// report is the news of one copy.
+type report struct {
+	copyIndex int
+	seen      seen
+	err       error // it ends the wait
+}
+
+// observeDurability waits until the copies of the document that the options ask for have the write. It asks all copies at once.
 func (c *kvCall) observeDurability(result *MutationResult) error {
 	d := c.durability
-	if d.persistTo == 0 && d.replicateTo == 0 {
+	if !d.observed() {
 		return nil
 	}
-	cl := c.collection.bucket.cluster
-	timeout := c.timeout(cl)
-	deadline := c.Began.Add(timeout)
-	ctx := c.options.ctx
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
 	copies := c.collection.bucket.copies()
 	if !d.possibleWith(copies) {
 		return c.notObserved(ErrDurabilityImpossible, fmt.Errorf("couchbase: the write was applied, but the document has only %d copies", copies))
 	}
-	have := make([]seen, copies)
-	for pause := leastObservePause; ; pause = min(2*pause, mostObservePause) {
-		if err := c.look(ctx, result, have); err != nil {
-			return err
+	ctx := c.options.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithDeadline(ctx, c.Began.Add(c.timeout(c.collection.bucket.cluster)))
+	defer cancel()
+	reports := make(chan report)
+	for i := range copies {
+		go c.watch(ctx, result, i, reports)
+	}
+	for have := make([]seen, copies); !d.satisfiedBy(have); {
+		select {
+		case r := <-reports:
+			if r.err != nil {
+				return r.err
+			}
+			have[r.copyIndex] = r.seen
+		case <-ctx.Done():
+			return c.notSeenYet(ctx)
 		}
-		if d.satisfiedBy(have) {
-			return nil
+	}
+	return nil
+}
+
+// watch asks one copy until it has all, or the context ends. It may end some milliseconds after the context, when the write has returned.
+func (c *kvCall) watch(ctx context.Context, result *MutationResult, copyIndex int, reports chan<- report) {
+	for pause := leastObservePause; ; pause = min(2*pause, mostObservePause) {
+		s, err := c.lookAt(ctx, result, copyIndex)
+		if !errors.Is(err, ErrMutationLost) && !errors.Is(err, ErrDurabilityAmbiguous) {
+			err = nil // the copy may answer the next time
+		}
+		select {
+		case reports <- report{copyIndex, s, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil || s.done(c.durability) {
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return c.notObserved(ErrAmbiguousTimeout, fmt.Errorf("couchbase: the write was applied, but its copies were not seen in time: %w", context.Cause(ctx)))
+			return
 		case <-time.After(pause):
 		}
 	}
@@ -91,23 +123,6 @@ func (d durability) satisfiedBy(have []seen) bool {
 		}
 	}
 	return onDisk >= d.persistTo && replicas >= d.replicateTo
-}
-
-// look asks the copies that do not have all yet.
-func (c *kvCall) look(ctx context.Context, result *MutationResult, have []seen) error {
-	for copyIndex := range have {
-		if s := have[copyIndex]; s.onDisk || s.inMemory && c.durability.persistTo == 0 {
-			continue
-		}
-		s, err := c.lookAt(ctx, result, copyIndex)
-		switch {
-		case errors.Is(err, ErrMutationLost), errors.Is(err, ErrDurabilityAmbiguous):
-			return err
-		case err == nil:
-			have[copyIndex] = s
-		}
-	}
-	return nil
 }
 
 // lookAt asks one copy, by the write's sequence number if the server told it, and by the document's CAS otherwise.
@@ -164,6 +179,14 @@ func (c *kvCall) seenByCAS(cas Cas, answer []byte) (seen, error) {
 		return seen{inMemory: removal, onDisk: removal}, nil
 	}
 	return seen{}, nil
+}
+
+// notSeenYet is the error of a wait that ended with its context.
+func (c *kvCall) notSeenYet(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return c.notObserved(ErrRequestCanceled, fmt.Errorf("couchbase: the write was applied, but the wait for its copies was cancelled: %w", context.Cause(ctx)))
+	}
+	return c.notObserved(ErrAmbiguousTimeout, fmt.Errorf("couchbase: the write was applied, but its copies were not seen in time: %w", context.Cause(ctx)))
 }
 
 // notObserved is the error of a write that was applied, but not seen on enough copies.

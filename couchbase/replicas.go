@@ -100,7 +100,7 @@ func (c *Collection) chooseCopies(ctx context.Context, id string, preference Rea
 	}
 	group, grouped := c.bucket.cluster.settings.serverGroup, preference == ReadPreferenceSelectedServerGroup
 	if grouped && group == "" {
-		return nil, invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup")
+		return nil, fmt.Errorf("%w%w", invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup"), silent{ErrDocumentUnretrievable})
 	}
 	s, err := c.bucket.opened(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *Bucket) opened(ctx context.Context) (*cluster.Snapshot, error) {
 		}
 		err, news := b.bucket.Opening()
 		switch {
-		case errors.Is(err, kv.ErrBadCredentials), errors.Is(err, kv.ErrNoMechanism), errors.Is(err, kv.ErrUnprovedServer):
+		case kv.IsLoginFailure(err):
 			return nil, fmt.Errorf("couchbase: %w%w", err, silent{ErrAuthenticationFailure})
 		case errors.Is(err, cluster.ErrClosed):
 			return nil, ErrShutdown

@@ -28,10 +28,23 @@ func (l retryLog) Observe(ctx context.Context, e retry.Event) {
 		logf(LogDebug, "%s: attempt %d on %s failed (%v, reason %v); another one follows after %v: %s",
 			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Delay, userData(e.Failure.Err))
 	case e.Kind == retry.EventEnded && e.Err != nil: // the decision may have been to retry, and the delay ended with the operation
-		logf(LogInfo, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v (delay %v): %s",
+		level := LogInfo
+		if ordinary(&e) {
+			level = LogDebug
+		}
+		logf(level, "%s: attempt %d on %s failed (%v, reason %v); there is no other one, because %v (delay %v): %s",
 			e.Name, e.Attempt, metaData(e.Endpoint), e.Stage, e.Reason, e.Why, e.Delay, userData(e.Failure.Err))
 	}
 	if l.next != nil {
 		l.next.Observe(ctx, e)
 	}
+}
+
+// ordinary reports whether an operation ended as an application may expect: by an answer that gives no reason for a retry, such as
+// "document not found", or by its own cancellation. Its line would fill a log that is about trouble.
+func ordinary(e *retry.Event) bool {
+	if e.Reason != retry.ReasonUnknown {
+		return false
+	}
+	return e.Why == retry.WhyCancelled || e.Stage == retry.StageResponded && !e.Unsettled
 }

@@ -41,7 +41,7 @@ func notOpen(err error) *services.NotOpen {
 	switch {
 	case errors.Is(err, cluster.ErrClosed):
 		n.Kind = services.KindClosed
-	case errors.Is(err, kv.ErrBadCredentials), errors.Is(err, kv.ErrNoMechanism), errors.Is(err, kv.ErrUnprovedServer):
+	case kv.IsLoginFailure(err):
 		n.Kind = services.KindAuthenticationFailure
 	case errors.Is(err, kv.ErrNoBucket), errors.Is(err, kv.ErrNoAccess):
 		n.Kind = services.KindBucketNotFound

@@ -236,7 +236,7 @@ func explained(err error) error {
 	switch {
 	case err == nil:
 		return errNotReady
-	case errors.Is(err, kv.ErrBadCredentials), errors.Is(err, kv.ErrNoMechanism), errors.Is(err, kv.ErrUnprovedServer):
+	case kv.IsLoginFailure(err):
 		return errors.Join(ErrAuthenticationFailure, err)
 	case errors.Is(err, cluster.ErrClosed):
 		return ErrShutdown

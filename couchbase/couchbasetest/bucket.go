@@ -3,6 +3,7 @@ package couchbasetest
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/httpapi"
@@ -49,7 +50,8 @@ type bucket struct {
 	manifest manifest
 	maps     map[int][]byte // by node, the JSON of the newest map
 	dropped  bool
-	shown    httpapi.Bucket // settings that only the management service shows
+	shown    httpapi.Bucket // settings that only the management service shows, and the minimum of durability
+	minimum  atomic.Uint32  // the least durability level of writes, as a memd.DurabilityLevel; it needs no mutex
 }
 
 var (
@@ -77,7 +79,8 @@ func (c *Cluster) create(b Bucket, shown httpapi.Bucket) error {
 }
 
 func (c *Cluster) createLocked(settings Bucket, shown httpapi.Bucket) {
-	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest(), shown: shown}
+	b := &bucket{Bucket: settings, cluster: c, uuid: c.newUUID(), manifest: newManifest()}
+	b.showLocked(shown)
 	for _, n := range c.nodes {
 		if n.member {
 			b.join(n)
@@ -99,6 +102,17 @@ func (c *Cluster) createLocked(settings Bucket, shown httpapi.Bucket) {
 	}
 	c.buckets[b.Name] = b
 	b.changeLocked()
+}
+
+// minimumLevels are the names that the management service has for the least durability level of a bucket.
+var minimumLevels = map[string]memd.DurabilityLevel{
+	"none": 0, "majority": memd.DurabilityMajority, "majorityAndPersistActive": memd.DurabilityMajorityPersist, "persistToMajority": memd.DurabilityPersistMajority,
+}
+
+// showLocked gives the bucket the settings of the management service.
+func (b *bucket) showLocked(s httpapi.Bucket) {
+	b.shown = s
+	b.minimum.Store(uint32(minimumLevels[s.MinimumDurability]))
 }
 
 // join gives a node room for the data of the bucket.

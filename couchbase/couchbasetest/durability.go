@@ -18,6 +18,19 @@ type ahead struct {
 	deadline time.Time // zero: none
 }
 
+// raiseDurability gives a write at least the durability level that the bucket demands. A touch is never durable by that.
+func (x *exec) raiseDurability() {
+	b, c := x.conn.bucket, x.command
+	switch {
+	case b == nil, c == nil, !c.write, x.p.Opcode == memd.OpTouch, x.p.Opcode == memd.OpGetAndTouch, !x.cluster.profile.accepted.Has(memd.FeatureDurability):
+		return
+	}
+	least := memd.DurabilityLevel(b.minimum.Load()) //nolint:gosec // it is one of the levels
+	if asked := x.frames.level; least > asked && (asked != 0 || !x.frames.durable) {
+		x.frames.durable, x.frames.level = true, least
+	}
+}
+
 // checkDurability returns the reply that refuses a durable write which cannot succeed, nil if it can.
 func (x *exec) checkDurability() *Reply {
 	switch level := x.frames.level; {

@@ -37,6 +37,7 @@ type exec struct {
 func newExec(c *conn, p memd.Packet) *exec {
 	x := &exec{conn: c, cluster: c.cluster, node: c.node, p: p, command: commands[p.Opcode], start: time.Now()}
 	x.frames = parseFrames(p.Frames)
+	x.raiseDurability()
 	x.middle = c.cluster.concerning(p.Opcode)
 	return x
 }

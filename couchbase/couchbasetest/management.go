@@ -139,7 +139,8 @@ func (m management) UpdateBucket(b httpapi.Bucket) error {
 	if there == nil {
 		return httpapi.ErrBucketNotFound
 	}
-	there.shown, there.MaxExpiry, there.FlushEnabled = b, b.MaxExpiry, b.FlushEnabled
+	there.MaxExpiry, there.FlushEnabled = b.MaxExpiry, b.FlushEnabled
+	there.showLocked(b)
 	return nil
 }
 

@@ -35,6 +35,15 @@ var clients = []client{
 		},
 		run: []string{"node", "${OUT}/scenario.cjs"},
 	},
+	{
+		name: "java", dir: "java",
+		setup: [][]string{
+			{"sh", "-c", "cmp -s pom.xml '${OUT}/pom.xml' || " +
+				"{ mvn --quiet --batch-mode dependency:copy-dependencies -DoutputDirectory='${OUT}/jars' && cp pom.xml '${OUT}'; }"},
+			{"javac", "-Xlint:all", "-Werror", "-d", "${OUT}", "-cp", "${OUT}/jars/*", "Scenario.java"},
+		},
+		run: []string{"java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", "${OUT}:${OUT}/jars/*", "Scenario"},
+	},
 }
 
 // prepare installs what the client needs.

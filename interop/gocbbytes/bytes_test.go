@@ -30,10 +30,45 @@ type recording struct {
 	inflated  map[string]string // the same with values that are not compressed
 }
 
+// situation is how both clients connect, and to which cluster.
+type situation struct {
+	mechanisms       []string
+	tls, certificate bool
+	serverGroup      string
+	user             string // "": the administrator of couchbasetest; else the password is the same text
+	withoutTokens    bool
+	version          string // of the server, "" for the newest
+	officials        []official.Step
+	ours             []ours.Step
+}
+
 // newProxy starts a cluster with a proxy before it, which both end with the test.
-func newProxy(t *testing.T) *Proxy {
+func (s *situation) newProxy(t *testing.T) *Proxy {
 	t.Helper()
-	server := couchbasetest.RunT(t, couchbasetest.Nodes(nodes))
+	options := []couchbasetest.Option{couchbasetest.Nodes(nodes), couchbasetest.ServerGroups("first", "second")}
+	if s.tls {
+		options = append(options, couchbasetest.TLS())
+	}
+	if s.user != "" {
+		options = append(options, couchbasetest.Credentials(s.user, s.user))
+	}
+	if s.version != "" {
+		options = append(options, couchbasetest.Version(s.version))
+	}
+	server := couchbasetest.RunT(t, options...)
+	if s.version == "" {
+		makeCollections(t, server)
+	}
+	p, err := NewProxy(server, nodes, s.tls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func makeCollections(t *testing.T, server *couchbasetest.Cluster) {
+	t.Helper()
 	if _, err := server.CreateScope("default", "scope"); err != nil {
 		t.Fatal(err)
 	}
@@ -43,37 +78,43 @@ func newProxy(t *testing.T) *Proxy {
 	if _, err := server.CreateCollection("default", "_default", couchbasetest.Collection{Name: "plain"}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewProxy(server, nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
 }
 
-func officialRecording(t *testing.T) recording {
-	p := newProxy(t)
-	c, end, err := official.Connect(p.ConnString())
+// options returns how a client connects to a proxy.
+func (s *situation) options(p *Proxy) ours.Options {
+	o := ours.Options{Username: p.server.Username(), Password: p.server.Password(), Mechanisms: s.mechanisms, ServerGroup: s.serverGroup, NoTokens: s.withoutTokens}
+	if s.tls {
+		o.Roots = p.secret.roots
+	}
+	if s.certificate {
+		o.Certificate = p.secret.certificate
+	}
+	return o
+}
+
+func (s *situation) officialRecording(t *testing.T) recording {
+	p := s.newProxy(t)
+	c, end, err := official.Connect(p.ConnString(), official.Options(s.options(p)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
 	var steps []step
-	for _, s := range official.Steps() {
+	for _, s := range s.officials {
 		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
 	}
 	return record(t, p, steps)
 }
 
-func ourRecording(t *testing.T) recording {
-	p := newProxy(t)
-	c, end, err := ours.Connect(p.ConnString())
+func (s *situation) ourRecording(t *testing.T) recording {
+	p := s.newProxy(t)
+	c, end, err := ours.Connect(p.ConnString(), s.options(p))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end()
 	var steps []step
-	for _, s := range ours.Steps() {
+	for _, s := range s.ours {
 		steps = append(steps, step{s.Name, func() error { return s.Run(c) }, s.Together})
 	}
 	return record(t, p, steps)
@@ -140,43 +181,6 @@ func withoutLate(all []Sent) []Sent {
 		op := memd.Opcode(s.Bytes[1])
 		return !forApplication(op) || op == memd.OpObserveSeqno && !vbuckets[string(s.Bytes[6:8])]
 	})
-}
-
-// handshake returns the requests of the first connection that selects a bucket, up to its first map.
-func handshake(all []Sent) string {
-	for _, selected := range all {
-		if memd.Opcode(selected.Bytes[1]) != memd.OpSelectBucket {
-			continue
-		}
-		var texts []string
-		for _, s := range all {
-			if s.Conn != selected.Conn {
-				continue
-			}
-			texts = append(texts, handshakeText(s))
-			if memd.Opcode(s.Bytes[1]) == memd.OpGetClusterConfig {
-				break
-			}
-		}
-		return strings.Join(texts, "\n")
-	}
-	return "no bucket was selected"
-}
-
-// handshakeText is the text of a packet of the handshake. HELLO has the names and the ids of the client as its key; its features are
-// compared without those of the table.
-func handshakeText(s Sent) string {
-	p, err := memd.Parse(s.Bytes)
-	if err != nil || p.Opcode != memd.OpHello {
-		return text(s)
-	}
-	var features []string
-	for f := range slices.Chunk(p.Value, 2) {
-		if name := hex.EncodeToString(f); featureDifferences[name] == "" {
-			features = append(features, name)
-		}
-	}
-	return fmt.Sprintf("HELLO %s extras %x features %v", hex.EncodeToString(s.Bytes[:2]), p.Extras, features)
 }
 
 // expiryAt returns where a command has an expiry in its extras, or -1.

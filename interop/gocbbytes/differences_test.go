@@ -5,7 +5,7 @@ import "strings"
 const (
 	compressed = "gocb's Snappy encoder chooses other copies, of which some are longer; both inflate to the same value"
 	smallest   = "gocb does not compress a value of exactly the smallest size that is compressed; ours does"
-	majority   = "gocb gives a write with the level majority the time of any write, 2.5 s, as its durability timeout; ours gives it KVDurableTimeout"
+	majority   = "gocb gives a write with the level majority KVTimeout, 2.5 s; ours gives it KVDurableTimeout, 10 s, as RFC 0059 says"
 	message    = "gocb takes the spaces out of a json.RawMessage in a change; ours sends it as it is"
 	decrement  = "gocb does not create the document of a DecrementOp whose Initial is 0; ours creates it, as Initial's comment says"
 	user       = "ours does not act for another user: it refuses the option"

@@ -4,6 +4,7 @@ package gocbbytes
 
 import (
 	"bytes"
+	"crypto/tls"
 	"net"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Sent struct {
 // Proxy stands between a client and the nodes of a test cluster and records the requests.
 type Proxy struct {
 	nodes     []net.Listener
+	server    *couchbasetest.Cluster
+	secret    *secret // nil: no TLS
 	upstream  []string
 	ports     *strings.Replacer // the nodes' ports by ours, in cluster maps
 	addresses []string
@@ -38,10 +41,18 @@ type Proxy struct {
 	changed  *sync.Cond
 }
 
-// NewProxy starts a proxy for all nodes of a cluster.
-func NewProxy(server *couchbasetest.Cluster, nodes int) (*Proxy, error) {
-	p := &Proxy{cas: make(map[uint64]bool)}
+// NewProxy starts a proxy for all nodes of a cluster. If secure is set, clients reach it with TLS, and it reaches the nodes with TLS.
+func NewProxy(server *couchbasetest.Cluster, nodes int, secure bool) (*Proxy, error) {
+	p := &Proxy{server: server, cas: make(map[uint64]bool)}
 	p.changed = sync.NewCond(&p.mu)
+	service := "kv"
+	if secure {
+		service = "kvSSL"
+		var err error
+		if p.secret, err = newSecret(); err != nil {
+			return nil, err
+		}
+	}
 	var ports []string
 	for i := range nodes {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +61,7 @@ func NewProxy(server *couchbasetest.Cluster, nodes int) (*Proxy, error) {
 			return nil, err
 		}
 		p.nodes = append(p.nodes, l)
-		p.upstream = append(p.upstream, server.Address(i, "kv"))
+		p.upstream = append(p.upstream, server.Address(i, service))
 		p.addresses = append(p.addresses, l.Addr().String())
 		_, theirs, err := net.SplitHostPort(p.upstream[i])
 		if err != nil {
@@ -75,7 +86,12 @@ func (p *Proxy) Close() {
 }
 
 // ConnString returns the connection string of the proxy of the first node.
-func (p *Proxy) ConnString() string { return "couchbase://" + p.addresses[0] }
+func (p *Proxy) ConnString() string {
+	if p.secret != nil {
+		return "couchbases://" + p.addresses[0]
+	}
+	return "couchbase://" + p.addresses[0]
+}
 
 // Together makes replies to reads wait until n requests have come since the last Take.
 func (p *Proxy) Together(n int) {
@@ -100,18 +116,45 @@ func (p *Proxy) accept(node int) {
 		if err != nil {
 			return
 		}
-		up, err := net.Dial("tcp", p.upstream[node])
-		if err != nil {
-			c.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns++
-		conn := p.conns
-		p.mu.Unlock()
-		go p.requests(c, up, node, conn)
-		go p.replies(c, up)
+		go p.forward(c, node)
 	}
+}
+
+// forward connects a client with a node.
+func (p *Proxy) forward(c net.Conn, node int) {
+	c, up, err := p.connect(c, p.upstream[node])
+	if err != nil {
+		c.Close()
+		return
+	}
+	p.mu.Lock()
+	p.conns++
+	conn := p.conns
+	p.mu.Unlock()
+	go p.requests(c, up, node, conn)
+	p.replies(c, up)
+}
+
+// connect returns both ends of a connection: with TLS if the proxy has it.
+func (p *Proxy) connect(c net.Conn, upstream string) (client, up net.Conn, err error) {
+	if p.secret == nil {
+		up, err = net.Dial("tcp", upstream)
+		return c, up, err
+	}
+	secured := tls.Server(c, p.secret.server)
+	if err := secured.Handshake(); err != nil {
+		return c, nil, err
+	}
+	var user []string
+	if peers := secured.ConnectionState().PeerCertificates; len(peers) > 0 {
+		user = append(user, peers[0].Subject.CommonName)
+	}
+	config, err := p.server.ClientTLS(user...)
+	if err != nil {
+		return c, nil, err
+	}
+	up, err = tls.Dial("tcp", upstream, config)
+	return secured, up, err
 }
 
 // requests records what the client sends, and sends it to the node.

@@ -1,5 +1,17 @@
 package gocbcompare
 
+// The reasons of odd inputs.
+const (
+	oddRefused   = "gocb sends it, and the server refuses it; ours refuses it before anything is sent"
+	oddNegative  = "gocb takes a negative duration for none; ours refuses it"
+	oddLate      = "gocb sends the low 32 bits of an expiry after the year 2106; ours refuses it"
+	oddCopies    = "gocb writes, and then says that there are too few copies; ours says so before it writes"
+	oddCancelled = "ours also matches the context's error"
+	oddExpired   = "gocb calls an expired context a cancellation; ours calls it a timeout"
+	oddPart      = "gocb's error of a part has a type of gocbcore; ours is a KeyValueError"
+	oddContent   = "gocb decodes into what cannot be changed without an error; ours reports it"
+)
+
 // differences has the cases with different outcomes, with the reason. A name stands for all cases that begin with it.
 var differences = map[string]string{
 	"JSON encodes broken raw message":              "gocb sends a json.RawMessage that is not JSON; ours refuses it",
@@ -19,4 +31,35 @@ var differences = map[string]string{
 	"ping report":                                  "gocb writes nanoseconds to latency_us; ours writes microseconds",
 	`mutation state {"default":{"5":[7,"1","2"]}}`: "gocb ignores the third part of a token; ours reports it",
 	`mutation state {"default":{"5":[7,"12345"],`:  "gocb cannot read the id of a vbucket's history that is above 2^63-1",
+
+	"odd an empty id":              oddRefused,
+	"odd an id of 251 bytes":       oddRefused,
+	"odd in a collection an id of": oddRefused,
+	"odd 0 parts":                  oddRefused,
+	"odd 17 parts":                 oddRefused,
+	"odd a path of 1,025 bytes":    oddRefused,
+	"odd an insert with a CAS":     oddRefused,
+	"odd value: above 20 MiB":      oddRefused,
+	"odd value: not JSON":          "ours says that the value cannot be encoded",
+	"odd content into a nil":       oddContent,
+	"odd content into what is no":  oddContent,
+	"odd a negative timeout":       oddNegative,
+	"odd lock for -":               oddNegative,
+	"odd expiry -":                 oddNegative,
+	"odd expiry 1752000h":          oddLate,
+	"odd more copies than there":   oddCopies,
+	"odd ReplicateTo 1, but no":    "gocb counts the active node among the replicas of ReplicateTo; ours does not",
+	"odd PersistTo without":        "gocb refuses PersistTo and ReplicateTo without mutation tokens; ours looks at the copies by the document's CAS",
+	"odd a context that is c":      oddCancelled,
+	"odd a context that is e":      oddExpired,
+	"odd replicas and a context":   "ours also says why no copy could be read",
+	"odd bulk operations and a":    "gocb ignores the context of bulk operations; ours obeys it",
+	"odd a part of a ":             oddPart,
+	"odd a connection that ends":   "gocb's error is the network's own; by RFC 0058 the request is cancelled, and the network's error is its cause",
+	"odd a timeout below 1.5 s":    "gocb lengthens the timeout of a write with a level to 1.5 s; ours keeps it",
+	"odd empty names":              "gocb takes an empty name of a scope or a collection for the default one; ours refuses it",
+	"odd a collection with a name": "the timeout also matches its cause",
+	"odd a projection of an empty": "gocb panics at an empty path of a projection; ours refuses it",
+	"odd a ReadPreference that":    "gocb takes a ReadPreference that does not exist for none; ours refuses it",
+	"odd a ReadPreference without": "ours also says that PreferredServerGroup is missing",
 }

@@ -17,6 +17,7 @@ const NetworkAuto = "auto"
 const (
 	minRedial          = 10 * time.Millisecond
 	maxRedial          = 5 * time.Second
+	seedPatience       = 500 * time.Millisecond // after this time without an answer the next seed is tried too
 	maxBucketWait      = time.Second
 	leaveGrace         = 3 * time.Millisecond // a node that left has this time for the next answer that is on its way
 	leaveLook          = 500 * time.Microsecond

@@ -148,7 +148,7 @@ func (e *Endpoint) dial() bool {
 	}
 	e.err = err
 	b.fetchLocked(nil)
-	if errors.Is(err, kv.ErrBadCredentials) { // operations that wait say it at once
+	if kv.IsLoginFailure(err) { // operations that wait say it at once
 		b.endWaits(func(w Wait) bool { return w.Endpoint == e })
 	}
 	return false

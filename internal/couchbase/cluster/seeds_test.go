@@ -244,25 +244,73 @@ func TestAWrongPasswordIsSaidAlsoIfOtherSeedsDoNotAnswer(t *testing.T) {
 	})
 }
 
+// withHole makes the dial to one address wait for ever.
+func (r *rig) withHole(hole string) {
+	dial := r.config.KV.Dial
+	r.config.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == hole {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return dial(ctx, network, address)
+	}
+}
+
 func TestANodeThatDoesNotAnswerDoesNotHoldTheOtherSeedsUp(t *testing.T) {
 	inBubble(t, []string{"b"}, []nodescript.Map{alone("b")}, func(t *testing.T, r *rig) {
-		r.config.Seeds = []string{"hole:11210", "b:11210"}
+		r.config.Seeds = []string{"hole:11210", "hole:11210", "b:11210"}
 		r.config.KV.Timeout = 0
-		dial := r.config.KV.Dial
-		r.config.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			if address == "hole:11210" {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}
-			return dial(ctx, network, address)
-		}
+		r.withHole("hole:11210")
 		c := r.open()
 		defer c.Close()
-		after(10*time.Second + ms)
+		after(999 * ms)
+		if c.Snapshot() != nil {
+			t.Error("the third seed was tried before the others had half a second each")
+		}
+		after(2 * ms)
 		if c.Snapshot() == nil {
 			t.Error(c.Err())
 		}
 	})
+}
+
+// A dead node does not hide that another one refuses the login, whichever is tried first: in the first round, and in the later ones.
+func TestADeadSeedDoesNotHideAWrongPassword(t *testing.T) {
+	type seeds = []string
+	for name, order := range map[string]seeds{
+		"a hole first": {"hole:11210", "a:11210"}, "a hole last": {"a:11210", "hole:11210"},
+		"a refusal first": {"dead:11210", "a:11210"}, "a refusal last": {"a:11210", "dead:11210"},
+	} {
+		inBubble(t, []string{"a"}, []nodescript.Map{alone("a")}, func(t *testing.T, r *rig) {
+			r.nodes["a"].Change(func() { r.nodes["a"].Password = "right" })
+			login, err := kv.NewLogin(kv.Credential{Username: "user", Password: "wrong", AllowPlain: true, Mechanisms: []string{kv.Plain}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.config.KV.Login, r.config.Seeds = login, order
+			r.withHole("hole:11210")
+			dial := r.config.KV.Dial
+			r.config.KV.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				if address == "a:11210" {
+					<-time.After(50 * ms) // so a dead node fails before this one refuses
+				}
+				return dial(ctx, network, address)
+			}
+			c := r.open()
+			defer c.Close()
+			after(551 * ms)
+			for began := time.Now(); time.Since(began) < 20*time.Second; after(97 * ms) {
+				if !errors.Is(c.Err(), kv.ErrBadCredentials) {
+					t.Fatalf("%s: %v", name, c.Err())
+				}
+			}
+			r.nodes["a"].Change(func() { r.nodes["a"].Password = "wrong" })
+			after(11 * time.Second)
+			if c.Snapshot() == nil {
+				t.Errorf("%s: the password is right now, but %v", name, c.Err())
+			}
+		})
+	}
 }
 
 func TestCloseWaitsForWhatRuns(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
 	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
@@ -19,30 +20,103 @@ func (b *Bucket) seekLocked() {
 	b.cluster.start(b.seek)
 }
 
-// seek tries one address after the other until one of them answers with a map, or the cluster is closed.
+// seek tries the addresses until one of them answers with a map, or the cluster is closed.
 func (b *Bucket) seek(ctx context.Context) {
+	var refused error
 	for delay := minRedial; ; delay = min(2*delay, maxRedial) {
-		var refused error // the credentials are wrong: operations must say it, whatever the other nodes do
-		for _, address := range b.candidates(ctx) {
-			l, err := b.connect(ctx, address)
-			if errors.Is(err, kv.ErrNoBucket) || errors.Is(err, kv.ErrNoAccess) {
-				l, err = b.connectWithout(ctx, address, err)
-			}
-			if err == nil {
-				err = b.arrived(l)
-			}
-			if err == nil || ctx.Err() != nil {
-				return
-			}
-			if refused == nil && errors.Is(err, kv.ErrBadCredentials) {
-				refused = err
-			}
-			b.failed(cmp.Or(refused, err))
-		}
-		if !pause(ctx, delay) {
+		r := &round{bucket: b, left: b.candidates(ctx), before: refused, attempts: make(chan attempt)}
+		if r.run(ctx) || !pause(ctx, delay) {
 			return
 		}
+		refused = r.refused
 	}
+}
+
+// round tries each address once, in their order: the next one when the one before has failed, or has not answered for some time.
+type round struct {
+	bucket   *Bucket
+	left     []string
+	pending  int
+	attempts chan attempt
+	// The credentials are wrong: operations must say it, whatever the other nodes do.
+	refused, before error // in this round, and in the one before
+}
+
+// attempt is the result of one connect.
+type attempt struct {
+	link *link
+	err  error
+}
+
+// run reports whether no other round is needed.
+func (r *round) run(ctx context.Context) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for len(r.left) > 0 || r.pending > 0 {
+		if len(r.left) > 0 && !r.next(ctx) {
+			return true
+		}
+		select {
+		case a := <-r.attempts:
+			if r.arrived(a) {
+				return true
+			}
+		case <-r.patience():
+		case <-ctx.Done():
+			return true
+		}
+	}
+	return false
+}
+
+// next begins to connect to the next address. It reports false if the cluster is closed.
+func (r *round) next(ctx context.Context) bool {
+	address := r.left[0]
+	r.left = r.left[1:]
+	r.pending++
+	return r.bucket.cluster.start(func(context.Context) {
+		l, err := r.bucket.connectAnyway(ctx, address)
+		select {
+		case r.attempts <- attempt{l, err}:
+		case <-ctx.Done():
+			if err == nil {
+				l.conn.Close(errNotNeeded)
+			}
+		}
+	})
+}
+
+// patience returns a channel that has a value when the next address shall be tried beside those that have not answered.
+func (r *round) patience() <-chan time.Time {
+	if len(r.left) == 0 {
+		return nil
+	}
+	return time.After(seedPatience)
+}
+
+// arrived takes the result of an attempt. It reports whether the connection has its place.
+func (r *round) arrived(a attempt) bool {
+	r.pending--
+	if a.err == nil {
+		a.err = r.bucket.arrived(a.link)
+	}
+	if a.err == nil {
+		return true
+	}
+	if r.refused == nil && kv.IsLoginFailure(a.err) {
+		r.refused = a.err
+	}
+	r.bucket.failed(cmp.Or(r.refused, r.before, a.err))
+	return false
+}
+
+// connectAnyway makes a connection to an address: without the bucket, if the node refuses that.
+func (b *Bucket) connectAnyway(ctx context.Context, address string) (*link, error) {
+	l, err := b.connect(ctx, address)
+	if errors.Is(err, kv.ErrNoBucket) || errors.Is(err, kv.ErrNoAccess) {
+		return b.connectWithout(ctx, address, err)
+	}
+	return l, err
 }
 
 // connectWithout connects without the bucket, which the node refused. The bucket is then opened on that connection, as soon as it is there.

@@ -28,6 +28,12 @@ var (
 	ErrRefused        = errors.New("the server refuses a step of the handshake")
 )
 
+// IsLoginFailure reports whether a connection could not be made because of the login: another attempt with the same credentials would fail
+// like this one.
+func IsLoginFailure(err error) bool {
+	return errors.Is(err, ErrBadCredentials) || errors.Is(err, ErrNoMechanism) || errors.Is(err, ErrUnprovedServer)
+}
+
 // ErrProtocol matches the errors about a server that breaks the protocol. Its connection is closed.
 var ErrProtocol = errors.New("the server broke the protocol")
 

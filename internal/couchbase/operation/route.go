@@ -55,7 +55,7 @@ func (u *run) notOpen() retry.Failure {
 	switch {
 	case errors.Is(err, cluster.ErrClosed):
 		return u.refuse(attemptError{kind: ErrShutdown, err: err})
-	case isAuthentication(err):
+	case kv.IsLoginFailure(err):
 		return u.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
 	cause := noBucket(attemptError{kind: ErrBucketNotOpen, err: err})
@@ -68,7 +68,7 @@ func (u *run) noConnection() retry.Failure {
 	switch {
 	case errors.Is(err, cluster.ErrClosed):
 		return u.refuse(attemptError{kind: ErrShutdown, err: err})
-	case isAuthentication(err):
+	case kv.IsLoginFailure(err):
 		return u.refuse(attemptError{kind: ErrAuthenticationFailure, err: err})
 	}
 	failure := u.notSent(attemptCause{ErrSocketNotAvailable, couchbasereason.SocketNotAvailable, err}, u.wakeEndpoint())
@@ -85,10 +85,6 @@ func noBucket(e attemptError) *attemptError {
 		e.kind, e.also = ErrBucketNotFound, ErrAuthenticationFailure
 	}
 	return &e
-}
-
-func isAuthentication(err error) bool {
-	return errors.Is(err, kv.ErrBadCredentials) || errors.Is(err, kv.ErrNoMechanism) || errors.Is(err, kv.ErrUnprovedServer)
 }
 
 // attemptCause is why an attempt was not sent, and the reason for that.

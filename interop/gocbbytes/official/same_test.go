@@ -16,7 +16,7 @@ var otherImports = strings.NewReplacer(
 
 // TestBothClientsRunTheSameText writes package ours anew if UPDATE is set.
 func TestBothClientsRunTheSameText(t *testing.T) {
-	for _, file := range []string{"operations.go", "parts.go", "others.go"} {
+	for _, file := range []string{"connect.go", "operations.go", "parts.go", "others.go"} {
 		official, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -13,30 +13,6 @@ import (
 	"github.com/holdfast-db/holdfast/couchbase"
 )
 
-// Client is a client of a recorded cluster.
-type Client struct {
-	cluster *couchbase.Cluster
-	bucket  *couchbase.Bucket
-	c       *couchbase.Collection
-}
-
-// Connect returns a client that is connected to all nodes. end ends it.
-func Connect(connStr string) (c *Client, end func(), err error) {
-	cluster, err := couchbase.Connect(connStr, couchbase.ClusterOptions{
-		Username: "Administrator", Password: "password",
-		SecurityConfig: couchbase.SecurityConfig{AllowedSaslMechanisms: []couchbase.SaslMechanism{couchbase.PlainSaslMechanism}},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	bucket := cluster.Bucket("default")
-	if err := bucket.WaitUntilReady(20*time.Second, &couchbase.WaitUntilReadyOptions{ServiceTypes: []couchbase.ServiceType{couchbase.ServiceTypeKeyValue}}); err != nil {
-		cluster.Close(nil)
-		return nil, nil, err
-	}
-	return &Client{cluster, bucket, bucket.DefaultCollection()}, func() { cluster.Close(nil) }, nil
-}
-
 // Step is one call, perhaps after others that it needs.
 type Step struct {
 	Name string

@@ -2,6 +2,7 @@ package ours
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdfast-db/holdfast/couchbase"
@@ -41,6 +42,51 @@ func replicaSteps() []Step {
 			return first(c.c.LookupInAnyReplica("replicated", specs, o))
 		}, 2},
 	}
+}
+
+// GroupSteps read documents, some active in the preferred server group and some replicas there.
+func GroupSteps() []Step {
+	specs := []couchbase.LookupInSpec{couchbase.GetSpec("n", nil)}
+	var all []Step
+	for i := range 8 {
+		key := fmt.Sprint("grouped ", i)
+		all = append(
+			all,
+			step("write of "+key, func(c *Client) error {
+				return first(c.c.Upsert(key, map[string]any{"n": 1}, &couchbase.UpsertOptions{DurabilityLevel: couchbase.DurabilityLevelMajorityAndPersistOnMaster}))
+			}),
+			step("get any replica in the group: "+key, func(c *Client) error {
+				return first(c.c.GetAnyReplica(key, &couchbase.GetAnyReplicaOptions{ReadPreference: couchbase.ReadPreferenceSelectedServerGroup}))
+			}),
+			step("get all replicas in the group: "+key, func(c *Client) error {
+				all, err := c.c.GetAllReplicas(key, &couchbase.GetAllReplicaOptions{ReadPreference: couchbase.ReadPreferenceSelectedServerGroup})
+				if err != nil {
+					return err
+				}
+				for all.Next() != nil {
+				}
+				return all.Close()
+			}),
+			step("lookup-in any replica in the group: "+key, func(c *Client) error {
+				o := &couchbase.LookupInAnyReplicaOptions{ReadPreference: couchbase.ReadPreferenceSelectedServerGroup}
+				return first(c.c.LookupInAnyReplica(key, specs, o))
+			}),
+			step("lookup-in all replicas in the group: "+key, func(c *Client) error {
+				o := &couchbase.LookupInAllReplicaOptions{ReadPreference: couchbase.ReadPreferenceSelectedServerGroup}
+				all, err := c.c.LookupInAllReplicas(key, specs, o)
+				if err != nil {
+					return err
+				}
+				for all.Next() != nil {
+				}
+				return all.Close()
+			}),
+			Step{"get any replica of all groups: " + key, func(c *Client) error {
+				return first(c.c.GetAnyReplica(key, &couchbase.GetAnyReplicaOptions{ReadPreference: couchbase.ReadPreferenceNone}))
+			}, 2},
+		)
+	}
+	return all
 }
 
 func bulkSteps() []Step {
