@@ -20,6 +20,8 @@ type Collection struct {
 	bucket *Bucket
 	name   collectionName
 	id     atomic.Pointer[CollectionID]
+	// refused is the latest id that a node did not know.
+	refused atomic.Pointer[CollectionID]
 
 	mu     sync.Mutex
 	lookup *Lookup // the one under way, or nil
@@ -104,7 +106,9 @@ func (c *Collection) run(ctx context.Context, l *Lookup) {
 		var found memd.CollectionID
 		if found, l.err = memd.ParseCollection(l.reply.Extras); l.err == nil {
 			c.id.Store(&CollectionID{found.ID, found.ManifestUID, memd.AppendCollectionID(nil, found.ID)})
-			close(l.known)
+			if c.isNew(found) {
+				close(l.known)
+			}
 		}
 	}
 	c.mu.Lock()
@@ -113,10 +117,17 @@ func (c *Collection) run(ctx context.Context, l *Lookup) {
 	close(l.done)
 }
 
+// isNew reports whether a lookup found another id than the one that was refused, or the same one in other collections. Otherwise the
+// node that refused it would be asked again and again without a delay.
+func (c *Collection) isNew(found memd.CollectionID) bool {
+	old := c.refused.Load()
+	return old == nil || old.ID != found.ID || old.ManifestUID != found.ManifestUID
+}
+
 // Done returns a channel that is closed when the lookup has ended.
 func (l *Lookup) Done() <-chan struct{} { return l.done }
 
-// Known returns a channel that is closed when the lookup has found the id.
+// Known returns a channel that is closed when the lookup has found an id that was not refused.
 func (l *Lookup) Known() <-chan struct{} { return l.known }
 
 // Result returns the answer, or the error of its round trip, on the connection that was asked. It may be called after Done.
@@ -129,5 +140,9 @@ func (c *Collection) Outdated(used *CollectionID, uid uint64, told bool) bool {
 	if c.IsDefault() || told && uid < used.ManifestUID {
 		return false
 	}
-	return c.id.CompareAndSwap(used, nil) || c.id.Load() == nil
+	if !c.id.CompareAndSwap(used, nil) {
+		return c.id.Load() == nil
+	}
+	c.refused.Store(used)
+	return true
 }
