@@ -2,6 +2,7 @@ package couchbase
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -33,7 +34,7 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 		return err
 	}
 	for i, op := range ops {
-		if op == nil {
+		if op == nil || reflect.ValueOf(op).IsNil() { // every BulkOp is a pointer
 			return invalid("ops[%d] is nil", i)
 		}
 	}
