@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -40,10 +41,19 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 	}
 	next := make(chan BulkOp)
 	var workers sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	run := func(op BulkOp) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked.CompareAndSwap(nil, &v)
+			}
+		}()
+		op.run(c, opts)
+	}
 	for range min(bulkSideBySide, len(ops)) {
 		workers.Go(func() {
 			for op := range next {
-				op.run(c, opts)
+				run(op)
 			}
 		})
 	}
@@ -52,6 +62,9 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 	}
 	close(next)
 	workers.Wait()
+	if v := panicked.Load(); v != nil {
+		panic(*v) // the caller can recover it, as with a single operation
+	}
 	return nil
 }
 

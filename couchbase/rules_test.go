@@ -303,3 +303,22 @@ func TestBulkOperations(t *testing.T) {
 		}
 	})
 }
+
+// panicking is a transcoder of the application that has a mistake.
+type panicking struct{ couchbase.JSONTranscoder }
+
+func (*panicking) Encode(any) ([]byte, uint32, error) { panic("mine") }
+
+// The application may recover the panic of its own code, as it can in a single operation: it must not end the process.
+func TestAPanicInABulkOperationReachesItsCaller(t *testing.T) {
+	withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+		ops := []couchbase.BulkOp{&couchbase.UpsertOp{ID: "a", Value: 1}, &couchbase.UpsertOp{ID: "b", Value: 1}}
+		defer func() {
+			if v := recover(); v != "mine" {
+				t.Errorf("recovered %v", v)
+			}
+		}()
+		err := c.Do(ops, &couchbase.BulkOpOptions{Transcoder: &panicking{}})
+		t.Errorf("it returned %v", err)
+	})
+}
