@@ -88,7 +88,10 @@ type GetAllReplicasResult struct {
 }
 
 // Next waits for another copy, and returns it, or nil if there is none any more.
-func (r *GetAllReplicasResult) Next() *GetReplicaResult { return <-r.read.answers }
+func (r *GetAllReplicasResult) Next() *GetReplicaResult {
+	answer, _ := r.read.next()
+	return answer
+}
 
 // Close ends the reads that are under way. It need not be called after Next has returned nil.
 func (r *GetAllReplicasResult) Close() error {

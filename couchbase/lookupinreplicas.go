@@ -89,7 +89,10 @@ type LookupInAllReplicasResult struct {
 }
 
 // Next waits for another copy, and returns its parts, or nil if there is none any more.
-func (r *LookupInAllReplicasResult) Next() *LookupInReplicaResult { return <-r.read.answers }
+func (r *LookupInAllReplicasResult) Next() *LookupInReplicaResult {
+	answer, _ := r.read.next()
+	return answer
+}
 
 // Close ends the reads that are under way. It need not be called after Next has returned nil.
 func (r *LookupInAllReplicasResult) Close() error {

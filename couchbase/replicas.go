@@ -32,7 +32,10 @@ type replicaOptions struct {
 type replicaRead[T any] struct {
 	answers chan T
 	cancel  context.CancelFunc
-	missing error // why there is no answer, after answers was closed
+
+	// After answers was closed:
+	missing  error // why there is no answer
+	panicked any   // the panic of the application's code in one of the reads, nil if there was none
 }
 
 // readReplicas reads the copies of a document. read reads one of them: 0 is the active node's.
@@ -61,14 +64,20 @@ func readReplicas[T any](
 	var mu sync.Mutex
 	for _, copyIndex := range copies {
 		readers.Go(func() {
-			answer, err := read(copyIndex, o.call)
-			if err == nil {
+			var err error
+			defer func() {
+				v := recover()
+				mu.Lock()
+				defer mu.Unlock()
+				r.missing = errors.Join(r.missing, err)
+				if v != nil {
+					r.panicked = v
+				}
+			}()
+			var answer T
+			if answer, err = read(copyIndex, o.call); err == nil {
 				r.answers <- answer
-				return
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			r.missing = errors.Join(r.missing, err)
 		})
 	}
 	go func() {
@@ -79,10 +88,19 @@ func readReplicas[T any](
 	return r, nil
 }
 
+// next waits for another answer. It reports false if there is none any more. A panic of the application's code reaches the caller.
+func (r *replicaRead[T]) next() (T, bool) {
+	answer, ok := <-r.answers
+	if !ok && r.panicked != nil {
+		panic(r.panicked)
+	}
+	return answer, ok
+}
+
 // first returns the first answer and ends the other reads.
 func (r *replicaRead[T]) first() (T, error) {
 	defer r.cancel()
-	answer, ok := <-r.answers
+	answer, ok := r.next()
 	if ok {
 		return answer, nil
 	}

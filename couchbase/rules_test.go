@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-db/holdfast/couchbase"
 	"github.com/holdfast-db/holdfast/couchbase/couchbasetest"
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 	"github.com/holdfast-db/holdfast/retry"
 )
 
@@ -321,4 +322,27 @@ func TestAPanicInABulkOperationReachesItsCaller(t *testing.T) {
 		err := c.Do(ops, &couchbase.BulkOpOptions{Transcoder: &panicking{}})
 		t.Errorf("it returned %v", err)
 	})
+}
+
+func TestAPanicInAReadOfReplicasReachesItsCaller(t *testing.T) {
+	o := &couchbase.GetAllReplicaOptions{RetryStrategy: askedStrategy(func(couchbase.RetryReason) { panic("mine") })}
+	for name, read := range map[string]func(c *couchbase.Collection){
+		"any": func(c *couchbase.Collection) { _, _ = c.GetAnyReplica("a", (*couchbase.GetAnyReplicaOptions)(o)) },
+		"all": func(c *couchbase.Collection) {
+			must[*couchbase.GetAllReplicasResult](t)(c.GetAllReplicas("a", o)).Next()
+		},
+	} {
+		withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+			server.Use(couchbasetest.AnyOpcode, couchbasetest.Decide(func(*couchbasetest.Request) couchbasetest.Fault {
+				return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
+			}))
+			defer func() {
+				if v := recover(); v != "mine" {
+					t.Errorf("%s: recovered %v", name, v)
+				}
+			}()
+			read(client.Bucket("default").DefaultCollection())
+			t.Errorf("%s: it returned", name)
+		}, couchbasetest.Nodes(2))
+	}
 }
