@@ -99,6 +99,7 @@ func (c *kvCall) run() error {
 	cl := c.collection.bucket.cluster
 	if c.durability.persistTo != 0 || c.durability.replicateTo != 0 {
 		if err := c.checkCopies(); err != nil {
+			c.notSent()
 			return err
 		}
 	}
@@ -163,7 +164,14 @@ func (c *kvCall) encode(t Transcoder, value any) (b []byte, flags uint32, err er
 	b, flags, err = t.Encode(value)
 	span.End()
 	if err != nil {
-		c.span.End()
+		c.notSent()
 	}
 	return b, flags, err
+}
+
+// notSent ends the span of an operation that is refused before it is sent.
+func (c *kvCall) notSent() {
+	if c.span != nil {
+		c.span.End()
+	}
 }

@@ -346,3 +346,37 @@ func TestAPanicInAReadOfReplicasReachesItsCaller(t *testing.T) {
 		}, couchbasetest.Nodes(2))
 	}
 }
+
+// Whatever ends an operation, all its spans end.
+func TestSpansEndWhateverEndsTheirOperation(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, _ *couchbase.Cluster) {
+		tracer := &spans{}
+		client := connect(t, server, couchbase.ClusterOptions{Tracer: tracer})
+		defer client.Close(nil)
+		c := client.Bucket("default").DefaultCollection()
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, run := range map[string]func() error{
+			"success":                 func() error { return second(c.Upsert("a", 1, nil)) },
+			"a value that is no JSON": func() error { return second(c.Upsert("a", make(chan int), nil)) },
+			"too many copies":         func() error { return second(c.Upsert("a", 1, &couchbase.UpsertOptions{ReplicateTo: 3})) },
+			"too many copies, of a counter": func() error {
+				return second(c.Binary().Increment("n", &couchbase.IncrementOptions{PersistTo: 4}))
+			},
+			"cancellation": func() error { return second(c.Get("a", &couchbase.GetOptions{Context: cancelled})) },
+			"a refusal":    func() error { return second(c.Get("none", nil)) },
+			"a ping":       func() error { return second(client.Ping(nil)) },
+		} {
+			must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+			_ = run()
+			tracer.mu.Lock()
+			for _, s := range tracer.all {
+				if !s.ended {
+					t.Errorf("%s: the span %s did not end", name, s.name)
+				}
+			}
+			tracer.all = nil
+			tracer.mu.Unlock()
+		}
+	})
+}
