@@ -59,7 +59,7 @@ func (c *Collection) GetAllReplicas(id string, opts *GetAllReplicaOptions) (*Get
 }
 
 func (c *Collection) getReplicas(id string, opts *GetAllReplicaOptions) (*replicaRead[*GetReplicaResult], error) {
-	o := replicaOptions{opts.ReadPreference, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
+	o := replicaOptions{opts.ReadPreference, "", callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
 	return readReplicas(c, id, o, func(copyIndex int, o callOptions) (*GetReplicaResult, error) {
 		kind := kvGet
 		if copyIndex > 0 {

@@ -25,6 +25,7 @@ const (
 // replicaOptions are the options of all reads of replicas.
 type replicaOptions struct {
 	preference ReadPreference
+	capability string // that the bucket must have, "" for none
 	call       callOptions
 }
 
@@ -53,7 +54,7 @@ func readReplicas[T any](
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.call.timeout)
-	copies, err := c.chooseCopies(ctx, id, o.preference)
+	copies, err := c.chooseCopies(ctx, id, o)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -112,17 +113,20 @@ func (r *replicaRead[T]) first() (T, error) {
 }
 
 // chooseCopies returns which copies of a document a read asks: 0 is the active node's. It waits until the bucket is open.
-func (c *Collection) chooseCopies(ctx context.Context, id string, preference ReadPreference) ([]int, error) {
-	if preference > ReadPreferenceSelectedServerGroup {
-		return nil, invalid("ReadPreference %d does not exist", preference)
+func (c *Collection) chooseCopies(ctx context.Context, id string, o replicaOptions) ([]int, error) {
+	if o.preference > ReadPreferenceSelectedServerGroup {
+		return nil, invalid("ReadPreference %d does not exist", o.preference)
 	}
-	group, grouped := c.bucket.cluster.settings.serverGroup, preference == ReadPreferenceSelectedServerGroup
+	group, grouped := c.bucket.cluster.settings.serverGroup, o.preference == ReadPreferenceSelectedServerGroup
 	if grouped && group == "" {
 		return nil, invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup")
 	}
 	s, err := c.bucket.opened(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if o.capability != "" && !s.Map.BucketCan(o.capability) {
+		return nil, fmt.Errorf("couchbase: the bucket has not the capability %s%w", o.capability, silent{ErrFeatureNotAvailable})
 	}
 	var copies []int
 	for i := range 1 + s.Map.Replicas {

@@ -453,3 +453,21 @@ func TestHowAWaitUntilReadyEnds(t *testing.T) {
 		})
 	}
 }
+
+// RFC 0076: a bucket without the capability "subdoc.ReplicaRead" has no look-ups on replicas. Reads of whole documents need none.
+func TestLookUpsOnReplicasNeedTheirCapability(t *testing.T) {
+	specs := []couchbase.LookupInSpec{couchbase.GetSpec("", nil)}
+	for version, can := range map[string]bool{"7.2": false, "7.6": true} {
+		withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+			must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+			for name, err := range map[string]error{
+				"any": second(c.LookupInAnyReplica("a", specs, nil)), "all": second(c.LookupInAllReplicas("a", specs, nil)),
+			} {
+				if can != (err == nil) || err != nil && !errors.Is(err, couchbase.ErrFeatureNotAvailable) {
+					t.Errorf("version %s, %s: %v", version, name, err)
+				}
+			}
+			must[*couchbase.GetReplicaResult](t)(c.GetAnyReplica("a", nil))
+		}, couchbasetest.Nodes(2), couchbasetest.Version(version))
+	}
+}
