@@ -106,3 +106,29 @@ func TestLeavingInEachPhase(t *testing.T) {
 		}
 	}
 }
+
+// A deadline that has passed before the operation begins: nothing is sent.
+func TestADeadlineThatHasPassed(t *testing.T) {
+	for _, idempotent := range []bool{true, false} {
+		inWorld(t, nil, func(w *world) {
+			q := w.increment(keyOf0)
+			if idempotent {
+				q = w.get(keyOf0)
+			}
+			ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+			defer cancel()
+			_, err := w.within(ctx, time.Second, q)
+			if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, operation.ErrRequestCanceled) || err.Ambiguous {
+				t.Errorf("%v", err)
+			}
+			q.Began = time.Now().Add(-2 * time.Second)
+			_, err = w.within(context.Background(), time.Second, q)
+			if !errors.Is(err, operation.ErrUnambiguousTimeout) || errors.Is(err, context.DeadlineExceeded) || err.Ambiguous || err.Observed != 2*time.Second {
+				t.Errorf("%v", err)
+			}
+			if len(w.Log()) != 0 {
+				t.Errorf("requests %v", w.requests())
+			}
+		})
+	}
+}
