@@ -13,13 +13,32 @@ type BulkOp interface {
 	run(c *Collection, o *BulkOpOptions)
 }
 
-// BulkOpOptions are the options of [Collection.Do]. They hold for each of its operations.
+// BulkOpOptions are the options of [Collection.Do].
 type BulkOpOptions struct {
-	Timeout       time.Duration // 0: the cluster's
+	Timeout       time.Duration // of all operations together; 0: the cluster's, for each of them
 	Transcoder    Transcoder    // nil: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 	ParentSpan    RequestSpan
 	Context       context.Context // nil: none. The operations end when it does.
+}
+
+// from returns the options of an operation of a Do that began at a time. One whose time is over already is not sent.
+func (o *BulkOpOptions) from(began time.Time) *BulkOpOptions {
+	left := *o
+	if o.Timeout <= 0 {
+		return &left
+	}
+	if left.Timeout = o.Timeout - time.Since(began); left.Timeout > 0 {
+		return &left
+	}
+	parent := o.Context
+	if parent == nil {
+		parent = context.Background()
+	}
+	ended, cancel := context.WithDeadline(parent, began)
+	cancel()
+	left.Context, left.Timeout = ended, o.Timeout
+	return &left
 }
 
 // bulkSideBySide is the number of operations of one Do that run at a time.
@@ -39,6 +58,7 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 			return invalid("ops[%d] is nil", i)
 		}
 	}
+	began := time.Now()
 	next := make(chan BulkOp)
 	var workers sync.WaitGroup
 	var panicked atomic.Pointer[any]
@@ -48,7 +68,7 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 				panicked.CompareAndSwap(nil, &v)
 			}
 		}()
-		op.run(c, opts)
+		op.run(c, opts.from(began))
 	}
 	for range min(bulkSideBySide, len(ops)) {
 		workers.Go(func() {

@@ -471,3 +471,41 @@ func TestLookUpsOnReplicasNeedTheirCapability(t *testing.T) {
 		}, couchbasetest.Nodes(2), couchbasetest.Version(version))
 	}
 }
+
+// As in gocb, the timeout of a Do is that of all its operations together, however many there are.
+func TestTheTimeoutOfBulkOperations(t *testing.T) {
+	for _, test := range []struct {
+		timeout, ends time.Duration
+	}{{time.Second, time.Second}, {0, 4 * 2500 * time.Millisecond}} {
+		withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+			c := client.Bucket("default").DefaultCollection()
+			must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+			server.Pause(0)
+			var ops []couchbase.BulkOp
+			for range 200 {
+				ops = append(ops, &couchbase.UpsertOp{ID: "a", Value: 1})
+			}
+			began := time.Now()
+			if err := c.Do(ops, &couchbase.BulkOpOptions{Timeout: test.timeout}); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took < test.ends || took > test.ends+time.Millisecond {
+				t.Errorf("with %v it took %v", test.timeout, took)
+			}
+			ambiguous := 0
+			for _, op := range ops {
+				err := op.(*couchbase.UpsertOp).Err
+				if !errors.Is(err, couchbase.ErrTimeout) {
+					t.Errorf("%v", err)
+				}
+				if errors.Is(err, couchbase.ErrAmbiguousTimeout) {
+					ambiguous++
+				}
+			}
+			if test.timeout > 0 && ambiguous != 64 {
+				t.Errorf("%d may have been applied, but 64 were sent", ambiguous)
+			}
+			server.Resume(0)
+		})
+	}
+}
