@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -508,4 +509,47 @@ func TestTheTimeoutOfBulkOperations(t *testing.T) {
 			server.Resume(0)
 		})
 	}
+}
+
+// A bucket that is removed and made again has other collections, whose version begins again at 0. Another collection may have the id now.
+func TestCollectionsOfABucketThatIsMadeAgain(t *testing.T) {
+	withCluster(t, func(t *testing.T, server *couchbasetest.Cluster, client *couchbase.Cluster) {
+		prepare := func(names ...string) {
+			if err := server.CreateBucket(couchbasetest.Bucket{Name: "b"}); err != nil {
+				t.Fatal(err)
+			}
+			must[uint64](t)(server.CreateScope("b", "s"))
+			for _, name := range names {
+				must[uint64](t)(server.CreateCollection("b", "s", couchbasetest.Collection{Name: name}))
+			}
+		}
+		prepare("c", "d", "e", "f", "g", "other")
+		c, d := client.Bucket("b").Scope("s").Collection("c"), client.Bucket("b").Scope("s").Collection("d")
+		must[*couchbase.MutationResult](t)(c.Upsert("a", 1, nil))
+		must[*couchbase.MutationResult](t)(d.Upsert("a", 1, nil))
+		if err := server.DropBucket("b"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		var waiting sync.WaitGroup
+		for range 16 {
+			waiting.Go(func() {
+				if _, err := c.Upsert("waits", 1, &couchbase.UpsertOptions{Timeout: 10 * time.Second}); err != nil {
+					t.Errorf("a write that waited: %v", err)
+				}
+			})
+		}
+		<-time.After(time.Second)
+		prepare("other", "c")
+		waiting.Wait()
+		if _, found := server.DocumentIn("b", "s", "other", "waits"); found {
+			t.Error("a write went to another collection")
+		}
+		if _, err := c.Get("a", nil); !errors.Is(err, couchbase.ErrDocumentNotFound) {
+			t.Errorf("%v", err)
+		}
+		if _, err := d.Get("a", &couchbase.GetOptions{Timeout: 100 * time.Millisecond}); !errors.Is(err, couchbase.ErrCollectionNotFound) {
+			t.Errorf("a collection that is not there any more: %v", err)
+		}
+	})
 }

@@ -40,6 +40,11 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	if m.HasBucket() {
 		b.err, b.missing = nil, false
 	}
+	if old != nil && old.Map.HasBucket() && old.Map.UUID != m.UUID {
+		for _, c := range b.collections {
+			c.forget()
+		}
+	}
 	b.snapshot.Store(s)
 	if l := b.settleLocked(); l != nil {
 		left = append(left, l)
