@@ -154,7 +154,7 @@ func (u *run) failedSpec(cause *attemptError) {
 		return
 	}
 	cause.specIndex, cause.specStatus = index, status
-	if m := meaningOf(status, u.request.Opcode, 0); m.kind != nil && m.reason == retry.ReasonUnknown {
+	if m := meaningOf(status, u.request.Opcode, 0); m.kind != nil {
 		cause.kind = m.kind
 	}
 }

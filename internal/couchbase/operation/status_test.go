@@ -175,3 +175,15 @@ func TestWhatAStatusDoesToTheConnection(t *testing.T) {
 		})
 	}
 }
+
+// RFC 0049: a request waits for the connection, not for the strategy's delay, after the server said that the old one has no bucket.
+func TestAConnectionWithoutItsBucketIsReplacedWhileTheRequestWaits(t *testing.T) {
+	inWorld(t, status(memd.StatusNoBucket, 1), func(w *world) {
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "requests", w.where(), "0s@a 10ms@a")
+	}, strategy(retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		return retry.After(time.Second), nil
+	})))
+}
