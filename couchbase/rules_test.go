@@ -553,3 +553,44 @@ func TestCollectionsOfABucketThatIsMadeAgain(t *testing.T) {
 		}
 	})
 }
+
+// Servers that accept only part of the features are used as far as they go.
+func TestOlderServers(t *testing.T) {
+	for _, version := range []string{"6.0", "6.5", "6.6", "7.0", "7.1", "7.2", "7.6"} {
+		withCollection(t, func(t *testing.T, c *couchbase.Collection) {
+			for _, op := range operations {
+				if op.name != "Insert" {
+					must[*couchbase.MutationResult](t)(c.Upsert("a", 1, &couchbase.UpsertOptions{Expiry: time.Hour}))
+				}
+				id := "a"
+				if op.name == "Insert" {
+					id = "new"
+				}
+				err := op.run(c, id, func(any) {})
+				switch {
+				case op.name == "LookupInAnyReplica" && version < "7.6":
+					if !errors.Is(err, couchbase.ErrFeatureNotAvailable) {
+						t.Errorf("%s, %s: %v", version, op.name, err)
+					}
+				case op.name == "Unlock": // it was not locked
+					if !errors.Is(err, couchbase.ErrDocumentNotLocked) && !errors.Is(err, couchbase.ErrTemporaryFailure) {
+						t.Errorf("%s, %s: %v", version, op.name, err)
+					}
+				case err != nil:
+					t.Errorf("%s, %s: %v", version, op.name, err)
+				}
+				if op.name == "GetAndLock" {
+					<-time.After(2 * time.Second)
+				}
+			}
+			_, err := c.Upsert("a", 1, &couchbase.UpsertOptions{DurabilityLevel: couchbase.DurabilityLevelMajority})
+			if version < "6.5" != errors.Is(err, couchbase.ErrFeatureNotAvailable) || version >= "6.5" && err != nil {
+				t.Errorf("%s, a durable write: %v", version, err)
+			}
+			_, err = c.Upsert("a", 1, &couchbase.UpsertOptions{PreserveExpiry: true})
+			if version < "7.0" != errors.Is(err, couchbase.ErrFeatureNotAvailable) || version >= "7.0" && err != nil {
+				t.Errorf("%s, a preserved expiry: %v", version, err)
+			}
+		}, couchbasetest.Nodes(2), couchbasetest.Version(version))
+	}
+}
