@@ -166,3 +166,42 @@ func TestARefusalOfAnIDThatTheNodeItselfNamesCostsFewRequests(t *testing.T) {
 		equal(t, "requests", w.where(), "0s@a 0s@a 0s@a 1ms@a 1ms@a 11ms@a 11ms@a 61ms@a 61ms@a 161ms@a 161ms@a")
 	})
 }
+
+// The answer to a look-up comes after the map of a bucket that was made again: it is the id of a collection that is not there any more.
+func TestAnIDOfABucketThatIsNotThereAnyMore(t *testing.T) {
+	m := &manifest{uid: 5, id: 555}
+	inWorld(t, func(host string, n int, r memd.Packet) (answer, bool) {
+		a, ok := m.answer(host, n, r)
+		if n == 0 {
+			<-time.After(5 * ms)
+		}
+		return a, ok
+	}, func(w *world) {
+		time.AfterFunc(2*ms, func() {
+			again := newest(2)
+			again.UUID = "of the new bucket"
+			w.SetMap(again)
+			w.nodes["b"].Push(true)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.uid, m.id = 1, 8
+		})
+		r, err := w.do(w.named(w.increment(keyOf0)))
+		if err != nil || r.CollectionID != 8 {
+			t.Errorf("%v, id %d", err, r.CollectionID)
+		}
+		equal(t, "ids of the requests", m.prefixes, []string{"8 <nil>"})
+		if m.lookups != 2 {
+			t.Errorf("%d look-ups", m.lookups)
+		}
+	})
+}
+
+func TestALookUpThatTheServerDoesNotKnow(t *testing.T) {
+	inWorld(t, status(memd.StatusUnknownCommand, always), func(w *world) {
+		_, err := w.do(w.named(w.increment(keyOf0)))
+		if !errors.Is(err, operation.ErrFeatureNotAvailable) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous || len(w.Log()) != 1 {
+			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	})
+}
