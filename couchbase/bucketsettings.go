@@ -112,6 +112,8 @@ func (s *BucketSettings) check() error {
 		return invalid("BucketType is memcached, which the client does not support")
 	case s.MaxTTL < 0 || s.MaxExpiry < 0:
 		return invalid("MaxExpiry and MaxTTL must not be negative")
+	case isPartOfSecond(s.MaxTTL), isPartOfSecond(s.MaxExpiry), isPartOfSecond(s.HistoryRetentionDuration):
+		return invalid("MaxExpiry, MaxTTL or HistoryRetentionDuration is less than a second; servers count in seconds, and 0 means no limit")
 	case s.MaxTTL != 0 && s.MaxExpiry != 0 && s.MaxTTL != s.MaxExpiry:
 		return invalid("MaxExpiry and MaxTTL are different; MaxTTL is deprecated")
 	case s.HistoryRetentionDuration < 0:
@@ -124,6 +126,9 @@ func (s *BucketSettings) check() error {
 	}
 	return nil
 }
+
+// isPartOfSecond reports whether a duration would become 0 seconds.
+func isPartOfSecond(d time.Duration) bool { return d > 0 && d < time.Second }
 
 // form returns the settings that a bucket can change, as the cluster manager takes them.
 func (s *BucketSettings) form() url.Values {

@@ -2,7 +2,9 @@ package couchbase
 
 import (
 	"context"
+	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,13 +13,32 @@ type BulkOp interface {
 	run(c *Collection, o *BulkOpOptions)
 }
 
-// BulkOpOptions are the options of [Collection.Do]. They hold for each of its operations.
+// BulkOpOptions are the options of [Collection.Do].
 type BulkOpOptions struct {
-	Timeout       time.Duration // 0: the cluster's
+	Timeout       time.Duration // of all operations together; 0: the cluster's, for each of them
 	Transcoder    Transcoder    // nil: the cluster's
 	RetryStrategy RetryStrategy // nil: the cluster's
 	ParentSpan    RequestSpan
 	Context       context.Context // nil: none. The operations end when it does.
+}
+
+// from returns the options of an operation of a Do that began at a time. One whose time is over already is not sent.
+func (o *BulkOpOptions) from(began time.Time) *BulkOpOptions {
+	left := *o
+	if o.Timeout <= 0 {
+		return &left
+	}
+	if left.Timeout = o.Timeout - time.Since(began); left.Timeout > 0 {
+		return &left
+	}
+	parent := o.Context
+	if parent == nil {
+		parent = context.Background()
+	}
+	ended, cancel := context.WithDeadline(parent, began)
+	cancel()
+	left.Context, left.Timeout = ended, o.Timeout
+	return &left
 }
 
 // bulkSideBySide is the number of operations of one Do that run at a time.
@@ -33,16 +54,26 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 		return err
 	}
 	for i, op := range ops {
-		if op == nil {
+		if op == nil || reflect.ValueOf(op).IsNil() { // every BulkOp is a pointer
 			return invalid("ops[%d] is nil", i)
 		}
 	}
+	began := time.Now()
 	next := make(chan BulkOp)
 	var workers sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	run := func(op BulkOp) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked.CompareAndSwap(nil, &v)
+			}
+		}()
+		op.run(c, opts.from(began))
+	}
 	for range min(bulkSideBySide, len(ops)) {
 		workers.Go(func() {
 			for op := range next {
-				op.run(c, opts)
+				run(op)
 			}
 		})
 	}
@@ -51,6 +82,9 @@ func (c *Collection) Do(ops []BulkOp, opts *BulkOpOptions) error {
 	}
 	close(next)
 	workers.Wait()
+	if v := panicked.Load(); v != nil {
+		panic(*v) // the caller can recover it, as with a single operation
+	}
 	return nil
 }
 

@@ -53,7 +53,7 @@ func collectionForm(maxExpiry time.Duration, history *CollectionHistorySettings)
 	switch {
 	case maxExpiry < 0 && maxExpiry != noExpiry:
 		return nil, invalid("MaxExpiry is %v; it must be -1s or not negative", maxExpiry)
-	case maxExpiry > 0 && maxExpiry < time.Second:
+	case isPartOfSecond(maxExpiry):
 		return nil, invalid("MaxExpiry is %v; servers count in seconds", maxExpiry)
 	case maxExpiry != 0:
 		form.Set("maxTTL", strconv.FormatInt(int64(maxExpiry/time.Second), 10))

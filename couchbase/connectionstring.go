@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/clustermap"
+	"github.com/holdfast-db/holdfast/internal/couchbase/kv"
 )
 
 // stringOption reads one option of a connection string.
@@ -45,7 +47,7 @@ var stringOptions = map[string]stringOption{
 	"max_perhost_idle_http_connections":     countOption(func(s *settings, n int) { s.http.maxIdlePerHost = n }),
 	"idle_http_connection_timeout":          durationOption(func(s *settings) *time.Duration { return &s.http.idleTimeout }),
 	"http_connect_timeout":                  durationOption(func(s *settings) *time.Duration { return &s.http.connectTimeout }),
-	"max_queue_size":                        countOption(func(s *settings, n int) { s.cluster.KV.MaxQueue = n }),
+	"max_queue_size":                        maxQueueSize,
 	"kv_pool_size":                          oneConnection,
 	"bootstrap_on":                          bootstrapOn,
 	"ca_cert_path":                          caCertPath,
@@ -76,9 +78,11 @@ func durationOption(field func(*settings) *time.Duration) stringOption {
 	return func(s *settings, value string) error {
 		d, err := time.ParseDuration(value)
 		if ms, numberErr := strconv.ParseInt(value, 10, 64); numberErr == nil {
-			if ms > int64(time.Duration(1<<63-1)/time.Millisecond) {
+			const most = math.MaxInt64 / int64(time.Millisecond)
+			if ms > most {
 				return fmt.Errorf("%q is too long", value)
 			}
+			ms = max(ms, -most) // it is refused below
 			d, err = time.Duration(ms)*time.Millisecond, nil
 		}
 		switch {
@@ -115,6 +119,15 @@ func countOption(set func(s *settings, n int)) stringOption {
 		set(s, int(n))
 		return nil
 	}
+}
+
+func maxQueueSize(s *settings, value string) error {
+	n, err := strconv.ParseUint(value, 10, 31)
+	if err != nil || n > kv.MostMaxQueue {
+		return fmt.Errorf("%q is not a number of operations from 0 to %d", value, kv.MostMaxQueue)
+	}
+	s.cluster.KV.MaxQueue = int(n)
+	return nil
 }
 
 func networkOption(s *settings, value string) error {

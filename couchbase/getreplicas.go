@@ -59,7 +59,7 @@ func (c *Collection) GetAllReplicas(id string, opts *GetAllReplicaOptions) (*Get
 }
 
 func (c *Collection) getReplicas(id string, opts *GetAllReplicaOptions) (*replicaRead[*GetReplicaResult], error) {
-	o := replicaOptions{opts.ReadPreference, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
+	o := replicaOptions{opts.ReadPreference, "", callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
 	return readReplicas(c, id, o, func(copyIndex int, o callOptions) (*GetReplicaResult, error) {
 		kind := kvGet
 		if copyIndex > 0 {
@@ -88,7 +88,10 @@ type GetAllReplicasResult struct {
 }
 
 // Next waits for another copy, and returns it, or nil if there is none any more.
-func (r *GetAllReplicasResult) Next() *GetReplicaResult { return <-r.read.answers }
+func (r *GetAllReplicasResult) Next() *GetReplicaResult {
+	answer, _ := r.read.next()
+	return answer
+}
 
 // Close ends the reads that are under way. It need not be called after Next has returned nil.
 func (r *GetAllReplicasResult) Close() error {

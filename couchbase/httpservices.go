@@ -35,14 +35,8 @@ func newHTTPServices(s *settings, cfg Config, c *cluster.Cluster) (*httpServices
 		h.scheme = "https"
 	}
 	credential := func(service clustermap.Service, address string) (services.Credential, error) {
-		pairs, err := s.authenticator.Credentials(AuthCredsRequest{Service: serviceTypes[service], Endpoint: endpoint(h.scheme, address)})
-		if err != nil {
-			return services.Credential{}, fmt.Errorf("the Authenticator's credentials for %s: %w", address, err)
-		}
-		if len(pairs) != 1 {
-			return services.Credential{}, fmt.Errorf("the Authenticator has %d credentials for %s; it must have one", len(pairs), address)
-		}
-		return services.Credential{Username: pairs[0].Username, Password: pairs[0].Password}, nil
+		pair, err := s.credential(serviceTypes[service], endpoint(h.scheme, address))
+		return services.Credential{Username: pair.Username, Password: pair.Password}, err
 	}
 	var err error
 	h.client, err = services.New(services.Config{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
+	"github.com/holdfast-db/holdfast/internal/couchbase/operation"
 )
 
 // LookupInAnyReplicaOptions are the options of [Collection.LookupInAnyReplica].
@@ -64,7 +65,7 @@ func (c *Collection) lookUpReplicas(id string, ops []LookupInSpec, opts *LookupI
 	if _, _, err := encodeLookup(ops); err != nil {
 		return nil, err
 	}
-	o := replicaOptions{opts.ReadPreference, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
+	o := replicaOptions{opts.ReadPreference, operation.CapabilityReplicaLookup, callOptions{opts.Timeout, opts.RetryStrategy, opts.ParentSpan, opts.Context, opts.Internal.User}}
 	return readReplicas(c, id, o, func(copyIndex int, o callOptions) (*LookupInReplicaResult, error) {
 		result, err := c.lookUp(kvLookupIn, id, ops, memd.DocFlags(opts.Internal.DocFlags), copyIndex, o)
 		if err != nil {
@@ -89,7 +90,10 @@ type LookupInAllReplicasResult struct {
 }
 
 // Next waits for another copy, and returns its parts, or nil if there is none any more.
-func (r *LookupInAllReplicasResult) Next() *LookupInReplicaResult { return <-r.read.answers }
+func (r *LookupInAllReplicasResult) Next() *LookupInReplicaResult {
+	answer, _ := r.read.next()
+	return answer
+}
 
 // Close ends the reads that are under way. It need not be called after Next has returned nil.
 func (r *LookupInAllReplicasResult) Close() error {

@@ -62,10 +62,12 @@ func TestBucketsAreManaged(t *testing.T) {
 			t.Errorf("a bucket that is gone: %v", err)
 		}
 		for name, err := range map[string]error{
-			"no name":       manager.DropBucket("", nil),
-			"memcached":     manager.CreateBucket(couchbase.CreateBucketSettings{BucketSettings: couchbase.BucketSettings{Name: "m", BucketType: couchbase.MemcachedBucketType}}, nil),
-			"two expiries":  manager.UpdateBucket(couchbase.BucketSettings{Name: "m", MaxTTL: 1, MaxExpiry: 2}, nil),
-			"no such level": manager.UpdateBucket(couchbase.BucketSettings{Name: "m", MinimumDurabilityLevel: 9}, nil),
+			"no name":                          manager.DropBucket("", nil),
+			"memcached":                        manager.CreateBucket(couchbase.CreateBucketSettings{BucketSettings: couchbase.BucketSettings{Name: "m", BucketType: couchbase.MemcachedBucketType}}, nil),
+			"two expiries":                     manager.UpdateBucket(couchbase.BucketSettings{Name: "m", MaxTTL: time.Second, MaxExpiry: time.Minute}, nil),
+			"an expiry that would become none": manager.UpdateBucket(couchbase.BucketSettings{Name: "new", MaxExpiry: time.Second - 1}, nil),
+			"a history that would become none": manager.CreateBucket(couchbase.CreateBucketSettings{BucketSettings: couchbase.BucketSettings{Name: "m", HistoryRetentionDuration: 1}}, nil),
+			"no such level":                    manager.UpdateBucket(couchbase.BucketSettings{Name: "m", MinimumDurabilityLevel: 9}, nil),
 		} {
 			if !errors.Is(err, couchbase.ErrInvalidArgument) {
 				t.Errorf("%s: %v", name, err)

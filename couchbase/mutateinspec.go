@@ -174,7 +174,7 @@ func encodeMutation(ops []MutateInSpec) (value []byte, order []int, err error) {
 			return nil, nil, err
 		}
 	}
-	order = attributesFirst(len(ops), func(i int) bool { return ops[i].isXattr })
+	order = attributesFirst(len(ops), func(i int) bool { return specs[i].Flags&memd.SpecXattr != 0 })
 	for _, i := range order {
 		value = memd.AppendMutation(value, specs[i])
 	}

@@ -85,6 +85,8 @@ func TestClusterOptionsThatAreRefused(t *testing.T) {
 		{"a timeout that is none", "couchbase://h?kv_timeout=abc", ClusterOptions{}, "kv_timeout"},
 		{"a timeout of nothing", "couchbase://h?query_timeout=0", ClusterOptions{}, "not positive"},
 		{"a timeout beyond all limits", "couchbase://h?kv_timeout=99999999999999999", ClusterOptions{}, "too long"},
+		{"a timeout below all limits", "couchbase://h?kv_timeout=-9223372036854775807", ClusterOptions{}, "not positive"},
+		{"a queue that no connection can have", "couchbase://h?max_queue_size=32769", ClusterOptions{}, "max_queue_size"},
 		{"a boolean that is none", "couchbase://h?compression=maybe", ClusterOptions{}, "maybe"},
 		{"several connections", "couchbase://h?kv_pool_size=2", ClusterOptions{}, "kv_pool_size"},
 		{"maps over HTTP", "couchbase://h?bootstrap_on=http", ClusterOptions{}, "bootstrap_on"},

@@ -25,6 +25,7 @@ const (
 // replicaOptions are the options of all reads of replicas.
 type replicaOptions struct {
 	preference ReadPreference
+	capability string // that the bucket must have, "" for none
 	call       callOptions
 }
 
@@ -32,7 +33,10 @@ type replicaOptions struct {
 type replicaRead[T any] struct {
 	answers chan T
 	cancel  context.CancelFunc
-	missing error // why there is no answer, after answers was closed
+
+	// After answers was closed:
+	missing  error // why there is no answer
+	panicked any   // the panic of the application's code in one of the reads, nil if there was none
 }
 
 // readReplicas reads the copies of a document. read reads one of them: 0 is the active node's.
@@ -50,7 +54,7 @@ func readReplicas[T any](
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.call.timeout)
-	copies, err := c.chooseCopies(ctx, id, o.preference)
+	copies, err := c.chooseCopies(ctx, id, o)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -61,14 +65,20 @@ func readReplicas[T any](
 	var mu sync.Mutex
 	for _, copyIndex := range copies {
 		readers.Go(func() {
-			answer, err := read(copyIndex, o.call)
-			if err == nil {
+			var err error
+			defer func() {
+				v := recover()
+				mu.Lock()
+				defer mu.Unlock()
+				r.missing = errors.Join(r.missing, err)
+				if v != nil {
+					r.panicked = v
+				}
+			}()
+			var answer T
+			if answer, err = read(copyIndex, o.call); err == nil {
 				r.answers <- answer
-				return
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			r.missing = errors.Join(r.missing, err)
 		})
 	}
 	go func() {
@@ -79,10 +89,19 @@ func readReplicas[T any](
 	return r, nil
 }
 
+// next waits for another answer. It reports false if there is none any more. A panic of the application's code reaches the caller.
+func (r *replicaRead[T]) next() (T, bool) {
+	answer, ok := <-r.answers
+	if !ok && r.panicked != nil {
+		panic(r.panicked)
+	}
+	return answer, ok
+}
+
 // first returns the first answer and ends the other reads.
 func (r *replicaRead[T]) first() (T, error) {
 	defer r.cancel()
-	answer, ok := <-r.answers
+	answer, ok := r.next()
 	if ok {
 		return answer, nil
 	}
@@ -94,17 +113,20 @@ func (r *replicaRead[T]) first() (T, error) {
 }
 
 // chooseCopies returns which copies of a document a read asks: 0 is the active node's. It waits until the bucket is open.
-func (c *Collection) chooseCopies(ctx context.Context, id string, preference ReadPreference) ([]int, error) {
-	if preference > ReadPreferenceSelectedServerGroup {
-		return nil, invalid("ReadPreference %d does not exist", preference)
+func (c *Collection) chooseCopies(ctx context.Context, id string, o replicaOptions) ([]int, error) {
+	if o.preference > ReadPreferenceSelectedServerGroup {
+		return nil, invalid("ReadPreference %d does not exist", o.preference)
 	}
-	group, grouped := c.bucket.cluster.settings.serverGroup, preference == ReadPreferenceSelectedServerGroup
+	group, grouped := c.bucket.cluster.settings.serverGroup, o.preference == ReadPreferenceSelectedServerGroup
 	if grouped && group == "" {
 		return nil, fmt.Errorf("%w%w", invalid("ReadPreferenceSelectedServerGroup needs ClusterOptions.PreferredServerGroup"), silent{ErrDocumentUnretrievable})
 	}
 	s, err := c.bucket.opened(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if o.capability != "" && !s.Map.BucketCan(o.capability) {
+		return nil, fmt.Errorf("couchbase: the bucket has not the capability %s%w", o.capability, silent{ErrFeatureNotAvailable})
 	}
 	var copies []int
 	for i := range 1 + s.Map.Replicas {

@@ -35,7 +35,7 @@ var (
 	// ErrEncodingFailure means that a value could not be encoded. Nothing was sent.
 	ErrEncodingFailure = errors.New("encoding failure")
 	// ErrDecodingFailure means that a value could not be decoded.
-	ErrDecodingFailure = errors.New("decoding failure")
+	ErrDecodingFailure = operation.ErrDecodingFailure
 	// ErrUnsupportedOperation means that the server does not know or support the operation.
 	ErrUnsupportedOperation = operation.ErrUnsupportedOperation
 	// ErrAmbiguousTimeout is a timeout of an operation that may have been applied.

@@ -150,25 +150,34 @@ func (s *settings) configureConnections(cs *connstr.ConnString, cfg Config, opts
 	if cs.TLS {
 		c.KV.TLS = s.tlsConfig(opts.InternalConfig.TLSRootCAProvider)
 	}
-	pairs, err := s.authenticator.Credentials(AuthCredsRequest{Service: ServiceTypeKeyValue})
+	pair, err := s.credential(ServiceTypeKeyValue, "")
 	if err != nil {
-		return fmt.Errorf("couchbase: the Authenticator's credentials: %w%w", err, silent{ErrAuthenticationFailure})
+		return err
 	}
-	if len(pairs) != 1 {
-		return invalid("the Authenticator has %d credentials for the key-value service; it must have one", len(pairs))
-	}
-	if pairs[0] == (UserPassPair{}) {
+	if pair == (UserPassPair{}) {
 		if !cs.TLS {
 			return invalid("the Authenticator has neither a name nor, without TLS, a certificate")
 		}
 		return nil
 	}
-	return s.logIn(pairs[0])
+	return s.logIn(pair)
 }
 
-// logIn sets the login of the connections.
-func (s *settings) logIn(pair UserPassPair) error {
-	credential := kv.Credential{Username: pair.Username, Password: pair.Password}
+// credential asks the authenticator for the name and the password for an endpoint.
+func (s *settings) credential(service ServiceType, endpoint string) (UserPassPair, error) {
+	pairs, err := s.authenticator.Credentials(AuthCredsRequest{Service: service, Endpoint: endpoint})
+	if err != nil {
+		return UserPassPair{}, fmt.Errorf("couchbase: the Authenticator's credentials: %w%w", err, silent{ErrAuthenticationFailure})
+	}
+	if len(pairs) != 1 {
+		return UserPassPair{}, invalid("the Authenticator has %d credentials for the service %s; it must have one", len(pairs), service.reportName())
+	}
+	return pairs[0], nil
+}
+
+// logIn sets the login of the connections, which asks the authenticator for each of them. first is its answer to begin with.
+func (s *settings) logIn(first UserPassPair) error {
+	credential := kv.Credential{Username: first.Username, Password: first.Password}
 	for _, m := range s.security.AllowedSaslMechanisms {
 		credential.Mechanisms = append(credential.Mechanisms, string(m))
 		credential.AllowPlain = credential.AllowPlain || m == PlainSaslMechanism
@@ -177,7 +186,10 @@ func (s *settings) logIn(pair UserPassPair) error {
 	if err != nil {
 		return fmt.Errorf("%w%w", invalid("%v", err), silent{err})
 	}
-	s.cluster.KV.Login = login
+	s.cluster.KV.Login = login.AskedBy(func(address string) (username, password string, err error) {
+		pair, err := s.credential(ServiceTypeKeyValue, address)
+		return pair.Username, pair.Password, err
+	})
 	return nil
 }
 

@@ -52,6 +52,27 @@ func TestExtendedAttributesAreSentFirst(t *testing.T) {
 	}
 }
 
+func TestTheOrderOfChanges(t *testing.T) {
+	xattr := &UpsertSpecOptions{IsXattr: true}
+	for _, c := range []struct {
+		name string
+		ops  []MutateInSpec
+		want []int
+	}{
+		{"attributes are sent first, each kind in the caller's order", []MutateInSpec{UpsertSpec("a", 1, nil), UpsertSpec("x", 1, xattr), UpsertSpec("b", 1, nil), UpsertSpec("y", 1, xattr)}, []int{1, 3, 0, 2}},
+		{"a macro is about an attribute, whether the option says so or not", []MutateInSpec{UpsertSpec("a", 1, nil), UpsertSpec("x", MutationMacroCAS, nil)}, []int{1, 0}},
+		{"the same path twice keeps its order", []MutateInSpec{UpsertSpec("a", 1, nil), UpsertSpec("a", 2, nil)}, []int{0, 1}},
+	} {
+		value, order, err := encodeMutation(c.ops)
+		if err != nil || !slices.Equal(order, c.want) {
+			t.Errorf("%s: %v %v", c.name, order, err)
+		}
+		if len(value) == 0 {
+			t.Errorf("%s: nothing is sent", c.name)
+		}
+	}
+}
+
 func TestSpecsThatNoServerTakes(t *testing.T) {
 	long := strings.Repeat("p", 1025)
 	lookup := func(specs ...LookupInSpec) error { _, _, err := encodeLookup(specs); return err }

@@ -117,6 +117,9 @@ func (w *readiness) wait() error {
 			return w.late(cause)
 		}
 		action := strategy.RetryAfter(w, NotReadyRetryReason)
+		if failed, ok := action.(*FailedRetryAction); ok && failed != nil {
+			return w.late(errors.Join(cause, failed.Err))
+		}
 		if action == nil || action.Duration() <= 0 {
 			return w.late(cause)
 		}

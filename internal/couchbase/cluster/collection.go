@@ -20,9 +20,12 @@ type Collection struct {
 	bucket *Bucket
 	name   collectionName
 	id     atomic.Pointer[CollectionID]
+	// refused is the latest id that a node did not know.
+	refused atomic.Pointer[CollectionID]
 
-	mu     sync.Mutex
-	lookup *Lookup // the one under way, or nil
+	mu      sync.Mutex
+	lookup  *Lookup // the one under way, or nil
+	changes int     // how often the bucket became another one
 }
 
 // CollectionID is what a lookup of a collection found. It never changes.
@@ -41,6 +44,8 @@ type Lookup struct {
 	conn  *kv.Conn
 	reply kv.Reply
 	err   error
+
+	changes int // of the collection when the lookup began
 }
 
 var defaultCollection = &CollectionID{Prefix: memd.AppendCollectionID(nil, 0)}
@@ -83,7 +88,7 @@ func (c *Collection) LookUp(conn *kv.Conn) *Lookup {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lookup == nil {
-		l := &Lookup{done: make(chan struct{}), known: make(chan struct{}), conn: conn, err: ErrClosed}
+		l := &Lookup{done: make(chan struct{}), known: make(chan struct{}), conn: conn, err: ErrClosed, changes: c.changes}
 		c.lookup = l
 		if !c.bucket.cluster.start(func(ctx context.Context) { c.run(ctx, l) }) {
 			c.lookup = nil
@@ -103,20 +108,54 @@ func (c *Collection) run(ctx context.Context, l *Lookup) {
 	if l.err == nil && l.reply.Status == memd.StatusSuccess {
 		var found memd.CollectionID
 		if found, l.err = memd.ParseCollection(l.reply.Extras); l.err == nil {
-			c.id.Store(&CollectionID{found.ID, found.ManifestUID, memd.AppendCollectionID(nil, found.ID)})
-			close(l.known)
+			c.found(l, found)
 		}
 	}
 	c.mu.Lock()
-	c.lookup = nil
+	if c.lookup == l {
+		c.lookup = nil
+	}
 	c.mu.Unlock()
 	close(l.done)
+}
+
+// found takes the id that a lookup found, unless the bucket is another one by now.
+func (c *Collection) found(l *Lookup, found memd.CollectionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.changes != c.changes {
+		return
+	}
+	c.id.Store(&CollectionID{found.ID, found.ManifestUID, memd.AppendCollectionID(nil, found.ID)})
+	if c.isNew(found) {
+		close(l.known)
+	}
+}
+
+// forget forgets the id, because the bucket was removed and made again: its collections have other ids, and their version began again.
+func (c *Collection) forget() {
+	if c.IsDefault() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	c.lookup = nil
+	c.id.Store(nil)
+	c.refused.Store(nil)
+}
+
+// isNew reports whether a lookup found another id than the one that was refused, or the same one in other collections. Otherwise the
+// node that refused it would be asked again and again without a delay.
+func (c *Collection) isNew(found memd.CollectionID) bool {
+	old := c.refused.Load()
+	return old == nil || old.ID != found.ID || old.ManifestUID != found.ManifestUID
 }
 
 // Done returns a channel that is closed when the lookup has ended.
 func (l *Lookup) Done() <-chan struct{} { return l.done }
 
-// Known returns a channel that is closed when the lookup has found the id.
+// Known returns a channel that is closed when the lookup has found an id that was not refused.
 func (l *Lookup) Known() <-chan struct{} { return l.known }
 
 // Result returns the answer, or the error of its round trip, on the connection that was asked. It may be called after Done.
@@ -129,5 +168,9 @@ func (c *Collection) Outdated(used *CollectionID, uid uint64, told bool) bool {
 	if c.IsDefault() || told && uid < used.ManifestUID {
 		return false
 	}
-	return c.id.CompareAndSwap(used, nil) || c.id.Load() == nil
+	if !c.id.CompareAndSwap(used, nil) {
+		return c.id.Load() == nil
+	}
+	c.refused.Store(used)
+	return true
 }

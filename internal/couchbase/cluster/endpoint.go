@@ -129,19 +129,10 @@ func (e *Endpoint) nextDelay() time.Duration {
 func (e *Endpoint) dial() bool {
 	b := e.bucket
 	l, err := b.connect(e.ctx, e.address)
-	b.mu.Lock()
 	if err == nil {
-		l.selected = true
-		if placed := e.attach(l); !placed {
-			done := e.gone || e.link != nil
-			b.mu.Unlock()
-			l.conn.Close(errNotNeeded)
-			return done
-		}
-		b.mu.Unlock()
-		b.Learn(l.conn.FirstMap(), l.conn.Address())
-		return true
+		return e.place(l)
 	}
+	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.gone || e.link != nil {
 		return true
@@ -152,4 +143,20 @@ func (e *Endpoint) dial() bool {
 		b.endWaits(func(w Wait) bool { return w.Endpoint == e })
 	}
 	return false
+}
+
+// place gives a new connection its place. It reports whether no other dial is needed. The map of the connection comes before its first
+// operation: the bucket may have been removed and made again.
+func (e *Endpoint) place(l *link) bool {
+	b := e.bucket
+	b.Learn(l.conn.FirstMap(), l.conn.Address())
+	b.mu.Lock()
+	l.selected = true
+	placed := e.attach(l)
+	done := placed || e.gone || e.link != nil
+	b.mu.Unlock()
+	if !placed {
+		l.conn.Close(errNotNeeded)
+	}
+	return done
 }

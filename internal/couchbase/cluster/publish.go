@@ -11,7 +11,7 @@ import (
 
 var errLeft = errors.New("the node has left the cluster map")
 
-// publish makes a map the newest one, and returns the connections to nodes that have left. b.mu is held.
+// publish makes a map the newest one, and returns the connections to nodes that have left, or that are not needed. b.mu is held.
 func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	old := b.snapshot.Load()
 	s := &Snapshot{Map: m, Network: b.network, Endpoints: make([]*Endpoint, len(m.Nodes))}
@@ -40,7 +40,15 @@ func (b *Bucket) publish(m *clustermap.Map) (*Snapshot, []*link) {
 	if m.HasBucket() {
 		b.err, b.missing = nil, false
 	}
+	if old != nil && old.Map.HasBucket() && old.Map.UUID != m.UUID {
+		for _, c := range b.collections {
+			c.forget()
+		}
+	}
 	b.snapshot.Store(s)
+	if l := b.settleLocked(); l != nil {
+		left = append(left, l)
+	}
 	b.endWaits(func(w Wait) bool { return w.helpedBy(old, s) })
 	return s, left
 }

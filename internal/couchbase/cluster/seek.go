@@ -214,21 +214,28 @@ func networkOf(m *clustermap.Map, address string) string {
 	return m.Network(host, number)
 }
 
-// settle gives the spare connection of an open bucket to the endpoint with its address, or closes it if that has a connection.
+// settle gives the spare connection its place, or closes it.
 func (b *Bucket) settle() {
 	b.mu.Lock()
+	unneeded := b.settleLocked()
+	b.mu.Unlock()
+	if unneeded != nil {
+		unneeded.conn.Close(errNotNeeded)
+	}
+}
+
+// settleLocked gives the spare connection of an open bucket to the endpoint with its address. It returns the connection if that has one,
+// or does not exist. b.mu is held.
+func (b *Bucket) settleLocked() (unneeded *link) {
 	l, s := b.spare, b.snapshot.Load()
 	if l == nil || !l.selected || s == nil || !s.Map.HasBucket() {
-		b.mu.Unlock()
-		return
+		return nil
 	}
 	b.spare = nil
-	e := b.endpoints[l.address]
-	placed := e != nil && e.attach(l)
-	b.mu.Unlock()
-	if !placed {
-		l.conn.Close(errNotNeeded)
+	if e := b.endpoints[l.address]; e != nil && e.attach(l) {
+		return nil
 	}
+	return l
 }
 
 var errNotNeeded = errors.New("the connection is not needed any more")
@@ -248,10 +255,13 @@ func (l *link) openBucket(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		b.failed(err)
 		b.mu.Lock()
-		ended := l.ended
+		ended, placed := l.ended, l.endpoint != nil
 		b.mu.Unlock()
+		if placed { // by a pushed map
+			return
+		}
+		b.failed(err)
 		if ended || !pause(ctx, delay) {
 			return
 		}

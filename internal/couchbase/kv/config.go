@@ -56,9 +56,11 @@ type Orphan struct {
 	ServerDuration time.Duration // zero if the server did not tell it
 }
 
+// MostMaxQueue is the largest [Config.MaxQueue].
+const MostMaxQueue = 32768
+
 const (
 	defaultMaxQueue         = 2048
-	mostMaxQueue            = 32768
 	defaultCompressMinSize  = 32
 	defaultCompressMinRatio = 0.83
 )
@@ -66,8 +68,8 @@ const (
 // check returns an error that names the field and the rule that it breaks.
 func (c *Config) check() error {
 	switch {
-	case c.MaxQueue < 0 || c.MaxQueue > mostMaxQueue:
-		return fmt.Errorf("kv: MaxQueue is %d; it must be from 0 to %d", c.MaxQueue, mostMaxQueue)
+	case c.MaxQueue < 0 || c.MaxQueue > MostMaxQueue:
+		return fmt.Errorf("kv: MaxQueue is %d; it must be from 0 to %d", c.MaxQueue, MostMaxQueue)
 	case c.Timeout < 0:
 		return fmt.Errorf("kv: Timeout is %v; it must not be negative", c.Timeout)
 	case c.CompressMinSize < 0:

@@ -48,7 +48,11 @@ func (h *handshake) run() error {
 	h.ask(memd.OpHello, memd.HelloKey(h.config.Agent, h.config.ClientID, h.id), memd.AppendFeatures(nil, h.config.Features...))
 	h.ask(memd.OpGetErrorMap, nil, errorMapVersion)
 	if h.config.Login != nil {
-		if err := h.login(h.config.Login); err != nil {
+		login, err := h.config.Login.forConnection(h.address)
+		if err != nil {
+			return err
+		}
+		if err := h.login(login); err != nil {
 			return err
 		}
 		return h.readMap()

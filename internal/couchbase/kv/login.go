@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/xdg-go/scram"
 
@@ -39,12 +40,20 @@ func (c Credential) GoString() string { return c.String() }
 // Format prints the same as String for every verb.
 func (c Credential) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, c.String()) }
 
-// Login logs connections in with one credential. It keeps the keys of SCRAM, which cost thousands of iterations. It is safe for
+// Login logs connections in with a credential. It keeps the keys of SCRAM, which cost thousands of iterations. It is safe for
 // concurrent use.
 type Login struct {
 	credential Credential
 	scram      map[string]*scramclient.Mechanism
+	ask        AskCredential // nil: the credential never changes
+
+	mu     sync.Mutex
+	latest *Login // with the credential of the latest connection, if it was asked for
 }
+
+// AskCredential returns the name and the password for a connection to an address. It must be safe for concurrent use. A panic of it
+// becomes an error.
+type AskCredential func(address string) (username, password string, err error)
 
 // NewLogin returns the login of a credential. The error names the field and the rule that it breaks.
 func NewLogin(c Credential) (*Login, error) {
@@ -71,6 +80,47 @@ func NewLogin(c Credential) (*Login, error) {
 	}
 	return l, nil
 }
+
+// AskedBy returns a login that asks for the name and the password of each connection. All else is as in l.
+func (l *Login) AskedBy(ask AskCredential) *Login {
+	return &Login{credential: l.credential, scram: l.scram, ask: ask, latest: l}
+}
+
+// forConnection returns the login of a connection to an address. The error matches [ErrBadCredentials].
+func (l *Login) forConnection(address string) (*Login, error) {
+	if l.ask == nil {
+		return l, nil
+	}
+	c, err := l.askFor(address)
+	if err != nil {
+		return nil, &noCredential{err}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if latest := l.latest.credential; c.Username == latest.Username && c.Password == latest.Password {
+		return l.latest, nil
+	}
+	changed, err := NewLogin(c)
+	if err != nil {
+		return nil, &noCredential{err}
+	}
+	l.latest = changed
+	return changed, nil
+}
+
+func (l *Login) askFor(address string) (c Credential, err error) {
+	defer recovered("the function that returns the credential", &err)
+	c = l.credential
+	c.Username, c.Password, err = l.ask(address)
+	return c, err
+}
+
+// noCredential is the error of a connection for which there is no credential.
+type noCredential struct{ err error }
+
+func (e *noCredential) Error() string { return "there is no credential: " + e.err.Error() }
+
+func (e *noCredential) Unwrap() []error { return []error{ErrBadCredentials, e.err} }
 
 // String returns a text without secrets.
 func (l *Login) String() string { return "login" }

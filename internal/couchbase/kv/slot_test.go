@@ -64,7 +64,7 @@ func TestAReplyThatComesWhileItsCallerLeaves(t *testing.T) {
 }
 
 func TestTheSlotsAreBounded(t *testing.T) {
-	for maxQueue, want := range map[int]int{1: 64, 2048: 8192, 20_000: 65536, mostMaxQueue: 65536} {
+	for maxQueue, want := range map[int]int{1: 64, 2048: 8192, 20_000: 65536, MostMaxQueue: 65536} {
 		table := newSlots(maxQueue)
 		for table.grow() {
 		}

@@ -11,6 +11,7 @@ import (
 type Map struct {
 	Epoch, Revision int64
 	Bucket          string   // "": the map of the cluster alone
+	UUID            string   // another one for a bucket that was removed and made again
 	Hosts           []string // of the nodes
 	External        []string // their hosts in the network "external", or nil
 	VBuckets        [][]int  // the indexes of the active node and the replicas of each vbucket
@@ -35,7 +36,7 @@ func (m Map) JSON() []byte {
 	}
 	all := map[string]any{"rev": m.Revision, "revEpoch": m.Epoch, "nodesExt": extended}
 	if m.Bucket != "" {
-		all["name"], all["uuid"], all["nodes"], all["nodeLocator"] = m.Bucket, "uuid", nodes, "vbucket"
+		all["name"], all["uuid"], all["nodes"], all["nodeLocator"] = m.Bucket, "uuid"+m.UUID, nodes, "vbucket"
 		all["bucketCapabilities"] = []string{"collections", "durableWrite"}
 		table := map[string]any{"hashAlgorithm": "CRC", "numReplicas": len(m.VBuckets[0]) - 1, "serverList": servers, "vBucketMap": m.VBuckets}
 		if m.Forward != nil {

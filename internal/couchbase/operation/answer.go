@@ -28,8 +28,10 @@ func (u *run) noReply(err error) retry.Failure {
 		return retry.Failure{Err: &attemptError{kind: ErrRequestCanceled, err: err, ended: true}, Stage: stage, Endpoint: u.address()}
 	case errors.Is(err, kv.ErrQueueFull):
 		return u.notSent(attemptCause{ErrOverload, couchbasereason.SocketNotAvailable, err}, nil)
-	case !errors.Is(err, kv.ErrClosed):
+	case !errors.Is(err, kv.ErrClosed) && stage == retry.StageDispatch:
 		return u.invalid(err)
+	case !errors.Is(err, kv.ErrClosed):
+		return u.unreadable(err)
 	case stage == retry.StageDispatch:
 		u.endpoint.Lost(u.conn)
 		return u.noConnection()
@@ -42,6 +44,12 @@ func (u *run) noReply(err error) retry.Failure {
 	return retry.Failure{
 		Err: cause, Stage: stage, Reason: couchbasereason.SocketClosedInFlight, Endpoint: u.address(), Wake: u.wakeMoved(u.snapshot),
 	}
+}
+
+// unreadable is the failure of an attempt whose answer cannot be understood: nothing is known of its effect.
+func (u *run) unreadable(err error) retry.Failure {
+	u.endpoint.Lost(u.conn)
+	return retry.Failure{Err: &attemptError{kind: ErrDecodingFailure, err: err}, Stage: retry.StageInFlight, Endpoint: u.address()}
 }
 
 // refusedBy is the failure of an attempt that was answered by a status.
@@ -146,7 +154,7 @@ func (u *run) failedSpec(cause *attemptError) {
 		return
 	}
 	cause.specIndex, cause.specStatus = index, status
-	if m := meaningOf(status, u.request.Opcode, 0); m.kind != nil && m.reason == retry.ReasonUnknown {
+	if m := meaningOf(status, u.request.Opcode, 0); m.kind != nil {
 		cause.kind = m.kind
 	}
 }

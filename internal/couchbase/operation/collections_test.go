@@ -82,7 +82,8 @@ func TestAnOutdatedCollection(t *testing.T) {
 	}{
 		{"the collection was created anew: the id is looked up, and its coming ends the wait", func(m *manifest) { m.uid, m.id = 6, 777 }, 1, "0s@a 0s@a 0s@a"},
 		{"our version is higher than the node's: the node is behind, and gets the same id again", func(m *manifest) { m.stale, m.staleUID = 2, 4 }, 0, "0s@a 1ms@a 11ms@a"},
-		{"the versions are equal: the id is looked up again", func(m *manifest) { m.stale, m.staleUID = 1, 5 }, 1, "0s@a 0s@a 0s@a"},
+		{"the versions are equal: the id is looked up again; it is the same one, so its coming does not end the wait", func(m *manifest) { m.stale, m.staleUID = 1, 5 }, 1, "0s@a 0s@a 1ms@a"},
+		{"the same id in newer collections ends the wait", func(m *manifest) { m.uid, m.stale, m.staleUID = 6, 1, 5 }, 1, "0s@a 0s@a 0s@a"},
 		{"the scope is unknown: the same", func(m *manifest) { m.uid, m.id, m.unknown = 6, 777, memd.StatusUnknownScope }, 1, "0s@a 0s@a 0s@a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,4 +153,55 @@ func TestAServerWithoutCollections(t *testing.T) {
 			t.Errorf("the key has no id: %q", log[0].Request.Key)
 		}
 	}, without)
+}
+
+// RFC 0049: reasons that are always retried have a growing delay, so that they cannot flood the cluster.
+func TestARefusalOfAnIDThatTheNodeItselfNamesCostsFewRequests(t *testing.T) {
+	m := &manifest{uid: 5, id: 555, stale: 500, staleUID: 5}
+	inWorld(t, m.answer, func(w *world) {
+		_, err := w.within(context.Background(), 300*ms, w.named(w.increment(keyOf0)))
+		if !errors.Is(err, operation.ErrUnambiguousTimeout) || !errors.Is(err, operation.ErrCollectionNotFound) {
+			t.Errorf("%v", err)
+		}
+		equal(t, "requests", w.where(), "0s@a 0s@a 0s@a 1ms@a 1ms@a 11ms@a 11ms@a 61ms@a 61ms@a 161ms@a 161ms@a")
+	})
+}
+
+// The answer to a look-up comes after the map of a bucket that was made again: it is the id of a collection that is not there any more.
+func TestAnIDOfABucketThatIsNotThereAnyMore(t *testing.T) {
+	m := &manifest{uid: 5, id: 555}
+	inWorld(t, func(host string, n int, r memd.Packet) (answer, bool) {
+		a, ok := m.answer(host, n, r)
+		if n == 0 {
+			<-time.After(5 * ms)
+		}
+		return a, ok
+	}, func(w *world) {
+		time.AfterFunc(2*ms, func() {
+			again := newest(2)
+			again.UUID = "of the new bucket"
+			w.SetMap(again)
+			w.nodes["b"].Push(true)
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.uid, m.id = 1, 8
+		})
+		r, err := w.do(w.named(w.increment(keyOf0)))
+		if err != nil || r.CollectionID != 8 {
+			t.Errorf("%v, id %d", err, r.CollectionID)
+		}
+		equal(t, "ids of the requests", m.prefixes, []string{"8 <nil>"})
+		if m.lookups != 2 {
+			t.Errorf("%d look-ups", m.lookups)
+		}
+	})
+}
+
+func TestALookUpThatTheServerDoesNotKnow(t *testing.T) {
+	inWorld(t, status(memd.StatusUnknownCommand, always), func(w *world) {
+		_, err := w.do(w.named(w.increment(keyOf0)))
+		if !errors.Is(err, operation.ErrFeatureNotAvailable) || errors.Is(err, operation.ErrTimeout) || err.Ambiguous || len(w.Log()) != 1 {
+			t.Errorf("%v, requests %v", err, w.requests())
+		}
+	})
 }

@@ -44,7 +44,7 @@ func (u *run) encode() (retry.Failure, bool) {
 		return u.unsupported("the server does not support durable writes, or other framing extras"), false
 	case q.PreserveExpiry && !features.Has(memd.FeaturePreserveExpiry):
 		return u.unsupported("the server cannot preserve the expiry"), false
-	case q.Replica > 0 && q.Opcode == memd.OpSubdocMultiLookup && !u.snapshot.Map.BucketCan(capabilityReplicaLookup):
+	case q.Replica > 0 && q.Opcode == memd.OpSubdocMultiLookup && !u.snapshot.Map.BucketCan(CapabilityReplicaLookup):
 		return u.unsupported("the bucket's replicas do not support sub-document look-ups"), false
 	}
 	w.VBucket, w.Collection = u.vbucket, nil
@@ -61,6 +61,7 @@ func (u *run) encode() (retry.Failure, bool) {
 	return retry.Failure{}, true
 }
 
-const capabilityReplicaLookup = "subdoc.ReplicaRead"
+// CapabilityReplicaLookup is the capability of a bucket whose replicas serve look-ups within documents (RFC 0076).
+const CapabilityReplicaLookup = "subdoc.ReplicaRead"
 
 var defaultPrefix = memd.AppendCollectionID(nil, 0)

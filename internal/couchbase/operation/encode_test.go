@@ -152,3 +152,19 @@ func TestTheAnswersToSubDocumentCommands(t *testing.T) {
 		})
 	}
 }
+
+// While a cluster is upgraded, one node knows collections and another one does not.
+func TestAKeyHasTheIDOfItsCollectionOnlyWhereTheNodeKnowsCollections(t *testing.T) {
+	inWorld(t, refusing(memd.StatusNotMyVBucket, moved(2).JSON(), "a"), func(w *world) {
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, e := range w.Log() {
+			keys = append(keys, fmt.Sprintf("%q@%s", e.Request.Key, e.Host))
+		}
+		equal(t, "keys", keys, []string{fmt.Sprintf("%q@a", "\x00"+string(keyOf0)), fmt.Sprintf("%q@b", keyOf0)})
+	}, func(w *world, _ *cluster.Config, _ *operation.Config) {
+		w.nodes["b"].Change(func() { w.nodes["b"].Accept = withoutFeatures([]memd.Feature{memd.FeatureCollections}) })
+	})
+}

@@ -73,10 +73,22 @@ func (u *run) ends(e *Error, last retry.Record) {
 		e.kinds = append(e.kinds, ErrTimeout, kind)
 		if u.byCaller {
 			e.kinds = append(e.kinds, context.DeadlineExceeded)
+			u.awaitCaller()
 			e.causeOf(u.caller, context.DeadlineExceeded)
 		}
 	case last.StrategyErr != nil:
 		e.kinds = append(e.kinds, fmt.Errorf("the retry strategy: %w", last.StrategyErr))
+	}
+}
+
+// endGrace is how long the end of the caller's context is waited for after its deadline: its timer may fire a little later than ours.
+const endGrace = time.Millisecond
+
+// awaitCaller waits until the caller's context has ended, because it has its cause then.
+func (u *run) awaitCaller() {
+	select {
+	case <-u.caller.Done():
+	case <-time.After(endGrace): // a context that has a deadline and does not end
 	}
 }
 

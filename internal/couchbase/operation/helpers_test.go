@@ -122,11 +122,12 @@ func inWorld(t *testing.T, script nodeScript, f func(w *world), setups ...setup)
 	})
 }
 
-// errorMap is the nodes': 0xff01 is temporary, 0xff02 is not, 0xff03 ends the connection.
+// errorMap is the nodes': 0xff01 is temporary, 0xff02 is not, 0xff03 and 0xff05 end the connection.
 const errorMap = `{"version":2,"revision":1,"errors":{
 	"82":{"name":"ENOMEM","attrs":["temp","retry-later"]},"85":{"name":"EBUSY","attrs":["temp","retry-now"]},"25":{"name":"NOT_INITIALIZED","attrs":["conn-state-invalidated"]},
 	"ff01":{"name":"LATER","desc":"try later","attrs":["retry-later"]},"ff02":{"name":"NEVER","attrs":["support"]},
-	"ff03":{"name":"BROKEN","attrs":["conn-state-invalidated"]},"ff04":{"name":"NEWMAP","attrs":["fetch-config"]}}}`
+	"ff03":{"name":"BROKEN","attrs":["conn-state-invalidated"]},"ff04":{"name":"NEWMAP","attrs":["fetch-config"]},"ff05":{"name":"SPECIAL","attrs":["special-handling"]},
+	"ff06":{"name":"FUTURE","attrs":["not-invented-yet","retry-now"]},"ff07":{"name":"AUTO","attrs":["auto-retry"]}}}`
 
 func (w *world) open(config cluster.Config, o operation.Config) {
 	w.t.Helper()

@@ -132,8 +132,8 @@ func TestAFullQueueIsASocketThatIsNotAvailable(t *testing.T) {
 		<-time.After(ms)
 		q := w.increment(keyOf0)
 		q.Strategy = declining()
-		if _, err := w.do(q); !errors.Is(err, operation.ErrOverload) || err.Ambiguous {
-			t.Error(err)
+		if _, err := w.do(q); !errors.Is(err, operation.ErrOverload) || err.Ambiguous || err.DispatchedTo != "" {
+			t.Errorf("%v, dispatched to %q", err, err.DispatchedTo)
 		}
 		q.Strategy = every10()
 		if _, err := w.do(q); err != nil {

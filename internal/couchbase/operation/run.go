@@ -28,7 +28,7 @@ type run struct {
 
 	target        // of the latest attempt
 	sent     sent // the latest attempt that was sent
-	troubled bool // an attempt failed, so a strategy or an observer may keep the run
+	troubled bool // an attempt failed, so a strategy may keep the run
 	byCaller bool // the deadline is that of the caller's context
 
 	// refused is the snapshot by which an endpoint was chosen that does not have the vbucket; with the same one the next attempt goes
@@ -137,7 +137,7 @@ func (r *Runner) Do(ctx context.Context, timeout time.Duration, q *Request, resu
 		return u.failed(err)
 	}
 	u.result(result)
-	if !u.troubled { // otherwise a strategy or an observer may have kept it
+	if !u.troubled && !r.observed { // otherwise a strategy or an observer may have kept it
 		*u = run{runner: r, attempts: u.attempts}
 		r.runs.Put(u)
 	}

@@ -20,9 +20,10 @@ type Config struct {
 
 // Runner runs operations. It is safe for concurrent use.
 type Runner struct {
-	engine *retry.Engine
-	tracer Tracer
-	runs   sync.Pool
+	engine   *retry.Engine
+	observed bool // by an observer, which may keep the runs
+	tracer   Tracer
+	runs     sync.Pool
 }
 
 // New returns a runner, or an error that names the option and its rule.
@@ -35,7 +36,7 @@ func New(c Config) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operation: %w", err)
 	}
-	r := &Runner{engine: engine, tracer: c.Tracer}
+	r := &Runner{engine: engine, observed: c.Observer != nil, tracer: c.Tracer}
 	r.runs.New = func() any { return newRun(r) }
 	return r, nil
 }

@@ -20,8 +20,10 @@ var (
 	ErrScopeNotFound         = errors.New("scope not found")
 	ErrUnsupportedOperation  = errors.New("unsupported operation")
 	ErrFeatureNotAvailable   = errors.New("feature is not available")
-	ErrRateLimitedFailure    = errors.New("rate limited failure")
-	ErrQuotaLimitedFailure   = errors.New("quota limited failure")
+	// ErrDecodingFailure: an answer, or a part of it, cannot be understood.
+	ErrDecodingFailure     = errors.New("decoding failure")
+	ErrRateLimitedFailure  = errors.New("rate limited failure")
+	ErrQuotaLimitedFailure = errors.New("quota limited failure")
 
 	ErrDocumentNotFound               = errors.New("document not found")
 	ErrDocumentLocked                 = errors.New("document locked")

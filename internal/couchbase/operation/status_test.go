@@ -105,6 +105,8 @@ func TestTheStatusTable(t *testing.T) {
 		{"c0 path not found", memd.StatusPathNotFound, memd.OpSubdocGet, 0, operation.ErrPathNotFound, ""},
 		{"d6 already alive", memd.StatusCannotRevive, memd.OpSubdocMultiMutation, 0, operation.ErrDocumentAlreadyAlive, ""},
 		{"a status of the error map with retry-later", 0xff01, memd.OpSet, 0, nil, "KV_ERROR_MAP_RETRY_INDICATED"},
+		{"a status of the error map with auto-retry", 0xff07, memd.OpSet, 0, nil, "KV_ERROR_MAP_RETRY_INDICATED"},
+		{"attributes of the error map that are not known are ignored", 0xff06, memd.OpSet, 0, nil, "KV_ERROR_MAP_RETRY_INDICATED"},
 		{"a status of the error map without", 0xff02, memd.OpSet, 0, nil, ""},
 		{"a status that nobody knows", 0xff7f, memd.OpSet, 0, nil, ""},
 	} {
@@ -148,6 +150,7 @@ func TestWhatAStatusDoesToTheConnection(t *testing.T) {
 		{"1f: a new connection authenticates again", memd.StatusAuthStale, 1, 1},
 		{"08: a new connection selects the bucket", memd.StatusNoBucket, 1, 1},
 		{"conn-state-invalidated in the error map", 0xff03, 1, 1},
+		{"special-handling in the error map, which this client does not have", 0xff05, 1, 1},
 		{"fetch-config in the error map", 0xff04, 0, 1},
 		{"another one", 0xff02, 0, 0},
 		{"25, although the error map says that the connection is invalid: the client knows the status", memd.StatusNotInitialized, 0, 0},
@@ -171,4 +174,16 @@ func TestWhatAStatusDoesToTheConnection(t *testing.T) {
 			})
 		})
 	}
+}
+
+// RFC 0049: a request waits for the connection, not for the strategy's delay, after the server said that the old one has no bucket.
+func TestAConnectionWithoutItsBucketIsReplacedWhileTheRequestWaits(t *testing.T) {
+	inWorld(t, status(memd.StatusNoBucket, 1), func(w *world) {
+		if _, err := w.do(w.increment(keyOf0)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "requests", w.where(), "0s@a 10ms@a")
+	}, strategy(retry.StrategyFunc(func(context.Context, retry.Request, retry.Failure) (retry.Action, error) {
+		return retry.After(time.Second), nil
+	})))
 }

@@ -96,6 +96,9 @@ func TestTheContextOfTheCallerEndsAnOperation(t *testing.T) {
 	}{
 		{"its deadline, in flight", silence, deadline(100 * ms), []error{operation.ErrTimeout, operation.ErrAmbiguousTimeout, context.DeadlineExceeded}, []error{context.Canceled, operation.ErrRequestCanceled}},
 		{"its deadline, while waiting for a retry", status(memd.StatusLocked, always), deadline(100 * ms), []error{operation.ErrTimeout, operation.ErrUnambiguousTimeout, context.DeadlineExceeded, operation.ErrDocumentLocked}, []error{operation.ErrAmbiguousTimeout}},
+		{"its deadline, which has a cause", silence, func() (context.Context, context.CancelFunc) {
+			return context.WithTimeoutCause(context.Background(), 100*ms, cause)
+		}, []error{operation.ErrTimeout, context.DeadlineExceeded, cause}, []error{context.Canceled}},
 		{"its cancellation, in flight", silence, cancelled(100*ms, nil), []error{operation.ErrRequestCanceled, context.Canceled}, []error{operation.ErrTimeout, context.DeadlineExceeded}},
 		{"its cancellation, while waiting for a retry", status(memd.StatusLocked, always), cancelled(100*ms, cause), []error{operation.ErrRequestCanceled, context.Canceled, cause, operation.ErrDocumentLocked}, []error{operation.ErrTimeout}},
 	} {
@@ -255,5 +258,35 @@ func TestAnOperationThatFailedLeavesNothingInTheContext(t *testing.T) {
 				t.Error(err)
 			}
 		}, strategy(every10()))
+	}
+}
+
+// The reasons are those for which attempts were repeated, or would have been if time had not run out, each once.
+func TestTheReasonsOfAnError(t *testing.T) {
+	inTurn := func(statuses ...memd.Status) nodeScript {
+		return func(_ string, n int, _ memd.Packet) (answer, bool) {
+			return answer{Status: statuses[min(n, len(statuses)-1)]}, true
+		}
+	}
+	const locked, temporary, final = memd.StatusLocked, memd.StatusTemporaryFailure, memd.StatusTooBig
+	for _, c := range []struct {
+		name    string
+		script  nodeScript
+		timeout time.Duration
+		retries int
+		reasons []retry.Reason
+	}{
+		{"time ran out before the first retry", inTurn(locked), 5 * ms, 0, []retry.Reason{couchbasereason.KVLocked}},
+		{"a reason comes once", inTurn(locked, temporary, locked, final), time.Second, 3, []retry.Reason{couchbasereason.KVLocked, couchbasereason.KVTemporaryFailure}},
+		{"the reason of an attempt whose record is not kept", inTurn(locked, locked, locked, locked, locked, temporary, locked, locked, locked, locked, locked, final), time.Second, 11, []retry.Reason{couchbasereason.KVLocked, couchbasereason.KVTemporaryFailure}},
+		{"a refusal has none", inTurn(final), time.Second, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, c.script, func(w *world) {
+				_, err := w.within(context.Background(), c.timeout, w.increment(keyOf0))
+				equal(t, "reasons", err.Reasons, c.reasons)
+				equal(t, "retries", err.Retries, c.retries)
+			}, strategy(every10()))
+		})
 	}
 }

@@ -1,0 +1,42 @@
+package kv
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestACredentialThatIsAskedFor(t *testing.T) {
+	mine := errors.New("mine")
+	name, secret := "user", "first"
+	var failure error
+	first := login(t, Credential{Username: name, Password: secret, Mechanisms: []string{ScramSHA256}})
+	l := first.AskedBy(func(address string) (string, string, error) {
+		if address != "a:1" {
+			panic("mine")
+		}
+		return name, secret, failure
+	})
+	if got, err := l.forConnection("a:1"); got != first || err != nil {
+		t.Errorf("the same credential needs no other keys: %v %v", got, err)
+	}
+	secret = "second"
+	second, err := l.forConnection("a:1")
+	if err != nil || second == first || second.credential.Password != "second" || second.mechanisms(false)[0] != ScramSHA256 {
+		t.Errorf("another credential has the same mechanisms: %+v %v", second, err)
+	}
+	if again, err := l.forConnection("a:1"); again != second || err != nil {
+		t.Errorf("its keys are kept: %v %v", again, err)
+	}
+	failure = mine
+	if _, err := l.forConnection("a:1"); !errors.Is(err, mine) || !errors.Is(err, ErrBadCredentials) {
+		t.Errorf("an error: %v", err)
+	}
+	failure, name = nil, ""
+	if _, err := l.forConnection("a:1"); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "Username") {
+		t.Errorf("no name: %v", err)
+	}
+	if _, err := l.forConnection("other"); !errors.Is(err, ErrBadCredentials) || !strings.Contains(err.Error(), "panicked: mine") {
+		t.Errorf("a panic: %v", err)
+	}
+}
