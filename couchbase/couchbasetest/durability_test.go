@@ -142,3 +142,27 @@ func TestADurableWriteIsGivenUpWhenAFailoverMakesItImpossible(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
 }
+
+func TestTheJournalHasADurableWriteThatIsCommittedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		writer := owner(t, c, "k")
+		writer.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityPersistMajority, 0))
+		wait(200 * time.Millisecond) // the replica has it, the disks do not
+		if n := c.Applied(memd.OpSet, "k"); n != 0 {
+			t.Errorf("the journal says that the write was applied %d times before it was committed", n)
+		}
+		if err := c.Failover(c.Owners("default", "k")[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Rebalance(); err != nil { // so that there are two copies again
+			t.Fatal(err)
+		}
+		wait(2 * time.Second)
+		if d, there := c.Document("default", "k"); !there || string(d.Value) != "1" {
+			t.Fatalf("the document is %q, %t; want that it was committed again", d.Value, there)
+		}
+		if n := c.Applied(memd.OpSet, "k"); n != 1 {
+			t.Errorf("the journal says that the write was applied %d times, want once", n)
+		}
+	}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(time.Second))
+}

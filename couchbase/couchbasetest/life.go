@@ -34,13 +34,13 @@ func (c *Cluster) Kill(node int) {
 // crashLocked loses what a node has of a vbucket and not on disk. An active copy that lost something gets another uuid.
 func (b *bucket) crashLocked(at *node, vb uint16, v *store.VBucket) {
 	c := b.cluster
-	uuid, high := v.UUID, v.Persisted()
-	if b.Ephemeral {
-		high = 0
-	}
 	lost := v.Crash(b.Ephemeral)
 	if lost && v.State == store.Active && b.rows[vb][0] == at.index {
-		c.journal.lose(b.Name, vb, uuid, high)
+		kept := v
+		if b.Ephemeral {
+			kept = nil
+		}
+		c.journal.keep(b.Name, vb, kept)
 		v.Renew(c.random.Uint64() >> 1)
 	}
 }
