@@ -147,8 +147,8 @@ func (x *exec) await(reply *Reply) *Reply {
 
 // noteCommitted records that the write was applied, whether or not the client learns of it.
 func (a *ahead) noteCommitted() {
-	if a.entry != nil {
-		a.bucket.cluster.journal.mark(func() { a.entry.Applied = true })
+	if j := &a.bucket.cluster.journal; a.entry != nil {
+		j.mark(func() { j.applied(a.entry) })
 	}
 }
 

@@ -1,6 +1,8 @@
 package couchbasetest_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -165,4 +167,28 @@ func TestTheJournalHasADurableWriteThatIsCommittedAgain(t *testing.T) {
 			t.Errorf("the journal says that the write was applied %d times, want once", n)
 		}
 	}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(time.Second))
+}
+
+func TestTheJournalOrdersTheChanges(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		cl, other := owner(t, c, "k"), owner(t, c, "k")
+		cl.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityMajority, 0))
+		wait(50 * time.Millisecond)
+		other.status(doc(memd.OpSet, "k", "2"), memd.StatusSyncWriteInProgress)
+		for key := range 100 { // a document of the same vbucket is changed meanwhile
+			if name := fmt.Sprint(key); c.Owners("default", name)[0] == c.Owners("default", "k")[0] {
+				other.ok(doc(memd.OpSet, name, "1"))
+				break
+			}
+		}
+		cl.receive()
+		other.ok(doc(memd.OpSet, "k", "3"))
+		var got []int64
+		for _, e := range c.Journal() {
+			got = append(got, e.Order)
+		}
+		if want := []int64{2, 0, 1, 3}; !slices.Equal(got, want) {
+			t.Errorf("the orders are %v, want %v", got, want)
+		}
+	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(100*time.Millisecond))
 }

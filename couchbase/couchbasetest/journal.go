@@ -26,6 +26,7 @@ type Entry struct {
 	Durable    bool
 
 	Applied     bool   // the document was changed; of a durable write, after enough copies had it
+	Order       int64  // place among the changes of all documents, from 1; of a durable write, that of its commit; 0: none was made
 	CAS         uint64 // that it got
 	VBucketUUID uint64 // with Seqno, its place in the history
 	Seqno       uint64
@@ -59,6 +60,7 @@ type journal struct {
 	mu      sync.Mutex
 	limit   int
 	seq     int64
+	changes int64
 	entries []*Entry
 }
 
@@ -96,9 +98,22 @@ func (j *journal) mark(change func()) {
 
 // noteApplied records the place of the request's write in the history of its vbucket.
 func (x *exec) noteApplied(cas, seqno uint64) {
-	x.cluster.journal.mark(func() {
-		x.entry.Applied, x.entry.CAS, x.entry.VBucketUUID, x.entry.Seqno = !x.frames.durable, cas, x.copy.UUID, seqno
+	j := &x.cluster.journal
+	j.mark(func() {
+		x.entry.CAS, x.entry.VBucketUUID, x.entry.Seqno = cas, x.copy.UUID, seqno
+		if !x.frames.durable {
+			j.applied(x.entry)
+		}
 	})
+}
+
+// applied records that a document was changed. A durable write that a failover makes uncertain, and that is committed again, keeps its
+// place. The journal's mutex is held.
+func (j *journal) applied(e *Entry) {
+	if !e.Applied {
+		j.changes++
+		e.Applied, e.Order = true, j.changes
+	}
 }
 
 // finish records what became of a request.

@@ -1,0 +1,2 @@
+// Package cbsimulation.
+package cbsimulation
