@@ -46,6 +46,9 @@ type life struct {
 	dump    string
 	lasted  time.Duration
 	error   error // why there is no truth
+	// moved is the number of calls while all vbuckets moved, and moving how long that took.
+	moved  int
+	moving time.Duration
 }
 
 // lead leads a life. It runs in a bubble unless the servers are on TCP.
@@ -93,6 +96,7 @@ func (c *cast) lead(l *life) error {
 	defer c.defects()()
 	if c.tcp {
 		c.moveAll()
+		l.moved, l.moving = len(c.history.calls), time.Since(c.history.begin)
 	}
 	remove := c.server.Use(couchbasetest.AnyOpcode, c.injector.handle)
 	defer remove()

@@ -1,7 +1,6 @@
 package cbsimulation
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/holdfast-db/holdfast/couchbase"
@@ -11,18 +10,15 @@ import (
 func (w *worker) increment(o *operation) {
 	doc, amount := w.some(o, "c"), o.Uint64()>>24
 	c := w.start(o, doc, &call{write: &write{effect: add, amount: amount, token: strconv.FormatUint(amount, 10)}})
-	r, err := w.client.collection(doc).Binary().Increment(doc, w.addition(o, amount))
-	if w.defect == incrementsRepeated && errors.Is(err, couchbase.ErrRequestCanceled) {
-		r, err = w.client.collection(doc).Binary().Increment(doc, w.addition(o, amount))
-	}
+	var r *couchbase.CounterResult
+	err := w.send(add, func() (err error) {
+		r, err = w.client.collection(doc).Binary().Increment(doc, &couchbase.IncrementOptions{
+			Initial: -1, Delta: amount, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
+			DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
+		})
+		return err
+	})
 	w.counted(c, doc, r, err)
-}
-
-func (w *worker) addition(o *operation, amount uint64) *couchbase.IncrementOptions {
-	return &couchbase.IncrementOptions{
-		Initial: -1, Delta: amount, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
-		DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
-	}
 }
 
 func (w *worker) decrement(o *operation) {

@@ -1,8 +1,6 @@
 package cbsimulation
 
 import (
-	"errors"
-
 	"github.com/holdfast-db/holdfast/couchbase"
 )
 
@@ -37,16 +35,12 @@ func (w *worker) upsert(o *operation) {
 		return
 	}
 	c := w.start(o, doc, &call{kind: "upsert", write: &write{effect: put}})
-	send := func() error {
+	err := w.send(put, func() error {
 		return c.told(w.client.collection(doc).Upsert(doc, c.write.token, &couchbase.UpsertOptions{
 			Transcoder: text, Timeout: o.timeout, Context: o.ctx, RetryStrategy: o.strategy,
 			DurabilityLevel: o.level, PersistTo: o.persist, ReplicateTo: o.replicate,
 		}))
-	}
-	err := send()
-	if w.defect == ambiguousRepeated && errors.Is(err, couchbase.ErrDurabilityAmbiguous) {
-		err = send()
-	}
+	})
 	w.end(c, doc, err)
 	if w.moving || o.IntN(2) == 0 {
 		w.reread(o, doc)

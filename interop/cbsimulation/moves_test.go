@@ -64,6 +64,9 @@ func (c *cast) probe() {
 	f := &planned{}
 	held := c.injector.members()[0]
 	c.server.HoldMaps(held)
+	if c.defect == olderMapAccepted {
+		defer c.server.Use(memd.OpGetClusterConfig, newerRevision(held))()
+	}
 	_, err := c.server.AddNode()
 	c.injector.must("AddNode", err)
 	c.injector.rebalance(f)
