@@ -11,6 +11,7 @@ import (
 func (c *Cluster) Kill(node int) {
 	c.mu.Lock()
 	n := c.nodeLocked("Kill", node)
+	c.replicateAllLocked()
 	n.up, n.paused = false, false
 	n.gateLocked()
 	n.refuse(true)
@@ -53,6 +54,7 @@ func (c *Cluster) Restart(node int) {
 	if n.up {
 		return
 	}
+	c.replicateAllLocked()
 	n.up = true
 	n.refuse(false)
 	for b, copies := range n.copies {
@@ -94,6 +96,7 @@ func (c *Cluster) setNode(method string, index int, change func(*condition)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.nodeLocked(method, index)
+	c.replicateAllLocked()
 	change(&n.condition)
 	n.gateLocked()
 	c.wakeLocked()

@@ -212,3 +212,34 @@ func TestTheJournalKnowsWhatADeadNodeAndAFailoverLost(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatCameToAReplicaOrADiskBeforeANodeChangedIsThere(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(c *couchbasetest.Cluster, owners []int)
+	}{
+		{"the active node is isolated and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Isolate(owners[0]) }},
+		{"the active node is killed and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Kill(owners[0]) }},
+		{"the active node is paused and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Pause(owners[0]) }},
+		{"the replica's node is restarted, and the active one failed over", func(c *couchbasetest.Cluster, owners []int) {
+			c.Isolate(owners[1]) // so that what its disk lacks does not come again
+			c.Kill(owners[1])
+			c.Restart(owners[1])
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+				owner(t, c, "k").ok(doc(memd.OpSet, "k", "1"))
+				wait(time.Second) // nobody looks at the document meanwhile
+				owners := c.Owners("default", "k")
+				test.change(c, owners)
+				if err := c.Failover(owners[0]); err != nil {
+					t.Fatal(err)
+				}
+				if d, there := c.Document("default", "k"); !there {
+					t.Errorf("the document is %+v, %t", d, there)
+				}
+			}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(100*time.Millisecond))
+		})
+	}
+}

@@ -100,7 +100,7 @@ func (t *timeline) undone(at int) *loss {
 		return nil
 	}
 	for _, c := range t.changes[at:] {
-		if c.loss != nil {
+		if c.loss != nil && slices.Contains(c.loss.lost, t.changes[at].seq) {
 			return c.loss
 		}
 	}

@@ -172,24 +172,39 @@ func (c *cast) last(doc string) string {
 	return contentOf(doc, d.Value)
 }
 
-// build orders the changes, and puts the losses between them.
+// build orders the changes, and puts the losses between them: each after the last change that it undid, and after the loss before it.
 func (t *timeline) build(changes []change, losses []loss) {
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.order, b.order) })
-	for i := 0; i < len(changes); {
-		l := lossOf(changes[i], losses)
-		base := t.content(len(t.changes))
-		for ; i < len(changes) && lossOf(changes[i], losses) == l; i++ {
-			c := changes[i]
-			c.apply(t.content(len(t.changes)))
-			t.changes = append(t.changes, c)
-			if l == nil {
-				base = c.content
-			}
+	var live []change // those that no loss has undone so far
+	content := func() string {
+		if len(live) == 0 {
+			return t.start
 		}
-		if l != nil {
-			t.changes = append(t.changes, change{content: base, loss: l})
+		return live[len(live)-1].content
+	}
+	at := 0
+	advance := func(to int) {
+		for ; at < to; at++ {
+			changes[at].apply(content())
+			live = append(live, changes[at])
+			t.changes = append(t.changes, changes[at])
 		}
 	}
+	for i := range losses {
+		last := -1
+		for n, c := range changes {
+			if lossOf(c, losses) == &losses[i] {
+				last = n
+			}
+		}
+		if last < 0 {
+			continue
+		}
+		advance(last + 1)
+		live = slices.DeleteFunc(live, func(c change) bool { return lossOf(c, losses) == &losses[i] })
+		t.changes = append(t.changes, change{content: content(), loss: &losses[i]})
+	}
+	advance(len(changes))
 }
 
 // lossOf returns the loss that undid a change for ever, nil if none did.
