@@ -3,6 +3,7 @@ package cbsimulation
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,6 +29,8 @@ type cast struct {
 	base context.Context
 	// from is the number of the journal's last entry before the life.
 	from int64
+	// begin is when the time of faults begins.
+	begin time.Time
 }
 
 // client is a client of the cluster.
@@ -35,6 +38,8 @@ type client struct {
 	*couchbase.Cluster
 	bucket *couchbase.Bucket
 	spans  *openSpans // nil if the client has another tracer
+	// noTokens means that the client gets no mutation tokens, so that it looks for a write on the copies by the write's CAS.
+	noTokens bool
 }
 
 // life is what remains of one.
@@ -91,15 +96,16 @@ func (c *cast) lead(l *life) error {
 		return err
 	}
 	c.history.begin = time.Now()
-	cancel := c.limit()
-	defer cancel()
+	defer c.server.Use(couchbasetest.AnyOpcode, c.injector.handle)()
 	defer c.defects()()
 	if c.tcp {
 		c.moveAll()
 		l.moved, l.moving = len(c.history.calls), time.Since(c.history.begin)
+		c.duration = max(c.duration-l.moving, c.duration/2)
 	}
-	remove := c.server.Use(couchbasetest.AnyOpcode, c.injector.handle)
-	defer remove()
+	c.begin = time.Now()
+	cancel := c.limit()
+	defer cancel()
 	c.work(func(w *worker) { w.run() })
 	if err := c.injector.finish(); err != nil {
 		return err
@@ -123,7 +129,7 @@ func (c *cast) work(f func(*worker)) {
 
 // limit makes the context of the operations.
 func (c *cast) limit() context.CancelFunc {
-	const patience = 90 * time.Second
+	const patience = 30 * time.Second
 	if !c.tcp {
 		return func() {}
 	}
@@ -179,7 +185,8 @@ func (c *cast) connect() error {
 			return err
 		}
 		spans, _ := o.Tracer.(*openSpans)
-		c.clients = append(c.clients, &client{Cluster: cluster, bucket: cluster.Bucket(bucketName), spans: spans})
+		noTokens := strings.Contains(variant.options, "enable_mutation_tokens=false")
+		c.clients = append(c.clients, &client{Cluster: cluster, bucket: cluster.Bucket(bucketName), spans: spans, noTokens: noTokens})
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (w *worker) terms(o *operation) terms {
 	t := terms{ctx: w.base, cancel: func() {}}
 	t.safe(o, w.settings)
 	if w.moving {
+		if w.client.noTokens && t.persist+t.replicate > 0 { // it never sees a write that another one has followed
+			t.persist, t.replicate, t.safety, t.text = 0, 0, unsafe, "not durable"
+		}
 		t.timeout = time.Minute
 		t.text += ", 1m0s"
 		return t

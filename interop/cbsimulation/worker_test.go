@@ -108,13 +108,13 @@ func (w *worker) operate(k kind, o *operation) {
 
 // goesOn reports whether the worker makes this operation.
 func (w *worker) goesOn(number int) bool {
-	if w.tcp && time.Since(w.history.begin) > w.duration {
+	if w.tcp && time.Since(w.begin) > w.duration {
 		return false
 	}
 	return number < w.operations || number < w.most() && w.injector.outstanding()
 }
 
-func (w *worker) sleepUntil(due time.Duration) { pause(due - time.Since(w.history.begin)) }
+func (w *worker) sleepUntil(due time.Duration) { pause(due - time.Since(w.begin)) }
 
 // start begins the next call of an operation, about a document.
 func (w *worker) start(o *operation, doc string, c *call) *call {
