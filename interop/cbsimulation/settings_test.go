@@ -44,7 +44,7 @@ const (
 // simulated are the settings of a life on the fake clock.
 func simulated(seed uint64) settings {
 	return settings{
-		seed: seed, workers: 16, operations: 325, duration: simulatedLife, round: 4 * time.Second, slowness: 1, faults: 30, vbuckets: 64,
+		seed: seed, workers: 16, operations: 325, duration: simulatedLife, round: 4 * time.Second, slowness: 1, faults: 30, vbuckets: 32,
 		version: []string{"8.0", "7.6", "7.2", "7.0"}[seed%4], replicas: 1 + int(seed%2),
 		lag: time.Duration(seed%3) * 8 * time.Millisecond, saving: time.Duration(seed%5) * 5 * time.Millisecond,
 	}
