@@ -145,7 +145,7 @@ func TestADurableWriteIsGivenUpWhenAFailoverMakesItImpossible(t *testing.T) {
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
 }
 
-func TestTheJournalHasADurableWriteThatIsCommittedAgain(t *testing.T) {
+func TestTheJournalHasADurableWriteOnceThatIsCommittedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
 		writer := owner(t, c, "k")
 		writer.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityPersistMajority, 0))

@@ -73,6 +73,9 @@ func (c *cast) stale(r *couchbasetest.Request, next couchbasetest.Handler) *couc
 
 // TestDefectsAreFound checks that a life shows each defect of a client or a server, by the rule that the defect breaks.
 func TestDefectsAreFound(t *testing.T) {
+	if raceEnabled && testing.Short() {
+		t.Skip("the defects are found, or not, without the race detector")
+	}
 	for _, test := range []struct {
 		name   string
 		rule   string

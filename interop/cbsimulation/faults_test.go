@@ -69,7 +69,9 @@ const unknownStatus couchbasetest.Status = 0x7ff1
 
 func statusFaults() []faultKind {
 	any := func(name string, statuses ...couchbasetest.Status) faultKind {
-		return always(name, func(f *planned) couchbasetest.Fault { return couchbasetest.Fault{Status: statuses[f.choice%len(statuses)]} })
+		return always(name, func(f *planned) couchbasetest.Fault {
+			return couchbasetest.Fault{Status: statuses[f.choice%len(statuses)]}
+		})
 	}
 	ofWrites := func(k faultKind) faultKind {
 		k.onWrites = true

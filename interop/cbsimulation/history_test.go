@@ -48,7 +48,9 @@ const (
 	onDiskToo               // of the active node at least: the end of a process must not lose it either
 )
 
-func (s safety) String() string { return [...]string{"not durable", "durable in memory", "durable on disk"}[s] }
+func (s safety) String() string {
+	return [...]string{"not durable", "durable in memory", "durable on disk"}[s]
+}
 
 // write is a change of one document.
 type write struct {

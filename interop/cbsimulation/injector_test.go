@@ -229,8 +229,10 @@ func (i *injector) losing(crash bool, f func()) {
 	i.history.losses = append(i.history.losses, l)
 }
 
-func (i *injector) kill(node int)     { i.losing(true, func() { i.server.Kill(node) }) }
-func (i *injector) failover(node int) { i.losing(false, func() { i.must("Failover", i.server.Failover(node)) }) }
+func (i *injector) kill(node int) { i.losing(true, func() { i.server.Kill(node) }) }
+func (i *injector) failover(node int) {
+	i.losing(false, func() { i.must("Failover", i.server.Failover(node)) })
+}
 
 // members returns the nodes that are in the cluster.
 func (i *injector) members() (list []int) {

@@ -93,6 +93,9 @@ func (l *life) report(t *testing.T, found []violation) {
 	t.Helper()
 	if len(found) > 0 {
 		again := fmt.Sprintf("go -C interop test ./cbsimulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", l.seed)
+		if l.tcp {
+			again = fmt.Sprintf("go -C interop test -race ./cbsimulation -run TestTCP -count=1 -from %d", l.seed)
+		}
 		simcheck.Report(t, found, *folderFlag, l.seed, l.text(found), again)
 	}
 }

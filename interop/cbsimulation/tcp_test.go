@@ -16,8 +16,12 @@ func TestTCP(t *testing.T) {
 	if raceEnabled && !testing.Short() {
 		duration = time.Minute
 	}
+	s := onTCP(*fromFlag, duration)
+	if testing.Short() {
+		s.vbuckets = 64
+	}
 	goroutines := runtime.NumGoroutine()
-	l := lead(t, onTCP(*fromFlag, duration))
+	l := lead(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if n, all := simcheck.AwaitGoroutines(ctx, goroutines); n > 0 {
@@ -26,7 +30,7 @@ func TestTCP(t *testing.T) {
 	l.report(t, l.check())
 	t.Logf("%d calls, %d of them while all vbuckets moved twice in %v, %d faults, %v", len(l.history.calls), l.moved, l.moving, len(l.hits), l.lasted)
 	// How many operations a machine makes in this time is its own affair.
-	if few := 10 * l.workers; l.lasted < duration || l.moved < few || len(l.history.calls) < 2*few && !testing.Short() {
+	if few := 10 * l.workers; l.lasted < duration || l.moved < l.workers || len(l.history.calls) < 2*few && !testing.Short() {
 		t.Errorf("%d calls, %d of them while vbuckets moved, %v; want more", len(l.history.calls), l.moved, l.lasted)
 	}
 }

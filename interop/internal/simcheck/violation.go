@@ -25,6 +25,9 @@ func (v *Violations) Add(format string, args ...any) {
 	v.List = append(v.List, Violation{v.Rule, fmt.Sprintf(format, args...)})
 }
 
+// Join adds violations that were found already.
+func (v *Violations) Join(list []Violation) { v.List = append(v.List, list...) }
+
 // Outcome is what the application knows about a write.
 type Outcome uint8
 
