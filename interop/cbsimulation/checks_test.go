@@ -156,7 +156,7 @@ func checkErrors(calls []*call, t *truth) []violation {
 			v.Add("the timeout is of both kinds: %v", c)
 		case writes && c.unambiguous && c.mayHaveApplied:
 			v.Add("the timeout is called unambiguous, but an attempt may have been applied: %v", c)
-		case c.ambiguous && c.attempts > 0 && !(writes && c.mayHaveApplied) && c.kind != "getAndLock" && c.kind != "unlock" && c.kind != "touch":
+		case c.ambiguous && c.attempts > 0 && (!writes || !c.mayHaveApplied) && c.kind != "getAndLock" && c.kind != "unlock" && c.kind != "touch":
 			v.Add("the timeout is called ambiguous, but nothing may have been applied: %v", c)
 		}
 		if w := c.write; writes && c.attempts > 0 && w.effect != queryChanged {

@@ -68,7 +68,7 @@ func changedReply(name string, change func(*couchbasetest.Reply)) faultKind {
 const unknownStatus couchbasetest.Status = 0x7ff1
 
 func statusFaults() []faultKind {
-	any := func(name string, statuses ...couchbasetest.Status) faultKind {
+	status := func(name string, statuses ...couchbasetest.Status) faultKind {
 		return always(name, func(f *planned) couchbasetest.Fault {
 			return couchbasetest.Fault{Status: statuses[f.choice%len(statuses)]}
 		})
@@ -78,16 +78,16 @@ func statusFaults() []faultKind {
 		return k
 	}
 	return []faultKind{
-		any("temporary failure", memd.StatusTemporaryFailure),
-		any("out of memory or busy", 0x82, 0x85),
-		any("not my vbucket, without a map", memd.StatusNotMyVBucket),
-		any("config only", memd.StatusConfigOnly),
-		any("status of the error map", unknownStatus),
-		any("internal error", 0x84),
-		ofWrites(any("locked", memd.StatusLocked)),
-		ofWrites(any("durable write in progress", memd.StatusSyncWriteInProgress, memd.StatusSyncWriteReCommit)),
-		ofWrites(any("durability impossible", memd.StatusDurabilityImpossible)),
-		ofWrites(any("ambiguous, not applied", memd.StatusSyncWriteAmbiguous)),
+		status("temporary failure", memd.StatusTemporaryFailure),
+		status("out of memory or busy", 0x82, 0x85),
+		status("not my vbucket, without a map", memd.StatusNotMyVBucket),
+		status("config only", memd.StatusConfigOnly),
+		status("status of the error map", unknownStatus),
+		status("internal error", 0x84),
+		ofWrites(status("locked", memd.StatusLocked)),
+		ofWrites(status("durable write in progress", memd.StatusSyncWriteInProgress, memd.StatusSyncWriteReCommit)),
+		ofWrites(status("durability impossible", memd.StatusDurabilityImpossible)),
+		ofWrites(status("ambiguous, not applied", memd.StatusSyncWriteAmbiguous)),
 		ofWrites(always("ambiguous, applied", func(*planned) couchbasetest.Fault {
 			return couchbasetest.Fault{StatusAfter: memd.StatusSyncWriteAmbiguous}
 		})),

@@ -96,53 +96,48 @@ func readTruth(c *cast) *truth {
 	return t
 }
 
-// token finds the tokens in a value.
+// tokens finds the tokens in a value.
 var tokens = regexp.MustCompile(`\d+\.m?\d+\.\d+`)
+
+// effects are those of the opcodes that change a content. To store a register is to push a token.
+var effects = map[couchbasetest.Opcode]effect{
+	memd.OpIncrement: add, memd.OpDecrement: subtract, memd.OpDelete: remove, memd.OpSubdocMultiMutation: push, memd.OpSet: put, memd.OpAdd: put,
+	memd.OpReplace: put, memd.OpAppend: appendText, memd.OpPrepend: prependText,
+}
 
 // changeOf reads an entry of the journal. It reports false if the request changes no content.
 func changeOf(e *couchbasetest.Entry, amounts map[requestID]uint64) (change, bool) {
 	c := change{cas: e.CAS, seq: e.Seq, order: e.Order, lost: e.Lost}
-	value := e.Value
-	switch e.Opcode {
-	case memd.OpIncrement, memd.OpDecrement:
-		c.effect = add
-		if e.Opcode == memd.OpDecrement {
-			c.effect = subtract
-		}
+	var ok bool
+	if c.effect, ok = effects[e.Opcode]; !ok {
+		return c, false
+	}
+	switch c.effect {
+	case add, subtract:
 		c.token = strconv.FormatUint(amounts[requestID{e.Node, e.ConnID, e.Opaque, e.Key}], 10)
-		return c, true
-	case memd.OpDelete:
-		c.effect, c.token = remove, removal
-		return c, true
-	case memd.OpSubdocMultiMutation:
-		c.effect = push
-	case memd.OpSet, memd.OpAdd, memd.OpReplace, memd.OpAppend, memd.OpPrepend:
+	case remove:
+		c.token = removal
+	case push:
+		c.token = lastToken(e.Value)
+	case put, appendText, prependText, queryChanged:
+		value := e.Value
 		if inflated, err := memd.Inflate(value); err == nil {
 			value = inflated
 		}
-		c.effect = effectOf(e)
-	default:
-		return c, false
-	}
-	if all := tokens.FindAllString(string(value), -1); len(all) > 0 {
-		c.token = all[len(all)-1]
-	}
-	if e.Opcode == memd.OpReplace && c.effect == push {
-		c.content = contentOf(e.Key, value)
+		c.token = lastToken(value)
+		if strings.HasPrefix(e.Key, "r") {
+			c.effect, c.content = push, contentOf(e.Key, value)
+		}
 	}
 	return c, true
 }
 
-func effectOf(e *couchbasetest.Entry) effect {
-	switch {
-	case e.Opcode == memd.OpAppend:
-		return appendText
-	case e.Opcode == memd.OpPrepend:
-		return prependText
-	case strings.HasPrefix(e.Key, "r"):
-		return push
+func lastToken(value []byte) string {
+	all := tokens.FindAllString(string(value), -1)
+	if len(all) == 0 {
+		return ""
 	}
-	return put
+	return all[len(all)-1]
 }
 
 // contentOf is the content of a document with a value.
