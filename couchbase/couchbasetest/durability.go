@@ -15,6 +15,7 @@ type ahead struct {
 	bucket   *bucket
 	vb       uint16
 	write    *store.Prepare
+	entry    *Entry    // of the journal, nil if there is none any more
 	deadline time.Time // zero: none
 }
 
@@ -95,6 +96,7 @@ func (a *ahead) stepLocked(now time.Time) outcome {
 	switch {
 	case n.works() && a.settledLocked():
 		active.Commit(a.write, now)
+		a.noteCommitted()
 		c.replicateLocked(a.bucket, a.vb, now)
 		return committed
 	case !a.deadline.IsZero() && (!now.Before(a.deadline) || !a.bucket.durable(a.vb)):
@@ -153,12 +155,14 @@ func (x *exec) await(reply *Reply) *Reply {
 	if result == unknown {
 		return refusal(memd.StatusSyncWriteAmbiguous)
 	}
-	x.cluster.journal.mark(func() {
-		if x.entry != nil {
-			x.entry.Applied = true
-		}
-	})
 	return reply
+}
+
+// noteCommitted records that the write was applied, whether or not the client learns of it.
+func (a *ahead) noteCommitted() {
+	if j := &a.bucket.cluster.journal; a.entry != nil {
+		j.mark(func() { j.applied(a.entry) })
+	}
 }
 
 // commitAgainLocked commits what a failed node had prepared, as soon as enough copies have it.
@@ -168,7 +172,7 @@ func (b *bucket) commitAgainLocked(vb uint16) {
 		return
 	}
 	for _, p := range active.Prepares() {
-		a := &ahead{bucket: b, vb: vb, write: p}
+		a := &ahead{bucket: b, vb: vb, write: p, entry: b.cluster.journal.prepared(b.Name, vb, p)}
 		b.cluster.wg.Go(func() { _, _ = a.wait() })
 	}
 }

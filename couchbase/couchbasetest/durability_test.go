@@ -1,6 +1,8 @@
 package couchbasetest_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -141,4 +143,52 @@ func TestADurableWriteIsGivenUpWhenAFailoverMakesItImpossible(t *testing.T) {
 			t.Errorf("the write was answered with %v after %v, want ambiguous at once", reply.Status, time.Since(start))
 		}
 	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(time.Hour))
+}
+
+func TestTheJournalHasADurableWriteOnceThatIsCommittedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		writer := owner(t, c, "k")
+		writer.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityPersistMajority, 0))
+		wait(200 * time.Millisecond) // the replica has it, the disks do not
+		if n := c.Applied(memd.OpSet, "k"); n != 0 {
+			t.Errorf("the journal says that the write was applied %d times before it was committed", n)
+		}
+		if err := c.Failover(c.Owners("default", "k")[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Rebalance(); err != nil { // so that there are two copies again
+			t.Fatal(err)
+		}
+		wait(2 * time.Second)
+		if d, there := c.Document("default", "k"); !there || string(d.Value) != "1" {
+			t.Fatalf("the document is %q, %t; want that it was committed again", d.Value, there)
+		}
+		if n := c.Applied(memd.OpSet, "k"); n != 1 {
+			t.Errorf("the journal says that the write was applied %d times, want once", n)
+		}
+	}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(time.Second))
+}
+
+func TestTheJournalOrdersTheChanges(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		cl, other := owner(t, c, "k"), owner(t, c, "k")
+		cl.send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityMajority, 0))
+		wait(50 * time.Millisecond)
+		other.status(doc(memd.OpSet, "k", "2"), memd.StatusSyncWriteInProgress)
+		for key := range 100 { // a document of the same vbucket is changed meanwhile
+			if name := fmt.Sprint(key); c.Owners("default", name)[0] == c.Owners("default", "k")[0] {
+				other.ok(doc(memd.OpSet, name, "1"))
+				break
+			}
+		}
+		cl.receive()
+		other.ok(doc(memd.OpSet, "k", "3"))
+		var got []int64
+		for _, e := range c.Journal() {
+			got = append(got, e.Order)
+		}
+		if want := []int64{2, 0, 1, 3}; !slices.Equal(got, want) {
+			t.Errorf("the orders are %v, want %v", got, want)
+		}
+	}, couchbasetest.Nodes(2), couchbasetest.ReplicationLag(100*time.Millisecond))
 }

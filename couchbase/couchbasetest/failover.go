@@ -80,19 +80,14 @@ func (b *bucket) failoverLocked(vb uint16, n *node, now time.Time) {
 // promoteLocked makes the best replica, which it puts first, the active copy: of those whose nodes get on, the one that has most.
 func (b *bucket) promoteLocked(vb uint16, replicas []int) {
 	c := b.cluster
-	_, failed := b.active(vb)
 	slices.SortStableFunc(replicas, func(i, j int) int {
 		return cmp.Compare(c.nodes[j].rank(b, vb), c.nodes[i].rank(b, vb))
 	})
 	var survivor *store.VBucket
-	high := uint64(0)
 	if len(replicas) > 0 && c.nodes[replicas[0]].works() {
 		survivor = &c.nodes[replicas[0]].copies[b][vb]
-		high = survivor.High
 	}
-	if failed != nil {
-		c.journal.lose(b.Name, vb, failed.UUID, high)
-	}
+	c.journal.keep(b.Name, vb, survivor)
 	if survivor != nil {
 		survivor.Promote(c.random.Uint64() >> 1)
 	}

@@ -2,9 +2,12 @@ package couchbasetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
 )
 
 // Entry is the journal's record of one request that could change a document.
@@ -23,6 +26,7 @@ type Entry struct {
 	Durable    bool
 
 	Applied     bool   // the document was changed; of a durable write, after enough copies had it
+	Order       int64  // place among the changes of all documents, from 1; of a durable write, that of its commit; 0: none was made
 	CAS         uint64 // that it got
 	VBucketUUID uint64 // with Seqno, its place in the history
 	Seqno       uint64
@@ -56,6 +60,7 @@ type journal struct {
 	mu      sync.Mutex
 	limit   int
 	seq     int64
+	changes int64
 	entries []*Entry
 }
 
@@ -93,9 +98,22 @@ func (j *journal) mark(change func()) {
 
 // noteApplied records the place of the request's write in the history of its vbucket.
 func (x *exec) noteApplied(cas, seqno uint64) {
-	x.cluster.journal.mark(func() {
-		x.entry.Applied, x.entry.CAS, x.entry.VBucketUUID, x.entry.Seqno = !x.frames.durable, cas, x.copy.UUID, seqno
+	j := &x.cluster.journal
+	j.mark(func() {
+		x.entry.CAS, x.entry.VBucketUUID, x.entry.Seqno = cas, x.copy.UUID, seqno
+		if !x.frames.durable {
+			j.applied(x.entry)
+		}
 	})
+}
+
+// applied records that a document was changed. A durable write that a failover makes uncertain, and that is committed again, keeps its
+// place. The journal's mutex is held.
+func (j *journal) applied(e *Entry) {
+	if !e.Applied {
+		j.changes++
+		e.Applied, e.Order = true, j.changes
+	}
 }
 
 // finish records what became of a request.
@@ -111,15 +129,28 @@ func (j *journal) finish(e *Entry, reply *Reply, err error) {
 	})
 }
 
-// lose records that what a vbucket had after a sequence number of a history is gone.
-func (j *journal) lose(bucket string, vb uint16, uuid, after uint64) {
+// keep records what a vbucket has of its changes after a failover or the end of a process: those that the copy, which is nil if there is
+// none, does not have are lost. A change that a dead node had lost is there again if a replica that has it takes over.
+func (j *journal) keep(bucket string, vb uint16, v *store.VBucket) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.Bucket == bucket && e.VBucket == vb && e.VBucketUUID == uuid && e.Seqno > after && e.Applied {
-			e.Lost = true
+		if e.Bucket == bucket && e.VBucket == vb && e.Applied {
+			e.Lost = v == nil || !v.Has(e.VBucketUUID, e.Seqno)
 		}
 	}
+}
+
+// prepared returns the entry of a durable write that waits for its copies, nil if the journal has it no longer.
+func (j *journal) prepared(bucket string, vb uint16, p *store.Prepare) *Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range slices.Backward(j.entries) {
+		if e.Bucket == bucket && e.VBucket == vb && e.Durable && e.CAS == p.Document.CAS && e.Key == p.Key.Name && e.Collection == p.Key.Collection {
+			return e
+		}
+	}
+	return nil
 }
 
 // Journal returns copies of the journal's entries, the oldest first: one for each request that could change a document.

@@ -11,6 +11,7 @@ import (
 func (c *Cluster) Kill(node int) {
 	c.mu.Lock()
 	n := c.nodeLocked("Kill", node)
+	c.replicateAllLocked()
 	n.up, n.paused = false, false
 	n.gateLocked()
 	n.refuse(true)
@@ -34,13 +35,13 @@ func (c *Cluster) Kill(node int) {
 // crashLocked loses what a node has of a vbucket and not on disk. An active copy that lost something gets another uuid.
 func (b *bucket) crashLocked(at *node, vb uint16, v *store.VBucket) {
 	c := b.cluster
-	uuid, high := v.UUID, v.Persisted()
-	if b.Ephemeral {
-		high = 0
-	}
 	lost := v.Crash(b.Ephemeral)
 	if lost && v.State == store.Active && b.rows[vb][0] == at.index {
-		c.journal.lose(b.Name, vb, uuid, high)
+		kept := v
+		if b.Ephemeral {
+			kept = nil
+		}
+		c.journal.keep(b.Name, vb, kept)
 		v.Renew(c.random.Uint64() >> 1)
 	}
 }
@@ -53,6 +54,7 @@ func (c *Cluster) Restart(node int) {
 	if n.up {
 		return
 	}
+	c.replicateAllLocked()
 	n.up = true
 	n.refuse(false)
 	for b, copies := range n.copies {
@@ -94,6 +96,7 @@ func (c *Cluster) setNode(method string, index int, change func(*condition)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.nodeLocked(method, index)
+	c.replicateAllLocked()
 	change(&n.condition)
 	n.gateLocked()
 	c.wakeLocked()

@@ -177,3 +177,69 @@ func TestAnIsolatedNodeGetsNothing(t *testing.T) {
 		}
 	}, couchbasetest.Nodes(2))
 }
+
+func TestTheJournalKnowsWhatADeadNodeAndAFailoverLost(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		lag, disk time.Duration
+		failover  bool
+		lost      bool
+	}{
+		{"only the dead node's memory had it, and the node comes back", time.Hour, time.Hour, false, true},
+		{"the dead node's disk had it, and the node comes back", time.Hour, 0, false, false},
+		{"a replica that takes over has what the dead node had not on disk", 0, time.Hour, true, false},
+		{"a replica that takes over lacks what the dead node had on disk", time.Hour, 0, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+				owner(t, c, "k").ok(doc(memd.OpSet, "k", "1"))
+				dead := c.Owners("default", "k")[0]
+				c.Kill(dead)
+				if test.failover {
+					if err := c.Failover(dead); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					c.Restart(dead)
+				}
+				if lost := c.Journal()[0].Lost; lost != test.lost {
+					t.Errorf("the journal says that the write is lost: %t, want %t", lost, test.lost)
+				}
+				if _, there := c.Document("default", "k"); there == test.lost {
+					t.Errorf("the document is there: %t", there)
+				}
+			}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(test.lag), couchbasetest.PersistenceLag(test.disk))
+		})
+	}
+}
+
+func TestWhatCameToAReplicaOrADiskBeforeANodeChangedIsThere(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(c *couchbasetest.Cluster, owners []int)
+	}{
+		{"the active node is isolated and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Isolate(owners[0]) }},
+		{"the active node is killed and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Kill(owners[0]) }},
+		{"the active node is paused and failed over", func(c *couchbasetest.Cluster, owners []int) { c.Pause(owners[0]) }},
+		{"the replica's node is restarted, and the active one failed over", func(c *couchbasetest.Cluster, owners []int) {
+			c.Isolate(owners[1]) // so that what its disk lacks does not come again
+			c.Kill(owners[1])
+			c.Restart(owners[1])
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+				owner(t, c, "k").ok(doc(memd.OpSet, "k", "1"))
+				wait(time.Second) // nobody looks at the document meanwhile
+				owners := c.Owners("default", "k")
+				test.change(c, owners)
+				if err := c.Failover(owners[0]); err != nil {
+					t.Fatal(err)
+				}
+				if d, there := c.Document("default", "k"); !there {
+					t.Errorf("the document is %+v, %t", d, there)
+				}
+			}, couchbasetest.Nodes(3), couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(100*time.Millisecond))
+		})
+	}
+}

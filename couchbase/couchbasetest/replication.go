@@ -35,6 +35,16 @@ func (c *Cluster) replicateLocked(b *bucket, vb uint16, now time.Time) {
 	active.Forget(all)
 }
 
+// replicateAllLocked lets all replicas and disks have what is due, before a node changes: what has come to them stays there.
+func (c *Cluster) replicateAllLocked() {
+	now := time.Now()
+	for _, b := range c.buckets {
+		for vb := range b.rows {
+			c.replicateLocked(b, uint16(vb), now)
+		}
+	}
+}
+
 // works reports whether the node's process gets on.
 func (n *node) works() bool { return n.up && !n.paused }
 

@@ -92,7 +92,7 @@ func (x *exec) apply(d *store.Document) (seqno uint64) {
 			timeout = defaultDurabilityTimeout
 		}
 		p := x.copy.Prepare(x.key, d, x.frames.level, x.now)
-		x.ahead = &ahead{bucket: x.bucket, vb: vb, write: p, deadline: x.now.Add(timeout)}
+		x.ahead = &ahead{bucket: x.bucket, vb: vb, write: p, entry: x.entry, deadline: x.now.Add(timeout)}
 		seqno = p.Seqno
 	} else {
 		x.copy.Put(x.key, d, x.now)

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
@@ -199,7 +200,7 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 			test.change(s)
 			found := s.check()
 			for _, v := range found {
-				if v.rule == test.rule {
+				if v.Rule == test.rule {
 					return
 				}
 			}
@@ -210,12 +211,12 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 
 func TestAGoroutineThatIsLeftIsFound(t *testing.T) {
 	h := &history{}
-	before := bubble()
+	before := simcheck.Goroutines()
 	stay := make(chan struct{})
 	defer close(stay)
 	go func() { <-stay }()
 	compareGoroutines(h, before)
-	if len(h.violations) != 1 || !strings.Contains(h.violations[0].text, "TestAGoroutineThatIsLeftIsFound") {
+	if len(h.violations) != 1 || !strings.Contains(h.violations[0].Text, "TestAGoroutineThatIsLeftIsFound") {
 		t.Errorf("%v", h.violations)
 	}
 }

@@ -3,13 +3,15 @@ package simulation
 import (
 	"fmt"
 	"slices"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // check returns the violations of all rules that are judged by history and truth.
 func (l *life) check() []violation {
 	found := slices.Clone(l.history.violations)
 	if l.error != nil {
-		return append(found, violation{"simulation", fmt.Sprintf("the life did not end: %v", l.error)})
+		return append(found, violation{Rule: "simulation", Text: fmt.Sprintf("the life did not end: %v", l.error)})
 	}
 	found = append(found, checkDocuments(l.truth)...)
 	found = append(found, checkOnce(l.history.calls, l.truth)...)
@@ -23,19 +25,9 @@ func (l *life) check() []violation {
 	return found
 }
 
-// violations collects those of one rule.
-type violations struct {
-	rule string
-	list []violation
-}
-
-func (v *violations) add(format string, args ...any) {
-	v.list = append(v.list, violation{v.rule, fmt.Sprintf(format, args...)})
-}
-
 // checkDocuments checks that documents and oplog agree, so that each of them can be taken for the truth.
 func checkDocuments(t *truth) []violation {
-	v := violations{rule: "truth"}
+	v := simcheck.Violations{Rule: "truth"}
 	changes := t.changesOf()
 	for a, d := range t.documents {
 		if a.doc == beginMarker || a.doc == endMarker || a.ns == lives {
@@ -48,10 +40,10 @@ func checkDocuments(t *truth) []violation {
 			}
 		}
 		if d.N != len(d.Log) || !slices.Equal(tokens, d.Log) {
-			v.add("%v: n is %d, the log %v, and the oplog has %v", a, d.N, d.Log, tokens)
+			v.Add("%v: n is %d, the log %v, and the oplog has %v", a, d.N, d.Log, tokens)
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // key names one change of one document.
@@ -79,7 +71,7 @@ func (t *truth) counts() map[key]int {
 
 // checkOnce checks the number of times that each write was applied against its claim.
 func checkOnce(calls []*call, t *truth) []violation {
-	v := violations{rule: "once"}
+	v := simcheck.Violations{Rule: "once"}
 	counts := t.counts()
 	for _, c := range calls {
 		done := 0
@@ -89,25 +81,23 @@ func checkOnce(calls []*call, t *truth) []violation {
 			delete(counts, k)
 			done += min(n, 1)
 			if n > 1 || n == 0 && w.claim == applied || n > 0 && w.claim == notApplied {
-				v.add("%s of %s/%s by %s, which is reported as %s, was applied %d times: %v", w.effect, w.ns, w.doc, w.token, w.claim, n, c)
+				v.Add("%s of %s/%s by %s, which is reported as %s, was applied %d times: %v", w.effect, w.ns, w.doc, w.token, w.claim, n, c)
 			}
 		}
 		if c.atomic && done != 0 && done != len(c.writes) {
-			v.add("%d of the %d changes of a transaction are there: %v", done, len(c.writes), c)
+			v.Add("%d of the %d changes of a transaction are there: %v", done, len(c.writes), c)
 		}
 	}
 	for k, n := range counts {
-		v.add("%d changes %v were made by no call", n, k)
+		v.Add("%d changes %v were made by no call", n, k)
 	}
-	v.add0(checkPresence(t))
-	return v.list
+	v.Join(checkPresence(t))
+	return v.List
 }
-
-func (v *violations) add0(list []violation) { v.list = append(v.list, list...) }
 
 // checkPresence checks that a document is there if it was inserted and not deleted, and only then.
 func checkPresence(t *truth) []violation {
-	v := violations{rule: "once"}
+	v := simcheck.Violations{Rule: "once"}
 	there := make(map[address]bool)
 	for _, e := range t.events {
 		switch e.change {
@@ -119,15 +109,15 @@ func checkPresence(t *truth) []violation {
 	}
 	for a, is := range there {
 		if _, has := t.documents[a]; has != is {
-			v.add("%v is there: %t, by the oplog: %t", a, has, is)
+			v.Add("%v is there: %t, by the oplog: %t", a, has, is)
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // checkReads compares the documents that were read with those that a majority has.
 func checkReads(calls []*call, t *truth) []violation {
-	v := violations{rule: "snapshot"}
+	v := simcheck.Violations{Rule: "snapshot"}
 	changes := t.changesOf()
 	for _, c := range calls {
 		if c.failed() && c.claim == notApplied {
@@ -136,19 +126,19 @@ func checkReads(calls []*call, t *truth) []violation {
 		committedAll := true
 		for _, r := range c.reads {
 			if r.n != len(r.log) {
-				v.add("%s/%s has %d changes and a log of %d: %v", r.ns, r.doc, r.n, len(r.log), c)
+				v.Add("%s/%s has %d changes and a log of %d: %v", r.ns, r.doc, r.n, len(r.log), c)
 			}
 			final := t.documents[address{r.ns, r.doc}].Log
 			if r.level != anything && !startsWith(final, r.log) && (!c.failed() || c.isApplied(t)) {
 				committedAll = false
-				v.add("%s/%s: what was read is not a beginning of %v: %v", r.ns, r.doc, final, c)
+				v.Add("%s/%s: what was read is not a beginning of %v: %v", r.ns, r.doc, final, c)
 			}
 		}
 		if committedAll && (!c.failed() || c.isApplied(t)) {
-			v.add0(checkSnapshot(c, t, changes))
+			v.Join(checkSnapshot(c, t, changes))
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // isApplied reports whether the first write of a call is there.
@@ -167,7 +157,7 @@ func startsWith(log, beginning []string) bool {
 // checkSnapshot checks that there is a point in the oplog after all changes that the call saw and before all that it did not see,
 // and that a transaction's own changes follow its reads. Its reads' logs are beginnings of the documents' logs.
 func checkSnapshot(c *call, t *truth, changes map[address][]int) []violation {
-	v := violations{rule: "snapshot"}
+	v := simcheck.Violations{Rule: "snapshot"}
 	seen, unseen := -1, len(t.events)
 	for _, r := range c.reads {
 		if r.level != snapshot {
@@ -187,19 +177,19 @@ func checkSnapshot(c *call, t *truth, changes map[address][]int) []violation {
 			}
 			log := t.documents[a].Log
 			if at := slices.Index(log, w.token); at >= 0 && at != len(r.log) {
-				v.add("lost update: %s/%s was read with %d changes, and the own one is number %d: %v", r.ns, r.doc, len(r.log), at, c)
+				v.Add("lost update: %s/%s was read with %d changes, and the own one is number %d: %v", r.ns, r.doc, len(r.log), at, c)
 			}
 		}
 	}
 	if seen >= unseen {
-		v.add("no snapshot: %v was seen and %v was not: %v", t.events[seen], t.events[unseen], c)
+		v.Add("no snapshot: %v was seen and %v was not: %v", t.events[seen], t.events[unseen], c)
 	}
-	return v.list
+	return v.List
 }
 
 // checkStream checks that a watcher got the events of the oplog, each once and in order.
 func checkStream(name, ns string, got, oplog []event) []violation {
-	v := violations{rule: "stream"}
+	v := simcheck.Violations{Rule: "stream"}
 	var want []event
 	for _, e := range oplog {
 		if ns == "" || e.ns == ns {
@@ -213,50 +203,50 @@ func checkStream(name, ns string, got, oplog []event) []violation {
 	}
 	for _, e := range want {
 		if times[e] != 1 {
-			v.add("%s: %v was returned %d times", name, e, times[e])
+			v.Add("%s: %v was returned %d times", name, e, times[e])
 		}
 		delete(times, e)
 	}
 	for e := range times {
-		v.add("%s: %v is not in the oplog", name, e)
+		v.Add("%s: %v is not in the oplog", name, e)
 	}
 	for i := range min(len(got), len(want)) {
-		if len(v.list) == 0 && got[i] != want[i] {
-			v.add("%s: event %d is %v, want %v", name, i, got[i], want[i])
+		if len(v.List) == 0 && got[i] != want[i] {
+			v.Add("%s: event %d is %v, want %v", name, i, got[i], want[i])
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // checkErrors checks the claims of the errors.
 func checkErrors(calls []*call, t *truth) []violation {
-	v := violations{rule: "error"}
+	v := simcheck.Violations{Rule: "error"}
 	for _, c := range calls {
 		if !c.failed() {
 			continue
 		}
-		v.add0(checkReports(c.id+" "+c.kind, append(slices.Clone(c.inner), c.report)))
+		v.Join(checkReports(c.id+" "+c.kind, append(slices.Clone(c.inner), c.report)))
 		if c.commands != 1 || c.silent {
 			continue
 		}
 		arrived := t.arrivals[c.id]
 		if sent := c.attempts - c.unsent; arrived > sent {
-			v.add("%d messages arrived, and the error tells of %d attempts that were sent: %v", arrived, sent, c)
+			v.Add("%d messages arrived, and the error tells of %d attempts that were sent: %v", arrived, sent, c)
 		}
 		if c.claim == unknown && c.answered && !t.concernFailed[c.id] {
-			v.add("the outcome is called unknown, but the server refused each attempt: %v", c)
+			v.Add("the outcome is called unknown, but the server refused each attempt: %v", c)
 		}
 	}
-	return v.list
+	return v.List
 }
 
 // checkReports checks that each error has its attempts and its reason.
 func checkReports(who string, reports []report) []violation {
-	v := violations{rule: "error"}
+	v := simcheck.Violations{Rule: "error"}
 	for _, r := range reports {
 		if r.silent || r.why == "" && r.text != "" {
-			v.add("%s: the error does not say its attempts and its why: %s", who, r.text)
+			v.Add("%s: the error does not say its attempts and its why: %s", who, r.text)
 		}
 	}
-	return v.list
+	return v.List
 }

@@ -29,7 +29,7 @@ func TestDefectsAreFound(t *testing.T) {
 				s.faults = 60
 				test.defect(&s)
 				found := liveInBubble(t, s).check()
-				if slices.ContainsFunc(found, func(v violation) bool { return v.rule == test.rule }) {
+				if slices.ContainsFunc(found, func(v violation) bool { return v.Rule == test.rule }) {
 					return
 				}
 				t.Logf("seed %d shows nothing: %v", s.seed, found)

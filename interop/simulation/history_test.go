@@ -7,18 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
-// outcome is what the application knows about a write.
-type outcome uint8
+type (
+	violation = simcheck.Violation
+	outcome   = simcheck.Outcome
+)
 
 const (
-	notApplied outcome = iota
-	applied
-	unknown
+	notApplied = simcheck.NotApplied
+	applied    = simcheck.Applied
+	unknown    = simcheck.Unknown
 )
-
-func (o outcome) String() string { return [...]string{"not applied", "applied", "unknown"}[o] }
 
 // effect is the kind of a change.
 type effect uint8
@@ -133,17 +135,10 @@ type history struct {
 	violations []violation
 }
 
-// violation is a rule that was broken.
-type violation struct {
-	rule, text string
-}
-
-func (v violation) String() string { return v.rule + ": " + v.text }
-
 func (h *history) violated(rule, format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.violations = append(h.violations, violation{rule, fmt.Sprintf(format, args...)})
+	h.violations = append(h.violations, violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
 }
 
 // start begins a call, which is in the history even if it never ends.

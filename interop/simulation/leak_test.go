@@ -1,10 +1,11 @@
 package simulation
 
 import (
-	"runtime"
 	"strings"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // awaitNoConnections waits until the servers have no connection any more. A server that streams hellos notices the end of a
@@ -35,46 +36,7 @@ func checkBubble(h *history, before map[string]string) {
 
 // compareGoroutines reports the goroutines that were not there before.
 func compareGoroutines(h *history, before map[string]string) {
-	var others []string
-	for id, stack := range bubble() {
-		if _, was := before[id]; !was {
-			others = append(others, stack)
-		}
+	if left := simcheck.Left(before); len(left) > 0 {
+		h.violated("leak", "%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 	}
-	if len(others) > 0 {
-		h.violated("leak", "%d goroutines are left:\n%s", len(others), strings.Join(others, "\n\n"))
-	}
-}
-
-// bubble returns the stacks of the goroutines of the caller's bubble, by their ids.
-func bubble() map[string]string {
-	all := strings.Split(stacks(), "\n\n")
-	mine, list := bubbleOf(all[0]), make(map[string]string)
-	for _, s := range all {
-		if bubbleOf(s) == mine {
-			id, _, _ := strings.Cut(s, " [")
-			list[id] = s
-		}
-	}
-	return list
-}
-
-func stacks() string {
-	b := make([]byte, 1<<20)
-	for {
-		n := runtime.Stack(b, true)
-		if n < len(b) {
-			return string(b[:n])
-		}
-		b = make([]byte, 2*len(b))
-	}
-}
-
-// bubbleOf returns the name of the bubble in the first line of a stack, "goroutine 7 [running, synctest bubble 5]:".
-func bubbleOf(stack string) string {
-	line, _, _ := strings.Cut(stack, "\n")
-	_, after, _ := strings.Cut(line, "synctest bubble ")
-	name, _, _ := strings.Cut(after, "]")
-	name, _, _ = strings.Cut(name, ",")
-	return name
 }

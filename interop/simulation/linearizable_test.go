@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/anishathalye/porcupine"
-)
 
-// The histories of a document are short, so that a check takes milliseconds. This limit is never reached unless one is not.
-const linearizableLimit = 2 * time.Minute
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
+)
 
 // step is an operation on one document as porcupine sees it. A state is the number of changes that the document has had. The
 // final log has every change at its place, so a state stands for a beginning of that log, and no two orders of the same writes
@@ -43,13 +41,11 @@ func linearModel() porcupine.Model {
 // checkLinearizable checks the calls on each document of registers. A write whose outcome is unknown may take effect at any later
 // time if it is there, and is left out if it is not.
 func checkLinearizable(calls []*call, t *truth) []violation {
-	v := violations{rule: "linearizable"}
+	v := simcheck.Violations{Rule: "linearizable"}
 	for a, ops := range operationsOf(calls, t) {
-		if result := porcupine.CheckOperationsTimeout(linearModel(), ops, linearizableLimit); result != porcupine.Ok {
-			v.add("%v: %s, of %d operations", a, result, len(ops))
-		}
+		v.CheckLinearizable(a, linearModel(), ops)
 	}
-	return v.list
+	return v.List
 }
 
 func operationsOf(calls []*call, t *truth) map[address][]porcupine.Operation {

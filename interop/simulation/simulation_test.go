@@ -2,14 +2,14 @@ package simulation
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // seeds returns how many seeds to run.
@@ -49,7 +49,7 @@ func TestSimulation(t *testing.T) {
 func liveInBubble(t *testing.T, s settings) (l *life) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		before := bubble()
+		before := simcheck.Goroutines()
 		l = lead(t, s)
 		checkBubble(l.history, before)
 	})
@@ -82,18 +82,10 @@ func (l *life) checkSize(t *testing.T) {
 // report fails the test if there are violations. It writes the history to a file.
 func (l *life) report(t *testing.T, found []violation) {
 	t.Helper()
-	if len(found) == 0 {
-		return
+	if len(found) > 0 {
+		again := fmt.Sprintf("go -C interop test ./simulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", l.seed)
+		simcheck.Report(t, found, *folderFlag, l.seed, l.text(found), again)
 	}
-	path := filepath.Join(*folderFlag, fmt.Sprintf("simulation-%d-%d.txt", l.seed, time.Now().UnixNano()))
-	if err := os.WriteFile(path, []byte(l.text(found)), 0o600); err != nil {
-		t.Error(err)
-	}
-	for _, v := range found[:min(len(found), 10)] {
-		t.Errorf("%.2000s", v.String())
-	}
-	t.Errorf("%d violations; the history is in %s. To run this seed again many times:\n"+
-		"go -C interop test ./simulation -run 'TestSimulation$' -count=1 -seeds 1 -from %d -repeat 50", len(found), path, l.seed)
 }
 
 // text is the whole history: violations, faults, calls and the servers' journal.

@@ -1,9 +1,12 @@
 package simulation
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/holdfast-db/holdfast/interop/internal/simcheck"
 )
 
 // TestTCP is the same load, with the same checks, on real sockets and the real clock: for a minute with the race detector.
@@ -14,7 +17,11 @@ func TestTCP(t *testing.T) {
 	}
 	goroutines := runtime.NumGoroutine()
 	l := lead(t, onTCP(*fromFlag, duration))
-	awaitGoroutines(l.history, goroutines)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if n, all := simcheck.AwaitGoroutines(ctx, goroutines); n > 0 {
+		l.history.violated("leak", "%d goroutines are left:\n%s", n, all)
+	}
 	found := l.check()
 	l.report(t, found)
 	t.Logf("%d calls, %d faults, %v", len(l.history.calls), len(l.hits), l.lasted)
@@ -29,15 +36,3 @@ func TestTCP(t *testing.T) {
 
 // injectable returns how many faults are planned.
 func (l *life) injectable() int { return newPlan(l.settings).size() }
-
-// awaitGoroutines waits until there are no more goroutines than before the life.
-func awaitGoroutines(h *history, before int) {
-	deadline := time.Now().Add(10 * time.Second)
-	for runtime.NumGoroutine() > before {
-		if time.Now().After(deadline) {
-			h.violated("leak", "%d goroutines are left:\n%s", runtime.NumGoroutine()-before, stacks())
-			return
-		}
-		pause(10 * time.Millisecond)
-	}
-}

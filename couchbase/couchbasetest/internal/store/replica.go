@@ -85,3 +85,12 @@ func (v *VBucket) EpochAt(uuid uint64) (Epoch, bool) {
 	}
 	return Epoch{}, false
 }
+
+// Has reports whether the history of the vbucket has a change: the one with a sequence number of the history with a uuid.
+func (v *VBucket) Has(uuid, seqno uint64) bool {
+	if uuid == v.UUID {
+		return seqno <= v.High
+	}
+	e, ok := v.EpochAt(uuid)
+	return ok && seqno <= e.Seqno
+}

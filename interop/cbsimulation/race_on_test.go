@@ -1,0 +1,5 @@
+//go:build race
+
+package cbsimulation
+
+const raceEnabled = true
