@@ -89,8 +89,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
 	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
 		kong.Vars{
-			"strategies": strings.Join(prove.StrategyNames(), ", "),
-			"failures":   strings.Join(prove.FailureNames(), ", "),
+			"strategies": strings.Join(prove.MongoDB.StrategyNames(), ", "),
+			"failures":   strings.Join(prove.MongoDB.FailureNames(), ", "),
 			"port":       "0",
 		})
 }

@@ -58,20 +58,20 @@ func (c *proveCommand) Run(s *session) error {
 
 // matrix returns the experiment of the flags, with embedded servers.
 func (c *proveCommand) matrix() (m prove.Matrix, err error) {
-	m = prove.Matrix{Settings: prove.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
+	m = prove.Matrix{Settings: prove.MongoDB.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
 	m.Settings.W, m.Settings.Seed = c.W, c.Seed
 	m.Settings.LoadLimit, m.Settings.Size.Writers = c.Duration, c.Writers
-	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
+	if m.Strategies, err = prove.MongoDB.StrategiesNamed(c.Strategy); err != nil {
 		return m, err
 	}
-	if m.Failures, err = prove.FailuresNamed(c.Failure); err != nil {
+	if m.Failures, err = prove.MongoDB.FailuresNamed(c.Failure); err != nil {
 		return m, err
 	}
 	if c.Rollback {
 		if c.W != prove.Majority || c.Failure != nil {
 			return m, errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
 		}
-		m.Failures = append(m.Failures, prove.Rollbacks()...)
+		m.Failures = append(m.Failures, prove.MongoDB.Rollbacks()...)
 	}
 	return m, m.Settings.Check()
 }

@@ -34,11 +34,11 @@ func newTrial(strategy string, seed int) trial {
 
 func (tr trial) run(t *testing.T) (r Result) {
 	t.Helper()
-	list, err := StrategiesNamed([]string{tr.strategy})
+	list, err := MongoDB.StrategiesNamed([]string{tr.strategy})
 	if err != nil {
 		t.Fatal(err)
 	}
-	failures, err := FailuresNamed([]string{tr.failure})
+	failures, err := MongoDB.FailuresNamed([]string{tr.failure})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func (tr trial) run(t *testing.T) (r Result) {
 
 // figureSettings returns the settings of the figures, with many more faults than the command has.
 func figureSettings(seed int) Settings {
-	s := DefaultSettings()
+	s := MongoDB.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // on the fake clock
 	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10

@@ -5,11 +5,20 @@ import (
 	"time"
 )
 
+// session is the client of one writer. The strategies of a backend know the type behind it.
+type session interface {
+	// Judge returns the information that an application has about an error.
+	Judge(err error) Trouble
+	Close(ctx context.Context) error
+}
+
 // doing is one running operation of a writer.
 type doing struct {
-	client   Client
+	client   session
 	id       OpID
 	document string
+	durable  bool          // Couchbase is asked for majority durability
+	pause    time.Duration // between two tries of an application's loop
 	tries    []try
 }
 
@@ -22,21 +31,10 @@ type try struct {
 	trouble Trouble // if err is not nil
 }
 
-func (d *doing) increment(ctx context.Context) error {
-	return d.try(ctx, FirstStep, increment(d.id, d.document))
-}
-
-func (d *doing) announce(ctx context.Context) error {
-	return d.try(ctx, FirstStep, announce(d.id, d.document))
-}
-
-func (d *doing) settle(ctx context.Context) error {
-	return d.try(ctx, SecondStep, settle(d.id, d.document))
-}
-
-func (d *doing) try(ctx context.Context, step Step, u Update) error {
+// try makes one call of the client, and records it.
+func (d *doing) try(step Step, call func() error) error {
 	t := try{step: step, began: time.Now()}
-	t.err = d.client.Update(ctx, u)
+	t.err = call()
 	t.ended = time.Now()
 	if t.err != nil {
 		t.trouble = d.client.Judge(t.err)
@@ -63,6 +61,8 @@ func (d *doing) claim(twoSteps bool, err error) Claim {
 // record is one operation that has ended.
 type record struct {
 	id    OpID
+	// durable means that Couchbase was asked for majority durability.
+	durable bool
 	began time.Time
 	ended time.Time
 	err   error

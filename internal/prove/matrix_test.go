@@ -11,15 +11,15 @@ import (
 // embeddedMatrix returns the command's matrix or a part of it.
 func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []string) Matrix {
 	t.Helper()
-	s, err := StrategiesNamed(strategyNames)
+	s, err := MongoDB.StrategiesNamed(strategyNames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := FailuresNamed(failureNames)
+	f, err := MongoDB.FailuresNamed(failureNames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Default(), Deployment: d}
+	return Matrix{Strategies: s, Failures: f, Settings: MongoDB.DefaultSettings(), Dial: Default(), Deployment: d}
 }
 
 func runMatrix(t *testing.T, m Matrix) *Report {

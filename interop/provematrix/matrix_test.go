@@ -99,7 +99,7 @@ func shown(r *prove.Result) string {
 func run(t *testing.T, name string, dial prove.Dial) *prove.Report {
 	t.Helper()
 	report, err := prove.Matrix{
-		Strategies: prove.Strategies(), Failures: prove.Failures(), Settings: prove.DefaultSettings(),
+		Strategies: prove.MongoDB.Strategies(), Failures: prove.MongoDB.Failures(), Settings: prove.MongoDB.DefaultSettings(),
 		Dial: dial, Deployment: prove.TCP(),
 	}.Run(t.Context())
 	if err != nil {
