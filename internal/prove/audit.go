@@ -7,8 +7,8 @@ import (
 
 // book has the final data of a cell.
 type book struct {
-	applied map[OpID]int    // how often each operation is applied
-	lost    map[OpID]int    // how often each operation was applied on a node that was lost with it, by the journal
+	applied map[OpID]int // how often each operation is applied
+	lost    map[OpID]int // how often each operation was applied on a node that was lost with it, by the journal
 	journal []entry
 	known   bool // the servers have a journal
 }

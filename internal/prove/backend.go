@@ -25,7 +25,7 @@ type Backend struct {
 }
 
 // Backends returns all backends.
-func Backends() []*Backend { return []*Backend{MongoDB} }
+func Backends() []*Backend { return []*Backend{MongoDB, Couchbase} }
 
 // DefaultSettings returns the settings of the command. The whole matrix takes less than a minute with them, and has
 // enough faults for reliable verdicts.

@@ -34,11 +34,11 @@ func newTrial(strategy string, seed int) trial {
 
 func (tr trial) run(t *testing.T) (r Result) {
 	t.Helper()
-	list, err := MongoDB.StrategiesNamed([]string{tr.strategy})
+	list, err := tr.deployment.Backend().StrategiesNamed([]string{tr.strategy})
 	if err != nil {
 		t.Fatal(err)
 	}
-	failures, err := MongoDB.FailuresNamed([]string{tr.failure})
+	failures, err := tr.deployment.Backend().FailuresNamed([]string{tr.failure})
 	if err != nil {
 		t.Fatal(err)
 	}

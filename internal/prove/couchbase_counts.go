@@ -12,7 +12,7 @@ func classifyCouchbase(c *Counts, o fate) (flaw Flaw) {
 		flaw = FlawMisreported
 	}
 	switch {
-	case o.claim != Unknown && ever == 0:
+	case ever == 0 && (o.claim == Applied || o.claim == NotApplied && !o.permanent):
 		c.Missing++
 		flaw = FlawMissing
 	case o.err == nil && o.applied == 0:

@@ -1,5 +1,7 @@
 package prove
 
+import "slices"
+
 // Counts has the numbers of operations of one cell.
 type Counts struct {
 	Operations   int `json:"operations"`
@@ -73,8 +75,13 @@ func (c *cell) countHits(result *Result, known bool, journal map[messageID]entry
 	}
 }
 
-// permanent reports whether the operation had a permanent fault: an outage or a command error.
-func (c *cell) permanent(r record) bool { return r.outage || c.injector.refused[r.id] != nil }
+// permanent reports whether the operation had a permanent fault: an outage, a command error, or a black hole, which is longer than an
+// operation's timeout.
+func (c *cell) permanent(r record) bool {
+	return r.outage || c.injector.refused[r.id] != nil || slices.ContainsFunc(c.injector.hits, func(h *hit) bool {
+		return h.kind == BlackHoled && r.ended.After(h.at) && r.began.Before(h.at.Add(c.settings.Timing.BlackHole))
+	})
+}
 
 // fate is an operation that has ended, with the servers' view of it.
 type fate struct {

@@ -110,7 +110,7 @@ func TestTheClaimOfAnOperation(t *testing.T) {
 		{"the second step refused", true, failed, []try{{step: FirstStep}, second}, NotApplied},
 	} {
 		d := doing{tries: c.tries}
-		if got := d.claim(c.twoSteps, c.err); got != c.want {
+		if got := d.claim(Strategy{twoSteps: c.twoSteps}.applying(), c.err); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}

@@ -44,14 +44,13 @@ func (d *doing) try(step Step, call func() error) error {
 }
 
 // claim returns the effect of the whole operation, as far as the application knows it. It is Unknown if the effect of
-// a try that could apply the operation is unknown.
-func (d *doing) claim(twoSteps bool, err error) Claim {
+// a try that could apply the operation is unknown. applying is the step that applies it.
+func (d *doing) claim(applying Step, err error) Claim {
 	if err == nil {
 		return Applied
 	}
 	for _, t := range d.tries {
-		applies := !twoSteps || t.step == SecondStep
-		if applies && (t.err == nil || t.trouble.Claim == Unknown) {
+		if t.step == applying && (t.err == nil || t.trouble.Claim == Unknown) {
 			return Unknown
 		}
 	}
@@ -60,14 +59,14 @@ func (d *doing) claim(twoSteps bool, err error) Claim {
 
 // record is one operation that has ended.
 type record struct {
-	id    OpID
+	id OpID
 	// durable means that Couchbase was asked for majority durability.
 	durable bool
-	began time.Time
-	ended time.Time
-	err   error
-	claim Claim
-	tries []try
+	began   time.Time
+	ended   time.Time
+	err     error
+	claim   Claim
+	tries   []try
 	// outage means that the operation ended during the outage.
 	outage bool
 	// calm means that the operation had no fault, and that the cluster was whole from its begin to its end.

@@ -54,7 +54,7 @@ func (i *injector) intercept(m message) treatment {
 		return i.blackout(newHit(m, planned{kind: Outage}))
 	}
 	f, ok := i.plan.of(m.op)
-	if !ok || !f.strikes(i.twoSteps, m.step, attempt) || f.kind == SyncWriteAmbiguous && !m.durable {
+	if !ok || !f.strikes(i.twoSteps, m.step, attempt) {
 		return treatment{}
 	}
 	if f.kind == CommandRefused && attempt > 0 {

@@ -49,8 +49,6 @@ type messageID struct {
 type message struct {
 	part
 	id messageID
-	// durable means that Couchbase is asked for majority durability.
-	durable bool
 }
 
 // treatment says what happens to a message. The zero treatment does nothing.
@@ -77,7 +75,6 @@ type entry struct {
 	key     string
 	applied bool
 	lost    bool // it was applied, and that was lost with its node, or rolled back
-	durable bool // it asked Couchbase for majority durability
 	// requestLost and replyLost mean that a fault lost the message or its reply.
 	requestLost, replyLost bool
 	// troubled means that the message was not answered, or with an error.

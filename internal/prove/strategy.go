@@ -2,8 +2,7 @@ package prove
 
 import "context"
 
-// Strategy is a retry strategy. All except [RetryableWrites] are loops of an application around a client that does
-// not retry.
+// Strategy is a retry strategy: a client that retries or does not, and perhaps a loop of an application around it.
 type Strategy struct {
 	Name  string
 	Title string
@@ -21,3 +20,11 @@ type Strategy struct {
 // learns reports whether the strategy can know, after a transient fault, whether the operation was applied: it can repeat
 // the operation until the server answers.
 func (s Strategy) learns() bool { return s.RetryWrites || s.twoSteps }
+
+// applying returns the step that applies an operation.
+func (s Strategy) applying() Step {
+	if s.twoSteps {
+		return SecondStep
+	}
+	return FirstStep
+}
