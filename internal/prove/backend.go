@@ -4,7 +4,8 @@ import "slices"
 
 // Backend is a kind of database, with the experiment about it: its strategies, its failures, and the verdicts that theory predicts.
 type Backend struct {
-	Name string
+	// Title is the name in texts.
+	Title string
 	// strategies are in the order of the report.
 	strategies []Strategy
 	failures   []Failure
@@ -13,8 +14,9 @@ type Backend struct {
 	// expected has the verdict of each strategy and kind of fault. If there is no entry, it is "right".
 	expected map[string]map[FaultKind]Expectation
 	settings Settings
-	// document returns the name of an operation's document.
-	document func(id OpID, writers int) string
+	// document returns the name of an operation's document. At most perDocument operations share one.
+	document    func(id OpID, writers int) string
+	perDocument int
 	// classify counts the flaw of an operation, and returns it.
 	classify func(*Counts, fate) Flaw
 	// wasteRule means that the rule of the resilience article limits messages, tries and time.

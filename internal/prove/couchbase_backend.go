@@ -7,7 +7,7 @@ import (
 
 // Couchbase is the experiment about Couchbase.
 var Couchbase = &Backend{
-	Name:       "couchbase",
+	Title:      "Couchbase",
 	strategies: couchbaseStrategies,
 	failures:   couchbaseFailures,
 	expected:   couchbaseExpected,
@@ -19,8 +19,9 @@ var Couchbase = &Backend{
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,
 		},
 	},
-	document: couchbaseDocument,
-	classify: classifyCouchbase,
+	document:    couchbaseDocument,
+	perDocument: maxPerCouchbaseDocument,
+	classify:    classifyCouchbase,
 	legend: []string{
 		"-1 +2 of 3: of 3 operations 1 was reported as not applied after a fault that had passed, or as applied when it was not, and 2 " +
 			"were applied twice or more; hits: faults that happened, verified in the servers' journal",

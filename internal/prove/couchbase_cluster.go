@@ -17,20 +17,14 @@ const (
 
 // CouchbaseClusters makes Couchbase clusters inside this process, one for each cell.
 type CouchbaseClusters struct {
-	memory   bool
 	clientOf openCouchbase          // opens the clients under test
 	more     []couchbasetest.Option // for tests
 }
 
 var _ Deployment = (*CouchbaseClusters)(nil)
 
-// CouchbaseTCP makes clusters on real sockets.
-func CouchbaseTCP() *CouchbaseClusters { return &CouchbaseClusters{clientOf: couchbase.Open} }
-
 // CouchbaseMemory makes clusters without sockets, which can run in a testing/synctest bubble.
-func CouchbaseMemory() *CouchbaseClusters {
-	return &CouchbaseClusters{memory: true, clientOf: couchbase.Open}
-}
+func CouchbaseMemory() *CouchbaseClusters { return &CouchbaseClusters{clientOf: couchbase.Open} }
 
 // Backend returns Couchbase.
 func (e *CouchbaseClusters) Backend() *Backend { return Couchbase }
@@ -39,11 +33,7 @@ func (e *CouchbaseClusters) unavailable(Strategy, Failure) string { return "" }
 func (e *CouchbaseClusters) without(Failure) []FaultKind          { return nil }
 
 func (e *CouchbaseClusters) describe() string {
-	network := "on TCP"
-	if e.memory {
-		network = "in memory"
-	}
-	return fmt.Sprintf("embedded clusters of %d nodes with %d replicas, %s", couchbaseNodes, couchbaseReplicas, network)
+	return fmt.Sprintf("embedded clusters of %d nodes with %d replicas, in memory", couchbaseNodes, couchbaseReplicas)
 }
 
 func (e *CouchbaseClusters) open(c *cell) (site, error) {
@@ -51,10 +41,8 @@ func (e *CouchbaseClusters) open(c *cell) (site, error) {
 	opts := []couchbasetest.Option{
 		couchbasetest.Nodes(couchbaseNodes), couchbasetest.VBuckets(couchbaseVBuckets), couchbasetest.Seed(s.Seed),
 		couchbasetest.Buckets(couchbasetest.Bucket{Name: bucketName, Replicas: couchbaseReplicas}),
+		couchbasetest.InMemory(), couchbasetest.Latency(s.Latency/10, s.Latency),
 		couchbasetest.ReplicationLag(s.ReplicationDelay), couchbasetest.JournalLimit(10 * s.Size.MaxOperations),
-	}
-	if e.memory {
-		opts = append(opts, couchbasetest.InMemory(), couchbasetest.Latency(s.Latency/10, s.Latency))
 	}
 	cluster, err := couchbasetest.Run(append(opts, e.more...)...)
 	if err != nil {

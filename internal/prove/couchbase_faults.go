@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/holdfast-db/holdfast/internal/couchbase/memd"
 )
 
 var errNoOwner = errors.New("the document's vbucket has no node")
@@ -32,17 +34,27 @@ func (s *couchbaseSite) strike(f *planned, document string) (repair func() error
 
 // rebalance puts a new node in the place of one, and moves vbuckets until that of the document has moved. The repair moves the others.
 func (s *couchbaseSite) rebalance(node int, document string) (repair func() error, err error) {
-	if _, err := s.AddNode(); err != nil {
+	added, err := s.AddNode()
+	if err != nil {
 		return nil, err
 	}
 	r, err := s.StartRebalance(node)
 	if err != nil {
 		return nil, err
 	}
-	pause(context.Background(), s.settings.Timing.Pause) // the clients connect to the new node
+	s.awaitClients(added)
 	for s.Owners(bucketName, document)[0] == node && r.Move() {
 	}
 	return func() error { r.Finish(); return nil }, nil
+}
+
+// awaitClients waits until the clients have connected to a node: the moves of a real rebalance take longer than that.
+func (s *couchbaseSite) awaitClients(node int) {
+	began, clients := time.Now(), s.settings.Size.Writers+1 // with the experiment's own
+	for int(s.Counters(node).Requests[memd.OpSelectBucket]) < clients && time.Since(began) < s.settings.Timing.Connect {
+		pause(context.Background(), s.settings.Latency)
+	}
+	pause(context.Background(), 2*s.settings.Latency) // the answers of the handshakes
 }
 
 // failOver takes a node out at once. What its replicas do not have is lost. The repair brings it back.

@@ -11,7 +11,7 @@ import (
 )
 
 // maxPerCouchbaseDocument is the largest number of operations on one document.
-const maxPerCouchbaseDocument = 100
+const maxPerCouchbaseDocument = 50
 
 // couchbaseDocument returns the key of an operation's document. Each writer has its own: a durable write refuses all others of its
 // document until it is replicated.

@@ -170,11 +170,14 @@ func (i *injector) strike(h *hit) {
 		return
 	}
 	defer i.healing.Done()
-	repair, err := i.site.strike(&h.planned, i.document(h.op))
-	if err != nil {
+	if !i.referee.breaks(h.op) {
 		return
 	}
-	i.referee.broke()
+	repair, err := i.site.strike(&h.planned, i.document(h.op))
+	if err != nil {
+		i.referee.mended()
+		return
+	}
 	i.happened(h)
 	i.healing.Go(func() { i.heal(h, repair) })
 }

@@ -7,7 +7,7 @@ import (
 
 // MongoDB is the experiment about MongoDB.
 var MongoDB = &Backend{
-	Name:       "mongodb",
+	Title:      "MongoDB",
 	strategies: mongoStrategies,
 	failures:   mongoFailures,
 	rollbacks:  mongoRollbacks,
@@ -20,9 +20,10 @@ var MongoDB = &Backend{
 			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,
 		},
 	},
-	document:  mongoDocument,
-	classify:  classifyMongo,
-	wasteRule: true,
+	document:    mongoDocument,
+	perDocument: MaxPerDocument,
+	classify:    classifyMongo,
+	wasteRule:   true,
 	legend: []string{
 		"-1 +2 of 3: of 3 operations 1 is missing and 2 were applied twice or more; hits: faults that happened, verified in the " +
 			"servers' journal where it is ours (in an outage: operations that failed in it)",

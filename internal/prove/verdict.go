@@ -34,16 +34,31 @@ var verdictNames = [...]struct {
 	{LosesDurable, "loses durable"}, {Loses, "loses"}, {Ambiguous, "ambiguous"},
 }
 
-// Words returns the names of the verdict's elements, or "right".
-func (v Verdict) Words() []string {
+// elements returns the verdict's elements one by one, or Right.
+func (v Verdict) elements() []Verdict {
 	if v == Right {
-		return []string{"right"}
+		return []Verdict{Right}
 	}
-	var words []string
+	var list []Verdict
 	for _, n := range verdictNames {
 		if v&n.v != 0 {
-			words = append(words, n.name)
+			list = append(list, n.v)
 		}
+	}
+	return list
+}
+
+// Words returns the names of the verdict's elements, or "right".
+func (v Verdict) Words() []string {
+	var words []string
+	for _, one := range v.elements() {
+		word := "right"
+		for _, n := range verdictNames {
+			if one == n.v {
+				word = n.name
+			}
+		}
+		words = append(words, word)
 	}
 	return words
 }
