@@ -154,8 +154,13 @@ func (b *bucket) commitAgainLocked(vb uint16) {
 	if b.cluster.closed {
 		return
 	}
+	uuid := active.UUID
 	for _, p := range active.Prepares() {
 		a := &ahead{bucket: b, vb: vb, write: p}
-		b.cluster.wg.Go(func() { _, _ = a.wait() })
+		b.cluster.wg.Go(func() {
+			if result, _ := a.wait(); result == committed {
+				b.cluster.journal.committed(b.Name, vb, uuid, p)
+			}
+		})
 	}
 }

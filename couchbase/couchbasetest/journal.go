@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/holdfast-db/holdfast/couchbase/couchbasetest/internal/store"
 )
 
 // Entry is the journal's record of one request that could change a document.
@@ -109,6 +111,18 @@ func (j *journal) finish(e *Entry, reply *Reply, err error) {
 			e.Status = reply.Status
 		}
 	})
+}
+
+// committed records that a durable write, which was prepared on a node that failed, was committed again, in the history with a uuid.
+func (j *journal) committed(bucket string, vb uint16, uuid uint64, p *store.Prepare) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.entries {
+		if e.Durable && e.Bucket == bucket && e.VBucket == vb && e.Collection == p.Key.Collection && e.Key == p.Key.Name &&
+			e.CAS == p.Document.CAS && !e.Applied {
+			e.Applied, e.VBucketUUID = true, uuid
+		}
+	}
 }
 
 // lose records that what a vbucket had after a sequence number of a history is gone.
