@@ -85,7 +85,7 @@ func (s *changeStream) nextLocked(x *exec) ([]byte, error) {
 			return nil, err
 		}
 		context := x.context()
-		context.Source = eventSource{source{x}, event}
+		context.Source = eventSource{&source{x: x}, event}
 		docs, err := s.pipeline.Run(context, s.vars, nothing)
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ var nothing iter.Seq[[]byte] = func(func([]byte) bool) {}
 
 // eventSource is what the pipeline of a change stream reads: one event.
 type eventSource struct {
-	source
+	*source
 	event []byte
 }
 
