@@ -56,13 +56,10 @@ func asIndex(v Value) (int, bool) {
 	return int(n), ok && n == int64(int32(n))
 }
 
-// truncated returns a number without its fraction.
-func truncated(v Value) (int64, error) {
-	if isInteger(v) {
-		return v.AsInt64(), nil
-	}
-	n, ok := wholePart(v)
-	if f := v.AsFloat64(); !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+// coercedLong returns the int64 that a number stands for as an argument.
+func coercedLong(v Value) (int64, error) {
+	n, ok := v.Rounded()
+	if !ok {
 		kind := ""
 		if isDecimal(v) {
 			kind = "decimal "
