@@ -121,8 +121,8 @@ func decimalAtan2(y, x decimal) decimal {
 
 // atan2Limit is for zeros and infinities, whose angles are multiples of an eighth turn.
 func atan2Limit(y, x decimal) decimal {
-	if y.form == notANumber || x.form == notANumber {
-		return nan
+	if y.givesNaN(x) {
+		return y.firstNaN(x)
 	}
 	eighths := 0.0
 	switch {

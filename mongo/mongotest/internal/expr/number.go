@@ -99,12 +99,18 @@ func (s *exactSum) add(x float64) {
 	s.lost += rest
 }
 
-// signedNaN gives the NaN of an operation on numbers the sign that processors of the real server's give it: text shows it.
+// signedNaN gives the NaN of an operation the sign that processors of the real server's give it: that of the first operand that is
+// NaN, and a minus if none is.
 func signedNaN(result, a, b float64) float64 {
-	if math.IsNaN(result) && !math.IsNaN(a) && !math.IsNaN(b) {
-		return math.Copysign(result, -1)
+	switch {
+	case !math.IsNaN(result):
+		return result
+	case math.IsNaN(a):
+		return a
+	case math.IsNaN(b):
+		return b
 	}
-	return result
+	return math.Copysign(result, -1)
 }
 
 // twoSum returns the rounded sum of two doubles and its error.

@@ -8,9 +8,9 @@ import (
 )
 
 var trigonometryOperators = []operator{
-	within("$sin", open, accurate(math.Sin, sine), decimalSin),
-	within("$cos", open, accurate(math.Cos, cosine), decimalCos),
-	within("$tan", open, accurate(math.Tan, tangent), decimalTan),
+	within("$sin", open, accurateFrom(1e-100, math.MaxFloat64, math.Sin, sine), decimalSin),
+	within("$cos", open, accurateFrom(1e-100, math.MaxFloat64, math.Cos, cosine), decimalCos),
+	within("$tan", open, accurateFrom(1e-100, math.MaxFloat64, math.Tan, tangent), decimalTan),
 	within("$asin", unit, accurate(math.Asin, arcsine), decimalAsin),
 	within("$acos", unit, accurate(math.Acos, arccosine), decimalAcos),
 	within("$atanh", unit, accurate(math.Atanh, areaTangent), decimalAtanh),

@@ -51,6 +51,9 @@ func (v Value) AsFloat64() float64 {
 		return v.double()
 	case bson.TypeDecimal128:
 		f, _ := strconv.ParseFloat(v.decimal().String(), 64)
+		if math.IsNaN(f) && signBit(v.decimal()) {
+			return math.Copysign(f, -1)
+		}
 		return f
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDateTime:
 		return float64(v.AsInt64())
