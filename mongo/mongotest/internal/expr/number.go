@@ -115,7 +115,7 @@ func signedNaN(result, a, b float64) float64 {
 
 // twoSum returns the rounded sum of two doubles and its error.
 func twoSum(a, b float64) (sum, lost float64) {
-	sum = signedNaN(a+b, a, b)
+	sum = signedNaN(a+b, b, a)
 	if math.IsInf(sum, 0) || math.IsNaN(sum) {
 		return sum, 0
 	}

@@ -124,7 +124,7 @@ func pow(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28762, "$pow's base must be numeric, not %s", typeName(base))
 	case !exponent.IsNumber():
 		return missing, mongoerr.Errorf(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
-	case !truth(base) && exponent.AsFloat64() < 0:
+	case !truth(base) && (exponent.AsFloat64() < 0 || (isDecimal(base) || isDecimal(exponent)) && decimalOf(exponent).neg):
 		return missing, mongoerr.Errorf(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDecimal(base) || isDecimal(exponent):
 		return decimalPow(decimalOf(base), decimalOf(exponent)).value(), nil
