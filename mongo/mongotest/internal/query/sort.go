@@ -49,7 +49,7 @@ func naturalOrder(doc []byte, v Value) error {
 }
 
 func parseSortKey(name string, v Value) (sortKey, error) {
-	n, whole := truncated(v)
+	n, whole := v.Rounded()
 	switch {
 	case v.IsDocument():
 		return sortKey{}, metaSort(v)
