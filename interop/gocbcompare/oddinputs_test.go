@@ -288,17 +288,26 @@ func (b *bench) values() {
 
 func (b *bench) times() {
 	c := b.c
-	for _, d := range []time.Duration{-time.Second, -1, 1, 200 * 365 * 24 * time.Hour} {
-		b.odd(fmt.Sprintf("expiry %v, Upsert", d), func() error { return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d})) })
-		b.odd(fmt.Sprintf("expiry %v, document after Upsert", d), func() error { return second(c.Get("expiring", nil)) })
-		b.odd(fmt.Sprintf("expiry %v, Touch", d), func() error {
-			_, _ = c.Upsert("expiring", 1, nil)
-			return second(c.Touch("expiring", d, nil))
+	var expiry uint32
+	b.server.Use(memd.OpSet, couchbasetest.Decide(func(r *couchbasetest.Request) couchbasetest.Fault {
+		expiry, _ = memd.ParseUint32(r.Extras[4:])
+		return couchbasetest.Fault{}
+	}))
+	for _, d := range []time.Duration{-time.Second, -1, 1, 100 * 365 * 24 * time.Hour} {
+		b.odd(fmt.Sprintf("expiry %v, Upsert", d), func() error {
+			expiry = 0
+			return second(c.Upsert("expiring", 1, &gocb.UpsertOptions{Expiry: d}))
 		})
-		b.odd(fmt.Sprintf("expiry %v, document after Touch", d), func() error { return second(c.Get("expiring", nil)) })
+		moment := fmt.Sprint(expiry)
+		if expiry > 1<<20 {
+			moment = "a moment in " + time.Unix(int64(expiry), 0).UTC().Format("2006")
+		}
+		line(fmt.Sprintf("odd expiry %v, as it is sent", d), "%s", moment)
+		b.odd(fmt.Sprintf("expiry %v, Touch", d), func() error { return second(c.Touch("doc", d, nil)) })
 		b.odd(fmt.Sprintf("expiry %v, Increment", d), func() error {
 			return second(c.Binary().Increment(fmt.Sprint("expiring ", d), &gocb.IncrementOptions{Expiry: d, Initial: 1}))
 		})
+		_, _ = c.Upsert("doc", map[string]any{"n": 1, "list": []int{1}}, nil)
 		b.odd(fmt.Sprintf("expiry %v, MutateIn", d), func() error {
 			return second(c.MutateIn("doc", []gocb.MutateInSpec{gocb.UpsertSpec("e", 1, nil)}, &gocb.MutateInOptions{Expiry: d}))
 		})
@@ -306,9 +315,9 @@ func (b *bench) times() {
 	}
 	for _, d := range []time.Duration{-time.Second, 0, 1, 31 * time.Second, time.Hour} {
 		b.odd(fmt.Sprintf("lock for %v", d), func() error {
-			r, err := c.GetAndLock("expiring", d, nil)
+			r, err := c.GetAndLock("doc", d, nil)
 			if err == nil {
-				err = c.Unlock("expiring", r.Cas(), nil)
+				err = c.Unlock("doc", r.Cas(), nil)
 			}
 			return err
 		})
