@@ -194,7 +194,7 @@ func checkLargeValues(t *testing.T, c *couchbase.Collection) {
 		"prepend":   second(c.Binary().Prepend("a", large, nil)),
 		"mutate-in": second(c.MutateIn("a", []couchbase.MutateInSpec{couchbase.UpsertSpec("p", string(large[:4<<20]), nil)}, nil)),
 	} {
-		if !errors.Is(err, couchbase.ErrInvalidArgument) || !errors.Is(err, couchbase.ErrValueTooLarge) || !strings.Contains(err.Error(), "20971520") {
+		if errors.Is(err, couchbase.ErrInvalidArgument) || !errors.Is(err, couchbase.ErrValueTooLarge) || !strings.Contains(err.Error(), "20971520") {
 			t.Errorf("%s of a large value: %v", name, err)
 		}
 	}
