@@ -202,11 +202,13 @@ func TestATimelineHasTheChangesInTheirOrderAndTheLossesBetweenThem(t *testing.T)
 		{"two losses", "bce", []loss{{lost: []int64{2, 3}}, {lost: []int64{5}}}, "a,a b,a b c,a,a d,a d e,a d"},
 		{
 			"the end of a process undoes the last, and the failover after it also those before", "bcde",
-			[]loss{{lost: []int64{4, 5}}, {lost: []int64{2, 3}}}, "a,a b,a b c,a b c d,a b c d e,a b c,a",
+			[]loss{{lost: []int64{4, 5}}, {lost: []int64{2, 3}}},
+			"a,a b,a b c,a b c d,a b c d e,a b c,a",
 		},
 		{
 			"a failover brings back what the end of a process had undone", "e",
-			[]loss{{lost: []int64{4, 5}}, {lost: []int64{5}}}, "a,a b,a b c,a b c d,a b c d e,a b c d",
+			[]loss{{lost: []int64{4, 5}}, {lost: []int64{5}}},
+			"a,a b,a b c,a b c d,a b c d e,a b c d",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
