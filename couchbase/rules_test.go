@@ -333,7 +333,7 @@ func TestAPanicInAReadOfReplicasReachesItsCaller(t *testing.T) {
 				return couchbasetest.Fault{Status: memd.StatusTemporaryFailure}
 			}))
 			defer func() {
-				if v := recover(); v != "a panic of the application" {
+				if v := recover(); v != "mine" {
 					t.Errorf("%s: recovered %v", name, v)
 				}
 			}()

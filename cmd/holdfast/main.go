@@ -89,10 +89,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 	s := &session{ctx: ctx, stdout: stdout, stderr: stderr, getenv: getenv}
 	return parseAndRun(s, args, &c, nil, kong.Name("holdfast"), kong.Description(description), kong.ExplicitGroups([]kong.Group{couchbaseGroup}),
 		kong.Vars{
-			"strategies": strings.Join(prove.StrategyNames(), ", "),
-			"failures":   strings.Join(prove.FailureNames(), ", "),
+			"strategies": namesByBackend((*prove.Backend).StrategyNames),
+			"failures":   namesByBackend((*prove.Backend).FailureNames),
 			"port":       "0",
 		})
+}
+
+// namesByBackend lists the names that each backend of the experiment has.
+func namesByBackend(namesOf func(*prove.Backend) []string) string {
+	var lists []string
+	for _, b := range prove.Backends() {
+		lists = append(lists, b.Title+": "+strings.Join(namesOf(b), ", "))
+	}
+	return strings.Join(lists, "; ")
 }
 
 // parseAndRun parses a command line into target. It runs command or, if that is nil, the command that the command
@@ -142,8 +151,9 @@ func exitCode(err error, stderr io.Writer) int {
 
 const description = `Clients of MongoDB and Couchbase, servers for tests, and an experiment that shows whether a retry strategy is right.
 
-"holdfast prove" needs no server: it starts its own three-member replica sets. With --uri it uses your server, through
-a proxy that injects the faults. It uses only the database "holdfast_prove" there.
+"holdfast prove" needs no server: it starts its own three-member replica sets, or with --backend couchbase its own
+Couchbase clusters of three nodes. With --uri it uses your MongoDB server, through a proxy that injects the faults. It uses only the
+database "holdfast_prove" there.
 
 "holdfast mock" runs a server for tests until it is interrupted. Nothing is stored. It accepts mongod's own flags. Under
 the name "mongod" (for example by a symbolic link) the program is "holdfast mock", for tools that start a mongod. With --backend couchbase it

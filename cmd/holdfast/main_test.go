@@ -136,7 +136,7 @@ func TestCheckFailsIfNoCellHasAVerdict(t *testing.T) {
 func TestTheHelpNamesAllCommandsAndFlags(t *testing.T) {
 	code, stdout, _ := holdfast(t.Context(), "prove", "--help")
 	words := strings.Join(strings.Fields(stdout), " ")
-	for _, want := range append(append(prove.StrategyNames(), prove.FailureNames()...), "--uri", "--seed", "--check", "--json", "--w") {
+	for _, want := range append(append(prove.MongoDB.StrategyNames(), prove.MongoDB.FailureNames()...), "--uri", "--seed", "--check", "--json", "--w") {
 		if code != exitOK || !strings.Contains(words, want) {
 			t.Errorf("exit code %d; %s is not in the help:\n%s", code, want, stdout)
 		}

@@ -10,7 +10,7 @@ import (
 
 // feed sends the events of a number of cells, one after another.
 func feed(p *progress, cells int) {
-	s, f := prove.Strategies()[0], prove.Failures()[0]
+	s, f := prove.MongoDB.Strategies()[0], prove.MongoDB.Failures()[0]
 	for i := range cells {
 		p.event(prove.Event{Strategy: s, Failure: f, Ended: i, Cells: cells})
 		p.event(prove.Event{Strategy: s, Failure: f, Ended: i + 1, Cells: cells, Result: &prove.Result{}})

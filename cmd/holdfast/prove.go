@@ -3,21 +3,23 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holdfast-db/holdfast/internal/prove"
 )
 
 type proveCommand struct {
+	Backend  string        `default:"mongodb" enum:"mongodb,couchbase" placeholder:"NAME" help:"The database to test: mongodb or couchbase."`
 	Seed     uint64        `default:"1" help:"The seed for the choice of faults and operations."`
 	JSON     bool          `name:"json" help:"Print the report as JSON instead of the table."`
 	Check    bool          `help:"Exit with 1 if a cell is not as expected."`
-	W        string        `default:"majority" placeholder:"majority|1" help:"Write concern. 1 shows which writes are lost without a majority."`
+	W        string        `default:"majority" placeholder:"majority|1" help:"MongoDB: write concern. 1 shows which writes are lost without a majority."`
 	Duration time.Duration `default:"40s" help:"Upper limit for each cell's load."`
-	URI      string        `name:"uri" placeholder:"URI" help:"Use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
-	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. One of: ${strategies}."`
-	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. One of: ${failures}."`
-	Rollback bool          `name:"rollbacks" help:"Also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
+	URI      string        `name:"uri" placeholder:"URI" help:"MongoDB: use this server instead of embedded replica sets. Only its database holdfast_prove is used; it must not exist, and is dropped at the end."`
+	Strategy []string      `placeholder:"NAME" help:"Only this strategy; may be repeated. ${strategies}."`
+	Failure  []string      `placeholder:"NAME" help:"Only this failure; may be repeated. ${failures}."`
+	Rollback bool          `name:"rollbacks" help:"MongoDB: also run the failures of the cluster with write concern 1, where acknowledged writes must be rolled back."`
 	Writers  int           `default:"4" help:"The number of writers of a cell."`
 	Figures  bool          `hidden:"" help:"Also print the lines for docs/FIGURES.md."`
 	NoColor  bool          `name:"no-color" help:"Write no colours. NO_COLOR in the environment does the same."`
@@ -25,7 +27,7 @@ type proveCommand struct {
 
 // Run runs the experiment and prints the report.
 func (c *proveCommand) Run(s *session) error {
-	m, err := c.matrix()
+	m, err := c.matrix(s)
 	if err != nil {
 		return usageError(err)
 	}
@@ -56,22 +58,42 @@ func (c *proveCommand) Run(s *session) error {
 	return nil
 }
 
-// matrix returns the experiment of the flags, with embedded servers.
-func (c *proveCommand) matrix() (m prove.Matrix, err error) {
-	m = prove.Matrix{Settings: prove.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
-	m.Settings.W, m.Settings.Seed = c.W, c.Seed
-	m.Settings.LoadLimit, m.Settings.Size.Writers = c.Duration, c.Writers
-	if m.Strategies, err = prove.StrategiesNamed(c.Strategy); err != nil {
+// onlyMongoDB are the flags of MongoDB's experiment that Couchbase's does not have.
+var onlyMongoDB = []string{"w", "uri", "rollbacks"}
+
+// embedded returns the experiment of the backend, with embedded servers.
+func (c *proveCommand) embedded(s *session) (m prove.Matrix, err error) {
+	if c.Backend != couchbaseBackend {
+		m = prove.Matrix{Settings: prove.MongoDB.DefaultSettings(), Dial: prove.Default(), Deployment: prove.TCP()}
+		m.Settings.W = c.W
+		return m, nil
+	}
+	for _, f := range s.given {
+		if slices.Contains(onlyMongoDB, f.Name) {
+			return m, fmt.Errorf("--%s is for --backend %s", f.Name, mongodbBackend)
+		}
+	}
+	return prove.Matrix{Settings: prove.Couchbase.DefaultSettings(), Deployment: prove.CouchbaseMemory()}, nil
+}
+
+// matrix returns the experiment of the flags.
+func (c *proveCommand) matrix(s *session) (m prove.Matrix, err error) {
+	if m, err = c.embedded(s); err != nil {
 		return m, err
 	}
-	if m.Failures, err = prove.FailuresNamed(c.Failure); err != nil {
+	m.Settings.Seed, m.Settings.LoadLimit, m.Settings.Size.Writers = c.Seed, c.Duration, c.Writers
+	backend := m.Deployment.Backend()
+	if m.Strategies, err = backend.StrategiesNamed(c.Strategy); err != nil {
+		return m, err
+	}
+	if m.Failures, err = backend.FailuresNamed(c.Failure); err != nil {
 		return m, err
 	}
 	if c.Rollback {
 		if c.W != prove.Majority || c.Failure != nil {
 			return m, errors.New("--rollbacks excludes --w 1 and --failure, which choose the write concern and the failures themselves")
 		}
-		m.Failures = append(m.Failures, prove.Rollbacks()...)
+		m.Failures = append(m.Failures, backend.Rollbacks()...)
 	}
 	return m, m.Settings.Check()
 }
@@ -109,7 +131,11 @@ func (c *proveCommand) print(s *session, report *prove.Report) error {
 	if err := report.WriteText(s.stdout, t.columns, t.coloured(c.NoColor, s.getenv)); err != nil || !c.Figures {
 		return err
 	}
-	_, err := fmt.Fprintf(s.stdout, "figure prove-matrix-s %.1f\nfigure prove-matrix-as-expected %d\n",
-		report.Took.Seconds(), len(report.Results)-len(report.Unexpected()))
+	name := "prove-matrix"
+	if report.Backend == prove.Couchbase {
+		name = "prove-cb-matrix"
+	}
+	_, err := fmt.Fprintf(s.stdout, "figure %s-s %.1f\nfigure %s-as-expected %d\n",
+		name, report.Took.Seconds(), name, len(report.Results)-len(report.Unexpected()))
 	return err
 }

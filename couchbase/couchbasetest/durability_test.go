@@ -130,6 +130,29 @@ func TestWhatAFailedNodeHadPreparedIsCommittedAgain(t *testing.T) {
 	}, couchbasetest.Nodes(3), couchbasetest.Buckets(couchbasetest.Bucket{Name: "default", Replicas: 2}), couchbasetest.ReplicationLag(100*time.Millisecond))
 }
 
+// The replicas have the write in memory when its node fails, and not yet on disk, so nobody was told that it was applied.
+func TestTheJournalHasADurableWriteThatIsCommittedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
+		failed := c.Owners("default", "k")[0]
+		owner(t, c, "k").send(durable(doc(memd.OpSet, "k", "1"), memd.DurabilityPersistMajority, 0))
+		wait(200 * time.Millisecond)
+		c.Kill(failed)
+		if err := c.Failover(failed); err != nil {
+			t.Fatal(err)
+		}
+		if n := c.Applied(memd.OpSet, "k"); n != 0 {
+			t.Errorf("before it is committed again, the journal says that the write was applied %d times", n)
+		}
+		wait(time.Second)
+		d, there := c.Document("default", "k")
+		journal := c.Journal()
+		if e := journal[0]; !there || len(journal) != 1 || !e.Applied || e.Lost || e.CAS != d.CAS {
+			t.Errorf("the document is there: %t; the journal has %v", there, journal)
+		}
+	}, couchbasetest.Nodes(3), couchbasetest.Buckets(couchbasetest.Bucket{Name: "default", Replicas: 2}),
+		couchbasetest.ReplicationLag(100*time.Millisecond), couchbasetest.PersistenceLag(300*time.Millisecond))
+}
+
 func TestADurableWriteIsGivenUpWhenAFailoverMakesItImpossible(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *couchbasetest.Cluster) {
 		cl := owner(t, c, "k")

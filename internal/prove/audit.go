@@ -2,35 +2,31 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // book has the final data of a cell.
 type book struct {
-	applied map[OpID]int // how often each operation was applied
-	journal []mongotest.Entry
+	applied map[OpID]int // how often each operation is applied
+	lost    map[OpID]int // how often each operation was applied on a node that was lost with it, by the journal
+	journal []entry
 	known   bool // the servers have a journal
+}
+
+func newBook() book {
+	return book{applied: make(map[OpID]int), lost: make(map[OpID]int)}
 }
 
 // audit reads all documents with a new client and compares three numbers of applied operations: the operations' own
 // fields, the counter beside them, and the servers' journal. If they differ, the experiment itself has a defect.
-func (c *cell) audit(ctx context.Context) (book, error) {
-	b := book{applied: make(map[OpID]int)}
-	client, err := c.connect(false)
+func (c *cell) audit(ctx context.Context, records []record) (book, error) {
+	b := newBook()
+	tallies, err := c.site.read(ctx, c.documents(records))
 	if err != nil {
 		return b, err
 	}
-	documents, err := client.Read(ctx)
-	if err = errors.Join(err, client.Close(ctx)); err != nil {
-		return b, err
-	}
-	for _, d := range documents {
-		if err := b.enter(d); err != nil {
+	for _, t := range tallies {
+		if err := b.enter(t); err != nil {
 			return b, err
 		}
 	}
@@ -41,30 +37,31 @@ func (c *cell) audit(ctx context.Context) (book, error) {
 	return b, b.compare()
 }
 
-// enter adds the operations of one document.
-func (b *book) enter(document bson.Raw) error {
-	id := document.Lookup("_id").StringValue()
-	counter, _ := document.Lookup(fieldCounter).AsInt64OK()
-	ops, _ := document.Lookup(fieldOps).DocumentOK()
-	var elements []bson.RawElement
-	if ops != nil {
-		var err error
-		if elements, err = ops.Elements(); err != nil {
-			return fmt.Errorf("document %s: %w", id, err)
+// documents returns the names of the documents of all operations, each once.
+func (c *cell) documents(records []record) (names []string) {
+	seen := make(map[string]bool)
+	for _, r := range records {
+		if name := c.document(r.id); !seen[name] {
+			seen[name] = true
+			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// enter adds the operations of one document.
+func (b *book) enter(t tally) error {
 	sum := int64(0)
-	for _, e := range elements {
-		op, ok := parseOpID(e.Key())
-		times, isNumber := e.Value().AsInt64OK()
-		if !ok || !isNumber || times < 1 || b.applied[op] != 0 {
-			return fmt.Errorf("document %s: the field %s.%s is not an operation's", id, fieldOps, e.Key())
+	for name, times := range t.ops {
+		op, ok := parseOpID(name)
+		if !ok || times < 1 || b.applied[op] != 0 {
+			return fmt.Errorf("document %s: the field %s.%s is not an operation's", t.name, fieldOps, name)
 		}
 		b.applied[op] = int(times)
 		sum += times
 	}
-	if sum != counter {
-		return fmt.Errorf("document %s: the counter is %d and the operations' fields add up to %d", id, counter, sum)
+	if sum != t.counter {
+		return fmt.Errorf("document %s: the counter is %d and the operations' fields add up to %d", t.name, t.counter, sum)
 	}
 	return nil
 }
@@ -73,8 +70,14 @@ func (b *book) enter(document bson.Raw) error {
 func (b *book) compare() error {
 	journal := make(map[string]int)
 	for i := range b.journal {
-		if e := &b.journal[i]; e.Key != "" && e.Applied && !e.RolledBack {
-			journal[e.Key]++
+		switch e := &b.journal[i]; {
+		case e.key == "" || !e.applied:
+		case e.lost:
+			if op, ok := parseOpID(e.key); ok {
+				b.lost[op]++
+			}
+		default:
+			journal[e.key]++
 		}
 	}
 	for op, times := range b.applied {
@@ -90,10 +93,10 @@ func (b *book) compare() error {
 }
 
 // messages returns the journal's entries by message.
-func (b *book) messages() map[messageID]mongotest.Entry {
-	m := make(map[messageID]mongotest.Entry, len(b.journal))
+func (b *book) messages() map[messageID]entry {
+	m := make(map[messageID]entry, len(b.journal))
 	for _, e := range b.journal {
-		m[messageID{e.ConnID, e.RequestID}] = e
+		m[e.id] = e
 	}
 	return m
 }

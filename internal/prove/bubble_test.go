@@ -34,11 +34,11 @@ func newTrial(strategy string, seed int) trial {
 
 func (tr trial) run(t *testing.T) (r Result) {
 	t.Helper()
-	list, err := StrategiesNamed([]string{tr.strategy})
+	list, err := tr.deployment.Backend().StrategiesNamed([]string{tr.strategy})
 	if err != nil {
 		t.Fatal(err)
 	}
-	failures, err := FailuresNamed([]string{tr.failure})
+	failures, err := tr.deployment.Backend().FailuresNamed([]string{tr.failure})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func (tr trial) run(t *testing.T) (r Result) {
 
 // figureSettings returns the settings of the figures, with many more faults than the command has.
 func figureSettings(seed int) Settings {
-	s := DefaultSettings()
+	s := MongoDB.DefaultSettings()
 	s.Seed = uint64(seed)
 	s.LoadLimit = time.Hour // on the fake clock
 	s.Size.Operations, s.Size.MixedHits, s.Size.OutageOperations = 1000, 20, 10
@@ -60,7 +60,12 @@ func figureSettings(seed int) Settings {
 // overSeeds runs a trial for each seed, several at the same time, and returns the results in the order of the seeds.
 func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result {
 	t.Helper()
-	results := make([]Result, seeds())
+	return overNSeeds(t, seeds(), name, trialOf)
+}
+
+func overNSeeds(t *testing.T, n int, name string, trialOf func(seed int) trial) []Result {
+	t.Helper()
+	results := make([]Result, n)
 	t.Run(name, func(t *testing.T) {
 		for i := range results {
 			t.Run(fmt.Sprintf("seed %d", i+1), func(t *testing.T) {
@@ -73,9 +78,11 @@ func overSeeds(t *testing.T, name string, trialOf func(seed int) trial) []Result
 }
 
 // figure prints a measured value in the form for docs/FIGURES.md, if all seeds were run.
-func figure(name string, value int) {
-	if seeds() < allSeeds {
-		fmt.Fprintf(os.Stdout, "%s over %d seeds only: %d\n", name, seeds(), value)
+func figure(name string, value int) { printFigure(name, value, seeds()) }
+
+func printFigure(name string, value, seeds int) {
+	if seeds < allSeeds {
+		fmt.Fprintf(os.Stdout, "%s over %d seeds only: %d\n", name, seeds, value)
 		return
 	}
 	fmt.Fprintf(os.Stdout, "figure %s %d\n", name, value)

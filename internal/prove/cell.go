@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // Database is the only database that the experiment uses.
@@ -19,13 +17,13 @@ const endLimit = 20 * time.Second
 
 // cell is one strategy against one failure.
 type cell struct {
+	backend  *Backend
 	strategy Strategy
 	failure  Failure
 	settings Settings
 	repeat   int // how often the cell was run before, perhaps on the same server
 	dial     Dial
 	site     site
-	base     Target
 	referee  *referee
 	injector *injector
 	deadline time.Time // the end of the load
@@ -51,7 +49,7 @@ func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Se
 	if f.W != "" {
 		settings.W = f.W
 	}
-	c := &cell{strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
+	c := &cell{backend: d.Backend(), strategy: s, failure: f, repeat: repeat, settings: settings, dial: dial}
 	result := c.blank()
 	if why := d.unavailable(s, f); why != "" {
 		result.Unavailable = why
@@ -59,7 +57,7 @@ func runCell(ctx context.Context, s Strategy, f Failure, repeat int, settings Se
 	}
 	result.Without = d.without(f)
 	c.failure.faults = exclude(f.faults, result.Without)
-	result.Expected = expect(s, c.failure, settings.W)
+	result.Expected = c.backend.expect(s, c.failure, settings.W)
 	if err := ctx.Err(); err != nil {
 		result.Interrupted = true
 		return result
@@ -83,11 +81,10 @@ func exclude(all, without []FaultKind) []FaultKind {
 }
 
 func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err error) {
-	if c.site, err = d.open(c.settings); err != nil {
+	if c.site, err = d.open(c); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.site.close()) }()
-	c.base = c.site.target()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c.prepare(ctx)
@@ -97,7 +94,7 @@ func (c *cell) measure(ctx context.Context, d Deployment, result *Result) (err e
 	}
 	healing, done := context.WithTimeout(ctx, endLimit)
 	defer done()
-	book, err := c.audit(healing)
+	book, err := c.audit(healing, records)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
@@ -110,7 +107,7 @@ func (c *cell) prepare(ctx context.Context) {
 	size := c.settings.Size
 	c.referee = newReferee(size.Writers)
 	p := newPlan(c.settings.Seed, c.failure, size.every(c.failure), size.Writers)
-	c.injector = newInjector(ctx, p, c.referee, c.site, Database, c.strategy.twoSteps)
+	c.injector = newInjector(ctx, p, c.referee, c.site, c.document, c.strategy.twoSteps)
 	c.injector.countsPlanned = c.settings.mutant.PlannedFaultsCounted
 }
 
@@ -120,7 +117,7 @@ func (c *cell) load(ctx context.Context, cancel context.CancelCauseFunc) ([]reco
 	if err != nil {
 		return nil, err
 	}
-	release := c.site.intercept(mongotest.Decide(c.injector.intercept))
+	release := c.site.intercept(c.injector.intercept)
 	c.injector.warmUp()
 	c.deadline = time.Now().Add(c.settings.LoadLimit)
 	watchdog := time.AfterFunc(c.settings.LoadLimit+endLimit, func() {
@@ -161,8 +158,9 @@ func (c *cell) healAndClose(ctx context.Context, writers []*writer) error {
 func (c *cell) writers(ctx context.Context) ([]*writer, error) {
 	var list []*writer
 	for n := range c.settings.Size.Writers {
-		client, err := c.connect(c.strategy.RetryWrites)
+		client, err := c.site.connect()
 		if err != nil {
+			err = fmt.Errorf("creating a client: %w", err)
 			for _, w := range list {
 				_ = w.client.Close(ctx)
 			}
@@ -173,16 +171,14 @@ func (c *cell) writers(ctx context.Context) ([]*writer, error) {
 	return list, nil
 }
 
-func (c *cell) connect(retryWrites bool) (Client, error) {
-	t := c.base
-	t.Database, t.Collection = Database, c.name()
-	t.RetryWrites, t.W, t.Timing = retryWrites, c.settings.W, c.settings.Timing
-	t.AuditSecondary = c.settings.mutant.AuditReadsSecondary
-	client, err := c.dial(t)
-	if err != nil {
-		return nil, fmt.Errorf("creating a client: %w", err)
-	}
-	return client, nil
+// document returns the name of an operation's document.
+func (c *cell) document(id OpID) string { return c.backend.document(id, c.settings.Size.Writers) }
+
+// durable reports whether Couchbase is asked for majority durability. Only such a write can be answered with "ambiguous", so those that
+// are to meet that answer are durable with every strategy.
+func (c *cell) durable(id OpID) bool {
+	f, ok := c.injector.plan.of(id)
+	return c.strategy.durable || ok && f.kind == SyncWriteAmbiguous
 }
 
 // progress counts an operation that has ended.

@@ -13,6 +13,8 @@ func (r *Report) Conclusion() string {
 		case !shown:
 		case v == Right:
 			right = append(right, s.Title)
+		case v.right():
+			right = append(right, fmt.Sprintf("%s (%s)", s.Title, v))
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s (%s)", s.Title, v))
 		}

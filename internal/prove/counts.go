@@ -1,6 +1,6 @@
 package prove
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest"
+import "slices"
 
 // Counts has the numbers of operations of one cell.
 type Counts struct {
@@ -24,6 +24,13 @@ type Counts struct {
 	// FailedButApplied operations errored and were applied once: the count is right, but the report is wrong.
 	FailedButApplied int `json:"failed_but_applied"`
 
+	// Ambiguous operations ended with an error that says, in Couchbase's experiment, that they may have been applied or not.
+	Ambiguous int `json:"ambiguous,omitempty"`
+	// Lost operations were applied and acknowledged, and a failover has undone that. DurableLost operations are those of them that
+	// were acknowledged with majority durability.
+	Lost        int `json:"acknowledged_lost,omitempty"`
+	DurableLost int `json:"durable_lost,omitempty"`
+
 	// InOutage operations failed during the outage.
 	InOutage int `json:"in_outage"`
 
@@ -42,15 +49,19 @@ type Counts struct {
 func (c *cell) count(result *Result, records []record, b book) {
 	messages := b.messages()
 	for _, r := range records {
-		applied := b.applied[r.id]
-		c.remember(result, result.Counts.add(r, applied, c.permanent(r), c.strategy.learns()), r, applied)
-		c.remember(result, c.waste(&result.Counts, r, messages), r, applied)
+		o := fate{record: r, applied: b.applied[r.id], lost: b.lost[r.id], permanent: c.permanent(r), learns: c.strategy.learns()}
+		result.Counts.add(o)
+		c.remember(result, c.backend.classify(&result.Counts, o), r, o.applied)
+		c.countMessages(&result.Counts, r)
+		if c.backend.wasteRule {
+			c.remember(result, c.waste(&result.Counts, r, messages), r, o.applied)
+		}
 	}
 	c.countHits(result, b.known, messages)
 }
 
 // countHits counts the faults that happened. An outage happens once; the operations that failed in it are its hits.
-func (c *cell) countHits(result *Result, known bool, journal map[messageID]mongotest.Entry) {
+func (c *cell) countHits(result *Result, known bool, journal map[messageID]entry) {
 	for _, h := range c.injector.hits {
 		hits := result.Hits[h.kind]
 		times := 1
@@ -64,39 +75,50 @@ func (c *cell) countHits(result *Result, known bool, journal map[messageID]mongo
 	}
 }
 
-// permanent reports whether the operation had a permanent fault: an outage or a command error.
-func (c *cell) permanent(r record) bool { return r.outage || c.injector.refused[r.id] != nil }
+// permanent reports whether the operation had a permanent fault: an outage, a command error, or a black hole, which is longer than an
+// operation's timeout.
+func (c *cell) permanent(r record) bool {
+	return r.outage || c.injector.refused[r.id] != nil || slices.ContainsFunc(c.injector.hits, func(h *hit) bool {
+		return h.kind == BlackHoled && r.ended.After(h.at) && r.began.Before(h.at.Add(c.settings.Timing.BlackHole))
+	})
+}
 
-// add counts one operation, except its attempts. learns means that the strategy can know whether the operation was
-// applied. It returns the operation's flaw, if it has one.
-func (c *Counts) add(r record, applied int, permanent, learns bool) (flaw Flaw) {
+// fate is an operation that has ended, with the servers' view of it.
+type fate struct {
+	record
+	applied int // how often it is applied at the end
+	lost    int // how often it was applied on a node that was lost with it
+	// permanent means that it had a permanent fault.
+	permanent bool
+	// learns means that the strategy can know whether it was applied.
+	learns bool
+}
+
+// add counts one operation, except its flaw and its attempts.
+func (c *Counts) add(o fate) {
 	c.Operations++
 	row := &c.ErroredApplied
-	if r.err == nil {
+	if o.err == nil {
 		row = &c.AcknowledgedApplied
 		c.Acknowledged++
 	} else {
 		c.Errored++
 	}
-	row[min(applied, 2)]++
-	if r.err != nil && r.outage {
+	row[min(o.applied, 2)]++
+	if o.err != nil && o.outage {
 		c.InOutage++
 	}
-	failedButApplied := r.err != nil && applied > 0
-	if failedButApplied {
+	if o.err != nil && o.applied > 0 {
 		c.FailedButApplied++
 	}
-	if r.claim == Applied && applied == 0 || r.claim == NotApplied && applied > 0 || learns && failedButApplied && !r.outage {
-		c.Misreported++
-		flaw = FlawMisreported
+}
+
+// countMessages counts the messages of one operation.
+func (c *cell) countMessages(counts *Counts, r record) {
+	total := 0
+	for _, step := range []Step{FirstStep, SecondStep} {
+		total += len(c.injector.seen[part{r.id, step}])
 	}
-	switch {
-	case applied == 0 && (r.err == nil || !permanent):
-		c.Missing++
-		flaw = FlawMissing
-	case applied > 1:
-		c.Extra++
-		flaw = FlawExtra
-	}
-	return flaw
+	counts.Messages += total
+	counts.MostMessages = max(counts.MostMessages, total)
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 func TestCounts(t *testing.T) {
@@ -32,7 +30,9 @@ func TestCounts(t *testing.T) {
 		{"errored and applied, claimed not applied, in an outage", record{err: failed, outage: true, claim: NotApplied}, 1, true, true, Counts{FailedButApplied: 1, Misreported: 1}, FlawMisreported},
 	} {
 		var got Counts
-		flaw := got.add(c.r, c.applied, c.permanent, c.learns)
+		o := fate{record: c.r, applied: c.applied, permanent: c.permanent, learns: c.learns}
+		got.add(o)
+		flaw := classifyMongo(&got, o)
 		if got.Missing != c.want.Missing || got.Extra != c.want.Extra || got.Misreported != c.want.Misreported ||
 			got.FailedButApplied != c.want.FailedButApplied {
 			t.Errorf("%s: %+v", c.name, got)
@@ -44,7 +44,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestStrategiesThatCanKnowWhetherAnOperationWasApplied(t *testing.T) {
-	for _, s := range Strategies() {
+	for _, s := range MongoDB.Strategies() {
 		if want := s.Name == TwoStep || s.Name == RetryableWrites; s.learns() != want {
 			t.Errorf("%s: %t", s.Name, !want)
 		}
@@ -59,25 +59,29 @@ func TestTheAuditFindsDifferences(t *testing.T) {
 		}
 		return raw
 	}
-	entry := mongotest.Entry{Key: "w0_1", Applied: true}
-	rolledBack := mongotest.Entry{Key: "w0_1", Applied: true, RolledBack: true}
+	kept := entry{key: "w0_1", applied: true}
+	rolledBack := entry{key: "w0_1", applied: true, lost: true}
 	one := bson.D{{Key: "w0_1", Value: 1}}
 	for _, c := range []struct {
 		name     string
 		document bson.Raw
-		journal  []mongotest.Entry
+		journal  []entry
 		fine     bool
 	}{
-		{"all agree", document(1, one), []mongotest.Entry{entry, rolledBack}, true},
-		{"the counter is not the sum", document(2, one), []mongotest.Entry{entry}, false},
-		{"the journal has more applications", document(1, one), []mongotest.Entry{entry, entry}, false},
-		{"the journal has no application", document(1, one), []mongotest.Entry{rolledBack}, false},
-		{"the journal has another operation", document(0, bson.D{}), []mongotest.Entry{entry}, false},
+		{"all agree", document(1, one), []entry{kept, rolledBack}, true},
+		{"the counter is not the sum", document(2, one), []entry{kept}, false},
+		{"the journal has more applications", document(1, one), []entry{kept, kept}, false},
+		{"the journal has no application", document(1, one), []entry{rolledBack}, false},
+		{"the journal has another operation", document(0, bson.D{}), []entry{kept}, false},
 		{"a field that is not an operation's", document(1, bson.D{{Key: "x", Value: 1}}), nil, false},
 		{"a field that is not a number", document(1, bson.D{{Key: "w0_1", Value: "1"}}), nil, false},
 	} {
-		b := book{applied: make(map[OpID]int), journal: c.journal, known: true}
-		err := b.enter(c.document)
+		b := newBook()
+		b.journal = c.journal
+		found, err := mongoTally(c.document)
+		if err == nil {
+			err = b.enter(found)
+		}
 		if err == nil {
 			err = b.compare()
 		}
@@ -106,7 +110,7 @@ func TestTheClaimOfAnOperation(t *testing.T) {
 		{"the second step refused", true, failed, []try{{step: FirstStep}, second}, NotApplied},
 	} {
 		d := doing{tries: c.tries}
-		if got := d.claim(c.twoSteps, c.err); got != c.want {
+		if got := d.claim(Strategy{twoSteps: c.twoSteps}.applying(), c.err); got != c.want {
 			t.Errorf("%s: %d", c.name, got)
 		}
 	}

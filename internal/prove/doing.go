@@ -5,11 +5,20 @@ import (
 	"time"
 )
 
+// session is the client of one writer. The strategies of a backend know the type behind it.
+type session interface {
+	// Judge returns the information that an application has about an error.
+	Judge(err error) Trouble
+	Close(ctx context.Context) error
+}
+
 // doing is one running operation of a writer.
 type doing struct {
-	client   Client
+	client   session
 	id       OpID
 	document string
+	durable  bool          // Couchbase is asked for majority durability
+	pause    time.Duration // between two tries of an application's loop
 	tries    []try
 }
 
@@ -22,21 +31,10 @@ type try struct {
 	trouble Trouble // if err is not nil
 }
 
-func (d *doing) increment(ctx context.Context) error {
-	return d.try(ctx, FirstStep, increment(d.id, d.document))
-}
-
-func (d *doing) announce(ctx context.Context) error {
-	return d.try(ctx, FirstStep, announce(d.id, d.document))
-}
-
-func (d *doing) settle(ctx context.Context) error {
-	return d.try(ctx, SecondStep, settle(d.id, d.document))
-}
-
-func (d *doing) try(ctx context.Context, step Step, u Update) error {
+// try makes one call of the client, and records it.
+func (d *doing) try(step Step, call func() error) error {
 	t := try{step: step, began: time.Now()}
-	t.err = d.client.Update(ctx, u)
+	t.err = call()
 	t.ended = time.Now()
 	if t.err != nil {
 		t.trouble = d.client.Judge(t.err)
@@ -46,14 +44,13 @@ func (d *doing) try(ctx context.Context, step Step, u Update) error {
 }
 
 // claim returns the effect of the whole operation, as far as the application knows it. It is Unknown if the effect of
-// a try that could apply the operation is unknown.
-func (d *doing) claim(twoSteps bool, err error) Claim {
+// a try that could apply the operation is unknown. applying is the step that applies it.
+func (d *doing) claim(applying Step, err error) Claim {
 	if err == nil {
 		return Applied
 	}
 	for _, t := range d.tries {
-		applies := !twoSteps || t.step == SecondStep
-		if applies && (t.err == nil || t.trouble.Claim == Unknown) {
+		if t.step == applying && (t.err == nil || t.trouble.Claim == Unknown) {
 			return Unknown
 		}
 	}
@@ -62,12 +59,14 @@ func (d *doing) claim(twoSteps bool, err error) Claim {
 
 // record is one operation that has ended.
 type record struct {
-	id    OpID
-	began time.Time
-	ended time.Time
-	err   error
-	claim Claim
-	tries []try
+	id OpID
+	// durable means that Couchbase was asked for majority durability.
+	durable bool
+	began   time.Time
+	ended   time.Time
+	err     error
+	claim   Claim
+	tries   []try
 	// outage means that the operation ended during the outage.
 	outage bool
 	// calm means that the operation had no fault, and that the cluster was whole from its begin to its end.

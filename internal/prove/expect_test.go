@@ -28,9 +28,9 @@ func TestExpect(t *testing.T) {
 		{OneRetry, "reply-lost", One, OverCounts, Right},
 		{FiveBlind, Mixed, One, UnderCounts | WastesTime, OverCounts},
 	} {
-		s, _ := StrategiesNamed([]string{c.strategy})
-		f, _ := FailuresNamed([]string{c.failure})
-		if got := expect(s[0], f[0], c.w); got != (Expectation{c.must, c.may}) {
+		s, _ := MongoDB.StrategiesNamed([]string{c.strategy})
+		f, _ := MongoDB.FailuresNamed([]string{c.failure})
+		if got := MongoDB.expect(s[0], f[0], c.w); got != (Expectation{c.must, c.may}) {
 			t.Errorf("%s, %s, w %s: %v", c.strategy, c.failure, c.w, got)
 		}
 	}
@@ -49,20 +49,20 @@ func TestExpectationIsMet(t *testing.T) {
 
 // Failures with write concern 1 are not in the matrix unless they are asked for, and are no part of the conclusion.
 func TestRollbacksAreSeparate(t *testing.T) {
-	all, _ := FailuresNamed(nil)
-	for _, f := range Rollbacks() {
+	all, _ := MongoDB.FailuresNamed(nil)
+	for _, f := range MongoDB.Rollbacks() {
 		if slices.ContainsFunc(all, func(one Failure) bool { return one.Name == f.Name }) {
 			t.Errorf("%s is in the matrix", f.Name)
 		}
-		named, err := FailuresNamed([]string{f.Name})
+		named, err := MongoDB.FailuresNamed([]string{f.Name})
 		if err != nil || len(named) != 1 || named[0].W != One {
 			t.Errorf("%s: %v, %v", f.Name, named, err)
 		}
-		if e := expect(Strategies()[4], f, One); e.Must != UnderCounts {
+		if e := MongoDB.expect(MongoDB.Strategies()[4], f, One); e.Must != UnderCounts {
 			t.Errorf("%s: retryable writes are expected to be %s", f.Name, e)
 		}
 	}
-	r := &Report{Strategies: Strategies()[4:], Failures: append(Failures()[:1], Rollbacks()[0])}
+	r := &Report{Backend: MongoDB, Strategies: MongoDB.Strategies()[4:], Failures: append(MongoDB.Failures()[:1], MongoDB.Rollbacks()[0])}
 	r.Results = []Result{{}, {Verdict: UnderCounts, Expected: Expectation{Must: UnderCounts}}}
 	if got := r.Conclusion(); got != "Right: retryable writes; 2 of 2 cells as expected." {
 		t.Errorf("%s", got)
@@ -70,7 +70,7 @@ func TestRollbacksAreSeparate(t *testing.T) {
 }
 
 func TestUnknownNamesListTheKnownOnes(t *testing.T) {
-	_, err := FailuresNamed([]string{"outage", "earthquake"})
+	_, err := MongoDB.FailuresNamed([]string{"outage", "earthquake"})
 	if err == nil || !strings.Contains(err.Error(), `"earthquake"`) || !strings.Contains(err.Error(), "request-lost, reply-lost") {
 		t.Errorf("%v", err)
 	}
@@ -78,9 +78,9 @@ func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 
 // sample is a report with cells of all kinds.
 func sample() *Report {
-	r := &Report{Settings: DefaultSettings(), Deployment: "nothing", Strategies: Strategies()[:2], Failures: Failures()[:3]}
+	r := &Report{Backend: MongoDB, Settings: MongoDB.DefaultSettings(), Deployment: "nothing", Strategies: MongoDB.Strategies()[:2], Failures: MongoDB.Failures()[:3]}
 	cell := func(s, f int) Result {
-		c := cell{strategy: r.Strategies[s], failure: r.Failures[f], settings: r.Settings}
+		c := cell{backend: MongoDB, strategy: r.Strategies[s], failure: r.Failures[f], settings: r.Settings}
 		return c.blank()
 	}
 	shown := cell(0, 0)

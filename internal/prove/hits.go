@@ -1,12 +1,10 @@
 package prove
 
-import "github.com/holdfast-db/holdfast/mongo/mongotest"
-
 // Hits counts how often one kind of fault happened.
 type Hits struct {
 	// Verified hits are confirmed by the servers' journal, or there is no journal.
 	Verified int `json:"verified"`
-	// Early hits are verified and left the operation unapplied. Late hits are verified and left it applied.
+	// Early hits are verified, and happened before the execution or left the operation unapplied. The other verified ones are late.
 	Early int `json:"early"`
 	Late  int `json:"late"`
 	// Unverified hits are not confirmed by the journal. They do not count.
@@ -24,10 +22,10 @@ func (h *Hits) add(late, verified bool) {
 	}
 }
 
-// enough reports whether there are goal verified hits. A fault of the cluster also needs half of them early and half
-// of them late.
+// enough reports whether there are goal verified hits. A fault with several moments also needs half of
+// them early and half of them late.
 func (h Hits) enough(kind FaultKind, goal int) bool {
-	if kind.breaksCluster() && (h.Early < goal/2 || h.Late < goal/2) {
+	if len(kind.moments()) > 1 && (h.Early < goal/2 || h.Late < goal/2) {
 		return false
 	}
 	return h.Verified >= goal
@@ -52,27 +50,27 @@ func (i *injector) reached(f Failure, size Size) bool {
 	return true
 }
 
-// messageID identifies a message on the server.
-type messageID struct {
-	conn    int64
-	request int32
-}
-
 // confirmed reports whether the journal confirms the hit. With w1 the operation may have been rolled back later.
-func (h *hit) confirmed(journal map[messageID]mongotest.Entry, w1 bool) bool {
+func (h *hit) confirmed(journal map[messageID]entry, w1 bool) bool {
 	e, found := journal[h.message]
 	switch h.kind {
 	case RequestLost, Outage:
-		return found && e.RequestLost
+		return found && e.requestLost
 	case ReplyLost:
-		return found && e.ReplyLost && e.Applied
+		return found && e.replyLost && e.applied
 	case CommandRefused, ServerOverloaded:
-		return !e.Applied
+		return !e.applied
 	case SteppedDown, PrimaryKilled, Partitioned:
 		if h.late() {
-			return h.healed && e.Applied && (w1 || !e.RolledBack)
+			return h.healed && e.applied && (w1 || !e.lost)
 		}
-		return h.healed && (!e.Applied || e.RolledBack)
+		return h.healed && (!e.applied || e.lost)
+	case Rebalanced, FailedOver, DocumentLocked:
+		return h.healed && found && e.applied == h.late()
+	case BlackHoled:
+		return h.healed && found && (e.applied || !h.late())
+	case TemporaryFailure, SyncWriteAmbiguous:
+		return found && e.failed && e.applied == h.late()
 	}
 	return false
 }

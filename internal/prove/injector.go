@@ -2,10 +2,9 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
 )
 
 // injector applies the faults of the plan to the messages of one cell, and records the faults that really happened.
@@ -14,7 +13,7 @@ type injector struct {
 	plan     plan
 	referee  *referee
 	site     site
-	database string
+	document func(OpID) string
 	twoSteps bool
 	// countsPlanned is a defect: every planned fault counts as one that happened.
 	countsPlanned bool
@@ -23,6 +22,7 @@ type injector struct {
 	mu      sync.Mutex
 	seen    map[part][]messageID // the messages of each step, in their order
 	refused map[OpID]*hit
+	ending  map[OpID]*hit // the faults that happen when their operation has ended
 	hits    []*hit
 	failure error     // the first error of a fault or of healing
 	armed   bool      // the next message begins the outage
@@ -37,37 +37,30 @@ type hit struct {
 	message messageID
 	at      time.Time // the time at which the message arrived
 	done    bool      // the fault happened
-	healed  bool      // for a fault of the cluster: there was a primary again
+	healed  bool      // for a fault of the cluster: it accepted writes again
 }
 
-func newInjector(ctx context.Context, p plan, r *referee, s site, database string, twoSteps bool) *injector {
+func newInjector(ctx context.Context, p plan, r *referee, s site, document func(OpID) string, twoSteps bool) *injector {
 	return &injector{
-		ctx: ctx, plan: p, referee: r, site: s, database: database, twoSteps: twoSteps,
-		seen: make(map[part][]messageID), refused: make(map[OpID]*hit),
+		ctx: ctx, plan: p, referee: r, site: s, document: document, twoSteps: twoSteps,
+		seen: make(map[part][]messageID), refused: make(map[OpID]*hit), ending: make(map[OpID]*hit),
 	}
 }
 
 // intercept returns the fault for one message. It runs on the connection's goroutine.
-func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
-	if r.Database != i.database {
-		return mongotest.Fault{}
-	}
-	p, ok := partOfCommand(r.Body)
-	if !ok {
-		return mongotest.Fault{}
-	}
-	attempt, armed := i.count(p, messageID{r.ConnID, r.RequestID})
+func (i *injector) intercept(m message) treatment {
+	attempt, armed := i.count(m)
 	if armed {
-		return i.blackout(i.newHit(r, p, planned{kind: Outage}))
+		return i.blackout(newHit(m, planned{kind: Outage}))
 	}
-	f, ok := i.plan.of(p.op)
-	if !ok || !f.strikes(i.twoSteps, p.step, attempt) {
-		return mongotest.Fault{}
+	f, ok := i.plan.of(m.op)
+	if !ok || !f.strikes(i.twoSteps, m.step, attempt) {
+		return treatment{}
 	}
 	if f.kind == CommandRefused && attempt > 0 {
-		return i.refuseAgain(p)
+		return i.refuseAgain(m.part)
 	}
-	h := i.newHit(r, p, f)
+	h := newHit(m, f)
 	if i.countsPlanned {
 		i.happened(h)
 	}
@@ -77,83 +70,90 @@ func (i *injector) intercept(r *mongotest.Request) mongotest.Fault {
 	return i.oneMessage(h)
 }
 
-func (i *injector) newHit(r *mongotest.Request, p part, f planned) *hit {
-	return &hit{part: p, planned: f, message: messageID{r.ConnID, r.RequestID}, at: time.Now()}
+func newHit(m message, f planned) *hit {
+	return &hit{part: m.part, planned: f, message: m.id, at: time.Now()}
 }
 
 // count returns the number of earlier messages of the step, and reports whether this message begins the outage.
-func (i *injector) count(p part, id messageID) (attempt int, armed bool) {
+func (i *injector) count(m message) (attempt int, armed bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	attempt = len(i.seen[p])
-	i.seen[p] = append(i.seen[p], id)
+	attempt = len(i.seen[m.part])
+	i.seen[m.part] = append(i.seen[m.part], m.id)
 	return attempt, i.armed && i.dark.IsZero()
 }
 
 // oneMessage returns a fault that affects one message only.
-func (i *injector) oneMessage(h *hit) mongotest.Fault {
+func (i *injector) oneMessage(h *hit) treatment {
 	if !i.referee.permit(h.op, h.kind) {
-		return mongotest.Fault{}
+		return treatment{}
 	}
 	happened := func() { i.happened(h) }
-	switch h.kind {
-	case RequestLost:
-		return mongotest.Fault{Before: happened, LoseRequest: true}
-	case ReplyLost:
-		return mongotest.Fault{After: happened, LoseReply: true}
-	case CommandRefused:
+	switch {
+	case h.kind == RequestLost:
+		return treatment{before: happened, loseRequest: true}
+	case h.kind == ReplyLost:
+		return treatment{after: happened, loseReply: true}
+	case h.kind == CommandRefused:
 		i.mu.Lock()
 		i.refused[h.op] = h
 		i.mu.Unlock()
-		return mongotest.Fault{Before: happened, Error: refusal(h.code)}
-	case ServerOverloaded:
-		return mongotest.Fault{Before: happened, Error: overload()}
-	case SteppedDown, PrimaryKilled, Partitioned, Outage: // these affect the cluster
+	case h.late():
+		return treatment{after: happened, answer: &h.planned}
 	}
-	return mongotest.Fault{}
+	return treatment{before: happened, refuse: &h.planned}
 }
 
 // refuseAgain returns the same command error to a later attempt of a refused operation.
-func (i *injector) refuseAgain(p part) mongotest.Fault {
+func (i *injector) refuseAgain(p part) treatment {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if h := i.refused[p.op]; h != nil && h.step == p.step {
-		return mongotest.Fault{Error: refusal(h.code)}
+		return treatment{refuse: &h.planned}
 	}
-	return mongotest.Fault{}
-}
-
-func refusal(code int32) *mongotest.CommandError {
-	for _, r := range refusals {
-		if r.code == code {
-			return &mongotest.CommandError{Code: r.code, Name: r.name, Message: r.message}
-		}
-	}
-	return nil
-}
-
-func overload() *mongotest.CommandError {
-	return &mongotest.CommandError{
-		Code: 462, Name: "IngressRequestRateLimitExceeded", Message: "the server rejects requests, to protect itself",
-		Labels: []string{"SystemOverloadedError", "RetryableError"},
-	}
+	return treatment{}
 }
 
 // breakCluster returns a fault of the whole cluster. The referee is asked when the message arrives; the fault happens
 // at its moment.
-func (i *injector) breakCluster(h *hit) mongotest.Fault {
+func (i *injector) breakCluster(h *hit) treatment {
 	if !i.mayBreak(h) {
-		return mongotest.Fault{}
+		return treatment{}
 	}
 	strike := func() { i.strike(h) }
 	switch h.moment {
 	case beforeExecution:
 	case afterApply:
-		return mongotest.Fault{AfterApply: strike}
-	case afterCommit:
-		return mongotest.Fault{After: strike, LoseReply: true}
+		return treatment{afterApply: strike}
+	case afterCommit, afterReplication:
+		return treatment{after: strike, loseReply: h.losesReply()}
+	case afterAcknowledgement:
+		i.mu.Lock()
+		i.ending[h.op] = h
+		i.mu.Unlock()
+		return treatment{}
 	}
-	return mongotest.Fault{Before: strike}
+	if h.kind == BlackHoled {
+		strike = func() { i.swallow(h) }
+	}
+	return treatment{before: strike, loseRequest: h.losesRequest()}
+}
+
+// swallow begins a black hole with a message that arrives only at its end.
+func (i *injector) swallow(h *hit) {
+	i.strike(h)
+	_ = i.site.awaitWritable(i.ctx) // if it fails, the healing has the error
+}
+
+// ended is called when an operation has ended, before the referee knows. If it was acknowledged, its fault may happen now.
+func (i *injector) ended(id OpID, acknowledged bool) {
+	i.mu.Lock()
+	h := i.ending[id]
+	delete(i.ending, id)
+	i.mu.Unlock()
+	if h != nil && acknowledged {
+		i.strike(h)
+	}
 }
 
 // mayBreak asks the referee.
@@ -170,11 +170,14 @@ func (i *injector) strike(h *hit) {
 		return
 	}
 	defer i.healing.Done()
-	repair, err := i.site.strike(h.kind)
-	if err != nil {
+	if !i.referee.breaks(h.op) {
 		return
 	}
-	i.referee.broke()
+	repair, err := i.site.strike(&h.planned, i.document(h.op))
+	if err != nil {
+		i.referee.mended()
+		return
+	}
 	i.happened(h)
 	i.healing.Go(func() { i.heal(h, repair) })
 }
@@ -205,15 +208,14 @@ func (i *injector) warmUp() {
 	})
 }
 
-// heal waits until there is a primary again and every writer has had an operation acknowledged. Then it repairs the
+// heal waits until the cluster accepts writes again and every writer has had an operation acknowledged. Then it repairs the
 // cluster and waits for both again.
-func (i *injector) heal(h *hit, repair func()) {
-	err := i.site.awaitPrimary(i.ctx)
+func (i *injector) heal(h *hit, repair func() error) {
+	err := i.site.awaitWritable(i.ctx)
 	if err == nil && repair != nil {
-		err = i.referee.everyWriter(i.ctx)
-		repair()
+		err = errors.Join(i.referee.everyWriter(i.ctx), repair())
 		if err == nil {
-			err = i.site.awaitPrimary(i.ctx)
+			err = i.site.awaitWritable(i.ctx)
 		}
 	}
 	if err == nil {
@@ -235,15 +237,15 @@ func (i *injector) endLoad() {
 
 // blackout makes all servers unreachable as soon as no other operation has a fault. If the cluster is not whole, it
 // does nothing: a later message begins the outage.
-func (i *injector) blackout(h *hit) mongotest.Fault {
+func (i *injector) blackout(h *hit) treatment {
 	if !i.mayBreak(h) {
-		return mongotest.Fault{}
+		return treatment{}
 	}
 	i.mu.Lock()
 	i.dark = time.Now()
 	i.mu.Unlock()
 	i.referee.finish()
-	return mongotest.Fault{LoseRequest: true, Before: func() {
+	return treatment{loseRequest: true, before: func() {
 		i.site.blackout()
 		i.happened(h)
 	}}

@@ -11,7 +11,7 @@ type Matrix struct {
 	Strategies []Strategy
 	Failures   []Failure
 	Settings   Settings
-	Dial       Dial
+	Dial       Dial // of MongoDB's driver
 	Deployment Deployment
 	// Progress, if not nil, is called when a cell begins, and with its result when it ends. It is not called
 	// concurrently.
@@ -29,6 +29,7 @@ type Event struct {
 
 // Report is the result of a matrix.
 type Report struct {
+	Backend    *Backend
 	Settings   Settings
 	Deployment string
 	Strategies []Strategy
@@ -46,7 +47,7 @@ func (m Matrix) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{
-		Settings: m.Settings, Deployment: m.Deployment.describe(), Strategies: m.Strategies, Failures: m.Failures,
+		Backend: m.Deployment.Backend(), Settings: m.Settings, Deployment: m.Deployment.describe(), Strategies: m.Strategies, Failures: m.Failures,
 		Results: make([]Result, len(m.Failures)*len(m.Strategies)),
 	}
 	began := time.Now()

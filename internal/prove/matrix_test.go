@@ -11,15 +11,16 @@ import (
 // embeddedMatrix returns the command's matrix or a part of it.
 func embeddedMatrix(t *testing.T, d Deployment, strategyNames, failureNames []string) Matrix {
 	t.Helper()
-	s, err := StrategiesNamed(strategyNames)
+	b := d.Backend()
+	s, err := b.StrategiesNamed(strategyNames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := FailuresNamed(failureNames)
+	f, err := b.FailuresNamed(failureNames)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Matrix{Strategies: s, Failures: f, Settings: DefaultSettings(), Dial: Default(), Deployment: d}
+	return Matrix{Strategies: s, Failures: f, Settings: b.DefaultSettings(), Dial: Default(), Deployment: d}
 }
 
 func runMatrix(t *testing.T, m Matrix) *Report {

@@ -52,7 +52,7 @@ func servers(m mutant.Server) func(*trial) {
 // trial returns a cell of the command with the defect.
 func (c control) trial(seed int) trial {
 	tr := newTrial(RetryableWrites, seed)
-	tr.settings = DefaultSettings()
+	tr.settings = MongoDB.DefaultSettings()
 	tr.settings.Seed, tr.settings.LoadLimit = uint64(seed), time.Hour // on the fake clock
 	if c.strategy != "" {
 		tr.strategy = c.strategy

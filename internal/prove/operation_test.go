@@ -49,7 +49,7 @@ func TestNoMoreThan500OperationsShareADocument(t *testing.T) {
 		count := make(map[string]int)
 		for w := range writers {
 			for i := range 2000 / writers {
-				count[OpID{w, i}.document(writers)]++
+				count[mongoDocument(OpID{w, i}, writers)]++
 			}
 		}
 		for document, n := range count {

@@ -33,15 +33,17 @@ type planned struct {
 type moment uint8
 
 const (
-	beforeExecution moment = iota
-	afterApply             // only the primary has applied it
-	afterCommit            // its write concern is satisfied; the reply is lost
+	beforeExecution      moment = iota
+	afterApply                  // only the primary has applied it
+	afterCommit                 // its write concern is satisfied, or Couchbase's node has executed it; the reply has not been sent
+	afterReplication            // every replica has it; the reply has not been sent
+	afterAcknowledgement        // the operation has ended, and only its node is sure to have it
 )
 
 // moments returns the moments of a fault, which are used in turn. For a fault of the cluster, half of them leave the
 // operation applied. A primary that steps down first waits until a secondary has all its writes; its connections stay
 // open, or are closed as by servers before 4.2. A primary that is killed or partitioned loses the writes that no
-// other member has.
+// other member has, and so does a node that fails over.
 func (k FaultKind) moments() []moment {
 	switch k {
 	case SteppedDown:
@@ -50,15 +52,25 @@ func (k FaultKind) moments() []moment {
 		return []moment{beforeExecution, afterCommit, afterApply, afterCommit}
 	case ReplyLost:
 		return []moment{afterCommit}
-	case RequestLost, Outage, CommandRefused, ServerOverloaded:
+	case Rebalanced, BlackHoled, SyncWriteAmbiguous:
+		return []moment{beforeExecution, afterCommit}
+	case FailedOver:
+		return []moment{beforeExecution, afterAcknowledgement, beforeExecution, afterReplication}
+	case RequestLost, Outage, CommandRefused, ServerOverloaded, TemporaryFailure, DocumentLocked:
 	}
 	return []moment{beforeExecution}
 }
 
-// late reports whether the fault leaves the operation applied.
+// late reports whether the message was executed before the fault and, in MongoDB, stays applied.
 func (f planned) late() bool {
-	return f.moment == afterCommit || f.moment == afterApply && f.kind == SteppedDown
+	return f.moment >= afterCommit || f.moment == afterApply && f.kind == SteppedDown
 }
+
+// losesRequest reports whether a fault before the execution prevents it.
+func (f planned) losesRequest() bool { return f.kind == FailedOver }
+
+// losesReply reports whether a fault after the execution keeps the reply from its client.
+func (f planned) losesReply() bool { return f.kind != Rebalanced && f.kind != BlackHoled }
 
 // of returns the operation's fault, if it has one.
 func (p plan) of(id OpID) (planned, bool) {

@@ -39,7 +39,7 @@ type refereeState uint8
 const (
 	whole   refereeState = iota // every fault may happen
 	claimed                     // a fault of the cluster waits or is about to happen
-	broken                      // it has happened, or the load begins: everyWriter has not returned yet
+	broken                      // it happens or has happened, or the load begins: everyWriter has not returned yet
 	over                        // no fault may happen
 )
 
@@ -140,7 +140,7 @@ func (r *referee) permit(id OpID, kind FaultKind) bool {
 
 // claim waits until a fault of the whole cluster may happen. It returns false if the cluster is not whole, if the
 // operation has a fault already, or if another fault waits in claimAfterRetry; only the outage does not wait for that. A
-// claim ends when broke is called or when the operation ends.
+// claim ends when breaks is called or when the operation ends.
 func (r *referee) claim(ctx context.Context, id OpID, kind FaultKind) bool {
 	r.mu.Lock()
 	if r.isTroubled(id) || r.state != whole || r.following && kind != Outage {
@@ -185,13 +185,17 @@ func (r *referee) alone(writer int) bool {
 	return true
 }
 
-// broke is called when the claimed fault has happened.
-func (r *referee) broke() {
+// breaks is called when the claimed fault of an operation is about to happen. It returns false if the claim has ended.
+func (r *referee) breaks(id OpID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.state != claimed || r.claimant != id {
+		return false
+	}
 	r.state = broken
 	clear(r.calm)
 	r.changeLocked()
+	return true
 }
 
 // everyWriter waits until each writer has had an operation acknowledged that began after this call.

@@ -67,7 +67,7 @@ func TestAfterAFaultOfTheClusterFaultsWaitForEveryWriter(t *testing.T) {
 		if !r.claim(t.Context(), a, PrimaryKilled) {
 			t.Fatal("no claim")
 		}
-		r.broke()
+		r.breaks(r.claimant)
 		go func() {
 			if r.everyWriter(t.Context()) == nil {
 				r.mended()
@@ -202,7 +202,7 @@ func TestCalmOperations(t *testing.T) {
 		{"it waits for a fault of the cluster", func(t *testing.T, r *referee, id OpID) { r.claim(t.Context(), id, PrimaryKilled) }, false},
 		{"a fault of the cluster happens", func(t *testing.T, r *referee, _ OpID) {
 			r.claim(t.Context(), OpID{1, 1}, PrimaryKilled)
-			r.broke()
+			r.breaks(r.claimant)
 			r.mended()
 		}, false},
 		{"the outage begins", func(_ *testing.T, r *referee, _ OpID) { r.finish() }, false},

@@ -32,9 +32,11 @@ func (p paint) with(style lipgloss.Style, text string) string {
 var (
 	good = lipgloss.NewStyle().Foreground(lipgloss.Green)
 	bad  = lipgloss.NewStyle().Foreground(lipgloss.Red)
-	odd  = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true)
-	dim  = lipgloss.NewStyle().Faint(true)
-	bold = lipgloss.NewStyle().Bold(true)
+	// limit is for what is no fault of a strategy.
+	limit = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	odd   = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true)
+	dim   = lipgloss.NewStyle().Faint(true)
+	bold  = lipgloss.NewStyle().Bold(true)
 )
 
 // verdict returns the marked and coloured verdict of a cell, with one line for each word.
@@ -53,12 +55,10 @@ func (p paint) verdict(r *Result) []string {
 	case r.NotShown != "":
 		return []string{p.with(markStyle, mark) + " " + p.with(odd, "not shown")}
 	}
-	style := bad
-	if r.Verdict == Right {
-		style = good
-	}
 	var lines []string
+	elements := r.Verdict.elements()
 	for i, word := range r.Verdict.Words() {
+		style := styleOf(elements[i])
 		if i == 0 {
 			lines = append(lines, p.with(markStyle, mark)+" "+p.with(style, word))
 			continue
@@ -66,6 +66,17 @@ func (p paint) verdict(r *Result) []string {
 		lines = append(lines, "  "+p.with(style, word))
 	}
 	return lines
+}
+
+// styleOf returns the style of an element of a verdict.
+func styleOf(v Verdict) lipgloss.Style {
+	switch {
+	case v == Right:
+		return good
+	case v.right():
+		return limit
+	}
+	return bad
 }
 
 // expectation returns the expected verdict of a cell whose verdict is not as expected.
@@ -92,6 +103,14 @@ func (p paint) counts(r *Result) []string {
 	}
 	if c.Misreported > 0 {
 		lines = append(lines, fmt.Sprintf("%d misreported", c.Misreported))
+	}
+	for _, one := range []struct {
+		n    int
+		name string
+	}{{c.Ambiguous, "ambiguous"}, {c.Lost, "lost"}} {
+		if one.n > 0 {
+			lines = append(lines, fmt.Sprintf("%d %s", one.n, one.name))
+		}
 	}
 	if c.Overdone > 0 {
 		lines = append(lines, fmt.Sprintf("%d wasteful", c.Overdone), fmt.Sprintf("%.1f s wasted", c.WastedSeconds))

@@ -96,15 +96,8 @@ func (r *Report) list(p paint) string {
 }
 
 func (r *Report) legend(p paint, columns int) string {
-	lines := []string{
-		tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong",
-		"-1 +2 of 3: of 3 operations 1 is missing and 2 were applied twice or more; hits: faults that happened, verified in the " +
-			"servers' journal where it is ours (in an outage: operations that failed in it)",
-		failedMark + " applied, but reported as failed: right in count. Two-step and retryable writes can know better: except in an " +
-			"outage it is misreported there",
-		"wasteful: with more attempts or messages, or more time, than the rule allows: one message, two if there is a fault, one " +
-			"selection timeout in an outage",
-	}
+	lines := []string{tick + " the verdict is the expected one, " + cross + " it is not; green is right, red is wrong"}
+	lines = append(lines, r.Backend.legend...)
 	for i, l := range lines {
 		lines[i] = p.with(dim, wrap(l, columns))
 	}
@@ -151,15 +144,10 @@ func (e Example) String() string {
 
 func (r *Report) settings(p paint, columns int) string {
 	s := r.Settings
-	lag := ""
-	if s.ReplicationDelay > 0 {
-		lag = fmt.Sprintf(", replication lag %v", s.ReplicationDelay)
-	}
+	load, times := r.Backend.describe(s)
 	lines := []string{
-		fmt.Sprintf("%s; seed %d, w:%s, %d writers with a client each, at most %d operations a document", r.Deployment, s.Seed,
-			s.W, s.Size.Writers, MaxPerDocument),
-		fmt.Sprintf("times: server selection %v, connect %v, heartbeat %v, election %v%s", s.Timing.ServerSelection,
-			s.Timing.Connect, s.Timing.Heartbeat, s.Timing.Election, lag),
+		fmt.Sprintf("%s; seed %d, %s", r.Deployment, s.Seed, load),
+		times,
 		fmt.Sprintf("at least, in each cell: %d acknowledged operations; %d faults of one message, %d of the cluster, %d of each "+
 			"kind if mixed", s.Size.Operations, s.Size.MessageHits, s.Size.ClusterHits, s.Size.MixedHits),
 		r.effort(),

@@ -6,7 +6,7 @@ import "time"
 type Result struct {
 	Strategy string `json:"strategy"`
 	Failure  string `json:"failure"`
-	W        string `json:"w"` // the write concern
+	W        string `json:"w,omitempty"` // MongoDB's write concern
 
 	// Unavailable, if not empty, is the reason why this cell cannot run on the deployment. The fields below are empty
 	// then.
@@ -40,7 +40,7 @@ type Result struct {
 func (c *cell) blank() Result {
 	return Result{
 		Strategy: c.strategy.Name, Failure: c.failure.Name, W: c.settings.W,
-		Hits: make(map[FaultKind]Hits), Expected: expect(c.strategy, c.failure, c.settings.W),
+		Hits: make(map[FaultKind]Hits), Expected: c.backend.expect(c.strategy, c.failure, c.settings.W),
 	}
 }
 
@@ -75,6 +75,8 @@ const (
 	FlawExtra       Flaw = "extra"
 	FlawMisreported Flaw = "misreported"
 	FlawWasteful    Flaw = "wasteful" // see Counts.Overdone
+	FlawLost        Flaw = "lost"     // see Counts.Lost
+	FlawDurableLost Flaw = "durable lost"
 )
 
 // Example is one operation that has a flaw, with its tries.

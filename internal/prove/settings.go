@@ -10,11 +10,11 @@ import (
 // Settings are the parameters of an experiment besides strategy, failure, client and deployment.
 type Settings struct {
 	Seed uint64
-	// W is the write concern, "majority" or "1".
+	// W is MongoDB's write concern, "majority" or "1". Couchbase's settings have none.
 	W      string
 	Size   Size
 	Timing Timing
-	// ReplicationDelay is the replication lag of secondaries in embedded replica sets.
+	// ReplicationDelay is the replication lag of embedded servers.
 	ReplicationDelay time.Duration
 	// Latency is the longest latency of the network in memory. The shortest is a tenth of it.
 	Latency time.Duration
@@ -42,33 +42,16 @@ type Size struct {
 	MaxOperations int
 }
 
-// DefaultSettings returns the settings of the command. The whole matrix takes less than a minute with them, and has
-// enough faults for reliable verdicts.
-func DefaultSettings() Settings {
-	return Settings{
-		Seed: 1, W: Majority, Timing: DefaultTiming(), ReplicationDelay: replicationLag, Latency: time.Millisecond,
-		LoadLimit: 40 * time.Second, Parallel: 15,
-		Size: Size{
-			Writers: 4, Operations: 200, MessageHits: 20, ClusterHits: 4, MixedHits: 4, OutageOperations: 2,
-			MessageEvery: 8, ClusterEvery: 24, MixedEvery: 10, MaxOperations: 20_000,
-		},
-	}
-}
-
 // The write concerns.
 const (
 	Majority = "majority"
 	One      = "1"
 )
 
-// replicationLag is the replication lag of embedded replica sets. Real ones have one too. Without it no write would be
-// lost that was acknowledged before a majority had it.
-const replicationLag = 15 * time.Millisecond
-
 // Check returns an error that names the first invalid setting and its rule.
 func (s Settings) Check() error {
 	switch {
-	case s.W != Majority && s.W != One:
+	case s.W != Majority && s.W != One && s.W != "":
 		return fmt.Errorf("--w is %q; it must be majority or 1", s.W)
 	case s.Size.Writers < 1 || s.Size.Writers > MaxPerDocument:
 		return fmt.Errorf("--writers is %d; it must be from 1 to %d", s.Size.Writers, MaxPerDocument)

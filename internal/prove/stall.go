@@ -15,7 +15,7 @@ const (
 )
 
 // stallLimit returns the longest stall without a repeat.
-func stallLimit(t Timing) time.Duration { return t.ServerSelection / 3 }
+func stallLimit(t Timing) time.Duration { return t.patience() / 3 }
 
 // stalls records the stalls of the machine: the times at which no goroutine ran.
 type stalls struct {

@@ -2,21 +2,22 @@ package prove
 
 import "time"
 
-// Timing has the timeouts and intervals of the clients and of the replica set.
+// Timing has the timeouts and intervals of the clients and of the servers.
 type Timing struct {
-	ServerSelection time.Duration `json:"server_selection"`
-	Connect         time.Duration `json:"connect"`
-	Heartbeat       time.Duration `json:"heartbeat"`
-	Election        time.Duration `json:"election"`
+	Connect time.Duration
+
+	// MongoDB's.
+	ServerSelection time.Duration
+	Heartbeat       time.Duration
+	Election        time.Duration
+
+	// Couchbase's.
+	KeyValue  time.Duration // timeout of an operation
+	Durable   time.Duration // timeout of a durable operation
+	BlackHole time.Duration // how long a node is a black hole
+	Lock      time.Duration // how long a document is locked
+	Pause     time.Duration // of an application after an error, before it calls the client again
 }
 
-// DefaultTiming returns short timeouts, so that an outage takes seconds and not minutes. The heartbeat is the
-// shortest that the specification allows.
-func DefaultTiming() Timing {
-	return Timing{
-		ServerSelection: time.Second,
-		Connect:         300 * time.Millisecond,
-		Heartbeat:       500 * time.Millisecond,
-		Election:        200 * time.Millisecond,
-	}
-}
+// patience is the time after which a client gives an operation up.
+func (t Timing) patience() time.Duration { return max(t.ServerSelection, t.KeyValue) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Verdict is the set of faults of a strategy in a cell. The empty set is "right".
+// Verdict is the set of faults and limits of a strategy in a cell. The empty set is "right".
 type Verdict uint8
 
 // The elements of a Verdict.
@@ -15,26 +15,50 @@ const (
 	WastesTime                      // more attempts, messages or time than the rule allows
 	Misreports                      // the client's report was wrong, or a strategy that can know better reported a failure
 
+	// Couchbase's. The first two are no faults of a strategy: it says so, or it did not ask for durability.
+	Ambiguous    // operations ended with an error that says that they may have been applied
+	Loses        // acknowledged operations were lost in a failover
+	LosesDurable // acknowledged operations with majority durability were lost
+
 	Right Verdict = 0
 )
+
+// right reports whether no element of the verdict is a fault of the strategy.
+func (v Verdict) right() bool { return v&^(Ambiguous|Loses) == Right }
 
 var verdictNames = [...]struct {
 	v    Verdict
 	name string
 }{
 	{UnderCounts, "under-counts"}, {OverCounts, "over-counts"}, {WastesTime, "wastes time"}, {Misreports, "misreports"},
+	{LosesDurable, "loses durable"}, {Loses, "loses"}, {Ambiguous, "ambiguous"},
+}
+
+// elements returns the verdict's elements one by one, or Right.
+func (v Verdict) elements() []Verdict {
+	if v == Right {
+		return []Verdict{Right}
+	}
+	var list []Verdict
+	for _, n := range verdictNames {
+		if v&n.v != 0 {
+			list = append(list, n.v)
+		}
+	}
+	return list
 }
 
 // Words returns the names of the verdict's elements, or "right".
 func (v Verdict) Words() []string {
-	if v == Right {
-		return []string{"right"}
-	}
 	var words []string
-	for _, n := range verdictNames {
-		if v&n.v != 0 {
-			words = append(words, n.name)
+	for _, one := range v.elements() {
+		word := "right"
+		for _, n := range verdictNames {
+			if one == n.v {
+				word = n.name
+			}
 		}
+		words = append(words, word)
 	}
 	return words
 }
@@ -65,17 +89,22 @@ func (e Expectation) String() string {
 // judge sets the verdict from the counts.
 func (c *cell) judge(r *Result) {
 	r.NotShown = c.notShown(r)
-	if r.Counts.Missing > 0 {
-		r.Verdict |= UnderCounts
-	}
-	if r.Counts.Extra > 0 {
-		r.Verdict |= OverCounts
-	}
-	if r.Counts.Overdone > 0 {
-		r.Verdict |= WastesTime
-	}
-	if r.Counts.Misreported > r.Counts.AcknowledgedApplied[0] { // these are missing anyway
-		r.Verdict |= Misreports
+	n := &r.Counts
+	for _, one := range []struct {
+		shown bool
+		v     Verdict
+	}{
+		{n.Missing > 0, UnderCounts},
+		{n.Extra > 0, OverCounts},
+		{n.Overdone > 0, WastesTime},
+		{n.Misreported > n.AcknowledgedApplied[0]-n.Lost, Misreports}, // these are missing anyway
+		{n.Ambiguous > 0, Ambiguous},
+		{n.Lost > n.DurableLost, Loses},
+		{n.DurableLost > 0, LosesDurable},
+	} {
+		if one.shown {
+			r.Verdict |= one.v
+		}
 	}
 }
 

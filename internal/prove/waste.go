@@ -1,10 +1,6 @@
 package prove
 
-import (
-	"time"
-
-	"github.com/holdfast-db/holdfast/mongo/mongotest"
-)
+import "time"
 
 // The rule of the resilience article: an error of the network is worth one more attempt, an error that the server
 // returns for the command itself is worth none. So one step of an operation needs
@@ -22,11 +18,10 @@ const (
 )
 
 // waste compares an operation with the rule, counts it if it exceeded the rule, and returns its flaw.
-func (c *cell) waste(counts *Counts, r record, journal map[messageID]mongotest.Entry) (flaw Flaw) {
-	total, wasted := 0, time.Duration(0)
+func (c *cell) waste(counts *Counts, r record, journal map[messageID]entry) (flaw Flaw) {
+	wasted := time.Duration(0)
 	for _, step := range []Step{FirstStep, SecondStep} {
 		messages := c.injector.seen[part{r.id, step}]
-		total += len(messages)
 		if len(messages) > c.messagesAllowed(r, step, journal) {
 			flaw = FlawWasteful
 		}
@@ -43,8 +38,6 @@ func (c *cell) waste(counts *Counts, r record, journal map[messageID]mongotest.E
 			flaw, wasted = FlawWasteful, max(wasted, late)
 		}
 	}
-	counts.Messages += total
-	counts.MostMessages = max(counts.MostMessages, total)
 	counts.WastedSeconds += wasted.Seconds()
 	if flaw != "" {
 		counts.Overdone++
@@ -53,7 +46,7 @@ func (c *cell) waste(counts *Counts, r record, journal map[messageID]mongotest.E
 }
 
 // messagesAllowed returns the number of messages of a step that the rule allows.
-func (c *cell) messagesAllowed(r record, step Step, journal map[messageID]mongotest.Entry) int {
+func (c *cell) messagesAllowed(r record, step Step, journal map[messageID]entry) int {
 	switch {
 	case c.refused(r, step):
 		return attemptsAfterRefusal
@@ -72,12 +65,12 @@ func (c *cell) refused(r record, step Step) bool {
 
 // troubled reports whether a message of the step had a trouble that is not the injector's, by the servers' journal. A
 // machine under load may make a client's monitor break a connection.
-func (c *cell) troubled(r record, step Step, journal map[messageID]mongotest.Entry) bool {
+func (c *cell) troubled(r record, step Step, journal map[messageID]entry) bool {
 	if len(journal) == 0 {
 		return false
 	}
 	for _, id := range c.injector.seen[part{r.id, step}] {
-		if e := journal[id]; !e.Answered || e.ErrorCode != 0 || e.WriteConcernErrorCode != 0 {
+		if e, found := journal[id]; !found || e.troubled {
 			return true
 		}
 	}

@@ -14,23 +14,23 @@ import (
 
 // The deployments of this file make defects visible that make no difference in the usual ones.
 
-// world is a deployment whose sites differ from the usual ones.
+// world is a deployment whose servers differ from the usual ones.
 type world struct {
 	*Embedded
-	site func(*replicaSet) site
+	servers func(*replicaSet) mongoServers
 }
 
-func (w world) open(s Settings) (site, error) {
-	usual, err := w.Embedded.open(s)
+func (w world) open(c *cell) (site, error) {
+	usual, err := w.run(c.settings)
 	if err != nil {
 		return nil, err
 	}
-	return w.site(usual.(*replicaSet)), nil
+	return newMongoSite(w.servers(usual), c), nil
 }
 
 // withoutFaults is a world in which the faults are announced, and do not happen.
 func withoutFaults() Deployment {
-	return world{Memory(), func(rs *replicaSet) site { return faultless{rs} }}
+	return world{Memory(), func(rs *replicaSet) mongoServers { return faultless{rs} }}
 }
 
 type faultless struct{ *replicaSet }
@@ -59,7 +59,7 @@ func withReturningPrimary(m mutant.Server) func(*trial) {
 	return func(tr *trial) {
 		d := Memory().WithMutant(m)
 		d.more = []mongotest.Option{mongotest.Member(0, mongotest.Priority(2))}
-		tr.deployment = world{d, func(rs *replicaSet) site { return returning{rs} }}
+		tr.deployment = world{d, func(rs *replicaSet) mongoServers { return returning{rs} }}
 		tr.settings.Size.Writers = 1
 		tr.settings.Timing.Heartbeat = time.Minute
 	}

@@ -9,7 +9,7 @@ import (
 type writer struct {
 	cell    *cell
 	number  int
-	client  Client
+	client  session
 	records []record
 	outages int // number of operations that failed in the outage
 }
@@ -22,12 +22,16 @@ func (w *writer) run(ctx context.Context) {
 			return
 		}
 		r := w.do(ctx, id)
+		w.cell.injector.ended(id, r.err == nil)
 		r.calm = w.cell.referee.end(id, r.err == nil)
 		if ctx.Err() != nil {
 			return
 		}
 		w.records = append(w.records, r)
 		w.cell.progress(r)
+		if r.err != nil {
+			pause(ctx, w.cell.settings.Timing.Pause)
+		}
 	}
 }
 
@@ -36,7 +40,7 @@ func (w *writer) run(ctx context.Context) {
 func (w *writer) goesOn() bool {
 	c := w.cell
 	switch {
-	case w.outages >= c.settings.Size.OutageOperations:
+	case c.failure.has(Outage) && w.outages >= c.settings.Size.OutageOperations:
 		return false
 	case !c.injector.darkSince().IsZero():
 		return true
@@ -52,15 +56,30 @@ func (w *writer) goesOn() bool {
 }
 
 func (w *writer) do(ctx context.Context, id OpID) record {
-	d := doing{client: w.client, id: id, document: id.document(w.cell.settings.Size.Writers)}
+	d := doing{
+		client: w.client, id: id, document: w.cell.document(id), durable: w.cell.durable(id), pause: w.cell.settings.Timing.Pause,
+	}
 	began := time.Now()
 	err := w.cell.strategy.do(ctx, &d)
 	r := record{
-		id: id, began: began, ended: time.Now(), err: err, tries: d.tries,
-		claim: d.claim(w.cell.strategy.twoSteps, err), outage: !w.cell.injector.darkSince().IsZero(),
+		id: id, durable: d.durable, began: began, ended: time.Now(), err: err, tries: d.tries,
+		claim: d.claim(w.cell.strategy.applying(), err), outage: !w.cell.injector.darkSince().IsZero(),
 	}
 	if r.outage && err != nil { // at its beginning operations may still be acknowledged
 		w.outages++
 	}
 	return r
+}
+
+// pause waits for a time, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }

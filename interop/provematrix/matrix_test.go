@@ -100,7 +100,7 @@ func shown(r *prove.Result) string {
 
 func run(t *testing.T, name string, dial prove.Dial) *prove.Report {
 	t.Helper()
-	report := runCells(t, dial, prove.Strategies(), prove.Failures())
+	report := runCells(t, dial, prove.MongoDB.Strategies(), prove.MongoDB.Failures())
 	t.Logf("%s: %v", name, report.Took)
 	return report
 }
@@ -108,7 +108,7 @@ func run(t *testing.T, name string, dial prove.Dial) *prove.Report {
 func runCells(t *testing.T, dial prove.Dial, strategies []prove.Strategy, failures []prove.Failure) *prove.Report {
 	t.Helper()
 	report, err := prove.Matrix{
-		Strategies: strategies, Failures: failures, Settings: prove.DefaultSettings(), Dial: dial, Deployment: prove.TCP(),
+		Strategies: strategies, Failures: failures, Settings: prove.MongoDB.DefaultSettings(), Dial: dial, Deployment: prove.TCP(),
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func repeat(t *testing.T, report *prove.Report) {
 		for n := 0; n < repetitions && r.Error != ""; n++ {
 			t.Logf("official, %s/%s is run again: %s", r.Strategy, r.Failure, r.Error)
 			again := runCells(t, Official,
-				slices.DeleteFunc(prove.Strategies(), func(s prove.Strategy) bool { return s.Name != r.Strategy }),
-				slices.DeleteFunc(prove.Failures(), func(f prove.Failure) bool { return f.Name != r.Failure }))
+				slices.DeleteFunc(prove.MongoDB.Strategies(), func(s prove.Strategy) bool { return s.Name != r.Strategy }),
+				slices.DeleteFunc(prove.MongoDB.Failures(), func(f prove.Failure) bool { return f.Name != r.Failure }))
 			*r = again.Results[0]
 		}
 	}

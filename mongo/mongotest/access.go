@@ -269,6 +269,15 @@ func (x *exec) reading() error {
 	return err
 }
 
+// look returns what a read of the command's collection looks at, without the mutex.
+func (x *exec) look(q *criteria) (scan, error) {
+	if err := x.reading(); err != nil {
+		return scan{}, err
+	}
+	defer x.conn.set.mu.Unlock()
+	return x.scanLocked(q, (*store.Collection).Frozen)
+}
+
 // lookLocked settles what state of the data the command sees.
 func (x *exec) lookLocked() (err error) {
 	switch {

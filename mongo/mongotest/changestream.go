@@ -35,10 +35,14 @@ func (x *exec) watch(a *aggregation, spec query.Value) error {
 	if err := x.reading(); err != nil {
 		return err
 	}
-	c, docs, err := x.openStreamLocked(a, parsed)
+	c, err := x.openStreamLocked(a, parsed)
 	x.conn.set.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	docs, err := c.batch(x, a.batchSize)
+	if err != nil {
+		return x.executing("aggregate", err)
 	}
 	return x.open(c, docs, false)
 }
@@ -59,33 +63,28 @@ func (x *exec) checkWatch() error {
 	return nil
 }
 
-// openStreamLocked opens a change stream, unless it is to be one of a view, and takes the first batch.
-func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, [][]byte, error) {
+// openStreamLocked opens a change stream, unless it is to be one of a view.
+func (x *exec) openStreamLocked(a *aggregation, spec *changes.Spec) (*cursor, error) {
 	m := x.conn.member
 	if _, err := m.storedLocked(x.command.full); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	events, err := changes.Open(spec, x.conn.set.config.version, x.command.db, x.command.coll, m.data, m.commit)
 	if err != nil {
-		return nil, nil, x.executing("aggregate", err)
+		return nil, x.executing("aggregate", err)
 	}
-	c := &cursor{feed: &changeStream{events, a.Pipeline, x.result.vars.values}, await: true}
-	docs, err := c.batchLocked(x, a.batchSize)
-	if err != nil {
-		return nil, nil, x.executing("aggregate", err)
-	}
-	return c, docs, nil
+	return &cursor{feed: &changeStream{events, a.Pipeline, x.result.vars.values}, await: true}, nil
 }
 
-// nextLocked returns the next event for the client, nil if there is none yet.
-func (s *changeStream) nextLocked(x *exec) ([]byte, error) {
+// next returns the next event for the client, nil if there is none yet.
+func (s *changeStream) next(x *exec) ([]byte, error) {
 	for {
-		event, err := s.Next(x.conn.member.data, x.conn.member.commit)
+		event, err := s.event(x)
 		if event == nil || err != nil {
 			return nil, err
 		}
 		context := x.context()
-		context.Source = eventSource{source{x}, event}
+		context.Source = eventSource{&source{x: x}, event}
 		docs, err := s.pipeline.Run(context, s.vars, nothing)
 		if err != nil {
 			return nil, err
@@ -95,6 +94,15 @@ func (s *changeStream) nextLocked(x *exec) ([]byte, error) {
 		}
 	}
 }
+
+// event returns the next event that the pipeline has not seen.
+func (s *changeStream) event(x *exec) ([]byte, error) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	return s.Next(x.conn.member.data, x.conn.member.commit)
+}
+
+func (s *changeStream) newsLocked(x *exec) bool { return s.Behind(x.conn.member.commit) }
 
 // over reports whether the stream has ended.
 func (s *changeStream) over() bool { return s.Ended() }
@@ -112,7 +120,7 @@ var nothing iter.Seq[[]byte] = func(func([]byte) bool) {}
 
 // eventSource is what the pipeline of a change stream reads: one event.
 type eventSource struct {
-	source
+	*source
 	event []byte
 }
 

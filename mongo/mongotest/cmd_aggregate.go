@@ -2,7 +2,6 @@ package mongotest
 
 import (
 	"encoding/binary"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -31,7 +30,6 @@ type aggregation struct {
 	collation query.Collation
 	cursor    bool // the option is there
 	bypass    bool // do not validate the written documents
-	inOrder   bool // the documents come as the first $sort has them
 }
 
 func cmdAggregate(x *exec) error {
@@ -165,31 +163,19 @@ func (a *aggregation) parse(db, coll string) error {
 
 // aggregate runs the pipeline on what the read concern sees.
 func (x *exec) aggregate(a *aggregation) ([][]byte, error) {
-	if err := x.reading(); err != nil {
+	in, err := x.input(a)
+	if err != nil {
 		return nil, err
 	}
-	defer x.conn.set.mu.Unlock()
-	if t := a.Target(); t != nil {
-		if err := x.checkIndexLocked(t); err != nil {
-			return nil, err
-		}
-	}
-	input, err := x.inputLocked(a)
-	switch {
-	case x.result.onView:
-		return x.runOnViewLocked(a)
-	case err != nil:
+	docs, err := in.documents(x)
+	if err != nil {
 		return nil, err
 	}
-	return x.runLocked(a, input)
-}
-
-func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, error) {
-	p := a.Pipeline
-	if a.inOrder {
+	p := in.of.Pipeline
+	if in.inOrder {
 		p = p.InOrder()
 	}
-	docs, err := p.Run(x.context(), x.result.vars.values, input)
+	docs, err = p.Run(x.context(), x.result.vars.values, slices.Values(docs))
 	if x.result.conflict != nil {
 		return nil, x.result.conflict
 	}
@@ -199,29 +185,60 @@ func (x *exec) runLocked(a *aggregation, input iter.Seq[[]byte]) ([][]byte, erro
 	return docs, nil
 }
 
-// inputLocked is what the first stage gets.
-func (x *exec) inputLocked(a *aggregation) (iter.Seq[[]byte], error) {
-	all := criteria{hint: a.hint, vars: x.result.vars.values}
-	if err := all.filter.Parse(query.EmptyDocument); err != nil {
-		return nil, err
+// input is what the first stage of an aggregation gets.
+type input struct {
+	of *aggregation // the command's, with the stages of the view that it is on
+	criteria
+	scan
+}
+
+// input settles what the first stage gets.
+func (x *exec) input(a *aggregation) (input, error) {
+	if err := x.reading(); err != nil {
+		return input{}, err
+	}
+	defer x.conn.set.mu.Unlock()
+	x.result.seen = min(x.result.seen, x.conn.member.data.Log.Last()) // the other collections are read later, as they are now
+	if t := a.Target(); t != nil {
+		if err := x.checkIndexLocked(t); err != nil {
+			return input{}, err
+		}
+	}
+	in, err := x.inputLocked(a)
+	if x.result.onView {
+		return x.inputOfViewLocked(a)
+	}
+	return in, err
+}
+
+func (x *exec) inputLocked(a *aggregation) (input, error) {
+	in := input{of: a, criteria: criteria{hint: a.hint, vars: x.result.vars.values}}
+	if err := in.filter.Parse(query.EmptyDocument); err != nil {
+		return in, err
 	}
 	if first := a.Filter(); first != nil {
 		if _, ok := first.ID(); ok || len(first.IDScans()) > 0 {
-			all.filter = *first // the stage looks at it again; this only finds it
+			in.filter = *first // the stage looks at it again; this only finds it
 		}
 	}
+	var err error
 	if !a.Reads() || x.command.coll == "" {
-		_, err := x.collectionLocked(x.command.full) // it may be a view
-		return slices.Values[[][]byte](nil), err
+		_, err = x.collectionLocked(x.command.full) // it may be a view
+		return in, err
 	}
-	all.sort, all.collation = a.SortByID(), a.collation
+	in.sort, in.collation = a.SortByID(), a.collation
+	in.scan, err = x.scanLocked(&in.criteria, (*store.Collection).Frozen)
+	return in, err
+}
+
+// documents returns the documents for the first stage.
+func (in *input) documents(x *exec) ([][]byte, error) {
 	var docs [][]byte
-	err := x.findLocked("aggregate", &all, func(_ string, doc []byte) bool {
-		docs = append(docs, doc)
+	err := x.find("aggregate", &in.criteria, in.scan, func(r *store.Record) bool {
+		docs = append(docs, r.Doc)
 		return true
 	})
-	a.inOrder = all.inOrder
-	return slices.Values(docs), err
+	return docs, err
 }
 
 // context is what expressions and stages may look at besides a document.
@@ -232,10 +249,13 @@ func (x *exec) context() pipeline.Context {
 		cluster = query.Value{Type: bson.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(t))}
 	}
 	return pipeline.Context{
-		Source: source{x}, Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
+		Source: &source{x: x}, Now: time.Now().UnixMilli(), ClusterTime: cluster, Rand: rand.Float64,
 		NewID: func() [12]byte { return bson.NewObjectID() },
 	}
 }
 
-// source is what the other stages read of the server. Its methods are called with the set's mutex held.
-type source struct{ x *exec }
+// source is what the other stages of a pipeline read of the server.
+type source struct {
+	x     *exec
+	known map[string]contents // by namespace, so that each is the same for every document of the input
+}

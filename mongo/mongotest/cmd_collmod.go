@@ -238,8 +238,8 @@ func (im *indexModification) apply(x *exec, d *store.Definition) error {
 		} else if len(ix.Paths) > 1 || ix == store.IDIndex {
 			return mongoerr.Errorf(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL.")
 		}
-		x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_new", int64(im.expiry.AsFloat64()))
-		changed.Raw = replaced(changed.Raw, "expireAfterSeconds", query.Int32(int32(im.expiry.AsFloat64())))
+		x.result.out = wire.AppendInt64(x.result.out, "expireAfterSeconds_new", im.expiry.Clamped())
+		changed.Raw = replaced(changed.Raw, "expireAfterSeconds", query.Int32(int32(im.expiry.Clamped32())))
 	}
 	if hide := im.hidden.True(); !im.hidden.Missing() && hide != ix.Hidden {
 		if ix == store.IDIndex {

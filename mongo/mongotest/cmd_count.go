@@ -32,13 +32,11 @@ func cmdCount(x *exec) error {
 
 // matching returns what a count or distinct is about, in a collection or a view, and in which of the two.
 func (x *exec) matching(s *search) (docs [][]byte, view bool, err error) {
-	if err := x.readingFor(s); err != nil {
-		return nil, false, err
-	}
-	docs, err = x.searchLocked(s)
-	x.conn.set.mu.Unlock()
+	p, err := x.look(&s.criteria)
 	if view = x.result.onView; view {
 		docs, err = x.readView(&s.criteria, "query", "")
+	} else if err == nil {
+		docs, err = x.search(s, p)
 	}
 	return docs, view, err
 }

@@ -83,7 +83,7 @@ func (x *exec) indexCreation() (*indexCreation, error) {
 // commitQuorum checks how many members must be ready to commit the index. Here they always are, for building takes no time.
 func (x *exec) commitQuorum(c *indexCreation, e *wire.Element) error {
 	v := query.Of(*e)
-	n := v.Truncated()
+	n := v.Clamped()
 	switch {
 	case e.Type == bson.TypeNull:
 		return nil

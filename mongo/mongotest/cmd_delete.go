@@ -98,8 +98,8 @@ func (x *exec) deleteOneLocked(s *deleteStatement, i int, o *outcome) bool {
 func (x *exec) removeMatchesLocked(s *deleteStatement, stmt int32, note *noted, o *outcome) error {
 	var room [1]found
 	matches := room[:0]
-	err := x.findLocked("delete", &s.criteria, func(key string, doc []byte) bool {
-		matches = append(matches, found{key: key, doc: doc})
+	err := x.findLocked("delete", &s.criteria, func(r *store.Record) bool {
+		matches = append(matches, found{key: r.Key, doc: r.Doc})
 		return !s.one
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ func cmdDropDatabase(x *exec) error {
 	case !x.command.first.IsNumber():
 		return mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field 'dropDatabase.dropDatabase' is the wrong type '%s', expected types '[int, double, "+
 			"decimal, long]'", query.TypeName(x.command.first.Type))
-	case x.command.first.Truncated() != 1:
+	case x.command.first.Clamped() != 1:
 		return mongoerr.Errorf(5255100, "Have to pass 1 as 'drop' parameter")
 	}
 	existed := false

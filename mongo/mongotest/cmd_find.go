@@ -63,21 +63,26 @@ func cmdFind(x *exec) error {
 	if err := s.hint.CheckBounds(); err != nil {
 		return err
 	}
-	if err := x.readingFor(&s); err != nil {
-		return err
-	}
-	docs, err := x.searchLocked(&s)
-	s.singleBatch = s.singleBatch || !x.result.onView && x.conn.member.data.Collections[x.command.full] == nil
-	ends := s.ends(docs) && !x.result.onView
-	x.conn.set.mu.Unlock()
+	p, err := x.look(&s.criteria)
 	if x.result.onView {
-		s.projection = nil
-		docs, err = x.readView(&s.criteria, "filter", "projection")
+		return x.findInView(&s)
 	}
 	if err != nil {
 		return err
 	}
-	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch, ends: ends})
+	docs, err := x.search(&s, p)
+	if err != nil {
+		return err
+	}
+	return x.replyCursor(docs, s.projection, cursorReply{size: s.batchSize, single: s.singleBatch || !p.view.Exists(), ends: s.ends(docs)})
+}
+
+func (x *exec) findInView(s *search) error {
+	docs, err := x.readView(&s.criteria, "filter", "projection")
+	if err != nil {
+		return err
+	}
+	return x.replyCursor(docs, nil, cursorReply{size: s.batchSize, single: s.singleBatch})
 }
 
 // sizes writes how much of the result is asked for.
@@ -163,70 +168,69 @@ func (x *exec) projection(v query.Value, f *query.Filter) (*query.Projection, er
 	return query.ParseProjection(v.Data, f, hooks)
 }
 
-// searchLocked returns what matches, sorted, skipped and limited.
-func (x *exec) searchLocked(s *search) ([][]byte, error) {
-	var docs [][]byte
-	var keys map[*byte]string // of the documents, where they are asked for
-	if s.returnKey || s.showRecordID {
-		keys = make(map[*byte]string)
+// search returns what matches in a scan, sorted, skipped and limited.
+func (x *exec) search(s *search, p scan) ([][]byte, error) {
+	if err := x.runScriptsFor(s, p); err != nil {
+		return nil, err
 	}
-	err := x.findLocked(x.command.name, &s.criteria, func(key string, doc []byte) bool {
-		docs = append(docs, doc)
-		if keys != nil {
-			keys[&doc[0]] = key
-		}
-		enough := s.limit > 0 && int64(len(docs)) == s.skip+s.limit
-		return !enough || s.sort != nil && !s.inOrder
-	})
+	list, err := x.matches(s, p)
 	if err != nil {
 		return nil, err
 	}
 	if sort := s.order(); sort != nil {
-		for _, doc := range docs {
-			if err := sort.Check(doc); err != nil {
+		for _, r := range list {
+			if err := sort.Check(r.Doc); err != nil {
 				return nil, x.executing(x.command.name, err)
 			}
 		}
-		sort.Documents(docs)
+		query.SortBy(sort, list, func(r *store.Record) []byte { return r.Doc })
 	}
-	docs = docs[min(s.skip, int64(len(docs))):]
+	list = list[min(s.skip, int64(len(list))):]
 	if s.limit > 0 {
-		docs = docs[:min(s.limit, int64(len(docs)))]
+		list = list[:min(s.limit, int64(len(list)))]
 	}
-	if keys != nil {
-		return x.describeLocked(s, docs, keys)
+	if s.returnKey || s.showRecordID {
+		return x.described(s, p, list)
+	}
+	docs := make([][]byte, len(list))
+	for i, r := range list {
+		docs[i] = r.Doc
 	}
 	return docs, nil
 }
 
-// describeLocked puts what a find with returnKey or showRecordId returns in the place of documents.
-func (x *exec) describeLocked(s *search, docs [][]byte, keys map[*byte]string) ([][]byte, error) {
-	c, err := x.collectionLocked(x.command.full)
-	if err != nil || c == nil {
-		return nil, err
-	}
-	ix, err := s.hint.Resolve(x.command.full, c)
-	if err != nil {
-		return nil, err
-	}
+// matches returns what matches in a scan, as much of it as the search needs.
+func (x *exec) matches(s *search, p scan) (list []*store.Record, err error) {
+	err = x.find(x.command.name, &s.criteria, p, func(r *store.Record) bool {
+		list = append(list, r)
+		enough := s.limit > 0 && int64(len(list)) == s.skip+s.limit
+		return !enough || s.sort != nil && !s.inOrder
+	})
+	return list, err
+}
+
+// described returns what a find with returnKey or showRecordId returns in the place of documents.
+func (x *exec) described(s *search, p scan, list []*store.Record) ([][]byte, error) {
+	ix := p.index
 	if _, byID := s.filter.ID(); ix == nil && (byID || s.sort.Only("_id")) {
 		ix = store.IDIndex
 	}
-	list := make([][]byte, len(docs))
-	for i, doc := range docs {
+	docs := make([][]byte, len(list))
+	var err error
+	for i, r := range list {
 		switch {
 		case s.returnKey:
-			list[i] = ix.KeyOf(doc, &s.hint)
+			docs[i] = ix.KeyOf(r.Doc, &s.hint)
 			continue
 		case s.projection == nil:
-			list[i] = slices.Clone(doc)
+			docs[i] = slices.Clone(r.Doc)
 		default:
-			if list[i], err = s.projection.AppendWith(nil, doc, s.vars); err != nil {
+			if docs[i], err = s.projection.AppendWith(nil, r.Doc, s.vars); err != nil {
 				return nil, x.executing(x.command.name, err)
 			}
 		}
-		list[i] = wire.EndDocument(wire.AppendInt64(list[i][:len(list[i])-1], "$recordId", c.ByKey[keys[&doc[0]]].ID), 0)
+		docs[i] = wire.EndDocument(wire.AppendInt64(docs[i][:len(docs[i])-1], "$recordId", r.ID), 0)
 	}
 	s.projection = nil
-	return list, nil
+	return docs, nil
 }

@@ -62,45 +62,49 @@ func (x *exec) nextBatch(c *cursor, size int64) error {
 // patience is how long a getMore waits for something to return if it does not say so itself.
 const patience = time.Second
 
-// awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty, and who waits is idle.
-func (x *exec) awaitBatch(c *cursor, size int64) (docs [][]byte, err error) {
-	rs, m := x.conn.set, x.conn.member
-	more := func() bool {
-		docs, err = c.batchLocked(x, size)
-		if err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled { // the real server tells that as it is
-			err = x.executing("getMore", err)
-		}
-		return err != nil || len(docs) > 0 || c.exhausted()
-	}
-	rs.mu.Lock()
-	ready := more()
-	rs.mu.Unlock()
-	if ready || !c.await {
-		return docs, err
-	}
+// awaitBatch takes the next batch. Of a cursor that awaits data it waits for one that is not empty.
+func (x *exec) awaitBatch(c *cursor, size int64) ([][]byte, error) {
 	limit := patience
 	if x.command.maxTime > 0 {
 		limit = x.command.maxTime
 	}
+	deadline := time.Now().Add(limit)
+	for {
+		docs, err := c.batch(x, size)
+		switch {
+		case err != nil && mongoerr.CodeOf(err) != mongoerr.QueryPlanKilled: // the real server tells that as it is
+			return nil, x.executing("getMore", err)
+		case err != nil || len(docs) > 0 || !c.await || c.exhausted():
+			return docs, err
+		}
+		if more, err := x.awaitNews(c, time.Until(deadline)); !more {
+			return nil, err
+		}
+	}
+}
+
+// awaitNews waits until a cursor may have something more to return, and reports whether it may. Who waits is idle.
+func (x *exec) awaitNews(c *cursor, limit time.Duration) (more bool, err error) {
+	rs, m := x.conn.set, x.conn.member
 	rs.rest()
 	defer rs.active.Add(1)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	w := newWaiter(func() bool {
-		if x.conn.epoch != m.epoch {
+		switch {
+		case x.conn.epoch != m.epoch:
 			err = errHangUp // a mongos tells that otherwise than a cursor that was killed
-			return true
-		}
-		if m.cursors[c.id] != c {
+		case m.cursors[c.id] != c:
 			err = mongoerr.Errorf(mongoerr.CursorKilled, "operation was interrupted")
-			return true
+		default:
+			more = c.feed.newsLocked(x)
 		}
-		return more()
+		return more || err != nil
 	})
-	if end := rs.awaitLocked(w, x.conn.done, limit); errors.Is(end, errHangUp) {
-		return nil, errHangUp
+	if end := rs.awaitLocked(w, x.conn.done, max(limit, 0)); errors.Is(end, errHangUp) {
+		return false, errHangUp
 	}
-	return docs, err
+	return more, err
 }
 
 // takeCursor returns a cursor that nobody else may use until returnCursor.

@@ -219,8 +219,8 @@ type found struct {
 // updatedLocked appends the documents that an update is of.
 func (x *exec) updatedLocked(s *updateStatement, matches []found) ([]found, error) {
 	if s.sort == nil {
-		err := x.findLocked("update", &s.criteria, func(key string, doc []byte) bool {
-			matches = append(matches, found{key, doc, x.result.match})
+		err := x.findLocked("update", &s.criteria, func(r *store.Record) bool {
+			matches = append(matches, found{r.Key, r.Doc, x.result.match})
 			return s.multi
 		})
 		return matches, err

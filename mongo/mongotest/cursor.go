@@ -25,8 +25,10 @@ type cursor struct {
 
 // feed is where a cursor's documents come from.
 type feed interface {
-	// nextLocked returns the next document, nil if there is none now.
-	nextLocked(x *exec) ([]byte, error)
+	// next returns the next document, nil if there is none now.
+	next(x *exec) ([]byte, error)
+	// newsLocked reports whether next may find something after it found nothing.
+	newsLocked(x *exec) bool
 	// over reports whether there will never be another.
 	over() bool
 }
@@ -34,7 +36,7 @@ type feed interface {
 // fixed is a result that was complete when its command ran.
 type fixed struct{ docs [][]byte }
 
-func (f *fixed) nextLocked(*exec) ([]byte, error) {
+func (f *fixed) next(*exec) ([]byte, error) {
 	if len(f.docs) == 0 {
 		return nil, nil
 	}
@@ -43,13 +45,15 @@ func (f *fixed) nextLocked(*exec) ([]byte, error) {
 	return doc, nil
 }
 
+func (f *fixed) newsLocked(*exec) bool { return false }
+
 func (f *fixed) over() bool { return len(f.docs) == 0 }
 
 // exhausted reports whether the client has everything that there will ever be.
 func (c *cursor) exhausted() bool { return c.ahead == nil && !c.full && c.feed.over() }
 
-// batchLocked takes documents for a batch: at most size of them, and at most 16 MiB but always one.
-func (c *cursor) batchLocked(x *exec, size int64) ([][]byte, error) {
+// batch takes documents for a batch: at most size of them, and at most 16 MiB but always one.
+func (c *cursor) batch(x *exec, size int64) ([][]byte, error) {
 	var docs [][]byte
 	bytes := 0
 	c.full = false
@@ -57,7 +61,7 @@ func (c *cursor) batchLocked(x *exec, size int64) ([][]byte, error) {
 		doc := c.ahead
 		if c.ahead = nil; doc == nil {
 			var err error
-			if doc, err = c.feed.nextLocked(x); doc == nil || err != nil {
+			if doc, err = c.feed.next(x); doc == nil || err != nil {
 				return docs, err
 			}
 		}
@@ -91,9 +95,7 @@ const (
 // replyCursor writes the first batch of a result, and keeps the rest for getMore.
 func (x *exec) replyCursor(docs [][]byte, p *query.Projection, b cursorReply) error {
 	c := &cursor{feed: &fixed{docs}, projection: p, ends: b.ends, order: b.order}
-	x.conn.set.mu.Lock()
-	first, err := c.batchLocked(x, b.size)
-	x.conn.set.mu.Unlock()
+	first, err := c.batch(x, b.size)
 	if err != nil {
 		return err
 	}

@@ -21,17 +21,16 @@ func whereRefused(place string) error {
 	return mongoerr.Errorf(mongoerr.NotImplemented, "mongotest: $where %s is not supported", place)
 }
 
-// readingFor is reading for a search. The scripts of its filter have run for all documents that the search will find.
-func (x *exec) readingFor(s *search) error {
+// runScriptsFor runs the scripts of a search's filter for all documents that it will find in a scan.
+func (x *exec) runScriptsFor(s *search, p scan) error {
+	if x.result.script == nil {
+		return nil
+	}
 	for {
-		if err := x.reading(); err != nil || x.result.script == nil {
-			return err
-		}
-		_, _ = x.searchLocked(s) // its error is that of the caller's search too
+		_, _ = x.matches(s, p) // its error is that of the search too
 		if !x.result.script.Waiting() {
 			return nil
 		}
-		x.conn.set.mu.Unlock()
 		if err := x.runScripts(); err != nil {
 			return err
 		}

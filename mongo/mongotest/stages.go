@@ -13,8 +13,10 @@ import (
 )
 
 // Stage implements pipeline.Source: the stages that describe the server.
-func (s source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
+func (s *source) Stage(db, coll, name string, spec query.Value) ([][]byte, error) {
 	x := s.x
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
 	switch name {
 	case "$collStats":
 		return x.collStatsLocked(db+"."+coll, spec)

@@ -53,8 +53,8 @@ func (x *exec) tail(s *search) error {
 	}
 	t.id = on.Def.UUID
 	c := &cursor{feed: t, projection: s.projection, await: s.awaitData}
-	docs, err := c.batchLocked(x, s.batchSize)
 	x.conn.set.mu.Unlock()
+	docs, err := c.batch(x, s.batchSize)
 	if err != nil {
 		return x.executing("find", err)
 	}
@@ -88,22 +88,13 @@ func (t *tailing) collectionLocked(m *member) *store.Collection {
 	return m.data.Collections[t.ns]
 }
 
-func (t *tailing) nextLocked(x *exec) ([]byte, error) {
-	c := t.collectionLocked(x.conn.member)
-	if c == nil || c.Def.UUID != t.id {
-		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
-	}
-	at, ok := c.Behind(t.last)
-	if !ok {
-		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
-			"record id: RecordId(%d)", t.last)
-	}
+func (t *tailing) next(x *exec) ([]byte, error) {
 	match := query.Matching{Vars: t.vars}
-	for _, r := range c.Order[at:] {
-		if r.Doc == nil || t.left == 0 {
-			continue
+	for {
+		r, err := t.read(x)
+		if r == nil || err != nil {
+			return nil, err
 		}
-		t.last = r.ID
 		switch ok, err := t.filter.MatchWith(r.Doc, &match); {
 		case err != nil:
 			return nil, err
@@ -113,6 +104,43 @@ func (t *tailing) nextLocked(x *exec) ([]byte, error) {
 		default:
 			t.left--
 			return r.Doc, nil
+		}
+	}
+}
+
+// read returns the next record, nil if there is none now.
+func (t *tailing) read(x *exec) (*store.Record, error) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	r, err := t.aheadLocked(x.conn.member)
+	if r != nil {
+		t.last = r.ID
+	}
+	return r, err
+}
+
+func (t *tailing) newsLocked(x *exec) bool {
+	r, err := t.aheadLocked(x.conn.member)
+	return r != nil || err != nil
+}
+
+// aheadLocked returns the record behind the one that was read last, nil if there is none or none is wanted.
+func (t *tailing) aheadLocked(m *member) (*store.Record, error) {
+	c := t.collectionLocked(m)
+	if c == nil || c.Def.UUID != t.id {
+		return nil, mongoerr.Errorf(mongoerr.QueryPlanKilled, "collection dropped. UUID %s", t.id)
+	}
+	at, ok := c.Behind(t.last)
+	if !ok {
+		return nil, mongoerr.Errorf(mongoerr.CappedPositionLost, "CollectionScan died due to failure to restore tailable cursor position. Last seen "+
+			"record id: RecordId(%d)", t.last)
+	}
+	if t.left == 0 {
+		return nil, nil
+	}
+	for _, r := range c.Order[at:] {
+		if r.Doc != nil {
+			return r, nil
 		}
 	}
 	return nil, nil

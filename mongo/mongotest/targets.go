@@ -235,8 +235,8 @@ func valueAt(doc []byte, path []string) query.Value {
 
 func (m *merge) oneLocked(r *mergeable) error {
 	var match found
-	err := m.findLocked("update", &criteria{filter: r.filter}, func(key string, doc []byte) bool {
-		match = found{key: key, doc: doc}
+	err := m.findLocked("update", &criteria{filter: r.filter}, func(there *store.Record) bool {
+		match = found{key: there.Key, doc: there.Doc}
 		return false
 	})
 	switch {

@@ -163,8 +163,8 @@ func (c *criteria) parseSort(doc []byte) (err error) {
 }
 
 // readsByID reports whether a collection is read by its index of _id because it is sorted by that.
-func (c *criteria) readsByID(in *store.Collection) bool {
-	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && in != nil && in.HasIDIndex() && len(in.Def.Indexes) == 1
+func (c *criteria) readsByID(def *store.Definition) bool {
+	return c.sort.ByID() != 0 && c.collation == nil && !c.hint.Given() && def.HasIDIndex() && len(def.Indexes) == 1
 }
 
 // checkNatural refuses a sort by the order in which documents are kept that does not go with the hint, and makes it one.
@@ -181,27 +181,54 @@ func (c *criteria) checkNatural() error {
 	return nil
 }
 
-// findLocked calls visit with every document of the command's collection that matches, as the command sees it and in the
-// hint's order, until it returns false. x.match tells then by which element the document matched.
-func (x *exec) findLocked(command string, q *criteria, visit func(key string, doc []byte) bool) error {
+// scan is what a search looks at.
+type scan struct {
+	view  store.View
+	index *store.Index // of the hint, nil for none
+}
+
+// scanLocked returns what a search of the command's collection looks at. whole decides for how long it may.
+func (x *exec) scanLocked(q *criteria, whole func(*store.Collection) store.View) (p scan, err error) {
 	c, err := x.collectionLocked(x.command.full)
-	if err != nil {
-		return err
+	if err != nil || c == nil {
+		return p, err
 	}
-	ix, err := q.hint.Resolve(x.command.full, c)
-	if err != nil {
-		return err
+	if p.index, err = q.hint.Resolve(x.command.full, c); err != nil {
+		return p, err
 	}
+	if q.inOrder = q.readsByID(c.Def); !q.inOrder && p.index == nil && q.hint.Natural == 0 {
+		if one, ok := c.ByID(&q.filter); ok {
+			p.view = one
+			return p, nil
+		}
+	}
+	p.view = whole(c)
+	return p, nil
+}
+
+// find calls visit with every document of a scan that matches, in the hint's order, until it returns false. x.match has then
+// the element by which the document matched.
+func (x *exec) find(command string, q *criteria, p scan, visit func(r *store.Record) bool) error {
 	x.result.match = query.Matching{Vars: q.vars}
-	if q.inOrder = q.readsByID(c); q.inOrder {
-		err = c.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
+	var err error
+	if q.inOrder {
+		err = p.view.FindSortedByID(q.sort.ByID(), &q.filter, &x.result.match, visit)
 	} else {
-		err = c.FindBy(ix, &q.hint, &q.filter, &x.result.match, visit)
+		err = p.view.FindBy(p.index, &q.hint, &q.filter, &x.result.match, visit)
 	}
 	if err != nil {
 		return x.executing(command, err)
 	}
 	return nil
+}
+
+// findLocked is find in the command's collection as the command sees it.
+func (x *exec) findLocked(command string, q *criteria, visit func(r *store.Record) bool) error {
+	p, err := x.scanLocked(q, (*store.Collection).Now)
+	if err != nil {
+		return err
+	}
+	return x.find(command, q, p, visit)
 }
 
 // order is the order that is asked for, nil for none.
@@ -215,14 +242,14 @@ func (x *exec) firstLocked(command string, q *criteria) (found, error) {
 	if order != nil {
 		q.hint.Sizes = " limit=1"
 	}
-	err := x.findLocked(command, q, func(key string, doc []byte) bool {
+	err := x.findLocked(command, q, func(r *store.Record) bool {
 		if order != nil {
-			if unsortable = order.Check(doc); unsortable != nil {
+			if unsortable = order.Check(r.Doc); unsortable != nil {
 				return false
 			}
 		}
-		if best.doc == nil || order.Compare(doc, best.doc) < 0 {
-			best = found{key, doc, x.result.match}
+		if best.doc == nil || order.Compare(r.Doc, best.doc) < 0 {
+			best = found{r.Key, r.Doc, x.result.match}
 		}
 		return order != nil && !q.inOrder
 	})

@@ -40,26 +40,23 @@ func (x *exec) resolveLocked(ns string) (string, []query.Value, error) {
 		"View depth too deep or view cycle detected; maximum depth is %d", store.MaxViewDepth)
 }
 
-// runOnViewLocked runs the stages of a command on the view that its namespace is.
-func (x *exec) runOnViewLocked(a *aggregation) ([][]byte, error) {
+// inputOfViewLocked settles what the first stage of a command gets on the view that its namespace is.
+func (x *exec) inputOfViewLocked(a *aggregation) (input, error) {
 	ns, stages, err := x.resolveLocked(x.command.full)
 	if err != nil {
-		return nil, err
+		return input{}, err
 	}
 	_, coll, _ := strings.Cut(ns, ".")
 	on := *a
 	on.stages = query.Array(append(stages, query.Elements(a.stages)...)).Data
 	if err := on.parse(x.command.db, coll); err != nil {
-		return nil, err
+		return input{}, err
 	}
 	full := x.command.full
 	x.command.full, x.result.onView = ns, false
-	input, err := x.inputLocked(&on)
+	in, err := x.inputLocked(&on)
 	x.command.full = full
-	if err != nil {
-		return nil, err
-	}
-	return x.runLocked(&on, input)
+	return in, err
 }
 
 // readView executes a find, count or distinct on a view, which is an aggregation.
@@ -117,40 +114,66 @@ func (x *exec) arg(name string) query.Value {
 }
 
 // Collection implements pipeline.Source: what a stage reads of another collection, or of a view.
-func (s source) Collection(db, coll string) [][]byte {
-	docs, err := s.x.contentsLocked(db, coll)
+func (s *source) Collection(db, coll string) [][]byte {
+	docs, err := s.documents(db, coll)
 	if err != nil {
 		s.x.result.conflict = err
 	}
 	return docs
 }
 
-func (x *exec) contentsLocked(db, coll string) ([][]byte, error) {
-	ns, stages, err := x.resolveLocked(db + "." + coll)
+// contents is what a namespace shows: the documents of a collection, and the stages that make a view of them, none if it is no view.
+type contents struct {
+	docs   [][]byte
+	stages []query.Value
+}
+
+func (s *source) documents(db, coll string) ([][]byte, error) {
+	found, err := s.read(db + "." + coll)
+	if err != nil || len(found.stages) == 0 {
+		return found.docs, err
+	}
+	p, err := pipeline.Parse(query.Array(found.stages).Data, pipeline.Options{DB: db, Coll: coll})
 	if err != nil {
 		return nil, err
 	}
-	c, err := x.lookupLocked(ns)
+	vars, err := p.Vars(s.x.context())
 	if err != nil {
 		return nil, err
 	}
-	var docs [][]byte
-	c.Scan(func(r *store.Record) bool {
-		docs = append(docs, r.Doc)
+	return p.Run(s.x.context(), vars, slices.Values(found.docs))
+}
+
+func (s *source) read(ns string) (contents, error) {
+	if found, ok := s.known[ns]; ok {
+		return found, nil
+	}
+	view, stages, err := s.x.viewOf(ns)
+	if err != nil {
+		return contents{}, err
+	}
+	found := contents{stages: stages}
+	view.Scan(func(r *store.Record) bool {
+		found.docs = append(found.docs, r.Doc)
 		return true
 	})
-	if len(stages) == 0 {
-		return docs, nil
+	if s.known == nil {
+		s.known = make(map[string]contents)
 	}
-	p, err := pipeline.Parse(query.Array(stages).Data, pipeline.Options{DB: db, Coll: coll})
+	s.known[ns] = found
+	return found, nil
+}
+
+// viewOf returns the collection that a namespace shows, and the stages that make a view of it.
+func (x *exec) viewOf(ns string) (store.View, []query.Value, error) {
+	x.conn.set.mu.Lock()
+	defer x.conn.set.mu.Unlock()
+	ns, stages, err := x.resolveLocked(ns)
 	if err != nil {
-		return nil, err
+		return store.View{}, nil, err
 	}
-	vars, err := p.Vars(x.context())
-	if err != nil {
-		return nil, err
-	}
-	return p.Run(x.context(), vars, slices.Values(docs))
+	c, err := x.lookupLocked(ns)
+	return c.Frozen(), stages, err
 }
 
 // checkViewPipeline refuses stages of which no view can be made.

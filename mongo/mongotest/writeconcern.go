@@ -63,7 +63,7 @@ func checkProvenance(of string, e *wire.Element) error {
 
 // whom reads the field w.
 func (w *writeConcern) whom(v query.Value) error {
-	n := v.Truncated()
+	n := v.Clamped()
 	switch {
 	case v.Type == bson.TypeString:
 		w.mode = string(v.Text())

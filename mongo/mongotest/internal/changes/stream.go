@@ -74,6 +74,11 @@ func (s *Stream) Next(data *store.Store, committed int64) ([]byte, error) {
 	return nil, nil
 }
 
+// Behind reports whether there may be events that Next has not returned.
+func (s *Stream) Behind(committed int64) bool {
+	return !s.closed && (len(s.events) > 0 || s.next <= committed)
+}
+
 // Ended reports whether the stream has ended.
 func (s *Stream) Ended() bool { return s.closed }
 

@@ -1,7 +1,6 @@
 package collation
 
 import (
-	"math"
 	"strings"
 	"sync"
 
@@ -97,7 +96,7 @@ func (s *specification) field(name string, v query.Value) error {
 }
 
 func (s *specification) parseStrength(v query.Value) error {
-	switch s.strength = max(math.MinInt32, min(v.Truncated(), math.MaxInt32)); {
+	switch s.strength = int64(v.Clamped32()); {
 	case !v.IsNumber():
 		return mongoerr.Errorf(mongoerr.TypeMismatch,
 			"BSON field 'collation.strength' is the wrong type '%s', expected types '[decimal, double, long, int]'",

@@ -146,6 +146,15 @@ func stableValue(v bson.RawValue) any {
 			}
 			return text
 		})
+	case bson.TypeDouble:
+		if f := v.Double(); math.IsNaN(f) && math.Signbit(f) {
+			return "-NaN"
+		}
+	case bson.TypeDecimal128:
+		d := v.Decimal128()
+		if high, _ := d.GetBytes(); d.IsNaN() && high>>63 == 1 {
+			return "-NaN decimal"
+		}
 	case bson.TypeObjectID:
 		if recent(v.ObjectID().Timestamp()) {
 			return "OBJECTID"

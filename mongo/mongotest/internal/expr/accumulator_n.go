@@ -105,7 +105,7 @@ func howMany(v Value) (int, error) {
 	if !v.IsNumber() {
 		return 0, mongoerr.Errorf(5787902, "Value for 'n' must be of integral type, but found %s", spelled(v))
 	}
-	n, err := truncated(v)
+	n, err := coercedLong(v)
 	if err != nil {
 		return 0, err
 	}

@@ -8,13 +8,13 @@ import (
 // accumulatorOperators are the accumulators that are expressions too: of their arguments, or of the elements of the only
 // one if it is an array.
 var accumulatorOperators = []operator{
-	joined(overArguments("$sum")), overArguments("$avg"), overArguments("$min"), overArguments("$max"),
+	joined(overArguments("$sum")), overArguments("$avg"), joined(overArguments("$min")), joined(overArguments("$max")),
 	overArguments("$stdDevPop"), overArguments("$stdDevSamp"),
 	{name: "$median", parse: parsePercentiles},
 	{name: "$percentile", parse: parsePercentiles},
 }
 
-// joined is an operator whose order of arguments does not matter, but for how a sum is rounded.
+// joined is an operator whose order of arguments does not matter, but for how a sum is rounded, and which of two equal values it gives.
 func joined(op operator) operator {
 	op.joins = joinsAll
 	return op

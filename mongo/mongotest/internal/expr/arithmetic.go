@@ -82,7 +82,7 @@ func milliseconds(v Value) (int64, bool) {
 	return v.AsInt64(), true
 }
 
-// double is the result of an operation on doubles.
+// double is the result of an operation on doubles. Where both are NaN it is a: for processors the second operand of what commutes.
 func double(result float64, a, b Value) Value {
 	return query.Double(signedNaN(result, a.AsFloat64(), b.AsFloat64()))
 }
@@ -92,11 +92,11 @@ func addNumbers(a, b Value) Value {
 	case isDecimal(a) || isDecimal(b):
 		return decimalOf(a).add(decimalOf(b)).value()
 	case isDouble(a) || isDouble(b):
-		return double(a.AsFloat64()+b.AsFloat64(), a, b)
+		return double(a.AsFloat64()+b.AsFloat64(), b, a)
 	}
 	sum, ok := addLong(a.AsInt64(), b.AsInt64())
 	if !ok {
-		return double(a.AsFloat64()+b.AsFloat64(), a, b)
+		return double(a.AsFloat64()+b.AsFloat64(), b, a)
 	}
 	return integerValue(sum, isLong(a, b))
 }
@@ -109,11 +109,11 @@ func multiplyStep(total, v Value) (Value, error) {
 	case isDecimal(total) || isDecimal(v):
 		return decimalOf(total).multiply(decimalOf(v)).value(), nil
 	case isDouble(total) || isDouble(v):
-		return double(total.AsFloat64()*v.AsFloat64(), total, v), nil
+		return double(total.AsFloat64()*v.AsFloat64(), v, total), nil
 	}
 	product, ok := multiplyLong(total.AsInt64(), v.AsInt64())
 	if !ok {
-		return double(total.AsFloat64()*v.AsFloat64(), total, v), nil
+		return double(total.AsFloat64()*v.AsFloat64(), v, total), nil
 	}
 	return integerValue(product, isLong(total, v)), nil
 }
@@ -182,7 +182,7 @@ func modNumbers(a, b Value) (Value, error) {
 	case !truth(b):
 		return missing, zero
 	case isDouble(a) || isDouble(b):
-		return double(math.Mod(a.AsFloat64(), b.AsFloat64()), a, b), nil
+		return double(math.Mod(a.AsFloat64(), b.AsFloat64()), b, a), nil
 	case b.AsInt64() == -1:
 		return integerValue(0, isLong(a, b)), nil
 	}

@@ -63,7 +63,7 @@ func decimalBits(b bson.Decimal128) decimal {
 	high, _ := b.GetBytes()
 	neg := high>>63 == 1
 	if b.IsNaN() {
-		return decimal{form: notANumber}
+		return decimal{form: notANumber, neg: neg}
 	}
 	if b.IsInf() != 0 {
 		return decimal{form: infinite, neg: neg}
@@ -79,7 +79,7 @@ func decimalBits(b bson.Decimal128) decimal {
 func decimalFloat(f float64) decimal {
 	switch {
 	case math.IsNaN(f):
-		return decimal{form: notANumber}
+		return decimal{form: notANumber, neg: math.Signbit(f)}
 	case math.IsInf(f, 0):
 		return decimal{form: infinite, neg: f < 0}
 	case f == 0:
@@ -105,7 +105,8 @@ func parseDecimal(s string) (decimal, bool) {
 		d.form = infinite
 		return d, true
 	case "nan":
-		return decimal{form: notANumber}, true
+		d.form = notANumber
+		return d, true
 	}
 	if at := strings.IndexAny(rest, "eE"); at >= 0 {
 		exp, err := strconv.ParseInt(rest[at+1:], 10, 64)
@@ -198,7 +199,7 @@ func (d decimal) value() Value {
 	case notANumber:
 	}
 	high, low := b.GetBytes()
-	if d.neg && d.form != notANumber {
+	if d.neg {
 		high |= 1 << 63
 	}
 	data := binary.LittleEndian.AppendUint64(nil, low)
@@ -223,7 +224,7 @@ func (d decimal) rat() *big.Rat {
 func (d decimal) float() float64 {
 	switch d.form {
 	case notANumber:
-		return math.NaN()
+		return math.Copysign(math.NaN(), float64(sign(d.neg)))
 	case infinite:
 		return math.Inf(sign(d.neg))
 	case finite:

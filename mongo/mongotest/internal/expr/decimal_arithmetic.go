@@ -4,6 +4,16 @@ import "math/big"
 
 var nan = decimal{form: notANumber}
 
+// givesNaN reports whether one of two decimals is no number: an operation on them gives the first that is none.
+func (d decimal) givesNaN(e decimal) bool { return d.form == notANumber || e.form == notANumber }
+
+func (d decimal) firstNaN(e decimal) decimal {
+	if d.form == notANumber {
+		return d
+	}
+	return e
+}
+
 // signed returns the coefficient with its sign, scaled to a smaller exponent.
 func (d decimal) signed(exp int) *big.Int {
 	n := new(big.Int).Mul(d.coef, power10(d.exp-exp))
@@ -18,7 +28,7 @@ func fromSigned(n *big.Int, exp int) decimal {
 }
 
 func (d decimal) negate() decimal {
-	d.neg = !d.neg && d.form != notANumber
+	d.neg = d.neg != (d.form != notANumber)
 	return d
 }
 
@@ -29,8 +39,8 @@ func (d decimal) abs() decimal {
 
 func (d decimal) add(e decimal) decimal {
 	switch {
-	case d.form == notANumber || e.form == notANumber:
-		return nan
+	case d.givesNaN(e):
+		return d.firstNaN(e)
 	case d.form == infinite && e.form == infinite && d.neg != e.neg:
 		return nan
 	case d.form == infinite:
@@ -51,8 +61,8 @@ func (d decimal) subtract(e decimal) decimal { return d.add(e.negate()) }
 func (d decimal) multiply(e decimal) decimal {
 	neg := d.neg != e.neg
 	switch {
-	case d.form == notANumber || e.form == notANumber:
-		return nan
+	case d.givesNaN(e):
+		return d.firstNaN(e)
 	case d.form == infinite || e.form == infinite:
 		if d.isZero() || e.isZero() {
 			return nan
@@ -66,7 +76,9 @@ func (d decimal) multiply(e decimal) decimal {
 func (d decimal) divide(e decimal) decimal {
 	neg := d.neg != e.neg
 	switch {
-	case d.form == notANumber || e.form == notANumber, d.form == infinite && e.form == infinite, d.isZero() && e.isZero():
+	case d.givesNaN(e):
+		return d.firstNaN(e)
+	case d.form == infinite && e.form == infinite, d.isZero() && e.isZero():
 		return nan
 	case d.form == infinite || e.isZero():
 		return decimal{form: infinite, neg: neg}
@@ -104,7 +116,9 @@ func (d decimal) strip(ideal int) decimal {
 // remainder has the sign of d.
 func (d decimal) remainder(e decimal) decimal {
 	switch {
-	case d.form != finite || e.form == notANumber || e.isZero():
+	case d.givesNaN(e):
+		return d.firstNaN(e)
+	case d.form == infinite || e.isZero():
 		return nan
 	case e.form == infinite:
 		return d
@@ -116,10 +130,10 @@ func (d decimal) remainder(e decimal) decimal {
 
 func (d decimal) sqrt() decimal {
 	switch {
-	case d.form == notANumber, d.neg && !d.isZero():
-		return nan
-	case d.form == infinite:
+	case d.form == notANumber, d.form == infinite && !d.neg:
 		return d
+	case d.neg && !d.isZero():
+		return nan
 	}
 	ideal := floorHalf(d.exp)
 	if d.isZero() {

@@ -198,7 +198,7 @@ func analytic(atZero func(decimal) decimal, atInfinity func(neg bool) decimal, f
 	return func(d decimal) decimal {
 		switch {
 		case d.form == notANumber:
-			return nan
+			return d
 		case d.form == infinite:
 			return atInfinity(d.neg)
 		case d.isZero():
@@ -228,7 +228,7 @@ const extreme = 15000
 func decimalExp(d decimal) decimal {
 	switch {
 	case d.form == notANumber:
-		return nan
+		return d
 	case d.form == infinite && d.neg:
 		return decimal{coef: bigZero}
 	case d.form == finite && d.float() < -extreme:
@@ -267,8 +267,8 @@ func decimalPow(base, exponent decimal) decimal {
 	switch {
 	case exponent.isZero(), base.form == finite && base.compare(decimalOne) == 0:
 		return fullOne
-	case base.form == notANumber || exponent.form == notANumber:
-		return nan
+	case base.givesNaN(exponent):
+		return base.firstNaN(exponent)
 	case base.isZero():
 		return leastZero
 	case base.form == infinite || exponent.form == infinite:

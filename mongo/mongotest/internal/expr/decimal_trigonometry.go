@@ -110,19 +110,25 @@ func decimalAtan2(y, x decimal) decimal {
 	if y.form != finite || x.form != finite || y.isZero() || x.isZero() {
 		return atan2Limit(y, x)
 	}
-	angle := arctangent(quo(y.binaryFloat(), x.binaryFloat()))
-	if x.neg && y.neg {
-		angle = minus(angle, pi)
-	} else if x.neg {
-		angle = plus(angle, pi)
+	return decimalBinary(angleOf(y.binaryFloat(), x.binaryFloat()))
+}
+
+// angleOf returns the angle of a point whose coordinates are not zero.
+func angleOf(y, x *big.Float) *big.Float {
+	angle := arctangent(quo(y, x))
+	switch {
+	case x.Sign() > 0:
+		return angle
+	case y.Sign() < 0:
+		return minus(angle, pi)
 	}
-	return decimalBinary(angle)
+	return plus(angle, pi)
 }
 
 // atan2Limit is for zeros and infinities, whose angles are multiples of an eighth turn.
 func atan2Limit(y, x decimal) decimal {
-	if y.form == notANumber || x.form == notANumber {
-		return nan
+	if y.givesNaN(x) {
+		return y.firstNaN(x)
 	}
 	eighths := 0.0
 	switch {

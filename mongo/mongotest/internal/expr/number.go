@@ -56,13 +56,10 @@ func asIndex(v Value) (int, bool) {
 	return int(n), ok && n == int64(int32(n))
 }
 
-// truncated returns a number without its fraction.
-func truncated(v Value) (int64, error) {
-	if isInteger(v) {
-		return v.AsInt64(), nil
-	}
-	n, ok := wholePart(v)
-	if f := v.AsFloat64(); !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+// coercedLong returns the int64 that a number stands for as an argument.
+func coercedLong(v Value) (int64, error) {
+	n, ok := v.Rounded()
+	if !ok {
 		kind := ""
 		if isDecimal(v) {
 			kind = "decimal "
@@ -102,17 +99,23 @@ func (s *exactSum) add(x float64) {
 	s.lost += rest
 }
 
-// signedNaN gives the NaN of an operation on numbers the sign that processors of the real server's give it: text shows it.
+// signedNaN gives the NaN of an operation the sign that processors of the real server's give it: that of the first operand that is
+// NaN, and a minus if none is.
 func signedNaN(result, a, b float64) float64 {
-	if math.IsNaN(result) && !math.IsNaN(a) && !math.IsNaN(b) {
-		return math.Copysign(result, -1)
+	switch {
+	case !math.IsNaN(result):
+		return result
+	case math.IsNaN(a):
+		return a
+	case math.IsNaN(b):
+		return b
 	}
-	return result
+	return math.Copysign(result, -1)
 }
 
 // twoSum returns the rounded sum of two doubles and its error.
 func twoSum(a, b float64) (sum, lost float64) {
-	sum = signedNaN(a+b, a, b)
+	sum = signedNaN(a+b, b, a)
 	if math.IsInf(sum, 0) || math.IsNaN(sum) {
 		return sum, 0
 	}

@@ -30,7 +30,7 @@ func precision(name string, v Value) (int, error) {
 	if !v.IsNumber() {
 		return 0, mongoerr.Errorf(16004, "can't convert from BSON type %s to long", typeName(v))
 	}
-	n, err := truncated(v)
+	n, err := coercedLong(v)
 	if err != nil {
 		return 0, err
 	}

@@ -24,11 +24,11 @@ func substrBytes(args []Value) (Value, error) {
 	if !args[2].IsNumber() {
 		return missing, mongoerr.Errorf(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
 	}
-	start, err := truncated(args[1])
+	start, err := coercedLong(args[1])
 	if err != nil {
 		return missing, err
 	}
-	count, err := truncated(args[2])
+	count, err := coercedLong(args[2])
 	if err != nil {
 		return missing, err
 	}

@@ -10,8 +10,8 @@ import (
 
 var transcendentalOperators = []operator{
 	numeric("$exp", byKind(accurate(math.Exp, exponential), decimalExp)),
-	numeric("$ln", positive("$ln", 28766, accurate(math.Log, naturalLog), decimalLn)),
-	numeric("$log10", positive("$log10", 28761, accurate(math.Log10, commonLog), decimalLog10)),
+	numeric("$ln", positive("$ln", 28766, accurateFrom(0, math.MaxFloat64, math.Log, naturalLog), decimalLn)),
+	numeric("$log10", positive("$log10", 28761, accurateFrom(0, math.MaxFloat64, math.Log10, commonLog), decimalLog10)),
 	{name: "$log", min: 2, max: 2, apply: logarithm},
 	{name: "$pow", min: 2, max: 2, apply: pow},
 	numeric("$sqrt", squareRoot),
@@ -23,16 +23,25 @@ func byKind(double func(float64) float64, exact func(decimal) decimal) func(Valu
 		if isDecimal(v) {
 			return exact(decimalOf(v)).value(), nil
 		}
-		return query.Double(double(v.AsFloat64())), nil
+		f := v.AsFloat64()
+		if math.IsNaN(f) {
+			return query.Double(f), nil // with its sign
+		}
+		return query.Double(double(f)), nil
 	}
 }
 
 // accurate returns a function that rounds once, like the real server's library in nearly all cases; Go's own may be a bit
-// off. It leaves zero, overflow and arguments too great to reduce to rough.
+// off. It leaves zero, overflow and arguments that the series do not reach to rough.
 func accurate(rough func(float64) float64, f func(*big.Float) *big.Float) func(float64) float64 {
+	return accurateFrom(1e-100, 1e50, rough, f)
+}
+
+// accurateFrom is the same for arguments from the least to the greatest size.
+func accurateFrom(least, greatest float64, rough func(float64) float64, f func(*big.Float) *big.Float) func(float64) float64 {
 	return func(x float64) float64 {
 		r := rough(x)
-		if r == 0 || x == 0 || math.IsNaN(r) || math.IsInf(r, 0) || math.Abs(x) > 1e50 || math.Abs(x) < 1e-100 {
+		if size := math.Abs(x); r == 0 || x == 0 || math.IsNaN(r) || math.IsInf(r, 0) || size < least || size > greatest {
 			return r
 		}
 		exact, _ := f(number(x)).Float64()
@@ -75,19 +84,22 @@ func logarithm(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28758, "$log's argument must be a positive number, but is %s", sixDigits(a.AsFloat64()))
 	case !isPositive(base) || query.Equal(base, query.Int32(1)):
 		return missing, mongoerr.Errorf(28759, "$log's base must be a positive number not equal to 1, but is %s", sixDigits(base.AsFloat64()))
-	case math.IsNaN(a.AsFloat64()) || math.IsNaN(base.AsFloat64()):
-		return query.Double(math.NaN()), nil // even of decimals
+	case decimalOf(a).givesNaN(decimalOf(base)):
+		return query.Double(decimalOf(a).firstNaN(decimalOf(base)).float()), nil // even of decimals
 	case isDecimal(a) || isDecimal(base):
 		return decimalLog(decimalOf(a), decimalOf(base)).value(), nil
 	}
 	return query.Double(logDouble(a.AsFloat64()) / logDouble(base.AsFloat64())), nil
 }
 
-var logDouble = accurate(math.Log, naturalLog)
+var logDouble = accurateFrom(0, math.MaxFloat64, math.Log, naturalLog)
 
 // powDouble rounds once where the power is no special case.
 func powDouble(base, exponent float64) float64 {
 	r := math.Pow(base, exponent)
+	if math.IsNaN(base) || math.IsNaN(exponent) {
+		return signedNaN(r, base, exponent)
+	}
 	if base <= 0 || base == 1 || exponent == 0 || r == 0 || math.IsNaN(r) || math.IsInf(r, 0) {
 		return r
 	}
@@ -112,7 +124,7 @@ func pow(args []Value) (Value, error) {
 		return missing, mongoerr.Errorf(28762, "$pow's base must be numeric, not %s", typeName(base))
 	case !exponent.IsNumber():
 		return missing, mongoerr.Errorf(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
-	case !truth(base) && exponent.AsFloat64() < 0:
+	case !truth(base) && (exponent.AsFloat64() < 0 || (isDecimal(base) || isDecimal(exponent)) && decimalOf(exponent).neg):
 		return missing, mongoerr.Errorf(28764, "$pow cannot take a base of 0 and a negative exponent")
 	case isDecimal(base) || isDecimal(exponent):
 		return decimalPow(decimalOf(base), decimalOf(exponent)).value(), nil

@@ -8,9 +8,9 @@ import (
 )
 
 var trigonometryOperators = []operator{
-	within("$sin", open, accurate(math.Sin, sine), decimalSin),
-	within("$cos", open, accurate(math.Cos, cosine), decimalCos),
-	within("$tan", open, accurate(math.Tan, tangent), decimalTan),
+	within("$sin", open, accurateFrom(1e-100, math.MaxFloat64, math.Sin, sine), decimalSin),
+	within("$cos", open, accurateFrom(1e-100, math.MaxFloat64, math.Cos, cosine), decimalCos),
+	within("$tan", open, accurateFrom(1e-100, math.MaxFloat64, math.Tan, tangent), decimalTan),
 	within("$asin", unit, accurate(math.Asin, arcsine), decimalAsin),
 	within("$acos", unit, accurate(math.Acos, arccosine), decimalAcos),
 	within("$atanh", unit, accurate(math.Atanh, areaTangent), decimalAtanh),
@@ -28,23 +28,23 @@ var trigonometryOperators = []operator{
 // domain is where a function is defined.
 type domain struct {
 	text string
-	has  func(f float64) bool
+	has  func(d decimal) bool
 }
 
 var (
-	open    = domain{"(-inf,inf)", func(f float64) bool { return !math.IsInf(f, 0) }}
-	unit    = domain{"[-1,1]", func(f float64) bool { return f >= -1 && f <= 1 }}
-	fromOne = domain{"[1,inf]", func(f float64) bool { return f >= 1 }}
+	open    = domain{"(-inf,inf)", func(d decimal) bool { return d.form == finite }}
+	unit    = domain{"[-1,1]", func(d decimal) bool { return d.abs().compare(decimalOne) <= 0 }}
+	fromOne = domain{"[1,inf]", func(d decimal) bool { return d.compare(decimalOne) >= 0 }}
 )
 
 func within(name string, d domain, double func(float64) float64, exact func(decimal) decimal) operator {
 	apply := byKind(double, exact)
 	return numeric(name, func(v Value) (Value, error) {
-		f := v.AsFloat64()
-		if isDecimal(v) && decimalOf(v).form == finite {
-			f = max(-math.MaxFloat64, min(math.MaxFloat64, f))
+		n := decimalOf(v)
+		if isDouble(v) {
+			n = decimalExactly(v.AsFloat64())
 		}
-		if !math.IsNaN(f) && !d.has(f) {
+		if n.form != notANumber && !d.has(n) {
 			return missing, mongoerr.Errorf(50989, "cannot apply %s to %s, value must be in %s", name, outside(v), d.text)
 		}
 		return apply(v)
@@ -60,7 +60,19 @@ func atan2(env *Env, args []Expression) (Value, error) {
 	if isDecimal(y) || isDecimal(x) {
 		return decimalAtan2(decimalOf(y), decimalOf(x)).value(), nil
 	}
-	return query.Double(math.Atan2(y.AsFloat64(), x.AsFloat64())), nil
+	return query.Double(atan2Double(y.AsFloat64(), x.AsFloat64())), nil
+}
+
+// atan2Double rounds once where the angle is no special case.
+func atan2Double(y, x float64) float64 {
+	switch r := math.Atan2(y, x); {
+	case math.IsNaN(r):
+		return signedNaN(r, y, x)
+	case r == 0 || x == 0 || y == 0 || math.IsInf(x, 0) || math.IsInf(y, 0):
+		return r
+	}
+	exact, _ := angleOf(number(y), number(x)).Float64()
+	return exact
 }
 
 // outside writes an argument that a function does not take: a decimal as it is, other numbers as doubles.

@@ -207,10 +207,7 @@ func (s *Set) number(kind Kind, e *wire.Element) error {
 	if !v.IsNumber() {
 		return s.notAmong(s.numbers, e)
 	}
-	n, ok := e.Int64()
-	if !ok {
-		n = v.Truncated()
-	}
+	n := v.Clamped()
 	if kind == anInt {
 		n = max(math.MinInt32, min(n, math.MaxInt32))
 	}

@@ -23,7 +23,7 @@ func parseSample(_ *parser, _ string, spec Value) (stage, error) {
 	if size.Missing() {
 		return nil, mongoerr.Errorf(28749, "$sample stage must specify a size")
 	}
-	n := int(min(size.AsFloat64(), 1<<62))
+	n := int(size.Clamped())
 	if n < 1 {
 		return nil, mongoerr.Errorf(28747, "size argument to $sample must be a positive integer")
 	}

@@ -90,8 +90,8 @@ func sortSign(f field) (int32, error) {
 	if !f.Value.IsNumber() {
 		return 0, mongoerr.Errorf(15974, "Illegal key in $sort specification: %s", written(f.Name, f.Value))
 	}
-	n := int64(f.Value.AsFloat64())
-	if n != 1 && n != -1 {
+	n, whole := f.Value.Rounded()
+	if !whole || n != 1 && n != -1 {
 		return 0, mongoerr.Errorf(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
 	}
 	return int32(n), nil

@@ -9,42 +9,69 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// decimalDigits is how many digits a Decimal128 has.
-const decimalDigits = 34
+// The bounds of a Decimal128: how many digits it has, and its exponents.
+const (
+	decimalDigits      = 34
+	decimalMinExponent = -6176
+	decimalMaxExponent = 6111
+)
 
 // decimals applies the operation where one side is a Decimal128.
 func (a arithmetic) decimals(old Value) Value {
 	x, y := old.toDecimal(), a.operand.toDecimal()
-	if sx, sy := specialOf(x), specialOf(y); sx != 0 || sy != 0 {
+	if y.IsNaN() {
+		return decimalValue(signed(nan, signBit(y)))
+	}
+	if x.IsNaN() {
+		return decimalValue(signed(nan, signBit(x)))
+	}
+	if x.IsInf() != 0 || y.IsInf() != 0 {
 		return decimalValue(a.specials(x, y))
 	}
 	m, em, _ := x.BigInt()
 	n, en, _ := y.BigInt()
 	if a.mul {
-		return decimalValue(negated(roundDecimal(m.Mul(m, n), em+en), x, y))
+		return decimalValue(signed(roundDecimal(m.Mul(m, n), em+en), signBit(x) != signBit(y)))
 	}
 	exponent := min(em, en)
 	m.Mul(m, pow10(em-exponent))
 	n.Mul(n, pow10(en-exponent))
-	return decimalValue(roundDecimal(m.Add(m, n), exponent))
+	sum := m.Add(m, n)
+	return decimalValue(signed(roundDecimal(sum, exponent), sum.Sign() < 0 || sum.Sign() == 0 && signBit(x) && signBit(y)))
 }
 
-// negated gives a product of zero its sign, which an integer cannot have.
-func negated(product, x, y bson.Decimal128) bson.Decimal128 {
-	high, low := product.GetBytes()
-	hx, _ := x.GetBytes()
-	hy, _ := y.GetBytes()
-	const sign = 1 << 63
-	return bson.NewDecimal128(high&^sign|(hx^hy)&sign, low)
+const decimalSign = 1 << 63
+
+var nan = bson.NewDecimal128(0x7c00<<48, 0)
+
+func signBit(d bson.Decimal128) bool {
+	high, _ := d.GetBytes()
+	return high&decimalSign != 0
+}
+
+// signed gives a result its sign, which an integer of zero cannot have.
+func signed(d bson.Decimal128, negative bool) bson.Decimal128 {
+	high, low := d.GetBytes()
+	high &^= decimalSign
+	if negative {
+		high |= decimalSign
+	}
+	return bson.NewDecimal128(high, low)
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// roundDecimal returns n times ten to the exponent with as many digits as there are, half to even.
+// roundDecimal returns n times ten to the exponent with as many digits, and an exponent, as a Decimal128 has, half to even.
 func roundDecimal(n *big.Int, exponent int) bson.Decimal128 {
-	excess := len(new(big.Int).Abs(n).String()) - decimalDigits
-	if excess > 0 {
+	digits := len(new(big.Int).Abs(n).String())
+	switch excess := max(digits-decimalDigits, decimalMinExponent-exponent); {
+	case excess > digits: // less than a tenth of the smallest
+		n, exponent = new(big.Int), decimalMinExponent
+	case excess > 0:
 		n, exponent = halfEven(n, excess), exponent+excess
+	}
+	if n.Sign() == 0 {
+		exponent = min(exponent, decimalMaxExponent)
 	}
 	d, ok := bson.ParseDecimal128FromBigInt(n, exponent)
 	if !ok {
@@ -71,7 +98,7 @@ func (v Value) toDecimal() bson.Decimal128 {
 		return v.decimal()
 	case bson.TypeDouble:
 		d, _ := bson.ParseDecimal128(decimalText(v.double()))
-		return d
+		return signed(d, math.Signbit(v.double()))
 	}
 	d, _ := bson.ParseDecimal128(strconv.FormatInt(v.AsInt64(), 10))
 	return d
@@ -85,6 +112,8 @@ func decimalText(f float64) string {
 		return "Infinity"
 	case math.IsInf(f, -1):
 		return "-Infinity"
+	case f == 0:
+		return strconv.FormatFloat(f, 'f', 0, 64) // with its sign
 	}
 	return strconv.FormatFloat(f, 'e', 14, 64)
 }
@@ -95,9 +124,7 @@ func decimalValue(d bson.Decimal128) Value {
 	return Value{bson.TypeDecimal128, binary.LittleEndian.AppendUint64(data, high)}
 }
 
-func specialOf(d bson.Decimal128) int { return decimalValue(d).special() }
-
-// specials is the operation where a side is infinite or no number.
+// specials is the operation where a side is infinite.
 func (a arithmetic) specials(x, y bson.Decimal128) bson.Decimal128 {
 	f, g := doubleOf(x), doubleOf(y)
 	result := f + g
@@ -108,15 +135,10 @@ func (a arithmetic) specials(x, y bson.Decimal128) bson.Decimal128 {
 	return d
 }
 
-// doubleOf returns a double of the same sign, zero, infinity or NaN as d.
+// doubleOf returns a double of the same sign, zero or infinity as d.
 func doubleOf(d bson.Decimal128) float64 {
-	switch specialOf(d) {
-	case -2:
-		return math.NaN()
-	case -1:
-		return math.Inf(-1)
-	case 1:
-		return math.Inf(1)
+	if sign := d.IsInf(); sign != 0 {
+		return math.Inf(sign)
 	}
 	n, _, _ := d.BigInt()
 	return float64(n.Sign())

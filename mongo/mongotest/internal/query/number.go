@@ -51,6 +51,9 @@ func (v Value) AsFloat64() float64 {
 		return v.double()
 	case bson.TypeDecimal128:
 		f, _ := strconv.ParseFloat(v.decimal().String(), 64)
+		if math.IsNaN(f) && signBit(v.decimal()) {
+			return math.Copysign(f, -1)
+		}
 		return f
 	case bson.TypeInt32, bson.TypeInt64, bson.TypeDateTime:
 		return float64(v.AsInt64())
@@ -58,38 +61,57 @@ func (v Value) AsFloat64() float64 {
 	return 0
 }
 
-// Truncated returns the int64 that is next to a number on the side of zero; that of NaN, and of a value that is no number, is 0.
-func (v Value) Truncated() int64 {
-	if v.Type == bson.TypeInt64 {
-		return v.int64()
+// Rounded returns the int64 that a number stands for as an argument: a double loses its fraction, a decimal is rounded half to
+// even. It reports whether there is one: NaN, a number out of range and a value that is no number have none.
+func (v Value) Rounded() (int64, bool) {
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return v.AsInt64(), true
+	case bson.TypeDouble:
+		f := math.Trunc(v.double())
+		if f >= -1<<63 && f < 1<<63 { // not NaN
+			return int64(f), true
+		}
+	case bson.TypeDecimal128:
+		return roundedDecimal(v.decimal())
 	}
-	switch f := v.AsFloat64(); {
-	case math.IsNaN(f):
-		return 0
-	case f >= math.MaxInt64:
-		return math.MaxInt64
-	case f <= math.MinInt64:
-		return math.MinInt64
-	default:
-		return int64(f)
-	}
+	return 0, false
 }
 
-// Clamped returns the int32 that is next to a number: a double loses its fraction, a decimal is rounded half to even. NaN is 0.
-func (v Value) Clamped() int {
-	special := v.special()
-	if special == -2 {
-		return 0
+func roundedDecimal(d bson.Decimal128) (int64, bool) {
+	n, exponent, err := d.BigInt()
+	switch {
+	case err != nil: // NaN or infinite
+		return 0, false
+	case n.Sign() == 0 || exponent < -decimalDigits: // less than a half
+		return 0, true
+	case exponent > decimalDigits:
+		return 0, false
+	case exponent < 0:
+		n = halfEven(n, -exponent)
+	default:
+		n.Mul(n, pow10(exponent))
 	}
-	f := float64(special) * math.MaxFloat64
-	if r, finite := v.rational(); finite {
-		f, _ = r.Float64()
-	}
-	if v.Type == bson.TypeDecimal128 {
-		f = math.RoundToEven(f)
-	}
-	return int(max(math.MinInt32, min(math.MaxInt32, f)))
+	return n.Int64(), n.IsInt64()
 }
+
+// Clamped returns the int64 that a number stands for as an argument, or the one next to it if that is out of range. That of NaN, and
+// of a value that is no number, is 0.
+func (v Value) Clamped() int64 {
+	if n, ok := v.Rounded(); ok {
+		return n
+	}
+	switch f := v.AsFloat64(); {
+	case f > 0:
+		return math.MaxInt64
+	case f < 0:
+		return math.MinInt64
+	}
+	return 0
+}
+
+// Clamped32 returns the same with 32 bits.
+func (v Value) Clamped32() int { return int(max(math.MinInt32, min(v.Clamped(), math.MaxInt32))) }
 
 // WholeNumber returns a number that is an integer and not negative, or else the real server's words for its refusal; key is the name
 // of the field in them.

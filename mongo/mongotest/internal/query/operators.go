@@ -149,7 +149,13 @@ func (s size) test(v Value) bool {
 }
 
 func parseSize(v Value) (condition, error) {
-	n, refused := WholeNumber("$size", v)
+	n, refused := IntegerOf("$size", v)
+	switch {
+	case refused == "" && n != int64(int32(n)):
+		refused = "Cannot represent $size: " + v.String() + " in an int"
+	case refused == "" && n < 0:
+		refused = "Expected a non-negative number in: $size: " + v.String()
+	}
 	if refused != "" {
 		return nil, mongoerr.Errorf(mongoerr.BadValue, "Failed to parse $size. %s", refused)
 	}

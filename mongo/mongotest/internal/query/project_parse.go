@@ -275,7 +275,7 @@ func (p *projectionParser) slice(name string, whole, v Value) error {
 // parseSlice takes a count or [skip, limit].
 func parseSlice(v Value) (*arraySlice, error) {
 	if v.IsNumber() {
-		n := v.Clamped()
+		n := v.Clamped32()
 		if n < 0 {
 			return &arraySlice{skip: n, limit: -n}, nil
 		}
@@ -285,10 +285,10 @@ func parseSlice(v Value) (*arraySlice, error) {
 		return nil, mongoerr.Errorf(31273, "$slice only supports numbers and [skip, limit] arrays")
 	}
 	list := v.elements()
-	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || list[1].Clamped() <= 0 {
+	if len(list) != 2 || !list[0].IsNumber() || !list[1].IsNumber() || list[1].Clamped32() <= 0 {
 		return nil, mongoerr.Errorf(31272, "$slice array argument should be of form [skip, limit]")
 	}
-	return &arraySlice{skip: list[0].Clamped(), limit: list[1].Clamped()}, nil
+	return &arraySlice{skip: list[0].Clamped32(), limit: list[1].Clamped32()}, nil
 }
 
 func (p *projectionParser) elemMatch(name string, v Value) error {

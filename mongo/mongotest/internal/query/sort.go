@@ -49,7 +49,7 @@ func naturalOrder(doc []byte, v Value) error {
 }
 
 func parseSortKey(name string, v Value) (sortKey, error) {
-	n, whole := truncated(v)
+	n, whole := v.Rounded()
 	switch {
 	case v.IsDocument():
 		return sortKey{}, metaSort(v)
@@ -116,18 +116,21 @@ func (s *Sort) Check(doc []byte) error {
 }
 
 // Documents sorts documents, keeping the order of equal ones.
-func (s *Sort) Documents(docs [][]byte) {
+func (s *Sort) Documents(docs [][]byte) { SortBy(s, docs, func(doc []byte) []byte { return doc }) }
+
+// SortBy sorts what stands for documents, keeping the order of equal ones.
+func SortBy[T any](s *Sort, all []T, document func(T) []byte) {
 	type keyed struct {
-		doc []byte
+		one T
 		key []Value
 	}
-	list := make([]keyed, len(docs))
-	for i, doc := range docs {
-		list[i].doc = doc
-		list[i].key, _ = s.key(doc)
+	list := make([]keyed, len(all))
+	for i, one := range all {
+		list[i].one = one
+		list[i].key, _ = s.key(document(one))
 	}
 	slices.SortStableFunc(list, func(a, b keyed) int { return s.compare(a.key, b.key) })
 	for i := range list {
-		docs[i] = list[i].doc
+		all[i] = list[i].one
 	}
 }

@@ -230,6 +230,7 @@ func (a arithmetic) apply(old Value, env *Env) (Value, error) {
 	v, err := a.result(old, env)
 	if isNaN(v) {
 		env.forced = true // it is not even equal to itself
+		return v, err
 	}
 	if v.Type == old.Type && Equal(v, old) {
 		return old, err // as precise as it was
@@ -262,9 +263,22 @@ func (a arithmetic) doubles(old Value) Value {
 		f = old.AsFloat64() * a.operand.AsFloat64()
 	}
 	if math.IsNaN(f) {
-		f = math.Float64frombits(0x7ff8000000000000)
+		return notANumber(a.operand.AsFloat64(), old.AsFloat64())
 	}
 	return Double(f)
+}
+
+// notANumber returns the NaN of an operation with the sign that processors of the real server's give it: that of the first operand
+// that is NaN, and a minus if none is.
+func notANumber(x, y float64) Value {
+	sign := -1.0
+	switch {
+	case math.IsNaN(x):
+		sign = math.Copysign(1, x)
+	case math.IsNaN(y):
+		sign = math.Copysign(1, y)
+	}
+	return Double(math.Copysign(math.Float64frombits(0x7ff8000000000000), sign))
 }
 
 func (a arithmetic) integers(old Value, env *Env) (Value, error) {

@@ -7,11 +7,11 @@ import (
 	"github.com/holdfast-db/holdfast/mongo/mongotest/internal/query"
 )
 
-// Record is one stored document. The document's bytes never change; an update puts new ones in their place.
+// Record is one stored document. Neither it nor the document's bytes ever change; an update puts another record in its place.
 type Record struct {
 	ID  int64  // grows with every insertion
 	Key string // query.AppendKey of its _id
-	Doc []byte // nil once it was removed
+	Doc []byte // nil where one was removed
 }
 
 // Collection holds documents in the order in which they were inserted, and finds them by _id.
@@ -23,6 +23,7 @@ type Collection struct {
 	Live    int
 	Size    int64 // bytes of all documents
 	last    int64 // id of the newest record
+	shared  bool  // a view has the elements of Order
 }
 
 func newCollection(d *Definition) *Collection {
@@ -31,50 +32,73 @@ func newCollection(d *Definition) *Collection {
 
 // put stores a document, in the place of the one with the same key if there is one.
 func (c *Collection) put(key string, doc []byte) {
-	r := c.ByKey[key]
-	if r == nil {
+	old := c.ByKey[key]
+	r := &Record{Key: key, Doc: doc}
+	if old == nil {
 		c.last++
-		r = &Record{ID: c.last, Key: key}
-		c.ByKey[key] = r
+		r.ID = c.last
 		c.Order = append(c.Order, r)
-		c.Live++
+	} else {
+		r.ID = old.ID
+		at, _ := c.place(r.ID)
+		c.own()[at] = r
 	}
-	c.set(r, doc)
+	c.enter(old, r)
 }
 
-// set changes a record's document; nil stands for none.
-func (c *Collection) set(r *Record, doc []byte) {
-	if len(c.Uniques) > 0 {
-		c.reindex(r, r.Doc, doc)
+// place returns the place of the record with an id, and whether there is one.
+func (c *Collection) place(id int64) (int, bool) {
+	return slices.BinarySearchFunc(c.Order, id, func(r *Record, id int64) int { return cmp.Compare(r.ID, id) })
+}
+
+// own returns the order for a change of what is in it. A view keeps the elements that it has.
+func (c *Collection) own() []*Record {
+	if c.shared {
+		c.Order, c.shared = slices.Clone(c.Order), false
 	}
-	c.Size += int64(len(doc) - len(r.Doc))
-	r.Doc = doc
+	return c.Order
+}
+
+// enter makes a record that is in the order the one with its key, instead of another one; nil stands for none.
+func (c *Collection) enter(old, r *Record) {
+	c.ByKey[r.Key] = r
+	c.Size += int64(len(r.Doc))
+	if old != nil {
+		c.Size -= int64(len(old.Doc))
+	} else {
+		c.Live++
+	}
+	c.reindex(old, r)
 }
 
 // remove removes a document and returns the record that it had.
 func (c *Collection) remove(key string) *Record {
-	r := c.ByKey[key]
-	if r == nil {
+	old := c.ByKey[key]
+	if old == nil {
 		return nil
 	}
 	delete(c.ByKey, key)
-	c.set(r, nil)
+	c.Size -= int64(len(old.Doc))
 	c.Live--
+	at, _ := c.place(old.ID)
+	c.own()[at] = &Record{ID: old.ID, Key: key}
+	c.reindex(old, nil)
 	if len(c.Order) > 64 && c.Live < len(c.Order)/2 {
 		c.compact()
 	}
-	return r
+	return old
 }
 
 // restore takes a removal back: the document is where it was before.
-func (c *Collection) restore(r *Record, doc []byte) {
-	at, there := slices.BinarySearchFunc(c.Order, r.ID, func(r *Record, id int64) int { return cmp.Compare(r.ID, id) })
-	if !there {
-		c.Order = slices.Insert(c.Order, at, r)
+func (c *Collection) restore(removed *Record, doc []byte) {
+	r := &Record{removed.ID, removed.Key, doc}
+	at, there := c.place(r.ID)
+	if there {
+		c.own()[at] = r
+	} else {
+		c.Order = slices.Insert(c.own(), at, r)
 	}
-	c.ByKey[r.Key] = r
-	c.Live++
-	c.set(r, doc)
+	c.enter(nil, r)
 }
 
 func (c *Collection) compact() {
@@ -84,113 +108,13 @@ func (c *Collection) compact() {
 			kept = append(kept, r)
 		}
 	}
-	c.Order = kept
+	c.Order, c.shared = kept, false
 }
 
 // Scan calls visit with every document in order until it returns false.
 func (c *Collection) Scan(visit func(r *Record) bool) {
-	if c == nil {
-		return
-	}
-	order := c.Order
-	if c.Def.Options.Clustered != nil {
-		order = c.sortedByID(func([]byte) bool { return true }) // it keeps them so
-	}
-	for _, r := range order {
-		if r.Doc != nil && !visit(r) {
-			return
-		}
-	}
-}
-
-// find calls visit with every matching document until it returns false; m then has the element by which the document matched.
-func (c *Collection) find(f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
-	if c == nil {
-		return nil
-	}
-	if id, ok := f.ID(); ok && c.HasIDIndex() {
-		var buf [64]byte
-		r := c.ByKey[string(query.AppendKey(buf[:0], id))]
-		if r == nil {
-			return nil
-		}
-		ok, err := f.MatchWith(r.Doc, m)
-		if ok {
-			visit(r.Key, r.Doc)
-		}
-		return err
-	}
-	if scans := f.IDScans(); len(scans) > 0 && c.HasIDIndex() {
-		return c.findByID(scans, f, m, visit)
-	}
-	return c.findInOrder(f, m, visit)
-}
-
-// findInOrder is find in the order of the collection.
-func (c *Collection) findInOrder(f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
-	var err error
-	c.Scan(func(r *Record) bool {
-		var ok bool
-		if ok, err = f.MatchWith(r.Doc, m); !ok {
-			return err == nil
-		}
-		return visit(r.Key, r.Doc)
-	})
-	return err
-}
-
-// HasIDIndex reports whether there is an index of _id, as measurements have none.
-func (c *Collection) HasIDIndex() bool { return c.Def.Options.Timeseries == nil }
-
-// findByID is find by looks into the index of _id.
-func (c *Collection) findByID(scans []query.IDScan, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
-	seen := make(map[*Record]bool)
-	for i := range scans {
-		for _, r := range c.sortedByID(scans[i].Bounds) {
-			ok, err := scans[i].Keeps(r.Doc, m)
-			if ok && !seen[r] {
-				seen[r] = true
-				ok, err = f.MatchWith(r.Doc, m)
-				if ok && !visit(r.Key, r.Doc) {
-					return nil
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// FindSortedByID is find in the order of the _ids, or the other way round if the direction is negative.
-func (c *Collection) FindSortedByID(direction int64, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
-	scans := f.IDScans()
-	list := c.sortedByID(func(doc []byte) bool {
-		return len(scans) == 0 || slices.ContainsFunc(scans, func(s query.IDScan) bool { return s.Bounds(doc) })
-	})
-	if direction < 0 {
-		slices.Reverse(list)
-	}
-	for _, r := range list {
-		ok, err := f.MatchWith(r.Doc, m)
-		if err != nil || ok && !visit(r.Key, r.Doc) {
-			return err
-		}
-	}
-	return nil
-}
-
-// sortedByID returns the documents that keep wants, in the order of their _ids.
-func (c *Collection) sortedByID(keep func(doc []byte) bool) []*Record {
-	var list []*Record
-	for _, r := range c.Order {
-		if r.Doc != nil && keep(r.Doc) {
-			list = append(list, r)
-		}
-	}
-	slices.SortStableFunc(list, byID)
-	return list
+	v := c.Now()
+	v.Scan(visit)
 }
 
 func byID(a, b *Record) int {
@@ -214,7 +138,7 @@ func (c *Collection) Behind(id int64) (int, bool) {
 	if id == 0 {
 		return 0, true
 	}
-	at, there := slices.BinarySearchFunc(c.Order, id, func(r *Record, id int64) int { return cmp.Compare(r.ID, id) })
+	at, there := c.place(id)
 	return at + 1, there && c.Order[at].Doc != nil
 }
 

@@ -60,6 +60,9 @@ func (d *Definition) With(indexes []*Index) *Definition {
 	return &changed
 }
 
+// HasIDIndex reports whether there is an index of _id, as measurements have none.
+func (d *Definition) HasIDIndex() bool { return d.Options.Timeseries == nil }
+
 // Named returns the index of a name, nil if there is none.
 func (d *Definition) Named(name string) *Index {
 	i := slices.IndexFunc(d.Indexes, func(ix *Index) bool { return ix.Name == name })

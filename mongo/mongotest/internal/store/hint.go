@@ -73,21 +73,21 @@ func (h *Hint) Resolve(ns string, c *Collection) (*Index, error) {
 
 // FindBy calls visit with every matching document that the hint's index has, in its order, until it returns false; m then
 // has the element by which the document matched. The filter sees no others: one that fails with them does not fail.
-func (c *Collection) FindBy(ix *Index, h *Hint, f *query.Filter, m *query.Matching, visit func(key string, doc []byte) bool) error {
+func (v *View) FindBy(ix *Index, h *Hint, f *query.Filter, m *query.Matching, visit func(r *Record) bool) error {
 	switch {
 	case ix == nil && h.Natural == 0:
-		return c.find(f, m, visit)
+		return v.find(f, m, visit)
 	case ix == nil && h.Natural > 0:
-		return c.findInOrder(f, m, visit)
+		return v.findInOrder(f, m, visit)
 	}
 	var list []*Record
-	c.Scan(func(r *Record) bool {
+	v.Scan(func(r *Record) bool {
 		list = append(list, r)
 		return true
 	})
 	for _, one := range h.arrange(ix, list) {
 		ok, err := f.MatchWith(one.Doc, m)
-		if err != nil || ok && !visit(one.Key, one.Doc) {
+		if err != nil || ok && !visit(one) {
 			return err
 		}
 	}

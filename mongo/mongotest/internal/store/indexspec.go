@@ -211,7 +211,7 @@ func (r *specReader) expiry(e *wire.Element) {
 	case f > math.MaxInt32:
 		why = "must be within the range of a 32-bit integer"
 	default:
-		seconds = int32(v.Clamped())
+		seconds = int32(v.Clamped32())
 	}
 	if why != "" {
 		r.Flaw = mongoerr.Errorf(mongoerr.CannotCreateIndex, ". Index spec: %s :: caused by :: TTL index 'expireAfterSeconds' %s",

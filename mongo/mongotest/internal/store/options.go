@@ -147,7 +147,7 @@ func ParseLimit(command, field string, v query.Value) (int64, error) {
 		return 0, mongoerr.Errorf(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[long, double, decimal, int]'",
 			command, field, query.TypeName(v.Type))
 	}
-	return v.Truncated(), nil
+	return v.Clamped(), nil
 }
 
 // view reads what makes a view.

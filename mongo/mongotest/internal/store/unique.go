@@ -36,22 +36,22 @@ func (c *Collection) uniquenessOf(ix *Index) *Uniqueness {
 	}
 	u := &Uniqueness{ix, make(map[string]*Record)}
 	c.Scan(func(r *Record) bool {
-		u.add(r, r.Doc)
+		u.add(r)
 		return true
 	})
 	return u
 }
 
 // add enters a record; what the index cannot hold was refused before.
-func (u *Uniqueness) add(r *Record, doc []byte) {
-	keys, _ := u.Keys(doc)
+func (u *Uniqueness) add(r *Record) {
+	keys, _ := u.Keys(r.Doc)
 	for _, k := range keys {
 		u.Holders[k.Encode()] = r
 	}
 }
 
-func (u *Uniqueness) remove(r *Record, doc []byte) {
-	keys, _ := u.Keys(doc)
+func (u *Uniqueness) remove(r *Record) {
+	keys, _ := u.Keys(r.Doc)
 	for _, k := range keys {
 		if at := k.Encode(); u.Holders[at] == r {
 			delete(u.Holders, at)
@@ -59,30 +59,30 @@ func (u *Uniqueness) remove(r *Record, doc []byte) {
 	}
 }
 
-// reindex moves a record's entries from one document to another; nil stands for none.
-func (c *Collection) reindex(r *Record, before, after []byte) {
+// reindex puts the entries of a record in the place of those of another one; nil stands for none.
+func (c *Collection) reindex(old, r *Record) {
 	for _, u := range c.Uniques {
-		if before != nil {
-			u.remove(r, before)
-			u.find(c, r, before)
+		if old != nil {
+			u.remove(old)
+			u.find(c, old)
 		}
-		if after != nil {
-			u.add(r, after)
+		if r != nil {
+			u.add(r)
 		}
 	}
 }
 
 // find enters another document that has the keys which one gave up: an index that only takes no further duplicates may have
 // some.
-func (u *Uniqueness) find(c *Collection, gone *Record, before []byte) {
+func (u *Uniqueness) find(c *Collection, gone *Record) {
 	if !u.Prepared {
 		return
 	}
-	given, _ := u.Keys(before)
+	given, _ := u.Keys(gone.Doc)
 	c.Scan(func(r *Record) bool {
 		keys, _ := u.Keys(r.Doc)
 		for _, k := range keys {
-			if r != gone && slices.ContainsFunc(given, func(g Key) bool { return g.compare(k, u.Pattern) == 0 }) {
+			if r.ID != gone.ID && slices.ContainsFunc(given, func(g Key) bool { return g.compare(k, u.Pattern) == 0 }) {
 				u.Holders[k.Encode()] = r
 			}
 		}
@@ -152,7 +152,7 @@ func (c *Collection) Buildable(ns string, ix *Index) error {
 		if k := u.taken(keys, r.Key); ix.Unique && k != nil && (least == nil || k.compare(least, ix.Pattern) < 0) {
 			least = k
 		}
-		u.add(r, r.Doc)
+		u.add(r)
 		return true
 	})
 	if err == nil && least != nil {

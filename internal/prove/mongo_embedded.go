@@ -33,6 +33,9 @@ func (e Embedded) WithMutant(m mutant.Server) *Embedded {
 	return &e
 }
 
+// Backend returns MongoDB.
+func (e *Embedded) Backend() *Backend { return MongoDB }
+
 func (e *Embedded) unavailable(Strategy, Failure) string { return "" }
 func (e *Embedded) without(Failure) []FaultKind          { return nil }
 
@@ -43,7 +46,15 @@ func (e *Embedded) describe() string {
 	return fmt.Sprintf("embedded replica sets of %d members, on TCP", members)
 }
 
-func (e *Embedded) open(s Settings) (site, error) {
+func (e *Embedded) open(c *cell) (site, error) {
+	rs, err := e.run(c.settings)
+	if err != nil {
+		return nil, err
+	}
+	return newMongoSite(rs, c), nil
+}
+
+func (e *Embedded) run(s Settings) (*replicaSet, error) {
 	opts := []mongotest.Option{
 		mongotest.ElectionTimeout(s.Timing.Election), mongotest.Seed(int64(s.Seed)),
 		mongotest.ReplicationDelay(s.ReplicationDelay), mongotest.JournalKey(journalKey),
@@ -59,7 +70,7 @@ func (e *Embedded) open(s Settings) (site, error) {
 	return &replicaSet{Deployment: rs, settings: s, memory: e.memory}, nil
 }
 
-// replicaSet is the site of an embedded replica set.
+// replicaSet are the servers of an embedded replica set.
 type replicaSet struct {
 	*mongotest.Deployment
 	settings Settings
@@ -84,7 +95,6 @@ func (r *replicaSet) strike(kind FaultKind) (repair func(), err error) {
 	case Partitioned:
 		r.Isolate(p)
 		return r.Heal, nil
-	case RequestLost, ReplyLost, Outage, CommandRefused, ServerOverloaded:
 	}
 	return nil, fmt.Errorf("%s is not a fault of the cluster", kind)
 }

@@ -42,7 +42,7 @@ const serverLimit = 3 * time.Second
 // ConnectServer connects to a server, reads its kind and version, and creates the experiment's database. The caller
 // must call Leave at the end.
 func ConnectServer(ctx context.Context, uri string, dial Dial) (*Server, error) {
-	timing := DefaultTiming()
+	timing := mongoTiming()
 	timing.ServerSelection, timing.Connect = serverLimit, serverLimit
 	control, err := dial(Target{URI: uri, Database: Database, Collection: marker, W: Majority, Timing: timing})
 	if err != nil {
@@ -143,6 +143,9 @@ func (s *Server) disconnect(ctx context.Context) error {
 	return s.control.Close(ctx)
 }
 
+// Backend returns MongoDB.
+func (s *Server) Backend() *Backend { return MongoDB }
+
 func (s *Server) unavailable(strategy Strategy, f Failure) string {
 	if strategy.RetryWrites {
 		switch {
@@ -175,20 +178,20 @@ func (s *Server) describe() string {
 	return fmt.Sprintf("MongoDB %s, %s, through a proxy; mixed failures are without faults of the cluster", s.version, kind)
 }
 
-func (s *Server) open(settings Settings) (site, error) {
+func (s *Server) open(c *cell) (site, error) {
 	p, err := mongotest.RunProxy(s.uri)
 	if err != nil {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
-	f := &proxied{proxy: p, server: s, timing: settings.Timing}
+	f := &proxied{proxy: p, server: s, timing: c.settings.Timing}
 	dark := mongotest.While(func(*mongotest.Request) bool { return f.dark.Load() }, mongotest.Fault{LoseRequest: true})
 	p.Use("hello", dark)
 	p.Use(mongotest.AnyCommand, f.watch)
 	p.Use(mongotest.AnyCommand, dark)
-	return f, nil
+	return newMongoSite(f, c), nil
 }
 
-// proxied is the site of a server behind a proxy. Each cell has its own proxy.
+// proxied are the servers behind a proxy. Each cell has its own proxy.
 type proxied struct {
 	proxy  *mongotest.Proxy
 	server *Server

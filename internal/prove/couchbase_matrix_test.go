@@ -1,0 +1,13 @@
+package prove
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// TestTheWholeMatrixOfCouchbase runs the whole matrix of the command on the fake clock.
+func TestTheWholeMatrixOfCouchbase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runMatrix(t, embeddedMatrix(t, CouchbaseMemory(), nil, nil))
+	})
+}

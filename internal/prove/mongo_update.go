@@ -1,0 +1,131 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// mongoDocument returns the _id of an operation's document. The writers share the documents.
+func mongoDocument(id OpID, writers int) string {
+	return fmt.Sprintf("counter-%03d", id.Index/max(1, MaxPerDocument/writers))
+}
+
+// The fields of a document. Couchbase's documents have them too.
+const (
+	fieldCounter = "n"
+	fieldOps     = "ops"
+	fieldPending = "pending"
+)
+
+// update runs a step with the writer's client.
+func (d *doing) update(ctx context.Context, step Step, u Update) error {
+	return d.try(step, func() error { return d.client.(Client).Update(ctx, u) })
+}
+
+func (d *doing) increment(ctx context.Context) error {
+	return d.update(ctx, FirstStep, increment(d.id, d.document))
+}
+
+func (d *doing) announce(ctx context.Context) error {
+	return d.update(ctx, FirstStep, announce(d.id, d.document))
+}
+
+func (d *doing) settle(ctx context.Context) error {
+	return d.update(ctx, SecondStep, settle(d.id, d.document))
+}
+
+// increment returns the operation as one update, which must not be applied twice.
+func increment(id OpID, document string) Update {
+	return Update{
+		Filter: bson.D{{Key: "_id", Value: document}},
+		Change: bson.D{{Key: "$inc", Value: bothFields(id)}},
+		Upsert: true,
+	}
+}
+
+// announce returns the first step of the two-step form. It may be applied any number of times.
+func announce(id OpID, document string) Update {
+	return Update{
+		Filter: bson.D{{Key: "_id", Value: document}},
+		Change: bson.D{{Key: "$addToSet", Value: bson.D{{Key: fieldPending, Value: id.String()}}}},
+		Upsert: true,
+	}
+}
+
+// settle returns the second step. After it was applied it matches nothing.
+func settle(id OpID, document string) Update {
+	return Update{
+		Filter: bson.D{{Key: "_id", Value: document}, {Key: fieldPending, Value: id.String()}},
+		Change: bson.D{
+			{Key: "$pull", Value: bson.D{{Key: fieldPending, Value: id.String()}}},
+			{Key: "$inc", Value: bothFields(id)},
+		},
+	}
+}
+
+func bothFields(id OpID) bson.D {
+	return bson.D{{Key: fieldCounter, Value: int32(1)}, {Key: fieldOps + "." + id.String(), Value: int32(1)}}
+}
+
+// partOf returns the operation and the step of a statement in an update command.
+func partOf(statement bson.Raw) (p part, ok bool) {
+	if token, ok := statement.Lookup("u", "$addToSet", fieldPending).StringValueOK(); ok {
+		p.op, ok = parseOpID(token)
+		p.step = FirstStep
+		return p, ok
+	}
+	inc, ok := statement.Lookup("u", "$inc").DocumentOK()
+	if !ok {
+		return p, false
+	}
+	elements, err := inc.Elements()
+	if err != nil {
+		return p, false
+	}
+	p.step = FirstStep
+	if _, pending := statement.Lookup("q", fieldPending).StringValueOK(); pending {
+		p.step = SecondStep
+	}
+	for _, e := range elements {
+		if name, own := strings.CutPrefix(e.Key(), fieldOps+"."); own {
+			p.op, ok = parseOpID(name)
+			return p, ok
+		}
+	}
+	return p, false
+}
+
+// partOfCommand is partOf for a whole update command.
+func partOfCommand(command bson.Raw) (p part, ok bool) {
+	updates, ok := command.Lookup("updates").ArrayOK()
+	if !ok {
+		return p, false
+	}
+	values, err := updates.Values()
+	if err != nil || len(values) != 1 {
+		return p, false
+	}
+	statement, ok := values[0].DocumentOK()
+	if !ok {
+		return p, false
+	}
+	return partOf(statement)
+}
+
+// journalKey returns the journal's key of a statement: the operation that the statement applies, or "".
+func journalKey(command string, statement bson.Raw) string {
+	if command != "update" || statement == nil {
+		return ""
+	}
+	if _, announcing := statement.Lookup("u", "$addToSet").DocumentOK(); announcing {
+		return ""
+	}
+	p, ok := partOf(statement)
+	if !ok {
+		return ""
+	}
+	return p.op.String()
+}
