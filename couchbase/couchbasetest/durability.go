@@ -133,19 +133,31 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 // await waits for the durable write of the request, whose reply is ready.
 func (x *exec) await(reply *Reply) *Reply {
 	x.aside()
-	result, ok := x.ahead.wait()
+	if x.cluster.mutant.AcknowledgeBeforeMajority {
+		x.cluster.wg.Go(func() { _, _ = x.settle() })
+		return reply
+	}
+	result, ok := x.settle()
 	if !ok {
 		return nil
 	}
 	if result == unknown {
 		return refusal(memd.StatusSyncWriteAmbiguous)
 	}
-	x.cluster.journal.mark(func() {
-		if x.entry != nil {
-			x.entry.Applied = true
-		}
-	})
 	return reply
+}
+
+// settle waits for the durable write, and records in the journal that it was committed.
+func (x *exec) settle() (outcome, bool) {
+	result, ok := x.ahead.wait()
+	if ok && result == committed {
+		x.cluster.journal.mark(func() {
+			if x.entry != nil {
+				x.entry.Applied = true
+			}
+		})
+	}
+	return result, ok
 }
 
 // commitAgainLocked commits what a failed node had prepared, as soon as enough copies have it.
