@@ -148,6 +148,10 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 // await waits for the durable write of the request, whose reply is ready.
 func (x *exec) await(reply *Reply) *Reply {
 	x.aside()
+	if x.cluster.mutant.AcknowledgeBeforeMajority {
+		x.cluster.wg.Go(func() { _, _ = x.ahead.wait() })
+		return reply
+	}
 	result, ok := x.ahead.wait()
 	if !ok {
 		return nil

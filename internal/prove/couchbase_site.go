@@ -19,6 +19,7 @@ type couchbaseSite struct {
 	clientOf openCouchbase
 	failFast bool
 	control  *couchbaseClient // of the experiment itself
+	heldMaps bool
 
 	mu      sync.Mutex
 	passing chan struct{} // closed when the latest black hole or lock has ended; nil before the first
