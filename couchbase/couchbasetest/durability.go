@@ -134,7 +134,11 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 func (x *exec) await(reply *Reply) *Reply {
 	x.aside()
 	if x.cluster.mutant.AcknowledgeBeforeMajority {
-		x.cluster.wg.Go(func() { _, _ = x.settle() })
+		end := x.cluster.begin() // WaitIdle waits for the write
+		x.cluster.wg.Go(func() {
+			defer end()
+			_, _ = x.settle()
+		})
 		return reply
 	}
 	result, ok := x.settle()
