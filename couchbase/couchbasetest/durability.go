@@ -149,7 +149,11 @@ func pause(until, now time.Time, changed, done <-chan struct{}) bool {
 func (x *exec) await(reply *Reply) *Reply {
 	x.aside()
 	if x.cluster.mutant.AcknowledgeBeforeMajority {
-		x.cluster.wg.Go(func() { _, _ = x.ahead.wait() })
+		end := x.cluster.begin() // WaitIdle waits for the write
+		x.cluster.wg.Go(func() {
+			defer end()
+			_, _ = x.ahead.wait()
+		})
 		return reply
 	}
 	result, ok := x.ahead.wait()

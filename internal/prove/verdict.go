@@ -30,8 +30,13 @@ var verdictNames = [...]struct {
 	v    Verdict
 	name string
 }{
-	{UnderCounts, "under-counts"}, {OverCounts, "over-counts"}, {WastesTime, "wastes time"}, {Misreports, "misreports"},
-	{LosesDurable, "loses durable"}, {Loses, "loses"}, {Ambiguous, "ambiguous"},
+	{UnderCounts, "under-counts"},
+	{OverCounts, "over-counts"},
+	{WastesTime, "wastes time"},
+	{Misreports, "misreports"},
+	{LosesDurable, "loses durable"},
+	{Loses, "loses"},
+	{Ambiguous, "ambiguous"},
 }
 
 // elements returns the verdict's elements one by one, or Right.
