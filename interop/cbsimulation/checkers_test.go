@@ -137,6 +137,10 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 		{"a statement that was executed twice", "once", func(s *story) { s.truth.queries["query"] = 2 }},
 		{"an acknowledged statement that was not executed", "once", func(s *story) { delete(s.truth.queries, "query") }},
 		{"a write in the memory of a majority is lost by a failover", "durable", func(s *story) { s.call("b").write.safety = inMemory }},
+		{"an acknowledged durable write is not there", "durable", func(s *story) {
+			s.call("20").write.safety = inMemory
+			s.drop("c0")
+		}},
 		{"a write on the disk of the active node is lost by the end of its process", "durable", func(s *story) {
 			s.call("b").write.safety = onDiskToo
 			s.truth.documents["r0"].changes[2].loss.crash = true
